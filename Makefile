@@ -1,0 +1,48 @@
+# `make demo` and `make test` work on a machine with Python >= 3.11, make and the network;
+# both set everything up in .venv first.
+
+PYTHON ?= python3
+BIN := .venv/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: demo test setup lint fmt check bench clean
+
+demo: .venv/installed
+	@$(BIN)/nuggets demo
+
+test: .venv/tested
+	@$(BIN)/python -m pytest -n 2
+
+check: lint test
+
+setup: .venv/tested
+
+.venv/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Nuggets needs Python 3.11 or newer; try: make PYTHON=python3.12 demo"; exit 1; }
+	@echo "Setting up .venv (once) ..."
+	@$(PYTHON) -m venv .venv
+	@$(PIP_INSTALL) --editable .
+	@touch $@
+
+.venv/tested: .venv/installed
+	@echo "Installing the test tools (once) ..."
+	@$(PIP_INSTALL) pytest pytest-randomly pytest-timeout pytest-xdist pytest-cov hypothesis \
+	  markdown-it-py ruff mypy import-linter bm25s
+	@touch $@
+
+lint: .venv/tested
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+fmt: .venv/tested
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+bench: .venv/tested
+	@$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

@@ -1,0 +1,62 @@
+"""Every error that Nuggets raises on purpose.
+
+NuggetsError          "error"
+├── InvalidInput      "invalid_input"   also ValueError
+├── NotFound          "not_found"       also LookupError
+├── Ambiguous         "ambiguous"       also LookupError; lists the candidates
+├── Conflict          "conflict"        it would overwrite what someone else has
+├── StaleWrite        "stale_write"     the store moved on since it was read
+├── StoreError        "store_error"     says where and what to do
+│   ├── StoreBusy     "store_busy"      lock not obtained; names the holder
+│   └── StoreCorrupt  "store_corrupt"   fails closed; names the file and the way out
+├── SettingsError     "settings_error"  names the setting and what is allowed
+└── MissingExtra      "missing_extra"   prints the install line; also ImportError
+
+A message says what happened and what to do next. A miss is no error: it is an answer.
+"""
+
+
+class NuggetsError(Exception):
+    """Base of the tree; `code` is what scripts see in ``{"error": {"code", "message"}}``."""
+
+    code = "error"
+
+
+class InvalidInput(NuggetsError, ValueError):
+    code = "invalid_input"
+
+
+class NotFound(NuggetsError, LookupError):
+    code = "not_found"
+
+
+class Ambiguous(NuggetsError, LookupError):
+    code = "ambiguous"
+
+
+class Conflict(NuggetsError):
+    code = "conflict"
+
+
+class StaleWrite(NuggetsError):
+    code = "stale_write"
+
+
+class StoreError(NuggetsError):
+    code = "store_error"
+
+
+class StoreBusy(StoreError):
+    code = "store_busy"
+
+
+class StoreCorrupt(StoreError):
+    code = "store_corrupt"
+
+
+class SettingsError(NuggetsError):
+    code = "settings_error"
+
+
+class MissingExtra(NuggetsError, ImportError):
+    code = "missing_extra"

@@ -1,0 +1,43 @@
+"""How much one set of banks holds, and where a nugget goes on in pages. Knows no vector."""
+
+from math import isqrt
+from typing import NamedTuple
+
+from nuggets.records import NuggetConfig
+
+FACTS_PER_PAGE_AT_LEAST = 4  # one for each of the usual banks
+DIMS_PER_FACT = 256  # keeps a right answer 22 standard deviations above the crosstalk
+APPROACHING, NEARLY_FULL = 80.0, 90.0  # per cent
+
+
+class Fill(NamedTuple):
+    """What a nugget's status says about its room."""
+
+    capacity: int
+    capacity_used_pct: float  # one decimal
+    capacity_warning: str  # "" while there is room
+
+
+def capacity(config: NuggetConfig) -> int:
+    """Facts that one superposition of all banks is documented to hold."""
+    return config.banks * isqrt(config.dims)
+
+
+def page_size(dims: int) -> int:
+    """Facts in a page: so few that the vectors never answer wrongly."""
+    return max(FACTS_PER_PAGE_AT_LEAST, dims // DIMS_PER_FACT)
+
+
+def fill(config: NuggetConfig, count: int) -> Fill:
+    """How full a nugget of `count` facts is."""
+    room = capacity(config)
+    used = round(100 * count / room, 1)
+    return Fill(room, used, _warning(used, -(-count // page_size(config.dims))))
+
+
+def _warning(used: float, pages: int) -> str:
+    if used > 100:
+        return f"over capacity: the nugget continues in {pages} pages and stays exact"
+    if used >= NEARLY_FULL:
+        return "CRITICAL: nearly full"
+    return "WARNING: approaching capacity" if used >= APPROACHING else ""

@@ -1,0 +1,217 @@
+"""All facts of a shelf, ready to be recalled. Derived from notes; thrown away and rebuilt at will.
+
+Facts keep the order in which their notes came to the shelf, hidden ones and free-form notes
+counted in. So an index that followed every change and one made afresh agree page by page.
+"""
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from nuggets.facts.banks import Banks
+from nuggets.facts.capacity import Fill, fill, page_size
+from nuggets.facts.keys import Match, fuzzy, substring
+from nuggets.facts.words import Form, form
+from nuggets.fhrr.phasors import seed_from_text
+from nuggets.fhrr.scoring import Verdict
+from nuggets.records import Changes, MemoryNote, NuggetConfig, RecallResult
+from nuggets.text import folded
+
+BUILT_NUGGETS = 2  # whose vectors stay in memory, some 16 MB each
+
+
+class Fact(NamedTuple):
+    """What recall needs of a fact's note."""
+
+    note_id: str
+    nugget: str  # as written
+    key: str
+    value: str
+
+
+class Topic:
+    """The facts of one nugget."""
+
+    def __init__(self, name: str) -> None:
+        self.config = NuggetConfig(name)
+        self.named = False  # by a configuration, not just by its notes
+        self.places: list[int] = []  # ascending
+        self.facts: dict[int, Fact] = {}
+        self.exact: dict[str, list[int]] = {}  # folded key to places, ascending
+        self.banks: Banks | None = None
+        self._forms: dict[int, Form] | None = None  # only questions that are no key need them
+
+    def configure(self, config: NuggetConfig, named: bool) -> None:
+        if config != self.config:
+            self.banks = None
+        self.config, self.named = config, named
+
+    def put(self, place: int, fact: Fact) -> None:
+        old = self.facts.get(place)
+        if old is not None and old.key != fact.key:
+            self.take(place)
+            old = None
+        self.facts[place] = fact
+        if old is None:
+            insort(self.places, place)
+            insort(self.exact.setdefault(folded(fact.key), []), place)
+            if self._forms is not None:
+                self._forms[place] = form(fact.key)
+
+    def take(self, place: int) -> None:
+        key = folded(self.facts.pop(place).key)
+        del self.places[bisect_left(self.places, place)]
+        self.exact[key].remove(place)
+        if not self.exact[key]:
+            del self.exact[key]
+        if self._forms is not None:
+            del self._forms[place]
+
+    @property
+    def forms(self) -> dict[int, Form]:
+        if self._forms is None:
+            self._forms = {place: form(fact.key) for place, fact in self.facts.items()}
+        return self._forms
+
+    def decode(self, place: int) -> tuple[str, Verdict]:
+        """The value that the vectors hold for the fact at this place."""
+        size = page_size(self.config.dims)
+        page, position = divmod(bisect_left(self.places, place), size)
+        numbers: dict[str, int] = {}
+        pattern = tuple(
+            numbers.setdefault(self.facts[p].value, len(numbers))
+            for p in self.places[page * size : (page + 1) * size]
+        )
+        if self.banks is None:
+            self.banks = Banks(self.config, seed_from_text(folded(self.config.name)))
+        verdict = self.banks.decode(pattern, position)
+        return list(numbers)[verdict.best], verdict
+
+
+class FactIndex:
+    """Recall by key over the nuggets of a shelf."""
+
+    def __init__(self) -> None:
+        self._topics: dict[str, Topic] = {}  # by folded name
+        self._places: dict[str, int] = {}  # of every note, facts or not
+        self._homes: dict[int, Topic] = {}  # of the facts that can be recalled
+        self._next = 0
+        self._built: dict[str, Topic] = {}  # least recently used first
+
+    def apply(self, changes: Changes) -> None:
+        """Follow the changes: the same order of steps as the state they belong to."""
+        for config in changes.put_nuggets:
+            self._topic(config.name).configure(config, named=True)
+        for note in changes.put:
+            self._put(note)
+        for note_id in changes.drop:
+            place = self._places.pop(note_id, None)
+            if place is not None:
+                self._take(place)
+        for name in changes.drop_nuggets:
+            topic = self._topics.get(folded(name))
+            if topic is not None:
+                topic.configure(NuggetConfig(topic.config.name), named=False)
+
+    def _topic(self, name: str) -> Topic:
+        known = self._topics.get(name)
+        if known is not None:
+            return known
+        return self._topics.setdefault(folded(name), Topic(folded(name)))
+
+    def _put(self, note: MemoryNote) -> None:
+        place = self._places.get(note.id)
+        if place is None:
+            place = self._places[note.id] = self._next
+            self._next += 1
+        if note.kind != "fact" or note.hidden:
+            self._take(place)
+            return
+        topic = self._topic(note.nugget_name)
+        if self._homes.get(place, topic) is not topic:
+            self._take(place)
+        self._homes[place] = topic
+        topic.put(place, Fact(note.id, note.nugget_name, note.title, note.content))
+
+    def _take(self, place: int) -> None:
+        topic = self._homes.pop(place, None)
+        if topic is not None:
+            topic.take(place)
+
+    def facts(self, nugget: str) -> list[str]:
+        """Note ids in order."""
+        topic = self._topics.get(folded(nugget))
+        return [topic.facts[place].note_id for place in topic.places] if topic else []
+
+    def count(self, nugget: str) -> int:
+        topic = self._topics.get(folded(nugget))
+        return len(topic.places) if topic else 0
+
+    def fill(self, nugget: str) -> Fill:
+        """How full the nugget is."""
+        topic = self._topics.get(folded(nugget))
+        return fill(topic.config if topic else NuggetConfig(nugget), self.count(nugget))
+
+    def find(self, nugget: str, key: str) -> str | None:
+        """Note id of exactly this key."""
+        topic = self._topics.get(folded(nugget))
+        places = topic.exact.get(folded(key)) if topic else None
+        return topic.facts[places[0]].note_id if topic and places else None
+
+    def recall(self, query: str, nugget: str | None = None) -> RecallResult:
+        """Resolve the key, then decode its value; without a nugget, the best of all."""
+        if not any(map(str.isalnum, query)):
+            return RecallResult()
+        topics = list(self._topics.values())
+        if nugget is not None:
+            topics = [topic for topic in topics if topic is self._topics.get(folded(nugget))]
+        return self._best(_resolve(query, topics))
+
+    def _best(self, matches: list[Match]) -> RecallResult:
+        """Of equally good matches the one decoded most surely, then the oldest."""
+        if not matches:
+            return RecallResult()
+        top = max((match.strictness, match.ratio) for match in matches)
+        tied = [match for match in matches if (match.strictness, match.ratio) == top]
+        results = [self._decoded(match) for match in sorted(tied, key=lambda match: match.place)]
+        return max(results, key=lambda result: result.confidence)
+
+    def _decoded(self, match: Match) -> RecallResult:
+        topic = self._homes[match.place]
+        fact = topic.facts[match.place]
+        answer, verdict = topic.decode(match.place)
+        self._keep_built(topic)
+        return RecallResult(
+            answer=answer,
+            confidence=verdict.confidence,
+            margin=verdict.margin,
+            found=True,
+            key=fact.key,
+            nugget=topic.config.name if topic.named else fact.nugget,
+            match=match.kind,
+            ratio=match.ratio,
+            note_id=fact.note_id,
+        )
+
+    def _keep_built(self, topic: Topic) -> None:
+        name = folded(topic.config.name)
+        self._built.pop(name, None)
+        self._built[name] = topic
+        while len(self._built) > BUILT_NUGGETS:
+            banks = self._built.pop(next(iter(self._built))).banks
+            if banks is not None:
+                banks.release()
+
+
+def _resolve(query: str, topics: Iterable[Topic]) -> list[Match]:
+    """The best match of each topic, all of the strictest kind that any topic has."""
+    topics = list(topics)
+    plain = folded(query)
+    found = [Match("exact", 1.0, True, t.exact[plain][0]) for t in topics if plain in t.exact]
+    if found:
+        return found
+    asked = form(query)
+    found = [match for t in topics if (match := substring(asked, t.forms))]
+    return found or [
+        match for t in topics if (match := fuzzy(asked, t.forms, t.config.fuzzy_threshold))
+    ]

@@ -1,0 +1,113 @@
+"""Keys and questions word by word, and how near two words are. Knows no index and no vector."""
+
+import unicodedata
+from itertools import pairwise
+from typing import NamedTuple
+
+from nuggets.records import SCOPES
+from nuggets.text import folded
+
+# Words that say nothing about which fact is meant; questions are full of them.
+_SAYING_NOTHING = """
+    a an the my your our his her its their this that these those i me you we he she it they
+    is are was were be been am do does did has have had can could will would should may
+    of for to in on at by from with about and or not no so as if then than
+    what which who whom whose where when why how please tell show give get find know use used
+    there here any some all
+"""
+STOP_WORDS = frozenset(_SAYING_NOTHING.split())
+
+FIRST_IDEOGRAPH = "\u2e80"  # from here on scripts write words of one or two signs, unseparated
+
+
+class Form(NamedTuple):
+    """A key or a question, made comparable."""
+
+    text: str  # folded
+    spaced: str  # its words with one blank between
+    letters: int  # which signs occur, as bits
+    digits: str  # in order
+    scoped: bool  # begins with a scope: "user: editor"
+
+    @property
+    def unscoped(self) -> str:
+        return self.spaced.partition(" ")[2] if self.scoped else self.spaced
+
+
+def form(text: str) -> Form:
+    """Words end at anything but letters and digits, and where camelCase has its hump."""
+    plain = folded(text)
+    parts = plain.split()
+    if not all(map(str.isalnum, parts)) or (plain != text and _humps(text)):
+        parts = _parts(text)
+    spaced = " ".join(parts)
+    scope, colon, rest = plain.partition(":")
+    return Form(
+        plain,
+        spaced,
+        letters(spaced),
+        digits(spaced),
+        bool(colon and scope in SCOPES and rest.strip()),
+    )
+
+
+def _humps(text: str) -> bool:
+    return any(a.islower() and b.isupper() for a, b in pairwise(text))
+
+
+def _parts(text: str) -> list[str]:
+    signs = []
+    before = " "
+    for sign in unicodedata.normalize("NFC", text):
+        if not (sign.isalnum() or unicodedata.category(sign)[0] == "M"):  # M: vowel signs, accents
+            sign = " "
+        elif sign.isupper() and before.islower():
+            signs.append(" ")
+        signs.append(sign)
+        before = sign
+    return folded("".join(signs)).split()
+
+
+def significant(words: list[str]) -> list[str]:
+    """The words that carry meaning."""
+    return [word for word in words if word not in STOP_WORDS]
+
+
+def dense(text: str) -> bool:
+    """Written in a script where two signs are already a word."""
+    return all(sign >= FIRST_IDEOGRAPH for sign in text)
+
+
+def letters(text: str) -> int:
+    """A set of the text's signs as bits; different signs may share one."""
+    bits = 0
+    for sign in text:
+        bits |= 1 << (ord(sign) & 63)
+    return bits
+
+
+def digits(text: str) -> str:
+    """All digits, in order."""
+    return "".join(filter(str.isdigit, text))
+
+
+def within(a: str, b: str, edits: int) -> bool:
+    """Whether so few edits lead from a to b: a sign put in, left out, changed, or two swapped."""
+    if abs(len(a) - len(b)) > edits:
+        return False
+    same = 0
+    for x, y in zip(a, b, strict=False):
+        if x != y:
+            break
+        same += 1
+    a, b = a[same:], b[same:]
+    if not a or not b:
+        return len(a) + len(b) <= edits
+    if not edits:
+        return False
+    return (
+        within(a[1:], b[1:], edits - 1)
+        or within(a[1:], b, edits - 1)
+        or within(a, b[1:], edits - 1)
+        or (a[:2] == b[1::-1] and within(a[2:], b[2:], edits - 1))
+    )

@@ -1,0 +1,1 @@
+"""The algebra of phasor vectors (FHRR): seeds, bindings, superpositions, clean-up, scores."""

@@ -1,0 +1,1 @@
+"""Making and changing notes and links. Pure: records and the time in, records out."""

@@ -1,0 +1,27 @@
+"""Which notes a listing or a search may show. Knows no ranking."""
+
+from nuggets.graph.limits import check_choice
+from nuggets.graph.metadata import normal_tag
+from nuggets.records import KINDS, SCOPES, TYPES, MemoryNote, NoteFilterOptions
+from nuggets.text import folded
+
+
+def checked_filters(filters: NoteFilterOptions) -> NoteFilterOptions:
+    """The same; a misspelt word is refused, for it would just find nothing."""
+    check_choice("scope", filters.scope, SCOPES)
+    check_choice("type", filters.type, TYPES)
+    check_choice("kind", filters.kind, KINDS)
+    return filters
+
+
+def matches(note: MemoryNote, filters: NoteFilterOptions) -> bool:
+    """Whether the note meets all that is asked."""
+    return (
+        (filters.include_hidden or not note.hidden)
+        and filters.subject in (None, note.subject)
+        and filters.scope in (None, note.scope)
+        and filters.type in (None, note.type)
+        and filters.kind in (None, note.kind)
+        and (filters.nugget is None or folded(filters.nugget) == folded(note.nugget_name))
+        and (filters.tag is None or normal_tag(filters.tag) in note.tags)
+    )

@@ -1,0 +1,94 @@
+"""What may be written: sizes, and text that can be saved again. Refuses by name, cuts nothing."""
+
+from collections.abc import Iterable
+
+from nuggets.errors import InvalidInput
+
+NAME_CHARACTERS = 512  # of a key or title: it is a name, longer text is content
+CONTENT_BYTES = 1024 * 1024  # as UTF-8: a memory, not an archive
+TAGS = 64  # of a note's own; the three that follow from its metadata are not counted
+TAG_CHARACTERS = 64
+REASON_CHARACTERS = 512
+LINKS = 1000  # at one note: a hub with more says nothing about any of them
+
+
+def checked_key(key: str) -> str:
+    """The key without blanks around it; inside it is never rewritten."""
+    return _checked_short(key, "a key", NAME_CHARACTERS)
+
+
+def checked_title(title: str) -> str:
+    return _checked_short(title, "a title", NAME_CHARACTERS)
+
+
+def checked_subject(subject: str) -> str:
+    return _checked_short(subject, "a subject", NAME_CHARACTERS)
+
+
+def checked_reason(reason: str, default: str) -> str:
+    """The reason on its own, or the default where none was given."""
+    given = storable(reason, "a reason").strip()
+    return _checked_short(given or default, "a reason", REASON_CHARACTERS)
+
+
+def checked_value(value: str) -> str:
+    """The value as it came; a fact without one would answer nothing."""
+    if not storable(value, "a value").strip():
+        raise InvalidInput("a value must not be empty; to take a fact away, forget its key")
+    return _checked_size(value, "a value")
+
+
+def checked_content(content: str) -> str:
+    """The content as it came; empty is allowed, a title may be all there is to say yet."""
+    return _checked_size(storable(content, "content"), "content")
+
+
+def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """The tags as they came, none of them too long."""
+    if isinstance(tags, str):
+        raise InvalidInput("tags must be a list of texts, not one text")
+    given = tuple(storable(tag, "a tag") for tag in tags)
+    for tag in given:
+        check_most(len(tag.strip()), TAG_CHARACTERS, "a tag", "characters")
+    return given
+
+
+def check_choice(field: str, value: object, allowed: Iterable[str]) -> None:
+    """Refuse what is neither None nor one of the allowed words."""
+    choices = tuple(allowed)
+    if value is not None and value not in choices:
+        raise InvalidInput(f"{field} must be one of {', '.join(choices)}; not {value!r:.80}")
+
+
+def check_most(count: int, most: int, what: str, unit: str) -> None:
+    if count > most:
+        raise InvalidInput(f"{what} may have at most {most} {unit}; this has {count}")
+
+
+def storable(text: object, what: str) -> str:
+    """Text that every file and database can hold; other control characters are data."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"{what} must be text, not {type(text).__name__}")
+    if "\0" in text:
+        raise InvalidInput(f"{what} must not contain the character NUL; take it out")
+    try:
+        text.encode()
+    except UnicodeEncodeError as problem:
+        raise InvalidInput(
+            f"{what} is not valid Unicode: half a character (lone surrogate) "
+            f"at position {problem.start}; was it read with the wrong encoding?"
+        ) from problem
+    return text
+
+
+def _checked_short(text: str, what: str, most: int) -> str:
+    trimmed = storable(text, what).strip()
+    if not trimmed:
+        raise InvalidInput(f"{what} must not be empty")
+    check_most(len(trimmed), most, what, "characters")
+    return trimmed
+
+
+def _checked_size(text: str, what: str) -> str:
+    check_most(len(text.encode()), CONTENT_BYTES, what, "bytes of UTF-8")
+    return text

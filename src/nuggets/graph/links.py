@@ -1,0 +1,125 @@
+"""Links between notes: always at both ends, never to nothing, never twice. Knows no nugget."""
+
+from collections.abc import Container, Iterable, Mapping
+from typing import Literal, NamedTuple
+
+from nuggets.errors import InvalidInput
+from nuggets.graph.limits import LINKS, check_most, checked_reason
+from nuggets.records import MemoryNote, NoteLink
+from nuggets.text import folded
+
+DEFAULT_REASON = "related"
+
+Pair = tuple[MemoryNote, MemoryNote]
+
+
+class BrokenLink(NamedTuple):
+    """A link that no operation here could have made: a file was edited or half restored."""
+
+    note_id: str
+    link: NoteLink
+    problem: Literal["dangling", "self", "repeated", "one-sided"]
+
+
+def linked(a: MemoryNote, b: MemoryNote, reason: str, now: str) -> Pair | None:
+    """Both notes with the link, None when they have it; one missing at one end is completed."""
+    if a.id == b.id:
+        raise InvalidInput(f"{a.id} cannot be linked to itself; name two notes")
+    reason = checked_reason(reason, DEFAULT_REASON)
+    there, back = _found(a, b.id, reason), _found(b, a.id, reason)
+    if there and back:
+        return None
+    known = there or back or NoteLink("", reason, now)
+    return (
+        a if there else _with_link(a, known._replace(to=b.id)),
+        b if back else _with_link(b, known._replace(to=a.id)),
+    )
+
+
+def unlinked(a: MemoryNote, b: MemoryNote, reason: str | None = None) -> Pair | None:
+    """Both notes without their link of this reason, or without any; None when there is none."""
+    after = _without_link(a, b.id, reason), _without_link(b, a.id, reason)
+    return None if after == (a, b) else after
+
+
+def without_links_to(notes: Iterable[MemoryNote], gone: Container[str]) -> tuple[MemoryNote, ...]:
+    """Those notes that lose a link when the ids in `gone` go, without it."""
+    return tuple(
+        note._replace(links=tuple(link for link in note.links if link.to not in gone))
+        for note in notes
+        if any(link.to in gone for link in note.links)
+    )
+
+
+def redirected(links: Iterable[NoteLink], old: str, new: str, owner: str) -> tuple[NoteLink, ...]:
+    """The owner's links with those to `old` leading to `new`: none to itself, none twice."""
+    return _lawful((link._replace(to=new) if link.to == old else link for link in links), owner)
+
+
+def asymmetries(notes: Mapping[str, MemoryNote]) -> tuple[BrokenLink, ...]:
+    """Every link that breaks the law, in the order of the notes."""
+    ends = {note.id: {_identity(link) for link in note.links} for note in notes.values()}
+    broken = []
+    for note in notes.values():
+        seen: set[tuple[str, str]] = set()
+        for link in note.links:
+            this = _identity(link)
+            if link.to not in notes:
+                broken.append(BrokenLink(note.id, link, "dangling"))
+            elif link.to == note.id:
+                broken.append(BrokenLink(note.id, link, "self"))
+            elif this in seen:
+                broken.append(BrokenLink(note.id, link, "repeated"))
+            elif (note.id, this[1]) not in ends[link.to]:
+                broken.append(BrokenLink(note.id, link, "one-sided"))
+            seen.add(this)
+    return tuple(broken)
+
+
+def repaired(notes: Mapping[str, MemoryNote]) -> tuple[MemoryNote, ...]:
+    """The notes to write so that no link is broken: danglers go, halves are completed."""
+    kept = {
+        note.id: [link for link in _lawful(note.links, note.id) if link.to in notes]
+        for note in notes.values()
+    }
+    after = {note_id: {_identity(link): link for link in links} for note_id, links in kept.items()}
+    for note_id, links in kept.items():
+        for link in links:
+            back = link._replace(to=note_id)
+            after[link.to].setdefault(_identity(back), back)
+    whole = (note._replace(links=tuple(after[note.id].values())) for note in notes.values())
+    return tuple(note for note in whole if note != notes[note.id])
+
+
+def _lawful(links: Iterable[NoteLink], owner: str) -> tuple[NoteLink, ...]:
+    """None to its owner, none twice; of two the earlier stays, which both ends decide alike."""
+    kept: dict[tuple[str, str], NoteLink] = {}
+    for link in links:
+        if link.to != owner:
+            same = kept.get(_identity(link), link)
+            kept[_identity(link)] = min(same, link, key=lambda one: (one.created_at, one.reason))
+    return tuple(kept.values())
+
+
+def _identity(link: NoteLink) -> tuple[str, str]:
+    return link.to, folded(link.reason)
+
+
+def _found(note: MemoryNote, to: str, reason: str) -> NoteLink | None:
+    wanted = (to, folded(reason))
+    return next((link for link in note.links if _identity(link) == wanted), None)
+
+
+def _with_link(note: MemoryNote, link: NoteLink) -> MemoryNote:
+    check_most(len(note.links) + 1, LINKS, note.id, "links")
+    return note._replace(links=(*note.links, link))
+
+
+def _without_link(note: MemoryNote, to: str, reason: str | None) -> MemoryNote:
+    wanted = None if reason is None else folded(reason)
+    kept = tuple(
+        link
+        for link in note.links
+        if link.to != to or (wanted is not None and folded(link.reason) != wanted)
+    )
+    return note if len(kept) == len(note.links) else note._replace(links=kept)

@@ -1,0 +1,101 @@
+"""What people call things: which note a name means, and which names a nugget may have."""
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+
+from nuggets.errors import Ambiguous, InvalidInput, NotFound
+from nuggets.graph.limits import storable
+from nuggets.records import MemoryNote
+from nuggets.text import folded
+
+ID_TAIL = 8  # hex digits at the end of every id
+KIND_PREFIX = len("note-")  # a prefix this short names a kind, not a note
+CANDIDATES_SHOWN = 10
+
+NUGGET_NAME_CHARACTERS = 64
+NUGGET_NAME_BYTES = 200  # as UTF-8: file systems allow 255 with our ending and a staging name
+_DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
+)
+_ALLOWED = "letters, digits, '-', '_', '.' and spaces"
+
+
+def resolve(
+    notes: Mapping[str, MemoryNote],
+    name: str,
+    nugget: str | None = None,
+    include_hidden: bool = True,
+) -> MemoryNote:
+    """The note of this id, else of this title, else whose id begins so (or ends: all 8 digits).
+
+    An id counts in every nugget, other names in the one given. Of equal names one in sight wins.
+    """
+    wanted = folded(storable(name, "the name of a note"))
+    if not wanted:
+        raise InvalidInput("name a note by its id, its title, or the beginning of its id")
+    exact = notes.get(name.strip())
+    if exact is not None and (include_hidden or not exact.hidden):
+        return exact
+    home = None if nugget is None else folded(nugget)
+    near = [n for n in notes.values() if home is None or folded(n.nugget_name) == home]
+    found = [note for note in near if folded(note.title) == wanted] or [
+        note for note in near if _abbreviates(wanted, folded(note.id))
+    ]
+    in_sight = [note for note in found if not note.hidden]
+    chosen = in_sight or (found if include_hidden else [])
+    if not chosen:
+        raise NotFound(_missing(name, nugget, archived=bool(found or exact)))
+    if len(chosen) > 1:
+        raise Ambiguous(_candidates(name, chosen))
+    return chosen[0]
+
+
+def checked_name(name: str) -> str:
+    """A nugget's name in NFC; it also names a file, on any disk, so it is never a path."""
+    written = unicodedata.normalize("NFC", storable(name, "a nugget's name"))
+    if not 1 <= len(written) <= NUGGET_NAME_CHARACTERS:
+        raise InvalidInput(
+            f"a nugget's name has 1 to {NUGGET_NAME_CHARACTERS} characters; "
+            f"this one has {len(written)}"
+        )
+    if len(written.encode()) > NUGGET_NAME_BYTES:
+        raise InvalidInput(
+            f"a nugget's name may take {NUGGET_NAME_BYTES} bytes as UTF-8; "
+            f"this one takes {len(written.encode())}"
+        )
+    stranger = next((sign for sign in written if not _may_name(sign)), None)
+    if stranger is not None:
+        raise InvalidInput(f"a nugget's name has only {_ALLOWED}; not {stranger!r}")
+    if written[0] in ". " or written[-1] in ". ":
+        raise InvalidInput(
+            f"a nugget's name must not begin or end with a dot or a space; {written!r} does"
+        )
+    if folded(written.partition(".")[0]) in _DEVICES:
+        raise InvalidInput(f"{written!r} is reserved for a device on some systems; choose another")
+    return written
+
+
+def _abbreviates(wanted: str, note_id: str) -> bool:
+    begins = len(wanted) > KIND_PREFIX and note_id.startswith(wanted)
+    return begins or (len(wanted) == ID_TAIL and note_id.endswith(f"-{wanted}"))
+
+
+def _missing(name: str, nugget: str | None, archived: bool) -> str:
+    where = "" if nugget is None else f" in nugget {nugget!r}"
+    if archived:
+        return f"{name!r:.80}{where} is archived; restore it first"
+    return f"no note{where} is called {name!r:.80}; search or list the notes to see their ids"
+
+
+def _candidates(name: str, notes: Sequence[MemoryNote]) -> str:
+    shown = [
+        f"{note.id} ({note.title!r:.80} in {note.nugget_name})" for note in notes[:CANDIDATES_SHOWN]
+    ]
+    if len(notes) > len(shown):
+        shown.append(f"and {len(notes) - len(shown)} more")
+    return f"{name!r:.80} could be any of {len(notes)} notes; use an id: {', '.join(shown)}"
+
+
+def _may_name(sign: str) -> bool:
+    # marks belong to the letters of many scripts and cannot stand for anything else
+    return sign in "-_. " or unicodedata.category(sign)[0] in "LM" or sign.isdecimal()

@@ -1,0 +1,1 @@
+"""Front doors: each translates, calls the shelf, translates back."""

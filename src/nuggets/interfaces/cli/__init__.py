@@ -1,0 +1,92 @@
+"""The `nuggets` command: parse, call the shelf once, print.
+
+Agents call it in hooks many times an hour, so a call builds only its own command's parser and
+imports only that command's module.
+"""
+
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nuggets.interfaces.cli.command import Command
+
+MODULES = {  # command -> module of this package, in the order of the overview
+    "Facts": {
+        "remember": ("facts", "store a fact: nugget, key, value"),
+        "recall": ("facts", "find a fact by its key, part of it, or a misspelling"),
+        "forget": ("facts", "take a fact away"),
+        "facts": ("facts", "show the facts of a nugget"),
+    },
+    "Notes": {
+        "note add": ("notes", "store a note: nugget, title, content"),
+        "note show": ("notes", "show a whole note"),
+        "note edit": ("notes", "change a note's content, title, tags or metadata"),
+        "note hide": ("notes", "archive a note; nothing is lost"),
+        "note restore": ("notes", "bring an archived note back"),
+        "note delete": ("notes", "take a note and every link to it away"),
+        "note merge": ("notes", "unite two notes"),
+        "note list": ("notes", "list notes"),
+        "search": ("graph", "find notes by what they are about"),
+        "link": ("graph", "link two notes, with a reason"),
+        "unlink": ("graph", "take a link away"),
+        "graph": ("graph", "show notes and their links as a tree"),
+    },
+    "Nuggets": {
+        "list": ("nuggets", "show all nuggets"),
+        "status": ("nuggets", "show how full a nugget is"),
+        "clear": ("nuggets", "forget all facts of a nugget"),
+        "remove": ("nuggets", "take a nugget away with all it holds"),
+    },
+    "Care": {
+        "demo": ("demo", "see it work, in a directory that is thrown away"),
+        "doctor": ("care", "check the files, and repair what can be"),
+        "config": ("care", "show every setting and where it came from"),
+        "completion": ("completion", "print the completion script for your shell"),
+    },
+}
+
+GROUPS = ("note",)  # commands of two words
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code: 0 found or done, 1 not found or failed, 2 usage."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads cost more than they bring
+    from nuggets.interfaces.cli.parsing import overview, parsed
+
+    first = _command_at(arguments)
+    if first == len(arguments) or {"--help", "-h", "--version"} & set(arguments[:first]):
+        return overview(arguments[:first])
+    name = arguments.pop(first)
+    if name in GROUPS:
+        if first == len(arguments) or arguments[first].startswith("-"):
+            return overview([*arguments, name])
+        name = f"{name} {arguments.pop(first)}"
+    command = find(name)
+    if command is None:
+        return overview([name])
+    from nuggets.interfaces.cli.running import run
+
+    options = parsed(name, command, arguments)
+    return options if isinstance(options, int) else run(name, command, options)
+
+
+def _command_at(arguments: Sequence[str]) -> int:
+    """Where the command stands: behind the global options that may come before it."""
+    at = 0
+    while at < len(arguments) and arguments[at].startswith("-"):
+        at += 2 if arguments[at] == "--dir" else 1
+    return min(at, len(arguments))
+
+
+def find(name: str) -> "Command | None":
+    """The command of that name, with its module imported."""
+    for commands in MODULES.values():
+        if name in commands:
+            module = import_module(f"nuggets.interfaces.cli.{commands[name][0]}")
+            found: Command = module.COMMANDS[name]
+            return found
+    return None

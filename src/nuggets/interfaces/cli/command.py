@@ -1,0 +1,35 @@
+"""What a command is."""
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from nuggets.settings import Settings
+    from nuggets.shelf import NuggetShelf
+
+
+class Outcome(NamedTuple):
+    """What a command has to say, to a script and to a person."""
+
+    json: Any
+    lines: list[str]
+    exit_code: int = 0
+
+
+class Call(NamedTuple):
+    """One call of a command: its options, the settings, and the door to the shelf."""
+
+    options: Namespace
+    settings: "Settings"
+    shelf: "NuggetShelf"
+    session: str
+
+
+class Command(NamedTuple):
+    """How a command is called, and what it does."""
+
+    summary: str
+    examples: tuple[str, ...]
+    arguments: Callable[[ArgumentParser], None]
+    run: Callable[[Call], Outcome]

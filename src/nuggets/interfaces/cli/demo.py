@@ -1,0 +1,99 @@
+"""A guided minute in a directory that is thrown away: every step is a real process."""
+
+import os
+import subprocess
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from shlex import join
+from tempfile import TemporaryDirectory
+
+from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.printing import styled
+
+STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (
+        "Your agent learns where something is, and how you like things done.",
+        ("remember", "locations", "auth handler", "src/auth/middleware.ts:47"),
+    ),
+    ("", ("remember", "project", "test cmd", "pytest tests/ -v")),
+    ("", ("remember", "prefs", "style", "2-space indent, no semicolons")),
+    (
+        "The session ends. Tomorrow a new process asks again, and the answer is there:",
+        ("recall", "auth handler", "--session", "tomorrow"),
+    ),
+    (
+        "Keys need not be exact. A part of one will do, and so will a typo:",
+        ("recall", "test"),
+    ),
+    ("", ("recall", "auth handlr", "--nugget", "locations")),
+    ("What was never learnt is not made up:", ("recall", "deployment region")),
+    ("Scripts and agents get the same as JSON:", ("recall", "style", "--json")),
+    ("This is all there is so far:", ("list",)),
+)
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    pass
+
+
+def _demo(call: Call) -> Outcome:
+    steps = []
+    with TemporaryDirectory(prefix="nuggets-demo-") as directory:
+        for comment, arguments in STEPS:
+            exit_code, output = _run(directory, arguments)
+            steps.append({"command": ["nuggets", *arguments], "exit": exit_code, "output": output})
+            if not call.options.json:
+                _show(comment, arguments, output)
+        if not call.options.json:
+            _show_files(directory)
+    return Outcome(steps, [])
+
+
+def _run(directory: str, arguments: tuple[str, ...]) -> tuple[int, str]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("NUGGETS_")}
+    done = subprocess.run(
+        [sys.executable, "-m", "nuggets", "--dir", directory, *arguments],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env=environment,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def _show(comment: str, arguments: tuple[str, ...], output: str) -> None:
+    if comment:
+        print(f"\n{styled(comment, 'cyan')}\n")
+    print(styled(f"$ nuggets {join(arguments)}", "bold"))
+    print(output, end="", flush=True)
+
+
+def _show_files(directory: str) -> None:
+    print(f"\n{styled('And this is how it is kept: plain files, on your machine only.', 'cyan')}\n")
+    for name in sorted(_files(directory)):
+        print(f"  {name}")
+    print(styled("\n$ cat locations.nugget.json", "bold"))
+    with open(os.path.join(directory, "locations.nugget.json"), encoding="utf-8") as file:
+        print(file.read(), end="")
+    print(
+        "\nThe directory of this demo is gone again. Yours will be ~/.nuggets. Begin with:\n"
+        '\n  nuggets remember project "test cmd" "make test"\n'
+    )
+
+
+def _files(directory: str) -> Iterator[str]:
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            yield os.path.relpath(os.path.join(folder, name), directory)
+
+
+COMMANDS = {
+    "demo": Command(
+        "see it work, in a directory that is thrown away",
+        ("nuggets demo",),
+        _arguments,
+        _demo,
+    ),
+}

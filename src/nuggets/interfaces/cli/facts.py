@@ -1,0 +1,153 @@
+"""Commands on facts: remember, recall, forget, facts."""
+
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from nuggets import codec
+from nuggets.errors import InvalidInput
+from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.printing import one_line, printable, styled, table
+from nuggets.records import RecallResult
+
+
+def _remember_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("nugget", help="the topic it belongs to; made if need be")
+    parser.add_argument("key", help="what you will ask for")
+    parser.add_argument("value", help="what you want to hear; - reads it from standard input")
+    for field in ("scope", "type", "source", "stability", "confidence"):
+        parser.add_argument(f"--{field}", help=f"set its {field} instead of having it inferred")
+
+
+def _remember(call: Call) -> Outcome:
+    options = call.options
+    fact = call.shelf.remember(
+        options.nugget, options.key, text_or_stdin(options.value), **metadata(call)
+    )
+    lines = [
+        f"Remembered {styled(printable(fact.title), 'bold')} in {fact.nugget_name} "
+        f"({fact.scope}, {fact.stability})."
+    ]
+    return Outcome(codec.note_to_json(fact), lines)
+
+
+def metadata(call: Call) -> dict[str, Any]:
+    """The metadata that was given on the command line."""
+    given: dict[str, Any] = {
+        field: value
+        for field in ("scope", "type", "source", "stability", "subject")
+        if (value := getattr(call.options, field, None)) is not None
+    }
+    confidence = getattr(call.options, "confidence", None)
+    if confidence is not None:
+        try:
+            given["confidence"] = float(confidence)
+        except ValueError:
+            raise InvalidInput(f"confidence is a number from 0 to 1, not {confidence!r}") from None
+    return given
+
+
+def text_or_stdin(value: str) -> str:
+    """The value itself, or all of standard input for ``-``."""
+    if value != "-":
+        return value
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError:
+        raise InvalidInput("standard input is not valid UTF-8; convert it first") from None
+
+
+def _recall_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("query", nargs="+", help="the key, a part of it, or nearly it")
+    parser.add_argument("--nugget", help="ask only this one; otherwise the best match of all")
+    parser.add_argument("--session", help="who is asking (default: NUGGETS_SESSION, else today)")
+
+
+def _recall(call: Call) -> Outcome:
+    query = " ".join(call.options.query)
+    result, notes = call.shelf.recall_or_search(query, call.options.nugget, call.session)
+    shape = codec.recall_to_json(result)
+    if result.found:
+        return Outcome(shape, _answer_lines(result))
+    if not notes:
+        return Outcome(shape, ["Not found."], 1)
+    from nuggets.interfaces.cli.graph import search_lines
+
+    shape["notes"] = [codec.search_result_to_json(note) for note in notes]
+    lines = ["No fact of that name, but these notes are about it:"]
+    for note in notes:
+        lines += search_lines(call, note)
+    return Outcome(shape, lines)
+
+
+def _answer_lines(result: RecallResult) -> list[str]:
+    lines = [] if result.match == "exact" else [f"Match: {result.match} {result.ratio:.2f}"]
+    return [
+        *lines,
+        f"Found: {one_line(result.key)}",
+        f"Value: {styled(printable(result.answer), 'bold')}",
+        f"Confidence: {result.confidence:.2f}  Margin: {result.margin:.2f}",
+        f"Nugget: {one_line(result.nugget)}",
+    ]
+
+
+def _forget_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("nugget", help="the nugget it is in")
+    parser.add_argument("key", help="its exact key; case does not matter")
+
+
+def _forget(call: Call) -> Outcome:
+    nugget, key = call.options.nugget, call.options.key
+    gone = call.shelf.forget(nugget, key)
+    shape = {"forgotten": int(gone), "nugget": nugget, "key": key}
+    if gone:
+        return Outcome(shape, [f"Forgot {one_line(key)}."])
+    return Outcome(shape, [f"Not found: there is no fact {one_line(key)!r} in {nugget}."], 1)
+
+
+def _facts_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("nugget", help="whose facts to show")
+
+
+def _facts(call: Call) -> Outcome:
+    facts = call.shelf.facts(call.options.nugget)
+    rows = [(fact.title, str(fact.hits), fact.content) for fact in facts]
+    lines = table(("KEY", "HITS", "VALUE"), rows) if rows else ["No facts yet."]
+    return Outcome([codec.fact_to_json(fact) for fact in facts], lines)
+
+
+COMMANDS = {
+    "remember": Command(
+        "store a fact; a key that is known gets the new value",
+        (
+            'nuggets remember locations "auth handler" "src/auth/middleware.ts:47"',
+            'nuggets remember project "test cmd" "pytest tests/ -v"',
+            'nuggets remember prefs "style" "2-space indent, no semicolons"',
+            'git log -1 --format=%B | nuggets remember project "last commit" -',
+        ),
+        _remember_arguments,
+        _remember,
+    ),
+    "recall": Command(
+        "find a fact by its key, part of it, or a misspelling of it",
+        (
+            'nuggets recall "auth handler"',
+            "nuggets recall auth handlr",
+            'nuggets recall "test cmd" --nugget project --json',
+        ),
+        _recall_arguments,
+        _recall,
+    ),
+    "forget": Command(
+        "take a fact away",
+        ('nuggets forget locations "auth handler"',),
+        _forget_arguments,
+        _forget,
+    ),
+    "facts": Command(
+        "show the facts of a nugget",
+        ("nuggets facts project", "nuggets facts project --json"),
+        _facts_arguments,
+        _facts,
+    ),
+}

@@ -1,0 +1,180 @@
+"""Commands on the graph: search, link, unlink, graph."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping
+
+from nuggets import codec
+from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.notes import NAME_HELP, filter_arguments, filters
+from nuggets.interfaces.cli.printing import one_line, screen_width, styled
+from nuggets.records import MemoryNote, SearchNotesResult
+
+
+def _search_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("query", nargs="+", help="what you want to know, in your own words")
+    parser.add_argument("--limit", type=int, default=5, help="at most so many (default: 5)")
+    parser.add_argument("--why", action="store_true", help="say what made each score")
+    parser.add_argument("--session", help="who is asking (default: NUGGETS_SESSION, else today)")
+    filter_arguments(parser)
+
+
+def _search(call: Call) -> Outcome:
+    options = call.options
+    query = " ".join(options.query)
+    found = call.shelf.search_notes(query, options.limit, session=call.session, **filters(call))
+    shape = [codec.search_result_to_json(result) for result in found]
+    lines: list[str] = []
+    for result, entry in zip(found, shape, strict=True):
+        lines += search_lines(call, result)
+        if options.why:
+            why = call.shelf.explain(query, result.note.id)
+            entry["why"] = why._asdict()
+            lines += [f"    {one_line(line)}" for line in why.lines()]
+    return Outcome(shape, lines or ["Nothing found."], 0 if found else 1)
+
+
+def search_lines(call: Call, result: SearchNotesResult) -> Iterator[str]:
+    """One result for a person: how good, what, and the beginning of what it says."""
+    note = result.note
+    marks = " (archived)" if note.hidden else ""
+    if call.shelf.is_foreign(note):
+        marks += " (another project)"
+    score = styled(f"[{result.score:.3f}]", "cyan")
+    yield f"{score} {styled(one_line(note.title, 80), 'bold')}{marks}  {styled(note.id, 'dim')}"
+    yield f"    {one_line(note.content, max(40, screen_width() - 4))}"
+
+
+def _pair_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("a", help=f"one note: {NAME_HELP}")
+    parser.add_argument("b", help="the other")
+    parser.add_argument("reason", nargs="?", help="how they are related")
+
+
+def _link(call: Call) -> Outcome:
+    a, b, reason = call.options.a, call.options.b, call.options.reason or ""
+    added = call.shelf.add_link(a, b, reason)
+    return Outcome({"added": added}, ["Linked." if added else "They were linked so already."])
+
+
+def _unlink(call: Call) -> Outcome:
+    gone = call.shelf.remove_link(call.options.a, call.options.b, call.options.reason)
+    if gone:
+        return Outcome({"removed": True}, ["Unlinked."])
+    return Outcome({"removed": False}, ["Not found: there is no such link."], 1)
+
+
+def _graph_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("note", nargs="?", help=f"where to begin: {NAME_HELP}; otherwise all")
+    parser.add_argument("--depth", type=int, default=2, help="how many links away (default: 2)")
+    parser.add_argument("--dot", action="store_true", help="print Graphviz input")
+
+
+def _graph(call: Call) -> Outcome:
+    notes = {note.id: note for note in call.shelf.list_notes()}
+    if call.options.note:
+        start = call.shelf.get_note(call.options.note)
+        shown = {**_around(notes, start, call.options.depth), start.id: start}
+        roots = [start]
+    else:
+        shown = {i: note for i, note in notes.items() if note.links}
+        roots = sorted(shown.values(), key=lambda n: (-len(n.links), n.id))
+    shape = {
+        "nodes": [codec.note_to_json(note) for note in shown.values()],
+        "links": [
+            {"from": a, "to": b, "reason": reason, "createdAt": at}
+            for a, b, reason, at in _edges(shown)
+        ],
+    }
+    if call.options.dot:
+        return Outcome(shape, _dot(shown))
+    return Outcome(shape, list(_tree(shown, roots, call.options.depth)) or ["No links yet."])
+
+
+def _around(
+    notes: Mapping[str, MemoryNote], start: MemoryNote, depth: int
+) -> dict[str, MemoryNote]:
+    reached = {start.id: start}
+    edge = [start]
+    for _ in range(depth):
+        near = [notes[link.to] for note in edge for link in note.links if link.to in notes]
+        edge = [note for note in near if note.id not in reached]
+        reached.update((note.id, note) for note in edge)
+    return reached
+
+
+def _edges(notes: Mapping[str, MemoryNote]) -> Iterator[tuple[str, str, str, str]]:
+    """Every link once, though both ends hold it."""
+    for note in notes.values():
+        for link in note.links:
+            if link.to in notes and note.id < link.to:
+                yield note.id, link.to, link.reason, link.created_at
+
+
+def _tree(notes: Mapping[str, MemoryNote], roots: list[MemoryNote], depth: int) -> Iterator[str]:
+    """Neighbours below each note, every note once."""
+    seen: set[str] = set()
+    for root in roots:
+        if root.id not in seen:
+            yield styled(one_line(root.title), "bold") + styled(f"  {root.id}", "dim")
+            seen.add(root.id)
+            yield from _branches(notes, root, depth, "", seen)
+
+
+def _branches(
+    notes: Mapping[str, MemoryNote], note: MemoryNote, depth: int, indent: str, seen: set[str]
+) -> Iterator[str]:
+    if depth <= 0:
+        return
+    near = [link for link in note.links if link.to in notes and link.to not in seen]
+    seen.update(link.to for link in near)
+    for link in near:
+        last = link is near[-1]
+        other = notes[link.to]
+        reason = styled(f"  ({one_line(link.reason)})", "dim")
+        yield f"{indent}{'└─' if last else '├─'} {one_line(other.title)}{reason}"
+        yield from _branches(notes, other, depth - 1, indent + ("   " if last else "│  "), seen)
+
+
+def _dot(notes: Mapping[str, MemoryNote]) -> list[str]:
+    lines = ["graph nuggets {", "  node [shape=box, style=rounded];"]
+    lines += [f"  {_quoted(note.id)} [label={_quoted(note.title)}];" for note in notes.values()]
+    lines += [
+        f"  {_quoted(a)} -- {_quoted(b)} [label={_quoted(reason)}];"
+        for a, b, reason, _ in _edges(notes)
+    ]
+    return [*lines, "}"]
+
+
+def _quoted(text: str) -> str:
+    return '"' + one_line(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+COMMANDS = {
+    "search": Command(
+        "find notes by what they are about",
+        (
+            "nuggets search how does authentication work",
+            "nuggets search jwt --nugget project --limit 3 --why",
+        ),
+        _search_arguments,
+        _search,
+    ),
+    "link": Command(
+        "link two notes, with a reason",
+        ('nuggets link "Auth middleware" "JWT token format" "auth uses JWT tokens"',),
+        _pair_arguments,
+        _link,
+    ),
+    "unlink": Command(
+        "take a link away, or all links between two notes",
+        ('nuggets unlink "Auth middleware" "JWT token format"',),
+        _pair_arguments,
+        _unlink,
+    ),
+    "graph": Command(
+        "show notes and their links as a tree",
+        ('nuggets graph "Auth middleware" --depth 3', "nuggets graph --dot | dot -Tsvg > g.svg"),
+        _graph_arguments,
+        _graph,
+    ),
+}

@@ -1,0 +1,252 @@
+"""Commands on single notes: note add, show, edit, hide, restore, delete, merge, list."""
+
+import os
+import subprocess
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from nuggets import codec
+from nuggets.errors import InvalidInput
+from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.facts import metadata, text_or_stdin
+from nuggets.interfaces.cli.printing import one_line, printable, styled, table
+from nuggets.records import KINDS, SCOPES, SOURCES, STABILITIES, TYPES, MemoryNote
+
+NAME_HELP = "its id, its exact title, or the beginning of its id"
+
+
+def _metadata_arguments(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("metadata (inferred if not given)")
+    for field, choices in (
+        ("scope", SCOPES),
+        ("type", TYPES),
+        ("source", SOURCES),
+        ("stability", STABILITIES),
+    ):
+        group.add_argument(f"--{field}", choices=choices, metavar=field.upper())
+    group.add_argument("--subject")
+    group.add_argument("--confidence", help="from 0 to 1")
+
+
+def _add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("nugget", help="the topic it belongs to; made if need be")
+    parser.add_argument("title")
+    parser.add_argument(
+        "content", nargs="?", help="- reads standard input; without it your $EDITOR opens"
+    )
+    parser.add_argument("--tag", action="append", default=[], help="may be repeated")
+    _metadata_arguments(parser)
+
+
+def _add(call: Call) -> Outcome:
+    options = call.options
+    content = _edited("") if options.content is None else text_or_stdin(options.content)
+    note = call.shelf.create_note(
+        options.nugget, options.title, content, options.tag, **metadata(call)
+    )
+    return Outcome(codec.note_to_json(note), [f"Noted {_name(note)}."])
+
+
+def _name_argument(parser: ArgumentParser) -> None:
+    parser.add_argument("note", help=NAME_HELP)
+    parser.add_argument("--nugget", help="look for the title in this one only")
+
+
+def _show_arguments(parser: ArgumentParser) -> None:
+    _name_argument(parser)
+    parser.add_argument("--session", help="who is asking (default: NUGGETS_SESSION, else today)")
+
+
+def _show(call: Call) -> Outcome:
+    note = call.shelf.get_note(call.options.note, call.options.nugget, call.session)
+    return Outcome(codec.note_to_json(note), note_lines(call, note))
+
+
+def note_lines(call: Call, note: MemoryNote) -> list[str]:
+    """A whole note for a person."""
+    state = " (archived)" if note.hidden else ""
+    lines = [
+        styled(one_line(note.title), "bold") + state,
+        styled(f"{note.id}  in {note.nugget_name}", "dim"),
+        "",
+        printable(note.content),
+        "",
+        f"{note.kind}, {note.scope}, {note.type}, {note.stability}, from {note.source}, "
+        f"confidence {note.confidence:g}",
+        f"tags: {one_line(', '.join(note.tags))}",
+        f"recalled in {note.hits} session(s); changed {note.updated_at}",
+    ]
+    if call.shelf.is_foreign(note):
+        lines.append(f"belongs to another project: {one_line(note.project)}")
+    if note.links:
+        lines += ["", "links:"]
+        linked = {n.id: n for n in call.shelf.list_notes(include_hidden=True)}
+        for link in note.links:
+            other = linked.get(link.to)
+            title = one_line(other.title) if other else "?"
+            lines.append(f"  {title}  ({one_line(link.reason)})  {styled(link.to, 'dim')}")
+    return lines
+
+
+def _edit_arguments(parser: ArgumentParser) -> None:
+    _name_argument(parser)
+    parser.add_argument(
+        "content", nargs="?", help="- reads standard input; without any change $EDITOR opens"
+    )
+    parser.add_argument("--title", help="a new title; of a fact: a new key")
+    parser.add_argument("--tag", action="append", help="its tags from now on; may be repeated")
+    _metadata_arguments(parser)
+
+
+def _edit(call: Call) -> Outcome:
+    options, given = call.options, metadata(call)
+    note = call.shelf.get_note(options.note, options.nugget)
+    content = None if options.content is None else text_or_stdin(options.content)
+    if content is None and options.title is None and options.tag is None and not given:
+        content = _edited(note.content)
+    after = call.shelf.edit_note(
+        note.id, content, options.title, options.tag, expected=note.updated_at, **given
+    )
+    said = "Nothing to change in" if after == note else "Changed"
+    return Outcome(codec.note_to_json(after), [f"{said} {_name(after)}."])
+
+
+def _edited(text: str) -> str:
+    """The text as the person's editor leaves it."""
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if not editor or not sys.stdin.isatty():
+        raise InvalidInput("give the content, - for standard input, or set $EDITOR to write it")
+    import shlex
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="nuggets-") as directory:
+        path = os.path.join(directory, "note.md")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        done = subprocess.run([*shlex.split(editor), path], check=False)
+        if done.returncode:
+            raise InvalidInput(f"{editor} ended with an error; nothing was changed")
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.read()
+
+
+def _hide(call: Call) -> Outcome:
+    note = call.shelf.delete_note(call.options.note, nugget=call.options.nugget)
+    return Outcome(codec.note_to_json(note), [f"Archived {_name(note)}; restore brings it back."])
+
+
+def _restore(call: Call) -> Outcome:
+    note = call.shelf.restore_note(call.options.note, call.options.nugget)
+    return Outcome(codec.note_to_json(note), [f"Restored {_name(note)}."])
+
+
+def _delete(call: Call) -> Outcome:
+    note = call.shelf.delete_note(call.options.note, hard=True, nugget=call.options.nugget)
+    return Outcome({"deleted": 1, "id": note.id}, [f"Deleted {_name(note)} and every link to it."])
+
+
+def _merge_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("target", help=f"the note that stays: {NAME_HELP}")
+    parser.add_argument("source", help="the note that goes into it and is archived")
+    parser.add_argument("--reason", default="", help="why they belong together")
+
+
+def _merge(call: Call) -> Outcome:
+    options = call.options
+    note = call.shelf.merge_notes(options.target, options.source, options.reason)
+    return Outcome(codec.note_to_json(note), [f"Merged into {_name(note)}."])
+
+
+def filter_arguments(parser: ArgumentParser) -> None:
+    """Options that choose among notes; all of them must hold."""
+    group = parser.add_argument_group("only notes of")
+    group.add_argument("--nugget")
+    group.add_argument("--subject")
+    group.add_argument("--tag")
+    group.add_argument("--scope", choices=SCOPES, metavar="SCOPE", help=", ".join(SCOPES))
+    group.add_argument("--type", choices=TYPES, metavar="TYPE", help=", ".join(TYPES))
+    group.add_argument("--kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
+    group.add_argument("--all", action="store_true", help="archived ones too")
+
+
+def filters(call: Call) -> dict[str, Any]:
+    """The filters that were given."""
+    options = call.options
+    names = ("nugget", "subject", "tag", "scope", "type", "kind")
+    given = {name: getattr(options, name) for name in names}
+    return {**given, "include_hidden": options.all}
+
+
+def _list(call: Call) -> Outcome:
+    found = call.shelf.list_notes(**filters(call))
+    rows = [
+        (note.id, note.kind, str(note.hits), note.title + (" (archived)" if note.hidden else ""))
+        for note in found
+    ]
+    lines = table(("ID", "KIND", "HITS", "TITLE"), rows) if rows else ["No notes."]
+    return Outcome([codec.note_to_json(note) for note in found], lines)
+
+
+def _name(note: MemoryNote) -> str:
+    return f"{styled(one_line(note.title), 'bold')} ({note.id})"
+
+
+COMMANDS = {
+    "note add": Command(
+        "store a note: nugget, title, content",
+        (
+            'nuggets note add project "Auth middleware" "In src/auth. Uses JWT." --tag auth',
+            'nuggets note add project "Release steps" - < RELEASING.md',
+            'nuggets note add project "Ideas"    # opens $EDITOR',
+        ),
+        _add_arguments,
+        _add,
+    ),
+    "note show": Command(
+        "show a whole note",
+        ('nuggets note show "Auth middleware"', "nuggets note show note-project-1a2b3c4d --json"),
+        _show_arguments,
+        _show,
+    ),
+    "note edit": Command(
+        "change a note's content, title, tags or metadata",
+        (
+            'nuggets note edit "Auth middleware"    # opens $EDITOR',
+            'nuggets note edit "Auth middleware" "Uses RS256 now." --tag auth --tag jwt',
+            "nuggets note edit note-project-1a2b3c4d --title 'Auth' --stability temporary",
+        ),
+        _edit_arguments,
+        _edit,
+    ),
+    "note hide": Command(
+        "archive a note; nothing is lost",
+        ('nuggets note hide "Old plan"',),
+        _name_argument,
+        _hide,
+    ),
+    "note restore": Command(
+        "bring an archived note back",
+        ('nuggets note restore "Old plan"',),
+        _name_argument,
+        _restore,
+    ),
+    "note delete": Command(
+        "take a note and every link to it away",
+        ('nuggets note delete "Old plan"',),
+        _name_argument,
+        _delete,
+    ),
+    "note merge": Command(
+        "unite two notes: target, source",
+        ('nuggets note merge "Auth middleware" "Auth notes" --reason "same topic"',),
+        _merge_arguments,
+        _merge,
+    ),
+    "note list": Command(
+        "list notes",
+        ("nuggets note list --nugget project", "nuggets note list --tag auth --all --json"),
+        filter_arguments,
+        _list,
+    ),
+}

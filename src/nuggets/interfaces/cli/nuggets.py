@@ -1,0 +1,111 @@
+"""Commands on whole nuggets: list, status, clear, remove."""
+
+import sys
+from argparse import ArgumentParser
+
+from nuggets.errors import InvalidInput
+from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.printing import bar, one_line, styled, table
+from nuggets.records import NuggetStatus
+
+
+def _no_arguments(parser: ArgumentParser) -> None:
+    pass
+
+
+def _list(call: Call) -> Outcome:
+    known = call.shelf.list()
+    rows = [(n.name, str(n.fact_count), str(n.note_count)) for n in known]
+    empty = ["Nothing is remembered yet. Begin with: nuggets remember <nugget> <key> <value>"]
+    lines = table(("NUGGET", "FACTS", "NOTES"), rows) if rows else empty
+    return Outcome([n._asdict() for n in known], lines)
+
+
+def _status_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("nugget", nargs="?", help="only this one; otherwise all")
+
+
+def _status(call: Call) -> Outcome:
+    if call.options.nugget:
+        one = call.shelf.status(call.options.nugget)
+        return Outcome(one._asdict(), _status_lines(one))
+    known = call.shelf.list()
+    lines = [line for status in known for line in (*_status_lines(status), "")][:-1]
+    return Outcome([n._asdict() for n in known], lines or ["Nothing is remembered yet."])
+
+
+def _status_lines(status: NuggetStatus) -> list[str]:
+    colour = "green"
+    if status.capacity_warning:
+        colour = "red" if status.capacity_used_pct >= 90 else "yellow"
+    gauge = styled(bar(status.capacity_used_pct / 100), colour)
+    lines = [
+        styled(one_line(status.name), "bold"),
+        f"  {status.fact_count} facts, {status.note_count} notes",
+        f"  capacity {gauge} {status.capacity_used_pct}% of {status.capacity}",
+        f"  {status.dimension} dimensions, {status.banks} banks, {status.ensembles} ensemble(s)",
+    ]
+    if status.max_facts:
+        lines.append(f"  keeps the newest {status.max_facts} facts")
+    if status.capacity_warning:
+        lines.append(f"  {styled(status.capacity_warning, colour)}")
+    return lines
+
+
+def _doomed_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("nugget", help="which one")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _clear(call: Call) -> Outcome:
+    status = call.shelf.status(call.options.nugget)
+    _confirm(call, f"Forget all {status.fact_count} facts of {one_line(status.name)}?")
+    count = call.shelf.clear(status.name)
+    return Outcome({"cleared": count, "nugget": status.name}, [f"Forgot {count} facts."])
+
+
+def _remove(call: Call) -> Outcome:
+    status = call.shelf.status(call.options.nugget)
+    held = f"{status.fact_count} facts and {status.note_count} notes"
+    _confirm(call, f"Remove {one_line(status.name)} with its {held}?")
+    count = call.shelf.remove(status.name)
+    return Outcome(
+        {"removed": count, "nugget": status.name},
+        [f"Removed {one_line(status.name)} with {count} memories."],
+    )
+
+
+def _confirm(call: Call, question: str) -> None:
+    """Ask before much is gone; without anyone to ask, only ``--yes`` will do."""
+    if call.options.yes:
+        return
+    if not sys.stdin.isatty():
+        raise InvalidInput(f"{question} Nobody is here to answer: repeat it with --yes")
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise InvalidInput("Nothing was changed.")
+
+
+COMMANDS = {
+    "list": Command(
+        "show all nuggets", ("nuggets list", "nuggets list --json"), _no_arguments, _list
+    ),
+    "status": Command(
+        "show how full a nugget is, or all of them",
+        ("nuggets status", "nuggets status project --json"),
+        _status_arguments,
+        _status,
+    ),
+    "clear": Command(
+        "forget all facts of a nugget; its notes stay",
+        ("nuggets clear scratch", "nuggets clear scratch --yes"),
+        _doomed_arguments,
+        _clear,
+    ),
+    "remove": Command(
+        "take a nugget away with all its facts and notes",
+        ("nuggets remove scratch", "nuggets remove scratch --yes"),
+        _doomed_arguments,
+        _remove,
+    ),
+}

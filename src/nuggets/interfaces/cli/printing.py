@@ -1,0 +1,90 @@
+"""Text for a terminal: stored memories are someone else's words, so nothing in them may act."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+_HARMFUL = {
+    *range(0x20),  # controls, escape sequences
+    *range(0x7F, 0xA0),  # delete and the C1 controls
+    0x061C,
+    *range(0x200B, 0x2010),  # zero width and direction marks
+    *range(0x2028, 0x202F),  # line separators, direction overrides
+    *range(0x2060, 0x2070),
+    0xFEFF,
+    *range(0xE0000, 0xE0080),  # tag characters
+}
+_ESCAPES = {
+    code: f"\\x{code:02x}"
+    if code < 0x100
+    else f"\\u{code:04x}"
+    if code < 0x10000
+    else f"\\U{code:08x}"
+    for code in sorted(_HARMFUL)
+    if chr(code) not in "\n\t\u200d"  # joins emoji and letters of some scripts
+}
+_STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+def printable(text: str) -> str:
+    """The text with everything shown that would otherwise steer a terminal."""
+    return text.translate(_ESCAPES)
+
+
+def one_line(text: str, width: int = 0) -> str:
+    """The same in one line, cut to a width if one is given."""
+    flat = printable(" ".join(text.split()))
+    return flat if not width or cells(flat) <= width else _cut(flat, width - 1) + "…"
+
+
+def styled(text: str, *styles: str) -> str:
+    """Coloured, if a person is looking and has not asked for plain text."""
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return text
+    return f"\x1b[{';'.join(_STYLES[style] for style in styles)}m{text}\x1b[0m"
+
+
+def cells(text: str) -> int:
+    """How many columns a terminal needs for it."""
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def screen_width() -> int:
+    """Columns of the terminal; a long line when nobody looks at one."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        return 160
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Aligned columns; the last one takes what the screen leaves."""
+    body = [[one_line(cell) for cell in row] for row in rows]
+    widths = [max(cells(line[i]) for line in [list(head), *body]) for i in range(len(head))]
+    room = max(20, screen_width() - sum(widths[:-1]) - 2 * (len(head) - 1))
+    lines = [styled(_joined(head, widths), "bold")]
+    for row in body:
+        row[-1] = one_line(row[-1], room)
+        lines.append(_joined(row, widths))
+    return lines
+
+
+def bar(share: float, width: int = 20) -> str:
+    """A gauge: how full something is, from 0 to 1 and beyond."""
+    full = min(width, round(width * share))
+    return "█" * full + "░" * (width - full)
+
+
+def _joined(row: Sequence[str], widths: Sequence[int]) -> str:
+    padded = [cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)]
+    return "  ".join(padded).rstrip()
+
+
+def _cut(text: str, width: int) -> str:
+    while cells(text) > width:
+        text = text[: max(0, len(text) - max(1, (cells(text) - width) // 2))]
+    return text

@@ -1,0 +1,228 @@
+"""The records that move between rooms. All frozen; none knows a file, a clock or another room.
+
+NamedTuples rather than dataclasses: a cold command builds them in a third of the time.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, get_args
+
+from nuggets.text import words
+
+MemoryScope = Literal["self", "user", "shared", "project", "session"]
+MemoryType = Literal[
+    "fact", "note", "preference", "reflection", "self_model", "project", "relationship", "style"
+]
+MemorySource = Literal[
+    "explicit_user", "agent_reflection", "tool_observation", "inferred", "system"
+]
+MemoryStability = Literal["temporary", "durable"]
+NoteKind = Literal["fact", "note"]
+MatchKind = Literal["exact", "substring", "fuzzy"]
+
+SCOPES: tuple[MemoryScope, ...] = get_args(MemoryScope)
+TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
+SOURCES: tuple[MemorySource, ...] = get_args(MemorySource)
+STABILITIES: tuple[MemoryStability, ...] = get_args(MemoryStability)
+KINDS: tuple[NoteKind, ...] = get_args(NoteKind)
+
+NO_EXTRA: Mapping[str, Any] = {}
+
+
+class NuggetConfig(NamedTuple):
+    """How one nugget's fact memory is built; what its file says wins."""
+
+    name: str
+    dims: int = 16384
+    banks: int = 4
+    ensembles: int = 1
+    max_facts: int = 0  # 0: no limit
+    sharpen_p: float = 1.0
+    corvacs_a: float = 0.0
+    temperature: float = 0.9
+    ortho_iters: int = 1
+    fuzzy_threshold: float = 0.55
+    extra: Mapping[str, Any] = NO_EXTRA  # unknown fields of its file, kept
+
+
+class NoteLink(NamedTuple):
+    """One direction of a link; the other end holds the same reason and time."""
+
+    to: str
+    reason: str
+    created_at: str
+
+
+class NoteVectorSpec(NamedTuple):
+    """The recipe from which a note's vector grows again."""
+
+    seed: int  # length of the joined basis: informational
+    basis: tuple[str, ...]  # at most 20 strings such as "title:auth"
+
+
+class NoteMetadata(NamedTuple):
+    """What a memory is about and how far to trust it."""
+
+    subject: str
+    scope: MemoryScope
+    type: MemoryType
+    source: MemorySource
+    confidence: float  # in [0, 1]
+    stability: MemoryStability
+
+
+class MemoryNote(NamedTuple):
+    """One memory: a fact (title = key, content = value) or a free-form note."""
+
+    id: str
+    nugget_name: str
+    title: str
+    content: str
+    kind: NoteKind
+    subject: str
+    scope: MemoryScope
+    type: MemoryType
+    source: MemorySource
+    confidence: float
+    stability: MemoryStability
+    created_at: str
+    updated_at: str
+    last_accessed_at: str
+    tags: tuple[str, ...] = ()
+    links: tuple[NoteLink, ...] = ()
+    hidden: bool = False
+    source_key: str | None = None
+    hits: int = 0  # distinct sessions that recalled it
+    last_hit_session: str = ""
+    hit_sessions: tuple[str, ...] = ()  # the last 64 of them
+    last_rewritten_at: str | None = None
+    archived_at: str | None = None
+    last_inspected_at: str | None = None
+    project: str = ""  # "": everywhere
+    extra: Mapping[str, Any] = NO_EXTRA  # unknown fields of its file, kept
+
+    @property
+    def metadata(self) -> NoteMetadata:
+        return NoteMetadata(
+            self.subject, self.scope, self.type, self.source, self.confidence, self.stability
+        )
+
+    @property
+    def vector(self) -> NoteVectorSpec:
+        """Derived from the note whenever it is asked for, so it never falls out of step."""
+        return vector_spec(self)
+
+
+class GraphNoteMetaInput(NamedTuple):
+    """Metadata given explicitly; what stays None is inferred."""
+
+    subject: str | None = None
+    scope: MemoryScope | None = None
+    type: MemoryType | None = None
+    source: MemorySource | None = None
+    confidence: float | None = None
+    stability: MemoryStability | None = None
+    project: str | None = None
+
+
+class NoteFilterOptions(NamedTuple):
+    """All exact, all must hold; None asks nothing."""
+
+    include_hidden: bool = False
+    subject: str | None = None
+    scope: MemoryScope | None = None
+    type: MemoryType | None = None
+    nugget: str | None = None
+    tag: str | None = None
+    kind: NoteKind | None = None
+
+
+class Touch(NamedTuple):
+    """A memory was shown to someone; a session not yet counted for it makes this a hit."""
+
+    note_id: str
+    session: str  # "" moves the time of last access and counts nothing
+    at: str
+
+
+class Changes(NamedTuple):
+    """The one currency between rooms: what becomes different, and what it was before.
+
+    Stores read and write it, indexes apply it, history and undo are made of it.
+    """
+
+    put: tuple[MemoryNote, ...] = ()
+    drop: tuple[str, ...] = ()  # note ids
+    put_nuggets: tuple[NuggetConfig, ...] = ()
+    drop_nuggets: tuple[str, ...] = ()  # names; their notes are dropped by id as well
+    touches: tuple[Touch, ...] = ()
+    marks: Mapping[str, Any] = NO_EXTRA  # small named JSON values; None takes one away
+    action: str = ""  # the verb that made it, for the history
+    client: str = ""  # the door it came through
+
+
+class OutsideEdit(NamedTuple):
+    """A documented file as a person or another program left it: of the graph, or of a nugget."""
+
+    revision: int  # that it showed before it was edited; 0: not known
+    notes: tuple[dict[str, Any], ...] = ()
+    nugget: NuggetConfig | None = None  # None: the graph's file
+    facts: tuple[dict[str, Any], ...] = ()  # key, value, hits, last_hit_session and what else
+
+
+class NuggetStatus(NamedTuple):
+    """How full a nugget is."""
+
+    name: str
+    fact_count: int
+    note_count: int  # free-form notes in sight, facts not counted
+    dimension: int
+    banks: int
+    ensembles: int
+    capacity: int  # facts that one superposition of its banks holds
+    capacity_used_pct: float  # one decimal
+    capacity_warning: str  # "" below 80 %
+    max_facts: int
+
+
+class RecallResult(NamedTuple):
+    """What a recall found; a miss is an answer, not an error."""
+
+    answer: str = ""
+    confidence: float = 0.0  # in [0, 1]: how surely the value was decoded
+    margin: float = 0.0  # in [0, 1]: distance to the second candidate
+    found: bool = False
+    key: str = ""
+    nugget: str = ""
+    match: MatchKind | None = None  # how the query fits the key
+    ratio: float = 0.0  # in [0, 1]; 1 for an exact match
+    note_id: str = ""
+
+
+class SearchNotesResult(NamedTuple):
+    """One note that a search found; all scores lie in [0, 1]."""
+
+    note: MemoryNote
+    score: float  # share among the results shown (softmax)
+    vector_score: float
+    text_score: float
+    relevance: float  # comparable between queries
+
+
+BASIS_LENGTH = 20  # strings in a stored recipe
+
+
+def vector_spec(note: MemoryNote) -> NoteVectorSpec:
+    """Title, tags, metadata, links and as much content as fits, each marked with its field."""
+    basis = dict.fromkeys(
+        [
+            *(f"title:{word}" for word in words(note.title)),
+            *(f"tag:{tag}" for tag in note.tags if ":" not in tag),
+            f"kind:{note.kind}",
+            f"scope:{note.scope}",
+            f"type:{note.type}",
+            *(f"link:{link.to}" for link in note.links[:4]),
+            *(f"content:{word}" for word in words(note.content)),
+        ]
+    )
+    chosen = tuple(basis)[:BASIS_LENGTH]
+    return NoteVectorSpec(seed=len("|".join(chosen)), basis=chosen)

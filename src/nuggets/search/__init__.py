@@ -1,0 +1,1 @@
+"""Search over notes: an index in memory that follows changes and can explain its ranking."""

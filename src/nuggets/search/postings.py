@@ -1,0 +1,105 @@
+"""Which notes have a term, and how much of it: sorted runs of integers, merged as they grow."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+TF_UNIT = 4  # frequencies are kept in quarters, in one byte
+MERGE_BELOW = 4  # a run is merged into the one before it unless that one is 4 times as long
+
+
+class Run(NamedTuple):
+    """Postings of some notes, ordered by term, then by note."""
+
+    terms: "NDArray[Any]"  # distinct, ascending
+    starts: "NDArray[Any]"  # one more than terms
+    slots: "NDArray[Any]"  # places of notes
+    frequencies: "NDArray[Any]"  # in quarters, fields weighted
+    impacts: "NDArray[Any]"  # share of the note's vector that a query for the term meets
+
+    def find(self, term: int) -> slice | None:
+        place = int(self.terms.searchsorted(term))
+        if place == len(self.terms) or self.terms[place] != term:
+            return None
+        return slice(int(self.starts[place]), int(self.starts[place + 1]))
+
+
+def run_of(
+    terms: "NDArray[Any]",
+    slots: "NDArray[Any]",
+    frequencies: "NDArray[Any]",
+    impacts: "NDArray[Any]",
+) -> Run:
+    """A run from parallel arrays that are ordered by term already."""
+    import numpy as np
+
+    first = np.flatnonzero(np.diff(terms, prepend=-1))
+    starts = np.append(first, len(terms)).astype(np.int32)
+    return Run(terms[first], starts, slots, frequencies, impacts)
+
+
+class Postings:
+    """All runs. Longer ones come first; a lookup visits a handful of them."""
+
+    def __init__(self) -> None:
+        self.runs: list[Run] = []
+
+    def add(self, run: Run) -> None:
+        self.runs.append(run)
+        while len(self.runs) > 1 and len(self.runs[-2].slots) < MERGE_BELOW * len(
+            self.runs[-1].slots
+        ):
+            self.runs[-2:] = [_merged(self.runs[-2], self.runs[-1])]
+
+    def renumber(self, places: "NDArray[Any]") -> None:
+        """Give every note its new place; those with -1 are gone."""
+        self.runs = [_renumbered(run, places) for run in self.runs]
+
+    def slots(self, term: int) -> "NDArray[Any]":
+        """The places of the notes that have the term, gone ones included."""
+        return self.of(term)[0]
+
+    def of(self, term: int) -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":
+        """Places, frequencies and impacts of a term."""
+        import numpy as np
+
+        found = [(run, span) for run in self.runs if (span := run.find(term)) is not None]
+        if len(found) == 1:
+            run, span = found[0]
+            return run.slots[span], run.frequencies[span], run.impacts[span]
+        if not found:
+            nothing = np.zeros(0, np.int32)
+            return nothing, nothing, nothing
+        return (
+            np.concatenate([run.slots[span] for run, span in found]),
+            np.concatenate([run.frequencies[span] for run, span in found]),
+            np.concatenate([run.impacts[span] for run, span in found]),
+        )
+
+
+def _spread(run: Run) -> "NDArray[Any]":
+    import numpy as np
+
+    return np.repeat(run.terms, np.diff(run.starts))
+
+
+def _merged(a: Run, b: Run) -> Run:
+    import numpy as np
+
+    terms = np.concatenate([_spread(a), _spread(b)])
+    order = np.argsort(terms, kind="stable")  # two sorted runs: one pass
+    return run_of(
+        terms[order],
+        np.concatenate([a.slots, b.slots])[order],
+        np.concatenate([a.frequencies, b.frequencies])[order],
+        np.concatenate([a.impacts, b.impacts])[order],
+    )
+
+
+def _renumbered(run: Run, places: "NDArray[Any]") -> Run:
+    moved = places[run.slots]
+    kept = moved >= 0
+    return run_of(
+        _spread(run)[kept], moved[kept], run.frequencies[kept], run.impacts[kept]
+    )

@@ -1,0 +1,155 @@
+"""What is known of each note besides its words: links, groups, day, weight; one row a note."""
+
+from typing import TYPE_CHECKING, Any
+
+from nuggets.search.columns import Column
+from nuggets.search.dates import ordinal
+from nuggets.search.reading import own_tags
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from nuggets.records import MemoryNote
+    from nuggets.search.reading import Reading
+
+LINKS_KEPT = 8  # of a note, the newest: beyond that a note is a table of contents
+GROUPS_KEPT = 4  # own tags of a note that make it part of a group
+NOBODY = -1
+
+
+class NoteTable:
+    """Rows are only added; an edited note gets a new row, and `compact` closes the gaps."""
+
+    def __init__(self) -> None:
+        self.notes: list[MemoryNote] = []
+        self.rows: dict[str, int] = {}
+        self.alive = Column("?")
+        self.hidden = Column("?")
+        self.boosts = Column("f8")
+        self.lengths = Column("i4")
+        self.days = Column("i4")
+        self.timed = Column("?")
+        self.asking = Column("?")
+        self.neighbours = Column("i4", LINKS_KEPT, NOBODY)
+        self.degrees = Column("i4")
+        self.groups = Column("i4", GROUPS_KEPT, NOBODY)
+        self.group_numbers: dict[str, int] = {}
+        self.group_sizes = Column("i4")
+        self.group_lengths = Column("i8")
+        self._awaited: dict[str, set[str]] = {}  # target of a link to nobody yet: its sources
+        self._columns = (
+            self.alive,
+            self.hidden,
+            self.boosts,
+            self.lengths,
+            self.days,
+            self.timed,
+            self.asking,
+            self.neighbours,
+            self.degrees,
+            self.groups,
+        )
+
+    def __len__(self) -> int:
+        return len(self.notes)
+
+    def add(self, notes: "Sequence[MemoryNote]", reading: "Reading") -> None:
+        """Rows for new notes, in the order in which they were read."""
+        start = len(self.notes)
+        self.notes += notes
+        for column in self._columns:
+            column.grow(len(self.notes))
+        self.lengths.all[start:] = reading.lengths
+        self.timed.all[start:] = reading.timed
+        self.alive.all[start:] = True
+        self.asking.all[start:] = [note.content.endswith("?") for note in notes]
+        for row, note in enumerate(notes, start):
+            self.rows[note.id] = row
+            self.set_facts(row, note)
+            self._join_groups(row, note)
+
+    def set_facts(self, row: int, note: "MemoryNote") -> None:
+        """What may change without the words changing."""
+        self.notes[row] = note
+        self.hidden.all[row] = note.hidden
+        self.boosts.all[row] = boost(note)
+        self.days.all[row] = ordinal(note.created_at)
+
+    def remove(self, rows: "Sequence[int]") -> None:
+        """The notes are gone; their rows stay, unseen, until the next `compact`."""
+        for row in rows:
+            note = self.notes[row]
+            if self.rows.get(note.id) == row:
+                del self.rows[note.id]
+            self.alive.all[row] = False
+            for group in self.groups.all[row]:
+                if group != NOBODY:
+                    self.group_sizes.all[group] -= 1
+                    self.group_lengths.all[group] -= self.lengths.all[row]
+
+    def _join_groups(self, row: int, note: "MemoryNote") -> None:
+        for place, tag in enumerate(own_tags(note)[:GROUPS_KEPT]):
+            group = self.group_numbers.setdefault(tag, len(self.group_numbers))
+            self.group_sizes.grow(group + 1)
+            self.group_lengths.grow(group + 1)
+            self.groups.all[row, place] = group
+            self.group_sizes.all[group] += 1
+            self.group_lengths.all[group] += self.lengths.all[row]
+
+    def relink(self, changed: "Iterable[MemoryNote]", gone: "Iterable[MemoryNote]") -> None:
+        """Follow the links of changed notes, and of all that were linked to them."""
+        import numpy as np
+
+        stale = {note.id for note in changed}
+        lost = [note.id for note in gone]
+        if self._was_linked(lost):
+            dead = np.flatnonzero(~self.alive.all)
+            pointing = np.isin(self.neighbours.all, dead).any(axis=1) & self.alive.all
+            stale.update(self.notes[row].id for row in np.flatnonzero(pointing).tolist())
+        for note_id in list(stale):
+            stale |= self._awaited.pop(note_id, set())
+        for note_id in stale:
+            row = self.rows.get(note_id)
+            if row is not None:
+                self._link(row, self.notes[row])
+
+    def _was_linked(self, lost: list[str]) -> bool:
+        return bool(lost) and bool(self.degrees.all.any())
+
+    def _link(self, row: int, note: "MemoryNote") -> None:
+        found = []
+        for target in dict.fromkeys(link.to for link in note.links):
+            other = self.rows.get(target)
+            if other is None:
+                self._awaited.setdefault(target, set()).add(note.id)
+            elif other != row:
+                found.append(other)
+        self.degrees.all[row] = len(found)
+        newest = found[-LINKS_KEPT:]
+        self.neighbours.all[row] = newest + [NOBODY] * (LINKS_KEPT - len(newest))
+
+    def compact(self) -> "NDArray[Any]":
+        """Close the gaps; returns the new place of each row, -1 for those gone."""
+        import numpy as np
+
+        kept = self.alive.all.copy()
+        places = np.where(kept, np.cumsum(kept) - 1, NOBODY).astype(np.int32)
+        self.notes = [note for note, keep in zip(self.notes, kept.tolist(), strict=True) if keep]
+        for column in self._columns:
+            column.keep(kept)
+        self.neighbours.all[:] = np.where(
+            self.neighbours.all == NOBODY, NOBODY, places[self.neighbours.all]
+        )
+        self.rows = {note.id: row for row, note in enumerate(self.notes)}
+        return places
+
+
+def boost(note: "MemoryNote") -> float:
+    """How far a memory is to be trusted, as documented: at most 0.13."""
+    return (
+        0.05 * (note.stability == "durable")
+        + 0.03 * (note.scope in ("user", "self"))
+        + 0.05 * min(max(note.confidence, 0.0), 1.0)
+    )

@@ -1,0 +1,94 @@
+"""From words to terms: what stands in a text, reduced to what can be matched. Knows no note."""
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any
+
+from nuggets.search.english import irregular_forms
+from nuggets.text import (
+    STOP_WORDS,
+    is_unspaced,
+    pairs,
+    parts,
+    plain,
+    split_scripts,
+    without_contraction,
+)
+
+# Where a script tells the language closely enough for a stemmer; Latin letters mean English.
+_SCRIPTS = (
+    ("\u0370", "\u03ff", "greek"),
+    ("\u0400", "\u052f", "russian"),
+    ("\u0530", "\u058f", "armenian"),
+    ("\u0600", "\u06ff", "arabic"),
+    ("\u0900", "\u097f", "hindi"),
+    ("\u0b80", "\u0bff", "tamil"),
+)
+LONGEST_WORD = 64  # letters; what is longer (a hash, base64) is compared by its beginning
+
+
+@cache
+def _stemmer(language: str) -> Callable[[list[str]], list[str]]:
+    import Stemmer
+
+    stemmer: Any = Stemmer.Stemmer(language)
+    stems: Callable[[list[str]], list[str]] = stemmer.stemWords
+    return stems
+
+
+_irregular = cache(irregular_forms)
+
+
+def _language(word: str) -> str:
+    first = word[0]
+    for low, high, language in _SCRIPTS:
+        if low <= first <= high:
+            return language
+    return "english"
+
+
+def pieces(token: str) -> list[str]:
+    """The words of one token: the whole of an identifier first, then its parts."""
+    found: list[str] = []
+    for bare in without_contraction(token):
+        for run in split_scripts(bare):
+            if is_unspaced(run):
+                found += pairs(run) if len(run) == 1 else [*pairs(run), *run]
+                continue
+            cut = parts(run[:LONGEST_WORD])
+            if len(cut) > 1:
+                found.append("".join(cut).casefold())
+                cut = [part for part in cut if len(part) > 1]
+            found += [part.casefold() for part in cut]
+    return found
+
+
+def is_stop(word: str) -> bool:
+    return word in STOP_WORDS
+
+
+def stems(words: Iterable[str]) -> list[str]:
+    """One term for each word: inflected forms of a word share it, accents do not matter."""
+    listed = list(words)
+    terms = [""] * len(listed)
+    by_language: dict[str, list[int]] = {}
+    for i, word in enumerate(listed):
+        by_language.setdefault("english" if word.isascii() else _language(word), []).append(i)
+    for language, places in by_language.items():
+        if language == "english":
+            irregular = _irregular()
+            bare = [plain(listed[i]) for i in places]
+            made = _stemmer(language)([irregular.get(word, word) for word in bare])
+        else:
+            made = [plain(stem) for stem in _stemmer(language)([listed[i] for i in places])]
+        for i, term in zip(places, made, strict=True):
+            terms[i] = term or listed[i]
+    return terms
+
+
+def query_words(token: str) -> tuple[list[str], str]:
+    """The words that a token asks for, and the whole identifier if they are its parts."""
+    found = pieces(token)
+    if any(map(is_unspaced, found)):
+        return [word for word in found if len(word) > 1] or found, ""
+    return (found[1:], found[0]) if len(found) > 1 and "'" not in token else (found, "")

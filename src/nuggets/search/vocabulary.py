@@ -1,0 +1,142 @@
+"""Numbers for tokens, words and terms, so that an index can be made of integers.
+
+A token is what stands in a text ("createNotes"); it holds words ("createnotes", "create",
+"notes"), and each word belongs to one term ("createnot", "creat", "note"). Numbers are only
+ever added: what no note uses any more has a count of zero and is invisible.
+"""
+
+from bisect import bisect_left, insort
+from typing import TYPE_CHECKING, Any
+
+from nuggets.search.columns import Column
+from nuggets.search.dates import is_time_word
+from nuggets.search.spelling import corrections, signature
+from nuggets.search.terms import is_stop, pieces, stems
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+LABEL = "\0"  # begins the name of a term that no text can contain: an exact tag, a scope, …
+STOP, TIME = 1, 2  # marks of a word
+INSERTED_SINGLY = 200  # new terms; beyond that sorting anew is quicker
+
+
+class TokenNumbers(dict[str, int]):
+    """Hands out the next number for a token it has not seen, at the speed of a dict."""
+
+    def __missing__(self, token: str) -> int:
+        number = self[token] = len(self)
+        return number
+
+
+class Vocabulary:
+    """Tokens, words and terms by number, with how many notes use each word and term."""
+
+    def __init__(self) -> None:
+        self.tokens = TokenNumbers()
+        self.words: dict[str, int] = {}
+        self.terms: dict[str, int] = {}
+        self.term_names: list[str] = []
+        self._names: list[str] = []  # of words
+        self._spans = Column("i4")  # token n holds token_words[spans[n]:spans[n + 1]]
+        self._spans.extend([0])
+        self._token_words = Column("i4")
+        self.word_terms = Column("i4")
+        self.word_marks = Column("u1")
+        self._word_lengths = Column("u1")
+        self._word_signatures = Column("u8")
+        self.word_counts = Column("i4")
+        self.term_counts = Column("i4")
+        self._sorted: list[str] = []  # term names, for what begins alike; follows on demand
+
+    def numbers(self, tokens: list[str]) -> "NDArray[Any]":
+        """The tokens by number, new ones included."""
+        import numpy as np
+
+        known = len(self.tokens)
+        numbered = np.fromiter(map(self.tokens.__getitem__, tokens), np.int32, len(tokens))
+        if len(self.tokens) > known:
+            fresh = [token for token in dict.fromkeys(tokens) if self.tokens[token] >= known]
+            self._learn(fresh)
+        return numbered
+
+    def _learn(self, tokens: list[str]) -> None:
+        spans, held, unknown = [], [], []
+        end = len(self._token_words)
+        for token in tokens:
+            found = pieces(token)
+            for word in found:
+                if word not in self.words:
+                    self.words[word] = len(self.words)
+                    unknown.append(word)
+                held.append(self.words[word])
+            end += len(found)
+            spans.append(end)
+        self._spans.extend(spans)
+        self._token_words.extend(held)
+        self._names += unknown
+        self.word_terms.extend([self.term(stem) for stem in stems(unknown)])
+        self.word_marks.extend([STOP * is_stop(w) + TIME * is_time_word(w) for w in unknown])
+        self._word_lengths.extend([min(len(word), 255) for word in unknown])
+        self._word_signatures.extend([signature(word) for word in unknown])
+        self.word_counts.grow(len(self.words))
+        self.term_counts.grow(len(self.terms))
+
+    def term(self, name: str) -> int:
+        """The number of a term, new if need be."""
+        number = self.terms.get(name)
+        if number is None:
+            number = self.terms[name] = len(self.terms)
+            self.term_names.append(name)
+        return number
+
+    def words_of(self, tokens: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
+        """The words of many tokens, and for each the place of its token."""
+        import numpy as np
+
+        spans = self._spans.all
+        starts = spans[tokens]
+        sizes = spans[tokens + 1] - starts
+        places = np.repeat(np.arange(len(tokens), dtype=np.int32), sizes)
+        shifts = starts - (np.cumsum(sizes) - sizes)
+        return self._token_words.all[np.arange(len(places)) + shifts[places]], places
+
+    def in_use(self, term: str) -> int | None:
+        """The number of a term that some note has."""
+        number = self.terms.get(term)
+        return number if number is not None and self.count(number) else None
+
+    def count(self, term: int) -> int:
+        """How many notes have it."""
+        return int(self.term_counts.all[term]) if term < len(self.term_counts) else 0
+
+    def corrected(self, word: str) -> list[tuple[str, int]]:
+        """What an unknown word may have been meant to be, with the terms."""
+        places = corrections(
+            word,
+            self._names,
+            self._word_lengths.all,
+            self._word_signatures.all,
+            self.word_counts.all,
+        )
+        return [(self._names[place], int(self.word_terms.all[place])) for place in places]
+
+    def _sort(self) -> None:
+        fresh = self.term_names[len(self._sorted) :]
+        if len(fresh) > INSERTED_SINGLY:
+            self._sorted = sorted(self.term_names)
+        else:
+            for name in fresh:
+                insort(self._sorted, name)
+
+    def beginning(self, start: str) -> "Iterator[str]":
+        """Terms in use that begin so, in alphabetical order."""
+        self._sort()
+        for place in range(bisect_left(self._sorted, start), len(self._sorted)):
+            name = self._sorted[place]
+            if not name.startswith(start):
+                return
+            if self.count(self.terms[name]):
+                yield name

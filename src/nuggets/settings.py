@@ -1,0 +1,104 @@
+"""Every setting, its value and where it came from. Read once, by a front door; never a global.
+
+Defaults < ``config.toml`` in the shelf's directory < environment < command line.
+"""
+
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from nuggets.errors import SettingsError
+
+DEFAULT_DIRECTORY = "~/.nuggets"
+
+
+class Setting(NamedTuple):
+    """One line of the documentation, and all that is needed to read it."""
+
+    name: str
+    variable: str
+    default: Any  # its type is the setting's type
+    meaning: str
+    least: int | None = None
+    most: int | None = None
+
+
+SETTINGS = (
+    Setting("dir", "NUGGETS_DIR", DEFAULT_DIRECTORY, "the directory (or store URL) of the shelf"),
+    Setting("session", "NUGGETS_SESSION", "", "who is asking; by default one session per day"),
+    Setting(
+        "project",
+        "NUGGETS_PROJECT",
+        "",
+        "which project memories belong to; by default the git repository you are in",
+    ),
+)
+
+
+class Settings(NamedTuple):
+    """Values by name, where each came from, and what was wrong on the way."""
+
+    values: Mapping[str, Any]
+    origins: Mapping[str, str]
+    warnings: tuple[str, ...]
+
+    def __getitem__(self, name: Any) -> Any:
+        return self.values[name]
+
+
+def load(environ: Mapping[str, str], flags: Mapping[str, Any]) -> Settings:
+    """Put the sources together. A value that makes no sense is warned about and left out."""
+    values = {setting.name: setting.default for setting in SETTINGS}
+    origins = dict.fromkeys(values, "default")
+    warnings: list[str] = []
+    directory = flags.get("dir") or environ.get("NUGGETS_DIR") or DEFAULT_DIRECTORY
+    path = os.path.join(os.path.expanduser(directory), "config.toml")
+    sources = (
+        (path, _file(path)),
+        ("environment", {s.name: environ[s.variable] for s in SETTINGS if s.variable in environ}),
+        ("command line", {name: value for name, value in flags.items() if value is not None}),
+    )
+    for origin, given in sources:
+        for setting in SETTINGS:
+            if setting.name in given:
+                try:
+                    values[setting.name] = _checked(setting, given[setting.name])
+                    origins[setting.name] = origin
+                except ValueError as problem:
+                    name = setting.variable if origin == "environment" else setting.name
+                    warnings.append(f"{name}: {problem}; using {values[setting.name]!r}")
+        unknown = given.keys() - values.keys()
+        warnings += [f"{origin}: there is no setting {name!r}" for name in sorted(unknown)]
+    return Settings(values, origins, tuple(warnings))
+
+
+def _file(path: str) -> Mapping[str, Any]:
+    if not os.path.exists(path):
+        return {}
+    import tomllib
+
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except (OSError, ValueError) as problem:
+        raise SettingsError(
+            f"{path} cannot be read: {problem}. Correct it or move it away"
+        ) from None
+
+
+def _checked(setting: Setting, value: Any) -> Any:
+    if isinstance(setting.default, str):
+        if not isinstance(value, str):
+            raise ValueError(f"a text is expected, not {value!r}")
+        return value
+    if isinstance(value, bool):
+        raise ValueError(f"a whole number is expected, not {value!r}")
+    try:
+        number = int(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"a whole number is expected, not {value!r}") from None
+    too_small = setting.least is not None and number < setting.least
+    too_large = setting.most is not None and number > setting.most
+    if too_small or too_large:
+        raise ValueError(f"{number} is not between {setting.least} and {setting.most}")
+    return number

@@ -1,0 +1,786 @@
+"""`NuggetShelf`, the one door that every interface uses, and `Nugget`, its view of one nugget.
+
+Every operation has one rhythm: read what is new, decide (purely, in the rooms below), write, index.
+Safe to share between threads; safe beside other processes.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from nuggets import times
+from nuggets.errors import Conflict, InvalidInput, NotFound, StaleWrite
+from nuggets.facts.capacity import fill
+from nuggets.graph import links, metadata, naming, notes, outside
+from nuggets.graph.filters import checked_filters, matches
+from nuggets.picture import Picture
+from nuggets.project import current_project
+from nuggets.records import (
+    Changes,
+    GraphNoteMetaInput,
+    MemoryNote,
+    NoteFilterOptions,
+    NuggetConfig,
+    NuggetStatus,
+    RecallResult,
+    SearchNotesResult,
+    Touch,
+)
+from nuggets.state import merged
+from nuggets.stores import open_store
+from nuggets.stores.base import Store
+from nuggets.text import folded
+
+DEFAULT_DIRECTORY = "~/.nuggets"
+NO_FILTERS = NoteFilterOptions()
+SEARCHED = 20  # results among which this project's are put first, before the limit cuts
+
+T = TypeVar("T")
+Decision = tuple[Changes, T]
+
+
+def random_hex() -> str:
+    """Eight digits for an id."""
+    return os.urandom(4).hex()
+
+
+class NuggetShelf:
+    """All nuggets of one directory or database."""
+
+    def __init__(
+        self,
+        save_dir: str | os.PathLike[str] = DEFAULT_DIRECTORY,
+        auto_save: bool = True,
+        *,
+        store: Store | None = None,
+        short_lived: bool = False,
+        project: str | None = None,
+        client: str = "python",
+        clock: Callable[[], str] = times.now,
+        draw: Callable[[], str] = random_hex,
+    ) -> None:
+        """`auto_save=False` gathers all changes until `save_all`.
+
+        `project`: the repository that new memories belong to; by default the one we are in.
+        `short_lived`: nothing is left for later, because there will be none.
+        """
+        self.project = current_project() if project is None else project
+        self.auto_save = auto_save
+        self._client = client
+        self._clock = clock
+        self._draw = draw
+        self._store = store or open_store(
+            os.fspath(save_dir), self._adopted, short_lived=short_lived
+        )
+        self._lock = threading.RLock()
+        self._picture = Picture()
+        self._gathered: list[Changes] | None = None if auto_save else []
+
+    @classmethod
+    def open(cls, url: str, **options: Any) -> Self:
+        """By URL: a directory, or ``memory:``."""
+        return cls(url, **options)
+
+    def close(self) -> None:
+        """Save what was gathered and leave the files in order. Using the shelf again reopens it."""
+        with self._lock:
+            self.save_all()
+            self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- nuggets ----------------------------------------------------------------------------
+
+    def create(self, name: str, **config: Any) -> "Nugget":
+        """A new nugget; `Conflict` if there is one of that name."""
+
+        def decide() -> Decision[None]:
+            if self._config(name) is not None:
+                raise Conflict(f"the nugget {name!r} is there already; use get or get_or_create")
+            return Changes(put_nuggets=(_checked_config(name, config),)), None
+
+        self._update("create", decide)
+        return Nugget._of(self, self._known(name).name)
+
+    def get(self, name: str) -> "Nugget":
+        with self._lock:
+            self._catch_up()
+            return Nugget._of(self, self._known(name).name)
+
+    def get_or_create(self, name: str, **config: Any) -> "Nugget":
+        """What an existing nugget was made with wins."""
+
+        def decide() -> Decision[str]:
+            known = self._config(name)
+            if known is not None:
+                return Changes(), known.name
+            made = _checked_config(name, config)
+            return Changes(put_nuggets=(made,)), made.name
+
+        return Nugget._of(self, self._update("create", decide))
+
+    def __getitem__(self, name: str) -> "Nugget":
+        return self.get_or_create(name)
+
+    def has(self, name: str) -> bool:
+        with self._lock:
+            self._catch_up()
+            return self._config(name) is not None
+
+    def __contains__(self, name: str) -> bool:
+        return self.has(name)
+
+    def remove(self, name: str) -> int:
+        """Take a nugget away with all its facts and notes; how many those were."""
+
+        def decide() -> Decision[int]:
+            known = self._known(name)
+            gone = [note.id for note in self._notes_of(known.name)]
+            return self._dropping(gone)._replace(drop_nuggets=(known.name,)), len(gone)
+
+        return self._update("remove", decide)
+
+    def list(self) -> tuple[NuggetStatus, ...]:
+        """Every nugget with how full it is, by name."""
+        with self._lock:
+            self._catch_up()
+            configs = self._picture.state.nuggets.values()
+            counts = self._note_counts()
+            return tuple(
+                self._status(config, counts) for config in sorted(configs, key=lambda c: c.name)
+            )
+
+    def status(self, nugget: str) -> NuggetStatus:
+        with self._lock:
+            self._catch_up()
+            return self._status(self._known(nugget), self._note_counts())
+
+    @property
+    def size(self) -> int:
+        """How many nuggets there are."""
+        with self._lock:
+            self._catch_up()
+            return len(self._picture.state.nuggets)
+
+    def load_all(self) -> None:
+        """Read what is there now. Every call does so by itself; this is for those who like to."""
+        with self._lock:
+            self._catch_up()
+
+    def save_all(self) -> None:
+        """Write what was gathered, as one change: all of it or nothing."""
+        with self._lock:
+            if not self._gathered:
+                return
+            gathered = merged(self._gathered)
+            action = "save" if len(self._gathered) > 1 else gathered.action
+            with self._store.exclusive():
+                self._catch_up()
+                self._write(gathered._replace(action=action))
+                self._gathered = None if self.auto_save else []
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Gather all changes inside into one write at the end; an error inside writes nothing."""
+        with self._lock:
+            if self._gathered is not None:
+                yield  # an outer batch, or auto_save=False, writes
+                return
+            self._gathered = []
+            try:
+                yield
+            except BaseException:
+                self._gathered = None
+                self._picture = Picture()  # it shows what was never written
+                raise
+            self.save_all()
+            self._gathered = None
+
+    # --- facts ------------------------------------------------------------------------------
+
+    def remember(self, nugget: str, key: str, value: str, **meta: Any) -> MemoryNote:
+        """Store a fact, in a nugget that is made if need be; a known key gets the new value."""
+        given = _given(meta)
+
+        def decide() -> Decision[MemoryNote]:
+            config = self._config(nugget) or _checked_config(nugget, {})
+            fact = self._fact_for(config.name, key)
+            now = self._clock()
+            if fact is not None:
+                written = notes.restored(
+                    notes.edited(fact, now=now, content=_value(value), given=given), now
+                )
+                return _put(written, instead_of=fact), written
+            written = notes.new_note(
+                nugget=config.name,
+                kind="fact",
+                title=key,
+                content=_value(value),
+                tags=(),
+                given=given,
+                now=now,
+                note_id=self._new_id("fact", config.name),
+                project=self.project,
+            )
+            evicted = self._evicted(config)
+            changes = self._dropping(evicted)
+            new = () if self._config(nugget) else (config,)
+            return changes._replace(put=(*changes.put, written), put_nuggets=new), written
+
+        return self._update("remember", decide)
+
+    def recall(self, query: str, nugget: str | None = None, session: str = "") -> RecallResult:
+        """The fact that a query means, decoded; a miss is ``found=False``.
+
+        Without a nugget all of them are asked and the best match answers. A session that has not
+        recalled this fact before adds a hit.
+        """
+        query = _asked(query)
+        with self._lock:
+            self._catch_up()
+            if nugget is not None:
+                nugget = self._known(nugget).name
+            result = self._picture.facts.recall(query, nugget)
+            if result.found:
+                self._touch([result.note_id], session)
+            return result
+
+    def recall_or_search(
+        self, query: str, nugget: str | None = None, session: str = "", limit: int = 5
+    ) -> tuple[RecallResult, Sequence[SearchNotesResult]]:
+        """Recall first; when no fact answers, what the graph has on it."""
+        result = self.recall(query, nugget, session)
+        if result.found:
+            return result, ()
+        return result, self.search_notes(query, limit, session=session, nugget=nugget)
+
+    def forget(self, nugget: str, key: str) -> bool:
+        """Take a fact and its note away; False if there was none."""
+
+        def decide() -> Decision[bool]:
+            fact = self._fact_for(self._known(nugget).name, key)
+            if fact is None:
+                return Changes(), False
+            return self._dropping([fact.id]), True
+
+        return self._update("forget", decide)
+
+    def facts(self, nugget: str) -> Sequence[MemoryNote]:
+        """The facts of a nugget, oldest first."""
+        with self._lock:
+            self._catch_up()
+            ids = self._picture.facts.facts(self._known(nugget).name)
+            return [self._picture.state.notes[i] for i in ids]
+
+    def clear(self, nugget: str) -> int:
+        """Forget all facts of a nugget; how many those were. Its notes stay."""
+
+        def decide() -> Decision[int]:
+            facts = [n.id for n in self._notes_of(self._known(nugget).name) if n.kind == "fact"]
+            return self._dropping(facts), len(facts)
+
+        return self._update("clear", decide)
+
+    # --- notes ------------------------------------------------------------------------------
+
+    def create_note(
+        self,
+        nugget: str,
+        title: str,
+        content: str,
+        tags: Iterable[str] = (),
+        created_at: str | None = None,
+        **meta: Any,
+    ) -> MemoryNote:
+        """Store a note, in a nugget that is made if need be. `created_at` is for imports."""
+        given = _given(meta)
+
+        def decide() -> Decision[MemoryNote]:
+            config = self._config(nugget) or _checked_config(nugget, {})
+            note = notes.new_note(
+                nugget=config.name,
+                kind="note",
+                title=title,
+                content=content,
+                tags=tags,
+                given=given,
+                now=self._clock(),
+                note_id=self._new_id("note", config.name),
+                project=self.project,
+                created_at=created_at,
+            )
+            new = () if self._config(nugget) else (config,)
+            return Changes(put=(note,), put_nuggets=new), note
+
+        return self._update("create_note", decide)
+
+    def get_note(self, name: str, nugget: str | None = None, session: str = "") -> MemoryNote:
+        """By id, exact title, or unambiguous beginning of an id. Counts as a recall."""
+        with self._lock:
+            self._catch_up()
+            note = self._named(name, nugget)
+            self._touch([note.id], session)
+            return self._picture.state.notes[note.id]
+
+    def edit_note(
+        self,
+        name: str,
+        content: str | None = None,
+        title: str | None = None,
+        tags: Iterable[str] | None = None,
+        hidden: bool | None = None,
+        *,
+        nugget: str | None = None,
+        expected: str | None = None,
+        **meta: Any,
+    ) -> MemoryNote:
+        """Change what is given. Editing a fact's title or content changes the fact.
+
+        `expected`: the `updated_at` that the editor saw; `Conflict` if someone changed the note
+        since.
+        """
+        given = _given(meta)
+
+        def decide() -> Decision[MemoryNote]:
+            note = self._named(name, nugget)
+            if expected is not None and note.updated_at != times.normal(expected):
+                raise Conflict(
+                    f"{note.id} was changed at {note.updated_at}, after you read it; "
+                    "read it again and repeat your edit"
+                )
+            now = self._clock()
+            after = notes.edited(
+                note, now=now, content=content, title=title, tags=tags, hidden=hidden, given=given
+            )
+            self._refuse_second_key(note, after)
+            return _put(after, instead_of=note), after
+
+        return self._update("edit_note", decide)
+
+    def delete_note(self, name: str, hard: bool = False, nugget: str | None = None) -> MemoryNote:
+        """Archive a note, or with `hard` take it and all links to it away."""
+
+        def decide() -> Decision[MemoryNote]:
+            note = self._named(name, nugget)
+            if hard:
+                return self._dropping([note.id]), note
+            after = notes.archived(note, self._clock())
+            return _put(after, instead_of=note), after
+
+        return self._update("delete_note", decide)
+
+    def restore_note(self, name: str, nugget: str | None = None) -> MemoryNote:
+        """Bring an archived note, or fact, back."""
+
+        def decide() -> Decision[MemoryNote]:
+            note = self._named(name, nugget)
+            after = notes.restored(note, self._clock())
+            self._refuse_second_key(note, after)
+            return _put(after, instead_of=note), after
+
+        return self._update("restore_note", decide)
+
+    def add_link(self, a: str, b: str, reason: str = "", nugget: str | None = None) -> bool:
+        """Link two notes, at both ends; False if they were linked so already."""
+        return self._relink(
+            "add_link", a, b, nugget, lambda x, y: links.linked(x, y, reason, self._clock())
+        )
+
+    def remove_link(
+        self, a: str, b: str, reason: str | None = None, nugget: str | None = None
+    ) -> bool:
+        """Take the link of this reason away, or all between the two; False if there was none."""
+        return self._relink("remove_link", a, b, nugget, lambda x, y: links.unlinked(x, y, reason))
+
+    def merge_notes(
+        self, target: str, source: str, reason: str = "", nugget: str | None = None
+    ) -> MemoryNote:
+        """Unite two notes in the target; the source is archived with a link to it."""
+
+        def decide() -> Decision[MemoryNote]:
+            one, other = self._named(target, nugget), self._named(source, nugget)
+            changed = notes.merged(one, other, reason, self._clock(), self._picture.state.notes)
+            return Changes(put=changed), changed[0]
+
+        return self._update("merge_notes", decide)
+
+    def list_notes(
+        self, filters: NoteFilterOptions = NO_FILTERS, **wanted: Any
+    ) -> Sequence[MemoryNote]:
+        """The notes that the filters let through, oldest first. Facts are notes of kind fact."""
+        filters = _filters(filters, wanted)
+        with self._lock:
+            self._catch_up()
+            return [n for n in self._picture.state.notes.values() if matches(n, filters)]
+
+    def search_notes(
+        self,
+        query: str,
+        limit: int = 5,
+        filters: NoteFilterOptions = NO_FILTERS,
+        *,
+        session: str = "",
+        **wanted: Any,
+    ) -> Sequence[SearchNotesResult]:
+        """The notes that a query is about, best first; this project's before those of others.
+
+        Too weak is no result. Notes shown in a session that has not seen them before gain a hit.
+        """
+        filters = _filters(filters, wanted)
+        with self._lock:
+            self._catch_up()
+            found = self._picture.search.search(
+                query, max(limit, SEARCHED) if limit > 0 else limit, filters
+            )
+            ours = sorted(found, key=lambda result: self.is_foreign(result.note))[:limit]
+            self._touch([result.note.id for result in ours], session)
+            return [r._replace(note=self._picture.state.notes[r.note.id]) for r in ours]
+
+    def explain(self, query: str, note_id: str) -> Any:
+        """What made a note's score for a query."""
+        with self._lock:
+            self._catch_up()
+            return self._picture.search.explain(query, note_id)
+
+    def is_foreign(self, note: MemoryNote) -> bool:
+        """Does it belong to another project than the current one?"""
+        return note.project not in ("", self.project)
+
+    # --- the rhythm: read, decide, write, index ---------------------------------------------
+
+    def _update(self, action: str, decide: Callable[[], Decision[T]]) -> T:
+        with self._lock:
+            if self._gathered is not None:
+                self._load_once()
+                changes, result = decide()
+                if changes != Changes():
+                    self._gathered.append(changes._replace(action=action, client=self._client))
+                    self._picture.apply(changes)
+                return result
+            with self._store.exclusive():
+                self._catch_up()
+                changes, result = decide()
+                if changes != Changes():
+                    self._write(changes._replace(action=action))
+            return result
+
+    def _write(self, changes: Changes) -> None:
+        changes = changes._replace(client=self._client)
+        self._store.write(changes, expected=self._picture.revision)
+        self._catch_up()
+
+    def _catch_up(self) -> None:
+        """Bring the picture to the store's revision; what was gathered stays on top."""
+        try:
+            changes, revision = self._store.read(since=self._picture.revision)
+        except StaleWrite:  # too far behind for a difference
+            self._picture = Picture()
+            changes, revision = self._store.read(since=0)
+        self._picture.apply(changes)
+        if revision != self._picture.revision:
+            self._picture.revision = revision
+            for gathered in self._gathered or ():
+                self._picture.apply(gathered)
+
+    def _load_once(self) -> None:
+        """While changes are gathered the picture only has to be there, not be the newest."""
+        if self._picture.revision == 0 and not self._gathered:
+            self._catch_up()
+
+    def _touch(self, note_ids: Iterable[str], session: str) -> None:
+        now = self._clock()
+        touches = tuple(Touch(note_id, session, now) for note_id in note_ids)
+        if touches:
+            self._picture.apply(Changes(touches=touches))
+            self._store.touch(touches)
+
+    # --- finding what an operation is about -------------------------------------------------
+
+    def _config(self, name: str) -> NuggetConfig | None:
+        return self._picture.state.nuggets.get(folded(name))
+
+    def _known(self, name: str) -> NuggetConfig:
+        config = self._config(name)
+        if config is None:
+            there = ", ".join(sorted(c.name for c in self._picture.state.nuggets.values())[:10])
+            hint = f"there are: {there}" if there else "there is none yet"
+            raise NotFound(f"there is no nugget {name!r}; {hint}")
+        return config
+
+    def _named(self, name: str, nugget: str | None) -> MemoryNote:
+        return naming.resolve(self._picture.state.notes, name, nugget)
+
+    def _notes_of(self, nugget: str) -> Iterator[MemoryNote]:
+        return (n for n in self._picture.state.notes.values() if n.nugget_name == nugget)
+
+    def _fact_for(self, nugget: str, key: str) -> MemoryNote | None:
+        """The fact of exactly this key, even if it is out of sight."""
+        found = self._picture.facts.find(nugget, key)
+        if found is not None:
+            return self._picture.state.notes[found]
+        wanted = folded(key)
+        hidden = (n for n in self._notes_of(nugget) if n.hidden and n.kind == "fact")
+        return next((fact for fact in hidden if folded(fact.title) == wanted), None)
+
+    def _new_id(self, kind: Any, nugget: str) -> str:
+        return notes.note_id(kind, nugget, self._picture.state.notes, self._draw)
+
+    # --- deciding, in small -----------------------------------------------------------------
+
+    def _dropping(self, gone: Iterable[str]) -> Changes:
+        """Drop notes, and with them every link that leads to them."""
+        ids = tuple(gone)
+        if not ids:
+            return Changes()
+        dropped = set(ids)
+        rest = (n for n in self._picture.state.notes.values() if n.id not in dropped)
+        return Changes(put=links.without_links_to(rest, dropped), drop=ids)
+
+    def _evicted(self, config: NuggetConfig) -> Sequence[str]:
+        """The oldest facts that have to go so that one more fits."""
+        if config.max_facts <= 0:
+            return ()
+        ids = self._picture.facts.facts(config.name)
+        return ids[: max(0, len(ids) + 1 - config.max_facts)]
+
+    def _refuse_second_key(self, before: MemoryNote, after: MemoryNote) -> None:
+        if after.kind != "fact" or after.hidden:
+            return
+        other = self._picture.facts.find(after.nugget_name, after.title)
+        if other is not None and other != before.id:
+            raise Conflict(
+                f"{after.nugget_name} has a fact {after.title!r} already ({other}); "
+                "forget that one first, or choose another key"
+            )
+
+    def _relink(
+        self,
+        action: str,
+        a: str,
+        b: str,
+        nugget: str | None,
+        pair: Callable[[MemoryNote, MemoryNote], links.Pair | None],
+    ) -> bool:
+        def decide() -> Decision[bool]:
+            changed = pair(self._named(a, nugget), self._named(b, nugget))
+            return (Changes(), False) if changed is None else (Changes(put=changed), True)
+
+        return self._update(action, decide)
+
+    def _note_counts(self) -> dict[str, int]:
+        counts: dict[str, int] = {}
+        for note in self._picture.state.notes.values():
+            if note.kind == "note" and not note.hidden:
+                counts[note.nugget_name] = counts.get(note.nugget_name, 0) + 1
+        return counts
+
+    def _status(self, config: NuggetConfig, note_counts: dict[str, int]) -> NuggetStatus:
+        facts = self._picture.facts.count(config.name)
+        return NuggetStatus(
+            config.name,
+            facts,
+            note_counts.get(config.name, 0),
+            config.dims,
+            config.banks,
+            config.ensembles,
+            *fill(config, facts),
+            config.max_facts,
+        )
+
+    def _adopted(self, state: Any, base: Any, edit: Any, now: str) -> Changes:
+        return outside.adopted(self._draw, state, base, edit, now)
+
+
+class Nugget:
+    """One named topic. A view: everything it does, its shelf does."""
+
+    name: str
+    shelf: NuggetShelf
+
+    def __init__(
+        self,
+        name: str,
+        dims: int = 16384,
+        banks: int = 4,
+        ensembles: int = 1,
+        auto_save: bool = True,
+        save_dir: str | os.PathLike[str] = DEFAULT_DIRECTORY,
+        max_facts: int = 0,
+        sharpen_p: float = 1.0,
+        corvacs_a: float = 0.0,
+        temperature: float = 0.9,
+        ortho_iters: int = 1,
+        fuzzy_threshold: float = 0.55,
+    ) -> None:
+        """On a shelf of its own in `save_dir`; an existing nugget stays as it was made."""
+        self.shelf = NuggetShelf(save_dir, auto_save)
+        self.name = self.shelf.get_or_create(
+            name,
+            dims=dims,
+            banks=banks,
+            ensembles=ensembles,
+            max_facts=max_facts,
+            sharpen_p=sharpen_p,
+            corvacs_a=corvacs_a,
+            temperature=temperature,
+            ortho_iters=ortho_iters,
+            fuzzy_threshold=fuzzy_threshold,
+        ).name
+
+    @classmethod
+    def _of(cls, shelf: NuggetShelf, name: str) -> Self:
+        view = cls.__new__(cls)
+        view.shelf, view.name = shelf, name
+        return view
+
+    def __repr__(self) -> str:
+        return f"Nugget({self.name!r})"
+
+    def remember(self, key: str, value: str, **meta: Any) -> MemoryNote:
+        return self.shelf.remember(self.name, key, value, **meta)
+
+    def recall(self, query: str, session: str = "") -> RecallResult:
+        return self.shelf.recall(query, self.name, session)
+
+    def forget(self, key: str) -> bool:
+        return self.shelf.forget(self.name, key)
+
+    def facts(self) -> Sequence[MemoryNote]:
+        return self.shelf.facts(self.name)
+
+    def clear(self) -> int:
+        return self.shelf.clear(self.name)
+
+    def status(self) -> NuggetStatus:
+        return self.shelf.status(self.name)
+
+    def save(self) -> None:
+        self.shelf.save_all()
+
+    def create_note(
+        self,
+        title: str,
+        content: str,
+        tags: Iterable[str] = (),
+        created_at: str | None = None,
+        **meta: Any,
+    ) -> MemoryNote:
+        return self.shelf.create_note(self.name, title, content, tags, created_at, **meta)
+
+    def get_note(self, name: str, session: str = "") -> MemoryNote:
+        return self.shelf.get_note(name, self.name, session)
+
+    def edit_note(
+        self,
+        name: str,
+        content: str | None = None,
+        title: str | None = None,
+        tags: Iterable[str] | None = None,
+        hidden: bool | None = None,
+        *,
+        expected: str | None = None,
+        **meta: Any,
+    ) -> MemoryNote:
+        return self.shelf.edit_note(
+            name, content, title, tags, hidden, nugget=self.name, expected=expected, **meta
+        )
+
+    def delete_note(self, name: str, hard: bool = False) -> MemoryNote:
+        return self.shelf.delete_note(name, hard, self.name)
+
+    def restore_note(self, name: str) -> MemoryNote:
+        return self.shelf.restore_note(name, self.name)
+
+    def add_link(self, a: str, b: str, reason: str = "") -> bool:
+        return self.shelf.add_link(a, b, reason, self.name)
+
+    def remove_link(self, a: str, b: str, reason: str | None = None) -> bool:
+        return self.shelf.remove_link(a, b, reason, self.name)
+
+    def merge_notes(self, target: str, source: str, reason: str = "") -> MemoryNote:
+        return self.shelf.merge_notes(target, source, reason, self.name)
+
+    def list_notes(
+        self, filters: NoteFilterOptions = NO_FILTERS, **wanted: Any
+    ) -> Sequence[MemoryNote]:
+        return self.shelf.list_notes(filters, **{**wanted, "nugget": self.name})
+
+    def search_notes(
+        self,
+        query: str,
+        limit: int = 5,
+        filters: NoteFilterOptions = NO_FILTERS,
+        *,
+        session: str = "",
+        **wanted: Any,
+    ) -> Sequence[SearchNotesResult]:
+        wanted["nugget"] = self.name
+        return self.shelf.search_notes(query, limit, filters, session=session, **wanted)
+
+
+def _put(note: MemoryNote, *, instead_of: MemoryNote) -> Changes:
+    return Changes() if note == instead_of else Changes(put=(note,))
+
+
+def _asked(query: str) -> str:
+    if not isinstance(query, str) or not query.strip():
+        raise InvalidInput("ask for something: the query is empty")
+    return query
+
+
+def _value(value: str) -> str:
+    if isinstance(value, str) and not value.strip():
+        raise InvalidInput("a value must not be empty; to take a fact away, forget its key")
+    return value
+
+
+def _given(meta: dict[str, Any]) -> GraphNoteMetaInput:
+    unknown = meta.keys() - set(GraphNoteMetaInput._fields)
+    if unknown:
+        raise InvalidInput(
+            f"there is no metadata called {', '.join(sorted(unknown))}; "
+            f"there are: {', '.join(GraphNoteMetaInput._fields)}"
+        )
+    return metadata.checked(GraphNoteMetaInput(**meta))
+
+
+def _filters(filters: NoteFilterOptions, wanted: dict[str, Any]) -> NoteFilterOptions:
+    unknown = wanted.keys() - set(NoteFilterOptions._fields)
+    if unknown:
+        raise InvalidInput(
+            f"there is no filter called {', '.join(sorted(unknown))}; "
+            f"there are: {', '.join(NoteFilterOptions._fields)}"
+        )
+    return checked_filters(filters._replace(**wanted))
+
+
+_AT_LEAST = {"dims": 2, "banks": 1, "ensembles": 1, "max_facts": 0, "ortho_iters": 0}
+_AT_MOST = {"dims": 1 << 20, "banks": 256, "ensembles": 64, "ortho_iters": 32}
+
+
+def _checked_config(name: str, config: dict[str, Any]) -> NuggetConfig:
+    unknown = config.keys() - (set(NuggetConfig._fields) - {"name", "extra"})
+    if unknown:
+        raise InvalidInput(f"a nugget has no setting called {', '.join(sorted(unknown))}")
+    for field, least in _AT_LEAST.items():
+        value = config.get(field, least)
+        most = _AT_MOST.get(field, 1 << 62)
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise InvalidInput(f"{field} is a whole number from {least} to {most}; not {value!r}")
+    for field in ("sharpen_p", "corvacs_a", "temperature", "fuzzy_threshold"):
+        value = config.get(field, 1.0)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
+            raise InvalidInput(f"{field} is a number from 0; not {value!r}")
+    return NuggetConfig(naming.checked_name(name), **config)

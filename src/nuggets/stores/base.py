@@ -1,0 +1,36 @@
+"""What every store promises. A backend is these five methods and nothing else."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from nuggets.records import Changes, Touch
+
+
+class Store(Protocol):
+    """All notes of one shelf, at a revision that grows by one with every write."""
+
+    def read(self, since: int) -> tuple[Changes, int]:
+        """What became different after revision `since`, and the revision now.
+
+        From 0 it is everything. Never waits for a writer.
+        """
+
+    def write(self, changes: Changes, expected: int) -> int:
+        """All of it or nothing, durable on return; the new revision.
+
+        `StaleWrite` if someone else wrote after `expected`: read again and decide again.
+        """
+
+    def exclusive(self) -> AbstractContextManager[None]:
+        """Nobody else writes inside: a read in here is not stale at the write.
+
+        May be nested. `StoreBusy` names the holder if it takes too long to get in.
+        """
+
+    def touch(self, touches: Sequence[Touch]) -> None:
+        """Note that memories were shown. Never waits and never fails: the last ones may be lost
+        with the power, and a store that cannot be written just does not count."""
+
+    def close(self) -> None:
+        """Leave everything in order for whoever comes next."""

@@ -1,0 +1,123 @@
+"""Words of any language, made comparable. Knows no note."""
+
+import re
+import unicodedata
+from functools import cache
+
+# Marks that belong to the letter before them but are no letters themselves: without them in
+# the pattern Hindi, Thai, Arabic and decomposed accents would fall to pieces.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+    "\u0900-\u0dff\u0e31-\u0e4e\u0eb1-\u0ecd\u0f18-\u0fbc\u102b-\u109d\u1712-\u17dd\u3099\u309a"
+)
+# One token: letters, digits and underscores with inner apostrophes; or a lone symbol beyond
+# ASCII (an emoji, an arrow). ASCII punctuation separates.
+TOKEN = rf"[\w{_MARKS}]+(?:['’][\w{_MARKS}]+)*|[^\w\s!-/:-@\[-`{{-~{_MARKS}‘-‟…–—、。，．：；！？「」]"
+
+# Scripts written without blanks: their runs are cut into pairs of letters.
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
+
+STOP_WORDS = frozenset(
+    """
+    a about above after again against all also am an and any are as at be because been before
+    being below between both but by can cannot could did do does doing done down during each else
+    ever few for from further had has have having he her here hers herself him himself his how i
+    if in into is it its itself just me might more most must my myself no nor not now of off on
+    once only or other our ours ourselves out over own same shall she should so some such than
+    that the their theirs them themselves then there these they this those through to too under
+    until up upon us very was we were what when where which while who whom whose why will with
+    within would yes you your yours yourself yourselves ca wo sha ai ain ll ve re
+    """.split()
+)
+_CONTRACTED = frozenset(("s", "t", "m", "d", "re", "ve", "ll"))  # it's, can't, I'm, she'd, …
+_SHORTEST_NUMBERED_PART = 2  # "rs256" is "rs" and "256"; "v2" and "s3" stay whole
+
+
+def folded(text: str) -> str:
+    """The form in which keys and names compare: NFC, case folded, blanks trimmed."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text.strip()).casefold())
+
+
+def plain(word: str) -> str:
+    """Case folded and without accents: ``Café`` and ``cafe`` become one."""
+    if word.isascii():
+        return word.lower()
+    parted = unicodedata.normalize("NFKD", word.casefold())
+    bare = "".join(letter for letter in parted if not "\u0300" <= letter <= "\u036f")
+    return unicodedata.normalize("NFC", bare)
+
+
+@cache
+def token_pattern() -> re.Pattern[str]:
+    """Compiled on first use: a cold command may never need it."""
+    return re.compile(TOKEN)
+
+
+def tokens(text: str) -> list[str]:
+    """The pieces of a text as they stand there, in order."""
+    return token_pattern().findall(text)
+
+
+@cache
+def _seams() -> re.Pattern[str]:
+    """Where an identifier's parts meet: camelCase, HTTPServer, snake_case, utf8."""
+    return re.compile(
+        r"_+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])"
+    )
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
+
+
+def is_unspaced(word: str) -> bool:
+    """Whether the word begins in a script that writes no blanks between words."""
+    return word > "\u0dff" and _unspaced().match(f"{word[0]}a").end() == 1  # type: ignore[union-attr]
+
+
+def pairs(run: str) -> list[str]:
+    """Neighbouring letters two by two; a lone letter stays alone."""
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def without_contraction(token: str) -> list[str]:
+    """``Anna's`` is Anna, ``don't`` is do, ``l'eau`` is l and eau."""
+    head, *rest = token.replace("’", "'").split("'")
+    if len(rest) != 1 or rest[0].lower() not in _CONTRACTED:
+        return [head, *rest]
+    if rest[0].lower() == "t" and head[-1:] in "nN" and len(head) > 1:
+        return [head[:-1]]
+    return [head]
+
+
+def parts(token: str) -> list[str]:
+    """What an identifier is composed of; an ordinary word is its own only part."""
+    if token.isalpha() and (token.islower() or token.isupper() or token[1:].islower()):
+        return [token]
+    cut = [part for part in _seams().split(token) if part]
+    if any(len(part) < _SHORTEST_NUMBERED_PART for part in cut) and any(map(str.isdigit, cut)):
+        cut = [part for part in token.split("_") if part]
+    return cut or [token]
+
+
+def split_scripts(token: str) -> list[str]:
+    """``Python設定`` is two words that nobody put a blank between."""
+    return [token] if token.isascii() else _unspaced().findall(token)
+
+
+def words(text: str) -> list[str]:
+    """The significant words of a text, in order: case folded, identifiers in parts.
+
+    Stop words are left out, unless there is nothing else.
+    """
+    found = [
+        piece
+        for token in tokens(text)
+        for bare in without_contraction(token)
+        for run in split_scripts(bare)
+        for part in parts(run)
+        for piece in (pairs(folded(part)) if is_unspaced(part) else (folded(part),))
+        if piece
+    ]
+    return [word for word in found if word not in STOP_WORDS] or found

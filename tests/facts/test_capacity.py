@@ -1,0 +1,40 @@
+import pytest
+
+from nuggets.facts.capacity import capacity, fill, page_size
+from nuggets.records import NuggetConfig
+
+DEFAULT = NuggetConfig("project")
+
+
+@pytest.mark.parametrize(
+    ("dims", "banks", "facts"), [(16384, 4, 512), (1024, 4, 128), (1000, 3, 93)]
+)
+def test_capacity_is_the_root_of_the_dimensions_per_bank(dims: int, banks: int, facts: int) -> None:
+    assert capacity(NuggetConfig("x", dims=dims, banks=banks)) == facts
+
+
+@pytest.mark.parametrize(("dims", "facts"), [(16384, 64), (65536, 256), (1024, 4), (16, 4)])
+def test_a_page_grows_with_the_dimensions(dims: int, facts: int) -> None:
+    assert page_size(dims) == facts
+
+
+@pytest.mark.parametrize(
+    ("count", "percent", "warning"),
+    [
+        (0, 0.0, ""),
+        (409, 79.9, ""),
+        (410, 80.1, "WARNING: approaching capacity"),
+        (461, 90.0, "CRITICAL: nearly full"),
+        (512, 100.0, "CRITICAL: nearly full"),
+    ],
+)
+def test_a_nugget_warns_before_it_is_full(count: int, percent: float, warning: str) -> None:
+    assert fill(DEFAULT, count) == (512, percent, warning)
+
+
+def test_beyond_its_capacity_a_nugget_says_that_it_stays_exact() -> None:
+    over = fill(DEFAULT, 10_000)
+
+    assert over.capacity_used_pct == 1953.1
+    assert "157 pages" in over.capacity_warning
+    assert "exact" in over.capacity_warning

@@ -1,0 +1,175 @@
+from difflib import SequenceMatcher
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nuggets.facts.keys import Match, fuzzy, plausible, substring
+from nuggets.facts.words import form
+
+KEYS = [
+    "auth handler",
+    "auth handler tests",
+    "test cmd",
+    "db port",
+    "database url",
+    "user: favourite editor",
+    "authentication flow",
+    "api_endpoint",
+    "release 2024",
+    "設定ファイル",
+    "the plan",
+]
+
+
+def sub(query: str, keys: list[str] = KEYS) -> str | None:
+    match = substring(form(query), {i: form(key) for i, key in enumerate(keys)})
+    return keys[match.place] if match else None
+
+
+def near(query: str, keys: list[str] = KEYS, threshold: float = 0.55) -> str | None:
+    match = fuzzy(form(query), {i: form(key) for i, key in enumerate(keys)}, threshold)
+    return keys[match.place] if match else None
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("auth", "auth handler"),
+        ("what is the auth handler?", "auth handler"),
+        ("please run the test cmd for the server again tomorrow", "test cmd"),
+        ("favourite editor", "user: favourite editor"),
+        ("auth_handler", "auth handler"),
+        ("api endpoint", "api_endpoint"),
+        ("handler tests", "auth handler tests"),
+        ("endpoint", "api_endpoint"),
+        ("authentic", "authentication flow"),
+        ("test cmds", "test cmd"),
+        ("設定", "設定ファイル"),
+    ],
+)
+def test_a_part_or_a_surrounding_names_its_key(query: str, key: str) -> None:
+    assert sub(query) == key
+
+
+@pytest.mark.parametrize("query", ["a", "e", "at", "as", "the", "what is the", "base", "and"])
+def test_a_few_letters_name_nothing(query: str) -> None:
+    assert sub(query) is None
+
+
+def test_of_several_keys_the_closest_in_length_is_meant() -> None:
+    keys = ["port of the staging server", "port number", "port range"]
+
+    assert sub("port", keys) == "port range"
+
+
+def test_whole_words_come_before_letters_inside_a_word() -> None:
+    assert sub("test", ["tests", "the big test of all"]) == "the big test of all"
+
+
+def test_a_word_of_a_long_question_is_not_what_it_is_about() -> None:
+    keys = ["port"]
+
+    assert sub("which port", keys) == "port"
+    assert sub("port wine from northern portugal", keys) is None
+
+
+def test_the_ratio_of_a_part_is_the_one_difflib_gives() -> None:
+    match = substring(form("auth"), {0: form("auth handler")})
+
+    expected = SequenceMatcher(None, "auth handler", "auth", autojunk=False).ratio()
+    assert match == Match("substring", expected, True, 0)
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("auth hanlder", "auth handler"),
+        ("auht handler", "auth handler"),
+        ("authhandler", "auth handler"),
+        ("aut hhandler", "auth handler"),
+        ("handler auth", "auth handler"),
+        ("tst cmd", "test cmd"),
+        ("favorite editor", "user: favourite editor"),
+        ("what is my favorite editr", "user: favourite editor"),
+        ("auth flow", "authentication flow"),
+        ("relaese 2024", "release 2024"),
+        ("databse ulr", None),
+    ],
+)
+def test_a_misspelling_finds_its_key(query: str, key: str | None) -> None:
+    assert near(query) == key
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("lube arc", "blue car"),
+        ("db host", "db port"),
+        ("web port", "db port"),
+        ("release 2025", "release 2024"),
+        ("server 1", "server 2"),
+        ("post code", "port node"),
+        ("auth handler path", "auth handler file"),
+        ("dinner recipe", "error reporter"),
+    ],
+)
+def test_letters_in_common_by_chance_are_no_match(query: str, key: str) -> None:
+    assert near(query, [key], threshold=0.0) is None
+
+
+def test_of_two_plausible_keys_the_better_ratio_is_meant() -> None:
+    assert near("deploy scrpt", ["deploy scrip", "deploy script"]) == "deploy script"
+
+
+def test_a_ratio_below_the_threshold_is_no_match() -> None:
+    keys = ["handler auth"]
+
+    assert near("auth handler", keys, threshold=0.55) == "handler auth"
+    assert near("auth handler", keys, threshold=0.95) is None
+
+
+def test_the_ratio_is_taken_from_the_key_to_the_query() -> None:
+    key, query = "tide table", "tied table"
+    forward = SequenceMatcher(None, key, query, autojunk=False).ratio()
+
+    match = fuzzy(form(query), {0: form(key)}, 0.5)
+
+    assert match is not None
+    assert match.ratio == forward
+
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+WORDS = st.lists(st.text(LETTERS, min_size=3, max_size=9), min_size=1, max_size=4)
+
+
+@given(WORDS, st.data())
+def test_one_edit_anywhere_finds_its_key(words: list[str], data: st.DataObject) -> None:
+    key = " ".join(words)
+    at = data.draw(st.integers(0, len(key) - 1))
+    letter = data.draw(st.sampled_from(LETTERS))
+    typo = data.draw(
+        st.sampled_from(
+            [
+                key[:at] + key[at + 1 :],
+                key[:at] + letter + key[at:],
+                key[:at] + letter + key[at + 1 :],
+                key[:at] + key[at : at + 2][::-1] + key[at + 2 :],
+            ]
+        )
+    )
+
+    assert plausible(form(typo), form(key))
+    assert near(typo, [key]) == key
+
+
+@given(WORDS, WORDS)
+def test_a_fuzzy_match_reaches_the_ratio_and_is_plausible(
+    ours: list[str], theirs: list[str]
+) -> None:
+    query, key = form(" ".join(ours)), form(" ".join(theirs))
+    ratio = SequenceMatcher(None, key.text, query.text, autojunk=False).ratio()
+
+    found = fuzzy(query, {0: key}, 0.55)
+
+    assert found is None or (found.ratio == ratio >= 0.55 and plausible(query, key))

@@ -1,0 +1,46 @@
+from typing import Any
+
+import pytest
+
+from graph_samples import sample
+from nuggets.errors import InvalidInput
+from nuggets.graph.filters import checked_filters, matches
+from nuggets.records import NoteFilterOptions
+
+NOTE = sample(title="server port", nugget="Café", tags=["Two words"])
+
+
+@pytest.mark.parametrize(
+    ("asked", "refused"),
+    [
+        ({}, None),
+        ({"subject": "shared:project"}, {"subject": "shared"}),
+        ({"scope": "shared"}, {"scope": "project"}),
+        ({"type": "note"}, {"type": "fact"}),
+        ({"kind": "note"}, {"kind": "fact"}),
+        ({"nugget": "CAFE\u0301"}, {"nugget": "Caf"}),
+        ({"tag": "two WORDS"}, {"tag": "two"}),
+        ({"tag": "scope:shared", "kind": "note"}, {"tag": "scope:shared", "kind": "fact"}),
+    ],
+)
+def test_a_note_matches_when_all_that_is_asked_holds(
+    asked: dict[str, Any], refused: dict[str, Any] | None
+) -> None:
+    assert matches(NOTE, NoteFilterOptions(**asked))
+    assert refused is None or not matches(NOTE, NoteFilterOptions(**refused))
+
+
+def test_an_archived_note_matches_only_when_asked_for() -> None:
+    hidden = NOTE._replace(hidden=True)
+
+    assert not matches(hidden, NoteFilterOptions())
+    assert matches(hidden, NoteFilterOptions(include_hidden=True))
+
+
+@pytest.mark.parametrize("field", ["scope", "type", "kind"])
+def test_a_misspelt_filter_is_refused(field: str) -> None:
+    wrong: dict[str, Any] = {field: "nots"}
+
+    assert checked_filters(NoteFilterOptions()) == NoteFilterOptions()
+    with pytest.raises(InvalidInput, match=f"{field} must be one of"):
+        checked_filters(NoteFilterOptions(**wrong))

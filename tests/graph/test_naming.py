@@ -1,0 +1,137 @@
+import pytest
+
+from graph_samples import by_id, sample
+from nuggets.errors import Ambiguous, InvalidInput, NotFound
+from nuggets.graph.naming import checked_name, resolve
+
+AUTH = sample(0xA1B2C3D4, title="Auth middleware")
+TOKEN = sample(0xA1FF0000, title="Café tokens")
+OTHER = sample(0xDEADBEEF, title="auth MIDDLEWARE", nugget="project")
+NOTES = by_id(AUTH, TOKEN, OTHER)
+
+
+def test_an_id_names_a_note_in_every_nugget() -> None:
+    assert resolve(NOTES, AUTH.id) is AUTH
+    assert resolve(NOTES, f" {AUTH.id} ", nugget="project") is AUTH
+
+
+def test_a_title_names_a_note_whatever_its_case_and_composition() -> None:
+    assert resolve(NOTES, " CAFE\u0301 tokens ") is TOKEN
+    assert resolve(NOTES, "Auth Middleware", nugget="Project") is OTHER
+
+
+def test_the_beginning_of_an_id_names_a_note_when_it_is_the_only_one() -> None:
+    assert resolve(NOTES, "note-learnings-a1b") is AUTH
+    assert resolve(NOTES, "NOTE-P") is OTHER
+
+
+def test_the_whole_tail_of_an_id_names_a_note_and_a_part_of_it_does_not() -> None:
+    assert resolve(NOTES, "deadbeef") is OTHER
+    with pytest.raises(NotFound):
+        resolve(NOTES, "dead")
+    with pytest.raises(NotFound):
+        resolve(NOTES, "learnings-a1b2c3d4")
+
+
+def test_a_title_wins_over_the_beginning_of_an_id() -> None:
+    titled = sample(9, title="note-project")
+
+    assert resolve(by_id(*NOTES.values(), titled), "note-project") is titled
+
+
+@pytest.mark.parametrize("name", ["note", "note-", "n"])
+def test_a_kind_alone_names_no_note(name: str) -> None:
+    with pytest.raises(NotFound):
+        resolve(by_id(AUTH), name)
+
+
+def test_an_ambiguous_name_lists_the_candidates() -> None:
+    with pytest.raises(Ambiguous) as refusal:
+        resolve(NOTES, "auth middleware")
+
+    for note in (AUTH, OTHER):
+        assert f"{note.id} ({note.title!r} in {note.nugget_name})" in str(refusal.value)
+    with pytest.raises(Ambiguous, match="2 notes"):
+        resolve(NOTES, "note-learnings-a1")
+
+
+def test_a_long_list_of_candidates_says_how_many_more() -> None:
+    with pytest.raises(Ambiguous, match=r"any of 12 notes.*and 2 more"):
+        resolve(by_id(*(sample(n, title="x") for n in range(12))), "x")
+
+
+def test_of_equal_titles_the_one_in_sight_is_meant() -> None:
+    hidden = OTHER._replace(hidden=True)
+
+    assert resolve(by_id(AUTH, hidden), "auth middleware") is AUTH
+    assert resolve(by_id(hidden), "auth middleware") is hidden
+
+
+@pytest.mark.parametrize("name", [AUTH.id, AUTH.title, AUTH.id[:-2]])
+def test_an_archived_note_is_not_named_where_only_visible_ones_count(name: str) -> None:
+    with pytest.raises(NotFound, match="archived; restore"):
+        resolve(by_id(AUTH._replace(hidden=True)), name, include_hidden=False)
+
+
+def test_a_name_that_means_nothing_is_an_error_that_says_what_to_do() -> None:
+    with pytest.raises(NotFound, match=r"'nowhere'.*list the notes"):
+        resolve(NOTES, "nowhere")
+    with pytest.raises(NotFound, match="in nugget 'project'"):
+        resolve(NOTES, "Café tokens", nugget="project")
+    with pytest.raises(InvalidInput, match="its id, its title"):
+        resolve(NOTES, " ")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("project", "My notes", "a-b_c.d", "v1.2", "設定", "हिन्दी", "Übung", "x" * 64, "9", "-"),
+        *("graph", "journal", "console", "nully", "com", "com10", "a.con"),
+    ],
+)
+def test_names_of_nuggets_are_taken_as_they_are(name: str) -> None:
+    assert checked_name(name) == name
+
+
+def test_the_name_of_a_nugget_is_composed() -> None:
+    assert checked_name("Cafe\u0301") == "Café"
+
+
+@pytest.mark.parametrize(
+    ("name", "complaint"),
+    [
+        ("", "1 to 64"),
+        ("x" * 65, "this one has 65"),
+        ("𠀀" * 64, "200 bytes"),
+        ("a/b", "only letters.*'/'"),
+        ("a\\b", "only letters"),
+        ("/etc", "only letters"),
+        ("a:b", "only letters"),
+        ("a\tb", "only letters"),
+        ("a\nb", "only letters"),
+        ("a%2fb", "only letters"),
+        ("a\u202eb", "only letters"),
+        ("a\u200bb", "only letters"),
+        ("a²", "only letters"),
+        ("😀", "only letters"),
+        ("~", "only letters"),
+        ("a\0", "NUL"),
+        ("\ud800", "surrogate"),
+        ("..", "begin or end"),
+        (".hidden", "begin or end"),
+        ("dot.", "begin or end"),
+        ("blank ", "begin or end"),
+        (" blank", "begin or end"),
+        (" ", "begin or end"),
+        ("CON", "device"),
+        ("nul.txt", "device"),
+        ("Com1", "device"),
+        ("lpt9.a.b", "device"),
+        ("aux .x", "device"),
+    ],
+)
+def test_a_name_that_is_no_safe_file_is_refused_with_what_is_allowed(
+    name: str, complaint: str
+) -> None:
+    with pytest.raises(InvalidInput, match=complaint):
+        checked_name(name)

@@ -1,0 +1,40 @@
+"""Notes for the tests of the graph room, made with a fixed time and counted ids."""
+
+from collections.abc import Iterable
+
+from nuggets.graph.notes import new_note
+from nuggets.records import GraphNoteMetaInput, MemoryNote, NoteKind
+
+NOW = "2026-01-31T09:00:00.000Z"
+LATER = "2026-02-01T10:30:00.000Z"
+
+
+def sample(
+    number: int = 1,
+    *,
+    title: str = "Auth middleware",
+    content: str = "Uses JWT.",
+    nugget: str = "learnings",
+    kind: NoteKind = "note",
+    tags: Iterable[str] = (),
+    given: GraphNoteMetaInput | None = None,
+    now: str = NOW,
+    project: str = "",
+    created_at: str | None = None,
+) -> MemoryNote:
+    return new_note(
+        nugget=nugget,
+        kind=kind,
+        title=title,
+        content=content,
+        tags=tags,
+        given=given or GraphNoteMetaInput(),
+        now=now,
+        note_id=f"{kind}-{nugget}-{number:08x}",
+        project=project,
+        created_at=created_at,
+    )
+
+
+def by_id(*notes: MemoryNote) -> dict[str, MemoryNote]:
+    return {note.id: note for note in notes}
