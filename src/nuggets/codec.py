@@ -16,6 +16,7 @@ from nuggets.records import (
     STABILITIES,
     TYPES,
     Changes,
+    Commit,
     MemoryNote,
     NoteLink,
     NuggetConfig,
@@ -35,13 +36,31 @@ def dumps(value: Any) -> str:
 
 
 def loads(text: str | bytes, where: str) -> Any:
-    """JSON that means one thing: no NaN, no key twice, no bottomless nesting."""
+    """JSON that means one thing: UTF-8, no NaN, no key twice, no bottomless nesting."""
     try:
+        if isinstance(text, bytes):
+            text = text.decode()  # left to itself json would let half characters through
         return json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique)
     except RecursionError:
         raise InvalidInput(f"{where}: nested too deeply") from None
     except ValueError as problem:  # also UnicodeDecodeError and JSONDecodeError
         raise InvalidInput(f"{where}: {problem}") from None
+
+
+def savable(shape: Any, where: str) -> None:
+    """Refuse what could be read but never be written again: half characters, endless numbers,
+    nesting to the very limit."""
+    for _ in range(_SPARE_LEVELS):
+        shape = [shape]
+    try:
+        dumps(shape).encode()
+    except RecursionError:
+        raise InvalidInput(f"{where}: nested too deeply") from None
+    except ValueError as problem:  # also UnicodeEncodeError
+        raise InvalidInput(f"{where}: {problem}") from None
+
+
+_SPARE_LEVELS = 16  # the journal nests what it is given a little deeper
 
 
 def _no_constant(name: str) -> Any:
@@ -70,6 +89,8 @@ def note_to_json(note: MemoryNote, *, vector: bool = True) -> Json:
         "tags": list(note.tags),
         "links": [{"to": to, "reason": why, "createdAt": at} for to, why, at in note.links],
     }
+    for link in shape["links"] if _LINK_FIELDS in note.extra else ():
+        link.update(note.extra[_LINK_FIELDS].get(_link_name(link), {}))
     if vector:
         spec = note.vector
         shape["vector"] = {"seed": spec.seed, "basis": list(spec.basis)}
@@ -97,13 +118,29 @@ def note_to_json(note: MemoryNote, *, vector: bool = True) -> Json:
     shape["stability"] = note.stability
     shape["project"] = note.project
     shape.update(note.extra)
+    shape.pop(_LINK_FIELDS, None)
     return shape
+
+
+_LINK_FIELDS = "linkFields"  # where `extra` keeps what others wrote into links
+
+
+def _link_name(link: Json) -> str:
+    return f"{link['to']} {link['reason']}"
 
 
 def note_from_json(shape: Json) -> MemoryNote:
     """Back again, from a shape that we wrote ourselves; it is used up."""
     take = shape.pop
-    links = tuple(NoteLink(link["to"], link["reason"], link["createdAt"]) for link in take("links"))
+    written = take("links")
+    links = tuple(NoteLink(link["to"], link["reason"], link["createdAt"]) for link in written)
+    unknown = {_link_name(link): link for link in written if len(link) > len(NoteLink._fields)}
+    if unknown:
+        known = ("to", "reason", "createdAt")
+        shape[_LINK_FIELDS] = {
+            name: {field: value for field, value in link.items() if field not in known}
+            for name, link in unknown.items()
+        }
     take("vector", None)
     return MemoryNote(
         take("id"),
@@ -386,6 +423,28 @@ def fact_to_json(fact: MemoryNote) -> Json:
         "value": fact.content,
         "hits": fact.hits,
         "last_hit_session": fact.last_hit_session,
+    }
+
+
+def commit_to_json(commit: Commit) -> Json:
+    """A step of the history, with each changed note as it was and as it became."""
+    before = {note.id: note for note in commit.before.put}
+    after = {note.id: note for note in commit.changes.put}
+    return {
+        "revision": commit.revision,
+        "at": commit.at,
+        "action": commit.changes.action,
+        "client": commit.changes.client,
+        "notes": [
+            {
+                "id": note_id,
+                "before": note_to_json(before[note_id]) if note_id in before else None,
+                "after": note_to_json(after[note_id]) if note_id in after else None,
+            }
+            for note_id in (*after, *commit.changes.drop)
+        ],
+        "nuggets": [config.name for config in commit.changes.put_nuggets],
+        "removedNuggets": list(commit.changes.drop_nuggets),
     }
 
 

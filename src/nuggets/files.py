@@ -7,7 +7,7 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from nuggets.errors import StoreBusy, StoreError
@@ -15,16 +15,24 @@ from nuggets.errors import StoreBusy, StoreError
 LOCK_SECONDS = 10.0  # longer than any write here takes; then someone is stuck and should be named
 _FIRST_PAUSE = 0.001
 _LONGEST_PAUSE = 0.02
+_CHUNK = 1 << 20  # bytes gathered before they are handed to the system
 
 
 def private_directory(path: str) -> None:
-    """Make the directory, for its owner only, unless it is there."""
+    """Make the directory and those above it, for their owner only, unless they are there."""
+    if os.path.isdir(path):
+        return
+    above = os.path.dirname(path)
+    if above not in ("", path):
+        private_directory(above)
     try:
-        os.makedirs(path, mode=0o700, exist_ok=True)
+        os.mkdir(path, 0o700)
     except FileExistsError:
-        raise StoreError(
-            f"{path} is a file where a directory should be; move it away or choose another place"
-        ) from None
+        if not os.path.isdir(path):  # else someone was quicker
+            raise StoreError(
+                f"{path} is a file where a directory should be; move it away or choose another "
+                "place"
+            ) from None
     except OSError as problem:
         raise unwritable(path, problem) from problem
 
@@ -42,6 +50,18 @@ def unwritable(path: str, problem: OSError) -> StoreError:
     }
     way_out = ways_out.get(problem.errno or 0, "nothing was changed; try again")
     return StoreError(f"Cannot write {path}: {problem.strerror or problem} ({way_out})")
+
+
+def unreadable(path: str, problem: OSError) -> StoreError:
+    """What to say when the system refuses to read there: never that there is nothing."""
+    ways_out = {
+        errno.EACCES: "you have no permission to read it",
+        errno.EPERM: "you have no permission to read it",
+        errno.ENOTDIR: "a file stands where a directory should be; move it away",
+        errno.EISDIR: "a directory stands where a file should be; move it away",
+    }
+    way_out = ways_out.get(problem.errno or 0, "nothing was changed; try again")
+    return StoreError(f"Cannot read {path}: {problem.strerror or problem} ({way_out})")
 
 
 def sync(descriptor: int) -> None:
@@ -63,48 +83,98 @@ def sync_directory(path: str) -> None:
         os.close(descriptor)
 
 
-def write_all(descriptor: int, content: bytes) -> None:
+def sync_path(path: str) -> None:
+    """Make a directory and all above it durable; those that we may not open are not ours."""
+    while True:
+        with suppress(OSError):
+            sync_directory(path)
+        above = os.path.dirname(path)
+        if above == path:
+            return
+        path = above
+
+
+def write_all(descriptor: int, content: bytes | bytearray) -> None:
     """Every byte, however often the system takes only a part."""
     view = memoryview(content)
     while view:
         view = view[os.write(descriptor, view) :]
 
 
-def replace_file(path: str, content: bytes, *, durable: bool, mtime_ns: int | None = None) -> None:
-    """Put a whole new file in the place of the old one; readers see the one or the other."""
-    temporary = f"{path}.{os.getpid():x}{time.monotonic_ns():x}.tmp"
+def replace_file(
+    path: str, content: Iterable[bytes], *, durable: bool, mtime_ns: int | None = None
+) -> None:
+    """Put a whole new file, given in parts, in the place of the old one; readers see either."""
+    temporary = f"{path}.{os.getpid():x}-{time.monotonic_ns():x}.tmp"
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
-            write_all(descriptor, content)
+            _write_parts(descriptor, content)
             if mtime_ns is not None:
-                os.utime(
-                    descriptor if os.utime in os.supports_fd else temporary, ns=(mtime_ns, mtime_ns)
-                )
+                os.utime(descriptor, ns=(mtime_ns, mtime_ns))
             if durable:
                 sync(descriptor)
         finally:
             os.close(descriptor)
         os.replace(temporary, path)
+        if durable:
+            sync_directory(os.path.dirname(path))
     except OSError as problem:
         with suppress(OSError):
             os.unlink(temporary)  # a full disk would otherwise stay full
         raise unwritable(path, problem) from problem
-    if durable:
-        sync_directory(os.path.dirname(path))
+
+
+def is_leftover(name: str) -> bool:
+    """Is this the name of a file that `replace_file` did not live to put in place?"""
+    stem, _, tail = name.rpartition(".")
+    pid, dash, moment = stem.rpartition(".")[2].partition("-")
+    return tail == "tmp" and bool(dash) and all(c in "0123456789abcdef" for c in pid + moment)
+
+
+def _write_parts(descriptor: int, content: Iterable[bytes]) -> None:
+    gathered = bytearray()
+    for part in content:
+        gathered += part
+        if len(gathered) >= _CHUNK:
+            write_all(descriptor, gathered)
+            gathered = bytearray()
+    write_all(descriptor, gathered)
 
 
 @contextmanager
-def locked(path: str, wait_seconds: float = LOCK_SECONDS) -> Iterator[None]:
-    """Hold the lock file alone. It is never unlinked: that would let two in at once.
+def locked(path: str, wait_seconds: float = LOCK_SECONDS) -> Iterator[Callable[[], bool]]:
+    """Hold the lock file alone; what is given tells whether it still is the one in the directory.
 
-    `flock`, because record locks vanish as soon as anyone in the process closes the file.
+    It is never unlinked: that would let two in at once. `flock`, because record locks vanish as
+    soon as anyone in the process closes the file.
     """
+    import fcntl
+
     descriptor = _acquired(path, time.monotonic() + wait_seconds)
+    _held.add(descriptor)
     try:
-        yield
+        yield lambda: _is_still(path, descriptor)
     finally:
-        os.close(descriptor)
+        if descriptor in _held:  # not so in a child that was forked meanwhile
+            _held.discard(descriptor)
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_UN)  # also for whoever inherited it
+            os.close(descriptor)
+
+
+_held: set[int] = set()  # descriptors of locks, which a forked child must not keep alive
+
+
+def _let_go() -> None:
+    for descriptor in _held:
+        with suppress(OSError):
+            os.close(descriptor)
+    _held.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_let_go)
 
 
 def _acquired(path: str, deadline: float) -> int:

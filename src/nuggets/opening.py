@@ -8,7 +8,7 @@ def open_shelf(settings: Settings, *, client: str, short_lived: bool = False) ->
     """`short_lived`: for a process that ends with this call, such as a command."""
     return NuggetShelf.open(
         settings["dir"],
-        project=settings["project"] or None,
+        settings=settings,
         client=client,
         short_lived=short_lived,
     )

@@ -160,6 +160,15 @@ class Changes(NamedTuple):
     client: str = ""  # the door it came through
 
 
+class Commit(NamedTuple):
+    """One step of a shelf's history."""
+
+    revision: int
+    at: str
+    changes: Changes
+    before: Changes = Changes()  # what leads back; left out where nobody wants to go back
+
+
 class OutsideEdit(NamedTuple):
     """A documented file as a person or another program left it: of the graph, or of a nugget."""
 

@@ -32,18 +32,68 @@ SETTINGS = (
         "",
         "which project memories belong to; by default the git repository you are in",
     ),
+    Setting(
+        "memory_file",
+        "NUGGETS_MEMORY_FILE",
+        "",
+        "where promotion writes; by default your agent's MEMORY.md of the repository",
+    ),
+    Setting(
+        "reflection_hour",
+        "MEMORY_REFLECTION_HOUR",
+        9,
+        "hour of the daily clean-up, local time",
+        0,
+        23,
+    ),
+    Setting("reflection_minute", "MEMORY_REFLECTION_MINUTE", 0, "minute of that hour", 0, 59),
+    Setting(
+        "reflection_max_notes",
+        "MEMORY_REFLECTION_MAX_NOTES",
+        10,
+        "notes that one clean-up inspects at most",
+        1,
+        1_000_000,
+    ),
+    Setting(
+        "heartbeat_interval_ms",
+        "HEARTBEAT_INTERVAL_MS",
+        1_800_000,
+        "how often a running server looks whether the clean-up was missed",
+        1_000,
+        86_400_000,
+    ),
+    Setting(
+        "quiet_hours_start",
+        "QUIET_HOURS_START",
+        22,
+        "from this hour on nothing is caught up; negative: no quiet hours",
+        -1,
+        23,
+    ),
+    Setting(
+        "quiet_hours_end",
+        "QUIET_HOURS_END",
+        8,
+        "until this hour nothing is caught up; negative: no quiet hours",
+        -1,
+        23,
+    ),
 )
 
 
-class Settings(NamedTuple):
+class Settings:
     """Values by name, where each came from, and what was wrong on the way."""
 
-    values: Mapping[str, Any]
-    origins: Mapping[str, str]
-    warnings: tuple[str, ...]
+    def __init__(
+        self, values: Mapping[str, Any], origins: Mapping[str, str], warnings: tuple[str, ...]
+    ) -> None:
+        self._values = values
+        self.origins = origins
+        self.warnings = warnings
 
-    def __getitem__(self, name: Any) -> Any:
-        return self.values[name]
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
 
 
 def load(environ: Mapping[str, str], flags: Mapping[str, Any]) -> Settings:
@@ -52,10 +102,10 @@ def load(environ: Mapping[str, str], flags: Mapping[str, Any]) -> Settings:
     origins = dict.fromkeys(values, "default")
     warnings: list[str] = []
     directory = flags.get("dir") or environ.get("NUGGETS_DIR") or DEFAULT_DIRECTORY
-    path = os.path.join(os.path.expanduser(directory), "config.toml")
+    path = os.path.join(os.path.expanduser(directory.removeprefix("file://")), "config.toml")
     sources = (
         (path, _file(path)),
-        ("environment", {s.name: environ[s.variable] for s in SETTINGS if s.variable in environ}),
+        ("environment", {s.name: environ[s.variable] for s in SETTINGS if environ.get(s.variable)}),
         ("command line", {name: value for name, value in flags.items() if value is not None}),
     )
     for origin, given in sources:
@@ -90,6 +140,8 @@ def _checked(setting: Setting, value: Any) -> Any:
     if isinstance(setting.default, str):
         if not isinstance(value, str):
             raise ValueError(f"a text is expected, not {value!r}")
+        if setting.default and not value:  # no directory at all would be the one you stand in
+            raise ValueError("it must not be empty")
         return value
     if isinstance(value, bool):
         raise ValueError(f"a whole number is expected, not {value!r}")

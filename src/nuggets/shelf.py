@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from nuggets import times
+from nuggets import history, times
 from nuggets.errors import Conflict, InvalidInput, NotFound, StaleWrite
 from nuggets.facts.capacity import fill
 from nuggets.graph import links, metadata, naming, notes, outside
@@ -20,6 +20,7 @@ from nuggets.picture import Picture
 from nuggets.project import current_project
 from nuggets.records import (
     Changes,
+    Commit,
     GraphNoteMetaInput,
     MemoryNote,
     NoteFilterOptions,
@@ -29,6 +30,7 @@ from nuggets.records import (
     SearchNotesResult,
     Touch,
 )
+from nuggets.settings import Settings, load
 from nuggets.state import merged
 from nuggets.stores import open_store
 from nuggets.stores.base import Store
@@ -56,6 +58,7 @@ class NuggetShelf:
         auto_save: bool = True,
         *,
         store: Store | None = None,
+        settings: Settings | None = None,
         short_lived: bool = False,
         project: str | None = None,
         client: str = "python",
@@ -64,10 +67,14 @@ class NuggetShelf:
     ) -> None:
         """`auto_save=False` gathers all changes until `save_all`.
 
+        `settings`: by default those of the environment and of the directory's config.toml.
         `project`: the repository that new memories belong to; by default the one we are in.
         `short_lived`: nothing is left for later, because there will be none.
         """
-        self.project = current_project() if project is None else project
+        self.settings = settings or load(os.environ, {"dir": os.fspath(save_dir)})
+        if project is None:
+            project = self.settings["project"] or current_project()
+        self.project: str = project
         self.auto_save = auto_save
         self._client = client
         self._clock = clock
@@ -241,7 +248,9 @@ class NuggetShelf:
 
         return self._update("remember", decide)
 
-    def recall(self, query: str, nugget: str | None = None, session: str = "") -> RecallResult:
+    def recall(
+        self, query: str, nugget: str | None = None, session: str | None = ""
+    ) -> RecallResult:
         """The fact that a query means, decoded; a miss is ``found=False``.
 
         Without a nugget all of them are asked and the best match answers. A session that has not
@@ -326,7 +335,9 @@ class NuggetShelf:
 
         return self._update("create_note", decide)
 
-    def get_note(self, name: str, nugget: str | None = None, session: str = "") -> MemoryNote:
+    def get_note(
+        self, name: str, nugget: str | None = None, session: str | None = ""
+    ) -> MemoryNote:
         """By id, exact title, or unambiguous beginning of an id. Counts as a recall."""
         with self._lock:
             self._catch_up()
@@ -431,7 +442,7 @@ class NuggetShelf:
         limit: int = 5,
         filters: NoteFilterOptions = NO_FILTERS,
         *,
-        session: str = "",
+        session: str | None = "",
         **wanted: Any,
     ) -> Sequence[SearchNotesResult]:
         """The notes that a query is about, best first; this project's before those of others.
@@ -458,6 +469,64 @@ class NuggetShelf:
         """Does it belong to another project than the current one?"""
         return note.project not in ("", self.project)
 
+    # --- history ----------------------------------------------------------------------------
+
+    @property
+    def revision(self) -> int:
+        """How many steps the shelf has gone, whoever made them; cheap to ask again and again."""
+        with self._lock:
+            self._catch_up()
+            return self._picture.revision
+
+    def commits(self, since: int = 0) -> Sequence[Commit]:
+        """Every step after a revision as far as it is kept, oldest first, counted recalls too."""
+        with self._lock:
+            self._catch_up()
+            return list(self._store.commits(since))
+
+    def history(self, note: str | None = None, limit: int = 20) -> Sequence[Commit]:
+        """What was done, newest first: everything, or what changed one note."""
+        with self._lock:
+            self._catch_up()
+            if note is None:
+                commits = self._store.commits(since=max(0, self._picture.revision - 4 * limit))
+                shown = [c for c in commits if not history.is_quiet(c)]
+            else:
+                note_id = self._history_id(note)
+                shown = [c for c in self._store.commits(since=0) if history.concerns(c, note_id)]
+            return shown[::-1][:limit]
+
+    def undo(self, revision: int | None = None) -> Commit:
+        """Take a commit back, by default the last that was not; what it was. Undo an undo to redo.
+
+        `Conflict` says which later change would be lost.
+        """
+
+        def decide() -> Decision[Commit]:
+            if revision is None:
+                newest_first = reversed(list(self._store.commits(since=0)))
+                commit = history.to_undo(newest_first)
+            else:
+                commit = self._commit_of(revision)
+            return history.reverted(self._picture.state, commit), commit
+
+        return self._update("undo", decide)
+
+    def _commit_of(self, revision: int) -> Commit:
+        for commit in self._store.commits(since=max(0, revision - 1)):
+            if commit.revision == revision:
+                return commit
+        raise NotFound(f"the history has no revision {revision}; see `nuggets history`")
+
+    def _history_id(self, name: str) -> str:
+        """A note that is gone can still be named by its whole id."""
+        try:
+            return self._named(name, None).id
+        except NotFound:
+            if any(history.concerns(c, name) for c in self._store.commits(since=0)):
+                return name
+            raise
+
     # --- the rhythm: read, decide, write, index ---------------------------------------------
 
     def _update(self, action: str, decide: Callable[[], Decision[T]]) -> T:
@@ -466,14 +535,15 @@ class NuggetShelf:
                 self._load_once()
                 changes, result = decide()
                 if changes != Changes():
-                    self._gathered.append(changes._replace(action=action, client=self._client))
+                    changes = changes._replace(action=changes.action or action)
+                    self._gathered.append(changes)
                     self._picture.apply(changes)
                 return result
             with self._store.exclusive():
                 self._catch_up()
                 changes, result = decide()
                 if changes != Changes():
-                    self._write(changes._replace(action=action))
+                    self._write(changes._replace(action=changes.action or action))
             return result
 
     def _write(self, changes: Changes) -> None:
@@ -499,7 +569,10 @@ class NuggetShelf:
         if self._picture.revision == 0 and not self._gathered:
             self._catch_up()
 
-    def _touch(self, note_ids: Iterable[str], session: str) -> None:
+    def _touch(self, note_ids: Iterable[str], session: str | None) -> None:
+        """None is a look that leaves no trace: a person browsing, or the system itself."""
+        if session is None:
+            return
         now = self._clock()
         touches = tuple(Touch(note_id, session, now) for note_id in note_ids)
         if touches:

@@ -40,6 +40,14 @@ class State:
             else:
                 self.marks[mark] = value
 
+    def copy(self) -> "State":
+        """The same at this moment; the records in it are frozen and shared."""
+        other = State()
+        other.notes = dict(self.notes)
+        other.nuggets = dict(self.nuggets)
+        other.marks = dict(self.marks)
+        return other
+
     def everything(self) -> Changes:
         """The changes that lead from nothing to here."""
         return Changes(

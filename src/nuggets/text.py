@@ -11,8 +11,13 @@ _MARKS = (
     "\u0900-\u0dff\u0e31-\u0e4e\u0eb1-\u0ecd\u0f18-\u0fbc\u102b-\u109d\u1712-\u17dd\u3099\u309a"
 )
 # One token: letters, digits and underscores with inner apostrophes; or a lone symbol beyond
-# ASCII (an emoji, an arrow). ASCII punctuation separates.
-TOKEN = rf"[\w{_MARKS}]+(?:['’][\w{_MARKS}]+)*|[^\w\s!-/:-@\[-`{{-~{_MARKS}‘-‟…–—、。，．：；！？「」]"
+# ASCII (an emoji, an arrow). ASCII punctuation and control characters separate.
+_TOKEN = (
+    rf"[\w{_MARKS}]+(?:['’][\w{_MARKS}]+)*"
+    rf"|[^\w\s!-/:-@\[-`{{-~\x01-\x1f\x7f{_MARKS}‘-‟…–—、。，．：；！？「」]"
+)
+# The same for plain ASCII, five times as fast: all that separates becomes a blank.
+_BLANKS = "".join(c if c.isalnum() or c in "_'\0" else " " for c in map(chr, range(128)))
 
 # Scripts written without blanks: their runs are cut into pairs of letters.
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
@@ -48,14 +53,16 @@ def plain(word: str) -> str:
 
 
 @cache
-def token_pattern() -> re.Pattern[str]:
+def _token_pattern() -> re.Pattern[str]:
     """Compiled on first use: a cold command may never need it."""
-    return re.compile(TOKEN)
+    return re.compile(_TOKEN)
 
 
 def tokens(text: str) -> list[str]:
     """The pieces of a text as they stand there, in order."""
-    return token_pattern().findall(text)
+    if text.isascii():
+        return text.translate(_BLANKS).split()
+    return _token_pattern().findall(text)
 
 
 @cache
@@ -83,10 +90,12 @@ def pairs(run: str) -> list[str]:
 
 def without_contraction(token: str) -> list[str]:
     """``Anna's`` is Anna, ``don't`` is do, ``l'eau`` is l and eau."""
-    head, *rest = token.replace("’", "'").split("'")
+    if token.isalnum():
+        return [token]
+    head, *rest = [part for part in token.replace("’", "'").split("'") if part] or [""]
     if len(rest) != 1 or rest[0].lower() not in _CONTRACTED:
         return [head, *rest]
-    if rest[0].lower() == "t" and head[-1:] in "nN" and len(head) > 1:
+    if rest[0] in "tT" and head[-1] in "nN" and len(head) > 1:
         return [head[:-1]]
     return [head]
 

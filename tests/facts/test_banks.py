@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fact_oracle
-from nuggets.facts.banks import Banks
+from nuggets.facts.banks import PATTERNS_KEPT, Banks
 from nuggets.facts.capacity import page_size
 from nuggets.fhrr.phasors import seed_from_text
 from nuggets.records import NuggetConfig
@@ -39,11 +39,13 @@ def banks_of(config: NuggetConfig) -> Banks:
 def assert_as_documented(banks: Banks, values: list[str], config: NuggetConfig) -> None:
     vocabulary = list(dict.fromkeys(values))
     expected = fact_oracle.decoded(values, config)
+    # A power below 1 makes a root out of what rounding leaves where two roles cancel.
+    close = 1e-5 if config.sharpen_p >= 1 else 1e-3
     for position, (answer, confidence, margin) in enumerate(expected):
         verdict = banks.decode(pattern(values), position)
-        assert verdict.confidence == pytest.approx(confidence, abs=1e-4)
-        assert verdict.margin == pytest.approx(margin, abs=1e-4)
-        if margin > 1e-3:
+        assert verdict.confidence == pytest.approx(confidence, abs=close)
+        assert verdict.margin == pytest.approx(margin, abs=close)
+        if margin > 2 * close:
             assert vocabulary[verdict.best] == answer
 
 
@@ -121,7 +123,7 @@ def test_vectors_given_back_grow_again() -> None:
     assert banks.decode((0, 1, 2), 2).best == 2
 
 
-def test_a_page_built_again_and_again_is_decoded_as_a_whole() -> None:
+def test_pages_that_take_turns_are_decoded_rightly() -> None:
     config = NuggetConfig("project", dims=1024)
     banks, fresh = banks_of(config), banks_of(config)
     ours, other = tuple(range(20)), tuple(range(9))
@@ -131,3 +133,15 @@ def test_a_page_built_again_and_again_is_decoded_as_a_whole() -> None:
         banks.decode(other, position)
 
     assert [banks.decode(ours, p).best for p in ours] == list(ours)
+
+
+def test_more_pages_than_are_remembered_are_decoded_rightly() -> None:
+    config = NuggetConfig("project", dims=64, ortho_iters=0)
+    banks = banks_of(config)
+    pages = [tuple(map(int, f"{number:011b}")) for number in range(1024, 1024 + PATTERNS_KEPT + 9)]
+    first = banks.decode(pages[0], 3)
+
+    for page in pages:
+        banks.decode(page, 0)
+
+    assert banks.decode(pages[0], 3) == pytest.approx(first, abs=1e-6)

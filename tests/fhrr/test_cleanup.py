@@ -37,8 +37,9 @@ def test_orthogonalize_keeps_magnitudes_and_lowers_the_largest_cosine(
 
     apart = orthogonalize(keys)
 
+    orthogonal_already = 0.1 * (2 * 1024) ** -0.5  # a tenth of what chance gives
     np.testing.assert_allclose(np.abs(apart), 1, atol=1e-6)
-    assert largest_cosine(apart) < largest_cosine(keys)
+    assert largest_cosine(apart) < max(largest_cosine(keys), orthogonal_already)
 
 
 @pytest.mark.parametrize("iters", [0, -1])

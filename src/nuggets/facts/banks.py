@@ -9,10 +9,9 @@ in and divides out again (the sentence key, the norms of the keys) nothing is co
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from nuggets.facts.capacity import page_size
+from nuggets.facts.value_keys import ValueKeys, reals
 from nuggets.fhrr.algebra import role, roots
-from nuggets.fhrr.cleanup import corvacs_lite, orthogonalize, sharpen
-from nuggets.fhrr.phasors import phasors
+from nuggets.fhrr.cleanup import corvacs_lite, sharpen
 from nuggets.fhrr.scoring import Verdict, judge, noise
 from nuggets.records import NuggetConfig
 
@@ -22,17 +21,8 @@ if TYPE_CHECKING:
 
 Pattern = tuple[int, ...]
 
-BUILDS_BEFORE_ALL = 3  # a page built so often is decoded as a whole, lest it be built for ever
 PATTERNS_KEPT = 1024  # decodes of so many pages are remembered: some megabytes at most
-POSITIONS_AT_ONCE = 8  # decoded by one product when a whole page is wanted
-
-
-class Page:
-    """What is known of the pages of one pattern."""
-
-    def __init__(self) -> None:
-        self.builds = 0
-        self.verdicts: dict[int, Verdict] = {}  # by position
+POSITIONS_AT_ONCE = 8  # decoded together when a page had to be built again
 
 
 class Banks:
@@ -40,38 +30,40 @@ class Banks:
 
     def __init__(self, config: NuggetConfig, seed: int) -> None:
         self._config = config
-        self._stream = KeyStream(config, seed)
-        self._pages: dict[Pattern, Page] = {}
+        self._keys = ValueKeys(config, seed)
+        self._decoded: dict[Pattern, dict[int, Verdict]] = {}  # by position
         self._built: Pattern = ()
         self._memory: list[NDArray[np.complex64]] = []  # one per ensemble, banks summed
 
     def decode(self, pattern: Pattern, position: int) -> Verdict:
         """Which value the vectors hold at this position of the page, and how surely."""
-        page = self._pages.get(pattern) or self._new_page(pattern)
-        if position not in page.verdicts:
-            if pattern != self._built:
-                self._build(pattern)
-                page.builds += 1
+        known = self._decoded.get(pattern)
+        if known is None:
+            known = self._new_page(pattern)
+        if position not in known:
             wanted = range(position, position + 1)
-            if page.builds >= BUILDS_BEFORE_ALL:
-                wanted = range(len(pattern))
-            page.verdicts.update(zip(wanted, self._verdicts(wanted), strict=True))
-        return page.verdicts[position]
+            if pattern != self._built:
+                if known:  # built before and given up since: decode more of it this time
+                    first = position - position % POSITIONS_AT_ONCE
+                    wanted = range(len(pattern))[first : first + POSITIONS_AT_ONCE]
+                self._build(pattern)
+            known.update(zip(wanted, self._verdicts(wanted), strict=True))
+        return known[position]
 
     def release(self) -> None:
         """Give the vectors' memory back; what was decoded stays known."""
         self._built = ()
         self._memory = []
-        self._stream.release()
+        self._keys.release()
 
-    def _new_page(self, pattern: Pattern) -> Page:
-        while len(self._pages) >= PATTERNS_KEPT:
-            del self._pages[next(iter(self._pages))]
-        return self._pages.setdefault(pattern, Page())
+    def _new_page(self, pattern: Pattern) -> dict[int, Verdict]:
+        while len(self._decoded) >= PATTERNS_KEPT:
+            del self._decoded[next(iter(self._decoded))]
+        return self._decoded.setdefault(pattern, {})
 
     def _build(self, pattern: Pattern) -> None:
-        keys = self._stream.keys(max(pattern) + 1)
-        self._memory = [self._superposed(rows, pattern) for rows in keys]
+        ensembles = self._keys.of(max(pattern) + 1)
+        self._memory = [self._superposed(keys, pattern) for keys in ensembles]
         self._built = pattern
 
     def _superposed(
@@ -102,15 +94,8 @@ class Banks:
     def _verdicts(self, positions: range) -> list[Verdict]:
         config = self._config
         unit = noise(config.banks, config.ensembles, config.dims)
-        chunks = [
-            positions[start : start + POSITIONS_AT_ONCE]
-            for start in range(0, len(positions), POSITIONS_AT_ONCE)
-        ]
-        return [
-            judge(similarities / unit, config.temperature)
-            for chunk in chunks
-            for similarities in self._similarities(chunk)
-        ]
+        rows = self._similarities(positions) / unit
+        return [judge(similarities, config.temperature) for similarities in rows]
 
     def _similarities(self, positions: range) -> "NDArray[np.float64]":
         """Cosines with every value, summed over banks and ensembles: one row per position."""
@@ -120,11 +105,11 @@ class Banks:
         first, back = role(-positions[0], dims), roots(dims).conj()
         total: NDArray[np.float64] = np.zeros((len(positions), values))
         unbound = np.empty((len(positions), dims), np.complex64)
-        for keys, memory in zip(self._stream.keys(values), self._memory, strict=True):
+        for keys, memory in zip(self._keys.of(values), self._memory, strict=True):
             np.multiply(memory, first, out=unbound[0])
             for last, after in pairwise(unbound):
                 np.multiply(last, back, out=after)
-            total += _reals(unbound) @ _reals(keys).T
+            total += reals(unbound) @ reals(keys).T
         return total
 
 
@@ -137,78 +122,3 @@ def _horner(
         total *= stride
         total += keys[member]
     return total
-
-
-class KeyStream:
-    """The value keys of a nugget, orthogonalised for as many values as a page has.
-
-    Raw keys are rows of one seeded stream and do not depend on how many there are, nor do their
-    inner products; both are kept and only ever extended. Ensemble e begins at row e·(values + 1):
-    the row between is the sentence key's.
-    """
-
-    def __init__(self, config: NuggetConfig, seed: int) -> None:
-        self._config = config
-        self._seed = seed
-        self.release()
-
-    def release(self) -> None:
-        """Give the memory back."""
-        import numpy as np
-
-        self._rows = 0  # of the stream, generated so far
-        self._raw = np.empty((0, self._config.dims), np.complex64)
-        self._gram = np.empty((0, 0), np.float32)
-        self._room = self._raw  # the orthogonalised keys go here
-        self._values = 0
-        self._keys: list[NDArray[np.complex64]] = []
-
-    def keys(self, values: int) -> "list[NDArray[np.complex64]]":
-        """The keys of value 0, 1, …, one array for each ensemble."""
-        if values != self._values:
-            self._reach(self._config.ensembles * (values + 1) - 1)
-            self._keys = [self._distinct(e, values) for e in range(self._config.ensembles)]
-            self._values = values
-        return self._keys
-
-    def _reach(self, rows: int) -> None:
-        if rows <= self._rows:
-            return
-        if rows > len(self._raw):
-            self._allocate(rows)
-        known, self._rows = self._rows, rows
-        fresh = self._raw[known:rows]
-        phasors(self._seed, rows - known, self._config.dims, first=known, out=fresh)
-        if self._config.ortho_iters > 0:
-            products = _reals(fresh) @ _reals(self._raw[:rows]).T
-            self._gram[known:rows, :rows] = products
-            self._gram[:rows, known:rows] = products.T
-
-    def _allocate(self, rows: int) -> None:
-        """Room for a full page at once: memory never touched costs nothing."""
-        import numpy as np
-
-        dims, page = self._config.dims, page_size(self._config.dims)
-        rows = max(rows, self._config.ensembles * (page + 1))
-        raw, gram = np.empty((rows, dims), np.complex64), np.empty((rows, rows), np.float32)
-        raw[: self._rows] = self._raw[: self._rows]
-        gram[: self._rows, : self._rows] = self._gram[: self._rows, : self._rows]
-        self._raw, self._gram = raw, gram
-        if self._config.ortho_iters > 0:
-            self._room = np.empty((rows, dims), np.complex64)
-
-    def _distinct(self, ensemble: int, values: int) -> "NDArray[np.complex64]":
-        first = ensemble * (values + 1)
-        rows = slice(first, first + values)
-        return orthogonalize(
-            self._raw[rows],
-            self._config.ortho_iters,
-            gram=self._gram[rows, rows],
-            out=self._room[rows],
-        )
-
-
-def _reals(rows: "NDArray[np.complex64]") -> "NDArray[np.float32]":
-    import numpy as np
-
-    return rows.view(np.float32)

@@ -4,88 +4,16 @@ Facts keep the order in which their notes came to the shelf, hidden ones and fre
 counted in. So an index that followed every change and one made afresh agree page by page.
 """
 
-from bisect import bisect_left, insort
 from collections.abc import Iterable
-from typing import NamedTuple
 
-from nuggets.facts.banks import Banks
-from nuggets.facts.capacity import Fill, fill, page_size
+from nuggets.facts.capacity import Fill, fill
 from nuggets.facts.keys import Match, fuzzy, substring
-from nuggets.facts.words import Form, form
-from nuggets.fhrr.phasors import seed_from_text
-from nuggets.fhrr.scoring import Verdict
+from nuggets.facts.topic import Topic
+from nuggets.facts.words import form
 from nuggets.records import Changes, MemoryNote, NuggetConfig, RecallResult
 from nuggets.text import folded
 
 BUILT_NUGGETS = 2  # whose vectors stay in memory, some 16 MB each
-
-
-class Fact(NamedTuple):
-    """What recall needs of a fact's note."""
-
-    note_id: str
-    nugget: str  # as written
-    key: str
-    value: str
-
-
-class Topic:
-    """The facts of one nugget."""
-
-    def __init__(self, name: str) -> None:
-        self.config = NuggetConfig(name)
-        self.named = False  # by a configuration, not just by its notes
-        self.places: list[int] = []  # ascending
-        self.facts: dict[int, Fact] = {}
-        self.exact: dict[str, list[int]] = {}  # folded key to places, ascending
-        self.banks: Banks | None = None
-        self._forms: dict[int, Form] | None = None  # only questions that are no key need them
-
-    def configure(self, config: NuggetConfig, named: bool) -> None:
-        if config != self.config:
-            self.banks = None
-        self.config, self.named = config, named
-
-    def put(self, place: int, fact: Fact) -> None:
-        old = self.facts.get(place)
-        if old is not None and old.key != fact.key:
-            self.take(place)
-            old = None
-        self.facts[place] = fact
-        if old is None:
-            insort(self.places, place)
-            insort(self.exact.setdefault(folded(fact.key), []), place)
-            if self._forms is not None:
-                self._forms[place] = form(fact.key)
-
-    def take(self, place: int) -> None:
-        key = folded(self.facts.pop(place).key)
-        del self.places[bisect_left(self.places, place)]
-        self.exact[key].remove(place)
-        if not self.exact[key]:
-            del self.exact[key]
-        if self._forms is not None:
-            del self._forms[place]
-
-    @property
-    def forms(self) -> dict[int, Form]:
-        if self._forms is None:
-            self._forms = {place: form(fact.key) for place, fact in self.facts.items()}
-        return self._forms
-
-    def decode(self, place: int) -> tuple[str, Verdict]:
-        """The value that the vectors hold for the fact at this place."""
-        size = page_size(self.config.dims)
-        page, position = divmod(bisect_left(self.places, place), size)
-        numbers: dict[str, int] = {}
-        pattern = tuple(
-            numbers.setdefault(self.facts[p].value, len(numbers))
-            for p in self.places[page * size : (page + 1) * size]
-        )
-        if self.banks is None:
-            self.banks = Banks(self.config, seed_from_text(folded(self.config.name)))
-        verdict = self.banks.decode(pattern, position)
-        return list(numbers)[verdict.best], verdict
 
 
 class FactIndex:
@@ -110,8 +38,11 @@ class FactIndex:
                 self._take(place)
         for name in changes.drop_nuggets:
             topic = self._topics.get(folded(name))
-            if topic is not None:
-                topic.configure(NuggetConfig(topic.config.name), named=False)
+            if topic is not None and topic.places:
+                topic.configure(NuggetConfig(folded(name)), named=False)
+            elif topic is not None:
+                del self._topics[folded(name)]
+                self._built.pop(folded(name), None)
 
     def _topic(self, name: str) -> Topic:
         known = self._topics.get(name)
@@ -131,7 +62,7 @@ class FactIndex:
         if self._homes.get(place, topic) is not topic:
             self._take(place)
         self._homes[place] = topic
-        topic.put(place, Fact(note.id, note.nugget_name, note.title, note.content))
+        topic.put(place, note)
 
     def _take(self, place: int) -> None:
         topic = self._homes.pop(place, None)
@@ -141,7 +72,7 @@ class FactIndex:
     def facts(self, nugget: str) -> list[str]:
         """Note ids in order."""
         topic = self._topics.get(folded(nugget))
-        return [topic.facts[place].note_id for place in topic.places] if topic else []
+        return [topic.facts[place].id for place in topic.places] if topic else []
 
     def count(self, nugget: str) -> int:
         topic = self._topics.get(folded(nugget))
@@ -156,16 +87,28 @@ class FactIndex:
         """Note id of exactly this key."""
         topic = self._topics.get(folded(nugget))
         places = topic.exact.get(folded(key)) if topic else None
-        return topic.facts[places[0]].note_id if topic and places else None
+        return topic.facts[places[0]].id if topic and places else None
 
     def recall(self, query: str, nugget: str | None = None) -> RecallResult:
         """Resolve the key, then decode its value; without a nugget, the best of all."""
+        return self._best(self._matches(query, nugget))
+
+    def resolve(self, query: str, nugget: str | None = None) -> tuple[str, str] | None:
+        """Note id and key that the question means, nothing decoded; of equals the oldest."""
+        matches = self._matches(query, nugget)
+        if not matches:
+            return None
+        place = max(matches, key=lambda m: (m.strictness, m.ratio, -m.place)).place
+        fact = self._homes[place].facts[place]
+        return fact.id, fact.title
+
+    def _matches(self, query: str, nugget: str | None) -> list[Match]:
         if not any(map(str.isalnum, query)):
-            return RecallResult()
-        topics = list(self._topics.values())
-        if nugget is not None:
-            topics = [topic for topic in topics if topic is self._topics.get(folded(nugget))]
-        return self._best(_resolve(query, topics))
+            return []
+        if nugget is None:
+            return _resolve(query, self._topics.values())
+        topic = self._topics.get(folded(nugget))
+        return _resolve(query, [topic] if topic else [])
 
     def _best(self, matches: list[Match]) -> RecallResult:
         """Of equally good matches the one decoded most surely, then the oldest."""
@@ -186,11 +129,11 @@ class FactIndex:
             confidence=verdict.confidence,
             margin=verdict.margin,
             found=True,
-            key=fact.key,
-            nugget=topic.config.name if topic.named else fact.nugget,
+            key=fact.title,
+            nugget=topic.config.name if topic.named else fact.nugget_name,
             match=match.kind,
             ratio=match.ratio,
-            note_id=fact.note_id,
+            note_id=fact.id,
         )
 
     def _keep_built(self, topic: Topic) -> None:

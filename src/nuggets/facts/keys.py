@@ -8,19 +8,19 @@ when, word by word, it can be a misspelling: letters in common by chance are no 
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from nuggets.facts.words import Form, dense, significant, within
+from nuggets.facts.words import Form, dense, significant, trimmed, within
 from nuggets.records import MatchKind
 
 WORD_START = 4  # letters that name a longer word by its beginning: auth(entication)
 WORD_INSIDE = 5  # letters that name a word by its middle or end: (end)point
 LONG_WORD = 8  # letters: two slips in it are plausible
 SHORT_WORD = 4  # letters: below, a changed word is another word, unless all the rest is equal
+IMPLAUSIBLE = 1000  # edits
 LETTERS_PER_EDIT = 6  # of a whole question: several slips need so much that is right
-ODD_LETTERS = 2  # of one side that the other may lack, at least: each edit brings in one
 
 
 class Match(NamedTuple):
-    """A key that the question may mean; the greater match is the better one."""
+    """A key that the question may mean."""
 
     kind: MatchKind
     ratio: float
@@ -35,38 +35,46 @@ class Match(NamedTuple):
 def substring(query: Form, keys: Mapping[int, Form]) -> Match | None:
     """Of the keys in the question, or around it, the one closest in length."""
     asked = query.spaced
-    if len(asked) < 2 and not dense(asked):
+    part = trimmed(asked)
+    if len(part) < 2 and not dense(part):
         return None
-    best: tuple[bool, int, int] | None = None
+    best: tuple[bool, int, int, int] | None = None
     for place, key in keys.items():
         text = key.spaced
-        if asked in text or text in asked:
-            whole = _contained(asked, text)
+        if key.scoped and text not in asked and part not in text:
+            text = key.unscoped
+        if part in text or text in asked:
+            whole = _part_of_key(part, text) if part in text else _part_of_question(text, asked)
             if whole is not None:
-                rank = (not whole, abs(len(text) - len(asked)), place)
+                shared = min(len(part), len(text))
+                rank = (not whole, abs(len(text) - len(part)), place, shared)
                 best = rank if best is None else min(best, rank)
     if best is None:
         return None
-    inside, _, place = best
-    ours, theirs = len(asked), len(keys[place].spaced)
-    return Match("substring", 2 * min(ours, theirs) / (ours + theirs), not inside, place)
+    inside, _, place, shared = best
+    return Match(
+        "substring", 2 * shared / (len(keys[place].spaced) + len(asked)), not inside, place
+    )
 
 
-def _contained(query: str, key: str) -> bool | None:
+def _part_of_key(part: str, key: str) -> bool | None:
     """True: in whole words; False: as letters of a word; None: by accident."""
-    inner, outer = (query, key) if len(query) <= len(key) else (key, query)
-    core = significant(inner.split(" "))
-    if not core:
+    whole = f" {part} " in f" {key} "
+    return whole if whole or _telling(part, key) else None
+
+
+def _part_of_question(key: str, asked: str) -> bool | None:
+    """The same for a key within a question, which must be about nothing else.
+
+    Several words together are no accident. A single one is what a question is about only if the
+    others say nothing: whoever asks for the "db port" does not mean the "port".
+    """
+    whole = f" {key} " in f" {asked} "
+    said, words = significant(key.split(" ")), significant(asked.split(" "))
+    if not said or not (whole or _telling(key, asked)):
         return None
-    whole = f" {inner} " in f" {outer} "
-    if not whole and not _telling(inner, outer):
-        return None
-    if inner is key and len(core) < 2:
-        # One word of a longer question: it must be what the question is mostly about.
-        asked = significant(outer.split(" "))
-        if len(asked) > 2 or (not whole and 2 * len(inner) < len("".join(asked))):
-            return None
-    return whole
+    alone = len(words) == 1 and (whole or 2 * len(key) >= len(words[0]))
+    return whole if alone or len(said) > 1 else None
 
 
 def _telling(inner: str, outer: str) -> bool:
@@ -92,9 +100,15 @@ def fuzzy(query: Form, keys: Mapping[int, Form], threshold: float) -> Match | No
         from difflib import SequenceMatcher
 
         ratio = SequenceMatcher(None, keys[place].text, query.text, autojunk=False).ratio()
-        if ratio >= threshold and (best is None or ratio > best.ratio):
-            best = Match("fuzzy", ratio, True, place)
+        if ratio >= threshold:
+            match = Match("fuzzy", ratio, True, place)
+            best = match if best is None else max(best, match, key=_nearest)
     return best
+
+
+def _nearest(match: Match) -> tuple[float, int]:
+    """Of equal ratios the older fact, in whatever order they are looked at."""
+    return match.ratio, -match.place
 
 
 def _similar(query: Form, keys: Mapping[int, Form], threshold: float) -> Iterable[int]:
@@ -103,7 +117,7 @@ def _similar(query: Form, keys: Mapping[int, Form], threshold: float) -> Iterabl
     Other digits mean another thing, never a slip of the finger.
     """
     size, mine, numbers = len(query.text), query.letters, query.digits
-    odd = max(ODD_LETTERS, size // LETTERS_PER_EDIT)
+    odd = max(1, _edits_allowed(significant(query.spaced.split(" "))))  # each edit brings in one
     shortest = threshold * size / (2 - threshold)  # a ratio is at most 2·min/(sum of lengths)
     longest = (2 - threshold) * size / threshold if threshold > 0 else float("inf")
     return [
@@ -132,23 +146,26 @@ def _pairs_up(query: str, key: str) -> bool:
     ours, theirs = significant(query.split(" ")), significant(key.split(" "))
     if not ours or len(ours) != len(theirs):
         return False
-    edits = 0
+    edits = _edits_allowed(ours)
     for word in ours:
         cost, other = min((_cost(word, other), other) for other in theirs)
-        edits += cost
+        edits -= cost
+        if edits < 0:
+            return False
         theirs.remove(other)
-    return edits <= sum(map(len, ours)) // LETTERS_PER_EDIT
+    return True
 
 
-IMPLAUSIBLE = 1000
+def _edits_allowed(words: list[str]) -> int:
+    return sum(map(len, words)) // LETTERS_PER_EDIT
 
 
 def _cost(ours: str, theirs: str) -> int:
     if ours == theirs:
         return 0
-    short, long = sorted((ours, theirs), key=len)
+    short, long = (ours, theirs) if len(ours) < len(theirs) else (theirs, ours)
     if len(short) < SHORT_WORD:
         return IMPLAUSIBLE
-    if within(short, long, 1) or long.startswith(short):
+    if long.startswith(short) or within(short, long, 1):
         return 1
     return 2 if len(short) >= LONG_WORD and within(short, long, 2) else IMPLAUSIBLE

@@ -5,17 +5,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from nuggets.records import SCOPES
-from nuggets.text import folded
+from nuggets.text import STOP_WORDS, folded
 
-# Words that say nothing about which fact is meant; questions are full of them.
-_SAYING_NOTHING = """
-    a an the my your our his her its their this that these those i me you we he she it they
-    is are was were be been am do does did has have had can could will would should may
-    of for to in on at by from with about and or not no so as if then than
-    what which who whom whose where when why how please tell show give get find know use used
-    there here any some all
-"""
-STOP_WORDS = frozenset(_SAYING_NOTHING.split())
+# Words that only say that something is asked; "the plan" is a key, "please tell me" is not.
+ASKING = frozenset(("find", "get", "give", "know", "please", "show", "tell", "use", "used"))
+SAYING_NOTHING = STOP_WORDS | ASKING
 
 FIRST_IDEOGRAPH = "\u2e80"  # from here on scripts write words of one or two signs, unseparated
 
@@ -70,12 +64,22 @@ def _parts(text: str) -> list[str]:
 
 def significant(words: list[str]) -> list[str]:
     """The words that carry meaning."""
-    return [word for word in words if word not in STOP_WORDS]
+    return [word for word in words if word not in SAYING_NOTHING]
+
+
+def trimmed(spaced: str) -> str:
+    """Without the words at either end that say nothing; "" if none says anything."""
+    words = spaced.split(" ")
+    while words and words[-1] in SAYING_NOTHING:
+        words.pop()
+    while words and words[0] in SAYING_NOTHING:
+        words.pop(0)
+    return " ".join(words)
 
 
 def dense(text: str) -> bool:
     """Written in a script where two signs are already a word."""
-    return all(sign >= FIRST_IDEOGRAPH for sign in text)
+    return text != "" and all(sign >= FIRST_IDEOGRAPH for sign in text)
 
 
 def letters(text: str) -> int:

@@ -29,6 +29,9 @@ ASKS_WHEN = re.compile(
 )
 
 
+YEARS_BACK = 20  # "in May" may mean any of the years that notes are from, up to so many
+
+
 class Period(NamedTuple):
     """Days from `first` to `last`, as ordinals, both included."""
 
@@ -42,6 +45,7 @@ def is_time_word(word: str) -> bool:
 
 
 def is_date_word(word: str) -> bool:
+    """Whether the word may be part of a written date."""
     return word in MONTHS or (word.rstrip("stndrh").isdecimal() and len(word) <= 4)
 
 

@@ -45,6 +45,15 @@ bike bicycle|dad father|fridge refrigerator|lab laboratory|math mathematics|phon
 vet veterinarian|veg vegetable
 """
 
+# Belong to the asking more than to what is asked
+ASKING_WORDS = frozenset(
+    """
+    according describe described discuss discussed get give gave kind kinds like likes long many
+    mention mentioned mentions much name names new often said say says something sort tell thing
+    things told type types use used uses way ways
+    """.split()
+)
+
 
 def irregular_forms() -> dict[str, str]:
     """Inflected form to base form."""

@@ -1,54 +1,75 @@
 """The search index of a shelf: derived, in memory, following changes. Knows no store."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from nuggets.errors import InvalidInput
+from nuggets.errors import InvalidInput, NotFound
 from nuggets.records import Changes, MemoryNote, NoteFilterOptions, SearchNotesResult
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from nuggets.search.collection import Collection
+    from nuggets.search.explanation import Explanation
+    from nuggets.search.results import Search
 
-    from numpy.typing import NDArray
-
-POOL = 20  # results that share one softmax
-TEMPERATURE = 0.35
-RELEVANCE_THRESHOLD = 0.26  # without the boost; 0.21 is a note that has nothing to do with it
-BLOCK = 8192  # notes read together: bounds the memory while a large shelf is read
-MOST_GAPS = 0.25  # of all rows; more, and the gaps are closed
-DIGITS = 9  # differences beyond are rounding, not ranking
+EVERYTHING = NoteFilterOptions()
 
 
 class SearchIndex:
-    """Remembers changes at once and reads them when the next question comes."""
+    """Remembers changes at once and reads them when the next question comes.
+
+    So a cold command that only writes, or recalls by key, pays neither for reading the notes
+    nor for the libraries that this takes.
+    """
 
     def __init__(self) -> None:
         self._pending: dict[str, MemoryNote | None] = {}
-        self._core: Any = None
+        self._collection: Collection | None = None
+        self._searches: dict[bool, Search] = {}
 
     def apply(self, changes: Changes) -> None:
-        """Take note of what became different; costs nothing until someone searches."""
+        """Take note of what became different."""
         for note in changes.put:
             self._pending[note.id] = note
         for note_id in changes.drop:
             self._pending[note_id] = None
 
     def search(
-        self, query: str, limit: int = 5, filters: NoteFilterOptions = NoteFilterOptions()
+        self, query: str, limit: int = 5, filters: NoteFilterOptions = EVERYTHING
     ) -> list[SearchNotesResult]:
         """The notes that answer the query, best first; none if nothing is near enough."""
-        if not query.strip():
-            raise InvalidInput("the query is empty; say what to search for")
+        _check(query)
         if limit < 1:
-            raise InvalidInput(f"limit is {limit}; it must be at least 1")
-        core = self._refreshed()
-        return core.search(query, limit, filters)
+            raise InvalidInput(f"limit is {limit}; ask for at least 1 result")
+        return self._search(filters.include_hidden).results(query, limit, filters)
 
-    def _refreshed(self) -> Any:
-        from nuggets.search.core import Core
+    def explain(self, query: str, note_id: str) -> "Explanation":
+        """Why a note has the relevance it has for this query, hidden or not."""
+        from nuggets.search.explanation import explain
 
-        if self._core is None:
-            self._core = Core()
+        _check(query)
+        search = self._search(include_hidden=True)
+        assert self._collection is not None
+        row = self._collection.table.rows.get(note_id)
+        if row is None:
+            raise NotFound(f"there is no note {note_id!r} to explain")
+        if not self._collection.table.hidden.all[row]:
+            search = self._search(include_hidden=False)
+        return explain(search, self._collection, query, row)
+
+    def _search(self, include_hidden: bool) -> "Search":
+        from nuggets.search.collection import Collection
+        from nuggets.search.results import Search
+
+        if self._collection is None:
+            self._collection = Collection()
         if self._pending:
             pending, self._pending = self._pending, {}
-            self._core.take(pending)
-        return self._core
+            self._searches.clear()
+            self._collection.take(pending)
+        if include_hidden not in self._searches:
+            self._searches[include_hidden] = Search(self._collection, include_hidden)
+        return self._searches[include_hidden]
+
+
+def _check(query: str) -> None:
+    if not query.strip():
+        raise InvalidInput("the query is empty; say what to search for")

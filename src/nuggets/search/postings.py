@@ -18,8 +18,12 @@ class Run(NamedTuple):
     frequencies: "NDArray[Any]"  # in quarters, fields weighted
     impacts: "NDArray[Any]"  # share of the note's vector that a query for the term meets
 
+    def moved(self, first: int) -> "Run":
+        """The same, with places counted from `first` on."""
+        return self._replace(slots=self.slots + self.slots.dtype.type(first))
+
     def find(self, term: int) -> slice | None:
-        place = int(self.terms.searchsorted(term))
+        place = int(self.terms.searchsorted(self.terms.dtype.type(term)))
         if place == len(self.terms) or self.terms[place] != term:
             return None
         return slice(int(self.starts[place]), int(self.starts[place + 1]))
@@ -56,12 +60,8 @@ class Postings:
         """Give every note its new place; those with -1 are gone."""
         self.runs = [_renumbered(run, places) for run in self.runs]
 
-    def slots(self, term: int) -> "NDArray[Any]":
-        """The places of the notes that have the term, gone ones included."""
-        return self.of(term)[0]
-
     def of(self, term: int) -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":
-        """Places, frequencies and impacts of a term."""
+        """Places (gone ones included), frequencies and impacts of a term."""
         import numpy as np
 
         found = [(run, span) for run in self.runs if (span := run.find(term)) is not None]
@@ -100,6 +100,4 @@ def _merged(a: Run, b: Run) -> Run:
 def _renumbered(run: Run, places: "NDArray[Any]") -> Run:
     moved = places[run.slots]
     kept = moved >= 0
-    return run_of(
-        _spread(run)[kept], moved[kept], run.frequencies[kept], run.impacts[kept]
-    )
+    return run_of(_spread(run)[kept], moved[kept], run.frequencies[kept], run.impacts[kept])

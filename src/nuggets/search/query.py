@@ -1,10 +1,11 @@
 """A question, understood: which terms it asks for, which titles and which days it names."""
 
-from math import log
+from functools import cache
+from math import log, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 from nuggets.search.dates import ASKS_WHEN, Period, is_date_word, periods
-from nuggets.search.english import abbreviations
+from nuggets.search.english import ASKING_WORDS, abbreviations
 from nuggets.search.reading import title_key
 from nuggets.search.terms import is_stop, query_words, stems
 from nuggets.search.vocabulary import LABEL, Vocabulary
@@ -18,20 +19,26 @@ MOST_SLOTS = 64
 # As if so many more notes without the word stood beside: in a small shelf a word that every
 # note has still means something, and an unknown word does not outweigh it tenfold.
 BACKGROUND_NOTES = 50
+
+# How much another term answers for the word that was asked.
 RELATED = 0.7  # an abbreviation and its long form
-PREFIX = 0.5  # "auth" and "authentic": probably the same root
-PREFIX_OF_UNKNOWN = 0.7  # nobody uses the word itself, so the relation is all there is
+ROOT = 0.3  # "auth" and "authentic": probably the same root
+ROOT_OF_UNKNOWN = 0.7  # nobody uses the word itself, so the relation is all there is
 CORRECTED = 0.8
 META = 0.6  # the word names a scope, type or subject
+
 SHORTEST_ROOT = 4  # letters
 ROOT_SHARE = 0.5  # of the longer word's letters
-MOST_RELATIVES = 6
-LONGEST_TITLE = 6  # words of a title recognised inside a question
-DATE_WORD=0.1
-ASKING_WORD=0.6
-POWER=1.0
-ASKING_WORDS=frozenset("kind kinds type types sort many much long often way ways thing things something name names mention mentioned mentions say says said tell told describe described discuss discussed according new like likes use uses used get give gave".split())
+MOST_RELATIVES = 2  # of a word that is known
+MOST_RELATIVES_OF_UNKNOWN = 4
+
+# How much of its rarity a word weighs in the question.
 WHOLE_IDENTIFIER = 0.5  # its parts carry the rest
+ASKING_WORD = 0.6  # "kind", "many": belongs to the asking more than to what is asked
+DATE_WORD = 0.1  # the day itself is compared, not how it was written
+
+LONGEST_TITLE = 6  # words of a title recognised inside a question
+SHARED_TITLE = 3  # notes with one title: a person, a place, a matter
 
 
 class Alternative(NamedTuple):
@@ -39,7 +46,7 @@ class Alternative(NamedTuple):
 
     term: int
     weight: float
-    how: str  # "" the word itself; else "related", "prefix", "corrected", "meta"
+    how: str  # "" the word itself; else "related", "root", "corrected", "meta"
     name: str
 
 
@@ -47,16 +54,30 @@ class Slot(NamedTuple):
     """One word of the query with all that may answer it."""
 
     word: str
+    term: str
     alternatives: tuple[Alternative, ...]
-    rarity: float  # idf
-    mass: float  # what the word weighs in the query
+    mass: float  # what the word weighs
+
+    @property
+    def is_known(self) -> bool:
+        """Whether some note has the word itself."""
+        return bool(self.alternatives) and not self.alternatives[0].how
+
+
+class NamedTitle(NamedTuple):
+    """A title that stands in the question."""
+
+    label: int
+    strength: float  # in [0, 1]
 
 
 class Query(NamedTuple):
-    text: str
+    """The question in the terms of the index."""
+
     slots: tuple[Slot, ...]
     mass: float
-    titles: tuple[tuple[int, float], ...]  # label of a named title, share of the query's mass
+    length: float  # of its vector
+    titles: tuple[NamedTitle, ...]
     asks_when: bool
     periods: tuple[Period, ...]
 
@@ -64,116 +85,147 @@ class Query(NamedTuple):
 def rarity(count: int, notes: int) -> float:
     """Inverse document frequency, never negative."""
     total = notes + BACKGROUND_NOTES
-    return log(1 + (total - count + 0.5) / (count + 0.5))**POWER
+    return log(1 + (total - count + 0.5) / (count + 0.5))
 
 
-def understand(text: str, vocabulary: Vocabulary, notes: int, years: range) -> Query:
-    """Read the question in the light of what the notes say."""
-    asked = _asked(text)
-    when = periods(text, years)
-    if when:
-        asked = [(w, t, s * DATE_WORD if is_date_word(w) else s) for w, t, s in asked]
-    asked = [(w, t, s * ASKING_WORD if w in ASKING_WORDS else s) for w, t, s in asked]
-    slots = [_slot(word, term, share, vocabulary, notes) for word, term, share in asked]
-    slots = [slot for slot in slots if slot.mass > 0]
-    if len(slots) > MOST_SLOTS:
-        rarest = sorted(slots, key=lambda slot: (not slot.alternatives, -slot.mass, slot.word))
-        slots = rarest[:MOST_SLOTS]
-    mass = sum(slot.mass for slot in slots)
-    titles = tuple(_titles(text, vocabulary, notes, mass))
-    return Query(
-        text,
-        tuple(slots),
-        mass,
-        titles,
-        ASKS_WHEN.search(text) is not None,
-        tuple(when),
-    )
+class Reader:
+    """Understands questions in the light of what the notes say; valid until they change."""
+
+    def __init__(self, vocabulary: Vocabulary, notes: int, years: range) -> None:
+        self._vocabulary = vocabulary
+        self._notes = notes
+        self._years = years
+        self._answers: dict[str, tuple[tuple[Alternative, ...], float]] = {}  # by word
+
+    def understand(self, text: str) -> Query:
+        """Read the question."""
+        named = tuple(periods(text, self._years))
+        slots = [self._slot(*asked, bool(named)) for asked in _asked(text)]
+        slots = [slot for slot in slots if slot.mass > 0]
+        if len(slots) > MOST_SLOTS:
+            slots.sort(key=lambda slot: (not slot.alternatives, -slot.mass, slot.term))
+            slots = slots[:MOST_SLOTS]
+        mass = sum(slot.mass for slot in slots)
+        return Query(
+            tuple(slots),
+            mass,
+            sqrt(sum(slot.mass**2 * _spread(slot) for slot in slots)),
+            tuple(self._titles(text, mass)),
+            ASKS_WHEN.search(text) is not None,
+            named,
+        )
+
+    def _slot(self, word: str, term: str, whole: bool, dated: bool) -> Slot:
+        if whole and self._vocabulary.in_use(term) is None:
+            return Slot(word, term, (), 0.0)  # nobody wrote it like that: its parts count
+        if word not in self._answers:
+            self._answers[word] = self._answer(word, term)
+        alternatives, rare = self._answers[word]
+        if whole:
+            rare *= WHOLE_IDENTIFIER
+        elif dated and is_date_word(word):
+            rare *= DATE_WORD
+        elif word in ASKING_WORDS:
+            rare *= ASKING_WORD
+        return Slot(word, term, alternatives, rare)
+
+    def _answer(self, word: str, term: str) -> tuple[tuple[Alternative, ...], float]:
+        """The terms that answer a word, and its rarity."""
+        vocabulary = self._vocabulary
+        itself = vocabulary.in_use(term)
+        found: dict[int, Alternative] = {}
+        if itself is not None:
+            found[itself] = Alternative(itself, 1.0, "", term)
+        for relative in self._relatives(word, term, itself is None):
+            found.setdefault(relative.term, relative)
+        if not found:
+            for name, number in vocabulary.corrected(word):
+                found.setdefault(number, Alternative(number, CORRECTED, "corrected", name))
+        counts = [
+            vocabulary.count(number) for number in ([itself] if itself is not None else found)
+        ]
+        rare = rarity(max(counts, default=0), self._notes)
+        meta = vocabulary.in_use(f"{LABEL}meta={word}")
+        if meta is not None:
+            weight = META * min(1.0, rarity(vocabulary.count(meta), self._notes) / rare)
+            found[meta] = Alternative(meta, weight, "meta", word)
+        return tuple(found.values()), rare
+
+    def _relatives(self, word: str, term: str, unknown: bool) -> "Iterator[Alternative]":
+        """Terms of the same root, and what the word abbreviates."""
+        vocabulary = self._vocabulary
+        for long in stems(_abbreviations().get(word, ())):
+            number = vocabulary.in_use(long)
+            if number is not None:
+                yield Alternative(number, RELATED, "related", long)
+        if len(term) < SHORTEST_ROOT or not term.isalpha():
+            return
+        shortest = max(SHORTEST_ROOT, int(len(term) * ROOT_SHARE + 0.5))
+        shorter = [term[:length] for length in range(len(term) - 1, shortest - 1, -1)]
+        longer = [
+            name
+            for name in vocabulary.beginning(term)
+            if len(term) < len(name) <= len(term) / ROOT_SHARE
+        ]
+        longer.sort(key=lambda name: (-vocabulary.count(vocabulary.terms[name]), name))
+        known = [name for name in shorter if vocabulary.in_use(name) is not None]
+        most = MOST_RELATIVES_OF_UNKNOWN if unknown else MOST_RELATIVES
+        for name in [*known, *longer][:most]:
+            weight = ROOT_OF_UNKNOWN if unknown else ROOT
+            yield Alternative(vocabulary.terms[name], weight, "root", name)
+
+    def _titles(self, text: str, mass: float) -> "Iterator[NamedTitle]":
+        """Titles that stand in the question as they are."""
+        words = title_key(text).split()[: 4 * MOST_SLOTS]
+        vocabulary = self._vocabulary
+        for start in range(len(words)):
+            for end in range(start + 1, min(start + LONGEST_TITLE, len(words)) + 1):
+                label = vocabulary.in_use(f"{LABEL}title={' '.join(words[start:end])}")
+                if label is None:
+                    continue
+                named = [word for word in words[start:end] if not is_stop(word)]
+                if named:
+                    yield NamedTitle(label, self._strength(label, named, mass))
+
+    def _strength(self, label: int, words: list[str], mass: float) -> float:
+        """How surely the title is meant, and how much of the question it is.
+
+        A name that many notes bear stands for all of them, however little it says of each; but
+        not if the word is a common one that happens to be a title here and there.
+        """
+        vocabulary = self._vocabulary
+        terms = [vocabulary.in_use(term) for term in stems(words)]
+        counts = [vocabulary.count(term) for term in terms if term is not None]
+        titled = vocabulary.count(label)
+        meant = min(1.0, 2 * titled / min(counts)) if counts else 1.0
+        if titled >= SHARED_TITLE:
+            return meant
+        named = sum(rarity(count, self._notes) for count in counts)
+        return meant * min(1.0, named / mass) if mass else 0.0
 
 
-def _asked(text: str) -> list[tuple[str, str, float]]:
-    """Distinct words with their terms and shares; stop words only if there is nothing else."""
-    found: dict[str, float] = {}
+def _spread(slot: Slot) -> float:
+    """Squared length that a word's terms have together in the query's vector."""
+    weights = sum(one.weight**2 for one in slot.alternatives if one.how != "meta")
+    return weights or 1.0
+
+
+def _asked(text: str) -> list[tuple[str, str, bool]]:
+    """Distinct words, their terms, and whether it is an identifier that is asked in parts too.
+
+    Stop words only if there is nothing else.
+    """
+    found: dict[str, bool] = {}
     for token in dict.fromkeys(tokens(text)):
         words, whole = query_words(token)
-        for word in words:
-            found[word] = 1.0
+        found |= dict.fromkeys(words, False)
         if whole:
-            found.setdefault(whole, WHOLE_IDENTIFIER)
-    chosen = {word: share for word, share in found.items() if not is_stop(word)} or found
-    terms: dict[str, tuple[str, float]] = {}
+            found.setdefault(whole, True)
+    chosen = [word for word in found if not is_stop(word)] or list(found)
+    terms: dict[str, str] = {}
     for word, term in zip(chosen, stems(chosen), strict=True):
-        terms.setdefault(term, (word, chosen[word]))
-    return [(word, term, share) for term, (word, share) in terms.items()]
+        terms.setdefault(term, word)
+    return [(word, term, found[word]) for term, word in terms.items()]
 
 
-def _slot(word: str, term: str, share: float, vocabulary: Vocabulary, notes: int) -> Slot:
-    itself = vocabulary.in_use(term)
-    if share == WHOLE_IDENTIFIER and itself is None:
-        return Slot(word, (), 0.0, 0.0)  # an identifier nobody wrote like that: its parts count
-    found: dict[int, Alternative] = {}
-    if itself is not None:
-        found[itself] = Alternative(itself, 1.0, "", term)
-    for relative in _relatives(word, term, vocabulary, itself is None):
-        found.setdefault(relative.term, relative)
-    if not found and share != WHOLE_IDENTIFIER:
-        for name, number in vocabulary.corrected(word):
-            found.setdefault(number, Alternative(number, CORRECTED, "corrected", name))
-    counted = max((vocabulary.count(number) for number in found), default=0)
-    rare = rarity(vocabulary.count(itself) if itself is not None else counted, notes)
-    meta = vocabulary.in_use(LABEL + "meta=" + word)
-    if meta is not None:
-        weight = META * min(1.0, rarity(vocabulary.count(meta), notes) / rare)
-        found[meta] = Alternative(meta, weight, "meta", word)
-    return Slot(word, tuple(found.values()), rare, rare * share)
-
-
-def _relatives(
-    word: str, term: str, vocabulary: Vocabulary, unknown: bool
-) -> "Iterator[Alternative]":
-    """Terms of the same root, nearest first."""
-    for long in stems(_abbreviations().get(word, ())):
-        number = vocabulary.in_use(long)
-        if number is not None:
-            yield Alternative(number, RELATED, "related", long)
-    if len(term) < SHORTEST_ROOT or not term.isalpha():
-        return
-    weight = PREFIX_OF_UNKNOWN if unknown else PREFIX
-    left = MOST_RELATIVES
-    for length in range(len(term) - 1, max(SHORTEST_ROOT, int(len(term) * ROOT_SHARE + 0.5)) - 1, -1):
-        number = vocabulary.in_use(term[:length])
-        if number is not None:
-            yield Alternative(number, weight, "prefix", term[:length])
-    for name in vocabulary.beginning(term):
-        if name != term and len(name) * ROOT_SHARE <= len(term) and left:
-            left -= 1
-            yield Alternative(vocabulary.terms[name], weight, "prefix", name)
-
-
-_table: dict[str, tuple[str, ...]] = {}
-
-
-def _abbreviations() -> dict[str, tuple[str, ...]]:
-    if not _table:
-        _table.update(abbreviations())
-    return _table
-
-
-def _titles(
-    text: str, vocabulary: Vocabulary, notes: int, mass: float
-) -> "Iterator[tuple[int, float]]":
-    """Titles that stand in the question as they are, with the share of it they make up."""
-    words = title_key(text).split()[: MOST_SLOTS * 4]
-    seen = set()
-    for start in range(len(words)):
-        for end in range(start + 1, min(start + LONGEST_TITLE, len(words)) + 1):
-            label = vocabulary.in_use(LABEL + "title=" + " ".join(words[start:end]))
-            if label is None or label in seen or all(map(is_stop, words[start:end])):
-                continue
-            seen.add(label)
-            named = sum(
-                rarity(vocabulary.count(vocabulary.terms.get(term, -1)), notes)
-                for word, term in zip(words[start:end], stems(words[start:end]), strict=True)
-                if not is_stop(word) and term in vocabulary.terms
-            )
-            yield label, min(1.0, named / mass) if mass else 0.0
+_abbreviations = cache(abbreviations)

@@ -1,11 +1,11 @@
 """Notes turned into postings: what a note says, field by field, as numbers."""
 
-from itertools import chain
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nuggets.search.postings import TF_UNIT, Run, run_of
 from nuggets.search.vocabulary import LABEL, STOP, TIME, Vocabulary
-from nuggets.text import folded, plain, token_pattern, without_contraction
+from nuggets.text import folded, plain, tokens, without_contraction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ FIELD_WEIGHTS = (2.0, 1.0, 1.0, 1.0)
 # The squares add up to 1, so the query's vector keeps its length.
 QUERY_FIELDS = (0.5, 0.8, 0.33166)
 CHUNK = 1024  # notes read at a time: bounds the memory for their tokens
-_BETWEEN = "\0"  # separates fields in a joined text; a token of its own
+_BETWEEN = " \0 "  # separates fields in a joined text; a token of its own
 
 
 class Reading(NamedTuple):
@@ -31,24 +31,26 @@ class Reading(NamedTuple):
     run: Run  # slots counted from 0
     lengths: "NDArray[Any]"  # significant words
     timed: "NDArray[Any]"  # whether it says when
-    words: "NDArray[Any]"  # distinct (note, word) pairs: the words
-    norms: "NDArray[Any]"  # length of the note's own vector
+    words: "NDArray[Any]"  # how often each word stands there, by its number
 
 
-def is_system_tag(tag: str, nugget: str) -> bool:
-    """Tags that every note has by rule say nothing about its topic."""
-    return tag.startswith(("scope:", "type:")) or tag == "-".join(folded(nugget).split())
+_folded_name = lru_cache(maxsize=64)(folded)
+
+
+@lru_cache(maxsize=64)
+def _nugget_tag(nugget: str) -> str:
+    return "-".join(folded(nugget).split())
 
 
 def own_tags(note: "MemoryNote") -> list[str]:
-    return [tag for tag in note.tags if not is_system_tag(tag, note.nugget_name)]
+    """Without those that every note has by rule: they say nothing about its topic."""
+    system = _nugget_tag(note.nugget_name)
+    return [tag for tag in note.tags if tag != system and not tag.startswith(("scope:", "type:"))]
 
 
 def title_key(title: str) -> str:
     """How a title is recognised inside a question."""
-    return " ".join(
-        plain(word) for token in token_pattern().findall(title) for word in without_contraction(token)
-    )
+    return " ".join(plain(word) for token in tokens(title) for word in without_contraction(token))
 
 
 def labels(note: "MemoryNote") -> list[str]:
@@ -57,7 +59,7 @@ def labels(note: "MemoryNote") -> list[str]:
         LABEL + "subject=" + note.subject,
         LABEL + "scope=" + note.scope,
         LABEL + "type=" + note.type,
-        LABEL + "nugget=" + folded(note.nugget_name),
+        LABEL + "nugget=" + _folded_name(note.nugget_name),
         LABEL + "kind=" + note.kind,
         LABEL + "title=" + title_key(note.title),
         *{LABEL + "tag=" + tag for tag in note.tags},
@@ -76,10 +78,9 @@ def read(notes: "Sequence[MemoryNote]", vocabulary: Vocabulary) -> Reading:
     lengths = np.bincount(slots[~stopped], minlength=count).astype(np.float32)
     timed = np.bincount(slots[(marks & TIME) > 0], minlength=count) > 0
     fields[stopped] = _STOPPED
-    pairs = np.unique(slots.astype(np.int64) * len(vocabulary.words) + words)
-    run, norms = _run(vocabulary.word_terms.all[words], slots, fields, count)
+    run = _run(vocabulary.word_terms.all[words], slots, fields, count)
     run = _with_labels(run, notes, vocabulary)
-    return Reading(run, lengths, timed, pairs % len(vocabulary.words), norms)
+    return Reading(run, lengths, timed, np.bincount(words, minlength=len(vocabulary.words)))
 
 
 def _word_stream(
@@ -88,28 +89,42 @@ def _word_stream(
     """Every word of every note: its number, its note's place, its field."""
     import numpy as np
 
-    found = []
-    for start in range(0, len(notes), CHUNK):
-        chunk = notes[start : start + CHUNK]
-        texts = list(
-            chain.from_iterable((note.title, note.content, " ".join(own_tags(note))) for note in chunk)
-        )
-        joined = _BETWEEN.join(texts)
-        if joined.count(_BETWEEN) != len(texts) - 1:
-            joined = _BETWEEN.join(text.replace(_BETWEEN, " ") for text in texts)
-        numbers = vocabulary.numbers(token_pattern().findall(joined))
-        between = numbers == vocabulary.tokens[_BETWEEN] if len(texts) > 1 else numbers < 0
-        sections = np.cumsum(between, dtype=np.int32)[~between]
-        words, places = vocabulary.words_of(numbers[~between])
-        sections = sections[places]
-        found.append((words, sections // 3 + start, (sections % 3).astype(np.uint8)))
+    plain_ones, others = [], []  # read apart, because ASCII is read much faster
+    for place, note in enumerate(notes):
+        ascii_only = note.content.isascii() and note.title.isascii()
+        (plain_ones if ascii_only else others).append(place)
+    found = [
+        _chunk(notes, places[start : start + CHUNK], vocabulary)
+        for places in (plain_ones, others)
+        for start in range(0, len(places), CHUNK)
+    ]
     words, slots, fields = (np.concatenate(column) for column in zip(*found, strict=True))
     return words, slots, fields
 
 
-def _run(
-    terms: "NDArray[Any]", slots: "NDArray[Any]", fields: "NDArray[Any]", count: int
-) -> "tuple[Run, NDArray[Any]]":
+def _chunk(
+    notes: "Sequence[MemoryNote]", places: list[int], vocabulary: Vocabulary
+) -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":
+    """Many notes read as one text, with marks between the fields."""
+    import numpy as np
+
+    texts: list[str] = []
+    for place in places:
+        note = notes[place]
+        texts += (note.title, note.content, " ".join(own_tags(note)))
+    joined = _BETWEEN.join(texts)
+    if joined.count(_BETWEEN[1]) != len(texts) - 1:
+        joined = _BETWEEN.join(text.replace(_BETWEEN[1], " ") for text in texts)
+    numbers = vocabulary.numbers(tokens(joined))
+    between = numbers == vocabulary.tokens[_BETWEEN[1]]
+    sections = np.cumsum(between, dtype=np.int32)[~between]
+    words, origins = vocabulary.words_of(numbers[~between])
+    sections = sections[origins]
+    slots = np.array(places, np.int32)[sections // 3]
+    return words, slots, (sections % 3).astype(np.uint8)
+
+
+def _run(terms: "NDArray[Any]", slots: "NDArray[Any]", fields: "NDArray[Any]", count: int) -> Run:
     import numpy as np
 
     keys = ((terms.astype(np.int64) * count + slots) << 2) | fields
@@ -131,7 +146,7 @@ def _run(
     slots = (keys % count).astype(np.int32)
     impacts = (impacts / np.maximum(norms, 1e-6)[slots]).astype(np.float16)
     quarters = np.minimum(frequencies * TF_UNIT, 255).astype(np.uint8)
-    return run_of((keys // count).astype(np.int32), slots, quarters, impacts), norms
+    return run_of((keys // count).astype(np.int32), slots, quarters, impacts)
 
 
 def _with_labels(run: Run, notes: "Sequence[MemoryNote]", vocabulary: Vocabulary) -> Run:

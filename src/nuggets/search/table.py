@@ -33,8 +33,11 @@ class NoteTable:
         self.timed = Column("?")
         self.asking = Column("?")
         self.neighbours = Column("i4", LINKS_KEPT, NOBODY)
+        self.later = Column("?", LINKS_KEPT)  # whether the neighbour came after the note
         self.degrees = Column("i4")
+        self.widest = 1  # neighbours that any note has, at most LINKS_KEPT
         self.groups = Column("i4", GROUPS_KEPT, NOBODY)
+        self.most_groups = 0  # that any note is part of
         self.group_numbers: dict[str, int] = {}
         self.group_sizes = Column("i4")
         self.group_lengths = Column("i8")
@@ -48,6 +51,7 @@ class NoteTable:
             self.timed,
             self.asking,
             self.neighbours,
+            self.later,
             self.degrees,
             self.groups,
         )
@@ -90,7 +94,9 @@ class NoteTable:
                     self.group_lengths.all[group] -= self.lengths.all[row]
 
     def _join_groups(self, row: int, note: "MemoryNote") -> None:
-        for place, tag in enumerate(own_tags(note)[:GROUPS_KEPT]):
+        tags = own_tags(note)[:GROUPS_KEPT]
+        self.most_groups = max(self.most_groups, len(tags))
+        for place, tag in enumerate(tags):
             group = self.group_numbers.setdefault(tag, len(self.group_numbers))
             self.group_sizes.grow(group + 1)
             self.group_lengths.grow(group + 1)
@@ -98,25 +104,21 @@ class NoteTable:
             self.group_sizes.all[group] += 1
             self.group_lengths.all[group] += self.lengths.all[row]
 
-    def relink(self, changed: "Iterable[MemoryNote]", gone: "Iterable[MemoryNote]") -> None:
-        """Follow the links of changed notes, and of all that were linked to them."""
+    def relink(self, changed: "Iterable[MemoryNote]", some_gone: bool) -> None:
+        """Follow the links of changed notes, and of all that are linked to what is gone."""
         import numpy as np
 
         stale = {note.id for note in changed}
-        lost = [note.id for note in gone]
-        if self._was_linked(lost):
-            dead = np.flatnonzero(~self.alive.all)
-            pointing = np.isin(self.neighbours.all, dead).any(axis=1) & self.alive.all
+        if some_gone and self.degrees.all.any():
+            gone = np.append(~self.alive.all, False)  # the last place is where NOBODY points
+            pointing = gone[self.neighbours.all].any(axis=1) & self.alive.all
             stale.update(self.notes[row].id for row in np.flatnonzero(pointing).tolist())
         for note_id in list(stale):
             stale |= self._awaited.pop(note_id, set())
         for note_id in stale:
             row = self.rows.get(note_id)
-            if row is not None:
+            if row is not None and (self.notes[row].links or self.degrees.all[row]):
                 self._link(row, self.notes[row])
-
-    def _was_linked(self, lost: list[str]) -> bool:
-        return bool(lost) and bool(self.degrees.all.any())
 
     def _link(self, row: int, note: "MemoryNote") -> None:
         found = []
@@ -127,8 +129,15 @@ class NoteTable:
             elif other != row:
                 found.append(other)
         self.degrees.all[row] = len(found)
-        newest = found[-LINKS_KEPT:]
-        self.neighbours.all[row] = newest + [NOBODY] * (LINKS_KEPT - len(newest))
+        kept = found[-LINKS_KEPT:]
+        self.widest = max(self.widest, len(kept))
+        self.neighbours.all[row] = kept + [NOBODY] * (LINKS_KEPT - len(kept))
+        # Of notes written at the same moment, the first link leads back: when a note is made it
+        # can only be linked to one that is there already.
+        self.later.all[row, : len(kept)] = [
+            (self.notes[other].created_at, other != found[0]) > (note.created_at, False)
+            for other in kept
+        ]
 
     def compact(self) -> "NDArray[Any]":
         """Close the gaps; returns the new place of each row, -1 for those gone."""

@@ -6,6 +6,7 @@ ever added: what no note uses any more has a count of zero and is invisible.
 """
 
 from bisect import bisect_left, insort
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from nuggets.search.columns import Column
@@ -32,7 +33,7 @@ class TokenNumbers(dict[str, int]):
 
 
 class Vocabulary:
-    """Tokens, words and terms by number, with how many notes use each word and term."""
+    """Tokens, words and terms by number; how often a word is used, and how many notes a term has."""
 
     def __init__(self) -> None:
         self.tokens = TokenNumbers()
@@ -45,9 +46,10 @@ class Vocabulary:
         self._token_words = Column("i4")
         self.word_terms = Column("i4")
         self.word_marks = Column("u1")
-        self._word_lengths = Column("u1")
+        self._word_firsts = Column("i4")
+        self._word_lengths = Column("i2")
         self._word_signatures = Column("u8")
-        self.word_counts = Column("i4")
+        self.word_counts = Column("i8")
         self.term_counts = Column("i4")
         self._sorted: list[str] = []  # term names, for what begins alike; follows on demand
 
@@ -58,8 +60,7 @@ class Vocabulary:
         known = len(self.tokens)
         numbered = np.fromiter(map(self.tokens.__getitem__, tokens), np.int32, len(tokens))
         if len(self.tokens) > known:
-            fresh = [token for token in dict.fromkeys(tokens) if self.tokens[token] >= known]
-            self._learn(fresh)
+            self._learn(list(islice(reversed(self.tokens), len(self.tokens) - known))[::-1])
         return numbered
 
     def _learn(self, tokens: list[str]) -> None:
@@ -79,6 +80,7 @@ class Vocabulary:
         self._names += unknown
         self.word_terms.extend([self.term(stem) for stem in stems(unknown)])
         self.word_marks.extend([STOP * is_stop(w) + TIME * is_time_word(w) for w in unknown])
+        self._word_firsts.extend([ord(word[0]) for word in unknown])
         self._word_lengths.extend([min(len(word), 255) for word in unknown])
         self._word_signatures.extend([signature(word) for word in unknown])
         self.word_counts.grow(len(self.words))
@@ -117,6 +119,7 @@ class Vocabulary:
         places = corrections(
             word,
             self._names,
+            self._word_firsts.all,
             self._word_lengths.all,
             self._word_signatures.all,
             self.word_counts.all,

@@ -1,10 +1,10 @@
-"""What every store promises. A backend is these five methods and nothing else."""
+"""What every store promises. A backend is these six methods and nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from nuggets.records import Changes, Touch
+from nuggets.records import Changes, Commit, Touch
 
 
 class Store(Protocol):
@@ -31,6 +31,9 @@ class Store(Protocol):
     def touch(self, touches: Sequence[Touch]) -> None:
         """Note that memories were shown. Never waits and never fails: the last ones may be lost
         with the power, and a store that cannot be written just does not count."""
+
+    def commits(self, since: int) -> Iterable[Commit]:
+        """The history after a revision as far as it is kept, oldest first, with what leads back."""
 
     def close(self) -> None:
         """Leave everything in order for whoever comes next."""

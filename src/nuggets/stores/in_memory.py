@@ -1,11 +1,12 @@
 """The store contract in its plainest form: the reference for the others, and for tests."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 
+from nuggets import times
 from nuggets.errors import StaleWrite
-from nuggets.records import Changes, Touch
+from nuggets.records import Changes, Commit, Touch
 from nuggets.state import State, merged
 
 
@@ -14,30 +15,45 @@ class InMemoryStore:
 
     def __init__(self) -> None:
         self._lock = threading.RLock()
-        self._changes: list[Changes] = []
+        self._log: list[tuple[str, Changes]] = []
+        self._touches: list[Touch] = []  # that no write has taken in yet
 
     def read(self, since: int) -> tuple[Changes, int]:
         with self._lock:
+            if since > len(self._log):
+                raise StaleWrite(f"there is no revision {since}; read it all")
+            found = merged(changes for _, changes in self._log[since:])
             if since == 0:
                 state = State()
-                for changes in self._changes:
+                for _, changes in self._log:
                     state.apply(changes)
-                return state.everything(), len(self._changes)
-            return merged(self._changes[since:]), len(self._changes)
+                found = state.everything()
+            return found._replace(touches=(*found.touches, *self._touches)), len(self._log)
 
     def write(self, changes: Changes, expected: int) -> int:
         with self._lock:
-            if expected != len(self._changes):
-                raise StaleWrite(f"revision {len(self._changes)} is newer than {expected}")
-            self._changes.append(changes)
-            return len(self._changes)
+            if expected != len(self._log):
+                raise StaleWrite(f"revision {len(self._log)} is newer than {expected}; read again")
+            changes = changes._replace(touches=(*changes.touches, *self._touches))
+            self._log.append((times.now(), changes))
+            self._touches = []
+            return len(self._log)
 
     def exclusive(self) -> AbstractContextManager[None]:
         return self._lock  # type: ignore[return-value]
 
     def touch(self, touches: Sequence[Touch]) -> None:
         with self._lock:
-            self._changes.append(Changes(touches=tuple(touches)))
+            self._touches += touches
+
+    def commits(self, since: int) -> Iterable[Commit]:
+        with self._lock:
+            state, found = State(), []
+            for revision, (at, changes) in enumerate(self._log, 1):
+                if revision > since:
+                    found.append(Commit(revision, at, changes, state.before(changes)))
+                state.apply(changes)
+            return found
 
     def close(self) -> None:
         """Nothing to leave behind."""

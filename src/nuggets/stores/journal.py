@@ -4,54 +4,62 @@
     snapshot-000000000419.jsonl  everything at revision 419, written and synced before it counts
     log-000000000420.jsonl       commits from revision 420 on
 
-A line is eight hex digits of CRC-32, a blank, and JSON. A log is closed by a line that says so, so
-that whoever follows it knows to look for the next one. Knows revisions and changes, not what notes
-look like to people.
+A log is closed by a line that says so, so that whoever follows it knows to look for the next one.
+While a log is there, all later ones are there too. Knows revisions and changes, not what notes look
+like to people.
 """
 
-import json
 import os
+from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import pairwise
 from typing import Any, NamedTuple
-from zlib import crc32
 
 from nuggets import codec, times
-from nuggets.errors import StoreBusy, StoreCorrupt
-from nuggets.files import replace_file, sync, sync_directory, unwritable, write_all
-from nuggets.records import Changes
+from nuggets.errors import StaleWrite, StoreBusy, StoreCorrupt, StoreError
+from nuggets.files import (
+    replace_file,
+    sync,
+    sync_directory,
+    sync_path,
+    unreadable,
+    unwritable,
+    write_all,
+)
+from nuggets.records import Changes, Commit
 from nuggets.state import State
+from nuggets.stores import lines
 
 FORMAT = 1
 SNAPSHOT_BYTES = 1 << 20  # a log may always grow to this before it is folded into a snapshot
 HISTORY_BYTES = 64 << 20  # closed logs are kept for history and undo up to this much
-
-
-class Commit(NamedTuple):
-    """One line of the journal: what changed, and what leads back."""
-
-    revision: int
-    at: str
-    changes: Changes
-    before_json: codec.Json  # decoded only when someone wants to go back
-
-    @property
-    def before(self) -> Changes:
-        return codec.changes_from_json(json.loads(codec.dumps(self.before_json)))
+RECENT = 1024  # commits kept in memory, to answer what changed lately
+_ATTEMPTS = 3  # at reading what others are writing; two in a row never failed in the tests
 
 
 class Position(NamedTuple):
     """How far into which log one has read."""
 
-    log: str
-    inode: int
-    offset: int
-    revision: int
+    log: str = ""
+    inode: int = 0
+    offset: int = 0
+    revision: int = 0
+    at: str = ""  # the moment of that revision
     closed: bool = False  # the log has its closing line: what follows stands in the next one
 
 
+class Step(NamedTuple):
+    """A commit as followers need it: what changed, and whose facts with it."""
+
+    revision: int
+    at: str
+    changes: Changes
+    fact_nuggets: frozenset[str]  # folded or not, as written: of facts put or dropped
+
+
 class Moved(Exception):
-    """The log that was followed is not there any more: load again."""
+    """The log that was followed is not what it was any more: load again."""
 
 
 class Journal:
@@ -62,130 +70,181 @@ class Journal:
 
     # --- reading ----------------------------------------------------------------------------
 
-    def load(self) -> tuple[State, Position, list[Commit]]:
-        """All that was ever committed, and the commits that are newer than the snapshot."""
-        for _ in range(3):
+    def load(self) -> tuple[State, Position, deque[Step]]:
+        """All that was ever committed, and the last steps."""
+        for attempt in range(_ATTEMPTS):
             try:
                 return self._loaded()
             except (Moved, FileNotFoundError):
                 continue  # a log was folded away between our looking and our opening
+            except StoreCorrupt:  # or a line was written while we read it
+                if attempt == _ATTEMPTS - 1:
+                    raise
         raise StoreBusy(f"{self.directory} keeps changing while it is read; try again")
 
-    def _loaded(self) -> tuple[State, Position, list[Commit]]:
-        state = State()
-        snapshots, logs = self._names()
-        revision = max(snapshots, default=0)
+    def _loaded(self) -> tuple[State, Position, deque[Step]]:
+        state, recent = State(), deque[Step](maxlen=RECENT)
+        snapshots, logs = self.names()
+        position = Position()
         if snapshots:
-            self._load_snapshot(snapshots[revision], revision, state)
-        first = max((start for start in logs if start <= revision + 1), default=0)
-        position = Position("", 0, 0, revision)
-        found: list[Commit] = []
+            position = self.load_snapshot(max(snapshots), state)
+        first = max((start for start in logs if start <= position.revision + 1), default=0)
         for start in sorted(start for start in logs if start >= first):
             if start > position.revision + 1:
                 raise self._gap(position.revision + 1, start)
-            position, commits = self._commits(Position(logs[start], 0, 0, position.revision))
-            for commit in commits:
-                state.apply(commit.changes)
-            found += commits
-        return state, position, found
+            begin = Position(logs[start], revision=position.revision, at=position.at)
+            for reached, step in self._steps(begin):
+                position = reached
+                if step is not None:
+                    state.apply(step.changes)
+                    recent.append(step)
+        return state, position, recent
 
-    def follow(self, position: Position) -> tuple[Position, list[Commit]]:
+    def follow(self, position: Position) -> tuple[Position, list[Step]]:
         """What was committed after a position; cheap when there is nothing."""
-        found: list[Commit] = []
+        if not position.log:
+            raise Moved  # there is no log to follow yet
+        found: list[Step] = []
         while True:
-            moved, commits = self._commits(position)
-            found += commits
-            if not self._has_successor(moved):
-                return moved, found
-            position = Position(_log_name(moved.revision + 1), 0, 0, moved.revision)
+            try:
+                for reached, step in self._steps(position):
+                    position = reached
+                    if step is not None:
+                        found.append(step)
+            except StoreCorrupt:
+                raise Moved from None  # a line was taken back; if it is worse, loading will tell
+            name = _log_name(position.revision + 1)
+            if name == position.log or not os.path.exists(self._path(name)):
+                return position, found
+            position = Position(name, revision=position.revision, at=position.at)
 
     def moved_on(self, position: Position) -> bool:
-        """Is there anything after this position? One system call when not."""
-        if not position.log or position.closed:
-            return self._has_successor(position)
+        """Is there anything after this position? One or two system calls when not."""
+        if not position.log:
+            snapshots, logs = self.names()
+            return any(number > position.revision for number in (*snapshots, *logs))
         try:
             status = os.stat(self._path(position.log))
         except FileNotFoundError:
+            return True  # folded away while we slept
+        except OSError as problem:
+            raise unreadable(self._path(position.log), problem) from problem
+        if (status.st_ino, status.st_size) != (position.inode, position.offset):
             return True
-        return (status.st_ino, status.st_size) != (position.inode, position.offset)
+        return position.closed and os.path.exists(self._path(_log_name(position.revision + 1)))
 
     def commits(self, since: int) -> Iterator[Commit]:
-        """All commits after a revision that are still kept, oldest first."""
-        _, logs = self._names()
-        starts = sorted(logs)
-        for number, start in enumerate(starts):
-            if number + 1 < len(starts) and starts[number + 1] <= since + 1:
+        """All commits after a revision that are still kept, oldest first, with what leads back."""
+        _, logs = self.names()
+        starts = [*sorted(logs), 0]
+        for start, following in pairwise(starts):
+            if following and following <= since + 1:
                 continue
-            _, found = self._commits(Position(logs[start], 0, 0, max(since, start - 1)))
-            yield from found
+            position = Position(logs[start], revision=max(since, start - 1))
+            with suppress(Moved):  # folded away just now: as if it had been before we looked
+                for _, shape in self._entries(position):
+                    if "revision" in shape:
+                        yield Commit(
+                            shape["revision"],
+                            shape["at"],
+                            codec.changes_from_json(shape["changes"]),
+                            codec.changes_from_json(shape["before"]),
+                        )
 
-    def _commits(self, position: Position) -> tuple[Position, list[Commit]]:
-        """The whole lines after a position. What is torn at the very end was never committed."""
-        if not position.log:
-            return position, []
-        path = self._path(position.log)
-        try:
-            descriptor = os.open(path, os.O_RDONLY)
-        except FileNotFoundError:
-            raise Moved from None
-        with os.fdopen(descriptor, "rb") as file:
-            inode = os.fstat(descriptor).st_ino
-            if position.inode not in (0, inode):
-                raise Moved
-            file.seek(position.offset)
-            data = file.read()
-        offset, revision, closed = position.offset, position.revision, position.closed
-        commits = []
-        for line in data.splitlines(keepends=True):
-            shape = _checked_line(line)
-            if shape is None:
-                if _is_torn(data[offset - position.offset :]):
-                    break
-                raise self._damaged(path, offset)
-            offset += len(line)
-            closed = "closed" in shape
-            if "revision" in shape:
-                if shape["revision"] <= revision:
-                    continue
-                if shape["revision"] != revision + 1:
-                    raise self._gap(revision + 1, shape["revision"])
-                revision += 1
-                commits.append(_commit(shape))
-            elif shape.get("format", FORMAT) != FORMAT:
-                raise self._too_new(path)
-        return Position(position.log, inode, offset, revision, closed), commits
+    def state_at(self, revision: int) -> tuple[State, str] | None:
+        """Everything as it was at an earlier revision, and the moment of that; None if the
+        history does not reach back so far."""
+        snapshots, _ = self.names()
+        state, position = State(), Position()
+        origin = max((number for number in snapshots if number <= revision), default=0)
+        if origin:
+            try:
+                position = self.load_snapshot(origin, state)
+            except FileNotFoundError:
+                return None
+        reached, at = origin, position.at
+        for commit in self.commits(origin) if origin < revision else ():
+            if commit.revision != reached + 1:
+                return None
+            state.apply(commit.changes)
+            reached, at = commit.revision, commit.at
+            if reached == revision:
+                break
+        return (state, at) if reached == revision else None
 
-    def _has_successor(self, position: Position) -> bool:
-        name = _log_name(position.revision + 1)
-        return name != position.log and os.path.exists(self._path(name))
-
-    def _load_snapshot(self, name: str, revision: int, state: State) -> None:
-        path = self._path(name)
-        complete = False
+    def load_snapshot(self, revision: int, state: State) -> Position:
+        path = self._path(_snapshot_name(revision))
+        end: dict[str, Any] = {}
         with open(path, "rb") as file:
-            for number, line in enumerate(file):
-                shape = _checked_line(line)
+            for number, written in enumerate(file, 1):
+                shape = lines.checked(written)
                 if shape is None:
-                    raise self._damaged(path, number)
+                    raise self._damaged(path, f"line {number}")
                 if "note" in shape:
                     note = codec.note_from_json(shape["note"])
                     state.notes[note.id] = note
                 elif "format" in shape:
-                    if shape["format"] != FORMAT:
-                        raise self._too_new(path)
+                    self._check_format(path, shape)
                 elif "end" in shape:
-                    complete = shape["end"] == revision
+                    end = shape
                 else:
                     state.apply(codec.changes_from_json(shape))
-        if not complete:
-            raise self._damaged(path, 0)
+        if end.get("end") != revision:
+            raise self._damaged(path, "its end is missing")
+        return Position(revision=revision, at=end["at"])
+
+    def _steps(self, position: Position) -> Iterator[tuple[Position, Step | None]]:
+        for reached, shape in self._entries(position):
+            yield reached, _step(shape) if "revision" in shape else None
+
+    def _entries(self, position: Position) -> Iterator[tuple[Position, dict[str, Any]]]:
+        """The whole lines after a position, each with the position after it. What is torn at the
+        very end was never committed."""
+        if not position.log:
+            return
+        path = self._path(position.log)
+        try:
+            file = open(path, "rb")  # noqa: SIM115 - closed by the with below
+        except FileNotFoundError:
+            raise Moved from None
+        except OSError as problem:
+            raise unreadable(path, problem) from problem
+        with file:
+            status = os.fstat(file.fileno())
+            if position.inode not in (0, status.st_ino) or status.st_size < position.offset:
+                raise Moved
+            position = position._replace(inode=status.st_ino)
+            yield position, {}
+            file.seek(position.offset)
+            for written in file:
+                shape = lines.checked(written)
+                if shape is None:
+                    if lines.is_torn(written + file.read(), position.offset):
+                        return
+                    raise self._damaged(path, f"byte {position.offset}")
+                position = position._replace(
+                    offset=position.offset + len(written), closed="closed" in shape
+                )
+                if "revision" not in shape:
+                    self._check_format(path, shape)
+                elif shape["revision"] <= position.revision:
+                    shape = {}  # known already, from a snapshot that was made amid this log
+                elif shape["revision"] != position.revision + 1:
+                    raise self._gap(position.revision + 1, shape["revision"])
+                else:
+                    position = position._replace(revision=shape["revision"], at=shape["at"])
+                yield position, shape
 
     # --- writing ----------------------------------------------------------------------------
 
     def append(self, position: Position, at: str, changes: Changes, before: Changes) -> Position:
         """One more line, on the medium before this returns; nothing if anything goes wrong."""
         revision = position.revision + 1
-        line = _line(
+        name, start = position.log, position.offset
+        if not name or position.closed:
+            name, start = _log_name(revision), 0
+        head = b"" if start else lines.line({"format": FORMAT})
+        line = lines.line(
             {
                 "revision": revision,
                 "at": at,
@@ -193,112 +252,150 @@ class Journal:
                 "before": codec.changes_to_json(before),
             }
         )
-        name, start = position.log, position.offset
-        if not name or position.closed:
-            name, start = _log_name(revision), 0
-        if start == 0:
-            line = _line({"format": FORMAT}) + line
         path = self._path(name)
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as problem:
             raise unwritable(path, problem) from problem
         try:
+            self._cut_torn_tail(descriptor, path, start)
             try:
-                os.ftruncate(descriptor, start)  # what a dead writer left half done
-                os.lseek(descriptor, start, os.SEEK_SET)
+                write_all(descriptor, head)
+                if name == _log_name(revision):
+                    # Before the first line: whoever finds a line here may rely on the names.
+                    self._sync_names(revision)
                 write_all(descriptor, line)
                 sync(descriptor)
-                if start == 0:
-                    sync_directory(self.directory)
             except OSError as problem:
-                self._take_back(descriptor, path, start)
-                raise unwritable(path, problem) from problem
+                raise self._taken_back(descriptor, path, start, problem) from problem
             inode = os.fstat(descriptor).st_ino
         finally:
             os.close(descriptor)
-        return Position(name, inode, start + len(line), revision)
+        return Position(name, inode, start + len(head) + len(line), revision, at)
 
-    def wants_snapshot(self, position: Position) -> bool:
-        """Has the log outgrown what it would cost to write everything anew?"""
-        if position.offset <= SNAPSHOT_BYTES:
-            return False
-        snapshots, _ = self._names()
-        size = os.path.getsize(self._path(snapshots[max(snapshots)])) if snapshots else 0
-        return position.offset > size
-
-    def snapshot(self, state: State, position: Position) -> Position:
-        """Everything as it is now, in one file; the log ends here and the next begins."""
-        rest = state.everything()._replace(put=())
-        lines = [
-            _line({"format": FORMAT}),
-            _line(codec.changes_to_json(rest)),
-            *(
-                _line({"note": codec.note_to_json(note, vector=False)})
-                for note in state.notes.values()
-            ),
-            _line({"end": position.revision}),
-        ]
-        name = f"snapshot-{position.revision:012d}.jsonl"
-        replace_file(self._path(name), b"".join(lines), durable=True)
-        closed = self._close_log(position)
-        self._prune()
-        return closed
-
-    def _prune(self) -> None:
-        """Keep two snapshots, should the newer be damaged, and a bounded history before them."""
-        snapshots, logs = self._names()
-        for revision in sorted(snapshots)[:-2]:
-            os.unlink(self._path(snapshots.pop(revision)))
-        starts = sorted(logs)
-        room = HISTORY_BYTES
-        for start, following in reversed(list(pairwise(starts))):
-            path = self._path(logs[start])
-            room -= os.path.getsize(path)
-            if room < 0 and following <= min(snapshots) + 1:
-                os.unlink(path)
-
-    def _close_log(self, position: Position) -> Position:
-        path = self._path(position.log)
-        line = _line({"closed": position.revision})
-        descriptor = os.open(path, os.O_WRONLY)
+    def _cut_torn_tail(self, descriptor: int, path: str, start: int) -> None:
+        """What a dead writer left half done; never a whole line, even one that came unlawfully."""
         try:
-            os.lseek(descriptor, position.offset, os.SEEK_SET)
-            write_all(descriptor, line)
-            sync(descriptor)
+            size = os.fstat(descriptor).st_size
+            tail = os.pread(descriptor, size - start, start) if size > start else b""
+            if tail and not lines.is_torn(tail, start):
+                raise StaleWrite(f"{path} was written by someone else meanwhile; try again")
+            if size != start:
+                os.ftruncate(descriptor, start)
+            os.lseek(descriptor, start, os.SEEK_SET)
         except OSError as problem:
-            self._take_back(descriptor, path, position.offset)
             raise unwritable(path, problem) from problem
-        finally:
-            os.close(descriptor)
-        return position._replace(offset=position.offset + len(line), closed=True)
 
-    def _take_back(self, descriptor: int, path: str, start: int) -> None:
-        """Never sync the same pages twice: after a failure a second success proves nothing."""
+    def _sync_names(self, revision: int) -> None:
+        if revision == 1:
+            sync_path(self.directory)
+        else:
+            sync_directory(self.directory)
+
+    def _taken_back(self, descriptor: int, path: str, start: int, problem: OSError) -> StoreError:
+        """Undo a failed write, and say so. Never sync the same pages twice: after a failure a
+        second success proves nothing."""
         try:
             os.ftruncate(descriptor, start)
             if start == 0:
                 os.unlink(path)
         except OSError:
-            return  # then the line is whole or torn, and the next reader can tell which
+            return StoreError(
+                f"Cannot write {path}: {problem.strerror} (and it could not be taken back: look "
+                "whether the change is there before you repeat it)"
+            )
+        return unwritable(path, problem)
+
+    def wants_snapshot(self, position: Position) -> bool:
+        """Has the log outgrown what it would cost to write everything anew?"""
+        if position.offset <= SNAPSHOT_BYTES:
+            return False
+        snapshots, _ = self.names()
+        size = os.path.getsize(self._path(snapshots[max(snapshots)])) if snapshots else 0
+        return position.offset > size
+
+    def snapshot(self, state: State, position: Position) -> Position:
+        """Everything as it is now, in one file; the log ends here and the next begins."""
+
+        def parts() -> Iterator[bytes]:
+            yield lines.line({"format": FORMAT})
+            yield lines.line(codec.changes_to_json(state.everything()._replace(put=())))
+            for note in state.notes.values():
+                yield lines.line({"note": codec.note_to_json(note, vector=False)})
+            yield lines.line({"end": position.revision, "at": position.at})
+
+        path = self._path(_snapshot_name(position.revision))
+        replace_file(path, parts(), durable=True)
+        closed = self._close_log(position)
+        with suppress(OSError):  # what is not pruned today is pruned with the next one
+            self._prune()
+        return closed
+
+    def _close_log(self, position: Position) -> Position:
+        """Not synced: if it gets lost, the log is simply longer than it had to be."""
+        path = self._path(position.log)
+        line = lines.line({"closed": position.revision})
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+            try:
+                write_all(descriptor, line)
+            except OSError:
+                os.ftruncate(descriptor, position.offset)
+                raise
+            finally:
+                os.close(descriptor)
+        except OSError as problem:
+            raise unwritable(path, problem) from problem
+        return position._replace(offset=position.offset + len(line), closed=True)
+
+    def _prune(self) -> None:
+        """Keep two snapshots, should the newer be damaged, and a bounded history before them.
+
+        Oldest first: a follower trusts that no log goes before an older one.
+        """
+        snapshots, logs = self.names()
+        for revision in sorted(snapshots)[:-2]:
+            os.unlink(self._path(snapshots.pop(revision)))
+        needed = min(snapshots) + 1
+        closed = list(pairwise(sorted(logs)))
+        sizes = {start: os.path.getsize(self._path(logs[start])) for start, _ in closed}
+        excess = sum(sizes.values()) - HISTORY_BYTES
+        for start, following in closed:
+            if excess <= 0 or following > needed:
+                return
+            os.unlink(self._path(logs[start]))
+            excess -= sizes[start]
 
     # --- names and complaints ---------------------------------------------------------------
+
+    def names(self) -> tuple[dict[int, str], dict[int, str]]:
+        """Snapshots and logs by the revision in their names."""
+        found: dict[str, dict[int, str]] = {"snapshot": {}, "log": {}}
+        try:
+            there = os.listdir(self.directory)
+        except FileNotFoundError:
+            there = []
+        except OSError as problem:
+            raise unreadable(self.directory, problem) from problem
+        for name in there:
+            kind, _, rest = name.partition("-")
+            number = rest.removesuffix(".jsonl")
+            if kind in found and number != rest and number.isdecimal():
+                found[kind][int(number)] = name
+        return found["snapshot"], found["log"]
 
     def _path(self, name: str) -> str:
         return os.path.join(self.directory, name)
 
-    def _names(self) -> tuple[dict[int, str], dict[int, str]]:
-        names: dict[str, dict[int, str]] = {"snapshot": {}, "log": {}}
-        for name in os.listdir(self.directory):
-            kind, _, rest = name.partition("-")
-            number = rest.removesuffix(".jsonl")
-            if kind in names and number != rest and number.isdecimal():
-                names[kind][int(number)] = name
-        return names["snapshot"], names["log"]
+    def _check_format(self, path: str, shape: dict[str, Any]) -> None:
+        if shape.get("format", FORMAT) != FORMAT:
+            raise StoreCorrupt(
+                f"{path} was written by a newer version of Nuggets; install that one to open it"
+            )
 
-    def _damaged(self, path: str, place: int) -> StoreCorrupt:
+    def _damaged(self, path: str, place: str) -> StoreCorrupt:
         return StoreCorrupt(
-            f"{path} is damaged (at {place}). Nothing was changed. "
+            f"{path} is damaged ({place}). Nothing was changed. "
             "`nuggets doctor` shows what can be read, `nuggets doctor --fix` saves it"
         )
 
@@ -308,45 +405,25 @@ class Journal:
             "Nothing was changed. Put the missing log back, or run `nuggets doctor --fix`"
         )
 
-    def _too_new(self, path: str) -> StoreCorrupt:
-        return StoreCorrupt(
-            f"{path} was written by a newer version of Nuggets; install that one to open it"
-        )
-
 
 def _log_name(revision: int) -> str:
     return f"log-{revision:012d}.jsonl"
 
 
-def _line(shape: Any) -> bytes:
-    text = codec.dumps(shape).encode()
-    return b"%08x %s\n" % (crc32(text), text)
+def _snapshot_name(revision: int) -> str:
+    return f"snapshot-{revision:012d}.jsonl"
 
 
-def _checked_line(line: bytes) -> Any:
-    """What a line says, or None if it is not what was written."""
-    if line[8:9] != b" " or line[-1:] != b"\n":
-        return None
-    text = line[9:-1]
-    return json.loads(text) if line[:8] == b"%08x" % crc32(text) else None
+def _step(shape: dict[str, Any]) -> Step:
+    changes = codec.changes_from_json(shape["changes"])
+    before = (note for note in shape["before"].get("put", ()) if note["kind"] == "fact")
+    nuggets = {note["nuggetName"] for note in before}
+    return Step(shape["revision"], shape["at"], changes, frozenset(nuggets | facts_of(changes)))
 
 
-def _is_torn(rest: bytes) -> bool:
-    """A write cut off by a crash has no end, or zeros where the medium never got it, and nothing
-    comes after it. Anything else that does not check is damage to what was once committed."""
-    first, newline, others = rest.partition(b"\n")
-    if newline and b"\0" not in first:
-        return False
-    return all(_checked_line(line) is None for line in others.splitlines(keepends=True))
-
-
-def _commit(shape: Any) -> Commit:
-    return Commit(
-        shape["revision"],
-        shape["at"],
-        codec.changes_from_json(shape["changes"]),
-        shape["before"],
-    )
+def facts_of(changes: Changes) -> set[str]:
+    """The nuggets whose facts a change puts."""
+    return {note.nugget_name for note in changes.put if note.kind == "fact"}
 
 
 def next_moment(after: str, now: str) -> str:

@@ -40,7 +40,19 @@ MODULES = {  # command -> module of this package, in the order of the overview
         "clear": ("nuggets", "forget all facts of a nugget"),
         "remove": ("nuggets", "take a nugget away with all it holds"),
     },
+    "Page": {
+        "ui": ("web", "open the page that shows your memory"),
+        "serve": ("web", "serve REST, the page and MCP over HTTP"),
+    },
+    "Agents": {
+        "connect": ("agents", "connect an agent: its MCP server and its hooks"),
+        "disconnect": ("agents", "take out what connect put in"),
+        "mcp": ("agents", "serve memory to an agent over MCP"),
+        "hook": ("agents", "answer a hook of an agent's host"),
+    },
     "Care": {
+        "history": ("past", "show what was done, by whom, newest first"),
+        "undo": ("past", "take a change back"),
         "demo": ("demo", "see it work, in a directory that is thrown away"),
         "doctor": ("care", "check the files, and repair what can be"),
         "config": ("care", "show every setting and where it came from"),
@@ -57,26 +69,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads cost more than they bring
     from nuggets.interfaces.cli.parsing import overview, parsed
 
-    first = _command_at(arguments)
-    if first == len(arguments) or {"--help", "-h", "--version"} & set(arguments[:first]):
-        return overview(arguments[:first])
-    name = arguments.pop(first)
+    name, first = "", _command_at(arguments)
+    if first < len(arguments):
+        name = arguments.pop(first)
     if name in GROUPS:
-        if first == len(arguments) or arguments[first].startswith("-"):
-            return overview([*arguments, name])
-        name = f"{name} {arguments.pop(first)}"
+        first = _command_at(arguments, first)
+        if first < len(arguments):
+            name = f"{name} {arguments.pop(first)}"
     command = find(name)
-    if command is None:
-        return overview([name])
+    if command is None or {"--help", "-h", "--version"} & set(arguments[:first]):
+        return overview(name, arguments)
     from nuggets.interfaces.cli.running import run
 
     options = parsed(name, command, arguments)
-    return options if isinstance(options, int) else run(name, command, options)
+    return options if isinstance(options, int) else run(command, options)
 
 
-def _command_at(arguments: Sequence[str]) -> int:
+def _command_at(arguments: Sequence[str], at: int = 0) -> int:
     """Where the command stands: behind the global options that may come before it."""
-    at = 0
     while at < len(arguments) and arguments[at].startswith("-"):
         at += 2 if arguments[at] == "--dir" else 1
     return min(at, len(arguments))

@@ -1,13 +1,15 @@
-"""Completion scripts for bash, zsh and fish: commands, their options, and the nuggets you have."""
+"""Completion scripts for bash, zsh and fish: commands, their options, and the nuggets you have.
+
+Nuggets are files, so a shell lists them without starting anything; their names are never
+evaluated.
+"""
 
 from argparse import ArgumentParser
+from typing import NamedTuple
 
-from nuggets.interfaces.cli import MODULES, find
+from nuggets.interfaces.cli import GROUPS, MODULES, find
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.parsing import parser_for
-
-# Nuggets are files, so a shell can list them without starting anything.
-_NUGGETS = 'ls "${NUGGETS_DIR:-$HOME/.nuggets}" 2>/dev/null | sed -n "s/\\\\.nugget\\\\.json\\$//p"'
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -19,43 +21,93 @@ def _completion(call: Call) -> Outcome:
     return Outcome({"shell": call.options.shell, "script": script}, [script])
 
 
-def _commands() -> dict[str, tuple[str, list[str], bool]]:
-    """Command -> summary, options, and whether a nugget's name comes first."""
-    found = {}
+class _Known(NamedTuple):
+    """What there is to complete after a command."""
+
+    summary: str
+    options: list[str]
+    with_value: list[str]  # those of its options that a value follows
+    takes_nugget: bool  # as its first argument
+
+
+def _commands() -> dict[str, _Known]:
+    known = {}
     for commands in MODULES.values():
         for name, (_, summary) in commands.items():
             command = find(name)
             assert command is not None
             actions = parser_for(name, command)._actions
-            options = [option for action in actions for option in action.option_strings]
+            long = [o for action in actions for o in action.option_strings if o.startswith("--")]
+            valued = [o for a in actions if a.nargs != 0 for o in a.option_strings]
             positional = [action.dest for action in actions if not action.option_strings]
-            found[name] = (summary, options, positional[:1] == ["nugget"])
-    return found
+            known[name] = _Known(summary, long, valued, positional[:1] == ["nugget"])
+    return known
+
+
+def _first_words() -> list[str]:
+    names = (name.split()[0] for commands in MODULES.values() for name in commands)
+    return list(dict.fromkeys(names))
+
+
+def _second_words(group: str) -> list[str]:
+    names = (name.split() for commands in MODULES.values() for name in commands)
+    return [words[1] for words in names if len(words) == 2 and words[0] == group]
 
 
 def _bash() -> str:
-    commands = _commands()
-    names = " ".join(commands)
-    cases = "\n".join(
-        f'    {name}) words="{" ".join(options)}"{"; topics=1" if takes_nugget else ""};;'
-        for name, (_, options, takes_nugget) in commands.items()
-    )
-    return f"""\
-# bash completion for nuggets. In ~/.bashrc:  eval "$(nuggets completion bash)"
-_nuggets() {{
-  local IFS=$'\\n' current="${{COMP_WORDS[COMP_CWORD]}}" words="" topics=""
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    words="{names}"; COMPREPLY=($(compgen -W "${{words// /$'\\n'}}" -- "$current")); return
-  fi
-  case "${{COMP_WORDS[1]}}" in
-{cases}
+    known = _commands()
+    valued = "|".join(sorted({option for one in known.values() for option in one.with_value}))
+    cases = [f'    "") words="{" ".join(_first_words())}" ;;']
+    cases += [f'    {group}) words="{" ".join(_second_words(group))}" ;;' for group in GROUPS]
+    for name, one in known.items():
+        topics = '; [ "$place" -eq 0 ] && topics=1' if one.takes_nugget else ""
+        cases.append(f'    "{name}") words="{" ".join(one.options)}"{topics} ;;')
+    return _BASH.replace("@valued@", valued).replace("@cases@", "\n".join(cases))
+
+
+# Written so that zsh's bashcompinit runs it as well. `compgen -W` would evaluate the names of
+# files, so words are compared here.
+_BASH = r"""# bash completion for nuggets. In ~/.bashrc:  eval "$(nuggets completion bash)"
+_nuggets() {
+  local current="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
+  local directory="${NUGGETS_DIR:-$HOME/.nuggets}" command="" place=0 words="" topics="" i word
+  COMPREPLY=()
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    word="${COMP_WORDS[i]}"
+    case "$word" in
+      --dir) i=$((i + 1)); directory="${COMP_WORDS[i]/#\~/$HOME}" ;;
+      @valued@) i=$((i + 1)) ;;
+      -*) ;;
+      *) case "$command" in
+           "") command="$word" ;;
+           note) command="note $word" ;;
+           *) place=$((place + 1)) ;;
+         esac ;;
+    esac
+  done
+  case "$command" in
+@cases@
   esac
-  if [ -n "$topics" ] && [ "$COMP_CWORD" -eq 2 ]; then
-    COMPREPLY=($(compgen -W "$({_NUGGETS})" -- "$current"))
-  else
-    COMPREPLY=($(compgen -W "${{words// /$'\\n'}}" -- "$current"))
+  case "$before" in
+    --nugget) words=""; topics=1 ;;
+    @valued@) return ;;
+  esac
+  current="${current//\\/}"
+  if [ -n "$topics" ]; then
+    for word in "$directory"/*.nugget.json; do
+      [ -e "$word" ] || continue
+      word="${word##*/}"; word="${word%.nugget.json}"
+      [ "${word#"$current"}" != "$word" ] || [ -z "$current" ] || continue
+      COMPREPLY[${#COMPREPLY[@]}]="$(printf %q "$word")"
+    done
   fi
-}}
+  local IFS=' '
+  for word in $words; do
+    [ "${word#"$current"}" != "$word" ] || [ -z "$current" ] || continue
+    case "$topics$current" in 1) continue ;; esac
+    COMPREPLY[${#COMPREPLY[@]}]="$word"
+  done
+}
 complete -o default -F _nuggets nuggets"""
 
 
@@ -67,24 +119,50 @@ autoload -U +X bashcompinit && bashcompinit
 
 
 def _fish() -> str:
-    lines = [
-        "# fish completion for nuggets.",
-        "# nuggets completion fish > ~/.config/fish/completions/nuggets.fish",
-        "complete -c nuggets -f",
+    lines = [_FISH]
+    for name, one in _commands().items():
+        group, _, rest = name.rpartition(" ")
+        if group:
+            inside = f"__fish_seen_subcommand_from {group}"
+            open_group = f"{inside}; and not __fish_seen_subcommand_from {_joined(group)}"
+            seen = f"{inside}; and __fish_seen_subcommand_from {rest}"
+        else:
+            open_group = "__fish_use_subcommand"
+            outside = " ".join(GROUPS)
+            seen = f"not __fish_seen_subcommand_from {outside}; and "
+            seen += f"__fish_seen_subcommand_from {name}"
+        lines.append(f"complete -c nuggets -n '{open_group}' -a {rest} -d {_quoted(one.summary)}")
+        for option in one.options:
+            value = " -r" if option in one.with_value else ""
+            topics = " -a '(__nuggets_topics)'" if option == "--nugget" else ""
+            lines.append(f"complete -c nuggets -n '{seen}' -l {option[2:]}{value}{topics}")
+        if one.takes_nugget:
+            lines.append(f"complete -c nuggets -n '{seen}' -a '(__nuggets_topics)'")
+    lines += [
+        f"complete -c nuggets -n __fish_use_subcommand -a {group} -d 'work with {group}s'"
+        for group in GROUPS
     ]
-    for name, (summary, options, takes_nugget) in _commands().items():
-        lines.append(f"complete -c nuggets -n __fish_use_subcommand -a {name} -d '{summary}'")
-        seen = f"'__fish_seen_subcommand_from {name}'"
-        for option in options:
-            if option.startswith("--"):
-                lines.append(f"complete -c nuggets -n {seen} -l {option[2:]}")
-        if takes_nugget:
-            lines.append(f"complete -c nuggets -n {seen} -a '(sh -c {_quoted(_NUGGETS)})'")
     return "\n".join(lines)
 
 
-def _quoted(command: str) -> str:
-    return '"' + command.replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$") + '"'
+_FISH = r"""# fish completion for nuggets.
+# nuggets completion fish > ~/.config/fish/completions/nuggets.fish
+function __nuggets_topics
+    set -l directory "$HOME/.nuggets"
+    set -q NUGGETS_DIR; and set directory $NUGGETS_DIR
+    for path in $directory/*.nugget.json
+        string replace -r '^.*/(.*)\.nugget\.json$' '$1' -- $path
+    end
+end
+complete -c nuggets -f"""
+
+
+def _joined(group: str) -> str:
+    return " ".join(_second_words(group))
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 COMMANDS = {

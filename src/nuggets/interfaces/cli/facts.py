@@ -25,7 +25,7 @@ def _remember(call: Call) -> Outcome:
         options.nugget, options.key, text_or_stdin(options.value), **metadata(call)
     )
     lines = [
-        f"Remembered {styled(printable(fact.title), 'bold')} in {fact.nugget_name} "
+        f"Remembered {styled(one_line(fact.title), 'bold')} in {fact.nugget_name} "
         f"({fact.scope}, {fact.stability})."
     ]
     return Outcome(codec.note_to_json(fact), lines)
@@ -102,7 +102,8 @@ def _forget(call: Call) -> Outcome:
     shape = {"forgotten": int(gone), "nugget": nugget, "key": key}
     if gone:
         return Outcome(shape, [f"Forgot {one_line(key)}."])
-    return Outcome(shape, [f"Not found: there is no fact {one_line(key)!r} in {nugget}."], 1)
+    missing = f"Not found: there is no fact {one_line(key)!r} in {one_line(nugget)}."
+    return Outcome(shape, [missing], 1)
 
 
 def _facts_arguments(parser: ArgumentParser) -> None:

@@ -1,6 +1,6 @@
 """Commands on the graph: search, link, unlink, graph."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator, Mapping
 
 from nuggets import codec
@@ -8,6 +8,8 @@ from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.notes import NAME_HELP, filter_arguments, filters
 from nuggets.interfaces.cli.printing import one_line, screen_width, styled
 from nuggets.records import MemoryNote, SearchNotesResult
+
+DEEPEST = 100  # no screen is wide enough for more
 
 
 def _search_arguments(parser: ArgumentParser) -> None:
@@ -40,7 +42,8 @@ def search_lines(call: Call, result: SearchNotesResult) -> Iterator[str]:
     if call.shelf.is_foreign(note):
         marks += " (another project)"
     score = styled(f"[{result.score:.3f}]", "cyan")
-    yield f"{score} {styled(one_line(note.title, 80), 'bold')}{marks}  {styled(note.id, 'dim')}"
+    title = styled(one_line(note.title, 80), "bold")
+    yield f"{score} {title}{marks}  {styled(one_line(note.id), 'dim')}"
     yield f"    {one_line(note.content, max(40, screen_width() - 4))}"
 
 
@@ -65,8 +68,15 @@ def _unlink(call: Call) -> Outcome:
 
 def _graph_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("note", nargs="?", help=f"where to begin: {NAME_HELP}; otherwise all")
-    parser.add_argument("--depth", type=int, default=2, help="how many links away (default: 2)")
+    parser.add_argument("--depth", type=_depth, default=2, help="how many links away (default: 2)")
     parser.add_argument("--dot", action="store_true", help="print Graphviz input")
+
+
+def _depth(text: str) -> int:
+    depth = int(text)
+    if not 0 <= depth <= DEEPEST:
+        raise ArgumentTypeError(f"{depth} is not from 0 to {DEEPEST}")
+    return depth
 
 
 def _graph(call: Call) -> Outcome:
@@ -97,7 +107,7 @@ def _around(
     edge = [start]
     for _ in range(depth):
         near = [notes[link.to] for note in edge for link in note.links if link.to in notes]
-        edge = [note for note in near if note.id not in reached]
+        edge = list({note.id: note for note in near if note.id not in reached}.values())
         reached.update((note.id, note) for note in edge)
     return reached
 
@@ -115,7 +125,7 @@ def _tree(notes: Mapping[str, MemoryNote], roots: list[MemoryNote], depth: int) 
     seen: set[str] = set()
     for root in roots:
         if root.id not in seen:
-            yield styled(one_line(root.title), "bold") + styled(f"  {root.id}", "dim")
+            yield styled(one_line(root.title), "bold") + styled(f"  {one_line(root.id)}", "dim")
             seen.add(root.id)
             yield from _branches(notes, root, depth, "", seen)
 
@@ -125,13 +135,15 @@ def _branches(
 ) -> Iterator[str]:
     if depth <= 0:
         return
-    near = [link for link in note.links if link.to in notes and link.to not in seen]
-    seen.update(link.to for link in near)
-    for link in near:
-        last = link is near[-1]
-        other = notes[link.to]
-        reason = styled(f"  ({one_line(link.reason)})", "dim")
-        yield f"{indent}{'└─' if last else '├─'} {one_line(other.title)}{reason}"
+    near: dict[str, list[str]] = {}  # to the reasons: two notes may be linked for several
+    for link in note.links:
+        if link.to in notes and link.to not in seen:
+            near.setdefault(link.to, []).append(link.reason)
+    seen.update(near)
+    for place, (note_id, reasons) in enumerate(near.items(), 1):
+        last, other = place == len(near), notes[note_id]
+        why = styled(f"  ({one_line('; '.join(reasons))})", "dim")
+        yield f"{indent}{'└─' if last else '├─'} {one_line(other.title)}{why}"
         yield from _branches(notes, other, depth - 1, indent + ("   " if last else "│  "), seen)
 
 

@@ -4,10 +4,11 @@ import os
 import subprocess
 import sys
 from argparse import ArgumentParser
+from collections.abc import Callable
 from typing import Any
 
 from nuggets import codec
-from nuggets.errors import InvalidInput
+from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.facts import metadata, text_or_stdin
 from nuggets.interfaces.cli.printing import one_line, printable, styled, table
@@ -41,10 +42,15 @@ def _add_arguments(parser: ArgumentParser) -> None:
 
 def _add(call: Call) -> Outcome:
     options = call.options
-    content = _edited("") if options.content is None else text_or_stdin(options.content)
-    note = call.shelf.create_note(
-        options.nugget, options.title, content, options.tag, **metadata(call)
-    )
+    given = metadata(call)
+
+    def create(content: str) -> MemoryNote:
+        return call.shelf.create_note(options.nugget, options.title, content, options.tag, **given)
+
+    if options.content is None:
+        note = _saved_from_editor("", create)
+    else:
+        note = create(text_or_stdin(options.content))
     return Outcome(codec.note_to_json(note), [f"Noted {_name(note)}."])
 
 
@@ -68,14 +74,14 @@ def note_lines(call: Call, note: MemoryNote) -> list[str]:
     state = " (archived)" if note.hidden else ""
     lines = [
         styled(one_line(note.title), "bold") + state,
-        styled(f"{note.id}  in {note.nugget_name}", "dim"),
+        styled(one_line(f"{note.id} in {note.nugget_name}"), "dim"),
         "",
         printable(note.content),
         "",
         f"{note.kind}, {note.scope}, {note.type}, {note.stability}, from {note.source}, "
         f"confidence {note.confidence:g}",
         f"tags: {one_line(', '.join(note.tags))}",
-        f"recalled in {note.hits} session(s); changed {note.updated_at}",
+        f"recalled in {note.hits} session(s); changed {one_line(note.updated_at)}",
     ]
     if call.shelf.is_foreign(note):
         lines.append(f"belongs to another project: {one_line(note.project)}")
@@ -85,7 +91,9 @@ def note_lines(call: Call, note: MemoryNote) -> list[str]:
         for link in note.links:
             other = linked.get(link.to)
             title = one_line(other.title) if other else "?"
-            lines.append(f"  {title}  ({one_line(link.reason)})  {styled(link.to, 'dim')}")
+            lines.append(
+                f"  {title}  ({one_line(link.reason)})  {styled(one_line(link.to), 'dim')}"
+            )
     return lines
 
 
@@ -102,33 +110,79 @@ def _edit_arguments(parser: ArgumentParser) -> None:
 def _edit(call: Call) -> Outcome:
     options, given = call.options, metadata(call)
     note = call.shelf.get_note(options.note, options.nugget)
-    content = None if options.content is None else text_or_stdin(options.content)
-    if content is None and options.title is None and options.tag is None and not given:
-        content = _edited(note.content)
-    after = call.shelf.edit_note(
-        note.id, content, options.title, options.tag, expected=note.updated_at, **given
-    )
+
+    def change(content: str | None) -> MemoryNote:
+        return call.shelf.edit_note(
+            note.id, content, options.title, options.tag, expected=note.updated_at, **given
+        )
+
+    if options.content is not None:
+        after = change(text_or_stdin(options.content))
+    elif options.title is None and options.tag is None and not given:
+        after = _saved_from_editor(note.content, change)
+    else:
+        after = change(None)
     said = "Nothing to change in" if after == note else "Changed"
     return Outcome(codec.note_to_json(after), [f"{said} {_name(after)}."])
 
 
-def _edited(text: str) -> str:
-    """The text as the person's editor leaves it."""
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if not editor or not sys.stdin.isatty():
-        raise InvalidInput("give the content, - for standard input, or set $EDITOR to write it")
-    import shlex
+def _saved_from_editor(text: str, save: Callable[[str], MemoryNote]) -> MemoryNote:
+    """Let the person's editor work on the text, then save it; what is refused is not lost."""
+    import shutil
     import tempfile
 
-    with tempfile.TemporaryDirectory(prefix="nuggets-") as directory:
-        path = os.path.join(directory, "note.md")
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        done = subprocess.run([*shlex.split(editor), path], check=False)
-        if done.returncode:
-            raise InvalidInput(f"{editor} ended with an error; nothing was changed")
-        with open(path, encoding="utf-8", errors="surrogateescape") as file:
-            return file.read()
+    editor = _editor()
+    directory = tempfile.mkdtemp(prefix="nuggets-")
+    path = os.path.join(directory, "note.md")
+    try:
+        note = save(_written(editor, path, text))
+    except NuggetsError as problem:
+        if _is_unchanged(path, text):
+            shutil.rmtree(directory)
+            raise
+        raise type(problem)(f"{problem}. What you wrote is kept in {path}") from problem
+    shutil.rmtree(directory)
+    return note
+
+
+def _editor() -> list[str]:
+    import shlex
+
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    try:
+        words = shlex.split(command)
+    except ValueError as problem:
+        raise InvalidInput(f"$EDITOR is no command: {problem}: {command}") from None
+    if not words or not sys.stdin.isatty():
+        raise InvalidInput("give the content, - for standard input, or set $EDITOR to write it")
+    return words
+
+
+def _written(editor: list[str], path: str, text: str) -> str:
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    try:
+        done = subprocess.run([*editor, path], check=False)
+    except OSError as problem:
+        raise InvalidInput(f"{editor[0]} cannot be started: {problem.strerror}") from None
+    if done.returncode:
+        raise InvalidInput(f"{editor[0]} ended with an error; nothing was changed")
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            written = file.read()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InvalidInput(f"{editor[0]} left nothing that can be read: {problem}") from None
+    if not written.strip():
+        raise InvalidInput("you left it empty; nothing was changed")
+    return written
+
+
+def _is_unchanged(path: str, text: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read().strip() in (text.encode().strip(), b"")
+    except OSError:
+        return True
 
 
 def _hide(call: Call) -> Outcome:
@@ -189,7 +243,7 @@ def _list(call: Call) -> Outcome:
 
 
 def _name(note: MemoryNote) -> str:
-    return f"{styled(one_line(note.title), 'bold')} ({note.id})"
+    return f"{styled(one_line(note.title), 'bold')} ({one_line(note.id)})"
 
 
 COMMANDS = {

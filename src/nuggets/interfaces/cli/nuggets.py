@@ -3,7 +3,7 @@
 import sys
 from argparse import ArgumentParser
 
-from nuggets.errors import InvalidInput
+from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import bar, one_line, styled, table
 from nuggets.records import NuggetStatus
@@ -83,7 +83,7 @@ def _confirm(call: Call, question: str) -> None:
         raise InvalidInput(f"{question} Nobody is here to answer: repeat it with --yes")
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise InvalidInput("Nothing was changed.")
+        raise NuggetsError("nothing was changed")
 
 
 COMMANDS = {

@@ -3,7 +3,9 @@
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from typing import NoReturn
 
+from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli import GROUPS, MODULES
 from nuggets.interfaces.cli.command import Command
 
@@ -14,43 +16,56 @@ Global options:
   --version    print the version
   --help       this text, or with a command its own help with examples"""
 
+_PLAIN = "\0"  # stands before a word that is no option; no argument can contain it
 
-def overview(arguments: Sequence[str]) -> int:
+
+def overview(name: str, arguments: Sequence[str]) -> int:
     """All commands on one screen; also the answer to a name that is none of them."""
     if "--version" in arguments:
         from importlib.metadata import version
 
         print(f"nuggets {version('nuggets-memory')}")
         return 0
-    unknown = next((word for word in arguments if not word.startswith("-")), "")
-    names = [name for commands in MODULES.values() for name in commands]
-    if unknown in GROUPS:
-        print(f"Usage: nuggets {unknown} COMMAND [options]\n")
-        _print_commands(
-            {
-                name: entry
-                for commands in MODULES.values()
-                for name, entry in commands.items()
-                if name.startswith(f"{unknown} ")
-            }
-        )
-        return 0 if {"--help", "-h"} & set(arguments) else 2
-    if unknown:
-        from difflib import get_close_matches
+    wants_help = bool({"--help", "-h"} & set(arguments))
+    if not wants_help and ("--json" in arguments or name not in ("", *GROUPS)):
+        return _complain(_no_such_command(name), arguments)
+    if name in GROUPS:
+        print(f"Usage: nuggets {name} COMMAND [options]\n")
+        _print_commands({full: entry for full, entry in _all().items() if _begins(full, name)})
+    else:
+        print("Local memory for AI agents: facts and notes that outlive the session.\n")
+        print("Usage: nuggets COMMAND [options]\n")
+        for title, commands in MODULES.items():
+            print(f"{title}:")
+            _print_commands(commands)
+            print()
+        print(GLOBAL_HELP)
+        print("\nTry `nuggets demo` first.")
+    return 0 if wants_help else 2
 
-        close = get_close_matches(unknown, names, 1)
-        hint = f"did you mean `nuggets {close[0]}`?" if close else "see `nuggets --help`"
-        print(f"nuggets: there is no command {unknown!r}; {hint}", file=sys.stderr)
-        return 2
-    print("Local memory for AI agents: facts and notes that outlive the session.\n")
-    print("Usage: nuggets COMMAND [options]\n")
-    for title, commands in MODULES.items():
-        print(f"{title}:")
-        _print_commands(commands)
-        print()
-    print(GLOBAL_HELP)
-    print("\nTry `nuggets demo` first.")
-    return 0 if {"--help", "-h"} & set(arguments) else 2
+
+def _all() -> dict[str, tuple[str, str]]:
+    return {name: entry for commands in MODULES.values() for name, entry in commands.items()}
+
+
+def _begins(name: str, group: str) -> bool:
+    return name.startswith(f"{group} ")
+
+
+def _no_such_command(name: str) -> str:
+    if name in ("", *GROUPS):
+        return f"name a command; see `nuggets {name} --help`".replace("  ", " ")
+    from difflib import get_close_matches
+
+    close = get_close_matches(name, _all(), 1)
+    hint = f"did you mean `nuggets {close[0]}`?" if close else "see `nuggets --help`"
+    return f"there is no command {name!r}; {hint}"
+
+
+def _complain(problem: str, arguments: Sequence[str]) -> int:
+    from nuggets.interfaces.cli.running import complain
+
+    return complain(InvalidInput(problem), as_json="--json" in arguments)
 
 
 def _print_commands(commands: Mapping[str, tuple[str, str]]) -> None:
@@ -58,10 +73,17 @@ def _print_commands(commands: Mapping[str, tuple[str, str]]) -> None:
         print(f"  {name:12}  {summary}")
 
 
+class _Parser(argparse.ArgumentParser):
+    """Leaves it to the caller how a mistake is told: a script wants JSON."""
+
+    def error(self, message: str) -> NoReturn:
+        raise InvalidInput(message)
+
+
 def parser_for(name: str, command: Command) -> argparse.ArgumentParser:
     """The parser of one command, with its examples."""
     examples = "".join(f"\n  {example}" for example in command.examples)
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog=f"nuggets {name}",
         description=command.summary[:1].upper() + command.summary[1:] + ".",
         epilog=f"examples:{examples}\n",
@@ -69,7 +91,7 @@ def parser_for(name: str, command: Command) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     command.arguments(parser)
-    parser.add_argument("--dir", metavar="DIR", help="the shelf's directory")
+    parser.add_argument("--dir", metavar="DIR", type=_directory, help="the shelf's directory")
     parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
     return parser
 
@@ -77,9 +99,32 @@ def parser_for(name: str, command: Command) -> argparse.ArgumentParser:
 def parsed(name: str, command: Command, arguments: Sequence[str]) -> argparse.Namespace | int:
     """The options of a call, or the exit code if there is nothing to run.
 
-    Global options may stand before the command as well as after it.
+    Global options may stand before the command as well as after it; what follows ``--`` is no
+    option, whatever it looks like.
     """
+    parser = parser_for(name, command)
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    plain = [_PLAIN + word for word in arguments[end + 1 :]]
     try:
-        return parser_for(name, command).parse_intermixed_args(arguments)
-    except SystemExit as end:  # argparse has printed its help or its complaint
-        return int(end.code or 0)
+        options = parser.parse_intermixed_args([*arguments[:end], *plain])
+    except SystemExit:  # argparse has printed its help
+        return 0
+    except InvalidInput as problem:
+        said = str(problem).replace(_PLAIN, "")
+        if "--json" not in arguments[:end]:
+            parser.print_usage(sys.stderr)
+            said += f"; see `nuggets {name} --help`"
+        return _complain(said, arguments[:end])
+    return argparse.Namespace(**{option: _bare(given) for option, given in vars(options).items()})
+
+
+def _bare(given: object) -> object:
+    if isinstance(given, list):
+        return [_bare(one) for one in given]
+    return given.removeprefix(_PLAIN) if isinstance(given, str) else given
+
+
+def _directory(path: str) -> str:
+    if not path:  # an unset variable in a script, which must not mean where it happens to run
+        raise argparse.ArgumentTypeError("it is empty; name a directory")
+    return path

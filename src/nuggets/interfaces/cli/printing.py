@@ -8,20 +8,19 @@ _HARMFUL = {
     *range(0x20),  # controls, escape sequences
     *range(0x7F, 0xA0),  # delete and the C1 controls
     0x061C,
-    *range(0x200B, 0x2010),  # zero width and direction marks
+    *(0x200B, 0x200E, 0x200F),  # zero width, direction marks; the joiners between them are letters
     *range(0x2028, 0x202F),  # line separators, direction overrides
     *range(0x2060, 0x2070),
-    0xFEFF,
-    *range(0xE0000, 0xE0080),  # tag characters
-}
+    *(0xFEFF, 0xFFF9, 0xFFFA, 0xFFFB),
+    *range(0xE0000, 0xE01F0),  # tag characters and selectors: words that nobody sees
+} - {0x09, 0x0A}
 _ESCAPES = {
     code: f"\\x{code:02x}"
     if code < 0x100
     else f"\\u{code:04x}"
     if code < 0x10000
     else f"\\U{code:08x}"
-    for code in sorted(_HARMFUL)
-    if chr(code) not in "\n\t\u200d"  # joins emoji and letters of some scripts
+    for code in _HARMFUL
 }
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -29,6 +28,18 @@ _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", 
 def printable(text: str) -> str:
     """The text with everything shown that would otherwise steer a terminal."""
     return text.translate(_ESCAPES)
+
+
+def inert_json(text: str) -> str:
+    """JSON that says the same and cannot steer a terminal: what would, is escaped the JSON way."""
+    if text.isascii() and "\x7f" not in text:
+        return text
+    return text.translate({code: _json_escape(code) for code in _HARMFUL})
+
+
+def _json_escape(code: int) -> str:
+    pair = chr(code).encode("utf-16-be").hex()
+    return "".join(f"\\u{pair[i : i + 4]}" for i in range(0, len(pair), 4))
 
 
 def one_line(text: str, width: int = 0) -> str:

@@ -7,12 +7,12 @@ from argparse import Namespace
 from nuggets import codec
 from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import printable
+from nuggets.interfaces.cli.printing import inert_json, printable
 from nuggets.opening import open_shelf
 from nuggets.settings import Settings, load
 
 
-def run(name: str, command: Command, options: Namespace) -> int:
+def run(command: Command, options: Namespace) -> int:
     """Open the shelf, run, print, close."""
     try:
         _check_unicode(options)
@@ -24,7 +24,7 @@ def run(name: str, command: Command, options: Namespace) -> int:
             show(outcome, as_json=options.json)
             return outcome.exit_code
     except NuggetsError as problem:
-        return _complain(problem, as_json=options.json)
+        return complain(problem, as_json=options.json)
     except BrokenPipeError:  # `nuggets … | head` has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
@@ -34,9 +34,10 @@ def run(name: str, command: Command, options: Namespace) -> int:
 
 def show(outcome: Outcome, *, as_json: bool) -> None:
     """To a script the JSON, to a person the lines; out before the shelf is closed."""
-    text = codec.dumps(outcome.json) if as_json else "\n".join(outcome.lines)
+    text = inert_json(codec.dumps(outcome.json)) if as_json else "\n".join(outcome.lines)
     if text:
-        sys.stdout.buffer.write(text.encode() + b"\n")
+        sys.stdout.flush()  # UTF-8 whatever the locale says, so past the text layer
+        sys.stdout.buffer.write(text.encode(errors="backslashreplace") + b"\n")
         sys.stdout.flush()
 
 
@@ -50,9 +51,10 @@ def session_of(options: Namespace, settings: Settings) -> str:
     return f"day-{date.today().isoformat()}"
 
 
-def _complain(problem: NuggetsError, *, as_json: bool) -> int:
+def complain(problem: NuggetsError, *, as_json: bool) -> int:
+    """Say what went wrong where the caller looks for it; the exit code that fits."""
     if as_json:
-        print(codec.dumps(codec.error_to_json(problem.code, str(problem))))
+        show(Outcome(codec.error_to_json(problem.code, str(problem)), []), as_json=True)
     else:
         print(f"Error: {printable(str(problem))}", file=sys.stderr)
     return 2 if isinstance(problem, InvalidInput) else 1

@@ -1,0 +1,438 @@
+"""Facts: what a recall costs, whether it is right, and which questions it refuses.
+
+    python -m benchmarks.facts [--quick] [--json FILE]
+
+Times are CPU-milliseconds of one thread; a first recall is the smallest of several fresh processes
+and leaves out importing NumPy. Every row has a baseline measured in the same run.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from difflib import SequenceMatcher
+from random import Random
+from typing import Any
+
+from nuggets.facts.banks import Banks
+from nuggets.facts.index import FactIndex
+from nuggets.facts.words import form, significant
+from nuggets.fhrr.phasors import seed_from_text
+from nuggets.records import Changes, MemoryNote, NuggetConfig
+from nuggets.text import folded
+
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+def listed(words: str) -> list[str]:
+    return words.split()
+
+
+# What developers and agents write down; some of the words are everyday words as well.
+AREAS = listed("""
+    auth api cache queue session token deploy build test lint redis postgres docker staging
+    prod frontend backend billing payments search email webhook migration release billing
+    mobile admin metrics logging gateway worker cron backup import export upload invoice
+    customer order report dashboard login signup profile notification database server client
+""")
+THINGS = listed("""
+    handler port host cmd url path file config schema timeout owner script version key
+    secret branch region bucket table index limit policy format password directory endpoint
+    style service name user id deadline flag
+""")
+PERSONAL = listed("""
+    editor language font colour theme shell browser framework airport tea coffee restaurant
+    team author pronouns timezone birthday hometown doctor hotel airline sport band film
+""")
+EVERYDAY = listed("""
+    apple bread butter cheese chicken dinner garden flower window kitchen table chair door
+    street bridge river mountain ocean summer winter spring autumn weather rain snow cloud
+    morning evening night holiday travel train plane ticket hotel museum music guitar piano
+    song dance movie actor story novel poem letter paper pencil school teacher student
+    lesson doctor nurse hospital medicine health exercise football tennis swimming running
+    bicycle car truck engine wheel market price money bank insurance family mother father
+    brother sister cousin neighbour friend wedding birthday present cake chocolate sugar
+    salt pepper tomato potato onion carrot soup salad rice pasta fish beef wine beer juice
+    dog cat horse bird rabbit elephant tiger forest desert island village castle king queen
+    war peace history science physics chemistry biology planet moon star light dark red
+    green yellow purple shirt shoes jacket trousers hat umbrella mirror carpet blanket
+    pillow best cheap large small old young happy hungry tired quick slow loud quiet
+""")
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def fact(number: int, key: str, value: str) -> MemoryNote:
+    moment = "2026-01-31T09:00:00.000Z"
+    return MemoryNote(
+        id=f"fact-bench-{number:08x}",
+        nugget_name="bench",
+        title=key,
+        content=value,
+        kind="fact",
+        subject="user:primary",
+        scope="user",
+        type="fact",
+        source="explicit_user",
+        confidence=0.9,
+        stability="durable",
+        created_at=moment,
+        updated_at=moment,
+        last_accessed_at=moment,
+    )
+
+
+def index_of(pairs: list[tuple[str, str]]) -> FactIndex:
+    index = FactIndex()
+    index.apply(Changes(put=tuple(fact(i, key, value) for i, (key, value) in enumerate(pairs))))
+    return index
+
+
+def numbered(count: int, values: int | None = None) -> list[tuple[str, str]]:
+    """Keys like `deploy port 17`; with `values`, only so many different ones, in no order."""
+    dice = Random(count)
+    return [
+        (
+            f"{AREAS[i % len(AREAS)]} {THINGS[i // 7 % len(THINGS)]} {i}",
+            f"value {i if values is None else dice.randrange(values)}",
+        )
+        for i in range(count)
+    ]
+
+
+def realistic_keys(dice: Random, count: int) -> list[str]:
+    keys: dict[str, str] = {}
+    while len(keys) < count:
+        area, other, thing = dice.choice(AREAS), dice.choice(AREAS), dice.choice(THINGS)
+        key = dice.choices(
+            [
+                f"{area} {thing}",
+                f"{area}_{thing}",
+                f"{area} {other} {thing}",
+                f"the {thing} of the {area} {other}",
+                f"user: favourite {dice.choice(PERSONAL)}",
+                f"file:src/{area}/{thing}.ts",
+                f"{area}{thing.title()}",
+                dice.choice(AREAS + THINGS + PERSONAL),
+                f"{dice.choice(['my', 'our'])} {dice.choice(PERSONAL)}",
+            ],
+            [8, 3, 4, 1, 2, 2, 1, 2, 1],
+        )[0]
+        keys.setdefault(folded(key), key)
+    return list(keys.values())
+
+
+def misspelt(dice: Random, key: str) -> str:
+    """One letter put in, left out or changed, or two neighbours swapped."""
+    at, letter = dice.randrange(len(key)), dice.choice(LETTERS)
+    return dice.choice(
+        [
+            key[:at] + letter + key[at:],
+            key[:at] + key[at + 1 :],
+            key[:at] + letter + key[at + 1 :],
+            key[:at] + key[at : at + 2][::-1] + key[at + 2 :],
+        ]
+    )
+
+
+def related(query: str, keys: list[str]) -> bool:
+    """Whether a person may expect an answer: the question's words are a key's or some of them, a
+    key makes up half of the question, or two words and more of it stand there as they are."""
+    asked = significant(form(query).spaced.split(" "))
+    for key in keys:
+        for text in (form(key).spaced, form(key).unscoped):
+            said = significant(text.split(" "))
+            if set(asked) <= set(said):
+                return True
+            if said and set(said) <= set(asked) and 2 * len(said) >= len(asked):
+                return True
+            if len(said) > 1 and f" {text} " in f" {form(query).spaced} ":
+                return True
+    return False
+
+
+def documented_resolve(query: str, keys: list[str]) -> str | None:
+    """The baseline: exact, then the first substring either way, then the best ratio from 0.55."""
+    plain = folded(query)
+    texts = [folded(key) for key in keys]
+    if plain in texts:
+        return keys[texts.index(plain)]
+    for key, text in zip(keys, texts, strict=True):
+        if plain in text or text in plain:
+            return key
+    ratios = [SequenceMatcher(None, text, plain, autojunk=False).ratio() for text in texts]
+    best = max(range(len(keys)), key=ratios.__getitem__)
+    return keys[best] if ratios[best] >= 0.55 else None
+
+
+def resolve(index: FactIndex, query: str) -> str | None:
+    meant = index.resolve(query, "bench")
+    return meant[1] if meant else None
+
+
+def row(
+    name: str, goal: float, measured: float, baseline: float, unit: str, at_most: bool = True
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "goal": goal,
+        "measured": round(measured, 3),
+        "baseline": round(baseline, 3),
+        "unit": unit,
+        "at_most": at_most,
+        "ok": measured <= goal if at_most else measured >= goal,
+    }
+
+
+# Which key is meant ------------------------------------------------------------------------------
+
+
+def typo_rows(nuggets: int) -> list[dict[str, Any]]:
+    asked = right = baseline = 0
+    for seed in range(nuggets):
+        dice = Random(seed)
+        keys = realistic_keys(dice, 100)
+        index, known = index_of([(key, key) for key in keys]), {folded(key) for key in keys}
+        for key in keys:
+            typo = misspelt(dice, key)
+            if folded(typo) in known or not any(map(str.isalnum, typo)):
+                continue
+            asked += 1
+            right += resolve(index, typo) == key
+            baseline += documented_resolve(typo, keys) == key
+    return [
+        row(
+            "one-edit typos that find their key",
+            95,
+            100 * right / asked,
+            100 * baseline / asked,
+            "%",
+            at_most=False,
+        )
+    ]
+
+
+def unrelated_rows(nuggets: int) -> list[dict[str, Any]]:
+    rows = []
+    for title, vocabulary in (
+        ("everyday words", EVERYDAY),
+        ("everyday and key words mixed", EVERYDAY + AREAS + THINGS + PERSONAL),
+        ("key words in new combinations", AREAS + THINGS + PERSONAL),
+    ):
+        asked = answered = baseline = 0
+        for seed in range(nuggets):
+            dice = Random(1000 + seed)
+            keys = realistic_keys(dice, 100)
+            index = index_of([(key, key) for key in keys])
+            for number in range(140):
+                query = " ".join(dice.choices(vocabulary, k=1 + number % 7))
+                if related(query, keys):
+                    continue
+                asked += 1
+                answered += resolve(index, query) is not None
+                baseline += documented_resolve(query, keys) is not None
+        rows.append(
+            row(
+                f"unrelated questions answered, {title}",
+                1,
+                100 * answered / asked,
+                100 * baseline / asked,
+                "%",
+            )
+        )
+    return rows
+
+
+def miss_rows() -> list[dict[str, Any]]:
+    """The slowest of some questions; the baseline compares every key with difflib."""
+    keys = realistic_keys(Random(5), 1500) + [key for key, _ in numbered(8500)]
+    index = index_of([(key, key) for key in keys])
+    resolve(index, "warm up")
+    costs = []
+    for query in ("holiday in the mountains", "kitchen", "staging portal owner", "api 77777"):
+        costs.append(min(cpu_ms(resolve, index, query) for _ in range(5)))
+    plain = cpu_ms(documented_resolve, "quiet elephants", keys)
+    return [row("a miss among 10,000 keys", 20, max(costs), plain, "ms")]
+
+
+# What it costs -----------------------------------------------------------------------------------
+
+
+def cpu_ms(action: Callable[..., object], *arguments: object) -> float:
+    start = time.process_time()
+    action(*arguments)
+    return (time.process_time() - start) * 1e3
+
+
+def peak_mb() -> float:
+    with open("/proc/self/status") as status:
+        peak = next(line for line in status if line.startswith("VmHWM"))
+    return int(peak.split()[1]) / 1024
+
+
+def probe_first(count: int) -> dict[str, float]:
+    pairs = numbered(count)
+    index = index_of(pairs)
+    import numpy as np  # noqa: F401
+
+    first = cpu_ms(index.recall, pairs[count // 2][0], "bench")
+    return {"first": first, "mb": peak_mb()}
+
+
+def probe_plain(count: int) -> dict[str, float]:
+    """The documented steps as one writes them down first: all facts in one set of banks."""
+    import numpy as np
+
+    from nuggets.fhrr.phasors import mulberry32
+
+    def recall() -> None:
+        dims, banks = 16384, 4
+        keys = np.exp(2j * np.pi * (mulberry32(1, 0, count * dims) / 2**32)).reshape(count, dims)
+        cosines = (keys @ keys.conj().T).real / dims
+        np.fill_diagonal(cosines, 0)
+        keys = keys - 0.4 * (cosines @ keys)
+        keys /= np.abs(keys)
+        roles = np.exp(2j * np.pi * np.outer(np.arange(count), np.arange(dims)) / dims)
+        for bank in range(banks):
+            memory = (keys[bank::banks] * roles[bank::banks]).sum(axis=0)
+            found = memory * roles[count // 2].conj()
+            (keys @ found.conj()).real / (np.linalg.norm(keys, axis=1) * np.linalg.norm(found))
+
+    return {"first": cpu_ms(recall), "mb": peak_mb()}
+
+
+PROBES = {"first": probe_first, "plain": probe_plain}
+
+
+def fresh(probe: str, count: int, times: int) -> dict[str, float]:
+    """The smallest of several fresh processes."""
+    command = [sys.executable, "-m", "benchmarks.facts", "--probe", probe, str(count)]
+    runs = []
+    for _ in range(times):
+        done = subprocess.run(
+            command, env={**os.environ, **ONE_THREAD}, check=True, capture_output=True, text=True
+        )
+        runs.append(json.loads(done.stdout))
+    return {name: min(run[name] for run in runs) for name in runs[0]}
+
+
+def cold_rows(quick: bool) -> list[dict[str, Any]]:
+    times = 3 if quick else 9
+    plain = fresh("plain", 128 if quick else 512, 1)
+    rows = []
+    for count, ms, mb in ((512, 40, 65), (10_000, 45, 150)):
+        ours = fresh("first", count, times)
+        rows.append(row(f"first recall, {count} facts", ms, ours["first"], plain["first"], "ms"))
+        rows.append(row(f"peak memory, {count} facts", mb, ours["mb"], plain["mb"], "MB"))
+    return rows
+
+
+def warm_rows(quick: bool) -> list[dict[str, Any]]:
+    pairs = numbered(512)
+    index = index_of(pairs)
+    plain = probe_plain(64)["first"]
+    index.recall(pairs[0][0], "bench")
+    same = min(cpu_ms(index.recall, pairs[0][0], "bench") for _ in range(20))
+    others = sorted(cpu_ms(index.recall, key, "bench") for key, _ in pairs[1:40])
+    return [
+        row("the same key again", 0.2, same, plain, "ms"),
+        row("another key of a built page", 1, others[len(others) // 2], plain, "ms"),
+        *change_rows([1, 33, 63, 64] if quick else list(range(1, 65)), plain),
+    ]
+
+
+def change_rows(fills: list[int], plain: float) -> list[dict[str, Any]]:
+    """The slowest fill level of the last page; of each level the best of three."""
+    pairs = numbered(512)
+    costs: dict[str, dict[int, list[float]]] = {"remember": {}, "forget": {}, "update": {}}
+    for _ in range(3):
+        index = index_of(pairs[: 447 + fills[0]])
+        index.recall(pairs[0][0], "bench")
+        for filled in range(fills[0], 65):
+            number = 447 + filled
+            (older, _), (old, old_value), (key, value) = pairs[number - 2 : number + 1]
+            note = fact(number, key, value)
+            remember = cost_of(index, Changes(put=(note,)), key)
+            forget = cost_of(index, Changes(drop=(note.id,)), older)
+            index.apply(Changes(put=(note,)))
+            index.recall(old, "bench")
+            update = cost_of(index, Changes(put=(note._replace(content=old_value),)), key)
+            index.apply(Changes(put=(note,)))
+            for name, cost in zip(costs, (remember, forget, update), strict=True):
+                costs[name].setdefault(filled, []).append(cost)
+    return [
+        row(f"{name} then recall, 512 facts", 10, max(min(levels[f]) for f in fills), plain, "ms")
+        for name, levels in costs.items()
+    ]
+
+
+def cost_of(index: FactIndex, changes: Changes, asked: str) -> float:
+    start = time.process_time()
+    index.apply(changes)
+    index.recall(asked, "bench")
+    return (time.process_time() - start) * 1e3
+
+
+def right_rows(count: int, crowded: int) -> list[dict[str, Any]]:
+    """Every fact asked once, in random order; the baseline keeps `crowded` facts in one set of
+    banks, as many as memory allows, and asks every eighth."""
+    one_set = Banks(NuggetConfig("bench"), seed_from_text("bench"))
+    pattern = tuple(range(crowded))
+    asked = pattern[::8]
+    baseline = 100 * sum(one_set.decode(pattern, i).best == i for i in asked) / len(asked)
+    rows = []
+    for title, values in (("distinct values", None), ("every value many times", count // 50)):
+        pairs = numbered(count, values)
+        index = index_of(pairs)
+        order = list(range(count))
+        Random(1).shuffle(order)
+        start = time.process_time()
+        right = sum(index.recall(pairs[i][0], "bench").answer == pairs[i][1] for i in order)
+        took = (time.process_time() - start) * 1e3 / count
+        name = f"right answers of {count}, {title}"
+        found = row(name, 100, 100 * right / count, baseline, "%", at_most=False)
+        rows.append(found | {"note": f"{took:.2f} ms a recall; {crowded} facts in one set"})
+    return rows
+
+
+def rows(quick: bool) -> list[dict[str, Any]]:
+    """All measurements, goals and baselines."""
+    return [
+        *cold_rows(quick),
+        *warm_rows(quick),
+        *right_rows(2_000 if quick else 10_000, 1024 if quick else 1536),
+        *typo_rows(3 if quick else 30),
+        *unrelated_rows(3 if quick else 30),
+        *miss_rows(),
+    ]
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions, smaller corpora")
+    parser.add_argument("--json", metavar="FILE", help="write the rows there as well")
+    parser.add_argument("--probe", nargs=2, metavar=("NAME", "FACTS"), help=argparse.SUPPRESS)
+    options = parser.parse_args(argv)
+    if options.probe:
+        name, count = options.probe
+        print(json.dumps(PROBES[name](int(count))))
+        return 0
+    os.environ.update(ONE_THREAD)
+    found = rows(options.quick)
+    for r in found:
+        sign = "≤" if r["at_most"] else "≥"
+        print(
+            f"{'ok ' if r['ok'] else 'NOT'} {r['name']:<62} {sign}{r['goal']:>6g} "
+            f"{r['measured']:>9.3f} {r['unit']:<2}  baseline {r['baseline']:>10.3f}",
+            r.get("note", ""),
+        )
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(found, file, indent=1, ensure_ascii=False)
+    return 0 if all(r["ok"] for r in found) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""How long a pass thinks about 10,000 notes, and how promotion stands random hand edits.
+
+python benchmarks/reflection.py [notes]     times, against reading every note's words once
+python benchmarks/reflection.py --soak N    N random edit scripts on a MEMORY.md
+"""
+
+import random
+import sys
+import time
+from collections.abc import Callable
+
+from nuggets.graph.notes import new_note
+from nuggets.records import GraphNoteMetaInput, MemoryNote
+from nuggets.reflection import Policy, reflect
+from nuggets.text import words
+
+NOW = "2026-01-31T09:00:00.000Z"
+VOCABULARY = 20_000  # distinct words, drawn as in language: the n-th with weight 1/n
+
+
+def sample_notes(count: int, chance: random.Random) -> dict[str, MemoryNote]:
+    """Notes of twenty nuggets, one in twenty a near copy of another, one in five a fact."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    vocabulary = ["".join(chance.choices(letters, k=chance.randint(3, 10))) for _ in range(VOCABULARY)]
+    weights = [1 / (rank + 1) for rank in range(VOCABULARY)]
+    notes: dict[str, MemoryNote] = {}
+    contents: list[tuple[str, str]] = []
+    for number in range(count):
+        fact = chance.random() < 0.2
+        if contents and not fact and chance.random() < 0.05:
+            nugget, content = chance.choice(contents)
+            content = f"{content} {chance.choice(vocabulary)}"
+        else:
+            nugget = f"topic {chance.randrange(20)}"
+            length = chance.randint(1, 6) if fact else chance.randint(20, 80)
+            content = " ".join(chance.choices(vocabulary, weights, k=length))
+            if not fact:
+                contents.append((nugget, content))
+        note = new_note(
+            nugget=nugget,
+            kind="fact" if fact else "note",
+            title=f"{' '.join(chance.choices(vocabulary, weights, k=3))} {number}",
+            content=content,
+            tags=(),
+            given=GraphNoteMetaInput(),
+            now=NOW,
+            note_id=f"{'fact' if fact else 'note'}-{nugget}-{number:08x}",
+            project="",
+        )
+        notes[note.id] = note
+    return notes
+
+
+def seconds(work: Callable[[], object]) -> float:
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def report(count: int) -> None:
+    for layout in ("twenty nuggets", "one nugget"):
+        notes = sample_notes(count, random.Random(1))
+        if layout == "one nugget":
+            notes = {i: note._replace(nugget_name="topic") for i, note in notes.items()}
+        reading = seconds(lambda notes=notes: [words(note.content) for note in notes.values()])  # type: ignore[misc]
+        print(f"{count} notes in {layout}; reading their words once: {reading:.2f} s")
+        for limit in (10, count):
+            policy = Policy(max_notes=limit)
+            taken = seconds(lambda notes=notes, policy=policy: reflect(notes, NOW, policy))  # type: ignore[misc]
+            _, result = reflect(notes, NOW, policy)
+            print(
+                f"  limit {limit:>6}: {taken:6.2f} s ({taken / reading:5.2f} x reading)  "
+                f"hidden {result.hidden}, rewritten {result.rewritten}, tagged {result.tagged}, "
+                f"merged {result.merged}, linked {result.linked}"
+            )
+
+
+if __name__ == "__main__":
+    report(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)

@@ -1,0 +1,90 @@
+"""Going back: the changes that undo a commit and nobody's later work. Pure."""
+
+from collections.abc import Iterable
+
+from nuggets.errors import Conflict, NotFound
+from nuggets.records import Changes, Commit, MemoryNote
+from nuggets.state import State
+from nuggets.text import folded
+
+UNDO = "undo"  # the action of a commit that takes another back is this and its revision
+
+
+def reverted(state: State, commit: Commit) -> Changes:
+    """What puts everything back to before the commit; `Conflict` where a later change would go.
+
+    Recalls since then stay counted: they are no change of what a note says.
+    """
+    notes = [*(note.id for note in commit.changes.put), *commit.changes.drop]
+    after = {note.id: note for note in commit.changes.put}
+    before = {note.id: note for note in commit.before.put}
+    later = [i for i in notes if not _same(state.notes.get(i), after.get(i))]
+    if later:
+        raise Conflict(
+            f"revision {commit.revision} cannot be undone: {_some(later)} changed after it, and "
+            "that would be lost. Undo the later revision first (see the history)"
+        )
+    for name in commit.before.drop_nuggets:
+        fold = folded(name)
+        strangers = [
+            n.id
+            for n in state.notes.values()
+            if folded(n.nugget_name) == fold and n.id not in after
+        ]
+        if strangers:
+            raise Conflict(
+                f"revision {commit.revision} made the nugget {name!r}, which now also holds "
+                f"{_some(strangers)}; undo or remove those first"
+            )
+    return Changes(
+        put=tuple(
+            _with_recalls_of(before[i], state.notes.get(i, before[i])) for i in notes if i in before
+        ),
+        drop=tuple(i for i in notes if i not in before),
+        put_nuggets=commit.before.put_nuggets,
+        drop_nuggets=commit.before.drop_nuggets,
+        marks=commit.before.marks,
+        action=f"{UNDO} {commit.revision}",
+    )
+
+
+def to_undo(newest_first: Iterable[Commit]) -> Commit:
+    """The last thing that was done and not undone yet."""
+    undone: set[int] = set()
+    for commit in newest_first:
+        if commit.revision in undone:
+            continue  # an undo that was undone counts for nothing either
+        if commit.changes.action.startswith(UNDO):
+            undone.add(int(commit.changes.action.rpartition(" ")[2]))
+        elif not is_quiet(commit):
+            return commit
+    raise NotFound("there is nothing to undo")
+
+
+def is_quiet(commit: Commit) -> bool:
+    """Only recalls were counted: nothing that anyone would call a change."""
+    return commit.changes._replace(touches=(), action="", client="") == Changes()
+
+
+def concerns(commit: Commit, note_id: str) -> bool:
+    """Did the commit change this note?"""
+    return note_id in commit.changes.drop or any(n.id == note_id for n in commit.changes.put)
+
+
+def _same(note: MemoryNote | None, other: MemoryNote | None) -> bool:
+    if note is None or other is None:
+        return note is other
+    return _with_recalls_of(note, other) == other
+
+
+def _with_recalls_of(note: MemoryNote, other: MemoryNote) -> MemoryNote:
+    return note._replace(
+        hits=other.hits,
+        hit_sessions=other.hit_sessions,
+        last_hit_session=other.last_hit_session,
+        last_accessed_at=other.last_accessed_at,
+    )
+
+
+def _some(ids: list[str]) -> str:
+    return ", ".join(ids[:3]) + (f" and {len(ids) - 3} more" if len(ids) > 3 else "")

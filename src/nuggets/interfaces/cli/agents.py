@@ -1,0 +1,122 @@
+"""Commands for agents: mcp, hook, connect, disconnect."""
+
+import os
+from argparse import ArgumentParser
+
+from nuggets.errors import MissingExtra
+from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.printing import printable
+from nuggets.interfaces.connect import HOSTS
+from nuggets.interfaces.hooks.payload import EVENTS
+
+
+def _mcp_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--tools",
+        choices=("few", "all"),
+        default="few",
+        help="all: also list_notes, merge_notes, undo and promote (default: few)",
+    )
+
+
+def _mcp(call: Call) -> Outcome:
+    try:
+        from nuggets.interfaces.mcp.server import Door, serve_stdio
+    except ModuleNotFoundError as problem:
+        if (problem.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio"):
+            raise
+        raise MissingExtra(
+            "the MCP server needs one more package: pip install 'nuggets-memory[mcp]'"
+        ) from None
+    serve_stdio(Door(call.settings), all_tools=call.options.tools == "all")
+    return Outcome(None, [])
+
+
+def _hook_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("event", help=f"{', '.join(EVENTS)}, or the host's own name for it")
+    parser.add_argument("--host", default="", help="which host calls, where it cannot be seen")
+
+
+def _hook(call: Call) -> Outcome:
+    from nuggets.interfaces.hooks.running import main
+
+    main([call.options.event, "--host", call.options.host, "--dir", call.settings["dir"]])
+    return Outcome(None, [])
+
+
+def _host_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("host", choices=HOSTS, metavar="HOST", help=", ".join(HOSTS))
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--user", action="store_true", help="for all your projects (the default)")
+    where.add_argument("--project", action="store_true", help="for the project you are in")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+
+
+def _connect(call: Call) -> Outcome:
+    return _changed(call, connecting=True)
+
+
+def _disconnect(call: Call) -> Outcome:
+    return _changed(call, connecting=False)
+
+
+def _changed(call: Call, *, connecting: bool) -> Outcome:
+    from nuggets.interfaces.connect.plan import apply, difference, planned
+
+    options = call.options
+    scope = "project" if options.project else "user"
+    edits = planned(
+        options.host,
+        scope=scope,
+        connecting=connecting,
+        here=os.getcwd(),
+        home=os.path.expanduser("~"),
+        shelf_directory=call.settings["dir"],
+    )
+    changing = [edit for edit in edits if edit.before != edit.after]
+    lines = [printable(line) for edit in changing for line in difference(edit)]
+    if not changing:
+        done = "connected" if connecting else "disconnected"
+        lines.append(f"{options.host} is {done} already; nothing to do.")
+    elif options.dry_run:
+        lines.append("Nothing was written: --dry-run.")
+    else:
+        backups = apply(changing, call.settings["dir"])
+        lines += [f"Backup: {backup}" for backup in backups]
+        verb = "Connected" if connecting else "Disconnected"
+        lines.append(f"{verb} {options.host}. Start it anew to see the change.")
+    shape = {
+        "host": options.host,
+        "scope": scope,
+        "dryRun": options.dry_run,
+        "files": [edit.path for edit in changing],
+    }
+    return Outcome(shape, lines)
+
+
+COMMANDS = {
+    "mcp": Command(
+        "serve memory to an agent over MCP, on standard input and output",
+        ("nuggets mcp", "nuggets mcp --tools all"),
+        _mcp_arguments,
+        _mcp,
+    ),
+    "hook": Command(
+        "answer a hook of an agent's host; hosts call this, people use `nuggets connect`",
+        ("echo '{\"prompt\": \"where is auth?\"}' | nuggets hook user-prompt",),
+        _hook_arguments,
+        _hook,
+    ),
+    "connect": Command(
+        "connect an agent: its MCP server and its hooks, in the agent's own configuration",
+        ("nuggets connect claude-code", "nuggets connect codex --project --dry-run"),
+        _host_arguments,
+        _connect,
+    ),
+    "disconnect": Command(
+        "take out what connect put into an agent's configuration",
+        ("nuggets disconnect claude-code",),
+        _host_arguments,
+        _disconnect,
+    ),
+}

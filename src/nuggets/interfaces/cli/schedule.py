@@ -1,0 +1,228 @@
+"""Commands on the daily clean-up's clock: schedule run, status, install, uninstall."""
+
+import os
+import shutil
+import subprocess
+import sys
+from argparse import ArgumentParser
+from datetime import datetime
+from typing import NamedTuple
+
+from nuggets.errors import NotFound, NuggetsError
+from nuggets.files import replace_file
+from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.printing import printable
+from nuggets.interfaces.scheduler import Heartbeat, summary, tick
+
+MARK = "# nuggets: daily clean-up"
+
+
+class Plan(NamedTuple):
+    """What installing a timer does: files to write, commands to run."""
+
+    kind: str
+    files: dict[str, str]
+    enable: list[list[str]]
+    disable: list[list[str]]
+
+
+def _run_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--once", action="store_true", help="run if it is due, then end")
+
+
+def _run(call: Call) -> Outcome:
+    if call.options.once:
+        done = tick(call.shelf, datetime.now())
+        if done is None:
+            return Outcome({"ran": False}, ["Not due."])
+        return Outcome({"ran": True, **done.to_json()}, [summary(done)])
+    print("Looking after the memory; stop with Ctrl-C.", file=sys.stderr)
+    Heartbeat(call.shelf, report=lambda text: print(printable(text), flush=True)).run()
+    return Outcome({}, [])
+
+
+def _no_arguments(parser: ArgumentParser) -> None:
+    pass
+
+
+def _status(call: Call) -> Outcome:
+    status = call.shelf.schedule_status(datetime.now())
+    last = status.last.to_json() if status.last else None
+    shape = {"last": last, "next": status.next_run.isoformat(timespec="minutes")}
+    lines = [
+        f"Last run: {summary(status.last) if status.last else 'never'}",
+        f"Next run: {status.next_run:%Y-%m-%d %H:%M}, if anything is up then; else when it is",
+    ]
+    return Outcome(shape, lines)
+
+
+def _install_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be written")
+
+
+def _install(call: Call) -> Outcome:
+    plan = _plan(call)
+    lines = [f"Timer: {plan.kind}"]
+    for path, text in plan.files.items():
+        lines += [f"{path}:", *(f"  {line}" for line in text.splitlines())]
+    lines += [f"$ {' '.join(command)}" for command in plan.enable]
+    if not call.options.dry_run:
+        for path, text in plan.files.items():
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            replace_file(path, text.encode(), durable=False)
+        _run_all(plan.enable)
+        lines.append("Installed.")
+    return Outcome({"timer": plan.kind, "files": plan.files, "commands": plan.enable}, lines)
+
+
+def _uninstall(call: Call) -> Outcome:
+    plan = _plan(call)
+    there = [path for path in plan.files if os.path.exists(path)]
+    if plan.kind == "crontab":
+        there = ["crontab"] if MARK in _crontab() else []
+    if not there:
+        return Outcome({"removed": []}, ["Not found: no timer is installed."], 1)
+    lines = [f"Removes {path}" for path in there] + [f"$ {' '.join(c)}" for c in plan.disable]
+    if not call.options.dry_run:
+        _run_all(plan.disable)
+        for path in plan.files:
+            if os.path.exists(path):
+                os.unlink(path)
+        lines.append("Uninstalled.")
+    return Outcome({"removed": there}, lines)
+
+
+def _plan(call: Call) -> Plan:
+    hour, minute = call.settings["reflection_hour"], call.settings["reflection_minute"]
+    program = [sys.executable, "-m", "nuggets"]
+    if call.settings.origins["dir"] != "default":
+        program += ["--dir", os.path.abspath(os.path.expanduser(call.settings["dir"]))]
+    program += ["schedule", "run", "--once"]
+    if sys.platform == "darwin":
+        return _launchd(program, hour, minute)
+    if _has_systemd():
+        return _systemd(program, hour, minute)
+    if shutil.which("crontab"):
+        return _cron(program, hour, minute)
+    raise NotFound(
+        "neither a systemd user session, launchd nor crontab is here; keep "
+        "`nuggets schedule run` running instead, or let your agent's server do it"
+    )
+
+
+def _has_systemd() -> bool:
+    if not shutil.which("systemctl"):
+        return False
+    probe = ["systemctl", "--user", "show-environment"]
+    return subprocess.run(probe, capture_output=True, check=False).returncode == 0
+
+
+def _systemd(program: list[str], hour: int, minute: int) -> Plan:
+    folder = os.path.expanduser("~/.config/systemd/user")
+    quoted = " ".join(
+        '"' + word.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%") + '"'
+        for word in program
+    )
+    service = f"""\
+[Unit]
+Description=Nuggets: daily clean-up of the memory
+
+[Service]
+Type=oneshot
+ExecStart={quoted}
+"""
+    timer = f"""\
+[Unit]
+Description=Nuggets: daily clean-up of the memory
+
+[Timer]
+OnCalendar=*-*-* {hour:02d}:{minute:02d}:00
+Persistent=true
+
+[Install]
+WantedBy=timers.target
+"""
+    return Plan(
+        "systemd user timer",
+        {f"{folder}/nuggets.service": service, f"{folder}/nuggets.timer": timer},
+        [
+            ["systemctl", "--user", "daemon-reload"],
+            ["systemctl", "--user", "enable", "--now", "nuggets.timer"],
+        ],
+        [["systemctl", "--user", "disable", "--now", "nuggets.timer"]],
+    )
+
+
+def _launchd(program: list[str], hour: int, minute: int) -> Plan:
+    import plistlib
+
+    path = os.path.expanduser("~/Library/LaunchAgents/nuggets.daily.plist")
+    text = plistlib.dumps(
+        {
+            "Label": "nuggets.daily",
+            "ProgramArguments": program,
+            "StartCalendarInterval": {"Hour": hour, "Minute": minute},
+        }
+    ).decode()
+    return Plan(
+        "launchd agent",
+        {path: text},
+        [["launchctl", "load", "-w", path]],
+        [["launchctl", "unload", "-w", path]],
+    )
+
+
+def _cron(program: list[str], hour: int, minute: int) -> Plan:
+    import shlex
+
+    kept = [line for line in _crontab().splitlines() if not line.endswith(MARK)]
+    entry = f"{minute} {hour} * * * {shlex.join(program).replace('%', chr(92) + '%')} {MARK}"
+    return Plan(
+        "crontab",
+        {},
+        [["crontab", "-", "\n".join([*kept, entry])]],
+        [["crontab", "-", "\n".join(kept)]],
+    )
+
+
+def _crontab() -> str:
+    listed = subprocess.run(["crontab", "-l"], capture_output=True, text=True, check=False)
+    return listed.stdout if listed.returncode == 0 else ""
+
+
+def _run_all(commands: list[list[str]]) -> None:
+    for command in commands:
+        text = None
+        if command[:2] == ["crontab", "-"]:
+            command, text = command[:2], command[2] + "\n"
+        done = subprocess.run(command, capture_output=True, text=True, check=False, input=text)
+        if done.returncode:
+            raise NuggetsError(f"`{' '.join(command)}` failed: {done.stderr.strip()}")
+
+
+COMMANDS = {
+    "schedule run": Command(
+        "look after the memory: run the daily clean-up whenever it is due",
+        ("nuggets schedule run", "nuggets schedule run --once"),
+        _run_arguments,
+        _run,
+    ),
+    "schedule status": Command(
+        "show the last and the next run",
+        ("nuggets schedule status", "nuggets schedule status --json"),
+        _no_arguments,
+        _status,
+    ),
+    "schedule install": Command(
+        "have the system run it every day: systemd, launchd or cron",
+        ("nuggets schedule install --dry-run", "nuggets schedule install"),
+        _install_arguments,
+        _install,
+    ),
+    "schedule uninstall": Command(
+        "take the timer away again",
+        ("nuggets schedule uninstall",),
+        _install_arguments,
+        _uninstall,
+    ),
+}

@@ -1,0 +1,171 @@
+"""What each host's configuration needs: which file, where in it, which words."""
+
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+_TOOLS_WITH_FILES = "Read|Edit|MultiEdit|Write|NotebookEdit"
+
+
+class Member(NamedTuple):
+    """A value at a place in a JSON file."""
+
+    file: str
+    path: tuple[str, ...]
+    value: Any
+
+
+class Item(NamedTuple):
+    """An entry in a list in a JSON file."""
+
+    file: str
+    path: tuple[str, ...]
+    value: Any
+
+
+class Table(NamedTuple):
+    """A table in a TOML file."""
+
+    file: str
+    path: tuple[str, ...]
+    value: Mapping[str, Any]
+
+
+class Whole(NamedTuple):
+    """A file that is ours altogether."""
+
+    file: str
+    packaged: str  # its name among the files that come with this package
+
+
+Piece = Member | Item | Table | Whole
+
+
+def pieces(host: str, root: str, *, user: bool, command: Sequence[str]) -> list[Piece]:
+    """All that connects a host. `root`: the home directory, or the project's."""
+    make = {
+        "claude-code": _claude_code,
+        "codex": _codex,
+        "cursor": _cursor,
+        "gemini": _gemini,
+        "opencode": _opencode,
+        "pi": _pi,
+    }[host]
+    return make(root, user, list(command))
+
+
+def is_ours(item: Any) -> bool:
+    """Is this entry of a list of hooks one that we wrote, by whichever path to the command?"""
+    if not isinstance(item, dict):
+        return False
+    inner = item.get("hooks")
+    if isinstance(inner, list):
+        return bool(inner) and all(is_ours(hook) for hook in inner)
+    arguments = item.get("args") if isinstance(item.get("args"), list) else []
+    words = f"{item.get('command', '')} {' '.join(map(str, arguments or []))}".split()
+    at = words.index("hook") if "hook" in words else 0
+    return at > 0 and os.path.basename(words[at - 1]).strip("'\"") == "nuggets"
+
+
+def _server(command: list[str]) -> dict[str, Any]:
+    return {"command": command[0], "args": [*command[1:], "mcp"]}
+
+
+def _claude_code(root: str, user: bool, command: list[str]) -> list[Piece]:
+    servers = ".claude.json" if user else ".mcp.json"
+    settings = os.path.join(root, ".claude", "settings.json")
+
+    def hook(event: str, name: str, timeout: int, matcher: str = "", **more: Any) -> Item:
+        run = {"type": "command", "command": command[0], "args": [*command[1:], "hook", name]}
+        entry: dict[str, Any] = {"hooks": [{**run, **more, "timeout": timeout}]}
+        return Item(
+            settings, ("hooks", event), {"matcher": matcher, **entry} if matcher else entry
+        )
+
+    return [
+        Member(os.path.join(root, servers), ("mcpServers", "nuggets"), _server(command)),
+        hook("SessionStart", "session-start", 5, "startup|resume|clear|compact"),
+        hook("UserPromptSubmit", "user-prompt", 3),
+        hook("PostToolUse", "post-tool", 10, _TOOLS_WITH_FILES, **{"async": True}),
+        hook("PreCompact", "pre-compact", 10),
+        hook("Stop", "stop", 20, **{"async": True}),
+    ]
+
+
+def _codex(root: str, user: bool, command: list[str]) -> list[Piece]:
+    folder = os.path.join(root, ".codex")
+    hooks = os.path.join(folder, "hooks.json")
+    found: list[Piece] = [
+        Table(os.path.join(folder, "config.toml"), ("mcp_servers", "nuggets"), _server(command))
+    ]
+    for event, name, timeout in (
+        ("SessionStart", "session-start", 5),
+        ("UserPromptSubmit", "user-prompt", 3),
+        ("PostToolUse", "post-tool", 10),
+        ("PreCompact", "pre-compact", 10),
+        ("Stop", "stop", 20),
+    ):
+        line = shlex.join([*command, "hook", name, "--host", "codex"])
+        run = {"type": "command", "command": line, "timeout": timeout}
+        found.append(Item(hooks, ("hooks", event), {"hooks": [run]}))
+    return found
+
+
+def _cursor(root: str, user: bool, command: list[str]) -> list[Piece]:
+    folder = os.path.join(root, ".cursor")
+    hooks = os.path.join(folder, "hooks.json")
+    found: list[Piece] = [
+        Member(os.path.join(folder, "mcp.json"), ("mcpServers", "nuggets"), _server(command)),
+        Member(hooks, ("version",), 1),
+    ]
+    for event, name in (
+        ("sessionStart", "session-start"),
+        ("beforeSubmitPrompt", "user-prompt"),
+        ("postToolUse", "post-tool"),
+        ("preCompact", "pre-compact"),
+        ("stop", "stop"),
+    ):
+        line = shlex.join([*command, "hook", name, "--host", "cursor"])
+        found.append(Item(hooks, ("hooks", event), {"command": line}))
+    return found
+
+
+def _gemini(root: str, user: bool, command: list[str]) -> list[Piece]:
+    settings = os.path.join(root, ".gemini", "settings.json")
+    found: list[Piece] = [Member(settings, ("mcpServers", "nuggets"), _server(command))]
+    for event, name, milliseconds in (
+        ("SessionStart", "session-start", 5000),
+        ("BeforeAgent", "user-prompt", 3000),
+        ("AfterTool", "post-tool", 5000),
+        ("PreCompress", "pre-compact", 5000),
+        ("AfterAgent", "stop", 5000),
+    ):
+        run = {
+            "name": f"nuggets-{name}",
+            "type": "command",
+            "command": shlex.join([*command, "hook", name, "--host", "gemini"]),
+            "timeout": milliseconds,
+        }
+        found.append(Item(settings, ("hooks", event), {"hooks": [run]}))
+    return found
+
+
+def _opencode(root: str, user: bool, command: list[str]) -> list[Piece]:
+    folder = os.path.join(root, ".config", "opencode") if user else root
+    plugins = os.path.join(folder if user else os.path.join(root, ".opencode"), "plugins")
+    commented = os.path.join(folder, "opencode.jsonc")
+    settings = commented if os.path.exists(commented) else os.path.join(folder, "opencode.json")
+    server = {"type": "local", "command": [*command, "mcp"], "enabled": True}
+    return [
+        Member(settings, ("mcp", "nuggets"), server),
+        Whole(os.path.join(plugins, "nuggets.ts"), "opencode/nuggets.ts"),
+    ]
+
+
+def _pi(root: str, user: bool, command: list[str]) -> list[Piece]:
+    folder = os.path.join(root, ".pi", "agent") if user else os.path.join(root, ".pi")
+    return [
+        Whole(os.path.join(folder, "extensions", name), f"pi/{name}")
+        for name in ("nuggets.ts", "proactive.ts")
+    ]

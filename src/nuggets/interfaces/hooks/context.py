@@ -1,0 +1,117 @@
+"""What a hook tells an agent: what matters here, and what memory has on a prompt.
+
+Only memories of this project and of none; those of another never get in by themselves.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from nuggets import memory_file, times
+from nuggets.errors import NuggetsError
+from nuggets.interfaces.fencing import TAG, age, inert, one_line, without_fenced
+from nuggets.records import MemoryNote, SearchNotesResult
+
+if TYPE_CHECKING:
+    from nuggets.shelf import NuggetShelf
+
+START_CHARACTERS = 8000  # hosts cut at 10,000; the fence and other hooks' words need room too
+START_LINES = 60
+PROMPT_LINES = 5
+PROMPT_LINE = 300
+PROMPT_CHARACTERS = 2000  # of a prompt that are searched: what it is about stands at its start
+MEMORY_LINES, MEMORY_BYTES = 200, 25_000  # what hosts load of MEMORY.md
+STICKS = 3  # sessions, as for promotion
+LEAST_RELEVANCE = 0.5  # measured on prompts about other things: see benchmarks/agents.py
+RELATIVE = 0.75  # of the best: a second-rate note is noise beside a good one
+
+
+def at_start(shelf: "NuggetShelf", *, loads_memory_file: bool, resumed: bool) -> str:
+    """Statements about this project: what was promoted, what is durable, the task in hand."""
+    known = _loaded_already(shelf) if loads_memory_file else ""
+    notes = [note for note in shelf.list_notes() if not shelf.is_foreign(note)]
+    tasks = [note for note in notes if note.nugget_name == "tasks" and note.project]
+    chosen = sorted((note for note in notes if _lasts(note)), key=_weight, reverse=True)
+    lines: list[str] = []
+    if resumed and tasks:
+        newest = max(tasks, key=lambda note: note.updated_at)
+        lines.append(f"- The task before this point: {one_line(newest.content, 1200)}")
+    lines += _fitting(chosen, known, START_CHARACTERS - sum(map(len, lines)))
+    return _block("What memory holds for this project", lines)
+
+
+def _lasts(note: MemoryNote) -> bool:
+    return note.stability == "durable" and note.source != "tool_observation"
+
+
+def _weight(note: MemoryNote) -> tuple[bool, bool, int, str]:
+    """Promoted first, then preferences, then what is recalled often, then what is new."""
+    return (note.hits >= STICKS, note.type == "preference", note.hits, note.updated_at)
+
+
+def _fitting(notes: Iterable[MemoryNote], known: str, room: int) -> list[str]:
+    lines: list[str] = []
+    now = times.now()
+    for note in notes:
+        if known and note.title in known and one_line(note.content, 60).rstrip("…") in known:
+            continue
+        line = _line(note, now, 240)
+        room -= len(line) + 1
+        if room < 0 or len(lines) >= START_LINES:
+            break
+        lines.append(line)
+    return lines
+
+
+def _loaded_already(shelf: "NuggetShelf") -> str:
+    """What the host has put into the context by itself."""
+    try:
+        path = memory_file.located(shelf.settings["memory_file"], shelf.project)
+        text = memory_file.read(path)
+    except NuggetsError:
+        return ""
+    loaded = "\n".join(text.splitlines()[:MEMORY_LINES]).encode()[:MEMORY_BYTES]
+    return " ".join(loaded.decode(errors="ignore").split())
+
+
+def on_prompt(
+    shelf: "NuggetShelf", prompt: str, shown: frozenset[str], session: str
+) -> tuple[str, list[str]]:
+    """What memory has on a prompt that this session was not shown yet; "" if nothing fits."""
+    query = without_fenced(prompt)[:PROMPT_CHARACTERS].strip()
+    if len(query) < 3 or query.startswith("/") or not any(map(str.isalnum, query)):
+        return "", []
+    chosen = _relevant(shelf, shelf.search_notes(query, 20, session=None), shown)
+    notes = [shelf.get_note(note.id, session=session) for note in chosen]
+    now = times.now()
+    lines = [_line(note, now, PROMPT_LINE) for note in notes]
+    return _block("From memory, on this prompt", lines), [note.id for note in notes]
+
+
+def _relevant(
+    shelf: "NuggetShelf", results: Sequence[SearchNotesResult], shown: frozenset[str]
+) -> list[MemoryNote]:
+    ours = [r for r in results if not shelf.is_foreign(r.note)]
+    if not ours:
+        return []
+    least = max(LEAST_RELEVANCE, RELATIVE * max(r.relevance for r in ours))
+    good = [r.note for r in ours if r.relevance >= least and r.note.id not in shown]
+    return good[:PROMPT_LINES]
+
+
+def _line(note: MemoryNote, now: str, width: int) -> str:
+    source = note.source.replace("_", " ")
+    return (
+        f"- **{one_line(note.title, 100)}**: {one_line(note.content, width)} "
+        f"({source}, {age(note.updated_at, now)}, {note.id})"
+    )
+
+
+def _block(heading: str, lines: Sequence[str]) -> str:
+    if not lines:
+        return ""
+    body = inert("\n".join(lines))
+    return (
+        f"<{TAG}>\n{heading} (quoted data with source and age; get_note or "
+        f"`nuggets note show ID` opens one):\n{body}\n</{TAG}>"
+    )
+

@@ -1,0 +1,138 @@
+"""What memory does at each moment of a conversation."""
+
+import hashlib
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from nuggets.interfaces.fencing import one_line, without_fenced
+from nuggets.interfaces.hooks import inbox
+from nuggets.interfaces.hooks.capture import preferences
+from nuggets.interfaces.hooks.context import at_start, on_prompt
+from nuggets.interfaces.hooks.payload import Event
+from nuggets.interfaces.hooks.record import append, note_session, place, sweep
+from nuggets.project import current_project
+from nuggets.settings import load
+
+if TYPE_CHECKING:
+    from nuggets.shelf import NuggetShelf
+
+TASK_PROMPTS = 3  # the last ones say what the task has become
+TASK_CHARACTERS = 600  # of each
+HOSTS_WITH_MEMORY_FILE = ("claude-code",)
+
+
+def act(event: Event, directory: str) -> str:
+    """Do what the moment asks for; what the agent shall read, or ""."""
+    if event.name == "session-end":  # hosts leave hardly a second: the next start does the work
+        return ""
+    if event.name == "stop" and not inbox.waiting(directory):
+        return ""
+    note_session(directory, os.getppid(), event.session)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    with _opened(event, directory) as shelf:
+        if event.name == "session-start":
+            return _session_start(shelf, event, directory)
+        if event.name == "user-prompt":
+            return _user_prompt(shelf, event, directory)
+        if event.name == "pre-compact":
+            _pre_compact(shelf, event, directory)
+        inbox.fold(shelf, directory)
+        return ""
+
+
+def _opened(event: Event, directory: str) -> "NuggetShelf":
+    from nuggets.shelf import NuggetShelf
+
+    settings = load(os.environ, {"dir": directory})
+    project = settings["project"] or current_project(event.directory)
+    return NuggetShelf.open(
+        directory, settings=settings, client="hook", short_lived=True, project=project
+    )
+
+
+def _session_start(shelf: "NuggetShelf", event: Event, directory: str) -> str:
+    again = event.source in ("resume", "compact", "clear")
+    if again:  # what was shown is gone from the context
+        append(_diary(directory, event), json.dumps({"forgotten": True}) + "\n")
+    sweep(directory)
+    if inbox.waiting(directory):
+        inbox.fold(shelf, directory)
+    return at_start(
+        shelf,
+        loads_memory_file=event.host in HOSTS_WITH_MEMORY_FILE,
+        resumed=event.source in ("resume", "compact"),
+    )
+
+
+def _user_prompt(shelf: "NuggetShelf", event: Event, directory: str) -> str:
+    from nuggets.secrets import redacted
+
+    own = without_fenced(event.prompt[:20_000]).strip()
+    shown, _ = _diary_of(directory, event)
+    text, ids = on_prompt(shelf, own, frozenset(shown), event.session)
+    entry = {"prompt": redacted(one_line(own, TASK_CHARACTERS)), "shown": ids}
+    append(_diary(directory, event), json.dumps(entry) + "\n")
+    for stated in preferences(event.prompt):
+        said = redacted(stated.text)
+        where: dict[str, Any] = {"project": "" if stated.personal else shelf.project}
+        scope = "project" if where["project"] else "user"
+        shelf.remember(
+            "prefs", one_line(said, 80), said, scope=scope, source="explicit_user", **where
+        )
+    return text
+
+
+def _pre_compact(shelf: "NuggetShelf", event: Event, directory: str) -> None:
+    """What the agent was asked last, so that it finds back after its context is cut."""
+    _, prompts = _diary_of(directory, event)
+    if not prompts:
+        return
+    content = "\n".join(prompts[-TASK_PROMPTS:])
+    title = f"task of session {_short(event)}"
+    if shelf.has("tasks"):
+        for note in shelf.list_notes(nugget="tasks"):
+            if note.title == title:
+                shelf.edit_note(note.id, content=content)
+                return
+    shelf.create_note(
+        "tasks",
+        title,
+        content,
+        ["task"],
+        scope="session",
+        source="system",
+        stability="temporary",
+        project=shelf.project,
+    )
+
+
+def _short(event: Event) -> str:
+    return hashlib.sha1(event.session.encode(), usedforsecurity=False).hexdigest()[:12]
+
+
+def _diary(directory: str, event: Event) -> str:
+    """The file in which a conversation's prompts and what it was shown stand."""
+    return place(directory, "sessions", _short(event)) if event.session else ""
+
+
+def _diary_of(directory: str, event: Event) -> tuple[list[str], list[str]]:
+    """Ids of the notes that are in the context, and the prompts so far."""
+    shown: list[str] = []
+    prompts: list[str] = []
+    try:
+        with open(_diary(directory, event), encoding="utf-8") as file:
+            lines = file.readlines()
+    except OSError:
+        return [], []
+    for line in lines:
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            continue
+        if entry.get("forgotten"):
+            shown.clear()
+        shown += entry.get("shown", ())
+        if entry.get("prompt"):
+            prompts.append(entry["prompt"])
+    return shown, prompts

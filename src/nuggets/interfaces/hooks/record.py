@@ -1,0 +1,117 @@
+"""Small files beside the shelf that hooks keep: a log, missed deadlines, sessions.
+
+Knows no memory. Everything here may be lost without harm, so nothing here may fail its caller.
+"""
+
+import os
+from contextlib import suppress
+
+LOG_BYTES = 256 * 1024  # then the log begins anew, with one older one kept
+MISSES_BYTES = 64 * 1024  # far more than anyone needs to see that something is wrong
+SESSION_SECONDS = 2 * 86400  # a conversation that was silent for two days is over
+
+
+def place(directory: str, *parts: str) -> str:
+    """A path in the hooks' corner of a shelf's directory; "" if the shelf has none."""
+    directory = directory.removeprefix("file://")
+    if "://" in directory or directory == "memory:":
+        return ""
+    return os.path.join(os.path.expanduser(directory), "hooks", *parts)
+
+
+def append(path: str, text: str) -> None:
+    """One line more, for its owner only."""
+    if not path:
+        return
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+    try:
+        descriptor = os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        descriptor = os.open(path, flags, 0o600)
+    try:
+        os.write(descriptor, text.encode(errors="replace"))
+    finally:
+        os.close(descriptor)
+
+
+def log_problem(directory: str, what: str, problem: BaseException) -> None:
+    """Where it happened and what kind it was; never the texts that were being handled."""
+    from nuggets import times
+
+    path = place(directory, "log")
+    with suppress(OSError):
+        if path and os.path.exists(path) and os.path.getsize(path) > LOG_BYTES:
+            os.replace(path, f"{path}.1")
+        append(path, f"{times.now()} {what}: {type(problem).__name__} {_where(problem)}\n")
+
+
+def _where(problem: BaseException) -> str:
+    trace = problem.__traceback__
+    steps = []
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        steps.append(f"{os.path.basename(code.co_filename)}:{trace.tb_lineno} {code.co_name}")
+        trace = trace.tb_next
+    said = " ".join(str(problem).split())[:200] if isinstance(problem, OSError) else ""
+    return " ".join(filter(None, [said, "in", " > ".join(steps[-4:])]))
+
+
+def count_miss(directory: str, event: str) -> None:
+    """A hook ran out of time."""
+    from nuggets import times
+
+    path = place(directory, "missed")
+    with suppress(OSError):
+        if not (path and os.path.exists(path) and os.path.getsize(path) > MISSES_BYTES):
+            append(path, f"{times.now()} {event[:40]}\n")
+
+
+def missed_deadlines(directory: str) -> int:
+    """How often a hook ran out of time."""
+    try:
+        with open(place(directory, "missed"), "rb") as file:
+            return file.read().count(b"\n")
+    except OSError:
+        return 0
+
+
+def note_session(directory: str, host_process: int, session: str) -> None:
+    """Which conversation a host's process is in, so that its MCP server counts it as the same."""
+    path = place(directory, "hosts", str(host_process))
+    if not path or not session or noted_session(directory, host_process) == session:
+        return
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(path)
+        append(path, session)
+
+
+def noted_session(directory: str, host_process: int) -> str:
+    """The conversation that a hook noted for this process; "" if none, or an old one."""
+    import time
+
+    path = place(directory, "hosts", str(host_process))
+    try:
+        if time.time() - os.stat(path).st_mtime > SESSION_SECONDS:
+            return ""
+        with open(path, encoding="utf-8") as file:
+            return file.read(200)
+    except (OSError, ValueError):
+        return ""
+
+
+def sweep(directory: str) -> None:
+    """Take away what ended conversations left."""
+    import time
+
+    oldest = time.time() - SESSION_SECONDS
+    for corner in ("hosts", "sessions"):
+        folder = place(directory, corner)
+        with suppress(OSError):
+            for name in os.listdir(folder):
+                path = os.path.join(folder, name)
+                with suppress(OSError):
+                    if os.stat(path).st_mtime < oldest:
+                        os.unlink(path)

@@ -1,0 +1,112 @@
+"""One call of a hook: read what the host sends, act within a second, answer, exit 0."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nuggets.interfaces.hooks.payload import EVENTS, HOST_NAMES, Event, event_of
+from nuggets.interfaces.hooks.record import count_miss, log_problem
+
+DEADLINE_SECONDS = 1.0
+HELP = f"""\
+usage: nuggets hook EVENT [--host HOST] [--dir DIR]
+
+Called by an agent's host with its JSON on standard input; see `nuggets connect`.
+Events: {", ".join(EVENTS)}, and the hosts' own spellings of them."""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Always 0: a memory that fails must not fail the host."""
+    words, options = _split(argv)
+    if "--help" in argv or "-h" in argv:
+        sys.stdout.write(HELP + "\n")
+        return 0
+    directory = options.get("--dir") or os.environ.get("NUGGETS_DIR") or "~/.nuggets"
+    name = words[0] if words else ""
+    try:
+        _set_deadline(directory, name)
+        _say(answer_to(name, options.get("--host", ""), _stdin(), directory))
+    except Exception as problem:
+        log_problem(directory, f"hook {name[:40]}", problem)
+    finally:
+        _clear_deadline()
+    return 0
+
+
+def answer_to(name: str, host: str, raw: bytes, directory: str) -> str:
+    """What the host shall read: JSON in its own form, or nothing."""
+    import json
+
+    sent = json.loads(raw) if raw.strip() else {}
+    if not isinstance(sent, Mapping):
+        sent = {}
+    event = event_of(name, host or _host(), sent)
+    if not event.name:
+        return ""
+    if event.name == "post-tool":
+        from nuggets.interfaces.hooks.inbox import leave
+
+        leave(directory, event)
+        return ""
+    from nuggets.interfaces.hooks.moments import act
+
+    text = act(event, directory)
+    return json.dumps(_shape(event, text), ensure_ascii=False) if text else ""
+
+
+def _shape(event: Event, text: str) -> dict[str, Any]:
+    """Where each host looks for context."""
+    if event.host == "cursor":
+        return {"continue": True, "additional_context": text}
+    name = event.spelled or HOST_NAMES[event.name]
+    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
+
+
+def _host() -> str:
+    """Who called, where the command line does not say."""
+    if os.environ.get("CURSOR_VERSION"):
+        return "cursor"
+    return "claude-code" if os.environ.get("CLAUDE_PROJECT_DIR") else ""
+
+
+def _split(argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    words: list[str] = []
+    options: dict[str, str] = {}
+    rest = iter(argv)
+    for word in rest:
+        if word in ("--host", "--dir"):
+            options[word] = next(rest, "")
+        elif not word.startswith("-"):
+            words.append(word)
+    return words, options
+
+
+def _stdin() -> bytes:
+    return b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
+
+
+def _say(text: str) -> None:
+    if text:
+        try:
+            os.write(1, text.encode(errors="replace") + b"\n")
+        except OSError:  # the host has stopped listening
+            return
+
+
+def _set_deadline(directory: str, name: str) -> None:
+    """When time is up the process ends on the spot; every write here survives a kill."""
+    import signal
+
+    def expired(*_: object) -> None:
+        count_miss(directory, name)
+        os._exit(0)
+
+    signal.signal(signal.SIGALRM, expired)
+    signal.setitimer(signal.ITIMER_REAL, DEADLINE_SECONDS)
+
+
+def _clear_deadline() -> None:
+    import signal
+
+    signal.setitimer(signal.ITIMER_REAL, 0)

@@ -1,0 +1,1 @@
+"""The shelf for agents, over the Model Context Protocol: tools, resources, prompts."""

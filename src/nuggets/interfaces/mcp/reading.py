@@ -1,0 +1,227 @@
+"""Tools that look: recall, search_notes, get_note, list_notes, status."""
+
+from collections.abc import Iterable
+
+from nuggets import codec
+from nuggets.interfaces.fencing import PREFACE, fenced, fenced_note, one_line, project_name
+from nuggets.interfaces.hooks.record import missed_deadlines
+from nuggets.interfaces.mcp.arguments import (
+    TEXT,
+    TRUTH,
+    WHOLE,
+    Schema,
+    object_schema,
+    one_of,
+    told,
+)
+from nuggets.interfaces.mcp.tool import READ, Answer, Asked, Json, Tool, head
+from nuggets.records import SCOPES, TYPES, MemoryNote, SearchNotesResult
+
+LINE = 160  # characters of a note in an index: enough to decide whether to open it
+INDEX_CHARACTERS = 4800  # about 1,200 tokens: an index is read at every question
+PAGE = 30_000  # characters of a note shown at once: hosts cut an answer at about 25,000 tokens
+LISTED = 50
+
+_ITEMS: Schema = {"type": "array", "items": {"type": "object"}}
+_INDEX = object_schema({"results": _ITEMS, "omitted": WHOLE}, ("results", "omitted"))
+_NOTE = told(TEXT, "id, exact title, or start of the id")
+_NUGGET = told(TEXT, "only this topic")
+
+
+def _recall(asked: Asked, given: Json) -> Answer:
+    result, notes = asked.shelf.recall_or_search(given["query"], given.get("nugget"), asked.session)
+    shape = codec.recall_to_json(result)
+    if result.found:
+        note = asked.shelf.get_note(result.note_id, session=asked.session)
+        shape["note"] = head(note)
+        return Answer(shape, f"{PREFACE}\n{_shown(asked, note, result.answer)}")
+    index = _index(asked, notes)
+    shape["notes"] = index.structured["results"]
+    if not notes:
+        return Answer(shape, "Nothing is remembered about this.")
+    return Answer(shape, f"No fact of that key, but notes on it:\n{index.text}")
+
+
+def _search(asked: Asked, given: Json) -> Answer:
+    wanted = {name: given[name] for name in ("nugget", "scope", "type", "tag") if name in given}
+    limit = given.get("limit", 8)
+    return _index(
+        asked,
+        asked.shelf.search_notes(given["query"], limit, session=asked.session, **wanted),
+    )
+
+
+def _index(asked: Asked, results: Iterable[SearchNotesResult]) -> Answer:
+    found = list(results)
+    shapes = [
+        {
+            "note": {**head(r.note), "content": one_line(r.note.content, LINE)},
+            "score": round(r.score, 4),
+            "vectorScore": round(r.vector_score, 4),
+            "textScore": round(r.text_score, 4),
+            "relevance": round(r.relevance, 4),
+            "foreign": asked.shelf.is_foreign(r.note),
+        }
+        for r in found
+    ]
+    return _within_budget(asked, [r.note for r in found], shapes)
+
+
+def _within_budget(asked: Asked, notes: list[MemoryNote], shapes: list[Json]) -> Answer:
+    """As many lines as the budget allows; what is left out is counted, never silently gone."""
+    lines: list[str] = []
+    used = 0
+    for note in notes:
+        line = _line(asked, note)
+        used += len(line) + 1
+        if lines and used > INDEX_CHARACTERS:
+            break
+        lines.append(line)
+    omitted = len(notes) - len(lines)
+    structured = {"results": shapes[: len(lines)], "omitted": omitted}
+    if not lines:
+        return Answer(structured, "Nothing is remembered about this.")
+    more = [f"{omitted} more did not fit; narrow the query."] if omitted else []
+    text = "\n".join([PREFACE, fenced("\n".join(lines)), *more, "Open one with get_note."])
+    return Answer(structured, text)
+
+
+def _line(asked: Asked, note: MemoryNote) -> str:
+    where = f" [other project: {project_name(note.project)}]" if _foreign(asked, note) else ""
+    title, line = one_line(note.title, 80), one_line(note.content, LINE)
+    return f"{note.id} | {title}: {line}{where}"
+
+
+def _foreign(asked: Asked, note: MemoryNote) -> bool:
+    return asked.shelf.is_foreign(note)
+
+
+def _shown(asked: Asked, note: MemoryNote, text: str) -> str:
+    return fenced_note(note, text, here=asked.shelf.project, now=asked.now)
+
+
+def _get(asked: Asked, given: Json) -> Answer:
+    note = asked.shelf.get_note(given["note"], given.get("nugget"), asked.session)
+    start = max(0, given.get("offset", 0))
+    page = note.content[start : start + PAGE]
+    shape = codec.note_to_json(note._replace(content=page, hit_sessions=()), vector=False)
+    lines = [PREFACE, _shown(asked, note, page), f"tags: {', '.join(note.tags)}"]
+    lines += [f"linked to {link.to}: {one_line(link.reason, LINE)}" for link in note.links[:20]]
+    if start + PAGE < len(note.content):
+        shape["nextOffset"] = start + PAGE
+        lines.append(f"There is more: get_note with offset {start + PAGE}.")
+    if note.hidden:
+        lines.append("This note is archived; edit_note with hidden=false brings it back.")
+    return Answer(shape, "\n".join(lines))
+
+
+def _list(asked: Asked, given: Json) -> Answer:
+    limit = max(1, min(given.pop("limit", 20), LISTED))
+    notes = list(asked.shelf.list_notes(**given))
+    notes.sort(key=lambda note: note.updated_at, reverse=True)
+    notes.sort(key=asked.shelf.is_foreign)
+    shapes = [
+        {
+            "note": {**head(note), "content": one_line(note.content, LINE)},
+            "foreign": asked.shelf.is_foreign(note),
+        }
+        for note in notes
+    ]
+    shown = _within_budget(asked, notes[:limit], shapes[:limit])
+    shown.structured["omitted"] += max(0, len(notes) - limit)
+    return shown
+
+
+def _status(asked: Asked, given: Json) -> Answer:
+    shelf = asked.shelf
+    statuses = [shelf.status(given["nugget"])] if "nugget" in given else list(shelf.list())
+    missed = missed_deadlines(shelf.settings["dir"])
+    lines = [f"Current project: {project_name(shelf.project)}."]
+    for status in statuses:
+        line = f"{status.name}: {status.fact_count} facts, {status.note_count} notes"
+        warning = f" ({status.capacity_warning})" if status.capacity_warning else ""
+        lines.append(line + warning)
+    if missed:
+        lines.append(f"Hooks missed their deadline {missed} times; see `nuggets doctor`.")
+    shape = {
+        "nuggets": [status._asdict() for status in statuses],
+        "project": shelf.project,
+        "session": asked.session,
+        "missedDeadlines": missed,
+    }
+    return Answer(shape, "\n".join(lines))
+
+
+TOOLS = (
+    Tool(
+        "recall",
+        "Recall",
+        "Ask memory first: before you search files, guess a path, command, convention or decision, "
+        "or ask the user something they may have said before. Finds a fact by key (typos are "
+        "fine), else notes about it. found=false with no notes: memory has nothing.",
+        object_schema({"query": TEXT, "nugget": _NUGGET}, ("query",)),
+        object_schema({"found": TRUTH, "answer": TEXT, "notes": _ITEMS}, ("found", "answer")),
+        READ,
+        _recall,
+    ),
+    Tool(
+        "search_notes",
+        "Search notes",
+        "Find notes by what they are about, when you start a task or recall found no fact. "
+        "Returns an index (id, title, one line), best first; open what matters with get_note.",
+        object_schema(
+            {
+                "query": TEXT,
+                "limit": WHOLE,
+                "nugget": _NUGGET,
+                "scope": one_of(SCOPES),
+                "type": one_of(TYPES),
+                "tag": TEXT,
+            },
+            ("query",),
+        ),
+        _INDEX,
+        READ,
+        _search,
+    ),
+    Tool(
+        "get_note",
+        "Read a note",
+        "Read a whole note and its links, after an index showed that it matters.",
+        object_schema({"note": _NOTE, "nugget": _NUGGET, "offset": WHOLE}, ("note",)),
+        object_schema({"id": TEXT, "content": TEXT}, ("id", "content")),
+        READ,
+        _get,
+    ),
+    Tool(
+        "status",
+        "Memory status",
+        "See which nuggets exist, how full they are and which project you are in; use it to "
+        "choose a nugget before you store something new.",
+        object_schema({"nugget": _NUGGET}),
+        object_schema({"nuggets": _ITEMS, "project": TEXT}, ("nuggets", "project")),
+        READ,
+        _status,
+    ),
+)
+
+MORE_TOOLS = (
+    Tool(
+        "list_notes",
+        "List notes",
+        "List notes by filter, newest first, when you want all of a kind rather than a topic.",
+        object_schema(
+            {
+                "nugget": _NUGGET,
+                "tag": TEXT,
+                "scope": one_of(SCOPES),
+                "type": one_of(TYPES),
+                "include_hidden": TRUTH,
+                "limit": WHOLE,
+            }
+        ),
+        _INDEX,
+        READ,
+        _list,
+    ),
+)

@@ -1,0 +1,236 @@
+"""The MCP server: from the protocol to a tool and back. Answers before any data is touched."""
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from nuggets import times
+from nuggets.errors import NotFound, NuggetsError
+from nuggets.interfaces.hooks.record import log_problem, noted_session
+from nuggets.interfaces.mcp import reading, resources, writing
+from nuggets.interfaces.mcp.arguments import checked
+from nuggets.interfaces.mcp.tool import Answer, Asked, Tool
+from nuggets.project import current_project
+from nuggets.settings import Settings
+
+if TYPE_CHECKING:
+    from mcp.server.context import ServerRequestContext
+
+    from nuggets.shelf import NuggetShelf
+
+SESSION_KEY = "nuggets/session"  # in `_meta`: a client that knows its conversation says so
+TOOLS = (*reading.TOOLS, *writing.TOOLS)
+MORE_TOOLS = (*reading.MORE_TOOLS, *writing.MORE_TOOLS)
+
+T = TypeVar("T")
+Context = "ServerRequestContext[Any, Any]"
+
+
+class Door:
+    """The shelf of one server: opened by the first call that needs it, used one call at a time."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._shelf: NuggetShelf | None = None
+        self._turn: anyio.CapacityLimiter | None = None
+        self._own_session = f"mcp-{os.urandom(6).hex()}"
+
+    def shelf(self) -> "NuggetShelf":
+        if self._shelf is None:
+            from nuggets.shelf import NuggetShelf
+
+            told = os.environ.get("CLAUDE_PROJECT_DIR")  # some hosts start servers elsewhere
+            project = self.settings["project"] or current_project(told)
+            self._shelf = NuggetShelf.open(
+                self.settings["dir"], settings=self.settings, client="mcp", project=project
+            )
+        return self._shelf
+
+    async def in_turn(self, work: Callable[[], T]) -> T:
+        """Off the event loop, in the order of arrival: pings are answered meanwhile."""
+        if self._turn is None:
+            self._turn = anyio.CapacityLimiter(1)
+        return await anyio.to_thread.run_sync(work, limiter=self._turn)
+
+    def session(self, ctx: Context) -> str:
+        """Who is asking: as the client says, as the transport says, else this connection.
+
+        A hook of the same host may have noted the conversation's own id; sharing it keeps one
+        conversation from counting as two.
+        """
+        said = (ctx.meta or {}).get(SESSION_KEY)
+        if isinstance(said, str) and said.strip():
+            return said.strip()[:200]
+        headers = getattr(ctx.request, "headers", None)
+        connection = headers.get("mcp-session-id") if headers is not None else None
+        if connection:
+            return f"mcp-{connection}"[:200]
+        told = str(self.settings["session"])
+        return told or noted_session(self.settings["dir"], os.getppid()) or self._own_session
+
+    def close(self) -> None:
+        if self._shelf is not None:
+            self._shelf.close()
+
+
+def build_server(door: Door, *, all_tools: bool = False) -> Server[Any]:
+    """The server on any transport; whoever runs it closes the door afterwards."""
+    offered = {tool.name: tool for tool in (*TOOLS, *(MORE_TOOLS if all_tools else ()))}
+    listed = [described(tool) for tool in offered.values()]
+
+    async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=listed)
+
+    async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = offered.get(params.name)
+        if tool is None:
+            return _refusal(f"there is no tool {params.name!r:.80}; there are: {', '.join(offered)}")
+        session = door.session(ctx)
+        return await door.in_turn(lambda: _answered(door, tool, params.arguments or {}, session))
+
+    async def list_resources(ctx: Any, params: Any) -> types.ListResourcesResult:
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(
+                    uri=resources.MEMORY,
+                    name="memory",
+                    title="MEMORY.md",
+                    description="What was promoted to this project's MEMORY.md",
+                    mime_type="text/markdown",
+                )
+            ]
+        )
+
+    async def list_templates(ctx: Any, params: Any) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(
+            resource_templates=[
+                types.ResourceTemplate(
+                    uri_template=resources.NOTE_TEMPLATE,
+                    name="note",
+                    title="A note",
+                    description="A note or fact by its id",
+                    mime_type="text/markdown",
+                )
+            ]
+        )
+
+    async def read_resource(
+        ctx: Any, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        session, uri = door.session(ctx), str(params.uri)
+        try:
+            text = await door.in_turn(
+                lambda: resources.resource_text(door.shelf(), uri, session),
+            )
+        except NotFound as problem:
+            raise MCPError(types.INVALID_PARAMS, str(problem)) from None
+        except NuggetsError as problem:
+            raise MCPError(types.INTERNAL_ERROR, str(problem)) from None
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=uri, mime_type="text/markdown", text=text)]
+        )
+
+    async def list_prompts(ctx: Any, params: Any) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[_offered(prompt) for prompt in resources.PROMPTS])
+
+    async def get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+        try:
+            text = resources.prompt_text(params.name, (params.arguments or {}).get("topic", ""))
+        except NotFound as problem:
+            raise MCPError(types.INVALID_PARAMS, str(problem)) from None
+        return types.GetPromptResult(
+            messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))]
+        )
+
+    return Server(
+        "nuggets",
+        version=_version(),
+        title="Nuggets memory",
+        instructions=resources.INSTRUCTIONS,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+    )
+
+
+def described(tool: Tool) -> types.Tool:
+    """A tool in the words of the protocol. A memory is a closed world."""
+    hints = tool.hints
+    return types.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema={**tool.arguments, "additionalProperties": False},
+        output_schema=tool.result,
+        annotations=types.ToolAnnotations(
+            title=tool.title,
+            read_only_hint=hints.read_only,
+            destructive_hint=hints.destructive,
+            idempotent_hint=hints.idempotent,
+            open_world_hint=False,
+        ),
+    )
+
+
+def serve_stdio(door: Door, *, all_tools: bool = False) -> None:
+    """Serve this process's own input and output until the input ends."""
+    from mcp.server.stdio import stdio_server
+
+    async def serve() -> None:
+        server = build_server(door, all_tools=all_tools)
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    try:
+        anyio.run(serve)
+    finally:
+        door.close()
+
+
+def _answered(
+    door: Door, tool: Tool, arguments: dict[str, Any], session: str
+) -> types.CallToolResult:
+    try:
+        given = checked(arguments, tool.arguments)
+        answer = tool.run(Asked(door.shelf(), session, times.now()), given)
+    except NuggetsError as problem:
+        return _refusal(str(problem))
+    except Exception as problem:  # a fault of ours: its text may hold anything, so only we see it
+        log_problem(door.settings["dir"], f"mcp {tool.name}", problem)
+        return _refusal(f"{tool.name} failed inside; memory is unchanged. See `nuggets doctor`")
+    return _spoken(answer)
+
+
+def _spoken(answer: Answer) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=[types.TextContent(text=answer.text)], structured_content=answer.structured
+    )
+
+
+def _refusal(text: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
+
+
+def _offered(prompt: resources.Prompt) -> types.Prompt:
+    arguments = [types.PromptArgument(name=prompt.argument, description="what it is about")]
+    return types.Prompt(
+        name=prompt.name,
+        title=prompt.title,
+        description=prompt.description,
+        arguments=arguments if prompt.argument else [],
+    )
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("nuggets-memory")

@@ -1,0 +1,86 @@
+"""What a tool is: how a model is told of it, and what it does with the shelf."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nuggets.interfaces.fencing import project_name
+from nuggets.interfaces.mcp.arguments import TEXT, Schema, object_schema
+from nuggets.records import MemoryNote
+
+if TYPE_CHECKING:
+    from nuggets.shelf import NuggetShelf
+
+Json = dict[str, Any]
+
+
+class Asked(NamedTuple):
+    """One call: the door to the shelf, who is asking, and when."""
+
+    shelf: "NuggetShelf"
+    session: str
+    now: str
+
+
+class Answer(NamedTuple):
+    """For programs the structure, for the model the text."""
+
+    structured: Json
+    text: str
+
+
+class Hints(NamedTuple):
+    """What a host may tell its user before it allows a call."""
+
+    read_only: bool
+    destructive: bool
+    idempotent: bool
+
+
+READ = Hints(read_only=True, destructive=False, idempotent=True)
+ADD = Hints(read_only=False, destructive=False, idempotent=False)
+CHANGE = Hints(read_only=False, destructive=True, idempotent=True)
+TIDY = Hints(read_only=False, destructive=False, idempotent=False)  # hides, never loses
+
+
+class Tool(NamedTuple):
+    """One tool. Its description says when to use it, not only what it does."""
+
+    name: str
+    title: str
+    description: str
+    arguments: Schema
+    result: Schema
+    hints: Hints
+    run: Callable[[Asked, Json], Answer]
+
+
+HEAD: Schema = object_schema(
+    {name: TEXT for name in ("id", "nuggetName", "title", "scope", "project")},
+    ("id", "nuggetName", "scope", "project"),
+)
+
+
+def head(note: MemoryNote) -> Json:
+    """A note's particulars without its text, in the documented names."""
+    return {
+        "id": note.id,
+        "nuggetName": note.nugget_name,
+        "title": note.title,
+        "kind": note.kind,
+        "scope": note.scope,
+        "type": note.type,
+        "source": note.source,
+        "stability": note.stability,
+        "project": note.project,
+        "updatedAt": note.updated_at,
+    }
+
+
+def receipt(verb: str, note: MemoryNote) -> Answer:
+    """What a write says: where exactly the memory went."""
+    where = "everywhere" if not note.project else f"project {project_name(note.project)}"
+    return Answer(
+        head(note),
+        f"{verb} {note.title!r:.120} ({note.id}) in nugget {note.nugget_name}, "
+        f"scope {note.scope}, {note.stability}, valid {where}.",
+    )

@@ -1,0 +1,245 @@
+"""Tools that change: remember, forget, notes and links, and the care of them all."""
+
+from nuggets.errors import InvalidInput
+from nuggets.interfaces.fencing import carries_mark, project_name
+from nuggets.interfaces.mcp.arguments import (
+    TEXT,
+    TEXTS,
+    TRUTH,
+    WHOLE,
+    object_schema,
+    one_of,
+    told,
+)
+from nuggets.interfaces.mcp.tool import ADD, CHANGE, HEAD, TIDY, Answer, Asked, Json, Tool, receipt
+from nuggets.records import SCOPES, STABILITIES, TYPES
+
+_NOTE = told(TEXT, "id or exact title")
+_NUGGET = told(TEXT, "topic, e.g. project, locations, prefs, learnings; made if new")
+_META = {"scope": one_of(SCOPES), "stability": one_of(STABILITIES)}
+
+
+def _remember(asked: Asked, given: Json) -> Answer:
+    _refuse_unfit(given["key"], given["value"])
+    nugget, key, value = given.pop("nugget"), given.pop("key"), given.pop("value")
+    return receipt("Remembered", asked.shelf.remember(nugget, key, value, **given))
+
+
+def _forget(asked: Asked, given: Json) -> Answer:
+    gone = asked.shelf.forget(given["nugget"], given["key"])
+    shape = {"forgotten": int(gone), "nugget": given["nugget"], "key": given["key"]}
+    if gone:
+        return Answer(shape, f"Forgot {given['key']!r:.120} in {given['nugget']}.")
+    return Answer(shape, f"Nothing forgotten: {given['nugget']} has no key {given['key']!r:.120}.")
+
+
+def _create(asked: Asked, given: Json) -> Answer:
+    _refuse_unfit(given["title"], given["content"], *given.get("tags", ()))
+    nugget, title, content = given.pop("nugget"), given.pop("title"), given.pop("content")
+    note = asked.shelf.create_note(nugget, title, content, given.pop("tags", ()), **given)
+    return receipt("Noted", note)
+
+
+def _edit(asked: Asked, given: Json) -> Answer:
+    name = given.pop("note")
+    if not given:
+        raise InvalidInput("say what to change: content, title, tags, hidden or metadata")
+    _refuse_unfit(given.get("title", ""), given.get("content", ""), *given.get("tags", ()))
+    note = asked.shelf.edit_note(name, **given)
+    return receipt("Archived" if note.hidden else "Changed", note)
+
+
+def _link(asked: Asked, given: Json) -> Answer:
+    a, b, reason = given["a"], given["b"], given.get("reason", "")
+    _refuse_unfit(reason)
+    added = asked.shelf.add_link(a, b, reason)
+    one, other = asked.shelf.get_note(a), asked.shelf.get_note(b)
+    shape = {
+        "added": added,
+        "notes": [
+            {"id": n.id, "nuggetName": n.nugget_name, "scope": n.scope, "project": n.project}
+            for n in (one, other)
+        ],
+    }
+    verb = "Linked" if added else "Linked already:"
+    places = " and ".join(
+        f"{n.id} (nugget {n.nugget_name}, scope {n.scope}, {project_name(n.project)})"
+        for n in (one, other)
+    )
+    return Answer(shape, f"{verb} {places}.")
+
+
+def _merge(asked: Asked, given: Json) -> Answer:
+    note = asked.shelf.merge_notes(given["target"], given["source"], given.get("reason", ""))
+    return receipt(f"Merged {given['source']!r:.80} into", note)
+
+
+def _reflect(asked: Asked, given: Json) -> Answer:
+    from nuggets import codec
+
+    result = asked.shelf.reflect(
+        given.get("nugget"), given.get("limit"), given.get("dry_run", False)
+    )
+    shape = codec.reflection_to_json(result)
+    counts = ", ".join(
+        f"{shape[name]} {name}" for name in ("rewritten", "merged", "hidden", "tagged", "linked")
+    )
+    verb = "Would change" if given.get("dry_run") else "Changed"
+    tail = "" if given.get("dry_run") else " Nothing was deleted; undo takes it back."
+    return Answer(shape, f"Inspected {shape['inspected']} notes. {verb}: {counts}.{tail}")
+
+
+def _undo(asked: Asked, given: Json) -> Answer:
+    commit = asked.shelf.undo(given.get("revision"))
+    ids = [note.id for note in commit.changes.put] + list(commit.changes.drop)
+    shape = {"revision": commit.revision, "action": commit.changes.action, "notes": ids[:50]}
+    return Answer(shape, f"Undone: {commit.changes.action} (revision {commit.revision}).")
+
+
+def _promote(asked: Asked, given: Json) -> Answer:
+    count = asked.shelf.promote(dry_run=given.get("dry_run", False))
+    where = project_name(asked.shelf.project)
+    return Answer(
+        {"promoted": count, "project": asked.shelf.project},
+        f"{count} new entries for MEMORY.md of {where}.",
+    )
+
+
+def _refuse_unfit(*texts: str) -> None:
+    """An agent writes unattended: no credentials, and nothing that memory itself has shown it."""
+    from nuggets.secrets import found
+
+    for text in texts:
+        if carries_mark(text):
+            raise InvalidInput(
+                "this text was shown by memory and is stored already; "
+                "store only what is new, or edit_note the note it came from"
+            )
+        kinds = found(text)
+        if kinds:
+            raise InvalidInput(
+                f"this looks like a credential ({', '.join(sorted(set(kinds)))}) and is not kept; "
+                "store where it is found instead. A person can insist on the command line"
+            )
+
+
+TOOLS = (
+    Tool(
+        "remember",
+        "Remember a fact",
+        "Store one short fact under a key you will ask for again: as soon as you learn a file "
+        "location, command, convention or preference that the next session would need. A known "
+        "key gets the new value. Longer than a sentence: create_note.",
+        object_schema(
+            {
+                "nugget": _NUGGET,
+                "key": told(TEXT, "what you will ask for, e.g. test cmd"),
+                "value": TEXT,
+                **_META,
+            },
+            ("nugget", "key", "value"),
+        ),
+        HEAD,
+        CHANGE._replace(destructive=False),
+        _remember,
+    ),
+    Tool(
+        "forget",
+        "Forget a fact",
+        "Take a fact away for good when it is wrong or the user asks. Exact key only.",
+        object_schema({"nugget": TEXT, "key": TEXT}, ("nugget", "key")),
+        object_schema({"forgotten": WHOLE}, ("forgotten",)),
+        CHANGE,
+        _forget,
+    ),
+    Tool(
+        "create_note",
+        "Write a note",
+        "Store what needs more than a sentence: a decision and its reason, how a part works, a "
+        "lesson from a bug. One idea per note; search_notes first and edit what exists.",
+        object_schema(
+            {
+                "nugget": _NUGGET,
+                "title": TEXT,
+                "content": TEXT,
+                "tags": TEXTS,
+                **_META,
+                "type": one_of(TYPES),
+            },
+            ("nugget", "title", "content"),
+        ),
+        HEAD,
+        ADD,
+        _create,
+    ),
+    Tool(
+        "edit_note",
+        "Change a note",
+        "Correct or extend a note or fact when what it says has changed; hidden=true archives "
+        "it, hidden=false brings it back. Give the whole new content: get_note first.",
+        object_schema(
+            {
+                "note": _NOTE,
+                "content": TEXT,
+                "title": TEXT,
+                "tags": TEXTS,
+                "hidden": TRUTH,
+                **_META,
+            },
+            ("note",),
+        ),
+        HEAD,
+        CHANGE,
+        _edit,
+    ),
+    Tool(
+        "add_link",
+        "Link two notes",
+        "Connect two notes when one helps to understand the other; say why.",
+        object_schema({"a": _NOTE, "b": _NOTE, "reason": TEXT}, ("a", "b")),
+        object_schema({"added": TRUTH}, ("added",)),
+        ADD._replace(idempotent=True),
+        _link,
+    ),
+    Tool(
+        "reflect_and_clean_memory",
+        "Reflect and clean up",
+        "Tidy memory (merge near-duplicates, tag, link, archive rubbish) when the user asks or "
+        "at the end of a long session; it also runs daily by itself. dry_run shows the plan.",
+        object_schema({"nugget": TEXT, "limit": WHOLE, "dry_run": TRUTH}),
+        object_schema({"inspected": WHOLE, "changes": {"type": "array"}}, ("inspected",)),
+        TIDY,
+        _reflect,
+    ),
+)
+
+MORE_TOOLS = (
+    Tool(
+        "merge_notes",
+        "Merge two notes",
+        "Unite two notes that say the same; the source is archived with a link to the target.",
+        object_schema({"target": _NOTE, "source": _NOTE, "reason": TEXT}, ("target", "source")),
+        HEAD,
+        CHANGE,
+        _merge,
+    ),
+    Tool(
+        "undo",
+        "Undo a change",
+        "Take back the last change to memory, or the one of a revision, when it was a mistake.",
+        object_schema({"revision": WHOLE}),
+        object_schema({"revision": WHOLE, "action": TEXT}, ("revision", "action")),
+        CHANGE._replace(idempotent=False),
+        _undo,
+    ),
+    Tool(
+        "promote",
+        "Promote to MEMORY.md",
+        "Write what was recalled in three or more sessions to this project's MEMORY.md, when "
+        "the user asks; it also runs daily by itself.",
+        object_schema({"dry_run": TRUTH}),
+        object_schema({"promoted": WHOLE, "project": TEXT}, ("promoted", "project")),
+        CHANGE._replace(destructive=False),
+        _promote,
+    ),
+)

@@ -1,0 +1,268 @@
+"""Operations that only look. They leave no trace: nothing is counted, no time moves."""
+
+from typing import Any
+
+from nuggets import codec
+from nuggets.errors import NotFound, NuggetsError
+from nuggets.interfaces.rest import views
+from nuggets.interfaces.rest.operation import (
+    NAME,
+    TEXT,
+    TRUTH,
+    Given,
+    Operation,
+    Schema,
+    array,
+    choice,
+    named,
+    or_null,
+    shape,
+    whole,
+)
+from nuggets.interfaces.rest.shapes import COUNT
+from nuggets.records import KINDS, SCOPES, TYPES
+from nuggets.shelf import NuggetShelf
+
+QUERY: Schema = {"type": "string", "minLength": 1, "maxLength": 2000}
+LOOKED_AT = 5000  # steps of the history that a plot, or the list of clean-ups, is made from
+FILTERS: dict[str, Schema] = {
+    "nugget": NAME,
+    "tag": NAME,
+    "subject": NAME,
+    "scope": choice(SCOPES),
+    "type": choice(TYPES),
+    "kind": choice(KINDS),
+    "include_hidden": TRUTH,
+}
+
+
+def _filters(given: Given) -> dict[str, Any]:
+    return {name: given[name] for name in FILTERS if name in given}
+
+
+def _health(shelf: NuggetShelf, given: Given) -> Any:
+    return {"ok": True}
+
+
+def _summary(shelf: NuggetShelf, given: Given) -> Any:
+    nuggets = shelf.list()
+    return {
+        "revision": shelf.revision,
+        "project": shelf.project.rpartition("/")[2],
+        "nuggets": [views.status(status) for status in nuggets],
+    }
+
+
+def _nugget(shelf: NuggetShelf, given: Given) -> Any:
+    return views.status(shelf.status(given["nugget"]))
+
+
+def _facts(shelf: NuggetShelf, given: Given) -> Any:
+    return [codec.note_to_json(fact) for fact in shelf.facts(given["nugget"])]
+
+
+def _recall(shelf: NuggetShelf, given: Given) -> Any:
+    return views.recall(shelf.recall(given["query"], given.get("nugget"), session=None))
+
+
+def _notes(shelf: NuggetShelf, given: Given) -> Any:
+    found = shelf.list_notes(**_filters(given))
+    start = given.get("offset", 0)
+    return [codec.note_to_json(n) for n in found[start : start + given.get("limit", 100)]]
+
+
+def _note(shelf: NuggetShelf, given: Given) -> Any:
+    return codec.note_to_json(shelf.get_note(given["note"], session=None))
+
+
+def _note_history(shelf: NuggetShelf, given: Given) -> Any:
+    note = shelf.get_note(given["note"], session=None)
+    steps = shelf.history(note.id, given.get("limit", 20))
+    return [views.commit(step, only=note.id) for step in steps]
+
+
+def _graph(shelf: NuggetShelf, given: Given) -> Any:
+    revision = shelf.revision  # first: what is newer comes again as an event, and changes nothing
+    notes = shelf.list_notes(include_hidden=True)
+    return {"revision": revision, "nodes": [views.node(note) for note in notes]}
+
+
+def _search(shelf: NuggetShelf, given: Given) -> Any:
+    query = given["query"]
+    found = shelf.search_notes(query, given.get("limit", 5), session=None, **_filters(given))
+    answers = []
+    for result in found:
+        answer = codec.search_result_to_json(result)
+        answer["foreign"] = shelf.is_foreign(result.note)
+        if given.get("why"):
+            answer["why"] = views.plain(shelf.explain(query, result.note.id))
+        answers.append(answer)
+    return answers
+
+
+def _history(shelf: NuggetShelf, given: Given) -> Any:
+    return [views.commit(step) for step in shelf.history(limit=given.get("limit", 20))]
+
+
+def _recent(shelf: NuggetShelf) -> Any:
+    return shelf.commits(since=max(0, shelf.revision - LOOKED_AT))
+
+
+def _preview(shelf: NuggetShelf, given: Given) -> Any:
+    return views.plain(shelf.reflect(given.get("nugget"), given.get("limit"), dry_run=True))
+
+
+def _passes(shelf: NuggetShelf, given: Given) -> Any:
+    steps = [step for step in _recent(shelf) if step.changes.action.startswith("reflect")]
+    return [views.commit(step) for step in steps[::-1][: given.get("limit", 20)]]
+
+
+def _promotion(shelf: NuggetShelf, given: Given) -> Any:
+    try:
+        return {"problem": None, "notes": views.plain(shelf.explain_promotion())}
+    except NotFound:
+        raise
+    except NuggetsError as problem:  # no memory file here: that is worth showing, not a failure
+        return {"problem": str(problem), "notes": []}
+
+
+def _activity(shelf: NuggetShelf, given: Given) -> Any:
+    return views.activity(_recent(shelf))
+
+
+_LIMIT = whole(1, 200, 20)
+_NOTES = array(named("Note"))
+_SUMMARY = shape({"revision": COUNT, "project": TEXT, "nuggets": array(named("Status"))})
+_PROMOTION = shape({"problem": or_null(TEXT), "notes": array({"type": "object"})})
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/api/health",
+        "health",
+        "Is anyone there?",
+        _health,
+        shape({"ok": TRUTH}),
+    ),
+    Operation(
+        "GET",
+        "/api/status",
+        "status",
+        "Every nugget and how full it is",
+        _summary,
+        _SUMMARY,
+    ),
+    Operation(
+        "GET",
+        "/api/nuggets/{nugget}",
+        "nugget",
+        "How full a nugget is",
+        _nugget,
+        named("Status"),
+    ),
+    Operation(
+        "GET",
+        "/api/nuggets/{nugget}/facts",
+        "facts",
+        "The facts of a nugget, oldest first, as the notes they are",
+        _facts,
+        _NOTES,
+    ),
+    Operation(
+        "GET",
+        "/api/recall",
+        "recall",
+        "Find a fact by its key, part of it, or a misspelling; counts nothing",
+        _recall,
+        named("Recall"),
+        {"query": QUERY, "nugget": NAME},
+        ("query",),
+    ),
+    Operation(
+        "GET",
+        "/api/notes",
+        "notes",
+        "Notes, oldest first",
+        _notes,
+        _NOTES,
+        {**FILTERS, "limit": whole(1, 1000, 100), "offset": whole(0, 2**31, 0)},
+    ),
+    Operation(
+        "GET",
+        "/api/notes/{note}",
+        "note",
+        "One note, by id, title or beginning of its id",
+        _note,
+        named("Note"),
+    ),
+    Operation(
+        "GET",
+        "/api/notes/{note}/history",
+        "noteHistory",
+        "What was done to a note, newest first",
+        _note_history,
+        array(named("Commit")),
+        {"limit": _LIMIT},
+    ),
+    Operation(
+        "GET",
+        "/api/graph",
+        "graph",
+        "Every note as a node with its links, without contents",
+        _graph,
+        shape({"revision": COUNT, "nodes": array(named("Node"))}),
+    ),
+    Operation(
+        "GET",
+        "/api/search",
+        "search",
+        "The notes that a query is about, best first; counts nothing",
+        _search,
+        array(named("SearchResult")),
+        {**FILTERS, "query": QUERY, "limit": whole(1, 100, 5), "why": TRUTH},
+        ("query",),
+    ),
+    Operation(
+        "GET",
+        "/api/history",
+        "history",
+        "What was done, newest first",
+        _history,
+        array(named("Commit")),
+        {"limit": _LIMIT},
+    ),
+    Operation(
+        "GET",
+        "/api/reflection",
+        "previewReflection",
+        "What the next clean-up would do",
+        _preview,
+        named("Reflection"),
+        {"nugget": NAME, "limit": whole(1, 1_000_000)},
+    ),
+    Operation(
+        "GET",
+        "/api/reflections",
+        "reflections",
+        "Past clean-ups with what they changed, newest first",
+        _passes,
+        array(named("Commit")),
+        {"limit": _LIMIT},
+    ),
+    Operation(
+        "GET",
+        "/api/promotion",
+        "promotion",
+        "What stands in MEMORY.md, what is close to it, and why",
+        _promotion,
+        _PROMOTION,
+    ),
+    Operation(
+        "GET",
+        "/api/activity",
+        "activity",
+        "What was written and recalled lately, oldest first",
+        _activity,
+        named("Activity"),
+    ),
+)

@@ -1,0 +1,169 @@
+"""What the REST interface answers with: the documented shapes, described once."""
+
+from collections.abc import Mapping
+
+from nuggets.interfaces.rest.operation import (
+    NUMBER,
+    SHARE,
+    TEXT,
+    TRUTH,
+    Schema,
+    array,
+    choice,
+    named,
+    or_null,
+    shape,
+    whole,
+)
+from nuggets.records import KINDS, SCOPES, SOURCES, STABILITIES, TYPES
+
+COUNT = whole(0, 2**53)
+
+_LINK = shape({"to": TEXT, "reason": TEXT, "createdAt": TEXT})
+_NOTE = shape(
+    {
+        "id": TEXT,
+        "nuggetName": TEXT,
+        "title": TEXT,
+        "content": TEXT,
+        "tags": array(TEXT),
+        "links": array(_LINK),
+        "vector": shape({"seed": COUNT, "basis": array(TEXT)}),
+        "hidden": TRUTH,
+        "kind": choice(KINDS),
+        "sourceKey": TEXT,
+        "hits": COUNT,
+        "lastHitSession": TEXT,
+        "hitSessions": array(TEXT),
+        "createdAt": TEXT,
+        "updatedAt": TEXT,
+        "lastAccessedAt": TEXT,
+        "lastRewrittenAt": TEXT,
+        "archivedAt": TEXT,
+        "lastInspectedAt": TEXT,
+        "subject": TEXT,
+        "scope": choice(SCOPES),
+        "type": choice(TYPES),
+        "source": choice(SOURCES),
+        "confidence": SHARE,
+        "stability": choice(STABILITIES),
+        "project": TEXT,
+    },
+    "sourceKey",
+    "lastRewrittenAt",
+    "archivedAt",
+    "lastInspectedAt",
+)
+_NODE = shape(
+    {
+        "id": TEXT,
+        "title": TEXT,
+        "nugget": TEXT,
+        "kind": choice(KINDS),
+        "type": choice(TYPES),
+        "tags": array(TEXT),
+        "hits": COUNT,
+        "hidden": TRUTH,
+        "updatedAt": TEXT,
+        "links": array(array(TEXT)),
+    }
+)
+_STATUS = shape(
+    {
+        "name": TEXT,
+        "fact_count": COUNT,
+        "note_count": COUNT,
+        "dimension": COUNT,
+        "banks": COUNT,
+        "ensembles": COUNT,
+        "capacity": COUNT,
+        "capacity_used_pct": NUMBER,
+        "capacity_warning": TEXT,
+        "max_facts": COUNT,
+    }
+)
+_RECALL = shape(
+    {
+        "answer": TEXT,
+        "confidence": SHARE,
+        "margin": SHARE,
+        "found": TRUTH,
+        "key": TEXT,
+        "nugget": TEXT,
+        "match": or_null(choice(("exact", "substring", "fuzzy"))),
+        "ratio": SHARE,
+        "noteId": TEXT,
+    }
+)
+_FOUND = shape(
+    {
+        "note": named("Note"),
+        "score": SHARE,
+        "vectorScore": SHARE,
+        "textScore": SHARE,
+        "relevance": SHARE,
+        "foreign": TRUTH,
+        "why": {"type": "object"},
+    },
+    "why",
+)
+_COMMIT = shape(
+    {
+        "revision": COUNT,
+        "at": TEXT,
+        "action": TEXT,
+        "client": TEXT,
+        "notes": array(
+            shape(
+                {
+                    "id": TEXT,
+                    "before": or_null(named("Note")),
+                    "after": or_null(named("Note")),
+                }
+            )
+        ),
+        "noteCount": COUNT,
+        "nuggets": array(TEXT),
+        "removedNuggets": array(TEXT),
+    }
+)
+_REFLECTION = shape(
+    {
+        "ranAt": TEXT,
+        "inspected": COUNT,
+        "rewritten": COUNT,
+        "merged": COUNT,
+        "hidden": COUNT,
+        "tagged": COUNT,
+        "linked": COUNT,
+        "changes": array(shape({"type": TEXT, "nuggetName": TEXT, "noteId": TEXT, "detail": TEXT})),
+    }
+)
+_ACTIVITY = shape(
+    {
+        "steps": array(
+            shape(
+                {
+                    "revision": COUNT,
+                    "at": TEXT,
+                    "action": TEXT,
+                    "client": TEXT,
+                    "notes": COUNT,
+                }
+            )
+        ),
+        "recalls": array(shape({"at": TEXT, "session": TEXT, "noteId": TEXT})),
+    }
+)
+
+COMPONENTS: Mapping[str, Schema] = {
+    "Note": _NOTE,
+    "Node": _NODE,
+    "Status": _STATUS,
+    "Recall": _RECALL,
+    "SearchResult": _FOUND,
+    "Commit": _COMMIT,
+    "Reflection": _REFLECTION,
+    "Activity": _ACTIVITY,
+    "Error": shape({"error": shape({"code": TEXT, "message": TEXT})}),
+}

@@ -1,0 +1,112 @@
+"""Records as the REST interface shows them, where that is less than the whole record."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from nuggets import codec
+from nuggets.codec import Json
+from nuggets.records import Commit, MemoryNote, NuggetStatus, RecallResult
+
+NOTES_OF_A_COMMIT = 20  # shown with before and after; an import may have written thousands
+
+
+def node(note: MemoryNote) -> Json:
+    """What the picture of the graph needs of a note: all but its content."""
+    return {
+        "id": note.id,
+        "title": note.title,
+        "nugget": note.nugget_name,
+        "kind": note.kind,
+        "type": note.type,
+        "tags": list(note.tags),
+        "hits": note.hits,
+        "hidden": note.hidden,
+        "updatedAt": note.updated_at,
+        "links": [[link.to, link.reason] for link in note.links],
+    }
+
+
+def status(given: NuggetStatus) -> Json:
+    return given._asdict()
+
+
+def recall(result: RecallResult) -> Json:
+    return {**codec.recall_to_json(result), "noteId": result.note_id}
+
+
+def commit(step: Commit, only: str | None = None) -> Json:
+    """A step of the history; of a large one the first notes, of one note's history that note."""
+    changed = [*(note.id for note in step.changes.put), *step.changes.drop]
+    shown = [only] if only is not None else changed[:NOTES_OF_A_COMMIT]
+    wanted = set(shown)
+    part = step._replace(
+        changes=step.changes._replace(
+            put=tuple(n for n in step.changes.put if n.id in wanted),
+            drop=tuple(i for i in step.changes.drop if i in wanted),
+        ),
+        before=step.before._replace(put=tuple(n for n in step.before.put if n.id in wanted)),
+    )
+    return {**codec.commit_to_json(part), "noteCount": len(changed)}
+
+
+def news(steps: Sequence[Commit]) -> Json:
+    """What an open page has to change so that it shows these steps too: the last word per note."""
+    put: dict[str, MemoryNote] = {}
+    drop: dict[str, None] = {}
+    for step in steps:
+        for note in step.changes.put:
+            put[note.id] = note
+            drop.pop(note.id, None)
+        for note_id in step.changes.drop:
+            put.pop(note_id, None)
+            drop[note_id] = None
+    return {
+        "revision": steps[-1].revision,
+        "put": [node(note) for note in put.values()],
+        "drop": list(drop),
+        "steps": [_step(step) for step in steps],
+    }
+
+
+def activity(steps: Sequence[Commit]) -> Json:
+    """What was written and recalled, without what it said."""
+    return {
+        "steps": [_step(step) for step in steps if _changed(step)],
+        "recalls": [
+            {"at": touch.at, "session": touch.session, "noteId": touch.note_id}
+            for step in steps
+            for touch in step.changes.touches
+        ],
+    }
+
+
+def plain(value: Any) -> Any:
+    """Any record as JSON, with the documented spelling of its names."""
+    if isinstance(value, MemoryNote):
+        return codec.note_to_json(value)
+    if hasattr(value, "_asdict"):
+        return {_camel(name): plain(part) for name, part in value._asdict().items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    return value
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def _step(step: Commit) -> Json:
+    changes = step.changes
+    return {
+        "revision": step.revision,
+        "at": step.at,
+        "action": changes.action,
+        "client": changes.client,
+        "notes": len(changes.put) + len(changes.drop),
+    }
+
+
+def _changed(step: Commit) -> bool:
+    changes = step.changes
+    return bool(changes.put or changes.drop or changes.put_nuggets or changes.drop_nuggets)

@@ -1,0 +1,270 @@
+"""Operations that change the shelf. Each is one entry of the history and can be undone."""
+
+from typing import Any
+
+from nuggets import codec
+from nuggets.graph.limits import REASON_CHARACTERS, TAG_CHARACTERS, TAGS
+from nuggets.interfaces.rest import views
+from nuggets.interfaces.rest.operation import (
+    CONTENT,
+    NAME,
+    SHARE,
+    TRUTH,
+    Given,
+    Operation,
+    Schema,
+    array,
+    choice,
+    closed,
+    named,
+    shape,
+    whole,
+)
+from nuggets.interfaces.rest.reading import QUERY
+from nuggets.interfaces.rest.shapes import COUNT
+from nuggets.records import SCOPES, SOURCES, STABILITIES, TYPES
+from nuggets.shelf import NuggetShelf
+
+REASON: Schema = {"type": "string", "maxLength": REASON_CHARACTERS}
+SESSION: Schema = {"type": "string", "maxLength": 200}
+TAG_LIST = array({"type": "string", "maxLength": TAG_CHARACTERS}, TAGS + 3)
+META: dict[str, Schema] = {
+    "subject": NAME,
+    "scope": choice(SCOPES),
+    "type": choice(TYPES),
+    "source": choice(SOURCES),
+    "confidence": SHARE,
+    "stability": choice(STABILITIES),
+}
+
+
+def _meta(given: Given) -> dict[str, Any]:
+    return {name: given[name] for name in META if name in given}
+
+
+def _remember(shelf: NuggetShelf, given: Given) -> Any:
+    fact = shelf.remember(given["nugget"], given["key"], given["value"], **_meta(given))
+    return codec.note_to_json(fact)
+
+
+def _forget(shelf: NuggetShelf, given: Given) -> Any:
+    return {"forgotten": shelf.forget(given["nugget"], given["key"])}
+
+
+def _recall(shelf: NuggetShelf, given: Given) -> Any:
+    result = shelf.recall(given["query"], given.get("nugget"), given.get("session", ""))
+    return views.recall(result)
+
+
+def _create_note(shelf: NuggetShelf, given: Given) -> Any:
+    note = shelf.create_note(
+        given["nugget"], given["title"], given["content"], given.get("tags", ()), **_meta(given)
+    )
+    return codec.note_to_json(note)
+
+
+def _edit_note(shelf: NuggetShelf, given: Given) -> Any:
+    changed = {
+        name: given[name]
+        for name in ("content", "title", "tags", "hidden", "expected")
+        if name in given
+    }
+    return codec.note_to_json(shelf.edit_note(given["note"], **changed, **_meta(given)))
+
+
+def _delete_note(shelf: NuggetShelf, given: Given) -> Any:
+    return codec.note_to_json(shelf.delete_note(given["note"], given.get("hard", False)))
+
+
+def _restore_note(shelf: NuggetShelf, given: Given) -> Any:
+    return codec.note_to_json(shelf.restore_note(given["note"]))
+
+
+def _merge(shelf: NuggetShelf, given: Given) -> Any:
+    note = shelf.merge_notes(given["note"], given["source"], given.get("reason", ""))
+    return codec.note_to_json(note)
+
+
+def _link(shelf: NuggetShelf, given: Given) -> Any:
+    return {"added": shelf.add_link(given["a"], given["b"], given.get("reason", ""))}
+
+
+def _unlink(shelf: NuggetShelf, given: Given) -> Any:
+    return {"removed": shelf.remove_link(given["a"], given["b"], given.get("reason"))}
+
+
+def _clear(shelf: NuggetShelf, given: Given) -> Any:
+    return {"forgotten": shelf.clear(given["nugget"])}
+
+
+def _remove(shelf: NuggetShelf, given: Given) -> Any:
+    return {"removed": shelf.remove(given["nugget"])}
+
+
+def _undo(shelf: NuggetShelf, given: Given) -> Any:
+    return {"undone": views.commit(shelf.undo(given.get("revision")))}
+
+
+def _reflect(shelf: NuggetShelf, given: Given) -> Any:
+    return views.plain(shelf.reflect(given.get("nugget"), given.get("limit")))
+
+
+def _promote(shelf: NuggetShelf, given: Given) -> Any:
+    return {"promoted": shelf.promote()}  # never to a path from outside: it writes a file
+
+
+_NOTE = named("Note")
+_PAIR: dict[str, Schema] = {"a": NAME, "b": NAME, "reason": REASON}
+
+OPERATIONS = (
+    Operation(
+        "POST",
+        "/api/nuggets/{nugget}/facts",
+        "remember",
+        "Store a fact; a known key gets the new value",
+        _remember,
+        _NOTE,
+        body=closed({"key": NAME, "value": CONTENT, **META}, ("key", "value")),
+        status=201,
+    ),
+    Operation(
+        "DELETE",
+        "/api/nuggets/{nugget}/facts",
+        "forget",
+        "Take a fact away",
+        _forget,
+        shape({"forgotten": TRUTH}),
+        {"key": NAME},
+        ("key",),
+    ),
+    Operation(
+        "POST",
+        "/api/nuggets/{nugget}/clear",
+        "clear",
+        "Forget all facts of a nugget; its notes stay",
+        _clear,
+        shape({"forgotten": COUNT}),
+        body=closed({}),
+    ),
+    Operation(
+        "DELETE",
+        "/api/nuggets/{nugget}",
+        "remove",
+        "Take a nugget away with all it holds",
+        _remove,
+        shape({"removed": COUNT}),
+    ),
+    Operation(
+        "POST",
+        "/api/recall",
+        "recallInSession",
+        "Find a fact for an agent: a session that had not seen it adds a hit",
+        _recall,
+        named("Recall"),
+        body=closed({"query": QUERY, "nugget": NAME, "session": SESSION}, ("query",)),
+    ),
+    Operation(
+        "POST",
+        "/api/notes",
+        "createNote",
+        "Store a note",
+        _create_note,
+        _NOTE,
+        body=closed(
+            {"nugget": NAME, "title": NAME, "content": CONTENT, "tags": TAG_LIST, **META},
+            ("nugget", "title", "content"),
+        ),
+        status=201,
+    ),
+    Operation(
+        "PATCH",
+        "/api/notes/{note}",
+        "editNote",
+        "Change what is given; `expected` is the updatedAt that the editor saw",
+        _edit_note,
+        _NOTE,
+        body=closed(
+            {
+                "content": CONTENT,
+                "title": NAME,
+                "tags": TAG_LIST,
+                "hidden": TRUTH,
+                "expected": NAME,
+                **META,
+            }
+        ),
+    ),
+    Operation(
+        "DELETE",
+        "/api/notes/{note}",
+        "deleteNote",
+        "Archive a note, or with `hard` take it and all links to it away",
+        _delete_note,
+        _NOTE,
+        {"hard": TRUTH},
+    ),
+    Operation(
+        "POST",
+        "/api/notes/{note}/restore",
+        "restoreNote",
+        "Bring an archived note back",
+        _restore_note,
+        _NOTE,
+        body=closed({}),
+    ),
+    Operation(
+        "POST",
+        "/api/notes/{note}/merge",
+        "mergeNotes",
+        "Unite another note into this one; the other is archived",
+        _merge,
+        _NOTE,
+        body=closed({"source": NAME, "reason": REASON}, ("source",)),
+    ),
+    Operation(
+        "POST",
+        "/api/links",
+        "link",
+        "Link two notes, at both ends",
+        _link,
+        shape({"added": TRUTH}),
+        body=closed(_PAIR, ("a", "b")),
+    ),
+    Operation(
+        "DELETE",
+        "/api/links",
+        "unlink",
+        "Take the link of a reason away, or all between the two",
+        _unlink,
+        shape({"removed": TRUTH}),
+        _PAIR,
+        ("a", "b"),
+    ),
+    Operation(
+        "POST",
+        "/api/undo",
+        "undo",
+        "Take a change back, by default the last one",
+        _undo,
+        shape({"undone": named("Commit")}),
+        body=closed({"revision": whole(1, 2**53)}),
+    ),
+    Operation(
+        "POST",
+        "/api/reflection",
+        "reflect",
+        "Clean up now",
+        _reflect,
+        named("Reflection"),
+        body=closed({"nugget": NAME, "limit": whole(1, 1_000_000)}),
+    ),
+    Operation(
+        "POST",
+        "/api/promotion",
+        "promote",
+        "Write what sticks to MEMORY.md now",
+        _promote,
+        shape({"promoted": COUNT}),
+        body=closed({}),
+    ),
+)

@@ -1,0 +1,67 @@
+"""The daily clean-up in a process that lives on: look now and then, run when it is due."""
+
+import threading
+from collections.abc import Callable
+from datetime import datetime
+
+from nuggets.errors import NuggetsError
+from nuggets.shelf import DailyRun, NuggetShelf
+
+LONGEST_PAUSE = 60.0  # seconds: a laptop that wakes up notices within a minute
+
+
+class Heartbeat:
+    """A thread that calls `tick` at every heartbeat until it is stopped.
+
+    Used by the servers, so that people who install no timer still get the daily pass.
+    """
+
+    def __init__(
+        self,
+        shelf: NuggetShelf,
+        *,
+        now: Callable[[], datetime] = datetime.now,
+        report: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self._shelf = shelf
+        self._now = now
+        self._report = report
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self.run, name="nuggets-heartbeat", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ask it to end; a pass under way is finished first."""
+        self._stopped.set()
+        if self._thread.is_alive() and threading.current_thread() is not self._thread:
+            self._thread.join(timeout=LONGEST_PAUSE)
+
+    def run(self) -> None:
+        """Tick until stopped; an error is reported and does not end it."""
+        interval = self._shelf.settings["heartbeat_interval_ms"] / 1000
+        while not self._stopped.is_set():
+            try:
+                done = tick(self._shelf, self._now())
+            except NuggetsError as problem:
+                self._report(f"the daily clean-up failed: {problem}")
+            else:
+                if done is not None:
+                    self._report(summary(done))
+            self._stopped.wait(min(interval, LONGEST_PAUSE))
+
+
+def tick(shelf: NuggetShelf, now: datetime) -> DailyRun | None:
+    """Run the daily clean-up if it is due; what it did, or None."""
+    return shelf.run_daily(now)
+
+
+def summary(run: DailyRun) -> str:
+    """One line for a log."""
+    result = run.result
+    return (
+        f"{run.date}: inspected {result.inspected}, rewritten {result.rewritten}, merged "
+        f"{result.merged}, archived {result.hidden}, tagged {result.tagged}, linked "
+        f"{result.linked}, promoted {run.promoted}"
+    )

@@ -1,0 +1,171 @@
+"""One process for people and agents: REST, the page, MCP over HTTP, and the daily clean-up."""
+
+import ipaddress
+import os
+import secrets
+import socket
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from types import FrameType
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from nuggets.errors import InvalidInput, StoreError
+from nuggets.files import private_directory
+from nuggets.interfaces.rest.app import application
+from nuggets.settings import DEFAULT_DIRECTORY, Settings
+from nuggets.shelf import NuggetShelf
+
+PORT = 6844  # NUGG on a telephone
+PORTS_TRIED = 20  # from the usual one up, when none was asked for: another page may be open
+CLOSING_SECONDS = 2  # that an answer under way gets when the server ends
+
+
+class Address:
+    """Where to listen: bound at once, so that nobody else takes it, and with all its names."""
+
+    def __init__(self, host: str, port: int | None) -> None:
+        self.host = host.strip("[]")
+        self.is_loopback = _is_loopback(self.host)
+        self.socket = _bound(self.host, port)
+        self.port: int = self.socket.getsockname()[1]
+
+    @property
+    def url(self) -> str:
+        """What to type into a browser on this machine."""
+        anywhere = self.host in ("0.0.0.0", "::", "")
+        host = socket.gethostname() if anywhere else self.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
+
+    def is_ours(self, host: str) -> bool:
+        """Is this value of a Host header one of our names? A foreign one is a page's trick."""
+        name, port = _split(host.lower())
+        if port != self.port:
+            return False
+        if self.is_loopback:
+            return name in ("localhost", "127.0.0.1", "::1", self.host.lower())
+        known = (self.host.lower(), socket.gethostname().lower(), "localhost")
+        return name in known or _is_ip(name)
+
+
+class Server(uvicorn.Server):
+    """Tells the open event streams when it is about to end; they would keep it up for ever."""
+
+    stopping = False
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self.stopping = True
+        super().handle_exit(sig, frame)
+
+
+def serve(
+    shelf: NuggetShelf,
+    address: Address,
+    token: str | None = None,
+    on_ready: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve until a signal ends it."""
+    if not address.is_loopback and not token:
+        raise InvalidInput("an address that others can reach needs a token")
+    server: Server
+    mounted, running = _companions(shelf)
+
+    @asynccontextmanager
+    async def lifespan() -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            for companion in running:
+                await stack.enter_async_context(companion())
+            on_ready()
+            yield
+
+    app = application(
+        shelf,
+        is_ours=address.is_ours,
+        token=token,
+        stopping=lambda: server.stopping,
+        mounted=mounted,
+        lifespan=lifespan,
+    )
+    server = Server(
+        uvicorn.Config(
+            app,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            ws="none",
+            timeout_graceful_shutdown=CLOSING_SECONDS,
+        )
+    )
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[address.socket])
+
+
+Companion = Callable[[], AbstractAsyncContextManager[Any]]
+
+
+def _companions(shelf: NuggetShelf) -> tuple[Mapping[str, ASGIApp], list[Companion]]:
+    """What else lives in this process: apps by path, and what runs beside them."""
+    return {}, []
+
+
+def access_token(settings: Settings) -> str:
+    """The token of this shelf's server, made when first needed; only its owner can read it."""
+    directory = os.path.expanduser(settings["dir"].removeprefix("file://"))
+    if ":" in directory.partition(os.sep)[0]:  # a database: the token stays on this machine
+        directory = os.path.expanduser(DEFAULT_DIRECTORY)
+    path = os.path.join(directory, "token")
+    try:
+        private_directory(directory)
+        with suppress(FileExistsError):
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "w") as file:
+                file.write(secrets.token_urlsafe(32) + "\n")
+        if os.stat(path).st_mode & 0o077:
+            raise StoreError(f"others can read {path}; remove it, and a new token will be made")
+        with open(path, encoding="ascii") as file:
+            token = file.read().strip()
+    except OSError as problem:
+        raise StoreError(f"{path}: {problem.strerror}; it holds the server's token") from problem
+    if len(token) < 32:
+        raise StoreError(f"{path} holds no token; remove it, and a new one will be made")
+    return token
+
+
+def _bound(host: str, port: int | None) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    tried = [port] if port is not None else [*range(PORT, PORT + PORTS_TRIED), 0]
+    for candidate in tried:
+        listening = socket.socket(family, socket.SOCK_STREAM)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((host, candidate))
+            return listening
+        except OverflowError:
+            listening.close()
+            raise InvalidInput(f"a port lies between 0 and 65535; not {candidate}") from None
+        except OSError as problem:
+            listening.close()
+            reason = problem.strerror
+    raise InvalidInput(f"cannot listen at {host} port {tried[0]}: {reason}; choose another")
+
+
+def _split(host: str) -> tuple[str, int]:
+    """Name and port of a Host header."""
+    name, colon, port = host.rpartition(":")
+    if not colon or host.endswith("]"):
+        name, port = host, "80"
+    return name.strip("[]"), int(port) if port.isascii() and port.isdigit() else -1
+
+
+def _is_ip(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_loopback(host: str) -> bool:
+    return host == "localhost" or (_is_ip(host) and ipaddress.ip_address(host).is_loopback)

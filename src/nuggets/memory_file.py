@@ -1,0 +1,141 @@
+"""A MEMORY.md that someone else edits too: where it is, and how to change it without losing a save.
+
+Knows text and paths; what is written there is the promotion's matter.
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from nuggets.errors import NotFound, StoreBusy, StoreError
+from nuggets.files import private_directory, sync, sync_directory, unwritable, write_all
+
+T = TypeVar("T")
+ATTEMPTS = 5  # a person does not save five times within a few milliseconds
+
+
+def located(told: str, project: str) -> str:
+    """The file as told, else the host's memory of the repository; `NotFound` without either."""
+    if told:
+        return os.path.abspath(os.path.expanduser(told))
+    if project:
+        root = os.path.dirname(project)
+        name = "".join(c if c.isascii() and c.isalnum() else "-" for c in root)
+        directory = os.path.join(os.path.expanduser("~/.claude/projects"), name)
+        if os.path.isdir(directory):
+            return os.path.join(directory, "memory", "MEMORY.md")
+    raise NotFound(
+        "no memory file is known for this place; name one with --path or NUGGETS_MEMORY_FILE, "
+        "or work in a repository that your agent has been used in"
+    )
+
+
+def read(path: str) -> str:
+    """All of it, byte for byte decodable again; "" if it is not there."""
+    return _read(_target(path))[0]
+
+
+def rewrite(path: str, decide: Callable[[str], tuple[str, T]]) -> T:
+    """Replace the text by what `decide` makes of it; again if someone saves in between."""
+    target = _target(path)
+    for _ in range(ATTEMPTS):
+        text, raw = _read(target)
+        after, result = decide(text)
+        if after == text:
+            return result
+        if _replace(target, raw, after.encode()):
+            return result
+    raise StoreBusy(f"{path} keeps changing; nothing was written to it. Try again later")
+
+
+def _target(path: str) -> str:
+    """The file behind a link. Only a Markdown file: anything else is not meant to be written."""
+    target = os.path.realpath(path)
+    if os.path.islink(path) and not target.endswith(".md"):
+        raise StoreError(f"{path} leads to {target}, which is no Markdown file; left as it is")
+    if os.path.isdir(target):
+        raise StoreError(f"{path} is a directory; name a file, such as {path}/MEMORY.md")
+    return target
+
+
+def _read(target: str) -> tuple[str, bytes | None]:
+    try:
+        with open(target, "rb") as file:
+            raw = file.read()
+    except FileNotFoundError:
+        return "", None
+    except OSError as problem:
+        raise StoreError(f"{target} cannot be read: {problem.strerror}") from problem
+    try:
+        return raw.decode(), raw
+    except UnicodeDecodeError:
+        raise StoreError(f"{target} is not UTF-8; it was left as it is. Convert it first") from None
+
+
+def _replace(target: str, seen: bytes | None, content: bytes) -> bool:
+    """Put the new text in place; False if the old one was no longer what had been read."""
+    directory = os.path.dirname(target)
+    if not os.path.isdir(directory):
+        private_directory(directory)
+    temporary = f"{target}.{os.getpid():x}.tmp"
+    try:
+        mode = stat.S_IMODE(os.stat(target).st_mode) if seen is not None else 0o600
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        try:
+            os.fchmod(descriptor, mode)
+            write_all(descriptor, content)
+            sync(descriptor)
+        finally:
+            os.close(descriptor)
+        if seen is None:
+            return _placed_first(temporary, target)
+        if not os.access(target, os.W_OK):
+            raise PermissionError(13, "it is read-only", target)
+        return _exchanged(temporary, target, seen)
+    except OSError as problem:
+        raise unwritable(target, problem) from problem
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        with suppress(OSError):
+            sync_directory(directory)
+
+
+def _placed_first(temporary: str, target: str) -> bool:
+    """A new file, unless someone made it meanwhile."""
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _exchanged(temporary: str, target: str, seen: bytes) -> bool:
+    """Swap the two and look at what came out: if it is not what we read, swap them back."""
+    if not _swap(temporary, target):
+        if _read(target)[1] != seen:
+            return False
+        os.replace(temporary, target)
+        return True
+    with open(temporary, "rb") as file:
+        if file.read() == seen:
+            return True
+    _swap(temporary, target)
+    return False
+
+
+def _swap(one: str, other: str) -> bool:
+    """Exchange two files in one step; False where the system cannot."""
+    if not sys.platform.startswith("linux"):
+        return False
+    import ctypes
+
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    try:
+        swap = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return False
+    return bool(swap(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0)

@@ -1,0 +1,40 @@
+"""The notes as a pass is about to leave them, beside those it found. Knows no rule."""
+
+from collections.abc import Iterator, Mapping
+
+from nuggets.records import MemoryNote
+from nuggets.reflection.outcome import ChangeType, ReflectionChange
+
+
+class Draft:
+    """Changed notes lie over the found ones; nothing is written until all is thought out."""
+
+    def __init__(self, found: Mapping[str, MemoryNote], now: str) -> None:
+        self.found = found
+        self.now = now
+        self.notes: dict[str, MemoryNote] = dict(found)
+        self.changes: list[ReflectionChange] = []
+
+    def put(self, *notes: MemoryNote) -> None:
+        self.notes.update({note.id: note for note in notes})
+
+    def record(
+        self, type: ChangeType, note: MemoryNote, detail: str, partners: tuple[str, ...] = ()
+    ) -> None:
+        self.changes.append(ReflectionChange(type, note.nugget_name, note.id, detail, partners))
+
+    def visible(self, ids: list[str]) -> Iterator[MemoryNote]:
+        """Those still in sight when their turn comes, by id: the order of files tells nothing."""
+        for note_id in sorted(ids):
+            if not self.notes[note_id].hidden:
+                yield self.notes[note_id]
+
+    def changed(self) -> tuple[MemoryNote, ...]:
+        """What must be written, by id."""
+        different = (note for note in self.notes.values() if note is not self.found[note.id])
+        return tuple(
+            sorted(
+                (note for note in different if note != self.found[note.id]),
+                key=lambda note: note.id,
+            )
+        )

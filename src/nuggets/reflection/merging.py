@@ -1,0 +1,85 @@
+"""Free-form notes that say the same become one. Knows similarity of words, not of meaning."""
+
+from collections import defaultdict
+from heapq import heapify, heappop, heappush
+
+from nuggets.errors import InvalidInput
+from nuggets.graph.notes import merged
+from nuggets.records import MemoryNote
+from nuggets.reflection.draft import Draft
+from nuggets.reflection.outcome import Policy
+from nuggets.reflection.vocabulary import Postings, all_tokens, near, union
+
+REASON = "merged: nearly the same content"
+
+Kind = tuple[str, ...]
+
+
+def alike(note: MemoryNote) -> Kind:
+    """Two notes may become one only if this is the same.
+
+    Beyond nugget, subject, scope and type: what belongs to another project stays there, what
+    is temporary must not take something durable with it, and what a tool saw must not gain the
+    trust that a person's words have.
+    """
+    return (
+        note.nugget_name,
+        note.subject,
+        note.scope,
+        note.type,
+        note.project,
+        note.stability,
+        "observed" if note.source == "tool_observation" else "said",
+    )
+
+
+def merge(draft: Draft, ids: list[str], policy: Policy) -> None:
+    """Every inspected note with whatever says the same, until nothing more does."""
+    inspected: defaultdict[Kind, list[str]] = defaultdict(list)
+    for note in draft.visible(ids):
+        if note.kind == "note":
+            inspected[alike(note)].append(note.id)
+    groups: defaultdict[Kind, list[str]] = defaultdict(list)
+    nuggets = {kind[0] for kind in inspected}
+    for note in draft.notes.values():
+        if note.nugget_name in nuggets and note.kind == "note" and not note.hidden:
+            groups[alike(note)].append(note.id)
+    for kind in sorted(inspected):
+        _merge_group(draft, inspected[kind], groups[kind], policy)
+
+
+def _merge_group(draft: Draft, asking: list[str], group: list[str], policy: Policy) -> None:
+    texts = {i: all_tokens(draft.notes[i].content) for i in group}
+    # whatever a merge adds to a note, it keeps the tokens that it was asked for with
+    postings = Postings(texts, union(texts[i] for i in asking))
+    waiting = list(asking)
+    heapify(waiting)
+    while waiting:
+        this = heappop(waiting)
+        if this not in postings.tokens:  # merged into another meanwhile
+            continue
+        for _, other in near(postings, this, policy.merge_at):
+            kept, gone = _longer_first(draft.notes[this], draft.notes[other])
+            if _merge_pair(draft, kept, gone):
+                postings.drop(gone.id)
+                postings.put(kept.id, all_tokens(draft.notes[kept.id].content))
+                heappush(waiting, kept.id)  # with more words it may resemble others
+                break
+
+
+def _longer_first(a: MemoryNote, b: MemoryNote) -> tuple[MemoryNote, MemoryNote]:
+    """The survivor first: the longer, of equals the older."""
+    first, second = sorted((a, b), key=lambda note: (-len(note.content), note.created_at, note.id))
+    return first, second
+
+
+def _merge_pair(draft: Draft, kept: MemoryNote, gone: MemoryNote) -> bool:
+    """False when one note would become too large for both."""
+    try:
+        after = merged(kept, gone, REASON, draft.now, draft.notes)
+    except InvalidInput:
+        return False
+    draft.put(*after)
+    detail = f"merged {gone.id} {gone.title!r:.80} into {kept.id} {kept.title!r:.80}"
+    draft.record("merge", kept, detail, (gone.id, *(note.id for note in after[2:])))
+    return True

@@ -1,0 +1,101 @@
+"""The notes as the index holds them, moved on by changes. Knows no ranking."""
+
+from typing import TYPE_CHECKING, Any
+
+from nuggets.records import MemoryNote, NoteFilterOptions
+from nuggets.search.postings import Postings
+from nuggets.search.reading import Reading, read
+from nuggets.search.table import NoteTable
+from nuggets.search.vocabulary import LABEL, Vocabulary
+from nuggets.text import folded
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+BLOCK = 16384  # notes read together: bounds the memory while a large shelf is read
+MOST_GAPS = 0.25  # of all rows; with more, the gaps are closed
+
+
+class Collection:
+    """Vocabulary, postings and table of the same notes, always in step."""
+
+    def __init__(self) -> None:
+        self.vocabulary = Vocabulary()
+        self.postings = Postings()
+        self.table = NoteTable()
+
+    def take(self, pending: dict[str, MemoryNote | None]) -> None:
+        """Follow the changes; None says that a note is gone."""
+        table = self.table
+        fresh: list[MemoryNote] = []
+        kept: list[MemoryNote] = []
+        gone: list[int] = []
+        for note_id, note in pending.items():
+            row = table.rows.get(note_id)
+            if row is not None and note is not None and _reads_alike(table.notes[row], note):
+                table.set_facts(row, note)
+                kept.append(note)
+                continue
+            if row is not None:
+                gone.append(row)
+            if note is not None:
+                fresh.append(note)
+        self._remove(gone)
+        for start in range(0, len(fresh), BLOCK):
+            self._add(fresh[start : start + BLOCK])
+        table.relink([*fresh, *kept], bool(gone))
+        if len(table.rows) < (1 - MOST_GAPS) * len(table):
+            self.postings.renumber(table.compact())
+
+    def _remove(self, rows: list[int]) -> None:
+        for start in range(0, len(rows), BLOCK):
+            block = rows[start : start + BLOCK]
+            self._count(read([self.table.notes[row] for row in block], self.vocabulary), -1)
+            self.table.remove(block)
+
+    def _add(self, notes: list[MemoryNote]) -> None:
+        reading = read(notes, self.vocabulary)
+        self._count(reading, 1)
+        self.postings.add(reading.run.moved(len(self.table)))
+        self.table.add(notes, reading)
+
+    def _count(self, reading: Reading, sign: int) -> None:
+        import numpy as np
+
+        counts = self.vocabulary.term_counts.all
+        counts[reading.run.terms] += sign * np.diff(reading.run.starts)
+        self.vocabulary.word_counts.all[:] += sign * reading.words
+
+    def meeting(self, filters: NoteFilterOptions) -> "NDArray[Any] | None":
+        """Which rows meet all that the filters name; None if they name nothing."""
+        import numpy as np
+
+        meeting = None
+        for name, value in _named(filters):
+            label = self.vocabulary.in_use(f"{LABEL}{name}={value}")
+            having = np.zeros(len(self.table), bool)
+            if label is not None:
+                having[self.postings.of(label)[0]] = True
+            meeting = having if meeting is None else meeting & having
+        return meeting
+
+
+def _named(filters: NoteFilterOptions) -> list[tuple[str, str]]:
+    given = {
+        "subject": filters.subject,
+        "scope": filters.scope,
+        "type": filters.type,
+        "kind": filters.kind,
+        "nugget": None if filters.nugget is None else folded(filters.nugget),
+        "tag": None if filters.tag is None else "-".join(filters.tag.lower().split()),
+    }
+    return [(name, value) for name, value in given.items() if value is not None]
+
+
+def _reads_alike(a: MemoryNote, b: MemoryNote) -> bool:
+    """Whether the notes differ only in what is kept beside the postings."""
+    return (
+        a.content == b.content
+        and (a.title, a.tags, a.nugget_name, a.kind) == (b.title, b.tags, b.nugget_name, b.kind)
+        and (a.subject, a.scope, a.type, a.created_at) == (b.subject, b.scope, b.type, b.created_at)
+    )

@@ -1,0 +1,121 @@
+"""Why a note has the score it has, word by word. Ranks nothing itself."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nuggets.search.evidence import gather
+from nuggets.search.ranking import GROUP, SUBJECT, TEXT_SCALE, TEXT_WEIGHT, VECTOR_WEIGHT
+from nuggets.search.reading import FIELDS, own_tags
+from nuggets.search.results import THRESHOLD
+from nuggets.search.terms import pieces, stems
+from nuggets.text import tokens
+
+if TYPE_CHECKING:
+    from nuggets.records import MemoryNote
+    from nuggets.search.collection import Collection
+    from nuggets.search.query import Alternative, Slot
+    from nuggets.search.results import Search
+
+
+class WordExplanation(NamedTuple):
+    """What one word of the question found in the note."""
+
+    word: str
+    matched: tuple[str, ...]  # terms, such as "auth" or "tokne → token (corrected)"
+    fields: tuple[str, ...]  # of the note: title, content, tag; "linked" for its neighbours
+    weight: float  # share of the question, all words together 1
+    share: float  # how much of that the note answers
+
+
+class Explanation(NamedTuple):
+    """All that makes up a relevance; the parts of `text` add up to it, scaled and clipped."""
+
+    note_id: str
+    found: bool  # whether it is above the threshold
+    words: tuple[WordExplanation, ...]
+    group: float
+    subject: float
+    time: float
+    prior: float
+    phrase: float
+    text: float
+    vector: float
+    boost: float
+    relevance: float
+
+
+def explain(search: "Search", collection: "Collection", text: str, row: int) -> Explanation:
+    """The score of one note, taken apart."""
+    import numpy as np
+
+    note = collection.table.notes[row]
+    only = np.zeros(len(collection.table), bool)
+    only[row] = True
+    boost = float(collection.table.boosts.all[row])
+    query = search.reader.understand(text)
+    words = tuple(
+        _word(slot, slot.mass / query.mass, search, collection, row) for slot in query.slots
+    )
+    signals = search.signals(text, only)
+    if not len(signals.rows):
+        relevance = VECTOR_WEIGHT / 2 + boost
+        return Explanation(note.id, False, words, 0, 0, 0, 0, 0, 0.0, 0.5, boost, relevance)
+    parts = [float(column[0]) for column in signals[1:]]
+    text_score, vector, found, group, subject, time, prior = parts
+    summed = found + GROUP * group + SUBJECT * subject + time + prior
+    evidence = VECTOR_WEIGHT * vector + TEXT_WEIGHT * text_score
+    return Explanation(
+        note.id,
+        evidence > THRESHOLD,
+        words,
+        GROUP * group,
+        SUBJECT * subject,
+        time,
+        prior,
+        max(0.0, text_score * TEXT_SCALE - max(summed, 0.0)),
+        text_score,
+        vector,
+        boost,
+        min(1.0, evidence + boost),
+    )
+
+
+def _word(
+    slot: "Slot", weight: float, search: "Search", collection: "Collection", row: int
+) -> WordExplanation:
+    import numpy as np
+
+    here = _fields(collection.table.notes[row])
+    having = [one for one in slot.alternatives if row in collection.postings.of(one.term)[0]]
+    fields = dict.fromkeys(
+        field for one in having for field in (here.get(one.name) or _fallback(one, here))
+    )
+    share = 0.0
+    if slot.alternatives:
+        found = gather(slot, search.landscape, collection.postings)
+        whole = np.zeros(len(collection.table))
+        whole[found.rows] = found.shares
+        share = float(whole[row])
+    if share and not having:
+        fields["linked"] = None
+    matched = tuple(_described(slot, one) for one in having)
+    return WordExplanation(slot.word, matched, tuple(fields), weight, share)
+
+
+def _fallback(one: "Alternative", here: dict[str, list[str]]) -> list[str]:
+    """A correction is named by its word, and the note is known by terms."""
+    return ["metadata"] if one.how == "meta" else here.get(stems([one.name])[0], [])
+
+
+def _described(slot: "Slot", one: "Alternative") -> str:
+    return f"{slot.word} → {one.name} ({one.how})" if one.how else one.name
+
+
+def _fields(note: "MemoryNote") -> dict[str, list[str]]:
+    """In which fields each term of the note stands."""
+    found: dict[str, list[str]] = {}
+    texts = (note.title, note.content, " ".join(own_tags(note)))
+    for field, text in zip(FIELDS, texts, strict=True):
+        words = [word for token in tokens(text) for word in pieces(token)]
+        for term in dict.fromkeys(stems(words)):
+            found.setdefault(term, []).append(field)
+    return found

@@ -1,0 +1,61 @@
+"""What all questions share until the next change: lengths, reach of links, groups, years."""
+
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+from nuggets.search.dates import YEARS_BACK
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from nuggets.search.table import NoteTable
+
+# Frequency saturates early and length is smoothed: memories are short, and among short texts
+# one word more or less must not turn the ranking.
+SATURATION = 0.9
+LENGTH_SHARE = 0.75
+LENGTH_SMOOTHING = 40  # words
+LARGEST_GROUP = 0.25  # of all notes; a group that holds nearly everything says nothing
+USUAL_LINKS = 2  # a note with more passes less on through each of them
+
+
+class Landscape:
+    """The notes that may be seen, with the norms that scores are measured by."""
+
+    def __init__(self, table: "NoteTable", include_hidden: bool) -> None:
+        import numpy as np
+
+        alive = table.alive.all
+        self.table = table
+        self.visible = alive.copy() if include_hidden else alive & ~table.hidden.all
+        self.all_visible = bool(self.visible.all())
+        self.notes = len(table.rows)
+        self.norms = _norms(table.lengths.all, alive, LENGTH_SMOOTHING)
+        self.linked = bool(table.degrees.all.any())
+        self.reach = 1 / np.sqrt(np.maximum(1, table.degrees.all / USUAL_LINKS))
+        sizes = table.group_sizes.all
+        # A group of one is the note itself; a tag that most notes have is no topic.
+        self.grouping = (sizes > 1) & (sizes <= max(2, LARGEST_GROUP * self.notes))
+        self.groups = int(self.grouping.sum())
+        self.group_norms = _norms(table.group_lengths.all, self.grouping, 0)
+        self.years = _years(table.days.all[alive])
+
+
+def _norms(lengths: "NDArray[Any]", counted: "NDArray[Any]", smoothing: int) -> "NDArray[Any]":
+    """How much of a word makes half an answer, by length: the longer, the more."""
+    import numpy as np
+
+    total = int(lengths[counted].sum(dtype=np.int64))
+    mean = total / max(int(counted.sum()), 1)
+    relative = (lengths + smoothing) / max(mean + smoothing, 1)
+    norms: NDArray[Any] = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative)
+    return norms
+
+
+def _years(days: "NDArray[Any]") -> range:
+    """The years that the notes were written in, the recent ones if there are many."""
+    known = days[days > 0]
+    if not len(known):
+        return range(0)
+    last = date.fromordinal(int(known.max())).year
+    return range(max(date.fromordinal(int(known.min())).year, last - YEARS_BACK), last + 1)

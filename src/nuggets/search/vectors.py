@@ -1,0 +1,100 @@
+"""Vectors of notes and questions, truly regenerated: the oracle behind the vector signal.
+
+A note's vector is the superposition of its terms, each bound with the role key of its field,
+and of its newest neighbours' own vectors, each bound with a role key as well. A question is
+spread over the same role keys. The index computes the same cosine from postings, without ever
+building a vector; here it is the other way round. Knows no index.
+"""
+
+from math import log, sqrt
+from typing import TYPE_CHECKING, Any
+
+from nuggets.fhrr.algebra import bind, role, similarity
+from nuggets.fhrr.phasors import phasors, seed_from_text
+from nuggets.search.ranking import NEAR_IN_NOTE, NEAR_IN_QUERY, NEAR_ROLES
+from nuggets.search.reading import FIELDS, QUERY_FIELDS, own_tags
+from nuggets.search.terms import is_stop, pieces, stems
+from nuggets.text import tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from nuggets.records import MemoryNote
+
+DIMENSIONS = 16384
+
+
+def field_terms(text: str) -> dict[str, float]:
+    """The significant terms of a field; those that stand there often weigh a little more."""
+    words = [word for token in tokens(text) for word in pieces(token) if not is_stop(word)]
+    counts: dict[str, int] = {}
+    for term in stems(words):
+        counts[term] = counts.get(term, 0) + 1
+    return {term: 1 + log(count) for term, count in counts.items()}
+
+
+def recipe(note: "MemoryNote") -> list[tuple[int, str, float]]:
+    """Role, term and weight of everything that a note itself says."""
+    texts = (note.title, note.content, " ".join(own_tags(note)))
+    return [
+        (place, term, weight)
+        for place, text in enumerate(texts)
+        for term, weight in field_terms(text).items()
+    ]
+
+
+def own_vector(note: "MemoryNote", dims: int = DIMENSIONS) -> "NDArray[Any]":
+    """The note alone, of length 1; a note without words is the zero vector."""
+    return _unit(_bundle(recipe(note), dims))
+
+
+def note_vector(
+    note: "MemoryNote", neighbours: "Sequence[MemoryNote]", dims: int = DIMENSIONS
+) -> "NDArray[Any]":
+    """The note and its surroundings; `neighbours` in the order of its links."""
+    near = neighbours[:NEAR_ROLES]
+    part = NEAR_IN_NOTE * sqrt(2 / max(2, len(near)))
+    vector = own_vector(note, dims)
+    for place, other in enumerate(near, len(FIELDS)):
+        vector = vector + part * bind(role(place * len(FIELDS), dims), own_vector(other, dims))
+    return vector
+
+
+def query_vector(terms: "Mapping[str, float]", dims: int = DIMENSIONS) -> "NDArray[Any]":
+    """A question's terms under every field, and that once more for every neighbour."""
+    asked = _bundle(
+        (
+            (place, term, weight * share)
+            for place, share in enumerate(QUERY_FIELDS)
+            for term, weight in terms.items()
+        ),
+        dims,
+    )
+    vector = asked
+    for place in range(len(FIELDS), len(FIELDS) + NEAR_ROLES):
+        vector = vector + NEAR_IN_QUERY * bind(role(place * len(FIELDS), dims), asked)
+    return vector
+
+
+def vector_score(query: "NDArray[Any]", note: "NDArray[Any]") -> float:
+    """The documented signal: (1 + cosine) / 2."""
+    return (1 + similarity(query, note)) / 2
+
+
+def _bundle(parts: "Iterable[tuple[int, str, float]]", dims: int) -> "NDArray[Any]":
+    import numpy as np
+
+    total: NDArray[Any] = np.zeros(dims, np.complex64)
+    for place, term, weight in parts:
+        key = phasors(seed_from_text(term), 1, dims)[0]
+        total += np.float32(weight) * bind(role(place, dims), key)
+    return total
+
+
+def _unit(vector: "NDArray[Any]") -> "NDArray[Any]":
+    import numpy as np
+
+    length = float(np.linalg.norm(vector))
+    return vector / length if length else vector

@@ -1,0 +1,112 @@
+"""Recalls that no commit has taken in yet. Whoever recalls appends a line and never waits.
+
+A writer takes the file away under another name, commits what it says and deletes it. A shared lock
+around each append and an exclusive one around the taking make sure that no line falls between; a
+file that outlives its taker is taken again, which counts nothing twice: a session counts once.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from nuggets import codec
+from nuggets.records import Touch
+
+_ATTEMPTS = 5  # at appending; the file is only ever refused while it is being taken away
+_PATIENCE = 20  # milliseconds for someone in the middle of an append; they need microseconds
+
+
+class Hits:
+    """`hits.jsonl` in the journal's directory, and `hits-taken.jsonl` while it is committed."""
+
+    def __init__(self, directory: str) -> None:
+        self._open = os.path.join(directory, "hits.jsonl")
+        self._taken = os.path.join(directory, "hits-taken.jsonl")
+        self._seen: object = None
+
+    def append(self, touches: Sequence[Touch]) -> int:
+        """Write them down; how large the file is now. Fails silently: a memory that cannot be
+        written can still be read."""
+        import fcntl
+
+        with suppress(OSError, ValueError):
+            content = "".join(f"{codec.dumps(list(touch))}\n" for touch in touches).encode()
+            for _ in range(_ATTEMPTS):
+                descriptor = os.open(self._open, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                    if os.path.exists(self._open) and os.path.samestat(
+                        os.fstat(descriptor), os.stat(self._open)
+                    ):
+                        os.write(descriptor, content)
+                        return os.fstat(descriptor).st_size
+                except BlockingIOError:
+                    pass  # being taken away: there will be a new one
+                finally:
+                    os.close(descriptor)
+        return 0
+
+    def news(self) -> tuple[Touch, ...]:
+        """All that is waiting, if anything came since the last look."""
+        seen = tuple(map(_signature, (self._taken, self._open)))
+        if seen == self._seen:
+            return ()
+        self._seen = seen
+        return self.waiting()
+
+    def waiting(self) -> tuple[Touch, ...]:
+        """All that is waiting."""
+        return (*_touches(self._taken), *_touches(self._open))
+
+    @contextmanager
+    def taken(self) -> Iterator[tuple[Touch, ...]]:
+        """Those that a commit should take in; gone when that succeeds. For the lock's holder."""
+        if not os.path.exists(self._taken):  # else someone died here: theirs first
+            with suppress(OSError):
+                os.rename(self._open, self._taken)
+        try:
+            descriptor = os.open(self._taken, os.O_RDONLY)
+        except OSError:
+            yield ()
+            return
+        try:
+            _wait_for_appends(descriptor)
+            yield tuple(_touches(self._taken))
+            with suppress(OSError):
+                os.unlink(self._taken)
+        finally:
+            os.close(descriptor)
+
+
+def _wait_for_appends(descriptor: int) -> None:
+    import fcntl
+
+    for _ in range(_PATIENCE):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            time.sleep(0.001)
+        else:
+            return
+
+
+def _touches(path: str) -> Iterator[Touch]:
+    try:
+        with open(path, "rb") as file:
+            written = file.read().split(b"\n")
+    except OSError:
+        return
+    for line in written:
+        with suppress(ValueError, TypeError):  # a line cut off by a power cut is one hit lost
+            note_id, session, at = json.loads(line)
+            yield Touch(str(note_id), str(session), str(at))
+
+
+def _signature(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_ino, status.st_size

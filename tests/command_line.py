@@ -1,0 +1,81 @@
+"""Three ways to run the command line in a test: in this process, as a process, in a terminal."""
+
+import json
+import os
+import pty
+import select
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
+
+
+class Done(NamedTuple):
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        """Its output, which must be one JSON value in one line and nothing else."""
+        assert self.out.endswith("\n")
+        assert self.out.count("\n") == 1, self.out
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.splitlines()
+
+
+class Nuggets(Protocol):
+    """Run a command in this process."""
+
+    def __call__(self, *arguments: str, stdin: str | bytes = "") -> Done: ...
+
+
+class NuggetsProcess(Protocol):
+    """Run a command as a process of its own; arguments may be bytes."""
+
+    def __call__(
+        self, *arguments: str | bytes, stdin: bytes = b"", env: Mapping[str, str] | None = None
+    ) -> Done: ...
+
+
+COMMAND = (sys.executable, "-m", "nuggets")
+
+
+def run_process(
+    *arguments: str | bytes, stdin: bytes = b"", env: Mapping[str, str] | None = None
+) -> Done:
+    done = subprocess.run(
+        [*COMMAND, *arguments],
+        input=stdin,
+        capture_output=True,
+        env={**os.environ, **(env or {})},
+        check=False,
+        timeout=60,
+    )
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def run_in_terminal(*arguments: str, typed: str = "", **env: str) -> tuple[int, bytes]:
+    """Exit code and every byte that reached the terminal, for someone who types ahead."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.environ.update({"TERM": "xterm", **env})
+        os.execv(sys.executable, [*COMMAND, *arguments])
+    if typed:
+        os.write(terminal, typed.encode())
+    seen = b""
+    while select.select([terminal], [], [], 60)[0]:
+        try:
+            part = os.read(terminal, 65536)
+        except OSError:  # how Linux says that the other side is closed
+            break
+        if not part:
+            break
+        seen += part
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), seen

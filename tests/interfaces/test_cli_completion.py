@@ -1,0 +1,108 @@
+"""Completion scripts: they parse, and bash completes with them."""
+
+import os
+import shlex
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from command_line import Nuggets
+from nuggets.interfaces.cli import MODULES
+
+
+def complete(script: str, *words: str, cwd: Path | None = None, **env: str) -> set[str]:
+    """What bash would offer for the last word."""
+    line = " ".join(map(shlex.quote, words))
+    ask = (
+        f"{script}\nCOMP_WORDS=({line}); COMP_CWORD={len(words) - 1}; _nuggets\n"
+        'printf "%s\\n" "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(
+        ["bash", "-u", "-c", ask],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **env},
+        cwd=cwd,
+        check=False,
+    )
+    assert done.stderr == ""
+    return set(filter(None, done.stdout.split("\n")))
+
+
+@pytest.fixture
+def bash(nuggets: Nuggets) -> str:
+    return nuggets("completion", "bash").out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_script_parses_in_its_shell(nuggets: Nuggets, shell: str) -> None:
+    script = nuggets("completion", shell)
+    if shutil.which(shell) is None:
+        assert "nuggets" in script.out
+        return
+
+    done = subprocess.run([shell, "-n"], input=script.out, text=True, capture_output=True)
+
+    assert (script.code, done.returncode, done.stderr) == (0, 0, "")
+
+
+def test_the_first_word_is_a_command(bash: str) -> None:
+    first = {name.split()[0] for commands in MODULES.values() for name in commands}
+
+    assert complete(bash, "nuggets", "") == first
+    assert complete(bash, "nuggets", "rec") == {"recall"}
+
+
+def test_the_second_word_of_a_group_is_a_command(bash: str) -> None:
+    assert {"add", "show", "edit"} < complete(bash, "nuggets", "note", "")
+    assert complete(bash, "nuggets", "note", "re") == {"restore"}
+
+
+def test_options_are_those_of_the_command(bash: str) -> None:
+    assert complete(bash, "nuggets", "recall", "x", "--s") == {"--session"}
+    assert complete(bash, "nuggets", "note", "list", "--k") == {"--kind"}
+    assert complete(bash, "nuggets", "--json", "recall", "--nu") == {"--nugget"}
+
+
+def test_the_names_of_nuggets_are_offered_where_one_belongs(nuggets: Nuggets, bash: str) -> None:
+    for name in ("project", "prefs", "my notes"):
+        nuggets("remember", name, "k", "v")
+
+    assert complete(bash, "nuggets", "remember", "") == {"project", "prefs", r"my\ notes"}
+    assert complete(bash, "nuggets", "facts", "pro") == {"project"}
+    assert complete(bash, "nuggets", "note", "add", "pr") == {"project", "prefs"}
+    assert complete(bash, "nuggets", "recall", "--nugget", "pre") == {"prefs"}
+    assert complete(bash, "nuggets", "remember", "my\\ n") == {r"my\ notes"}
+    assert complete(bash, "nuggets", "remember", "project", "pr") == set()
+
+
+def test_another_directory_has_its_own_names(nuggets: Nuggets, bash: str, directory: Path) -> None:
+    nuggets("--dir", str(directory), "remember", "elsewhere", "k", "v")
+
+    offered = complete(bash, "nuggets", "--dir", str(directory), "facts", "")
+
+    assert offered == {"elsewhere"}
+
+
+def test_without_a_shelf_nothing_is_offered(bash: str, directory: Path) -> None:
+    assert complete(bash, "nuggets", "facts", "", NUGGETS_DIR=str(directory / "none")) == set()
+
+
+def test_the_name_of_a_file_is_never_run(bash: str, directory: Path) -> None:
+    (directory / "$(touch pwned).nugget.json").write_text("{}")
+    (directory / "`touch pwned`.nugget.json").write_text("{}")
+
+    offered = complete(bash, "nuggets", "facts", "", cwd=directory, NUGGETS_DIR=str(directory))
+
+    assert len(offered) == 2
+    assert not (directory / "pwned").exists()
+
+
+def test_names_with_apostrophes_do_not_break_fish(nuggets: Nuggets) -> None:
+    script = nuggets("completion", "fish").out
+
+    for line in script.splitlines():
+        if line.startswith("complete"):
+            assert shlex.split(line.replace("\\'", ""))

@@ -1,0 +1,270 @@
+"""The commands on facts: what they print, what they count, how they end."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from command_line import Nuggets
+from nuggets import NuggetShelf
+
+KEY, VALUE = "shared:auth-handler", "src/auth/middleware.ts:47"
+
+
+@pytest.fixture(autouse=True)
+def _filled(nuggets: Nuggets) -> None:
+    nuggets("remember", "locations", KEY, VALUE)
+
+
+def the_fact(nuggets: Nuggets) -> dict[str, object]:
+    [fact] = nuggets("facts", "locations", "--json").json
+    found: dict[str, object] = fact
+    return found
+
+
+def test_an_exact_recall_prints_the_four_documented_lines(nuggets: Nuggets) -> None:
+    done = nuggets("recall", KEY)
+
+    assert done.lines == [
+        f"Found: {KEY}",
+        f"Value: {VALUE}",
+        "Confidence: 1.00  Margin: 1.00",
+        "Nugget: locations",
+    ]
+    assert (done.code, done.err) == (0, "")
+
+
+def test_a_fuzzy_recall_says_so_first(nuggets: Nuggets) -> None:
+    done = nuggets("recall", "shared:auth-handlre")
+
+    first, *rest = done.lines
+    kind, ratio = first.removeprefix("Match: ").split()
+    assert kind == "fuzzy"
+    assert 0.55 <= float(ratio) < 1
+    assert rest == nuggets("recall", KEY).lines
+    assert done.code == 0
+
+
+def test_a_part_of_the_key_says_substring(nuggets: Nuggets) -> None:
+    assert nuggets("recall", "auth-handler").lines[0].startswith("Match: substring 0.")
+
+
+def test_a_miss_says_not_found_and_fails(nuggets: Nuggets) -> None:
+    done = nuggets("recall", "favourite colour")
+
+    assert (done.code, done.out, done.err) == (1, "Not found.\n", "")
+
+
+def test_a_query_may_be_several_words(nuggets: Nuggets) -> None:
+    nuggets("remember", "project", "test cmd", "make test")
+
+    assert "Value: make test" in nuggets("recall", "test", "cmd").lines
+    assert "Value: make test" in nuggets("recall", "test", "--nugget", "project", "cmd").lines
+
+
+def test_recall_as_json_has_the_documented_shape(nuggets: Nuggets) -> None:
+    answer = nuggets("recall", KEY, "--json").json
+
+    assert answer == {
+        "answer": VALUE,
+        "confidence": pytest.approx(1, abs=0.05),
+        "margin": pytest.approx(1, abs=0.05),
+        "found": True,
+        "key": KEY,
+        "nugget": "locations",
+        "match": "exact",
+        "ratio": 1.0,
+    }
+
+
+def test_a_miss_as_json_is_an_answer_and_no_error(nuggets: Nuggets) -> None:
+    done = nuggets("recall", "favourite colour", "--json")
+
+    assert done.code == 1
+    assert (done.json["found"], done.json["answer"]) == (False, "")
+    assert "notes" not in done.json
+
+
+def test_what_no_fact_answers_the_notes_do_and_are_marked(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "project", "Deployment", "Runs on every merge to main.")
+
+    done = nuggets("recall", "what happens on merge")
+
+    assert done.code == 0
+    assert done.lines[0] == "No fact of that name, but these notes are about it:"
+    assert "Deployment" in done.lines[1]
+
+
+def test_the_notes_that_answer_are_in_the_json(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "project", "Deployment", "Runs on every merge to main.")
+
+    done = nuggets("recall", "what happens on merge", "--json")
+
+    assert done.code == 0
+    assert done.json["found"] is False
+    [entry] = done.json["notes"]
+    assert entry.keys() == {"note", "score", "vectorScore", "textScore", "relevance"}
+    assert entry["note"]["title"] == "Deployment"
+
+
+def test_recall_in_an_unknown_nugget_fails_and_names_those_there_are(nuggets: Nuggets) -> None:
+    done = nuggets("recall", KEY, "--nugget", "nope")
+
+    assert done.code == 1
+    assert "locations" in done.err
+
+
+# --- sessions -----------------------------------------------------------------------------------
+
+
+def test_a_day_is_one_session_by_default(nuggets: Nuggets) -> None:
+    nuggets("recall", KEY)
+    nuggets("recall", KEY)
+
+    fact = the_fact(nuggets)
+    assert fact["hits"] == 1
+    assert str(date.today()) in str(fact["last_hit_session"])
+
+
+def test_the_environment_names_the_session(
+    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for session in ("one", "two", "two"):
+        monkeypatch.setenv("NUGGETS_SESSION", session)
+        nuggets("recall", KEY)
+
+    assert the_fact(nuggets)["hits"] == 2
+    assert the_fact(nuggets)["last_hit_session"] == "two"
+
+
+def test_the_option_beats_the_environment(
+    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUGGETS_SESSION", "one")
+
+    nuggets("recall", KEY, "--session", "three")
+
+    assert the_fact(nuggets)["last_hit_session"] == "three"
+
+
+# --- remember, forget, facts --------------------------------------------------------------------
+
+
+def test_remember_says_where_and_as_what(nuggets: Nuggets) -> None:
+    done = nuggets("remember", "project", "test cmd", "make test")
+
+    assert (done.code, done.err) == (0, "")
+    assert done.lines == ["Remembered test cmd in project (project, durable)."]
+
+
+def test_remember_as_json_is_the_note(nuggets: Nuggets) -> None:
+    note = nuggets("--json", "remember", "project", "test cmd", "make test").json
+
+    assert note["id"].startswith("fact-project-")
+    assert (note["title"], note["content"], note["kind"]) == ("test cmd", "make test", "fact")
+
+
+def test_a_value_comes_from_standard_input(nuggets: Nuggets) -> None:
+    nuggets("remember", "n", "poem", "-", stdin="first line\nzweite Zeile: ü\n")
+
+    assert nuggets("recall", "poem", "--json").json["answer"] == "first line\nzweite Zeile: ü"
+
+
+def test_an_empty_standard_input_is_refused(nuggets: Nuggets) -> None:
+    done = nuggets("remember", "n", "poem", "-", stdin=" \n")
+
+    assert done.code == 2
+    assert "must not be empty" in done.err
+
+
+def test_standard_input_that_is_no_text_is_refused(nuggets: Nuggets) -> None:
+    done = nuggets("remember", "n", "poem", "-", stdin=b"\xff\xfe\x00")
+
+    assert done.code == 2
+    assert "UTF-8" in done.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("n", "k", "-5"),
+        ("n", "k", "-x y"),
+        ("n", "k", "--", "--json"),
+        ("--", "n", "k", "--foo"),
+        ("n", "--", "k", "-"),
+        ("n", "k", "--", "--"),
+    ],
+)
+def test_a_value_may_look_like_an_option(nuggets: Nuggets, arguments: tuple[str, ...]) -> None:
+    done = nuggets("remember", *arguments, stdin="typed")
+
+    wanted = "typed" if arguments[-1] == "-" else arguments[-1]
+    assert done.code == 0, done.err
+    assert nuggets("recall", "k", "--json").json["answer"] == wanted
+
+
+def test_metadata_can_be_given(nuggets: Nuggets) -> None:
+    note = nuggets(
+        *("remember", "n", "k", "v", "--scope", "self", "--stability", "temporary"),
+        *("--confidence", "0.3", "--source", "inferred", "--type", "style", "--json"),
+    ).json
+
+    given = {key: note[key] for key in ("scope", "stability", "confidence", "source", "type")}
+    assert given == {
+        "scope": "self",
+        "stability": "temporary",
+        "confidence": 0.3,
+        "source": "inferred",
+        "type": "style",
+    }
+
+
+def test_forget_says_what_it_did(nuggets: Nuggets) -> None:
+    done = nuggets("forget", "locations", KEY.upper())
+    again = nuggets("forget", "locations", KEY)
+
+    assert (done.code, again.code) == (0, 1)
+    assert done.lines == [f"Forgot {KEY.upper()}."]
+    assert again.out.startswith("Not found")
+    assert nuggets("recall", KEY).out == "Not found.\n"
+
+
+def test_facts_are_a_table(nuggets: Nuggets) -> None:
+    nuggets("recall", KEY)
+
+    head, row = nuggets("facts", "LOCATIONS").lines
+
+    assert head.split() == ["KEY", "HITS", "VALUE"]
+    assert row.split() == [KEY, "1", VALUE]
+
+
+def test_facts_as_json_are_as_in_the_file(nuggets: Nuggets) -> None:
+    assert the_fact(nuggets) == {"key": KEY, "value": VALUE, "hits": 0, "last_hit_session": ""}
+
+
+def test_a_nugget_without_facts_says_so(nuggets: Nuggets) -> None:
+    nuggets("clear", "locations", "--yes")
+
+    assert nuggets("facts", "locations").lines == ["No facts yet."]
+    assert nuggets("facts", "locations", "--json").json == []
+
+
+# --- where --------------------------------------------------------------------------------------
+
+
+def test_the_directory_may_stand_before_and_after_the_command(
+    nuggets: Nuggets, directory: Path
+) -> None:
+    nuggets("--dir", str(directory), "remember", "n", "a", "1")
+    nuggets("remember", "n", "b", "2", "--dir", str(directory))
+    nuggets(f"--dir={directory}", "note", "add", "n", "c", "3")
+    nuggets("note", "--dir", str(directory), "add", "n", "d", "4")
+
+    assert [note.title for note in NuggetShelf(directory).list_notes()] == ["a", "b", "c", "d"]
+
+
+def test_looking_leaves_no_trace(nuggets: Nuggets, directory: Path) -> None:
+    nuggets("recall", "k", "--dir", str(directory / "new"))
+    nuggets("list", "--dir", str(directory / "new"))
+
+    assert not (directory / "new").exists()

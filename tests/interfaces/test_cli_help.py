@@ -1,0 +1,104 @@
+"""Help, usage errors and the overview."""
+
+import pytest
+
+from command_line import Nuggets
+from nuggets.interfaces.cli import MODULES, find
+
+COMMANDS = [name for commands in MODULES.values() for name in commands]
+
+
+@pytest.mark.parametrize("option", ["--help", "-h"])
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_with_examples(nuggets: Nuggets, command: str, option: str) -> None:
+    done = nuggets(*command.split(), option)
+
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith(f"usage: nuggets {command}")
+    assert "examples:\n  " in done.out
+    assert "--dir DIR" in done.out
+    assert "--json" in done.out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_example_is_about_its_own_command(name: str) -> None:
+    command = find(name)
+
+    assert command is not None
+    assert all(f"nuggets {name}" in example for example in command.examples)
+
+
+def test_the_overview_names_every_command(nuggets: Nuggets) -> None:
+    done = nuggets("--help")
+
+    assert done.code == 0
+    assert all(f"  {command} " in done.out for command in COMMANDS)
+
+
+def test_without_a_command_the_overview_is_a_usage_error(nuggets: Nuggets) -> None:
+    done = nuggets()
+
+    assert done.code == 2
+    assert "Usage: nuggets COMMAND" in done.out
+
+
+def test_a_group_lists_its_commands(nuggets: Nuggets) -> None:
+    helped, bare = nuggets("note", "--help"), nuggets("note")
+
+    assert (helped.code, bare.code) == (0, 2)
+    assert helped.out == bare.out
+    assert "note add" in helped.out
+    assert "remember" not in helped.out
+
+
+def test_the_version_is_one_line(nuggets: Nuggets) -> None:
+    done = nuggets("--version")
+
+    assert done.code == 0
+    assert done.lines[0].startswith("nuggets ")
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [(("remembr",), "nuggets remember"), (("note", "shwo"), "nuggets note show")],
+)
+def test_a_misspelt_command_gets_a_suggestion(
+    nuggets: Nuggets, typed: tuple[str, ...], meant: str
+) -> None:
+    done = nuggets(*typed)
+
+    assert (done.code, done.out) == (2, "")
+    assert f"did you mean `{meant}`?" in done.err
+
+
+def test_a_name_like_nothing_points_to_the_help(nuggets: Nuggets) -> None:
+    done = nuggets("xyzzy")
+
+    assert done.code == 2
+    assert "nuggets --help" in done.err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("remember", "n", "k"),
+        ("remember", "n", "k", "v", "w"),
+        ("remember", "n", "k", "v", "--bogus"),
+        ("recall",),
+        ("recall", "x", "--nug", "n"),
+        ("--bogus", "list"),
+        ("list", "extra"),
+        ("note", "list", "--kind", "poem"),
+        ("graph", "--depth", "101"),
+        ("graph", "--depth", "deep"),
+        ("list", "--dir"),
+    ],
+)
+def test_wrong_usage_shows_the_usage_and_ends_with_two(
+    nuggets: Nuggets, arguments: tuple[str, ...]
+) -> None:
+    done = nuggets(*arguments)
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("usage: nuggets ")
+    assert "--help`" in done.err

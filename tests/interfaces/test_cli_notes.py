@@ -1,0 +1,270 @@
+"""The commands on notes and the graph."""
+
+import json
+
+import pytest
+
+from command_line import Nuggets
+
+
+@pytest.fixture(autouse=True)
+def _filled(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "project", "Auth middleware", "Uses JWT with RS256.", "--tag", "auth")
+    nuggets("note", "add", "project", "JWT format", "Signed tokens.", "--tag", "auth")
+
+
+def note(nuggets: Nuggets, name: str) -> dict[str, object]:
+    found: dict[str, object] = nuggets("note", "show", name, "--json").json
+    return found
+
+
+def test_add_says_its_title_and_id(nuggets: Nuggets) -> None:
+    done = nuggets("note", "add", "n", "Title", "Content")
+
+    [line] = done.lines
+    assert done.code == 0
+    assert line.startswith("Noted Title (note-n-")
+
+
+def test_content_comes_from_standard_input(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "n", "Steps", "-", stdin="one\r\ntwo  \n\n\n\nthree\n")
+
+    assert note(nuggets, "Steps")["content"] == "one\ntwo\n\nthree"
+
+
+def test_without_content_and_without_a_terminal_it_is_a_usage_error(nuggets: Nuggets) -> None:
+    done = nuggets("note", "add", "n", "Empty")
+
+    assert done.code == 2
+    assert "EDITOR" in done.err
+
+
+def test_show_prints_the_whole_note(nuggets: Nuggets) -> None:
+    nuggets("link", "Auth middleware", "JWT format", "uses")
+
+    text = nuggets("note", "show", "auth MIDDLEWARE").out
+
+    for part in ("Auth middleware", "Uses JWT with RS256.", "tags: auth, project", "JWT format"):
+        assert part in text
+    assert "(uses)" in text
+
+
+def test_showing_a_note_counts_for_the_session(nuggets: Nuggets) -> None:
+    nuggets("note", "show", "JWT format", "--session", "s1")
+    nuggets("note", "show", "JWT format", "--session", "s2")
+
+    assert note(nuggets, "JWT format")["hits"] == 3  # and today's
+
+
+def test_edit_changes_content_title_tags_and_metadata(nuggets: Nuggets) -> None:
+    done = nuggets(
+        *("note", "edit", "Auth middleware", "New words.", "--title", "Auth"),
+        *("--tag", "x", "--tag", "y", "--stability", "temporary", "--json"),
+    )
+
+    after = done.json
+    assert (after["title"], after["content"], after["stability"]) == (
+        "Auth",
+        "New words.",
+        "temporary",
+    )
+    assert after["tags"][:2] == ["x", "y"]
+
+
+def test_an_edit_without_a_difference_says_so(nuggets: Nuggets) -> None:
+    done = nuggets("note", "edit", "JWT format", "Signed tokens.")
+
+    assert done.code == 0
+    assert done.out.startswith("Nothing to change")
+
+
+def test_edit_takes_standard_input(nuggets: Nuggets) -> None:
+    nuggets("note", "edit", "JWT format", "-", stdin="from a pipe")
+
+    assert note(nuggets, "JWT format")["content"] == "from a pipe"
+
+
+def test_hide_restore_and_delete(nuggets: Nuggets) -> None:
+    hidden = nuggets("note", "hide", "JWT format")
+    listed = nuggets("note", "list").out
+    with_all = nuggets("note", "list", "--all").out
+    restored = nuggets("note", "restore", "JWT format")
+    deleted = nuggets("note", "delete", "JWT format")
+    again = nuggets("note", "delete", "JWT format")
+
+    assert "JWT format" not in listed
+    assert "JWT format (archived)" in with_all
+    assert [done.code for done in (hidden, restored, deleted, again)] == [0, 0, 0, 1]
+
+
+def test_merge_unites_two_notes(nuggets: Nuggets) -> None:
+    done = nuggets("note", "merge", "Auth middleware", "JWT format", "--reason", "same", "--json")
+
+    assert done.json["content"] == "Uses JWT with RS256.\nSigned tokens."
+    assert note(nuggets, "JWT format")["hidden"] is True
+
+
+@pytest.mark.parametrize(
+    ("options", "count"),
+    [
+        ((), 2),
+        (("--nugget", "project"), 2),
+        (("--tag", "auth"), 2),
+        (("--kind", "fact"), 0),
+        (("--scope", "session"), 0),
+        (("--type", "style"), 0),
+        (("--subject", "nobody"), 0),
+        (("--nugget", "nope"), 0),
+    ],
+)
+def test_list_filters(nuggets: Nuggets, options: tuple[str, ...], count: int) -> None:
+    done = nuggets("note", "list", *options, "--json")
+
+    assert done.code == 0
+    assert len(done.json) == count
+
+
+def test_an_empty_list_says_so(nuggets: Nuggets) -> None:
+    assert nuggets("note", "list", "--kind", "fact").lines == ["No notes."]
+
+
+# --- search -------------------------------------------------------------------------------------
+
+
+def test_search_shows_score_title_id_and_words(nuggets: Nuggets) -> None:
+    first, second, *_ = nuggets("search", "authentication").lines
+
+    assert first.startswith("[0.")
+    assert "Auth middleware" in first
+    assert "note-project-" in first
+    assert second.strip() == "Uses JWT with RS256."
+
+
+def test_search_as_json_has_the_documented_shape(nuggets: Nuggets) -> None:
+    [best, *_] = nuggets("search", "jwt", "--json").json
+
+    assert best.keys() == {"note", "score", "vectorScore", "textScore", "relevance"}
+
+
+def test_a_search_without_a_result_fails(nuggets: Nuggets) -> None:
+    done = nuggets("search", "zebra", "crossing")
+    as_json = nuggets("search", "zebra", "crossing", "--json")
+
+    assert (done.code, done.out) == (1, "Nothing found.\n")
+    assert (as_json.code, as_json.json) == (1, [])
+
+
+def test_search_keeps_the_limit(nuggets: Nuggets) -> None:
+    assert len(nuggets("search", "jwt", "--limit", "1", "--json").json) == 1
+
+
+def test_why_shows_what_made_a_score(nuggets: Nuggets) -> None:
+    plain = nuggets("search", "authentication", "middleware")
+    why = nuggets("search", "authentication", "middleware", "--why")
+    as_json = nuggets("search", "authentication", "middleware", "--why", "--json").json
+
+    assert len(why.lines) > len(plain.lines)
+    assert "middleware" in "\n".join(set(why.lines) - set(plain.lines))
+    assert all(entry["why"] for entry in as_json)
+
+
+def test_a_search_counts_for_the_session(nuggets: Nuggets) -> None:
+    nuggets("search", "signed tokens", "--limit", "1", "--session", "s1")
+
+    assert nuggets("note", "show", "JWT format", "--session", "s1", "--json").json["hits"] == 1
+
+
+# --- links and the tree -------------------------------------------------------------------------
+
+
+def test_link_and_unlink_say_whether_anything_changed(nuggets: Nuggets) -> None:
+    names = ("Auth middleware", "JWT format")
+
+    linked = nuggets("link", *names, "uses")
+    again = nuggets("link", *names, "USES")
+    unlinked = nuggets("unlink", *names)
+    unlinked_again = nuggets("unlink", *names)
+
+    assert [linked.out, again.out] == ["Linked.\n", "They were linked so already.\n"]
+    assert [done.code for done in (linked, again, unlinked, unlinked_again)] == [0, 0, 0, 1]
+
+
+def test_link_as_json_says_whether_it_was_added(nuggets: Nuggets) -> None:
+    names = ("Auth middleware", "JWT format")
+
+    assert nuggets("link", *names, "--json").json == {"added": True}
+    assert nuggets("link", *names, "--json").json == {"added": False}
+    assert nuggets("unlink", *names, "--json").json == {"removed": True}
+
+
+def test_the_tree_shows_neighbours_below_a_note(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "project", "Keys", "Where they are.")
+    nuggets("link", "Auth middleware", "JWT format", "uses")
+    nuggets("link", "JWT format", "Keys", "signed with")
+
+    root, first, second = nuggets("graph", "Auth middleware").lines
+
+    assert root.startswith("Auth middleware")
+    assert first == "└─ JWT format  (uses)"
+    assert second == "   └─ Keys  (signed with)"
+
+
+def test_the_tree_stops_at_its_depth(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "project", "Keys", "Where they are.")
+    nuggets("link", "Auth middleware", "JWT format", "uses")
+    nuggets("link", "JWT format", "Keys", "signed with")
+
+    assert len(nuggets("graph", "Auth middleware", "--depth", "1").lines) == 2
+    assert len(nuggets("graph", "Auth middleware", "--depth", "0").lines) == 1
+
+
+def test_a_ring_of_links_ends(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "project", "Keys", "Where they are.")
+    for a, b in (("Auth middleware", "JWT format"), ("JWT format", "Keys"), ("Keys", "Auth mid")):
+        nuggets("link", a, b if b != "Auth mid" else "Auth middleware")
+
+    lines = nuggets("graph", "--depth", "99").lines
+
+    assert len(lines) == 3
+
+
+def test_two_links_to_one_note_are_one_branch_with_both_reasons(nuggets: Nuggets) -> None:
+    nuggets("link", "Auth middleware", "JWT format", "uses")
+    nuggets("link", "Auth middleware", "JWT format", "explains")
+
+    assert nuggets("graph", "Auth middleware").lines[1:] == ["└─ JWT format  (uses; explains)"]
+
+
+def test_without_links_there_is_no_graph(nuggets: Nuggets) -> None:
+    assert nuggets("graph").lines == ["No links yet."]
+
+
+def test_dot_is_quoted_graphviz(nuggets: Nuggets) -> None:
+    nuggets("note", "edit", "JWT format", "--title", 'a "quoted"\\ title')
+    nuggets("link", "Auth middleware", 'a "quoted"\\ title', 'say "why"')
+
+    first, *body, last = nuggets("graph", "--dot").lines
+
+    assert (first, last) == ("graph nuggets {", "}")
+    assert any(r'[label="a \"quoted\"\\ title"];' in line for line in body)
+    assert sum(" -- " in line for line in body) == 1
+
+
+def test_the_graph_as_json_has_nodes_and_links(nuggets: Nuggets) -> None:
+    nuggets("link", "Auth middleware", "JWT format", "uses")
+
+    shape = nuggets("graph", "--json").json
+
+    assert len(shape["nodes"]) == 2
+    [link] = shape["links"]
+    assert link.keys() == {"from", "to", "reason", "createdAt"}
+    assert {link["from"], link["to"]} == {node["id"] for node in shape["nodes"]}
+
+
+def test_the_same_shape_of_a_note_is_printed_everywhere(nuggets: Nuggets) -> None:
+    [listed] = [n for n in nuggets("note", "list", "--json").json if n["title"] == "JWT format"]
+    shown = note(nuggets, "JWT format")
+    [found, *_] = nuggets("search", "signed", "--json").json
+
+    assert listed.keys() == shown.keys() == found["note"].keys()
+    assert json.dumps(listed["tags"]) == json.dumps(shown["tags"])

@@ -1,0 +1,129 @@
+"""Stores and notes for the tests of the storage, with counted ids instead of chance."""
+
+import json
+import os
+from itertools import count
+from typing import Any
+
+from nuggets.graph.outside import adopted
+from nuggets.records import Changes, MemoryNote, NuggetConfig, OutsideEdit, Touch
+from nuggets.state import State
+from nuggets.stores.base import Store
+from nuggets.stores.json_files import JsonFileStore
+
+NOW = "2026-01-31T09:00:00.000Z"
+
+
+def note(number: int = 1, **fields: Any) -> MemoryNote:
+    """A fact of the nugget `learnings` unless the fields say otherwise."""
+    kind = fields.get("kind", "fact")
+    nugget = fields.get("nugget_name", "learnings")
+    title = fields.get("title", f"key {number}")
+    made = MemoryNote(
+        id=f"{kind}-{nugget}-{number:08x}",
+        nugget_name=nugget,
+        title=title,
+        content=f"value {number}",
+        kind=kind,
+        subject="user:primary",
+        scope="user",
+        type=kind,
+        source="explicit_user",
+        confidence=0.9,
+        stability="durable",
+        created_at=NOW,
+        updated_at=NOW,
+        last_accessed_at=NOW,
+        tags=(nugget, "scope:user", f"type:{kind}"),
+        source_key=title if kind == "fact" else None,
+    )
+    return made._replace(**fields)
+
+
+def open_json(directory: str | os.PathLike[str], paint_seconds: float = 0.0) -> JsonFileStore:
+    """A store whose files are in their final place after each write, unless asked otherwise."""
+    numbers = count(0xA000)
+
+    def adopt(state: State, base: State | None, edit: OutsideEdit, now: str) -> Changes:
+        return adopted(lambda: f"{next(numbers):08x}", state, base, edit, now)
+
+    return JsonFileStore(os.fspath(directory), adopt, paint_seconds=paint_seconds)
+
+
+def put(store: Store, *notes: MemoryNote) -> int:
+    """Write notes with the nuggets they need."""
+    with store.exclusive():
+        everything, revision = store.read(0)
+        known = {config.name for config in everything.put_nuggets}
+        new = dict.fromkeys(n.nugget_name for n in notes if n.nugget_name not in known)
+        changes = Changes(put=notes, put_nuggets=tuple(map(NuggetConfig, new)), action="put")
+        return store.write(changes, revision)
+
+
+def drop(store: Store, *ids: str) -> int:
+    with store.exclusive():
+        _, revision = store.read(0)
+        return store.write(Changes(drop=ids, action="drop"), revision)
+
+
+def state_of(store: Store) -> State:
+    """All that a store says, recalls included."""
+    changes, _ = store.read(0)
+    state = State()
+    state.apply(changes)
+    return state
+
+
+def contents(store: Store) -> dict[str, str]:
+    """The facts and notes in sight, by title."""
+    notes = state_of(store).notes.values()
+    return {n.title: n.content for n in notes if not n.hidden}
+
+
+def shape_of(path: str | os.PathLike[str]) -> Any:
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def save(path: str | os.PathLike[str], shape: Any, **options: Any) -> None:
+    """As an editor or another program would: no stamp, another form."""
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(shape, file, **options)
+
+
+def files_of(directory: str | os.PathLike[str]) -> dict[str, bytes]:
+    """Every file below a directory, by relative path; for telling that none was touched."""
+    found = {}
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            path = os.path.join(folder, name)
+            with open(path, "rb") as file:
+                found[os.path.relpath(path, directory)] = file.read()
+    return found
+
+
+def pictures_agree(directory: str | os.PathLike[str]) -> bool:
+    """Do the documented files say what the journal says?"""
+    from nuggets import codec
+    from nuggets.stores.journal import Journal
+
+    state, position, _ = Journal(os.path.join(directory, "journal")).load()
+    graph = shape_of(os.path.join(directory, "graph", "graph.json"))
+    expected = [codec.note_to_json(n) for n in state.notes.values()]
+    if graph["notes"] != expected or graph["revision"] != position.revision:
+        return False
+    for config in state.nuggets.values():
+        file = shape_of(os.path.join(directory, f"{config.name}.nugget.json"))
+        facts = {n.title: n.content for n in state.notes.values() if _is_fact_of(n, config.name)}
+        if {fact["key"]: fact["value"] for fact in file["facts"]} != facts:
+            return False
+    names = {n for n in os.listdir(directory) if n.endswith(".nugget.json")}
+    return names == {f"{config.name}.nugget.json" for config in state.nuggets.values()}
+
+
+def _is_fact_of(n: MemoryNote, nugget: str) -> bool:
+    return n.kind == "fact" and not n.hidden and n.nugget_name == nugget
+
+
+def touch(store: Store, note_id: str, session: str, at: str = NOW) -> None:
+    store.touch([Touch(note_id, session, at)])

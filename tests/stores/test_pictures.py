@@ -1,0 +1,259 @@
+"""The documented files: always what the journal says, and as little rewritten as possible."""
+
+import os
+from pathlib import Path
+
+import pytest
+from store_samples import (
+    contents,
+    drop,
+    files_of,
+    note,
+    open_json,
+    pictures_agree,
+    put,
+    shape_of,
+    touch,
+)
+
+from nuggets import codec
+from nuggets.errors import StoreCorrupt, StoreError
+from nuggets.records import Changes, MemoryNote
+from nuggets.stores.json_files import JsonFileStore
+
+
+def graph_of(directory: Path) -> Path:
+    return directory / "graph" / "graph.json"
+
+
+def nugget_of(directory: Path) -> Path:
+    return directory / "learnings.nugget.json"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> JsonFileStore:
+    opened = open_json(tmp_path)
+    put(opened, note(1), note(2), note(3, kind="note", title="Free"))
+    return opened
+
+
+def test_both_files_have_the_documented_shape(store: JsonFileStore, tmp_path: Path) -> None:
+    nugget, graph = shape_of(nugget_of(tmp_path)), shape_of(graph_of(tmp_path))
+
+    assert nugget["version"] == 4
+    assert (nugget["name"], nugget["D"], nugget["banks"], nugget["ensembles"]) == (
+        "learnings",
+        16384,
+        4,
+        1,
+    )
+    assert nugget["facts"][0] == {
+        "key": "key 1",
+        "value": "value 1",
+        "hits": 0,
+        "last_hit_session": "",
+    }
+    assert {"sharpen_p", "corvacs_a", "temp_T", "orth_iters"} <= nugget["config"].keys()
+    assert graph["version"] == 3
+    assert [shape["title"] for shape in graph["notes"]] == ["key 1", "key 2", "Free"]
+    assert graph["notes"][0]["vector"]["basis"][0] == "title:key"
+
+
+def test_a_change_of_one_note_changes_the_first_line_and_one_other(
+    store: JsonFileStore, tmp_path: Path
+) -> None:
+    before = graph_of(tmp_path).read_text().split("\n")
+    put(store, note(2, content="changed"))
+    after = graph_of(tmp_path).read_text().split("\n")
+
+    assert [n for n, (a, b) in enumerate(zip(before, after, strict=True)) if a != b] == [0, 2]
+
+
+def test_only_changed_notes_are_encoded_again(
+    store: JsonFileStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoded: list[str] = []
+    real = codec.note_to_json
+
+    def counting(one: MemoryNote, *, vector: bool = True) -> codec.Json:
+        if vector:
+            encoded.append(one.id)
+        return real(one, vector=vector)
+
+    monkeypatch.setattr(codec, "note_to_json", counting)
+    put(store, note(2, content="changed"))
+
+    assert encoded == [note(2).id]
+
+
+def test_only_the_files_of_changed_nuggets_are_written(
+    store: JsonFileStore, tmp_path: Path
+) -> None:
+    put(store, note(1, nugget_name="other"))
+    before = os.stat(nugget_of(tmp_path))
+    put(store, note(2, nugget_name="other"))
+
+    assert os.stat(nugget_of(tmp_path)) == before
+
+
+def test_every_change_reaches_the_pictures(store: JsonFileStore, tmp_path: Path) -> None:
+    for change in (
+        lambda: put(store, note(1, hidden=True)),
+        lambda: put(store, note(2, title="renamed", source_key="renamed")),
+        lambda: put(store, note(1, nugget_name="other")),
+        lambda: drop(store, note(2).id),
+        lambda: store.write(Changes(drop_nuggets=("OTHER",)), store.read(0)[1]),
+    ):
+        change()
+
+        assert pictures_agree(tmp_path)
+
+
+def test_a_recall_is_in_the_files_when_the_store_is_closed(
+    store: JsonFileStore, tmp_path: Path
+) -> None:
+    store.read(0)
+    touch(store, note(1).id, "s1")
+    store.close()
+
+    assert shape_of(nugget_of(tmp_path))["facts"][0]["hits"] == 1
+    assert pictures_agree(tmp_path)
+
+
+@pytest.mark.parametrize("gone", ["graph/graph.json", "learnings.nugget.json"])
+def test_a_picture_that_is_missing_is_painted_again(
+    store: JsonFileStore, tmp_path: Path, gone: str
+) -> None:
+    os.unlink(tmp_path / gone)
+    other = open_json(tmp_path)
+    other.read(0)
+    other.close()
+
+    assert pictures_agree(tmp_path)
+    assert len(contents(other)) == 3
+
+
+@pytest.mark.parametrize("change", ["put", "drop", "remove"])
+def test_pictures_that_a_dead_process_left_behind_are_brought_up_to_date(
+    store: JsonFileStore, tmp_path: Path, change: str
+) -> None:
+    dying = open_json(tmp_path, paint_seconds=60)
+    if change == "put":
+        put(dying, note(1, content="newer"))
+    elif change == "drop":
+        drop(dying, note(1).id)
+    else:
+        with dying.exclusive():
+            ids = tuple(n.id for n in dying.read(0)[0].put)
+            dying.write(Changes(drop=ids, drop_nuggets=("learnings",)), dying.read(0)[1])
+    assert not pictures_agree(tmp_path)
+    dying._loaded = False  # it dies: nothing more is done when the process ends
+    other = open_json(tmp_path)
+    other.read(0)
+    other.close()
+
+    assert pictures_agree(tmp_path)
+
+
+def test_an_old_picture_put_back_does_not_mix_with_newer_lines(
+    store: JsonFileStore, tmp_path: Path
+) -> None:
+    """As from a backup, with its time."""
+    status, old = os.stat(graph_of(tmp_path)), graph_of(tmp_path).read_bytes()
+    put(store, note(1, content="newer"))
+    graph_of(tmp_path).write_bytes(old)
+    os.utime(graph_of(tmp_path), ns=(status.st_mtime_ns, status.st_mtime_ns))
+    put(store, note(2, content="newest"))
+
+    assert pictures_agree(tmp_path)
+    assert contents(store) == {"key 1": "newer", "key 2": "newest", "Free": "value 3"}
+
+
+@pytest.mark.parametrize("torn", [b"", b"\0" * 700])
+@pytest.mark.parametrize("name", ["graph/graph.json", "learnings.nugget.json"])
+def test_a_picture_torn_by_a_power_cut_heals(
+    store: JsonFileStore, tmp_path: Path, name: str, torn: bytes
+) -> None:
+    stamp = os.stat(tmp_path / name).st_mtime_ns
+    (tmp_path / name).write_bytes(torn)
+    os.utime(tmp_path / name, ns=(stamp, stamp))
+    other = open_json(tmp_path)
+    put(other, note(9))
+
+    assert pictures_agree(tmp_path)
+    assert len(contents(other)) == 4
+
+
+DAMAGE = {
+    "emptied": lambda text: b"",
+    "cut in half": lambda text: text[: len(text) // 2],
+    "no JSON": lambda text: b"hello",
+    "zeros": lambda text: b"\0" * len(text),
+    "a list": lambda text: b"[]",
+    "NaN": lambda text: text.replace(b'"hits":0', b'"hits":NaN'),
+    "a number without end": lambda text: text.replace(b'"hits":0', b'"x":1e999,"hits":0'),
+    "wrong type": lambda text: text.replace(b'"hits":0', b'"hits":"many"'),
+    "key twice": lambda text: text.replace(b'"hits":0', b'"hits":0,"hits":1'),
+    "half a character": lambda text: text.replace(b"value 1", b"\\ud800"),
+    "half a character where nobody looks": lambda text: text.replace(
+        b'"hits":0', b'"x":{"y":"\\ud800"},"hits":0'
+    ),
+    "not UTF-8": lambda text: text.replace(b"value 1", b"\xff\xfe"),
+    "bottomless": lambda text: b"[" * 100_000,
+    "a later version": lambda text: text.replace(b'"version":', b'"version":9'),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("name", ["graph/graph.json", "learnings.nugget.json"])
+def test_a_damaged_file_is_an_error_that_names_it_and_nothing_is_overwritten(
+    store: JsonFileStore, tmp_path: Path, name: str, damage: str
+) -> None:
+    (tmp_path / name).write_bytes(DAMAGE[damage]((tmp_path / name).read_bytes()))
+    before = files_of(tmp_path)
+    for opened in (store, open_json(tmp_path)):
+        with pytest.raises(StoreCorrupt, match=r"(graph|nugget)\.json.*doctor"):
+            put(opened, note(9))
+    with pytest.raises(StoreCorrupt):
+        open_json(tmp_path).read(0)
+    assert {**files_of(tmp_path), "journal/lock": b""} == {**before, "journal/lock": b""}
+
+
+@pytest.mark.parametrize("name", ["graph/graph.json", "learnings.nugget.json"])
+def test_a_directory_where_a_file_should_be_is_a_clear_error(
+    store: JsonFileStore, tmp_path: Path, name: str
+) -> None:
+    os.unlink(tmp_path / name)
+    os.mkdir(tmp_path / name)
+
+    with pytest.raises(StoreError, match="not a plain file"):
+        put(open_json(tmp_path), note(9))
+
+
+def test_a_link_is_not_followed(store: JsonFileStore, tmp_path: Path) -> None:
+    target = tmp_path.parent / f"{tmp_path.name}-elsewhere.json"
+    os.rename(graph_of(tmp_path), target)
+    os.symlink(target, graph_of(tmp_path))
+    before = target.read_bytes()
+
+    with pytest.raises(StoreError, match="not a plain file"):
+        put(open_json(tmp_path), note(9))
+    assert target.read_bytes() == before
+
+
+def test_the_painter_of_a_long_lived_process_keeps_its_promise(tmp_path: Path) -> None:
+    living = open_json(tmp_path, paint_seconds=0.01)
+    put(living, note(1))
+    painter = living._painter
+    if painter is not None:
+        painter.join(10)
+
+    assert pictures_agree(tmp_path)
+
+
+def test_unknown_fields_beside_the_notes_are_kept(store: JsonFileStore, tmp_path: Path) -> None:
+    text = graph_of(tmp_path).read_text()
+    graph_of(tmp_path).write_text(text.replace('"notes":', '"owner":{"name":"me"},"notes":', 1))
+    put(open_json(tmp_path), note(9))
+
+    assert shape_of(graph_of(tmp_path))["owner"] == {"name": "me"}

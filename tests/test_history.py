@@ -1,0 +1,134 @@
+"""History and undo: exact, and never at the cost of a later change."""
+
+import pytest
+
+from nuggets import NuggetShelf
+from nuggets.errors import Conflict, NotFound
+
+
+def contents(shelf: NuggetShelf) -> dict[str, tuple[object, ...]]:
+    return {
+        note.id: note._replace(last_accessed_at="")
+        for note in shelf.list_notes(include_hidden=True)
+    }
+
+
+def test_every_write_is_in_the_history(shelf: NuggetShelf) -> None:
+    shelf.remember("project", "port", "80")
+    shelf.create_note("project", "Auth", "Uses JWT.")
+    shelf.forget("project", "port")
+
+    assert [c.changes.action for c in shelf.history()] == ["forget", "create_note", "remember"]
+
+
+def test_a_recall_is_no_entry(shelf: NuggetShelf) -> None:
+    shelf.remember("project", "port", "80")
+    shelf.recall("port", session="s1")
+
+    assert [c.changes.action for c in shelf.history()] == ["remember"]
+
+
+def test_the_history_of_one_note_has_only_its_changes(shelf: NuggetShelf) -> None:
+    note = shelf.create_note("project", "Auth", "Uses JWT.")
+    shelf.create_note("project", "Other", "Something else.")
+    shelf.edit_note(note.id, "Uses sessions.")
+
+    assert [c.changes.action for c in shelf.history("Auth")] == ["edit_note", "create_note"]
+
+
+def test_a_note_that_is_gone_still_has_a_history(shelf: NuggetShelf) -> None:
+    note = shelf.create_note("project", "Auth", "Uses JWT.")
+    shelf.delete_note(note.id, hard=True)
+
+    assert [c.changes.action for c in shelf.history(note.id)] == ["delete_note", "create_note"]
+
+
+def test_undo_takes_the_last_change_back(shelf: NuggetShelf) -> None:
+    shelf.remember("project", "port", "80")
+    before = contents(shelf)
+    shelf.remember("project", "port", "8080")
+    shelf.undo()
+
+    assert contents(shelf) == before
+    assert shelf.recall("port").answer == "80"
+
+
+def test_undo_again_goes_further_back(shelf: NuggetShelf) -> None:
+    shelf.remember("project", "a", "1")
+    shelf.remember("project", "b", "2")
+    shelf.undo()
+    shelf.undo()
+
+    assert shelf.list_notes() == []
+
+
+def test_undoing_an_undo_does_it_again(shelf: NuggetShelf) -> None:
+    shelf.remember("project", "port", "80")
+    shelf.undo()
+    undo = shelf.history()[0]
+    shelf.undo(undo.revision)
+
+    assert shelf.recall("port").answer == "80"
+
+
+def test_undo_brings_a_removed_nugget_back_whole(shelf: NuggetShelf) -> None:
+    a = shelf.create_note("one", "A", "first")
+    b = shelf.create_note("two", "B", "second")
+    shelf.add_link(a.id, b.id, "belong together")
+    shelf.remember("one", "port", "80")
+    before = contents(shelf)
+    shelf.remove("one")
+    shelf.undo()
+
+    assert contents(shelf) == before
+    assert shelf.recall("port").answer == "80"
+
+
+def test_what_someone_changed_since_is_not_undone(shelf: NuggetShelf) -> None:
+    shelf.remember("project", "port", "80")
+    first = shelf.history()[0].revision
+    shelf.remember("project", "port", "8080")
+
+    with pytest.raises(Conflict, match="later revision first"):
+        shelf.undo(first)
+    assert shelf.recall("port").answer == "8080"
+
+
+def test_a_nugget_that_others_use_now_is_not_undone(shelf: NuggetShelf) -> None:
+    shelf.remember("project", "port", "80")
+    first = shelf.history()[0].revision
+    shelf.remember("project", "host", "localhost")
+
+    with pytest.raises(Conflict, match="project"):
+        shelf.undo(first)
+
+
+def test_recalls_since_then_stay_counted(shelf: NuggetShelf) -> None:
+    shelf.remember("project", "port", "80")
+    shelf.remember("project", "port", "8080")
+    shelf.recall("port", session="s1")
+    shelf.undo()
+
+    assert shelf.facts("project")[0].hits == 1
+    assert shelf.facts("project")[0].content == "80"
+
+
+def test_nothing_to_undo_is_said(shelf: NuggetShelf) -> None:
+    with pytest.raises(NotFound, match="nothing to undo"):
+        shelf.undo()
+
+
+def test_a_revision_that_is_not_there_is_said(shelf: NuggetShelf) -> None:
+    with pytest.raises(NotFound, match="no revision 99"):
+        shelf.undo(99)
+
+
+def test_a_batch_is_one_entry_and_one_undo(shelf: NuggetShelf) -> None:
+    with shelf.batch():
+        for number in range(5):
+            shelf.remember("project", f"key {number}", f"value {number}")
+    entries = shelf.history()
+    shelf.undo()
+
+    assert len(entries) == 1
+    assert shelf.list_notes() == []

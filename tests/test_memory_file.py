@@ -1,0 +1,138 @@
+"""A file that a person edits while we do."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from nuggets.errors import NotFound, StoreBusy, StoreError
+from nuggets.memory_file import located, read, rewrite
+
+
+def test_a_new_file_is_made_for_its_owner_only(tmp_path: Path) -> None:
+    path = tmp_path / "memory" / "MEMORY.md"
+    rewrite(str(path), lambda text: (text + "# Memory\n", None))
+
+    assert path.read_text() == "# Memory\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_mode_and_link_of_an_existing_file_are_kept(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.md", tmp_path / "MEMORY.md"
+    real.write_text("mine\n")
+    real.chmod(0o640)
+    link.symlink_to(real)
+    rewrite(str(link), lambda text: (text + "ours\n", None))
+
+    assert link.is_symlink()
+    assert real.read_text() == "mine\nours\n"
+    assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+def test_a_link_to_something_else_than_markdown_is_refused(tmp_path: Path) -> None:
+    target, link = tmp_path / ".bashrc", tmp_path / "MEMORY.md"
+    target.write_text("alias ls=ls\n")
+    link.symlink_to(target)
+
+    with pytest.raises(StoreError, match="no Markdown file"):
+        rewrite(str(link), lambda text: (text + "ours\n", None))
+    assert target.read_text() == "alias ls=ls\n"
+
+
+def test_a_save_in_between_is_merged_not_lost(tmp_path: Path) -> None:
+    path = tmp_path / "MEMORY.md"
+    path.write_text("one\n")
+    seen = []
+
+    def decide(text: str) -> tuple[str, int]:
+        seen.append(text)
+        if len(seen) == 1:
+            path.write_text("one\ntwo\n")  # the person saves while we think
+        return text + "ours\n", len(seen)
+
+    assert rewrite(str(path), decide) == 2
+    assert path.read_text() == "one\ntwo\nours\n"
+    assert os.listdir(tmp_path) == ["MEMORY.md"]
+
+
+def test_a_file_that_never_rests_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "MEMORY.md"
+    path.write_text("0\n")
+
+    def decide(text: str) -> tuple[str, None]:
+        path.write_text(f"{int(text.split()[0]) + 1}\n")
+        return text + "ours\n", None
+
+    with pytest.raises(StoreBusy, match="keeps changing"):
+        rewrite(str(path), decide)
+    assert "ours" not in path.read_text()
+
+
+def test_a_file_made_by_someone_else_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "MEMORY.md"
+
+    def decide(text: str) -> tuple[str, None]:
+        if not text:
+            path.write_text("theirs\n")
+        return text + "ours\n", None
+
+    rewrite(str(path), decide)
+
+    assert path.read_text() == "theirs\nours\n"
+
+
+def test_what_changes_nothing_writes_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "MEMORY.md"
+    path.write_text("mine\n")
+    before = path.stat()
+    rewrite(str(path), lambda text: (text, None))
+
+    assert path.stat().st_ino == before.st_ino
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_a_file_that_is_not_utf8_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "MEMORY.md"
+    path.write_bytes(b"caf\xe9\n")
+
+    with pytest.raises(StoreError, match="not UTF-8"):
+        rewrite(str(path), lambda text: (text + "ours", None))
+    assert path.read_bytes() == b"caf\xe9\n"
+
+
+def test_a_directory_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is a directory"):
+        rewrite(str(tmp_path), lambda text: (text + "ours", None))
+
+
+def test_a_byte_order_mark_and_foreign_newlines_survive(tmp_path: Path) -> None:
+    path = tmp_path / "MEMORY.md"
+    path.write_bytes(b"\xef\xbb\xbfmine\r\nlast line")
+    rewrite(str(path), lambda text: (text + "\r\nours", None))
+
+    assert path.read_bytes() == b"\xef\xbb\xbfmine\r\nlast line\r\nours"
+
+
+def test_reading_what_is_not_there_gives_nothing(tmp_path: Path) -> None:
+    assert read(str(tmp_path / "MEMORY.md")) == ""
+
+
+def test_the_hosts_memory_of_the_repository_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".claude/projects/-home-me-my-app-2").mkdir(parents=True)
+
+    found = located("", "/home/me/my_app.2/.git")
+
+    assert found == str(tmp_path / ".claude/projects/-home-me-my-app-2/memory/MEMORY.md")
+
+
+def test_a_repository_unknown_to_the_host_is_an_error_that_helps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+
+    with pytest.raises(NotFound, match="NUGGETS_MEMORY_FILE"):
+        located("", "/home/me/app/.git")

@@ -1,0 +1,89 @@
+"""Which project someone is in."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from nuggets.project import current_project
+
+
+@pytest.fixture
+def repository(directory: Path) -> Path:
+    path = directory / "repo"
+    (path / "src" / "deep").mkdir(parents=True)
+    (path / ".git").mkdir()
+    return path
+
+
+def test_outside_of_any_repository_there_is_no_project(directory: Path) -> None:
+    assert current_project(str(directory)) == ""
+
+
+def test_a_repository_is_named_by_its_git_directory(repository: Path) -> None:
+    assert current_project(str(repository)) == str(repository / ".git")
+
+
+def test_any_folder_of_a_repository_belongs_to_it(repository: Path) -> None:
+    assert current_project(str(repository / "src" / "deep")) == str(repository / ".git")
+
+
+def test_without_a_folder_it_is_the_current_one(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository / "src")
+
+    assert current_project() == str(repository / ".git")
+
+
+def test_a_symbolic_link_leads_to_the_same_project(repository: Path, directory: Path) -> None:
+    (directory / "link").symlink_to(repository / "src")
+
+    assert current_project(str(directory / "link")) == str(repository / ".git")
+
+
+def test_a_repository_inside_another_is_its_own(repository: Path) -> None:
+    (repository / "src" / ".git").mkdir()
+
+    assert current_project(str(repository / "src" / "deep")) == str(repository / "src" / ".git")
+
+
+def test_a_home_under_git_is_no_project(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(directory))
+    (directory / ".git").mkdir()
+    (directory / "work").mkdir()
+
+    assert current_project(str(directory / "work")) == ""
+
+
+def test_a_folder_that_is_gone_is_no_project(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (directory / "gone").mkdir()
+    monkeypatch.chdir(directory / "gone")
+    os.rmdir(directory / "gone")
+
+    assert current_project() == ""
+
+
+def test_all_worktrees_of_a_repository_are_one_project(directory: Path) -> None:
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "init.defaultBranch=main"]
+    main, second = directory / "main", directory / "second"
+    for command in (
+        [*git, "init", "-q", str(main)],
+        [*git, "-C", str(main), "commit", "-q", "--allow-empty", "-m", "first"],
+        [*git, "-C", str(main), "worktree", "add", "-q", str(second), "-b", "other"],
+    ):
+        subprocess.run(command, check=True, capture_output=True)
+
+    assert current_project(str(second)) == current_project(str(main)) == str(main / ".git")
+
+
+def test_a_submodule_is_named_by_where_its_git_directory_really_is(repository: Path) -> None:
+    inner = repository / "inner"
+    inner.mkdir()
+    (inner / ".git").write_text("gitdir: ../.git/modules/inner\n")
+    (repository / ".git" / "modules" / "inner").mkdir(parents=True)
+
+    assert current_project(str(inner)) == str(repository / ".git" / "modules" / "inner")

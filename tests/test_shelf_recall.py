@@ -1,0 +1,248 @@
+"""Recall through the shelf: hits, sessions, times, and who answers when everyone is asked."""
+
+from pathlib import Path
+
+import pytest
+
+from nuggets import NuggetShelf
+from nuggets.errors import InvalidInput, NotFound
+
+
+def test_a_session_counts_once_however_often_it_asks(shelf: NuggetShelf) -> None:
+    shelf.remember("n", "k", "v")
+
+    for session in ("s1", "s1", "s2", "s1"):
+        shelf.recall("k", session=session)
+
+    [fact] = shelf.facts("n")
+    assert fact.hits == 2
+    assert fact.hit_sessions == ("s1", "s2")
+    assert fact.last_hit_session == "s2"
+
+
+def test_without_a_session_nothing_is_counted(shelf: NuggetShelf) -> None:
+    shelf.remember("n", "k", "v")
+
+    shelf.recall("k")
+
+    assert shelf.facts("n")[0].hits == 0
+
+
+def test_a_miss_never_counts(shelf: NuggetShelf) -> None:
+    shelf.remember("n", "deployment region", "eu")
+
+    missed = shelf.recall("favourite colour", session="s1")
+
+    assert not missed.found
+    assert (missed.answer, missed.confidence, missed.key, missed.match) == ("", 0.0, "", None)
+    assert shelf.facts("n")[0].hits == 0
+
+
+def test_every_recall_moves_the_time_of_last_access_and_not_of_change(shelf: NuggetShelf) -> None:
+    before = shelf.remember("n", "k", "v")
+
+    shelf.recall("k", session="s1")
+    once = shelf.facts("n")[0]
+    shelf.recall("k", session="s1")
+    twice = shelf.facts("n")[0]
+
+    assert before.last_accessed_at < once.last_accessed_at < twice.last_accessed_at
+    assert twice.updated_at == before.updated_at
+
+
+def test_the_last_64_sessions_are_kept(directory: Path) -> None:
+    with NuggetShelf(directory) as shelf:
+        shelf.remember("n", "k", "v")
+        for number in range(70):
+            shelf.recall("k", session=f"s{number}")
+
+    [fact] = NuggetShelf(directory).facts("n")
+
+    assert fact.hits == 70
+    assert fact.hit_sessions == tuple(f"s{number}" for number in range(6, 70))
+
+
+@pytest.mark.parametrize(
+    ("query", "match"),
+    [
+        ("auth handler", "exact"),
+        ("AUTH Handler", "exact"),
+        ("auth", "substring"),
+        ("where is the auth handler", "substring"),
+        ("auth handlr", "fuzzy"),
+    ],
+)
+def test_a_query_says_how_it_fits_the_key(shelf: NuggetShelf, query: str, match: str) -> None:
+    shelf.remember("n", "auth handler", "here")
+
+    found = shelf.recall(query)
+
+    assert (found.answer, found.match) == ("here", match)
+    assert (found.ratio == 1) is (match == "exact")
+
+
+@pytest.mark.parametrize("query", ["", "   ", "\n"])
+def test_an_empty_query_is_refused(shelf: NuggetShelf, query: str) -> None:
+    with pytest.raises(InvalidInput, match="query is empty"):
+        shelf.recall(query)
+
+
+@pytest.mark.parametrize("query", ["!!!", "...", "😀", "()[]*+", "\u200b"])
+def test_a_query_without_letters_or_digits_is_not_found(shelf: NuggetShelf, query: str) -> None:
+    shelf.remember("n", "k", "v")
+
+    assert not shelf.recall(query).found
+
+
+def test_asking_an_unknown_nugget_is_an_error_not_a_miss(shelf: NuggetShelf) -> None:
+    with pytest.raises(NotFound, match="there is no nugget 'nope'"):
+        shelf.recall("k", nugget="nope")
+
+
+def test_asking_one_nugget_asks_no_other(shelf: NuggetShelf) -> None:
+    shelf.remember("a", "port", "80")
+    shelf.remember("b", "colour", "red")
+
+    assert not shelf.recall("port", nugget="b").found
+    assert shelf.recall("PORT", nugget="A").answer == "80"
+
+
+# --- broadcast ----------------------------------------------------------------------------------
+
+
+def test_exact_beats_substring_beats_fuzzy(shelf: NuggetShelf) -> None:
+    shelf.remember("fuzzy", "test comand", "fuzzy")
+    shelf.remember("part", "test command line", "part")
+    shelf.remember("exact", "test command", "exact")
+
+    first = shelf.recall("test command").nugget
+    shelf.remove("exact")
+    second = shelf.recall("test command").nugget
+    shelf.remove("part")
+    third = shelf.recall("test command").nugget
+
+    assert [first, second, third] == ["exact", "part", "fuzzy"]
+
+
+def test_of_two_substrings_the_closer_one_answers(shelf: NuggetShelf) -> None:
+    shelf.remember("far", "the test command of the whole project", "far")
+    shelf.remember("near", "test command line", "near")
+
+    assert shelf.recall("test command").nugget == "near"
+
+
+def test_a_small_nugget_does_not_win_by_its_confidence(shelf: NuggetShelf) -> None:
+    with shelf.batch():
+        for number in range(64):
+            shelf.remember("full", f"entry {number}", f"value {number}")
+        shelf.remember("full", "release date", "friday")
+    shelf.remember("lonely", "release dates of old versions", "never")
+
+    assert shelf.recall("release date").answer == "friday"
+
+
+def test_only_the_winner_gains_the_hit(shelf: NuggetShelf) -> None:
+    shelf.remember("a", "test command", "exact")
+    shelf.remember("b", "test command line", "part")
+
+    shelf.recall("test command", session="s1")
+
+    assert [shelf.facts(name)[0].hits for name in ("a", "b")] == [1, 0]
+
+
+def test_values_that_other_facts_share_are_still_right(shelf: NuggetShelf) -> None:
+    shelf.remember("n", "staging", "same")
+    shelf.remember("n", "production", "same")
+    shelf.remember("n", "local", "different")
+
+    answers = [shelf.recall(key).answer for key in ("staging", "production", "local")]
+
+    assert answers == ["same", "same", "different"]
+
+
+# --- recall, else search ------------------------------------------------------------------------
+
+
+def test_what_no_fact_answers_the_graph_is_asked(shelf: NuggetShelf) -> None:
+    note = shelf.create_note("n", "Auth middleware", "Verifies JWT tokens before every request.")
+
+    result, notes = shelf.recall_or_search("who verifies tokens", session="s1")
+
+    assert not result.found
+    assert [found.note.id for found in notes] == [note.id]
+    assert notes[0].note.hits == 1
+
+
+def test_a_fact_that_answers_leaves_the_graph_alone(shelf: NuggetShelf) -> None:
+    shelf.create_note("n", "Auth handler", "About the auth handler.")
+    shelf.remember("n", "auth handler", "here")
+
+    result, notes = shelf.recall_or_search("auth handler")
+
+    assert result.answer == "here"
+    assert notes == ()
+
+
+def test_nothing_anywhere_is_a_miss_without_notes(shelf: NuggetShelf) -> None:
+    shelf.create_note("n", "Auth middleware", "Verifies JWT tokens.")
+
+    result, notes = shelf.recall_or_search("zebra crossing")
+
+    assert not result.found
+    assert list(notes) == []
+
+
+# --- capacity -----------------------------------------------------------------------------------
+
+
+def test_status_says_how_full_a_nugget_is(shelf: NuggetShelf) -> None:
+    nugget = shelf.create("n", dims=64, banks=2, ensembles=3, max_facts=40)
+    nugget.remember("k", "v")
+    nugget.create_note("t", "c")
+
+    assert nugget.status()._asdict() == {
+        "name": "n",
+        "fact_count": 1,
+        "note_count": 1,
+        "dimension": 64,
+        "banks": 2,
+        "ensembles": 3,
+        "capacity": 16,
+        "capacity_used_pct": 6.2,
+        "capacity_warning": "",
+        "max_facts": 40,
+    }
+
+
+def test_the_documented_capacity_is_512(shelf: NuggetShelf) -> None:
+    assert shelf.create("n").status().capacity == 512
+
+
+@pytest.mark.parametrize(
+    ("facts", "warning"),
+    [
+        (7, ""),
+        (8, "WARNING: approaching capacity"),
+        (9, "CRITICAL: nearly full"),
+        (10, "CRITICAL: nearly full"),
+    ],
+)
+def test_the_warning_follows_the_fill(shelf: NuggetShelf, facts: int, warning: str) -> None:
+    nugget = shelf.create("n", dims=100, banks=1)
+    for number in range(facts):
+        nugget.remember(f"key {number}", "v")
+
+    assert nugget.status().capacity_warning == warning
+
+
+def test_beyond_capacity_the_status_says_that_it_goes_on_exactly(shelf: NuggetShelf) -> None:
+    nugget = shelf.create("n", dims=1024, banks=1)
+    with shelf.batch():
+        for number in range(70):
+            nugget.remember(f"key {number}", f"value {number}")
+
+    answers = [nugget.recall(f"key {number}").answer for number in range(70)]
+
+    assert "pages" in nugget.status().capacity_warning
+    assert "exact" in nugget.status().capacity_warning
+    assert answers == [f"value {number}" for number in range(70)]

@@ -1,0 +1,46 @@
+// Bundles the page into the Python package. Same sources and versions, same bytes:
+//   npm install && npm run build
+// Every file that is built begins with the digest of the sources, which a test compares.
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const target = join(here, "../src/nuggets/interfaces/ui");
+
+function digest() {
+  const hash = createHash("sha256");
+  const files = ["package.json", "build.mjs", "static", "src"].flatMap(filesOf).sort();
+  for (const file of files) {
+    hash.update(relative(here, file).replaceAll("\\", "/") + "\0");
+    hash.update(readFileSync(file));
+    hash.update("\0");
+  }
+  return hash.digest("hex");
+}
+
+function filesOf(name) {
+  const path = join(here, name);
+  if (/\.\w+$/.test(name)) return [path];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+mkdirSync(target, { recursive: true });
+cpSync(join(here, "static"), target, { recursive: true });
+await build({
+  entryPoints: { app: join(here, "src/main.jsx"), layout: join(here, "src/graph/layout.js") },
+  outdir: target,
+  bundle: true,
+  minify: true,
+  format: "esm",
+  target: ["es2022"],
+  charset: "utf8",
+  legalComments: "none",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  banner: { js: `/* sources ${digest()} · preact MIT · d3-force ISC */` },
+});

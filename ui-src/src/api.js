@@ -1,0 +1,60 @@
+// The one way to the server. Every failure is an ApiError that says what to tell a person.
+
+export class ApiError extends Error {
+  constructor(status, code, message) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+async function ask(method, path, { query, body, signal } = {}) {
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries(query ?? {}))
+    if (value !== undefined && value !== null && value !== "") parameters.set(name, value);
+  const search = parameters.size ? `?${parameters}` : "";
+  let response;
+  try {
+    response = await fetch(`/api/${path}${search}`, {
+      method,
+      signal,
+      headers: body === undefined ? {} : { "Content-Type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+  } catch (problem) {
+    if (problem.name === "AbortError") throw problem;
+    throw new ApiError(0, "offline", "The server is gone. Start it again with: nuggets ui");
+  }
+  const answer = await response.json().catch(() => ({}));
+  if (!response.ok)
+    throw new ApiError(response.status, answer.error?.code, answer.error?.message ?? response.statusText);
+  return answer;
+}
+
+const part = encodeURIComponent;
+
+export const api = {
+  graph: () => ask("GET", "graph"),
+  status: () => ask("GET", "status"),
+  note: (id) => ask("GET", `notes/${part(id)}`),
+  noteHistory: (id) => ask("GET", `notes/${part(id)}/history`),
+  search: (query, signal) => ask("GET", "search", { query: { query, limit: 20, why: true }, signal }),
+  create: (note) => ask("POST", "notes", { body: note }),
+  edit: (id, changes) => ask("PATCH", `notes/${part(id)}`, { body: changes }),
+  archive: (id) => ask("DELETE", `notes/${part(id)}`),
+  restore: (id) => ask("POST", `notes/${part(id)}/restore`, { body: {} }),
+  link: (a, b, reason) => ask("POST", "links", { body: { a, b, reason } }),
+  unlink: (a, b, reason) => ask("DELETE", "links", { query: { a, b, reason } }),
+  facts: (nugget) => ask("GET", `nuggets/${part(nugget)}/facts`),
+  remember: (nugget, key, value) => ask("POST", `nuggets/${part(nugget)}/facts`, { body: { key, value } }),
+  forget: (nugget, key) => ask("DELETE", `nuggets/${part(nugget)}/facts`, { query: { key } }),
+  recall: (query, nugget, signal) => ask("GET", "recall", { query: { query, nugget }, signal }),
+  history: (limit = 50) => ask("GET", "history", { query: { limit } }),
+  undo: (revision) => ask("POST", "undo", { body: revision ? { revision } : {} }),
+  preview: () => ask("GET", "reflection"),
+  reflect: () => ask("POST", "reflection", { body: {} }),
+  passes: () => ask("GET", "reflections"),
+  promotion: () => ask("GET", "promotion"),
+  promote: () => ask("POST", "promotion", { body: {} }),
+  activity: () => ask("GET", "activity"),
+};

@@ -1,0 +1,93 @@
+// A worker: where the notes lie. Linked ones near each other, nuggets in regions of their own.
+// It starts from the same places every time, so the same graph looks the same again.
+import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "d3-force";
+
+const REPORT_MS = 60; // between two pictures of a moving layout
+const GOLDEN = Math.PI * (3 - Math.sqrt(5));
+
+let points = [];
+let simulation = null;
+let reported = 0;
+
+onmessage = ({ data }) => {
+  if (data.kind === "graph") arrange(data);
+  else if (data.kind === "hold") hold(data);
+  else if (data.kind === "release") release(data);
+};
+
+function arrange({ positions, groups, radii, ends, distances, fresh }) {
+  simulation?.stop();
+  const centres = regions(groups, radii);
+  const within = new Map();
+  points = Array.from(groups, (group, i) => {
+    const nth = within.get(group) ?? 0;
+    within.set(group, nth + 1);
+    const known = !Number.isNaN(positions[2 * i]);
+    const away = 11 * Math.sqrt(nth + 0.5);
+    return {
+      index: i,
+      group,
+      r: radii[i],
+      x: known ? positions[2 * i] : centres[group].x + away * Math.cos(nth * GOLDEN),
+      y: known ? positions[2 * i + 1] : centres[group].y + away * Math.sin(nth * GOLDEN),
+    };
+  });
+  const links = [];
+  for (let i = 0; i < ends.length; i += 2) links.push({ source: ends[i], target: ends[i + 1], distance: distances[i / 2] });
+  const many = points.length > 1500;
+  simulation = forceSimulation(points)
+    .force("link", forceLink(links).distance((link) => link.distance).strength(many ? 0.25 : 0.35))
+    .force("charge", forceManyBody().strength(many ? -26 : -90).theta(many ? 1.3 : 0.9).distanceMax(many ? 260 : 500))
+    .force("x", forceX((p) => centres[p.group].x).strength(many ? 0.06 : 0.07))
+    .force("y", forceY((p) => centres[p.group].y).strength(many ? 0.06 : 0.07))
+    .force("apart", many ? null : forceCollide((p) => p.r + 7).iterations(1))
+    .alpha(fresh ? 1 : 0.25)
+    .alphaDecay(many ? 0.045 : 0.028)
+    .on("tick", () => performance.now() - reported > REPORT_MS && report(false))
+    .on("end", () => report(true));
+  report(false);
+}
+
+// Each nugget gets a disc as large as it is full; the discs are laid out on a spiral of their own.
+function regions(groups, radii) {
+  const sizes = [];
+  groups.forEach((group, i) => (sizes[group] = (sizes[group] ?? 0) + (radii[i] + 7) ** 2));
+  const order = [...sizes.keys()].sort((a, b) => sizes[b] - sizes[a]);
+  const placed = [];
+  const centres = [];
+  for (const group of order) {
+    const r = 1.55 * Math.sqrt(sizes[group] ?? 0) + 22;
+    let place = { x: 0, y: 0, r };
+    for (let turn = 0; placed.some((p) => Math.hypot(p.x - place.x, p.y - place.y) < p.r + r); turn += 0.25)
+      place = { x: 9 * turn * Math.cos(turn), y: 7 * turn * Math.sin(turn), r };
+    placed.push(place);
+    centres[group] = place;
+  }
+  return centres;
+}
+
+function hold({ index, x, y }) {
+  const point = points[index];
+  if (!point) return;
+  point.fx = x;
+  point.fy = y;
+  if (simulation.alpha() < 0.12) simulation.alphaTarget(0.12).restart();
+}
+
+function release({ index }) {
+  const point = points[index];
+  if (!point) return;
+  point.fx = null;
+  point.fy = null;
+  simulation.alphaTarget(0);
+}
+
+function report(settled) {
+  reported = performance.now();
+  const positions = new Float32Array(2 * points.length);
+  points.forEach((p, i) => {
+    positions[2 * i] = p.x;
+    positions[2 * i + 1] = p.y;
+  });
+  postMessage({ positions, settled }, [positions.buffer]);
+}

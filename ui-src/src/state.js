@@ -1,0 +1,157 @@
+// What the page knows: the graph's nodes, what is chosen, and what to say. Views only read it.
+import { batch, computed, signal } from "@preact/signals";
+import { api } from "./api.js";
+
+export const nodes = signal(new Map()); // id -> node; a new Map with every change
+export const loaded = signal(false);
+export const revision = signal(0);
+export const statuses = signal([]);
+export const live = signal("connecting"); // connecting | live | lost
+export const view = signal(viewFromAddress());
+export const selected = signal(noteFromAddress()); // id of the open note, "new", or null
+export const query = signal("");
+export const found = signal(null); // search results, or null when nothing is asked
+export const focused = signal(false); // only the neighbourhood of the open note
+export const colourBy = signal(remembered("colourBy", "nugget"));
+export const showHidden = signal(remembered("showHidden", "no") === "yes");
+export const onlyNuggets = signal(new Set()); // empty: all
+export const toasts = signal([]);
+export const pulses = signal([]); // ids that have just changed, for the graph to point at
+export const steps = signal(0); // grows with every change that arrives; views reload on it
+export const theme = signal(remembered("theme", "auto"));
+
+export const nuggets = computed(() => [...new Set([...nodes.value.values()].map((n) => n.nugget))].sort());
+export const types = computed(() => [...new Set([...nodes.value.values()].map((n) => n.type))].sort());
+
+export function titleOf(id) {
+  return nodes.value.get(id)?.title ?? id;
+}
+
+// --- the address bar: what is shown can be bookmarked, and Back works -------------------------
+
+function parts() {
+  return location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+}
+function viewFromAddress() {
+  const name = parts()[0];
+  return ["graph", "facts", "reflection", "memory", "activity"].includes(name) ? name : "graph";
+}
+function noteFromAddress() {
+  return parts()[1] || null;
+}
+function writeAddress() {
+  const address = `#/${view.value}${selected.value ? `/${encodeURIComponent(selected.value)}` : ""}`;
+  if (location.hash !== address) history.pushState(null, "", address);
+}
+addEventListener("popstate", () => {
+  batch(() => {
+    view.value = viewFromAddress();
+    selected.value = noteFromAddress();
+  });
+});
+
+export function show(name) {
+  view.value = name;
+  writeAddress();
+}
+export function open(id) {
+  batch(() => {
+    selected.value = id;
+    if (!id) focused.value = false;
+  });
+  writeAddress();
+}
+
+// --- small things kept in this browser --------------------------------------------------------
+
+function remembered(name, otherwise) {
+  try {
+    return localStorage.getItem(`nuggets.${name}`) ?? otherwise;
+  } catch {
+    return otherwise;
+  }
+}
+export function remember(name, value) {
+  try {
+    localStorage.setItem(`nuggets.${name}`, value);
+  } catch {
+    // a browser that keeps nothing still shows everything
+  }
+}
+
+// --- telling people ---------------------------------------------------------------------------
+
+let toastNumber = 0;
+export function say(text, { tone = "calm", action } = {}) {
+  const toast = { number: ++toastNumber, text, tone, action };
+  toasts.value = [...toasts.value.slice(-2), toast];
+  setTimeout(() => dismiss(toast.number), tone === "bad" ? 9000 : 5000);
+}
+export function dismiss(number) {
+  toasts.value = toasts.value.filter((toast) => toast.number !== number);
+}
+export async function attempt(action, done) {
+  try {
+    const result = await action();
+    if (done) say(done, { action: { label: "Undo", run: () => attempt(() => api.undo(), "Undone.") } });
+    return result;
+  } catch (problem) {
+    say(problem.message, { tone: "bad" });
+    return undefined;
+  }
+}
+
+// --- the graph, and keeping it current --------------------------------------------------------
+
+export async function load() {
+  const [graph, status] = await Promise.all([api.graph(), api.status()]);
+  batch(() => {
+    nodes.value = new Map(graph.nodes.map((node) => [node.id, node]));
+    revision.value = graph.revision;
+    statuses.value = status.nuggets;
+    loaded.value = true;
+    steps.value += 1;
+  });
+}
+
+function take(news) {
+  if (news.revision <= revision.value) return;
+  const next = new Map(nodes.value);
+  for (const node of news.put) next.set(node.id, node);
+  for (const id of news.drop) next.delete(id);
+  batch(() => {
+    nodes.value = next;
+    revision.value = news.revision;
+    pulses.value = news.put.map((node) => node.id);
+    steps.value += 1;
+  });
+  api.status().then((status) => (statuses.value = status.nuggets), () => {});
+  announce(news);
+}
+
+function announce(news) {
+  const others = news.steps.filter((step) => step.client !== "page" && step.notes > 0);
+  if (!others.length) return;
+  const last = others[others.length - 1];
+  const title = news.put.length === 1 ? ` “${short(news.put[0].title)}”` : ` ${last.notes} notes`;
+  say(`${last.client || "Someone"}: ${last.action.replaceAll("_", " ")}${title}`);
+}
+
+export function short(text, length = 60) {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+export function follow() {
+  const source = new EventSource("/api/events");
+  source.addEventListener("hello", (event) => {
+    live.value = "live";
+    if (!loaded.value || JSON.parse(event.data).revision !== revision.value) load().catch(complain);
+  });
+  source.addEventListener("change", (event) => take(JSON.parse(event.data)));
+  source.addEventListener("reload", () => load().catch(complain));
+  source.onerror = () => (live.value = "lost");
+}
+
+function complain(problem) {
+  say(problem.message, { tone: "bad" });
+}

@@ -1,0 +1,68 @@
+// How times, numbers and actions are put for people.
+
+const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto", style: "long" });
+const STEPS = [
+  [60, "second"],
+  [60, "minute"],
+  [24, "hour"],
+  [7, "day"],
+  [4.35, "week"],
+  [12, "month"],
+  [Infinity, "year"],
+];
+
+export function ago(iso, now = Date.now()) {
+  let amount = (Date.parse(iso) - now) / 1000;
+  if (!Number.isFinite(amount)) return "";
+  if (Math.abs(amount) < 10) return "just now";
+  for (const [size, unit] of STEPS) {
+    if (Math.abs(amount) < size) return relative.format(Math.round(amount), unit);
+    amount /= size;
+  }
+  return "";
+}
+
+export function moment(iso) {
+  const date = new Date(iso);
+  return Number.isNaN(date.getTime())
+    ? iso
+    : date.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" });
+}
+
+export const percent = (share) => `${Math.round(share * 100)} %`;
+
+const ACTIONS = {
+  create: "new nugget",
+  remember: "remembered",
+  forget: "forgotten",
+  clear: "facts cleared",
+  remove: "nugget removed",
+  create_note: "created",
+  edit_note: "edited",
+  delete_note: "archived",
+  restore_note: "restored",
+  add_link: "linked",
+  remove_link: "unlinked",
+  merge_notes: "merged",
+  recall: "recalled",
+  save: "written together",
+  adopt: "edited by hand",
+  reflect: "cleaned up",
+};
+
+export function actionName(action) {
+  const [, revision] = /^undo (\d+)$/.exec(action) ?? [];
+  if (revision) return `undone: step ${revision}`;
+  return ACTIONS[action] ?? (action.replaceAll("_", " ") || "changed");
+}
+
+// Signs that turn the direction of text around have no business in a label.
+export const plainLabel = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g, "");
+
+// Tags that only repeat the metadata are shown there.
+export const ownTags = (note) =>
+  note.tags.filter((tag) => !tag.includes(":") && tag !== (note.nuggetName ?? note.nugget).toLowerCase().replace(/\s+/g, "-"));
+
+export function count(number, one, many = `${one}s`) {
+  return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
+}
