@@ -43,7 +43,12 @@ class NuggetsProcess(Protocol):
     ) -> Done: ...
 
 
-COMMAND = (sys.executable, "-m", "nuggets")
+HARMFUL = set(  # signs that steer a terminal or hide words from whoever reads it
+    "\x7f\u061c\u200b\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e"
+    "\u2066\u2067\u2068\u2069\ufeff\U000e0001\U000e0041\U000e0042\U000e0100\U000e0101"
+) | {chr(code) for code in (*range(0x20), *range(0x80, 0xA0)) if chr(code) not in "\n\t"}
+
+COMMAND = (sys.executable, "-P", "-m", "nuggets")  # -P: not the folder we happen to be in
 
 
 def run_process(

@@ -104,7 +104,7 @@ def test_a_wrong_type_in_the_file_is_warned_about(directory: Path) -> None:
 def test_a_broken_file_is_a_clear_error_that_names_it(directory: Path, broken: bytes) -> None:
     (directory / "config.toml").write_bytes(broken)
 
-    with pytest.raises(SettingsError, match="config.toml"):
+    with pytest.raises(SettingsError, match=r"config\.toml"):
         load(environment(directory), {})
 
     assert (directory / "config.toml").read_bytes() == broken
@@ -113,7 +113,7 @@ def test_a_broken_file_is_a_clear_error_that_names_it(directory: Path, broken: b
 def test_a_directory_instead_of_the_file_is_a_clear_error(directory: Path) -> None:
     (directory / "config.toml").mkdir()
 
-    with pytest.raises(SettingsError, match="config.toml"):
+    with pytest.raises(SettingsError, match=r"config\.toml"):
         load(environment(directory), {})
 
 
@@ -130,6 +130,32 @@ def test_a_number_that_makes_no_sense_is_the_default_and_one_warning(
     assert settings[name] == setting.default  # type: ignore[attr-defined]
     assert len(settings.warnings) == 1
     assert variable in settings.warnings[0]
+
+
+@pytest.mark.parametrize("variable", ["QUIET_HOURS_START", "QUIET_HOURS_END"])
+def test_any_negative_hour_turns_quiet_hours_off(variable: str) -> None:
+    settings = load({variable: "-7"}, {})
+
+    assert settings[variable.lower()] == -7
+    assert settings.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("MEMORY_REFLECTION_HOUR", "24"),
+        ("MEMORY_REFLECTION_HOUR", "-1"),
+        ("MEMORY_REFLECTION_MINUTE", "60"),
+        ("MEMORY_REFLECTION_MAX_NOTES", "0"),
+        ("HEARTBEAT_INTERVAL_MS", "0"),
+        ("QUIET_HOURS_END", "24"),
+    ],
+)
+def test_a_number_out_of_its_range_is_warned_about(variable: str, value: str) -> None:
+    [warning] = load({variable: value}, {}).warnings
+
+    assert variable in warning
+    assert value in warning
 
 
 def test_every_setting_has_a_name_a_variable_and_a_meaning_of_its_own() -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -351,7 +352,7 @@ def test_a_note_is_not_merged_with_itself(shelf: NuggetShelf) -> None:
     ],
 )
 def test_all_filters_must_hold(
-    shelf: NuggetShelf, wanted: dict[str, object], titles: list[str]
+    shelf: NuggetShelf, wanted: dict[str, Any], titles: list[str]
 ) -> None:
     shelf.create_note("a", "plain", "c", type="reflection", subject="team:a")
     shelf.create_note("b", "tagged", "c", ["special tag"], scope="self")
@@ -360,14 +361,14 @@ def test_all_filters_must_hold(
     shelf.remember("b", "k", "v")
 
     by_name = [note.title for note in shelf.list_notes(**wanted)]
-    by_record = [note.title for note in shelf.list_notes(NoteFilterOptions(**wanted))]  # type: ignore[arg-type]
+    by_record = [note.title for note in shelf.list_notes(NoteFilterOptions(**wanted))]
 
     assert by_name == by_record == titles
 
 
 @pytest.mark.parametrize("wanted", [{"scope": "world"}, {"type": "x"}, {"kind": "x"}, {"bad": "x"}])
 def test_a_filter_that_can_match_nothing_is_refused(
-    shelf: NuggetShelf, wanted: dict[str, object]
+    shelf: NuggetShelf, wanted: dict[str, Any]
 ) -> None:
     with pytest.raises(InvalidInput):
         shelf.list_notes(**wanted)

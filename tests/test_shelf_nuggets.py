@@ -269,8 +269,9 @@ def test_the_graph_is_the_shelf_under_its_documented_name() -> None:
 
 
 def test_the_documented_example_runs_as_written(
-    directory: Path, capsys: pytest.CaptureFixture[str]
+    directory: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("NUGGETS_MEMORY_FILE", str(directory / "MEMORY.md"))
     n = Nugget("project", save_dir=directory)
     auth = n.create_note(
         "Auth middleware",
@@ -289,18 +290,24 @@ def test_the_documented_example_runs_as_written(
     shelf.load_all()
     shelf.remember("locations", "auth handler", "src/auth/middleware.ts:47")
     answer = shelf.recall("auth handler", session="s1").answer
+    result = shelf.reflect()
+    promoted = shelf.promote()
 
     printed = capsys.readouterr().out
     assert "Auth middleware" in printed
     assert "JWT token format" in printed
     assert answer == "src/auth/middleware.ts:47"
+    assert result.inspected == 3
+    assert promoted == 0
 
 
-def test_everything_documented_so_far_is_exported() -> None:
+def test_everything_documented_is_exported() -> None:
     documented = {
         *("Nugget", "NuggetShelf", "NuggetGraph", "MemoryNote", "NoteMetadata", "NoteLink"),
         *("NoteVectorSpec", "GraphNoteMetaInput", "NoteFilterOptions", "SearchNotesResult"),
         *("MemoryScope", "MemoryType", "MemorySource", "MemoryStability"),
+        *("ReflectionResult", "ReflectionChange", "reflect_and_clean_memory", "promote_facts"),
+        "PROMOTE_THRESHOLD",
     }
 
     assert documented <= set(nuggets.__all__)

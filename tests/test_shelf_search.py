@@ -169,7 +169,7 @@ def test_this_projects_notes_come_before_those_of_others(shelf: NuggetShelf) -> 
 
     found = shelf.search_notes("deploy")
 
-    assert [one.note.id for one in found][0] == here.id
+    assert found[0].note.id == here.id
     assert [shelf.is_foreign(one.note) for one in found] == [False, True]
 
 

@@ -7,27 +7,39 @@
 'src/auth/middleware.ts:47'
 """
 
-from nuggets.errors import NuggetsError
-from nuggets.records import (
-    GraphNoteMetaInput,
-    MemoryNote,
-    MemoryScope,
-    MemorySource,
-    MemoryStability,
-    MemoryType,
-    NoteFilterOptions,
-    NoteLink,
-    NoteMetadata,
-    NoteVectorSpec,
-    NuggetStatus,
-    RecallResult,
-    SearchNotesResult,
-)
-from nuggets.shelf import Nugget, NuggetShelf
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-NuggetGraph = NuggetShelf  # the note operations of a shelf, under their documented name
+if TYPE_CHECKING:
+    from nuggets.errors import NuggetsError
+    from nuggets.promotion import PROMOTE_THRESHOLD
+    from nuggets.records import (
+        GraphNoteMetaInput,
+        MemoryNote,
+        MemoryScope,
+        MemorySource,
+        MemoryStability,
+        MemoryType,
+        NoteFilterOptions,
+        NoteLink,
+        NoteMetadata,
+        NoteVectorSpec,
+        NuggetStatus,
+        RecallResult,
+        ReflectionChange,
+        ReflectionResult,
+        SearchNotesResult,
+    )
+    from nuggets.shelf import (
+        Nugget,
+        NuggetGraph,
+        NuggetShelf,
+        promote_facts,
+        reflect_and_clean_memory,
+    )
 
 __all__ = [
+    "PROMOTE_THRESHOLD",
     "GraphNoteMetaInput",
     "MemoryNote",
     "MemoryScope",
@@ -44,5 +56,26 @@ __all__ = [
     "NuggetStatus",
     "NuggetsError",
     "RecallResult",
+    "ReflectionChange",
+    "ReflectionResult",
     "SearchNotesResult",
+    "promote_facts",
+    "reflect_and_clean_memory",
 ]
+
+_ROOMS = ("shelf", "records", "errors", "promotion")  # where the public names live
+
+
+def __getattr__(name: str) -> Any:
+    """Names are fetched when they are first used: most commands need few of them."""
+    if name in __all__:
+        for room in _ROOMS:
+            module = import_module(f"nuggets.{room}")
+            if hasattr(module, name):
+                globals()[name] = getattr(module, name)
+                return globals()[name]
+    raise AttributeError(f"module 'nuggets' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -17,10 +17,13 @@ from nuggets.records import (
     TYPES,
     Changes,
     Commit,
+    DailyRun,
     MemoryNote,
     NoteLink,
     NuggetConfig,
     RecallResult,
+    ReflectionChange,
+    ReflectionResult,
     SearchNotesResult,
     Touch,
 )
@@ -446,6 +449,46 @@ def commit_to_json(commit: Commit) -> Json:
         "nuggets": [config.name for config in commit.changes.put_nuggets],
         "removedNuggets": list(commit.changes.drop_nuggets),
     }
+
+
+def reflection_to_json(result: ReflectionResult) -> Json:
+    return {
+        "ranAt": result.ran_at,
+        "inspected": result.inspected,
+        "rewritten": result.rewritten,
+        "merged": result.merged,
+        "hidden": result.hidden,
+        "tagged": result.tagged,
+        "linked": result.linked,
+        "changes": [
+            {
+                "type": change.type,
+                "nuggetName": change.nugget_name,
+                "noteId": change.note_id,
+                "detail": change.detail,
+            }
+            for change in result.changes
+        ],
+    }
+
+
+def reflection_from_json(shape: Json) -> ReflectionResult:
+    changes = tuple(
+        ReflectionChange(c["type"], c["nuggetName"], c["noteId"], c["detail"])
+        for c in shape["changes"]
+    )
+    counts = ("inspected", "rewritten", "merged", "hidden", "tagged", "linked")
+    numbers: dict[str, int] = {count: shape[count] for count in counts}
+    return ReflectionResult(shape["ranAt"], **numbers, changes=changes)
+
+
+def daily_to_json(run: DailyRun) -> Json:
+    result = reflection_to_json(run.result)
+    return {"date": run.date, "result": result, "promoted": run.promoted}
+
+
+def daily_from_json(shape: Json) -> DailyRun:
+    return DailyRun(shape["date"], reflection_from_json(shape["result"]), shape["promoted"])
 
 
 def error_to_json(code: str, message: str) -> Json:

@@ -13,8 +13,14 @@ UNDO = "undo"  # the action of a commit that takes another back is this and its 
 def reverted(state: State, commit: Commit) -> Changes:
     """What puts everything back to before the commit; `Conflict` where a later change would go.
 
-    Recalls since then stay counted: they are no change of what a note says.
+    Recalls since then stay counted: they are no change of what a note says. Marks stay as well:
+    they record what happened, such as today's run or a line in a file that a person may edit.
     """
+    if not changes_memory(commit):
+        raise Conflict(
+            f"revision {commit.revision} changed no memory. A line in MEMORY.md is yours to take "
+            "out: it is not written again"
+        )
     notes = [*(note.id for note in commit.changes.put), *commit.changes.drop]
     after = {note.id: note for note in commit.changes.put}
     before = {note.id: note for note in commit.before.put}
@@ -43,7 +49,6 @@ def reverted(state: State, commit: Commit) -> Changes:
         drop=tuple(i for i in notes if i not in before),
         put_nuggets=commit.before.put_nuggets,
         drop_nuggets=commit.before.drop_nuggets,
-        marks=commit.before.marks,
         action=f"{UNDO} {commit.revision}",
     )
 
@@ -56,14 +61,27 @@ def to_undo(newest_first: Iterable[Commit]) -> Commit:
             continue  # an undo that was undone counts for nothing either
         if commit.changes.action.startswith(UNDO):
             undone.add(int(commit.changes.action.rpartition(" ")[2]))
-        elif not is_quiet(commit):
+        elif changes_memory(commit):
             return commit
     raise NotFound("there is nothing to undo")
 
 
+def changes_memory(commit: Commit) -> bool:
+    """Does it change any note or nugget in a way that someone would notice?"""
+    before = {note.id: note for note in commit.before.put}
+    changes = commit.changes
+    return bool(changes.drop or changes.put_nuggets or changes.drop_nuggets) or any(
+        note.id not in before or not _says_the_same(before[note.id], note) for note in changes.put
+    )
+
+
 def is_quiet(commit: Commit) -> bool:
-    """Only recalls were counted: nothing that anyone would call a change."""
-    return commit.changes._replace(touches=(), action="", client="") == Changes()
+    """Recalls were counted or notes looked at: nothing that anyone would call a change."""
+    return not changes_memory(commit) and not commit.changes.marks
+
+
+def _says_the_same(before: MemoryNote, after: MemoryNote) -> bool:
+    return _same(before._replace(last_inspected_at=after.last_inspected_at), after)
 
 
 def concerns(commit: Commit, note_id: str) -> bool:

@@ -18,6 +18,7 @@ MemorySource = Literal[
 MemoryStability = Literal["temporary", "durable"]
 NoteKind = Literal["fact", "note"]
 MatchKind = Literal["exact", "substring", "fuzzy"]
+ReflectionKind = Literal["rewrite", "merge", "hide", "tag", "link"]
 
 SCOPES: tuple[MemoryScope, ...] = get_args(MemoryScope)
 TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
@@ -158,6 +159,37 @@ class Changes(NamedTuple):
     marks: Mapping[str, Any] = NO_EXTRA  # small named JSON values; None takes one away
     action: str = ""  # the verb that made it, for the history
     client: str = ""  # the door it came through
+
+
+class ReflectionChange(NamedTuple):
+    """One thing a pass did, in words."""
+
+    type: ReflectionKind
+    nugget_name: str
+    note_id: str
+    detail: str
+    partners: tuple[str, ...] = ()  # the other notes that this is only true together with
+
+
+class ReflectionResult(NamedTuple):
+    """All that a pass did."""
+
+    ran_at: str
+    inspected: int = 0
+    rewritten: int = 0
+    merged: int = 0
+    hidden: int = 0
+    tagged: int = 0
+    linked: int = 0
+    changes: tuple[ReflectionChange, ...] = ()
+
+
+class DailyRun(NamedTuple):
+    """One daily clean-up: a calendar day has one, whoever was up."""
+
+    date: str  # local, such as 2026-01-31
+    result: ReflectionResult
+    promoted: int = 0  # new lines in memory files
 
 
 class Commit(NamedTuple):

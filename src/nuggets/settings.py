@@ -68,7 +68,7 @@ SETTINGS = (
         "QUIET_HOURS_START",
         22,
         "from this hour on nothing is caught up; negative: no quiet hours",
-        -1,
+        None,
         23,
     ),
     Setting(
@@ -76,7 +76,7 @@ SETTINGS = (
         "QUIET_HOURS_END",
         8,
         "until this hour nothing is caught up; negative: no quiet hours",
-        -1,
+        None,
         23,
     ),
 )
@@ -152,5 +152,7 @@ def _checked(setting: Setting, value: Any) -> Any:
     too_small = setting.least is not None and number < setting.least
     too_large = setting.most is not None and number > setting.most
     if too_small or too_large:
-        raise ValueError(f"{number} is not between {setting.least} and {setting.most}")
+        most = f"at most {setting.most}"
+        allowed = most if setting.least is None else f"at least {setting.least} and {most}"
+        raise ValueError(f"{number} is not {allowed}")
     return number

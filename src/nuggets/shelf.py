@@ -7,11 +7,12 @@ Safe to share between threads; safe beside other processes.
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import date, datetime
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from nuggets import history, times
+from nuggets import clock, codec, history, memory_file, times
 from nuggets.errors import Conflict, InvalidInput, NotFound, StaleWrite
 from nuggets.facts.capacity import fill
 from nuggets.graph import links, metadata, naming, notes, outside
@@ -21,12 +22,14 @@ from nuggets.project import current_project
 from nuggets.records import (
     Changes,
     Commit,
+    DailyRun,
     GraphNoteMetaInput,
     MemoryNote,
     NoteFilterOptions,
     NuggetConfig,
     NuggetStatus,
     RecallResult,
+    ReflectionResult,
     SearchNotesResult,
     Touch,
 )
@@ -36,8 +39,14 @@ from nuggets.stores import open_store
 from nuggets.stores.base import Store
 from nuggets.text import folded
 
+if TYPE_CHECKING:
+    from nuggets.audit import Finding
+    from nuggets.promotion import Promotion
+
 DEFAULT_DIRECTORY = "~/.nuggets"
 NO_FILTERS = NoteFilterOptions()
+RUN_MARK = "last_run"
+MEMORY_MARK = "memory_file:"  # and its path: what we wrote there
 SEARCHED = 20  # results among which this project's are put first, before the limit cuts
 
 T = TypeVar("T")
@@ -527,6 +536,154 @@ class NuggetShelf:
                 return name
             raise
 
+    # --- looking after it -------------------------------------------------------------------
+
+    def reflect(
+        self, nugget: str | None = None, limit: int | None = None, dry_run: bool = False
+    ) -> ReflectionResult:
+        """One clean-up pass over the notes that need it most; `dry_run` only says what it would do.
+
+        It thinks without holding anything up: what others change meanwhile is left to them.
+        """
+        if nugget is not None:
+            nugget = self.get(nugget).name
+        seen, changes, result = self._planned(nugget, limit)
+        if dry_run:
+            return result
+
+        from nuggets import reflection
+
+        def decide() -> Decision[ReflectionResult]:
+            return reflection.still_valid(changes, result, seen, self._picture.state.notes)
+
+        return self._update("reflect", decide)
+
+    def _planned(
+        self, nugget: str | None, limit: int | None
+    ) -> tuple[dict[str, MemoryNote], Changes, ReflectionResult]:
+        most = self.settings["reflection_max_notes"] if limit is None else limit
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            raise InvalidInput(f"limit is how many notes to inspect, at least 1; not {most!r}")
+        from nuggets import reflection
+
+        with self._lock:
+            self._catch_up()
+            seen = dict(self._picture.state.notes)
+        policy = reflection.Policy(max_notes=most)
+        return (seen, *reflection.reflect(seen, self._clock(), policy, nugget))
+
+    def audit(self) -> "Sequence[Finding]":
+        """What is worth a look: duplicates, contradictions, secrets, stale and unused memories."""
+        from nuggets.audit import audited
+
+        with self._lock:
+            self._catch_up()
+            notes = dict(self._picture.state.notes)
+        return audited(notes, self._clock())
+
+    def promote(self, path: str | None = None, dry_run: bool = False) -> int:
+        """Write what was recalled in three sessions to MEMORY.md; how many entries are new."""
+        return self.promotion(path, dry_run).new_count
+
+    def promotion(self, path: str | None = None, dry_run: bool = True) -> "Promotion":
+        """What promotion makes of the file, and for each note why or why not."""
+        return self._promoted(
+            memory_file.located(path or self.settings["memory_file"], self.project),
+            self.project,
+            dry_run,
+        )
+
+    def memory_path(self, path: str | None = None) -> str:
+        """The memory file of this place; `NotFound` says how to name one."""
+        return memory_file.located(path or self.settings["memory_file"], self.project)
+
+    def _promoted(self, path: str, project: str, dry_run: bool) -> "Promotion":
+        from nuggets.promotion import Written, merged_text
+
+        mark = f"{MEMORY_MARK}{path}"
+
+        def merge(text: str) -> "tuple[str, Promotion]":
+            state = self._picture.state
+            known = state.marks.get(mark) or {}
+            before = Written.from_json(known.get("written"))
+            done = merged_text(text, state.notes, before, project)
+            return done.text, done
+
+        with self._lock:
+            self._catch_up()
+            if dry_run:
+                return merge(memory_file.read(path))[1]
+            with self._store.exclusive():
+                self._catch_up()
+                done = memory_file.rewrite(path, merge)
+                record = {"project": project, "written": done.written.to_json()}
+                if self._picture.state.marks.get(mark) != record:
+                    self._write(Changes(marks={mark: record}, action="promote"))
+            return done
+
+    def run_daily(self, now: datetime) -> DailyRun | None:
+        """The daily clean-up, if it is due at this local time and nobody else has run it today."""
+        with self._lock:
+            self._catch_up()
+            if not clock.is_due(now, self._last_run_date(), self._hours()):
+                return None
+        from nuggets import reflection
+
+        today = now.date()
+        seen, changes, result = self._planned(None, None)
+
+        def decide() -> Decision[DailyRun | None]:
+            if self._last_run_date() == today:
+                return Changes(), None
+            kept, done = reflection.still_valid(changes, result, seen, self._picture.state.notes)
+            run = DailyRun(today.isoformat(), done)
+            marks = {RUN_MARK: codec.daily_to_json(run)}
+            return kept._replace(marks=marks, action="reflect"), run
+
+        run = self._update("reflect", decide)
+        if run is not None:
+            run = run._replace(promoted=self._promote_everywhere())
+            if run.promoted:
+                mark = {RUN_MARK: codec.daily_to_json(run)}
+                self._update("promote", lambda: (Changes(marks=mark), None))
+        return run
+
+    def last_run(self) -> DailyRun | None:
+        """The last daily clean-up."""
+        with self._lock:
+            self._catch_up()
+            record = self._picture.state.marks.get(RUN_MARK)
+            return codec.daily_from_json(record) if record else None
+
+    def next_run(self, now: datetime) -> datetime:
+        """When the next one is due, in local time."""
+        with self._lock:
+            self._catch_up()
+            return clock.next_run(now, self._last_run_date(), self._hours())
+
+    def _promote_everywhere(self) -> int:
+        """Into each project's memory file that we ever wrote, and this place's."""
+        known = {
+            mark.removeprefix(MEMORY_MARK): record["project"]
+            for mark, record in self._picture.state.marks.items()
+            if mark.startswith(MEMORY_MARK)
+        }
+        with suppress(NotFound):
+            known.setdefault(self.memory_path(), self.project)
+        count = 0
+        for path, project in known.items():
+            if os.path.isdir(os.path.dirname(os.path.dirname(path))):  # its project still exists
+                count += self._promoted(path, project, dry_run=False).new_count
+        return count
+
+    def _last_run_date(self) -> date | None:
+        record = self._picture.state.marks.get(RUN_MARK)
+        return date.fromisoformat(record["date"]) if record else None
+
+    def _hours(self) -> clock.Hours:
+        names = ("reflection_hour", "reflection_minute", "quiet_hours_start", "quiet_hours_end")
+        return clock.Hours(*(self.settings[name] for name in names))
+
     # --- the rhythm: read, decide, write, index ---------------------------------------------
 
     def _update(self, action: str, decide: Callable[[], Decision[T]]) -> T:
@@ -801,6 +958,21 @@ class Nugget:
     ) -> Sequence[SearchNotesResult]:
         wanted["nugget"] = self.name
         return self.shelf.search_notes(query, limit, filters, session=session, **wanted)
+
+
+NuggetGraph = NuggetShelf  # the note operations of a shelf, under their documented name
+
+
+def reflect_and_clean_memory(
+    shelf: NuggetShelf, nugget: str | None = None, limit: int | None = None
+) -> ReflectionResult:
+    """`NuggetShelf.reflect` under its documented name."""
+    return shelf.reflect(nugget, limit)
+
+
+def promote_facts(shelf: NuggetShelf, path: str | None = None) -> int:
+    """`NuggetShelf.promote` under its documented name."""
+    return shelf.promote(path)
 
 
 def _put(note: MemoryNote, *, instead_of: MemoryNote) -> Changes:

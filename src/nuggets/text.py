@@ -20,20 +20,22 @@ _TOKEN = (
 _BLANKS = "".join(c if c.isalnum() or c in "_'\0" else " " for c in map(chr, range(128)))
 
 # Scripts written without blanks: their runs are cut into pairs of letters.
-UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003134f"
-
-STOP_WORDS = frozenset(
-    """
-    a about above after again against all also am an and any are as at be because been before
-    being below between both but by can cannot could did do does doing done down during each else
-    ever few for from further had has have having he her here hers herself him himself his how i
-    if in into is it its itself just me might more most must my myself no nor not now of off on
-    once only or other our ours ourselves out over own same shall she should so some such than
-    that the their theirs them themselves then there these they this those through to too under
-    until up upon us very was we were what when where which while who whom whose why will with
-    within would yes you your yours yourself yourselves ca wo sha ai ain ll ve re
-    """.split()
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003134f"
 )
+
+_STOP_WORDS = """
+a about above after again against all also am an and any are as at be because been before
+being below between both but by can cannot could did do does doing done down during each else
+ever few for from further had has have having he her here hers herself him himself his how i
+if in into is it its itself just me might more most must my myself no nor not now of off on
+once only or other our ours ourselves out over own same shall she should so some such than
+that the their theirs them themselves then there these they this those through to too under
+until up upon us very was we were what when where which while who whom whose why will with
+within would yes you your yours yourself yourselves ca wo sha ai ain ll ve re
+"""
+STOP_WORDS = frozenset(_STOP_WORDS.split())
 _CONTRACTED = frozenset(("s", "t", "m", "d", "re", "ve", "ll"))  # it's, can't, I'm, she'd, …
 _SHORTEST_NUMBERED_PART = 2  # "rs256" is "rs" and "256"; "v2" and "s3" stay whole
 
@@ -75,7 +77,7 @@ def _seams() -> re.Pattern[str]:
 
 @cache
 def _unspaced() -> re.Pattern[str]:
-    return re.compile(f"[{UNSPACED}]+|[^{UNSPACED}]+")
+    return re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
 
 
 def is_unspaced(word: str) -> bool:

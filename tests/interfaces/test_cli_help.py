@@ -1,5 +1,7 @@
 """Help, usage errors and the overview."""
 
+from importlib import import_module
+
 import pytest
 
 from command_line import Nuggets
@@ -26,6 +28,13 @@ def test_every_example_is_about_its_own_command(name: str) -> None:
 
     assert command is not None
     assert all(f"nuggets {name}" in example for example in command.examples)
+
+
+@pytest.mark.parametrize("module", sorted({m for c in MODULES.values() for m, _ in c.values()}))
+def test_every_command_of_a_module_is_listed_and_every_listed_one_is_there(module: str) -> None:
+    listed = {n for c in MODULES.values() for n, (home, _) in c.items() if home == module}
+
+    assert import_module(f"nuggets.interfaces.cli.{module}").COMMANDS.keys() == listed
 
 
 def test_the_overview_names_every_command(nuggets: Nuggets) -> None:

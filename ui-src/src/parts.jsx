@@ -49,8 +49,8 @@ export function Gauge({ used, total, percentage, warning }) {
     <figure class={`gauge ${tone}`} title={warning || `${used} of ${total} facts`}>
       <svg viewBox="0 0 84 84" role="img" aria-label={`${percentage} % of its capacity used`}>
         <circle class="gauge-all" cx="42" cy="42" r="34" />
-        <circle class="gauge-used" cx="42" cy="42" r="34" stroke-dasharray={`${share * round} ${round}`} />
-        <text x="42" y="46">{percentage < 10 ? percentage.toFixed(1) : Math.round(percentage)}%</text>
+        {share > 0 && <circle class="gauge-used" cx="42" cy="42" r="34" stroke-dasharray={`${share * round} ${round}`} />}
+        <text x="42" y="46">{percentage > 0 && percentage < 10 ? percentage.toFixed(1) : Math.round(percentage)}%</text>
       </svg>
     </figure>
   );

@@ -1,6 +1,7 @@
 // What the page knows: the graph's nodes, what is chosen, and what to say. Views only read it.
 import { batch, computed, signal } from "@preact/signals";
 import { api } from "./api.js";
+import { short } from "./words.js";
 
 export const nodes = signal(new Map()); // id -> node; a new Map with every change
 export const loaded = signal(false);
@@ -49,6 +50,13 @@ addEventListener("popstate", () => {
     selected.value = noteFromAddress();
   });
 });
+
+export function setTheme(name) {
+  if (name === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = name;
+  theme.value = name;
+  remember("theme", name);
+}
 
 export function show(name) {
   view.value = name;
@@ -103,8 +111,11 @@ export async function attempt(action, done) {
 
 // --- the graph, and keeping it current --------------------------------------------------------
 
+let heard = 0; // the newest revision that the server has spoken of
+
 export async function load() {
   const [graph, status] = await Promise.all([api.graph(), api.status()]);
+  if (graph.revision < heard) return load();
   batch(() => {
     nodes.value = new Map(graph.nodes.map((node) => [node.id, node]));
     revision.value = graph.revision;
@@ -112,6 +123,7 @@ export async function load() {
     loaded.value = true;
     steps.value += 1;
   });
+  return undefined;
 }
 
 function take(news) {
@@ -137,15 +149,12 @@ function announce(news) {
   say(`${last.client || "Someone"}: ${last.action.replaceAll("_", " ")}${title}`);
 }
 
-export function short(text, length = 60) {
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
-}
-
 export function follow() {
   const source = new EventSource("/api/events");
   source.addEventListener("hello", (event) => {
     live.value = "live";
-    if (!loaded.value || JSON.parse(event.data).revision !== revision.value) load().catch(complain);
+    heard = JSON.parse(event.data).revision;
+    if (loaded.value && heard !== revision.value) load().catch(complain);
   });
   source.addEventListener("change", (event) => take(JSON.parse(event.data)));
   source.addEventListener("reload", () => load().catch(complain));

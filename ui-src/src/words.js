@@ -66,3 +66,7 @@ export const ownTags = (note) =>
 export function count(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }
+
+export function short(text, length = 60) {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}

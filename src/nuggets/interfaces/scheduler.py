@@ -5,7 +5,8 @@ from collections.abc import Callable
 from datetime import datetime
 
 from nuggets.errors import NuggetsError
-from nuggets.shelf import DailyRun, NuggetShelf
+from nuggets.records import DailyRun
+from nuggets.shelf import NuggetShelf
 
 LONGEST_PAUSE = 60.0  # seconds: a laptop that wakes up notices within a minute
 

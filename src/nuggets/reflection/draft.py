@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from nuggets.records import MemoryNote
-from nuggets.reflection.outcome import ChangeType, ReflectionChange
+from nuggets.records import MemoryNote, ReflectionChange, ReflectionKind
 
 
 class Draft:
@@ -19,7 +18,7 @@ class Draft:
         self.notes.update({note.id: note for note in notes})
 
     def record(
-        self, type: ChangeType, note: MemoryNote, detail: str, partners: tuple[str, ...] = ()
+        self, type: ReflectionKind, note: MemoryNote, detail: str, partners: tuple[str, ...] = ()
     ) -> None:
         self.changes.append(ReflectionChange(type, note.nugget_name, note.id, detail, partners))
 

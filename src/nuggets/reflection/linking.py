@@ -14,7 +14,7 @@ from nuggets.reflection.vocabulary import (
     Tokens,
     all_tokens,
     near,
-    significant_tokens,
+    significant,
     union,
 )
 
@@ -139,5 +139,5 @@ class _Related:
 
 
 def _related(lonely: list[MemoryNote], peers: list[MemoryNote]) -> _Related:
-    tokens = {note.id: significant_tokens(f"{note.title} {note.content}") for note in peers}
-    return _Related(tokens, union(tokens[note.id] for note in lonely))
+    tokens = {note.id: all_tokens(f"{note.title} {note.content}") for note in peers}
+    return _Related(tokens, significant(union(tokens[note.id] for note in lonely)))

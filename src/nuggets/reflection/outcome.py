@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-ChangeType = Literal["rewrite", "merge", "hide", "tag", "link"]
+from nuggets.records import ReflectionChange, ReflectionResult
 
 
 class Policy(NamedTuple):
@@ -16,29 +16,6 @@ class Policy(NamedTuple):
     tag_words: int = 4  # words of its own text that a note is tagged with
     wanted_links: int = 2  # neighbours a note should have; with so many it is left alone
     hub_links: int = 16  # neighbours from which on a note is nobody's special match
-
-
-class ReflectionChange(NamedTuple):
-    """One thing a pass did, in words."""
-
-    type: ChangeType
-    nugget_name: str
-    note_id: str
-    detail: str
-    partners: tuple[str, ...] = ()  # the other notes that this is only true together with
-
-
-class ReflectionResult(NamedTuple):
-    """All that a pass did."""
-
-    ran_at: str
-    inspected: int = 0
-    rewritten: int = 0
-    merged: int = 0
-    hidden: int = 0
-    tagged: int = 0
-    linked: int = 0
-    changes: tuple[ReflectionChange, ...] = ()
 
 
 def result_of(ran_at: str, inspected: int, changes: Iterable[ReflectionChange]) -> ReflectionResult:

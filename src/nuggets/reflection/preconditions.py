@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 
-from nuggets.records import Changes, MemoryNote, Touch
-from nuggets.reflection.outcome import ReflectionChange, ReflectionResult, result_of
+from nuggets.records import Changes, MemoryNote, ReflectionChange, ReflectionResult, Touch
+from nuggets.reflection.outcome import result_of
 from nuggets.state import touched
 
 

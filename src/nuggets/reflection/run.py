@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from nuggets.records import Changes, MemoryNote
+from nuggets.records import Changes, MemoryNote, ReflectionResult
 from nuggets.reflection.draft import Draft
 from nuggets.reflection.linking import link
 from nuggets.reflection.merging import merge
-from nuggets.reflection.outcome import Policy, ReflectionResult, result_of
+from nuggets.reflection.outcome import Policy, result_of
 from nuggets.reflection.selection import selected
 from nuggets.reflection.tidying import archive, rewrite, tag
 from nuggets.text import folded

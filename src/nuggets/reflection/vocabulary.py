@@ -27,9 +27,9 @@ def all_tokens(text: str) -> Tokens:
     )
 
 
-def significant_tokens(text: str) -> Tokens:
+def significant(tokens: Tokens) -> Tokens:
     """Those that say what a text is about."""
-    return frozenset(filter(_is_significant, all_tokens(text)))
+    return frozenset(filter(_is_significant, tokens))
 
 
 def _is_significant(token: str) -> bool:

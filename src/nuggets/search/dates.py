@@ -5,22 +5,18 @@ from datetime import date
 from functools import cache
 from typing import NamedTuple
 
-_MONTHS = (
-    "january february march april may june july august september october november december".split()
-)
-MONTHS = {name[:n]: i for i, name in enumerate(_MONTHS, 1) for n in (3, len(name))} | {"sept": 9}
+_MONTHS = "january february march april may june july august september october november december"
+MONTHS = {
+    name[:size]: number for number, name in enumerate(_MONTHS.split(), 1) for size in (3, len(name))
+} | {"sept": 9}
 _AMBIGUOUS = frozenset(("may", "march", "mar", "jan", "sun", "second", "seconds", "minute"))
 
-TIME_WORDS = (
-    frozenset(
-        """
-        yesterday today tonight tomorrow ago week weeks weekend month months year years day days
-        monday tuesday wednesday thursday friday saturday sunday morning afternoon evening night
-        last next recently spring summer autumn fall winter hour hours minutes date since
-        """.split()
-    )
-    | MONTHS.keys()
-) - _AMBIGUOUS
+_TIME_WORDS = """
+yesterday today tonight tomorrow ago week weeks weekend month months year years day days
+monday tuesday wednesday thursday friday saturday sunday morning afternoon evening night
+last next recently spring summer autumn fall winter hour hours minutes date since
+"""
+TIME_WORDS = frozenset([*_TIME_WORDS.split(), *MONTHS]) - _AMBIGUOUS
 
 ASKS_WHEN = re.compile(
     r"\b(?:when|(?:what|which) (?:\w+ )?(?:date|day|days|month|months|year|years|time|week|weekend)"

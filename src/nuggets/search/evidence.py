@@ -1,5 +1,6 @@
 """What one word of a question finds: in notes, in their neighbours, in their groups."""
 
+from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nuggets.search.postings import TF_UNIT
@@ -123,12 +124,12 @@ def _in_groups(
         nothing = np.zeros(0, np.int32)
         return nothing, nothing
     table = landscape.table
-    heard = np.zeros(len(landscape.grouping) + 1)  # the last place is where NOBODY points
+    heard = np.zeros(len(landscape.grouping))
     for place in range(table.most_groups):
-        members = table.groups.all[rows, place] % len(heard)
+        members = table.groups.all[rows, place]
         heard += np.bincount(members, frequencies, minlength=len(heard))
-    heard = heard[:-1] * landscape.grouping
-    groups = np.flatnonzero(heard > 0)
-    total = landscape.groups
-    rare = np.log(1 + (total - len(groups) + 0.5) / (len(groups) + 0.5)) / np.log(2 + 2 * total)
-    return groups, rare * heard[groups] / (heard[groups] + landscape.group_norms[groups])
+    groups = np.flatnonzero((heard > 0) & landscape.grouping)
+    amounts = heard[groups]
+    total, having = landscape.groups, len(groups)
+    rare = log(1 + (total - having + 0.5) / (having + 0.5)) / log(2 + 2 * total)
+    return groups, rare * amounts / (amounts + landscape.group_norms[groups])

@@ -59,7 +59,7 @@ def explain(search: "Search", collection: "Collection", text: str, row: int) -> 
     if not len(signals.rows):
         relevance = VECTOR_WEIGHT / 2 + boost
         return Explanation(note.id, False, words, 0, 0, 0, 0, 0, 0.0, 0.5, boost, relevance)
-    parts = [float(column[0]) for column in signals[1:]]
+    parts = [float(np.broadcast_to(column, 1)[0]) for column in signals[1:]]
     text_score, vector, found, group, subject, time, prior = parts
     summed = found + GROUP * group + SUBJECT * subject + time + prior
     evidence = VECTOR_WEIGHT * vector + TEXT_WEIGHT * text_score

@@ -29,6 +29,7 @@ META = 0.6  # the word names a scope, type or subject
 
 SHORTEST_ROOT = 4  # letters
 ROOT_SHARE = 0.5  # of the longer word's letters
+FEW_NOTES, FEW_OF_ALL = 10, 0.01  # what many notes say themselves needs no relatives
 MOST_RELATIVES = 2  # of a word that is known
 MOST_RELATIVES_OF_UNKNOWN = 4
 
@@ -109,7 +110,7 @@ class Reader:
         return Query(
             tuple(slots),
             mass,
-            sqrt(sum(slot.mass**2 * _spread(slot) for slot in slots)),
+            _length(slots),
             tuple(self._titles(text, mass)),
             ASKS_WHEN.search(text) is not None,
             named,
@@ -136,11 +137,14 @@ class Reader:
         found: dict[int, Alternative] = {}
         if itself is not None:
             found[itself] = Alternative(itself, 1.0, "", term)
-        for relative in self._relatives(word, term, itself is None):
+        for relative in self._abbreviated(word):
             found.setdefault(relative.term, relative)
         if not found:
             for name, number in vocabulary.corrected(word):
                 found.setdefault(number, Alternative(number, CORRECTED, "corrected", name))
+        if not found or self._is_rare(itself):
+            for relative in self._of_one_root(term, itself is None):
+                found.setdefault(relative.term, relative)
         counts = [
             vocabulary.count(number) for number in ([itself] if itself is not None else found)
         ]
@@ -151,13 +155,22 @@ class Reader:
             found[meta] = Alternative(meta, weight, "meta", word)
         return tuple(found.values()), rare
 
-    def _relatives(self, word: str, term: str, unknown: bool) -> "Iterator[Alternative]":
-        """Terms of the same root, and what the word abbreviates."""
-        vocabulary = self._vocabulary
-        for long in stems(_abbreviations().get(word, ())):
-            number = vocabulary.in_use(long)
+    def _is_rare(self, term: int | None) -> bool:
+        """Whether so few notes have it that a related word may be what they say instead."""
+        if term is None:
+            return False
+        return self._vocabulary.count(term) <= max(FEW_NOTES, FEW_OF_ALL * self._notes)
+
+    def _abbreviated(self, word: str) -> "Iterator[Alternative]":
+        """What the word abbreviates, or is abbreviated to."""
+        for other in stems(_abbreviations().get(word, ())):
+            number = self._vocabulary.in_use(other)
             if number is not None:
-                yield Alternative(number, RELATED, "related", long)
+                yield Alternative(number, RELATED, "related", other)
+
+    def _of_one_root(self, term: str, unknown: bool) -> "Iterator[Alternative]":
+        """Terms that begin alike: shorter ones first, then the most frequent."""
+        vocabulary = self._vocabulary
         if len(term) < SHORTEST_ROOT or not term.isalpha():
             return
         shortest = max(SHORTEST_ROOT, int(len(term) * ROOT_SHARE + 0.5))
@@ -204,10 +217,16 @@ class Reader:
         return meant * min(1.0, named / mass) if mass else 0.0
 
 
-def _spread(slot: Slot) -> float:
-    """Squared length that a word's terms have together in the query's vector."""
-    weights = sum(one.weight**2 for one in slot.alternatives if one.how != "meta")
-    return weights or 1.0
+def _length(slots: list[Slot]) -> float:
+    """Of the query's vector: its terms and those that stand for them, unknown ones included."""
+    weights: dict[int | str, float] = {}
+    for slot in slots:
+        terms: list[tuple[int | str, float]] = [
+            (one.term, one.weight) for one in slot.alternatives if one.how != "meta"
+        ]
+        for term, weight in terms or [(slot.term, 1.0)]:
+            weights[term] = weights.get(term, 0.0) + weight * slot.mass
+    return sqrt(sum(weight**2 for weight in weights.values())) or 1.0
 
 
 def _asked(text: str) -> list[tuple[str, str, bool]]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from nuggets.search.landscape import Landscape
     from nuggets.search.postings import Postings
-    from nuggets.search.query import Query
+    from nuggets.search.query import Query, Slot
 
 # Weights of the combined score, as documented.
 VECTOR_WEIGHT, TEXT_WEIGHT = 0.42, 0.48
@@ -32,7 +32,7 @@ NEAR_ROLES = 4
 NEAR_IN_NOTE = 0.8
 NEAR_IN_QUERY = 0.5
 
-LOOKED_AT = 1000  # notes with most of the words; no other can come out on top
+LOOKED_AT = 500  # notes with most of the words; no other can come out on top
 ROUNDING = 1e-12  # equal sums may differ by that much, and equals stay together
 CACHED_ROWS = 3_000_000  # of evidence kept for words asked again: about 24 MB
 
@@ -44,28 +44,33 @@ class Signals(NamedTuple):
     text: "NDArray[Any]"  # in [0, 1], like the vector
     vector: "NDArray[Any]"
     words: "NDArray[Any]"
-    groups: "NDArray[Any]"
-    subjects: "NDArray[Any]"
-    times: "NDArray[Any]"
-    priors: "NDArray[Any]"
+    groups: "NDArray[Any] | float"
+    subjects: "NDArray[Any] | float"
+    times: "NDArray[Any] | float"
+    priors: "NDArray[Any] | float"
 
 
 class Ranking:
     """Puts questions to all notes of a landscape; remembers what each word found."""
 
     def __init__(self, landscape: "Landscape", postings: "Postings") -> None:
+        import numpy as np
+
+        table = landscape.table
         self.landscape = landscape
         self.postings = postings
-        self._evidence: dict[tuple[Any, ...], Evidence] = {}
+        self._evidence: dict[str, Evidence] = {}  # by word
         self._room = CACHED_ROWS
+        informed = np.minimum(1.0, table.lengths.all / INFORMED_AT)
+        self._priors = ASKING * table.asking.all + INFORMATIVE * informed
 
-    def evidence(self, slot: Any) -> Evidence:
+    def evidence(self, slot: "Slot") -> Evidence:
         """What a word finds, from memory if it was asked before."""
-        known = self._evidence.get(slot.alternatives)
+        known = self._evidence.get(slot.word)
         if known is None:
             known = gather(slot, self.landscape, self.postings)
             if known.size < self._room:
-                self._evidence[slot.alternatives] = known
+                self._evidence[slot.word] = known
                 self._room -= known.size
         return known
 
@@ -75,7 +80,7 @@ class Ranking:
 
         table = self.landscape.table
         words, cosines = np.zeros(len(table)), np.zeros(len(table) + 1)  # the last one: NOBODY
-        groups = np.zeros(len(table.group_sizes) + 1)
+        groups = np.zeros(len(table.group_sizes))
         for slot in query.slots:
             if not slot.alternatives:
                 continue
@@ -83,59 +88,68 @@ class Ranking:
             found = self.evidence(slot)
             words[found.rows] += share * found.shares
             cosines[found.met] += (slot.mass / query.length) * found.impacts
-            groups[found.groups] += share * found.group_shares
-        subjects = self._subjects(query)
-        rows = _promising(words + SUBJECT * subjects if len(subjects) else words, eligible)
+            if len(found.groups):
+                groups[found.groups] += share * found.group_shares
+        named = self._subjects(query)
+        rows = _promising(words if named is None else words + SUBJECT * named, eligible)
         words = words[rows]
-        subjects = subjects[rows] if len(subjects) else np.zeros(len(rows))
-        in_groups = np.zeros(len(rows))
-        for place in range(table.most_groups):
-            np.maximum(in_groups, groups[table.groups.all[rows, place]], out=in_groups)
+        subjects = 0.0 if named is None else named[rows]
+        in_groups = self._in_groups(groups, rows)
         times = self._times(query, rows)
-        informed = np.minimum(1.0, table.lengths.all[rows] / INFORMED_AT)
-        priors = ASKING * table.asking.all[rows] + INFORMATIVE * informed
+        priors = self._priors[rows]
         total = words + GROUP * in_groups + SUBJECT * subjects + times + priors
-        text = np.clip(total / TEXT_SCALE, 0.0, 1.0)
+        text = np.minimum(np.maximum(total / TEXT_SCALE, 0.0), 1.0)
         vector = (1 + self._surroundings(cosines, rows)) / 2
         return Signals(rows, text, vector, words, in_groups, subjects, times, priors)
 
-    def _subjects(self, query: "Query") -> "NDArray[Any]":
-        """How far each note is what the question names; empty if it names no title."""
+    def _in_groups(self, groups: "NDArray[Any]", rows: "NDArray[Any]") -> "NDArray[Any] | float":
+        """The best of each note's groups."""
+        import numpy as np
+
+        table = self.landscape.table
+        best: NDArray[Any] | float = 0.0
+        for place in range(table.most_groups):
+            best = np.maximum(best, groups[table.groups.all[rows, place]])
+        return best
+
+    def _subjects(self, query: "Query") -> "NDArray[Any] | None":
+        """How far each note is what the question names; None if it names no title."""
         import numpy as np
 
         if not query.titles:
-            return np.zeros(0)
+            return None
         subjects = np.zeros(len(self.landscape.table))
         for title in query.titles:
             rows = self.postings.of(title.label)[0]
             subjects[rows] = np.maximum(subjects[rows], title.strength)
         return subjects
 
-    def _times(self, query: "Query", rows: "NDArray[Any]") -> "NDArray[Any]":
+    def _times(self, query: "Query", rows: "NDArray[Any]") -> "NDArray[Any] | float":
         import numpy as np
 
         table = self.landscape.table
-        times = np.zeros(len(rows))
+        times: NDArray[Any] | float = 0.0
         if query.asks_when:
-            times += WHEN * table.timed.all[rows]
+            times = WHEN * table.timed.all[rows]
         if query.periods:
             days = table.days.all[rows]
             fits = np.zeros(len(rows))
             for first, last in query.periods:
                 fading = np.clip(1 - (days - last) / (DATE_REACH + 1), 0.0, 1.0)
                 fits = np.maximum(fits, fading * (days >= first))
-            times += DATED * fits
+            times = times + DATED * fits
         return times
 
     def _surroundings(self, cosines: "NDArray[Any]", rows: "NDArray[Any]") -> "NDArray[Any]":
         """The cosine with the whole vector: the note's own part and its neighbours' parts."""
         import numpy as np
 
-        whole = cosines[rows]
+        whole: NDArray[Any] = cosines[rows]
         asked = sqrt(1 + NEAR_ROLES * NEAR_IN_QUERY**2)
         table = self.landscape.table
         if not self.landscape.linked:
-            return whole / asked
+            whole /= asked
+            return whole
         near = np.zeros(len(rows))
         for place in range(min(NEAR_ROLES, table.widest)):
             near += cosines[table.neighbours.all[rows, place]]
@@ -155,4 +169,5 @@ def _promising(amounts: "NDArray[Any]", eligible: "NDArray[Any]") -> "NDArray[An
         return rows
     amounts = amounts[rows]
     least = np.partition(amounts, -LOOKED_AT)[-LOOKED_AT]
-    return rows[amounts >= least - ROUNDING]
+    best: NDArray[Any] = rows[amounts >= least - ROUNDING]
+    return best

@@ -89,7 +89,8 @@ def _word_stream(
     """Every word of every note: its number, its note's place, its field."""
     import numpy as np
 
-    plain_ones, others = [], []  # read apart, because ASCII is read much faster
+    plain_ones: list[int] = []  # read apart, because ASCII is read much faster
+    others: list[int] = []
     for place, note in enumerate(notes):
         ascii_only = note.content.isascii() and note.title.isascii()
         (plain_ones if ascii_only else others).append(place)

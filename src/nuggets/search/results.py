@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Any
 from nuggets.records import NoteFilterOptions, SearchNotesResult
 from nuggets.search.landscape import Landscape
 from nuggets.search.query import Reader
-from nuggets.search.ranking import PHRASE, TEXT_SCALE, TEXT_WEIGHT, VECTOR_WEIGHT, Ranking, Signals
+from nuggets.search.ranking import (
+    PHRASE,
+    ROUNDING,
+    TEXT_SCALE,
+    TEXT_WEIGHT,
+    VECTOR_WEIGHT,
+    Ranking,
+    Signals,
+)
 from nuggets.text import folded
 
 if TYPE_CHECKING:
@@ -21,7 +29,8 @@ TEMPERATURE = 0.35  # of the softmax, as documented
 # has nothing to do with the question has 0.21, half the weight of the vector.
 THRESHOLD = 0.26
 DIGITS = 9  # of a relevance; differences beyond are rounding, not ranking
-READ_CLOSELY = 20  # best notes that are searched for the question word for word
+READ_CLOSELY = 20  # notes with most of the words are searched for the question word for word
+MANY_WORDS = 0.6  # of what the best note has; with fewer it cannot have all of them
 LITERAL = 0.5  # text of a note with a sign that is no word, such as "=>"
 
 
@@ -73,11 +82,10 @@ class Search:
         signals = self.ranking.signals(query, eligible)
         if text.strip().isalnum() or not all(slot.is_known for slot in query.slots):
             return signals  # one word, or words that no note has: it stands nowhere like that
-        promising = VECTOR_WEIGHT * signals.vector + TEXT_WEIGHT * signals.text
-        best = np.arange(len(promising))
+        best = np.flatnonzero(signals.words > MANY_WORDS * signals.words.max(initial=0.0))
         if len(best) > READ_CLOSELY:
-            least = np.partition(promising, -READ_CLOSELY)[-READ_CLOSELY]
-            best = np.flatnonzero(promising >= least - 10**-DIGITS)
+            least = np.partition(signals.words[best], -READ_CLOSELY)[-READ_CLOSELY]
+            best = best[signals.words[best] >= least - ROUNDING]
         said = best[self._saying(text, signals.rows[best])]
         signals.text[said] = np.minimum(1.0, signals.text[said] + PHRASE / TEXT_SCALE)
         return signals
@@ -88,9 +96,8 @@ class Search:
 
         rows = np.flatnonzero(eligible)
         rows = rows[self._saying(text, rows)]
-        nothing = np.zeros(len(rows))
-        signals = Signals(rows, *(nothing,) * (len(Signals._fields) - 1))
-        return signals._replace(text=nothing + LITERAL, vector=nothing + 0.5)
+        alike = np.ones(len(rows))
+        return Signals(rows, LITERAL * alike, 0.5 * alike, 0.0 * alike, 0.0, 0.0, 0.0, 0.0)
 
     def _saying(self, text: str, rows: "NDArray[Any]") -> "NDArray[Any]":
         """Which of the rows have the text word for word."""

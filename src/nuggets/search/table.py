@@ -36,7 +36,7 @@ class NoteTable:
         self.later = Column("?", LINKS_KEPT)  # whether the neighbour came after the note
         self.degrees = Column("i4")
         self.widest = 1  # neighbours that any note has, at most LINKS_KEPT
-        self.groups = Column("i4", GROUPS_KEPT, NOBODY)
+        self.groups = Column("i4", GROUPS_KEPT)  # counted from 1; 0 is no group
         self.most_groups = 0  # that any note is part of
         self.group_numbers: dict[str, int] = {}
         self.group_sizes = Column("i4")
@@ -88,16 +88,15 @@ class NoteTable:
             if self.rows.get(note.id) == row:
                 del self.rows[note.id]
             self.alive.all[row] = False
-            for group in self.groups.all[row]:
-                if group != NOBODY:
-                    self.group_sizes.all[group] -= 1
-                    self.group_lengths.all[group] -= self.lengths.all[row]
+            for group in filter(None, self.groups.all[row].tolist()):
+                self.group_sizes.all[group] -= 1
+                self.group_lengths.all[group] -= self.lengths.all[row]
 
     def _join_groups(self, row: int, note: "MemoryNote") -> None:
         tags = own_tags(note)[:GROUPS_KEPT]
         self.most_groups = max(self.most_groups, len(tags))
         for place, tag in enumerate(tags):
-            group = self.group_numbers.setdefault(tag, len(self.group_numbers))
+            group = self.group_numbers.setdefault(tag, len(self.group_numbers) + 1)
             self.group_sizes.grow(group + 1)
             self.group_lengths.grow(group + 1)
             self.groups.all[row, place] = group

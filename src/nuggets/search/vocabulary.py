@@ -33,7 +33,7 @@ class TokenNumbers(dict[str, int]):
 
 
 class Vocabulary:
-    """Tokens, words and terms by number; how often a word is used, and how many notes a term has."""
+    """Tokens, words and terms by number; how often a word stands, how many notes have a term."""
 
     def __init__(self) -> None:
         self.tokens = TokenNumbers()

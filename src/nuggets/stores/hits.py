@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from nuggets import codec
 from nuggets.records import Touch
 
-_ATTEMPTS = 5  # at appending; the file is only ever refused while it is being taken away
+_ATTEMPTS = 50  # at appending; a file is only ever refused while it is being taken away
 _PATIENCE = 20  # milliseconds for someone in the middle of an append; they need microseconds
 
 
@@ -37,12 +37,10 @@ class Hits:
                 descriptor = os.open(self._open, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
                 try:
                     fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                    if os.path.exists(self._open) and os.path.samestat(
-                        os.fstat(descriptor), os.stat(self._open)
-                    ):
+                    if os.path.samestat(os.fstat(descriptor), os.stat(self._open)):
                         os.write(descriptor, content)
                         return os.fstat(descriptor).st_size
-                except BlockingIOError:
+                except (BlockingIOError, FileNotFoundError):
                     pass  # being taken away: there will be a new one
                 finally:
                     os.close(descriptor)
@@ -72,7 +70,9 @@ class Hits:
             yield ()
             return
         try:
-            _wait_for_appends(descriptor)
+            if not _is_settled(descriptor):
+                yield ()  # someone is stuck in the middle of an append: it waits for the next time
+                return
             yield tuple(_touches(self._taken))
             with suppress(OSError):
                 os.unlink(self._taken)
@@ -80,7 +80,8 @@ class Hits:
             os.close(descriptor)
 
 
-def _wait_for_appends(descriptor: int) -> None:
+def _is_settled(descriptor: int) -> bool:
+    """Has everyone who was appending finished? From now on nobody else can begin."""
     import fcntl
 
     for _ in range(_PATIENCE):
@@ -89,7 +90,8 @@ def _wait_for_appends(descriptor: int) -> None:
         except OSError:
             time.sleep(0.001)
         else:
-            return
+            return True
+    return False
 
 
 def _touches(path: str) -> Iterator[Touch]:

@@ -138,8 +138,11 @@ class JsonFileStore:
         painter, self._painter = self._painter, None
         if painter is not None:
             painter.cancel()
-        if self._loaded:
-            self._settle()
+        if self._loaded and self._writer.acquire(timeout=LOCK_SECONDS):
+            try:
+                self._settle()  # once threads of our own are done
+            finally:
+                self._writer.release()
 
     # --- following the journal --------------------------------------------------------------
 
@@ -203,7 +206,7 @@ class JsonFileStore:
             if self._uncounted:
                 with self.exclusive(wait_seconds=0):
                     self._commit(Changes(action="recall"))
-            self._paint_now(wait_seconds=0)
+        self._paint_now(wait_seconds=0)
 
     def _sweep(self) -> None:
         """Files that dead writers left unfinished. Nobody alive makes any without the lock."""

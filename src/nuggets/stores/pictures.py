@@ -261,14 +261,12 @@ def _first_line(version: int, shown: Shown) -> str:
 
 def _first_fields(path: str) -> codec.Json:
     """Those that our own pictures begin with; no value among them holds a comma."""
-    try:
+    fields: codec.Json = {}
+    with suppress(OSError, InvalidInput, TypeError, ValueError):  # then it ends there
         with open(path, "rb") as file:
             line = file.read(_HEAD_BYTES).partition(b"\n")[0].decode(errors="replace")
-        fields: codec.Json = {}
         for part in line.lstrip("{").split(",")[:4]:
             fields.update(codec.loads("{" + part.rstrip("}") + "}", "first line"))
-    except (OSError, InvalidInput, TypeError, ValueError):
-        return {}
     return fields
 
 

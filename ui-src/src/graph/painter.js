@@ -69,6 +69,7 @@ export class Painter {
     if (!scene.nodes.length) return;
     const place = project(scene, camera);
     const inside = (i) => place[2 * i] > -60 && place[2 * i] < width + 60 && place[2 * i + 1] > -60 && place[2 * i + 1] < height + 60;
+    if (scene.nodes.length < MANY) drawGround(context, scene, place, look, camera, inside);
     drawLinks(context, scene, place, look, camera, inside);
     drawNodes(context, scene, place, look, camera, inside);
     drawLabels(context, scene, place, look, camera, inside, width);
@@ -91,6 +92,32 @@ function project(scene, { k, x, y }) {
     place[i + 1] = scene.positions[i + 1] * k + y;
   }
   return place;
+}
+
+// A glow around the notes of a nugget, so that regions are seen before notes are read.
+function drawGround(context, scene, place, look, camera, inside) {
+  for (let i = 0; i < scene.nodes.length; i++) {
+    if (!look.isShown(i) || !inside(i) || (look.dims && !look.isLit(i))) continue;
+    const r = (scene.radii[i] + 52) * Math.min(1.4, camera.k);
+    context.drawImage(glow(look.colourOf(i)), place[2 * i] - r, place[2 * i + 1] - r, 2 * r, 2 * r);
+  }
+}
+
+const GLOW = 128;
+const glows = new Map();
+function glow(colour) {
+  if (!glows.has(colour)) {
+    const sprite = document.createElement("canvas");
+    sprite.width = sprite.height = GLOW;
+    const context = sprite.getContext("2d");
+    const fade = context.createRadialGradient(GLOW / 2, GLOW / 2, 0, GLOW / 2, GLOW / 2, GLOW / 2);
+    for (const [at, alpha] of [[0, 0.2], [0.35, 0.13], [0.7, 0.035], [1, 0]])
+      fade.addColorStop(at, colour.replace(")", ` / ${alpha})`));
+    context.fillStyle = fade;
+    context.fillRect(0, 0, GLOW, GLOW);
+    glows.set(colour, sprite);
+  }
+  return glows.get(colour);
 }
 
 function drawLinks(context, scene, place, look, camera, inside) {
@@ -187,7 +214,7 @@ function drawLabels(context, scene, place, look, camera, inside, width) {
     if (look.dims && !look.isLit(i) && !must) continue;
     if (!must && scene.radii[i] * camera.k < look.leastNamed) continue;
     const text = short(plainLabel(scene.nodes[i].title), 30);
-    const x = place[2 * i], y = place[2 * i + 1] + radius(scene, camera, i) + 5;
+    const x = place[2 * i], y = place[2 * i + 1] + radius(scene, camera, i) + (look.isNamed(i) ? 8 : 5);
     if (!claims(room, x, y, text.length * 6.4, must)) continue;
     context.strokeStyle = look.colours.ground;
     context.strokeText(text, x, y);

@@ -29,7 +29,7 @@ export class Scene {
       this.positions[2 * i + 1] = places[2 * old + 1];
     });
     this.connect();
-    this.radii = Float32Array.from(nodes, (node, i) => 4 + 1.9 * Math.sqrt(node.hits) + 0.35 * Math.sqrt(this.neighbours[i].size));
+    this.radii = Float32Array.from(nodes, (node, i) => 4.5 + 2 * Math.sqrt(node.hits) + 0.7 * Math.sqrt(this.neighbours[i].size));
     return !same || shape !== this.links.length;
   }
 

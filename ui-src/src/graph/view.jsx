@@ -73,6 +73,8 @@ class Graph {
     const moved = this.scene.take(list);
     this.restyle();
     if (!moved || !list.length) return;
+    delete document.documentElement.dataset.graph;
+    this.drawn = !fresh;
     if (fresh) this.follows = FITTED_TICKS;
     const groups = new Map(nuggets.peek().map((name, i) => [name, i]));
     const { links, radii } = this.scene;
@@ -100,7 +102,7 @@ class Graph {
     }
     this.painter.stale();
     this.ask();
-    document.documentElement.dataset.graph = settled ? "settled" : "moving";
+    if (settled) document.documentElement.dataset.graph = "settled";
   }
 
   restyle() {
@@ -218,8 +220,11 @@ class Graph {
     const moving = performance.now() - this.movedAt < REST_MS;
     this.painter.paint(this.scene, this.camera, this.look, moving);
     if (this.pulsing.size) this.ask();
-    if (this.scene.nodes.length && !performance.getEntriesByName("first-picture").length && !Number.isNaN(this.scene.positions[0]))
+    if (!this.drawn && this.scene.nodes.length && !Number.isNaN(this.scene.positions[0])) {
+      this.drawn = true;
       performance.mark("first-picture");
+      document.documentElement.dataset.graph ??= "moving";
+    }
   }
 
   // --- hands --------------------------------------------------------------------------------

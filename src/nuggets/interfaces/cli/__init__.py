@@ -50,17 +50,25 @@ MODULES = {  # command -> module of this package, in the order of the overview
         "mcp": ("agents", "serve memory to an agent over MCP"),
         "hook": ("agents", "answer a hook of an agent's host"),
     },
+    "Clean-up": {
+        "reflect": ("reflection", "clean up: archive, tidy, tag, merge, link"),
+        "promote": ("reflection", "write what was recalled in three sessions to MEMORY.md"),
+        "schedule run": ("schedule", "run the daily clean-up whenever it is due"),
+        "schedule status": ("schedule", "show the last and the next run"),
+        "schedule install": ("schedule", "have the system run it every day"),
+        "schedule uninstall": ("schedule", "take the timer away again"),
+    },
     "Care": {
         "history": ("past", "show what was done, by whom, newest first"),
         "undo": ("past", "take a change back"),
+        "audit": ("care", "report duplicates, contradictions, secrets, stale memories"),
         "demo": ("demo", "see it work, in a directory that is thrown away"),
-        "doctor": ("care", "check the files, and repair what can be"),
         "config": ("care", "show every setting and where it came from"),
         "completion": ("completion", "print the completion script for your shell"),
     },
 }
 
-GROUPS = ("note",)  # commands of two words
+GROUPS = ("note", "schedule")  # commands of two words
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -21,14 +21,15 @@ def _mcp_arguments(parser: ArgumentParser) -> None:
 
 def _mcp(call: Call) -> Outcome:
     try:
-        from nuggets.interfaces.mcp.server import Door, serve_stdio
+        from nuggets.interfaces.mcp.server import ALL_TOOLS, FEW_TOOLS, Door, serve_stdio
     except ModuleNotFoundError as problem:
         if (problem.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio"):
             raise
         raise MissingExtra(
             "the MCP server needs one more package: pip install 'nuggets-memory[mcp]'"
         ) from None
-    serve_stdio(Door(call.settings), all_tools=call.options.tools == "all")
+    tools = ALL_TOOLS if call.options.tools == "all" else FEW_TOOLS
+    serve_stdio(Door(call.settings), tools)
     return Outcome(None, [])
 
 
@@ -81,7 +82,7 @@ def _changed(call: Call, *, connecting: bool) -> Outcome:
     elif options.dry_run:
         lines.append("Nothing was written: --dry-run.")
     else:
-        backups = apply(changing, call.settings["dir"])
+        backups = apply(changing, call.settings["dir"], connecting=connecting)
         lines += [f"Backup: {backup}" for backup in backups]
         verb = "Connected" if connecting else "Disconnected"
         lines.append(f"{verb} {options.host}. Start it anew to see the change.")
@@ -103,7 +104,7 @@ COMMANDS = {
     ),
     "hook": Command(
         "answer a hook of an agent's host; hosts call this, people use `nuggets connect`",
-        ("echo '{\"prompt\": \"where is auth?\"}' | nuggets hook user-prompt",),
+        ('echo \'{"prompt": "where is auth?"}\' | nuggets hook user-prompt',),
         _hook_arguments,
         _hook,
     ),

@@ -1,14 +1,27 @@
-"""Commands that look after the shelf: doctor, config."""
+"""Commands that look after the shelf: audit, doctor, config."""
 
 from argparse import ArgumentParser
+from itertools import groupby
 
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import table
+from nuggets.interfaces.cli.printing import one_line, styled, table
 from nuggets.settings import SETTINGS
 
 
 def _no_arguments(parser: ArgumentParser) -> None:
     pass
+
+
+def _audit(call: Call) -> Outcome:
+    findings = call.shelf.audit()
+    shape = [{"kind": f.kind, "noteIds": list(f.note_ids), "detail": f.detail} for f in findings]
+    lines = []
+    for kind, of_kind in groupby(findings, key=lambda finding: finding.kind):
+        lines.append(styled(kind, "bold"))
+        for finding in of_kind:
+            ids = ", ".join(finding.note_ids[:3]) + (" …" if len(finding.note_ids) > 3 else "")
+            lines.append(f"  {one_line(finding.detail)}  {styled(ids, 'dim')}")
+    return Outcome(shape, lines or ["Nothing to complain about."])
 
 
 def _config(call: Call) -> Outcome:
@@ -31,6 +44,12 @@ def _config(call: Call) -> Outcome:
 
 
 COMMANDS = {
+    "audit": Command(
+        "report what is worth a look: duplicates, contradictions, secrets, stale memories",
+        ("nuggets audit", "nuggets audit --json"),
+        _no_arguments,
+        _audit,
+    ),
     "config": Command(
         "show every setting, its value and where it came from",
         ("nuggets config", "NUGGETS_DIR=/tmp/other nuggets config --json"),

@@ -53,7 +53,7 @@ def _demo(call: Call) -> Outcome:
 def _run(directory: str, arguments: tuple[str, ...]) -> tuple[int, str]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NUGGETS_")}
     done = subprocess.run(
-        [sys.executable, "-m", "nuggets", "--dir", directory, *arguments],
+        [sys.executable, "-P", "-m", "nuggets", "--dir", directory, *arguments],
         capture_output=True,
         text=True,
         encoding="utf-8",

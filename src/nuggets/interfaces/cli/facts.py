@@ -25,7 +25,7 @@ def _remember(call: Call) -> Outcome:
         options.nugget, options.key, text_or_stdin(options.value), **metadata(call)
     )
     lines = [
-        f"Remembered {styled(one_line(fact.title), 'bold')} in {fact.nugget_name} "
+        f"Remembered {styled(one_line(fact.title), 'bold')} in {one_line(fact.nugget_name)} "
         f"({fact.scope}, {fact.stability})."
     ]
     return Outcome(codec.note_to_json(fact), lines)

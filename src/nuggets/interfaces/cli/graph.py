@@ -2,12 +2,16 @@
 
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from nuggets import codec
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.notes import NAME_HELP, filter_arguments, filters
 from nuggets.interfaces.cli.printing import one_line, screen_width, styled
 from nuggets.records import MemoryNote, SearchNotesResult
+
+if TYPE_CHECKING:
+    from nuggets.search.explanation import Explanation
 
 DEEPEST = 100  # no screen is wide enough for more
 
@@ -30,9 +34,32 @@ def _search(call: Call) -> Outcome:
         lines += search_lines(call, result)
         if options.why:
             why = call.shelf.explain(query, result.note.id)
-            entry["why"] = why._asdict()
-            lines += [f"    {one_line(line)}" for line in why.lines()]
+            entry["why"] = {**why._asdict(), "words": [word._asdict() for word in why.words]}
+            lines += [f"    {one_line(line)}" for line in _why_lines(why)]
     return Outcome(shape, lines or ["Nothing found."], 0 if found else 1)
+
+
+def _why_lines(why: "Explanation") -> Iterator[str]:
+    """The sum first, then what each word of the question found, then what else counted."""
+    yield (
+        f"relevance {why.relevance:.2f}: text {why.text:.2f}, vector {why.vector:.2f}, "
+        f"boost {why.boost:.2f}"
+    )
+    for word in why.words:
+        found = f"{', '.join(word.matched)} in {', '.join(word.fields)}"
+        if not word.matched:
+            found = "in linked notes" if word.fields else "not here"
+        yield f"{word.word}: {found}; {word.share:.2f} of {word.weight:.2f}"
+    others = {
+        "phrase": why.phrase,
+        "group": why.group,
+        "subject": why.subject,
+        "time": why.time,
+        "prior": why.prior,
+    }
+    counted = [f"{name} {value:+.2f}" for name, value in others.items() if abs(value) >= 0.005]
+    if counted:
+        yield f"also: {', '.join(counted)}"
 
 
 def search_lines(call: Call, result: SearchNotesResult) -> Iterator[str]:

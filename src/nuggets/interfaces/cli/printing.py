@@ -22,6 +22,7 @@ _ESCAPES = {
     else f"\\U{code:08x}"
     for code in _HARMFUL
 }
+WIDEST = 80  # of a table's columns but the last: holds any id, and one long key spoils no table
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -74,7 +75,7 @@ def screen_width() -> int:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     """Aligned columns; the last one takes what the screen leaves."""
-    body = [[one_line(cell) for cell in row] for row in rows]
+    body = [[*(one_line(cell, WIDEST) for cell in row[:-1]), one_line(row[-1])] for row in rows]
     widths = [max(cells(line[i]) for line in [list(head), *body]) for i in range(len(head))]
     room = max(20, screen_width() - sum(widths[:-1]) - 2 * (len(head) - 1))
     lines = [styled(_joined(head, widths), "bold")]

@@ -3,6 +3,7 @@
 import os
 import sys
 from argparse import Namespace
+from collections.abc import Mapping
 
 from nuggets import codec
 from nuggets.errors import InvalidInput, NuggetsError
@@ -15,12 +16,14 @@ from nuggets.settings import Settings, load
 def run(command: Command, options: Namespace) -> int:
     """Open the shelf, run, print, close."""
     try:
-        _check_unicode(options)
+        _check_unicode(vars(options))
         settings = load(os.environ, {"dir": options.dir})
         for warning in settings.warnings:
             print(f"Warning: {printable(warning)}", file=sys.stderr)
+        session = session_of(options, settings)
+        _check_unicode({"session": session})
         with open_shelf(settings, client="cli", short_lived=True) as shelf:
-            outcome = command.run(Call(options, settings, shelf, session_of(options, settings)))
+            outcome = command.run(Call(options, settings, shelf, session))
             show(outcome, as_json=options.json)
             return outcome.exit_code
     except NuggetsError as problem:
@@ -60,9 +63,9 @@ def complain(problem: NuggetsError, *, as_json: bool) -> int:
     return 2 if isinstance(problem, InvalidInput) else 1
 
 
-def _check_unicode(options: Namespace) -> None:
+def _check_unicode(given: Mapping[str, object]) -> None:
     """Bytes that are no UTF-8 reach Python as lone surrogates: say so before anything is done."""
-    for name, value in vars(options).items():
+    for name, value in given.items():
         for text in value if isinstance(value, list) else [value]:
             if isinstance(text, str):
                 try:

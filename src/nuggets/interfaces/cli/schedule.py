@@ -8,6 +8,7 @@ from argparse import ArgumentParser
 from datetime import datetime
 from typing import NamedTuple
 
+from nuggets import codec
 from nuggets.errors import NotFound, NuggetsError
 from nuggets.files import replace_file
 from nuggets.interfaces.cli.command import Call, Command, Outcome
@@ -35,7 +36,7 @@ def _run(call: Call) -> Outcome:
         done = tick(call.shelf, datetime.now())
         if done is None:
             return Outcome({"ran": False}, ["Not due."])
-        return Outcome({"ran": True, **done.to_json()}, [summary(done)])
+        return Outcome({"ran": True, **codec.daily_to_json(done)}, [summary(done)])
     print("Looking after the memory; stop with Ctrl-C.", file=sys.stderr)
     Heartbeat(call.shelf, report=lambda text: print(printable(text), flush=True)).run()
     return Outcome({}, [])
@@ -46,12 +47,14 @@ def _no_arguments(parser: ArgumentParser) -> None:
 
 
 def _status(call: Call) -> Outcome:
-    status = call.shelf.schedule_status(datetime.now())
-    last = status.last.to_json() if status.last else None
-    shape = {"last": last, "next": status.next_run.isoformat(timespec="minutes")}
+    last, coming = call.shelf.last_run(), call.shelf.next_run(datetime.now())
+    shape = {
+        "last": codec.daily_to_json(last) if last else None,
+        "next": coming.isoformat(timespec="minutes"),
+    }
     lines = [
-        f"Last run: {summary(status.last) if status.last else 'never'}",
-        f"Next run: {status.next_run:%Y-%m-%d %H:%M}, if anything is up then; else when it is",
+        f"Last run: {summary(last) if last else 'never'}",
+        f"Next run: {coming:%Y-%m-%d %H:%M}, if anything is up then; else when it is",
     ]
     return Outcome(shape, lines)
 
@@ -69,7 +72,7 @@ def _install(call: Call) -> Outcome:
     if not call.options.dry_run:
         for path, text in plan.files.items():
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            replace_file(path, text.encode(), durable=False)
+            replace_file(path, [text.encode()], durable=False)
         _run_all(plan.enable)
         lines.append("Installed.")
     return Outcome({"timer": plan.kind, "files": plan.files, "commands": plan.enable}, lines)

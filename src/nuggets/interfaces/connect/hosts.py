@@ -76,20 +76,19 @@ def _claude_code(root: str, user: bool, command: list[str]) -> list[Piece]:
     servers = ".claude.json" if user else ".mcp.json"
     settings = os.path.join(root, ".claude", "settings.json")
 
-    def hook(event: str, name: str, timeout: int, matcher: str = "", **more: Any) -> Item:
+    def hook(event: str, name: str, timeout: int, matcher: str = "", later: bool = False) -> Item:
         run = {"type": "command", "command": command[0], "args": [*command[1:], "hook", name]}
+        more = {"async": True} if later else {}  # the agent does not wait for it
         entry: dict[str, Any] = {"hooks": [{**run, **more, "timeout": timeout}]}
-        return Item(
-            settings, ("hooks", event), {"matcher": matcher, **entry} if matcher else entry
-        )
+        return Item(settings, ("hooks", event), {"matcher": matcher, **entry} if matcher else entry)
 
     return [
         Member(os.path.join(root, servers), ("mcpServers", "nuggets"), _server(command)),
         hook("SessionStart", "session-start", 5, "startup|resume|clear|compact"),
         hook("UserPromptSubmit", "user-prompt", 3),
-        hook("PostToolUse", "post-tool", 10, _TOOLS_WITH_FILES, **{"async": True}),
+        hook("PostToolUse", "post-tool", 10, _TOOLS_WITH_FILES, later=True),
         hook("PreCompact", "pre-compact", 10),
-        hook("Stop", "stop", 20, **{"async": True}),
+        hook("Stop", "stop", 20, later=True),
     ]
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 _BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _SCALAR = re.compile(r"[^\s,\]}/]+")
+_REST_OF_LINE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/[ \t]*)(?=\r?\n)")
 _DEEPEST = 100
 
 
@@ -87,9 +88,9 @@ def without(text: str, path: Sequence[str | int]) -> str:
     index = keys.index(path[-1])
     part = parent.parts[index]
     start = len(text[: part.start].rstrip())
-    if text[:start].splitlines()[-1:] and "//" in text[:start].splitlines()[-1]:
-        start = text.index("\n", start)  # a comment at the end of that line keeps its line break
     following = _skip(text, part.node.end)
+    if "//" in text[text.rfind("\n", 0, start) + 1 : start] and not _ends_line(text, part.node.end):
+        start = text.index("\n", start) + 1  # else a comment would swallow what follows
     if text[following] == ",":
         return text[:start] + text[part.node.end : following] + text[following + 1 :]
     if index:
@@ -129,10 +130,13 @@ def _inserted(text: str, parent: Node, key: str | None, value: Any) -> str:
         return f"{text[: last.node.end]}, {written}{text[last.node.end :]}"
     inner = _indent(text, last.start)
     written = lead + _pretty(value, inner, newline, unit)
-    following = _skip(text, last.node.end)
-    if text[following] == ",":  # a trailing comma, where the host allows it
-        return f"{text[: following + 1]}{newline}{inner}{written}{text[following + 1 :]}"
-    return f"{text[: last.node.end]},{newline}{inner}{written}{text[last.node.end :]}"
+    end = last.node.end
+    comma = _skip(text, end)
+    behind = comma if text[comma] == "," else end  # some hosts allow a comma after the last one
+    rest = behind + 1 if behind == comma else end
+    line = _REST_OF_LINE.match(text, rest)
+    here = line.end() if line is not None else rest  # behind a comment on the last one
+    return f"{text[:behind]},{text[rest:here]}{newline}{inner}{written}{text[here:]}"
 
 
 def _nested(path: Sequence[str], value: Any) -> Any:
@@ -162,6 +166,10 @@ def _unit(text: str) -> str:
 def _indent(text: str, position: int) -> str:
     line = text[text.rfind("\n", 0, position) + 1 : position]
     return line[: len(line) - len(line.lstrip())]
+
+
+def _ends_line(text: str, position: int) -> bool:
+    return text[position:].lstrip(" \t,")[:1] in ("\n", "\r")
 
 
 def _skip(text: str, position: int) -> int:

@@ -14,7 +14,8 @@ from nuggets.files import private_directory, replace_file, unwritable
 from nuggets.interfaces.connect import jsonc, toml
 from nuggets.interfaces.connect.hosts import Item, Member, Piece, Table, Whole, is_ours, pieces
 
-_LEFT_OVER = ({}, {"version": 1}, {"version": 1, "hooks": {}})  # a file that says nothing any more
+# what a file holds that says nothing any more
+_LEFT_OVER: tuple[object, ...] = ({}, {"version": 1}, {"version": 1, "hooks": {}})
 
 
 class Edit(NamedTuple):
@@ -40,8 +41,7 @@ def planned(
             after = _joined(text, own) if connecting else _parted(path, text, own, shelf_directory)
         except (jsonc.Unreadable, toml.Unreadable) as problem:
             raise InvalidInput(
-                f"{path} cannot be read ({problem}); it was left as it is. "
-                "Correct it and try again"
+                f"{path} cannot be read ({problem}); it was left as it is. Correct it and try again"
             ) from None
         edits.append(Edit(path, text, after))
     return edits
@@ -57,14 +57,18 @@ def difference(edit: Edit) -> Iterator[str]:
     yield from difflib.unified_diff(before, after, *names, lineterm="", n=2)
 
 
-def apply(edits: Sequence[Edit], shelf_directory: str) -> list[str]:
-    """Back every file up, then write it; where the backups are."""
+def apply(edits: Sequence[Edit], shelf_directory: str, *, connecting: bool) -> list[str]:
+    """Back every file up, then write it; where the backups are.
+
+    What stood there before connecting is what disconnecting brings back, so it is kept apart.
+    """
     backups = []
     for edit in edits:
         if edit.before is not None:
             backup = _backup_path(edit.path, shelf_directory)
+            backup += "" if connecting else ".disconnected"
             private_directory(os.path.dirname(backup))
-            replace_file(backup, edit.before.encode(), durable=True)
+            replace_file(backup, [edit.before.encode()], durable=True)
             backups.append(backup)
         _write(edit)
     return backups
@@ -80,7 +84,7 @@ def _write(edit: Edit) -> None:
             return
         mode = stat.S_IMODE(os.stat(target).st_mode) if edit.before is not None else 0o644
         os.makedirs(os.path.dirname(target), exist_ok=True)
-        replace_file(target, edit.after.encode(), durable=True)
+        replace_file(target, [edit.after.encode()], durable=True)
         os.chmod(target, mode)
     except OSError as problem:
         raise unwritable(edit.path, problem) from problem
@@ -113,27 +117,30 @@ def _with_hook(text: str, piece: Item) -> str:
     return jsonc.with_item(text, piece.path, piece.value)
 
 
-def _parted(
-    path: str, text: str | None, own: Sequence[Piece], shelf_directory: str
-) -> str | None:
-    if text is None:
+def _parted(path: str, text: str | None, own: Sequence[Piece], shelf_directory: str) -> str | None:
+    if text is None or isinstance(own[0], Whole):
         return None
-    if isinstance(own[0], Whole):
-        return None
+    after = _stripped(text, own)
+    if after == text:
+        return text
     backup = _text(_backup_path(path, shelf_directory))
-    if backup is not None and _joined(backup, own) == text:
+    if backup is not None and _stripped(backup, own) == backup and _joined(backup, own) == text:
         return backup  # nobody touched it since: the very bytes come back
-    after = text
-    for piece in own:
-        if isinstance(piece, Table):
-            after = toml.without_table(after, piece.path)
-        elif isinstance(piece, Item):
-            after = _without_hooks(after, piece.path)
-        elif isinstance(piece, Member) and piece.path[-1] == "nuggets":
-            after = _without_member(after, piece.path)
     if isinstance(own[0], Table):
         return after if after.strip() else None
     return None if jsonc.read(after).value in _LEFT_OVER and backup is None else after
+
+
+def _stripped(text: str, own: Sequence[Piece]) -> str:
+    """Without what is ours, by surgery."""
+    for piece in own:
+        if isinstance(piece, Table):
+            text = toml.without_table(text, piece.path)
+        elif isinstance(piece, Item):
+            text = _without_hooks(text, piece.path)
+        elif isinstance(piece, Member) and piece.path[-1] == "nuggets":
+            text = _without_member(text, piece.path)
+    return text
 
 
 def _without_hooks(text: str, path: tuple[str, ...]) -> str:
@@ -180,7 +187,9 @@ def _verify(after: str, own: Sequence[Piece]) -> None:
 
 def packaged(name: str) -> str:
     """A file that comes with this package."""
-    return files("nuggets.interfaces.connect").joinpath("files", *name.split("/")).read_text("utf-8")
+    return (
+        files("nuggets.interfaces.connect").joinpath("files", *name.split("/")).read_text("utf-8")
+    )
 
 
 def _command(user: bool) -> list[str]:

@@ -19,15 +19,16 @@ _VERBS = (
     "run|show|sort|squash|start|store|test|touch|type|use|wrap|write"
 )
 _LEAD = r"(?:(?:ok|okay|also|and|but|please|from now on|in future|going forward)[,:]?\s+)*"
-_HERE = r"(?P<here>(?:in|for) this (?:project|repo(?:sitory)?|codebase)[,:]?\s+)?"
+_HERE = r"(?:(?:in|for) this (?:project|repo(?:sitory)?|codebase)[,:]?\s+)?"
 _RULE = re.compile(
-    rf"{_LEAD}{_HERE}{_LEAD}(?:you should |you must )?(?:always|never) (?:{_VERBS})\b", re.IGNORECASE
+    rf"{_LEAD}{_HERE}{_LEAD}(?:you should |you must )?(?:always|never) (?:{_VERBS})\b",
+    re.IGNORECASE,
 )
 _TASTE = re.compile(rf"{_LEAD}{_HERE}(?:I|we) (?:really |always )?prefer\b", re.IGNORECASE)
 _REMEMBER = re.compile(
     rf"{_LEAD}(?:remember|do not forget|don['’]t forget)(?: that\b|:)\s*(?P<what>.+)", re.IGNORECASE
 )
-_SENTENCE = re.compile(r"(?<=[.!;])\s+|\n+")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTED = (">", "|", "$", "#", "+", "- [", "at ")  # quotes, tables, shells, patches, stack traces
 _IN_THIS_PROJECT = re.compile(r"\b(?:in|for) this (?:project|repo(?:sitory)?|codebase)\b", re.I)

@@ -21,22 +21,28 @@ PROMPT_LINE = 300
 PROMPT_CHARACTERS = 2000  # of a prompt that are searched: what it is about stands at its start
 MEMORY_LINES, MEMORY_BYTES = 200, 25_000  # what hosts load of MEMORY.md
 STICKS = 3  # sessions, as for promotion
-LEAST_RELEVANCE = 0.5  # measured on prompts about other things: see benchmarks/agents.py
+LEAST_RELEVANCE = 0.44  # between prompts on a topic and on others: see benchmarks/agents.py
 RELATIVE = 0.75  # of the best: a second-rate note is noise beside a good one
 
 
-def at_start(shelf: "NuggetShelf", *, loads_memory_file: bool, resumed: bool) -> str:
-    """Statements about this project: what was promoted, what is durable, the task in hand."""
+def at_start(
+    shelf: "NuggetShelf", *, loads_memory_file: bool, resumed: bool
+) -> tuple[str, list[str]]:
+    """Statements about this project: what was promoted, what is durable, the task in hand.
+
+    Also the ids of what is told. Nothing of it counts as recalled: nobody asked for it.
+    """
     known = _loaded_already(shelf) if loads_memory_file else ""
     notes = [note for note in shelf.list_notes() if not shelf.is_foreign(note)]
     tasks = [note for note in notes if note.nugget_name == "tasks" and note.project]
     chosen = sorted((note for note in notes if _lasts(note)), key=_weight, reverse=True)
-    lines: list[str] = []
+    task: list[str] = []
     if resumed and tasks:
         newest = max(tasks, key=lambda note: note.updated_at)
-        lines.append(f"- The task before this point: {one_line(newest.content, 1200)}")
-    lines += _fitting(chosen, known, START_CHARACTERS - sum(map(len, lines)))
-    return _block("What memory holds for this project", lines)
+        task.append(f"- The task before this point: {one_line(newest.content, 1200)}")
+    told = _fitting(chosen, known, START_CHARACTERS - sum(map(len, task)))
+    lines = [*task, *told.values()]
+    return _block("What memory holds for this project", lines), list(told)
 
 
 def _lasts(note: MemoryNote) -> bool:
@@ -48,8 +54,8 @@ def _weight(note: MemoryNote) -> tuple[bool, bool, int, str]:
     return (note.hits >= STICKS, note.type == "preference", note.hits, note.updated_at)
 
 
-def _fitting(notes: Iterable[MemoryNote], known: str, room: int) -> list[str]:
-    lines: list[str] = []
+def _fitting(notes: Iterable[MemoryNote], known: str, room: int) -> dict[str, str]:
+    lines: dict[str, str] = {}
     now = times.now()
     for note in notes:
         if known and note.title in known and one_line(note.content, 60).rstrip("…") in known:
@@ -58,7 +64,7 @@ def _fitting(notes: Iterable[MemoryNote], known: str, room: int) -> list[str]:
         room -= len(line) + 1
         if room < 0 or len(lines) >= START_LINES:
             break
-        lines.append(line)
+        lines[note.id] = line
     return lines
 
 
@@ -76,25 +82,28 @@ def _loaded_already(shelf: "NuggetShelf") -> str:
 def on_prompt(
     shelf: "NuggetShelf", prompt: str, shown: frozenset[str], session: str
 ) -> tuple[str, list[str]]:
-    """What memory has on a prompt that this session was not shown yet; "" if nothing fits."""
+    """What memory has on a prompt that this session was not shown yet; "" if nothing fits.
+
+    What fits counts as recalled, also if the agent has it in its context already.
+    """
     query = without_fenced(prompt)[:PROMPT_CHARACTERS].strip()
     if len(query) < 3 or query.startswith("/") or not any(map(str.isalnum, query)):
         return "", []
-    chosen = _relevant(shelf, shelf.search_notes(query, 20, session=None), shown)
-    notes = [shelf.get_note(note.id, session=session) for note in chosen]
+    fitting = _relevant(shelf, shelf.search_notes(query, 20, session=None))
+    for note in fitting:
+        shelf.get_note(note.id, session=session)
+    notes = [note for note in fitting if note.id not in shown]
     now = times.now()
     lines = [_line(note, now, PROMPT_LINE) for note in notes]
     return _block("From memory, on this prompt", lines), [note.id for note in notes]
 
 
-def _relevant(
-    shelf: "NuggetShelf", results: Sequence[SearchNotesResult], shown: frozenset[str]
-) -> list[MemoryNote]:
+def _relevant(shelf: "NuggetShelf", results: Sequence[SearchNotesResult]) -> list[MemoryNote]:
     ours = [r for r in results if not shelf.is_foreign(r.note)]
     if not ours:
         return []
     least = max(LEAST_RELEVANCE, RELATIVE * max(r.relevance for r in ours))
-    good = [r.note for r in ours if r.relevance >= least and r.note.id not in shown]
+    good = [r.note for r in ours if r.relevance >= least]
     return good[:PROMPT_LINES]
 
 
@@ -114,4 +123,3 @@ def _block(heading: str, lines: Sequence[str]) -> str:
         f"<{TAG}>\n{heading} (quoted data with source and age; get_note or "
         f"`nuggets note show ID` opens one):\n{body}\n</{TAG}>"
     )
-

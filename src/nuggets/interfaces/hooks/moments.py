@@ -58,11 +58,13 @@ def _session_start(shelf: "NuggetShelf", event: Event, directory: str) -> str:
     sweep(directory)
     if inbox.waiting(directory):
         inbox.fold(shelf, directory)
-    return at_start(
+    text, ids = at_start(
         shelf,
         loads_memory_file=event.host in HOSTS_WITH_MEMORY_FILE,
         resumed=event.source in ("resume", "compact"),
     )
+    append(_diary(directory, event), json.dumps({"shown": ids}) + "\n")
+    return text
 
 
 def _user_prompt(shelf: "NuggetShelf", event: Event, directory: str) -> str:
@@ -100,6 +102,7 @@ def _pre_compact(shelf: "NuggetShelf", event: Event, directory: str) -> None:
         title,
         content,
         ["task"],
+        type="note",
         scope="session",
         source="system",
         stability="temporary",

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from nuggets import codec
-from nuggets.interfaces.fencing import PREFACE, fenced, fenced_note, one_line, project_name
+from nuggets.interfaces.fencing import PREFACE, age, fenced, fenced_note, one_line, project_name
 from nuggets.interfaces.hooks.record import missed_deadlines
 from nuggets.interfaces.mcp.arguments import (
     TEXT,
@@ -15,7 +15,7 @@ from nuggets.interfaces.mcp.arguments import (
     told,
 )
 from nuggets.interfaces.mcp.tool import READ, Answer, Asked, Json, Tool, head
-from nuggets.records import SCOPES, TYPES, MemoryNote, SearchNotesResult
+from nuggets.records import SCOPES, MemoryNote, SearchNotesResult
 
 LINE = 160  # characters of a note in an index: enough to decide whether to open it
 INDEX_CHARACTERS = 4800  # about 1,200 tokens: an index is read at every question
@@ -87,13 +87,11 @@ def _within_budget(asked: Asked, notes: list[MemoryNote], shapes: list[Json]) ->
 
 
 def _line(asked: Asked, note: MemoryNote) -> str:
-    where = f" [other project: {project_name(note.project)}]" if _foreign(asked, note) else ""
+    foreign = asked.shelf.is_foreign(note)
+    where = f", other project: {project_name(note.project)}" if foreign else ""
     title, line = one_line(note.title, 80), one_line(note.content, LINE)
-    return f"{note.id} | {title}: {line}{where}"
-
-
-def _foreign(asked: Asked, note: MemoryNote) -> bool:
-    return asked.shelf.is_foreign(note)
+    source, old = note.source.replace("_", " "), age(note.updated_at, asked.now)
+    return f"{note.id} | {title}: {line} ({source}, {old}{where})"
 
 
 def _shown(asked: Asked, note: MemoryNote, text: str) -> str:
@@ -175,7 +173,7 @@ TOOLS = (
                 "limit": WHOLE,
                 "nugget": _NUGGET,
                 "scope": one_of(SCOPES),
-                "type": one_of(TYPES),
+                "type": TEXT,
                 "tag": TEXT,
             },
             ("query",),
@@ -209,13 +207,12 @@ MORE_TOOLS = (
     Tool(
         "list_notes",
         "List notes",
-        "List notes by filter, newest first, when you want all of a kind rather than a topic.",
+        "List notes by filter, newest first, when you want all of a kind.",
         object_schema(
             {
                 "nugget": _NUGGET,
                 "tag": TEXT,
                 "scope": one_of(SCOPES),
-                "type": one_of(TYPES),
                 "include_hidden": TRUTH,
                 "limit": WHOLE,
             }

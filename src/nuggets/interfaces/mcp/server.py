@@ -1,7 +1,7 @@
 """The MCP server: from the protocol to a tool and back. Answers before any data is touched."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
 
 SESSION_KEY = "nuggets/session"  # in `_meta`: a client that knows its conversation says so
-TOOLS = (*reading.TOOLS, *writing.TOOLS)
-MORE_TOOLS = (*reading.MORE_TOOLS, *writing.MORE_TOOLS)
+FEW_TOOLS = (*reading.TOOLS, *writing.TOOLS)
+ALL_TOOLS = (*FEW_TOOLS, *reading.MORE_TOOLS, *writing.MORE_TOOLS)
 
 T = TypeVar("T")
-Context = "ServerRequestContext[Any, Any]"
 
 
 class Door:
@@ -58,7 +57,7 @@ class Door:
             self._turn = anyio.CapacityLimiter(1)
         return await anyio.to_thread.run_sync(work, limiter=self._turn)
 
-    def session(self, ctx: Context) -> str:
+    def session(self, ctx: "ServerRequestContext[Any, Any]") -> str:
         """Who is asking: as the client says, as the transport says, else this connection.
 
         A hook of the same host may have noted the conversation's own id; sharing it keeps one
@@ -79,9 +78,9 @@ class Door:
             self._shelf.close()
 
 
-def build_server(door: Door, *, all_tools: bool = False) -> Server[Any]:
+def build_server(door: Door, tools: Sequence[Tool] = FEW_TOOLS) -> Server[Any]:
     """The server on any transport; whoever runs it closes the door afterwards."""
-    offered = {tool.name: tool for tool in (*TOOLS, *(MORE_TOOLS if all_tools else ()))}
+    offered = {tool.name: tool for tool in tools}
     listed = [described(tool) for tool in offered.values()]
 
     async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
@@ -90,7 +89,9 @@ def build_server(door: Door, *, all_tools: bool = False) -> Server[Any]:
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = offered.get(params.name)
         if tool is None:
-            return _refusal(f"there is no tool {params.name!r:.80}; there are: {', '.join(offered)}")
+            return _refusal(
+                f"there is no tool {params.name!r:.80}; there are: {', '.join(offered)}"
+            )
         session = door.session(ctx)
         return await door.in_turn(lambda: _answered(door, tool, params.arguments or {}, session))
 
@@ -181,12 +182,12 @@ def described(tool: Tool) -> types.Tool:
     )
 
 
-def serve_stdio(door: Door, *, all_tools: bool = False) -> None:
+def serve_stdio(door: Door, tools: Sequence[Tool] = FEW_TOOLS) -> None:
     """Serve this process's own input and output until the input ends."""
     from mcp.server.stdio import stdio_server
 
     async def serve() -> None:
-        server = build_server(door, all_tools=all_tools)
+        server = build_server(door, tools)
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 

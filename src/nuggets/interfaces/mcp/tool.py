@@ -55,7 +55,7 @@ class Tool(NamedTuple):
 
 
 HEAD: Schema = object_schema(
-    {name: TEXT for name in ("id", "nuggetName", "title", "scope", "project")},
+    dict.fromkeys(("id", "nuggetName", "scope", "project"), TEXT),
     ("id", "nuggetName", "scope", "project"),
 )
 

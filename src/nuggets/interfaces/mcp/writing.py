@@ -15,7 +15,7 @@ from nuggets.interfaces.mcp.tool import ADD, CHANGE, HEAD, TIDY, Answer, Asked, 
 from nuggets.records import SCOPES, STABILITIES, TYPES
 
 _NOTE = told(TEXT, "id or exact title")
-_NUGGET = told(TEXT, "topic, e.g. project, locations, prefs, learnings; made if new")
+_NUGGET = told(TEXT, "topic, e.g. project, prefs, learnings; made if new")
 _META = {"scope": one_of(SCOPES), "stability": one_of(STABILITIES)}
 
 
@@ -184,7 +184,7 @@ TOOLS = (
                 "title": TEXT,
                 "tags": TEXTS,
                 "hidden": TRUTH,
-                **_META,
+                "scope": one_of(SCOPES),
             },
             ("note",),
         ),
@@ -235,8 +235,8 @@ MORE_TOOLS = (
     Tool(
         "promote",
         "Promote to MEMORY.md",
-        "Write what was recalled in three or more sessions to this project's MEMORY.md, when "
-        "the user asks; it also runs daily by itself.",
+        "Write what three sessions recalled to this project's MEMORY.md, when the user asks; "
+        "it also runs daily by itself.",
         object_schema({"dry_run": TRUTH}),
         object_schema({"promoted": WHOLE, "project": TEXT}, ("promoted", "project")),
         CHANGE._replace(destructive=False),

@@ -1,0 +1,221 @@
+"""Agents: what a hook and the MCP server cost, and whether a prompt gets noise.
+
+    python -m benchmarks.agents [--quick] [--json FILE]
+
+Hooks: CPU-milliseconds of fresh processes, beside `python -c pass` and `python -c "import numpy"`.
+MCP: milliseconds from spawn to the answer, beside the SDK's own minimal server, in turns.
+"""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from random import Random
+from typing import Any
+
+from nuggets.interfaces.hooks.record import missed_deadlines
+from nuggets.shelf import NuggetShelf
+
+PYTHON = sys.executable
+MINIMAL_SERVER = """
+from mcp.server.mcpserver import MCPServer
+server = MCPServer("minimal")
+@server.tool()
+def add(a: int, b: int) -> int:
+    return a + b
+server.run("stdio")
+"""
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "benchmark", "version": "1"},
+    },
+}
+AREAS = ("auth", "billing", "cache", "deploy", "email", "gateway", "invoice", "login", "queue")
+THINGS = ("handler", "retry", "timeout", "schema", "token", "worker", "migration", "webhook")
+VERBS = ("uses", "needs", "calls", "skips", "checks", "stores", "signs", "rejects", "batches")
+STRANGE = (
+    "thanks, that looks great",
+    "write a haiku about autumn leaves",
+    "what is the capital of Mongolia?",
+    "please continue",
+    "can you make the button a bit larger on small screens",
+    "my grandmother's soup recipe calls for leeks",
+    "explain the difference between a monad and a functor",
+    "yes do it",
+)
+
+
+NOTES = {
+    "Auth middleware": "Authentication is handled in src/auth/middleware.ts:47. JWT with RS256.",
+    "JWT token format": "Tokens use RS256 signing. Public key at src/auth/keys/public.pem.",
+    "Release steps": "Bump the version, tag, run make release, then announce it in the channel.",
+    "Why we left Redis": "Sessions moved to Postgres because failover lost writes in March.",
+    "Flaky upload test": "test_upload_retry fails when the clock jumps; use frozen_clock.",
+}
+FITTING = {
+    "how does authentication work?": "Auth middleware",
+    "please fix the failing upload test": "Flaky upload test",
+    "let's do a release": "Release steps",
+    "why don't we use redis for sessions any more": "Why we left Redis",
+    "how do I sign a token": "JWT token format",
+    "where does the auth middleware live?": "Auth middleware",
+}
+
+
+def filled(directory: str, project: str, count: int) -> None:
+    """A shelf as one looks after months: notes of some areas, no two alike."""
+    random = Random(count)
+    with NuggetShelf(directory, project=project) as shelf, shelf.batch():
+        for number in range(count):
+            area, thing = random.choice(AREAS), random.choice(THINGS)
+            other, verb = random.choice(AREAS), random.choice(VERBS)
+            shelf.create_note(
+                "project",
+                f"{area} {thing} {number}",
+                f"The {area} {thing} {verb} the {other} {random.choice(THINGS)} in "
+                f"src/{area}/{thing}_{number}.py, line {random.randrange(400)}.",
+                [area],
+            )
+
+
+def cpu(command: list[str], sent: bytes, environ: dict[str, str], times: int) -> float:
+    """CPU-milliseconds of one fresh process, the median of several."""
+    spent = []
+    for _ in range(times):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(command, input=sent, capture_output=True, env=environ, check=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return 1000 * statistics.median(spent)
+
+
+def hook(event: str, directory: str, sent: dict[str, Any], times: int) -> float:
+    """What one call of a hook costs."""
+    command = [PYTHON, "-m", "nuggets.interfaces.hooks", event]
+    return cpu(command, json.dumps(sent).encode(), {**os.environ, "NUGGETS_DIR": directory}, times)
+
+
+def hook_rows(quick: bool) -> dict[str, Any]:
+    """Costs of hooks as multiples of what Python and NumPy cost by themselves."""
+    times = 3 if quick else 9
+    environ = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    nothing = cpu([PYTHON, "-c", "pass"], b"", environ, times)
+    numpy = cpu([PYTHON, "-c", "import numpy"], b"", environ, times)
+    rows: dict[str, Any] = {"python -c pass": nothing, "import numpy": numpy}
+    for count in (1000,) if quick else (1000, 10_000):
+        with tempfile.TemporaryDirectory() as place:
+            project = os.path.join(place, "repository")
+            os.makedirs(os.path.join(project, ".git"))
+            directory = os.path.join(place, "shelf")
+            filled(directory, os.path.join(project, ".git"), count)
+            sent = {"session_id": "s", "cwd": project, "prompt": "how does the auth token expire?"}
+            rows[f"user-prompt, {count} notes / numpy"] = (
+                hook("user-prompt", directory, sent, times) / numpy
+            )
+            rows[f"session-start, {count} notes / numpy"] = (
+                hook("session-start", directory, sent, times) / numpy
+            )
+            touched = {"tool_name": "Edit", "tool_input": {"file_path": f"{project}/a.py"}, **sent}
+            rows[f"post-tool, {count} notes / pass"] = (
+                hook("post-tool", directory, touched, times) / nothing
+            )
+            rows[f"noise, {count} notes"] = noise(directory, project)
+            rows[f"missed deadlines, {count} notes"] = str(missed_deadlines(directory))
+    rows["prompts that got their note"] = helped()
+    return rows
+
+
+def noise(directory: str, project: str) -> str:
+    """How many prompts about other things get an answer."""
+    from nuggets.interfaces.hooks.context import on_prompt
+
+    with NuggetShelf(directory, project=os.path.join(project, ".git")) as shelf:
+        answered = [bool(on_prompt(shelf, prompt, frozenset(), "")[0]) for prompt in STRANGE]
+    return f"{sum(answered)} of {len(answered)}"
+
+
+def helped() -> str:
+    """How many prompts on a topic get its note."""
+    from nuggets.interfaces.hooks.context import on_prompt
+
+    with NuggetShelf("memory:", project="") as shelf:
+        for title, content in NOTES.items():
+            shelf.create_note("project", title, content)
+        right = [
+            f"**{title}**" in on_prompt(shelf, prompt, frozenset(), "")[0]
+            for prompt, title in FITTING.items()
+        ]
+        wrong = [bool(on_prompt(shelf, prompt, frozenset(), "")[0]) for prompt in STRANGE]
+    return f"{sum(right)} of {len(right)}, noise {sum(wrong)} of {len(wrong)}"
+
+
+def answered(command: list[str], environ: dict[str, str]) -> tuple[float, float]:
+    """Milliseconds from spawn to the answers to initialize and to tools/list."""
+    begun = time.perf_counter()
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environ,
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(INITIALIZE).encode() + b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        initialized = time.perf_counter()
+        for message in (
+            {"jsonrpc": "2.0", "method": "notifications/initialized"},
+            {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+        ):
+            process.stdin.write(json.dumps(message).encode() + b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        listed = time.perf_counter()
+        process.stdin.close()
+    return 1000 * (initialized - begun), 1000 * (listed - begun)
+
+
+def server_rows(quick: bool) -> dict[str, Any]:
+    """Start of the MCP server beside the smallest one that the SDK can make, in turns."""
+    with tempfile.TemporaryDirectory() as directory:
+        environ = {**os.environ, "NUGGETS_DIR": directory}
+        minimal, ours = [], []
+        for _ in range(3 if quick else 9):
+            minimal.append(answered([PYTHON, "-c", MINIMAL_SERVER], environ))
+            ours.append(answered([PYTHON, "-m", "nuggets", "mcp"], environ))
+    rows: dict[str, Any] = {}
+    for index, name in enumerate(("initialize", "tools/list")):
+        base = statistics.median(pair[index] for pair in minimal)
+        rows[f"{name}, minimal server ms"] = base
+        rows[f"{name}, nuggets / minimal"] = statistics.median(pair[index] for pair in ours) / base
+    return rows
+
+
+def main() -> None:
+    """Measure, print, and keep if asked."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--json", metavar="FILE")
+    options = parser.parse_args()
+    rows = {**hook_rows(options.quick), **server_rows(options.quick)}
+    for name, value in rows.items():
+        print(f"{name:40} {value if isinstance(value, str) else f'{value:.2f}'}")
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(rows, file, indent=1)
+
+
+if __name__ == "__main__":
+    main()

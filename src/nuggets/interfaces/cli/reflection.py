@@ -1,0 +1,109 @@
+"""Commands that clean up and promote: reflect, promote."""
+
+import sys
+from argparse import ArgumentParser
+
+from nuggets import codec
+from nuggets.errors import InvalidInput
+from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.printing import bar, one_line, styled, table
+from nuggets.records import ReflectionResult
+
+_COLOURS = {"rewrite": "cyan", "merge": "yellow", "hide": "red", "tag": "green", "link": "green"}
+_STEP = 200  # notes per pass of --all: each is one entry of the history, and one step of the bar
+
+
+def _reflect_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--nugget", help="only this one")
+    parser.add_argument("--limit", type=int, help="inspect at most so many notes (default: 10)")
+    parser.add_argument("--all", action="store_true", help="inspect every note, pass by pass")
+    parser.add_argument("--dry-run", action="store_true", help="say what it would do, do nothing")
+
+
+def _reflect(call: Call) -> Outcome:
+    options = call.options
+    if options.all and options.limit is not None:
+        raise InvalidInput("--all inspects everything; leave --limit out")
+    if options.all:
+        result = _everything(call)
+    else:
+        result = call.shelf.reflect(options.nugget, options.limit, options.dry_run)
+    return Outcome(codec.reflection_to_json(result), _result_lines(result, options.dry_run))
+
+
+def _everything(call: Call) -> ReflectionResult:
+    """Pass after pass until every note that is there now had its turn."""
+    options = call.options
+    total = len(call.shelf.list_notes(nugget=options.nugget))
+    if options.dry_run or not total:
+        return call.shelf.reflect(options.nugget, max(1, total), dry_run=options.dry_run)
+    results = []
+    shows = sys.stderr.isatty()
+    for done in range(0, total, _STEP):
+        results.append(call.shelf.reflect(options.nugget, min(_STEP, total - done)))
+        if shows:
+            share = min(1.0, (done + _STEP) / total)
+            print(f"\r{bar(share, 30)} {share:4.0%}", end="", file=sys.stderr, flush=True)
+    if shows:
+        print(file=sys.stderr)
+    counts = ("inspected", "rewritten", "merged", "hidden", "tagged", "linked")
+    sums = {name: sum(getattr(result, name) for result in results) for name in counts}
+    changes = tuple(change for result in results for change in result.changes)
+    return ReflectionResult(results[0].ran_at, **sums, changes=changes)
+
+
+def _result_lines(result: ReflectionResult, dry_run: bool) -> list[str]:
+    lines = [
+        f"{styled(f'{change.type:8}', _COLOURS[change.type])}{change.note_id}  "
+        f"{one_line(change.detail)}"
+        for change in result.changes
+    ]
+    verb = "Would change" if dry_run else "Changed"
+    counts = (
+        f"rewritten {result.rewritten}, merged {result.merged}, archived {result.hidden}, "
+        f"tagged {result.tagged}, linked {result.linked}"
+    )
+    lines.append(f"Inspected {result.inspected} notes. {verb}: {counts}.")
+    if result.changes and not dry_run:
+        lines.append("`nuggets undo` takes it back.")
+    return lines
+
+
+def _promote_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--path", help="the memory file (default: your agent's of the repository)")
+    parser.add_argument("--explain", action="store_true", help="say of each note why or why not")
+    parser.add_argument("--dry-run", action="store_true", help="write nothing")
+
+
+def _promote(call: Call) -> Outcome:
+    options = call.options
+    path = call.shelf.memory_path(options.path)
+    done = call.shelf.promotion(path, dry_run=options.dry_run or options.explain)
+    shape: codec.Json = {"path": path, "promoted": done.new_count}
+    lines = []
+    if options.explain:
+        shape["explanations"] = [
+            {"noteId": e.note_id, "title": e.title, "outcome": e.outcome, "reason": e.reason}
+            for e in done.explanations
+        ]
+        rows = [(e.outcome, e.title or e.note_id, e.reason) for e in done.explanations]
+        lines = table(("OUTCOME", "NOTE", "WHY"), rows) if rows else ["There are no notes yet."]
+    verb = "Would promote" if options.dry_run or options.explain else "Promoted"
+    lines.append(f"{verb} {done.new_count} new entries to {path}.")
+    return Outcome(shape, lines)
+
+
+COMMANDS = {
+    "reflect": Command(
+        "clean up: archive rubbish, tidy, tag, merge near-duplicates, link",
+        ("nuggets reflect --dry-run", "nuggets reflect", "nuggets reflect --all"),
+        _reflect_arguments,
+        _reflect,
+    ),
+    "promote": Command(
+        "write what was recalled in three sessions to MEMORY.md",
+        ("nuggets promote --explain", "nuggets promote --path ./MEMORY.md"),
+        _promote_arguments,
+        _promote,
+    ),
+}

@@ -1,0 +1,106 @@
+"""Ways in for tests of what agents use: an MCP client, a hook as its host calls it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp_types import CallToolResult, TextContent
+
+from nuggets.interfaces.mcp.server import ALL_TOOLS, Door, build_server
+from nuggets.interfaces.mcp.tool import Tool
+from nuggets.settings import load
+
+Talk = Callable[[Client], Awaitable[Any]]
+
+
+def door(directory: Path | str, project: str = "/work/here/.git") -> Door:
+    """To a shelf of its own, in a project that need not exist."""
+    return Door(load({}, {"dir": str(directory), "project": project}))
+
+
+def in_memory(entrance: Door, talk: Talk, tools: Sequence[Tool] = ALL_TOOLS) -> Any:
+    """Talk to the server inside this process."""
+
+    async def connected() -> Any:
+        async with Client(build_server(entrance, tools)) as client:
+            return await talk(client)
+
+    try:
+        return anyio.run(connected)
+    finally:
+        entrance.close()
+
+
+def server_at(directory: Path, **environ: str) -> StdioServerParameters:
+    """The real command, on its own shelf."""
+    return StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "nuggets", "mcp", "--tools", "all"],
+        env={"NUGGETS_DIR": str(directory), **environ},
+        cwd=str(directory),
+    )
+
+
+def over_stdio(directory: Path, talk: Talk, **environ: str) -> Any:
+    """Talk to a server in a process of its own."""
+
+    async def connected() -> Any:
+        async with Client(stdio_client(server_at(directory, **environ))) as client:
+            return await talk(client)
+
+    return anyio.run(connected)
+
+
+def said(result: CallToolResult) -> str:
+    """The text of an answer."""
+    part = result.content[0]
+    assert isinstance(part, TextContent)
+    return part.text
+
+
+def hook(
+    event: str,
+    sent: Mapping[str, Any] | bytes,
+    directory: Path,
+    *options: str,
+    environ: Mapping[str, str] | None = None,
+) -> subprocess.CompletedProcess[bytes]:
+    """Call a hook as a host does: a process, JSON on its input."""
+    raw = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
+    inherited = {name: value for name, value in os.environ.items() if not _of_a_host(name)}
+    return subprocess.run(
+        [sys.executable, "-m", "nuggets.interfaces.hooks", event, *options],
+        input=raw,
+        capture_output=True,
+        env={**inherited, "NUGGETS_DIR": str(directory), **(environ or {})},
+        timeout=30,
+        check=False,
+    )
+
+
+def _of_a_host(variable: str) -> bool:
+    return variable.startswith(("CLAUDE", "CURSOR", "NUGGETS", "GEMINI", "CODEX"))
+
+
+def injected(answer: subprocess.CompletedProcess[bytes]) -> str:
+    """What a hook put into the agent's context; "" if nothing."""
+    assert answer.returncode == 0
+    assert answer.stderr == b""
+    if not answer.stdout:
+        return ""
+    found = json.loads(answer.stdout)["hookSpecificOutput"]["additionalContext"]
+    assert isinstance(found, str)
+    return found
+
+
+def repository(place: Path) -> Path:
+    """A folder that counts as a project."""
+    (place / ".git").mkdir(parents=True)
+    return place

@@ -1,0 +1,70 @@
+"""Text for terminals: laws that hold for any text."""
+
+import json
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from command_line import HARMFUL
+from nuggets import codec
+from nuggets.interfaces.cli.printing import bar, cells, inert_json, one_line, printable, table
+
+TEXTS = st.text(st.characters(codec="utf-8") | st.sampled_from(sorted(HARMFUL)), max_size=60)
+
+
+@given(TEXTS)
+def test_nothing_harmful_is_printable(text: str) -> None:
+    assert not set(printable(text)) & HARMFUL
+
+
+@given(TEXTS)
+def test_one_line_is_one_line(text: str) -> None:
+    line = one_line(text)
+
+    assert len(line.splitlines()) <= 1
+    assert not set(line) & (HARMFUL | {"\n", "\t"})
+
+
+@given(TEXTS, st.integers(1, 40))
+def test_a_cut_line_fits(text: str, width: int) -> None:
+    assert cells(one_line(text, width)) <= width
+
+
+@given(TEXTS)
+def test_inert_json_says_the_same_and_is_harmless(text: str) -> None:
+    shown = inert_json(codec.dumps({text: [text]}))
+
+    assert json.loads(shown) == {text: [text]}
+    assert not set(shown) & HARMFUL
+
+
+@given(st.text(st.characters(categories=("L", "N", "P", "S")), max_size=40))
+def test_ordinary_text_is_left_as_it_is(text: str) -> None:
+    assert printable(text) == text
+
+
+def test_columns_stand_below_each_other_in_any_script() -> None:
+    head, *rows = table(("KEY", "VALUE"), [("設定", "x"), ("cafe\u0301", "x"), ("plain key", "x")])
+
+    places = {cells(line[: line.index("x")]) for line in rows}
+    assert places == {cells(head[: head.index("VALUE")])}
+
+
+def test_one_long_key_does_not_spoil_a_table() -> None:
+    lines = table(("KEY", "VALUE"), [("k" * 500, "v"), ("short", "v")])
+
+    assert max(map(cells, lines)) < 120
+
+
+def test_wide_letters_take_two_cells_and_marks_none() -> None:
+    assert cells("abc") == 3
+    assert cells("設定") == 4
+    assert cells(unicodedata.normalize("NFD", "é")) == 1
+
+
+@pytest.mark.parametrize(("share", "full"), [(0, 0), (0.5, 10), (1, 20), (7.5, 20)])
+def test_a_gauge_never_overflows(share: float, full: int) -> None:
+    assert bar(share).count("█") == full
+    assert len(bar(share)) == 20

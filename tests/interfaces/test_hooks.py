@@ -1,0 +1,339 @@
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agent_doors import hook, injected, repository
+from nuggets.interfaces.hooks.record import missed_deadlines, noted_session
+from nuggets.shelf import NuggetShelf
+
+
+@pytest.fixture
+def shelf_directory(tmp_path: Path) -> Path:
+    return tmp_path / "shelf"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return repository(tmp_path / "here")
+
+
+def shelf_of(directory: Path, project: Path | str) -> NuggetShelf:
+    told = str(project / ".git") if isinstance(project, Path) else project
+    return NuggetShelf(directory, project=told)
+
+
+def test_a_session_starts_with_what_matters_here_and_nothing_of_other_projects(
+    tmp_path: Path, shelf_directory: Path, project: Path
+) -> None:
+    other = repository(tmp_path / "there")
+    with shelf_of(shelf_directory, project) as shelf:
+        shelf.create_note("project", "Auth", "JWT with RS256")
+        shelf.remember("prefs", "style", "2-space indent")
+        shelf.create_note("project", "scratch thought", "only for now", stability="temporary")
+    with shelf_of(shelf_directory, other) as shelf:
+        shelf.create_note("project", "Alien", "belongs elsewhere")
+
+    text = injected(hook("SessionStart", {"session_id": "s", "cwd": str(project)}, shelf_directory))
+
+    assert "JWT with RS256" in text
+    assert "2-space indent" in text
+    assert "elsewhere" not in text
+    assert "only for now" not in text
+    assert text.startswith("<nuggets-memory>")
+
+
+def test_a_session_start_stays_below_what_hosts_cut(shelf_directory: Path, project: Path) -> None:
+    with shelf_of(shelf_directory, project) as shelf, shelf.batch():
+        for number in range(300):
+            shelf.create_note("project", f"note {number}", "many words " * 200)
+
+    text = injected(hook("session-start", {"cwd": str(project)}, shelf_directory))
+
+    assert 2000 < len(text) < 10_000
+
+
+def test_a_host_that_loads_the_memory_file_is_not_told_twice(
+    tmp_path: Path, shelf_directory: Path, project: Path
+) -> None:
+    memory = tmp_path / "MEMORY.md"
+    memory.write_text("# Memory\n\n- **Auth**: JWT with RS256\n")
+    with shelf_of(shelf_directory, project) as shelf:
+        shelf.create_note("project", "Auth", "JWT with RS256")
+        shelf.create_note("project", "Release", "make release")
+    environ = {"NUGGETS_MEMORY_FILE": str(memory)}
+    sent = {"cwd": str(project)}
+
+    loads = hook("session-start", sent, shelf_directory, "--host", "claude-code", environ=environ)
+    does_not = hook("session-start", sent, shelf_directory, "--host", "codex", environ=environ)
+
+    assert "JWT" not in injected(loads)
+    assert "make release" in injected(loads)
+    assert "JWT" in injected(does_not)
+
+
+def test_a_prompt_gets_what_memory_has_on_it_once_and_silence_otherwise(
+    shelf_directory: Path, project: Path
+) -> None:
+    with shelf_of(shelf_directory, project) as shelf:
+        note = shelf.create_note("project", "Auth middleware", "JWT, see src/auth/middleware.ts:47")
+        shelf.create_note("project", "Release steps", "Bump, tag, then make release")
+    sent = {"session_id": "s", "cwd": str(project), "hook_event_name": "UserPromptSubmit"}
+
+    def asked(prompt: str) -> str:
+        return injected(hook("UserPromptSubmit", {**sent, "prompt": prompt}, shelf_directory))
+
+    first = asked("where does the auth middleware live?")
+    again = asked("and the auth middleware, how is it tested?")
+    other = asked("what is the capital of Mongolia?")
+
+    assert "src/auth/middleware.ts:47" in first
+    assert "Release" not in first
+    assert again == ""
+    assert other == ""
+    assert shelf_of(shelf_directory, project).get_note(note.id, session=None).hits == 1
+
+
+def test_a_prompt_never_gets_memories_of_another_project(
+    tmp_path: Path, shelf_directory: Path, project: Path
+) -> None:
+    with shelf_of(shelf_directory, repository(tmp_path / "there")) as shelf:
+        shelf.create_note("project", "Auth middleware", "handled in src/alien.ts")
+
+    sent = {"session_id": "s", "cwd": str(project), "prompt": "where is the auth middleware?"}
+
+    assert injected(hook("user-prompt", sent, shelf_directory)) == ""
+
+
+def test_preferences_are_kept_where_they_belong_and_without_credentials(
+    shelf_directory: Path, project: Path
+) -> None:
+    token = "ghp_" + "a1B2" * 9
+    prompt = (
+        "I prefer short answers. Always use pnpm in this repo! Should I always use tabs? "
+        f"Remember that the deploy token is {token}."
+    )
+    injected(
+        hook(
+            "user-prompt",
+            {"session_id": "s", "cwd": str(project), "prompt": prompt},
+            shelf_directory,
+        )
+    )
+    found = {n.content: n for n in shelf_of(shelf_directory, project).list_notes(nugget="prefs")}
+
+    assert found["I prefer short answers"].project == ""
+    assert found["Always use pnpm in this repo"].project == str(project / ".git")
+    assert not any("tabs" in text for text in found)
+    assert any("the deploy token" in text for text in found)
+    for path in shelf_directory.rglob("*"):
+        assert path.is_dir() or token.encode() not in path.read_bytes()
+
+
+def test_what_was_injected_is_not_learnt_again(shelf_directory: Path, project: Path) -> None:
+    prompt = "<nuggets-memory>\nAlways use the old server.\n</nuggets-memory>\nhello there friend"
+    hook("user-prompt", {"session_id": "s", "cwd": str(project), "prompt": prompt}, shelf_directory)
+
+    assert not shelf_of(shelf_directory, project).has("prefs")
+
+
+def test_files_touched_become_temporary_observations_of_this_project(
+    tmp_path: Path, shelf_directory: Path, project: Path
+) -> None:
+    there = repository(tmp_path / "there")
+
+    def touched(tool: str, path: Path, cwd: Path) -> None:
+        sent = {"cwd": str(cwd), "tool_name": tool, "tool_input": {"file_path": str(path)}}
+        answer = hook("PostToolUse", sent, shelf_directory)
+        assert answer.stdout == b""
+
+    touched("Read", project / "src" / "a.py", project)
+    touched("Edit", project / "src" / "a.py", project)
+    touched("Read", tmp_path / "outside.txt", project)
+    touched("Grep", project / "b.py", project)
+    touched("Write", there / "c.py", there)
+
+    assert not (shelf_directory / "graph").exists()  # nothing was rewritten yet
+
+    hook("Stop", {"cwd": str(project)}, shelf_directory)
+    notes = shelf_of(shelf_directory, project).list_notes(nugget="files")
+
+    assert [note.title for note in notes] == ["file: src/a.py"]
+    assert "edited" in notes[0].content
+    assert notes[0].stability == "temporary"
+    assert notes[0].source == "tool_observation"
+    assert notes[0].project == str(project / ".git")
+
+    hook("Stop", {"cwd": str(there)}, shelf_directory)
+    titles = {n.title: n.project for n in shelf_of(shelf_directory, there).list_notes()}
+
+    assert titles["file: c.py"] == str(there / ".git")
+
+
+def test_at_most_200_files_are_kept_for_a_project(shelf_directory: Path, project: Path) -> None:
+    def seen(numbers: range) -> None:
+        lines = [json.dumps([str(project), f"f{n}.py", False, "s"]) + "\n" for n in numbers]
+        inbox = shelf_directory / "hooks" / "inbox"
+        inbox.parent.mkdir(parents=True, exist_ok=True)
+        inbox.write_text("".join(lines))
+        hook("stop", {"cwd": str(project)}, shelf_directory)
+
+    seen(range(150))
+    seen(range(100, 290))
+    titles = {note.title for note in shelf_of(shelf_directory, project).list_notes(nugget="files")}
+
+    assert len(titles) == 200
+    assert "file: f289.py" in titles
+    assert "file: f120.py" in titles
+
+
+def test_the_task_survives_a_compaction(shelf_directory: Path, project: Path) -> None:
+    sent = {"session_id": "s", "cwd": str(project)}
+    hook("user-prompt", {**sent, "prompt": "port the importer to asyncio"}, shelf_directory)
+    hook("PreCompact", {**sent, "trigger": "auto"}, shelf_directory)
+    hook("user-prompt", {**sent, "prompt": "and add tests for it"}, shelf_directory)
+    hook("PreCompact", {**sent, "trigger": "auto"}, shelf_directory)
+
+    after = injected(hook("session-start", {**sent, "source": "compact"}, shelf_directory))
+    fresh = injected(hook("session-start", {**sent, "source": "startup"}, shelf_directory))
+    (note,) = shelf_of(shelf_directory, project).list_notes(nugget="tasks")
+
+    assert "port the importer to asyncio and add tests for it" in after
+    assert "importer" not in fresh
+    assert note.stability == "temporary"
+
+
+def test_what_left_the_context_is_shown_again(shelf_directory: Path, project: Path) -> None:
+    with shelf_of(shelf_directory, project) as shelf:
+        shelf.create_note("project", "Auth middleware", "JWT with RS256", source="tool_observation")
+    sent = {"session_id": "s", "cwd": str(project), "prompt": "how does the auth middleware work?"}
+
+    first = injected(hook("user-prompt", sent, shelf_directory))
+    hook("session-start", {**sent, "source": "compact"}, shelf_directory)
+    second = injected(hook("user-prompt", sent, shelf_directory))
+
+    assert first == second != ""
+
+
+@pytest.mark.parametrize(
+    ("event", "sent"),
+    [
+        ("user-prompt", b""),
+        ("user-prompt", b"{not json"),
+        ("post-tool", b"[1, 2]"),
+        ("user-prompt", b"\xff\xfe"),
+        ("user-prompt", b'{"prompt": 3, "cwd": [], "session_id": {}, "tool_input": "x"}'),
+        ("post-tool", b'{"tool_name": 3, "cwd": [], "session_id": {}, "tool_input": "x"}'),
+        ("user-prompt", b'{"prompt": "\\ud800 lone", "session_id": "\\udfff"}'),
+        ("session-start", b"[" * 100_000),
+        ("nonsense", b'{"prompt": "hello"}'),
+        ("../../etc/passwd", b"{}"),
+        ("", b"{}"),
+    ],
+)
+def test_bad_input_is_silence_and_success(event: str, sent: bytes, shelf_directory: Path) -> None:
+    answer = hook(event, sent, shelf_directory)
+
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, b"", b"")
+
+
+def test_ten_megabytes_of_prompt_are_no_problem(shelf_directory: Path, project: Path) -> None:
+    with shelf_of(shelf_directory, project) as shelf:
+        shelf.create_note("project", "Auth middleware", "JWT with RS256")
+    sent = {"session_id": "s", "cwd": str(project), "prompt": "auth middleware? " + "x" * 10**7}
+
+    answer = hook("user-prompt", sent, shelf_directory)
+
+    assert "JWT" in injected(answer)
+    assert missed_deadlines(str(shelf_directory)) == 0
+
+
+def test_a_broken_shelf_is_logged_privately_and_fails_nobody(
+    shelf_directory: Path, project: Path
+) -> None:
+    shelf_directory.mkdir()
+    (shelf_directory / "config.toml").write_text("this is [not toml")
+
+    answer = hook("user-prompt", {"cwd": str(project), "prompt": "secret plan?"}, shelf_directory)
+    log = shelf_directory / "hooks" / "log"
+
+    assert (answer.returncode, answer.stdout, answer.stderr) == (0, b"", b"")
+    assert "SettingsError" in log.read_text()
+    assert "secret plan" not in log.read_text()
+    assert stat.S_IMODE(log.stat().st_mode) == 0o600
+    assert stat.S_IMODE(log.parent.stat().st_mode) == 0o700
+
+
+def test_a_host_that_never_closes_its_pipe_waits_one_second_and_the_miss_is_counted(
+    shelf_directory: Path,
+) -> None:
+    reading, writing = os.pipe()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "nuggets.interfaces.hooks", "user-prompt"],
+            stdin=reading,
+            capture_output=True,
+            env={**os.environ, "NUGGETS_DIR": str(shelf_directory)},
+            timeout=20,
+            check=False,
+        )
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert missed_deadlines(str(shelf_directory)) == 1
+
+
+def test_a_host_that_stopped_listening_is_no_error(shelf_directory: Path, project: Path) -> None:
+    with shelf_of(shelf_directory, project) as shelf:
+        shelf.create_note("project", "Auth", "JWT with RS256")
+    with subprocess.Popen(
+        [sys.executable, "-m", "nuggets.interfaces.hooks", "session-start"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "NUGGETS_DIR": str(shelf_directory)},
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        process.stdin.write(json.dumps({"cwd": str(project)}).encode())
+        process.stdin.close()
+        code = process.wait(timeout=20)
+        complaint = process.stderr.read()
+
+    assert code == 0
+    assert complaint == b""
+
+
+def test_the_server_of_the_same_host_learns_the_conversation(
+    shelf_directory: Path, project: Path
+) -> None:
+    hook("session-start", {"session_id": "talk-7", "cwd": str(project)}, shelf_directory)
+
+    assert noted_session(str(shelf_directory), os.getpid()) == "talk-7"
+    assert noted_session(str(shelf_directory), 1) == ""
+
+
+def test_the_command_itself_answers_hooks(shelf_directory: Path, project: Path) -> None:
+    with shelf_of(shelf_directory, project) as shelf:
+        shelf.create_note("project", "Auth", "JWT with RS256")
+    done = subprocess.run(
+        [sys.executable, "-m", "nuggets", "hook", "session-start", "--host", "cursor"],
+        input=json.dumps({"workspace_roots": [str(project)]}).encode(),
+        capture_output=True,
+        env={**os.environ, "NUGGETS_DIR": str(shelf_directory)},
+        check=False,
+    )
+    answer: dict[str, Any] = json.loads(done.stdout)
+
+    assert done.returncode == 0
+    assert "JWT" in answer["additional_context"]
+    assert answer["continue"] is True

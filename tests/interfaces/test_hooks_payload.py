@@ -1,0 +1,71 @@
+import pytest
+
+from nuggets.interfaces.hooks.payload import EVENTS, event_of, files_of
+
+SPELLINGS = {
+    "SessionStart": "session-start",
+    "sessionStart": "session-start",
+    "UserPromptSubmit": "user-prompt",
+    "BeforeAgent": "user-prompt",
+    "beforeSubmitPrompt": "user-prompt",
+    "PostToolUse": "post-tool",
+    "postToolUse": "post-tool",
+    "AfterTool": "post-tool",
+    "afterFileEdit": "post-tool",
+    "PreCompact": "pre-compact",
+    "preCompact": "pre-compact",
+    "PreCompress": "pre-compact",
+    "Stop": "stop",
+    "stop": "stop",
+    "AfterAgent": "stop",
+    "SessionEnd": "session-end",
+    "sessionEnd": "session-end",
+}
+
+
+@pytest.mark.parametrize(("spelled", "ours"), SPELLINGS.items())
+def test_every_host_may_spell_events_its_own_way(spelled: str, ours: str) -> None:
+    assert event_of(spelled, "", {}).name == ours
+    assert event_of("", "", {"hook_event_name": spelled}).name == ours
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_our_own_names_are_understood(name: str) -> None:
+    assert event_of(name, "", {}).name == name
+
+
+def test_an_event_that_nobody_knows_is_none() -> None:
+    assert event_of("SubagentStart", "", {}).name == ""
+
+
+@pytest.mark.parametrize(
+    ("sent", "files"),
+    [
+        ({"tool_name": "Read", "tool_input": {"file_path": "/a.py"}}, [("/a.py", False)]),
+        ({"tool_name": "MultiEdit", "tool_input": {"file_path": "/a.py"}}, [("/a.py", True)]),
+        (
+            {"tool_name": "NotebookEdit", "tool_input": {"notebook_path": "/n.ipynb"}},
+            [("/n.ipynb", True)],
+        ),
+        ({"tool_name": "read_file", "tool_input": {"absolute_path": "/a"}}, [("/a", False)]),
+        ({"tool_name": "write_file", "tool_input": {"file_path": "/a"}}, [("/a", True)]),
+        ({"hook_event_name": "afterFileEdit", "file_path": "/a"}, [("/a", True)]),
+        (
+            {
+                "tool_name": "apply_patch",
+                "tool_input": {
+                    "command": "*** Begin Patch\n*** Update File: a.py\n*** Add File: b.py\n"
+                },
+            },
+            [("a.py", True), ("b.py", True)],
+        ),
+        ({"tool_name": "Bash", "tool_input": {"command": "cat /etc/passwd"}}, []),
+        ({"tool_name": "Grep", "tool_input": {"path": "/src"}}, []),
+        ({"tool_name": "Read", "tool_input": {"file_path": 7}}, []),
+        ({"tool_name": "Read"}, []),
+    ],
+)
+def test_files_are_found_in_what_tools_were_given(
+    sent: dict[str, object], files: list[tuple[str, bool]]
+) -> None:
+    assert files_of(event_of("post-tool", "", sent)) == files

@@ -1,0 +1,100 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import anyio
+from mcp.client import Client
+from mcp.client.stdio import stdio_client
+
+from agent_doors import over_stdio, repository, said, server_at
+from nuggets.shelf import NuggetShelf
+
+WRITES = 20
+
+
+def test_a_real_client_talks_to_a_real_server_over_its_pipes(tmp_path: Path) -> None:
+    async def talk(client: Client) -> Any:
+        tools = (await client.list_tools()).tools
+        fact = {"nugget": "project", "key": "test cmd", "value": "pytest -q 設定"}
+        await client.call_tool("remember", fact)
+        recalled = await client.call_tool("recall", {"query": "test cmd"})
+        return tools, recalled
+
+    tools, recalled = over_stdio(tmp_path, talk)
+
+    assert len(tools) == 14
+    assert recalled.structured_content["answer"] == "pytest -q 設定"
+    assert (tmp_path / "project.nugget.json").exists()  # closed in order
+
+
+def test_two_servers_that_write_in_turns_lose_nothing(tmp_path: Path) -> None:
+    async def both() -> None:
+        async with (
+            Client(stdio_client(server_at(tmp_path))) as one,
+            Client(stdio_client(server_at(tmp_path))) as other,
+        ):
+            for number in range(WRITES):
+                async with anyio.create_task_group() as together:
+                    for name, client in (("one", one), ("other", other)):
+                        fact = {"nugget": "shared", "key": f"{name} {number}", "value": "kept"}
+                        together.start_soon(client.call_tool, "remember", fact)
+
+    anyio.run(both)
+
+    assert len(NuggetShelf(tmp_path).facts("shared")) == 2 * WRITES
+
+
+def test_the_project_is_the_one_the_host_names(tmp_path: Path) -> None:
+    project = repository(tmp_path / "named")
+
+    async def talk(client: Client) -> Any:
+        return await client.call_tool(
+            "remember", {"nugget": "project", "key": "port", "value": "8080"}
+        )
+
+    result = over_stdio(tmp_path, talk, CLAUDE_PROJECT_DIR=str(project))
+
+    assert result.structured_content["project"] == str(project / ".git")
+    assert "project named" in said(result)
+
+
+def test_a_server_ends_with_its_input_and_has_touched_no_data(tmp_path: Path) -> None:
+    directory = tmp_path / "shelf"
+    with subprocess.Popen(
+        [sys.executable, "-m", "nuggets", "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "NUGGETS_DIR": str(directory)},
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(
+            b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":'
+            b'"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}\n'
+        )
+        process.stdin.flush()
+        answer = process.stdout.readline()
+        process.stdin.close()
+        code = process.wait(timeout=20)
+
+    assert b'"instructions"' in answer
+    assert code == 0
+    assert not directory.exists()
+
+
+def test_numpy_is_not_loaded_before_the_first_question() -> None:
+    program = (
+        "import sys\n"
+        "from nuggets.interfaces.mcp.server import Door, build_server\n"
+        "from nuggets.settings import load\n"
+        "build_server(Door(load({}, {'dir': 'memory:'})))\n"
+        "print([name for name in ('numpy', 'Stemmer', 'nuggets.shelf') if name in sys.modules])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,114 @@
+"""The heartbeat of long-lived doors, and timers that are installed."""
+
+import os
+import stat
+import threading
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from command_line import Nuggets
+from nuggets import NuggetShelf
+from nuggets.errors import StoreBusy
+from nuggets.interfaces.scheduler import Heartbeat
+
+NINE = datetime(2026, 3, 10, 9, 0)
+
+
+class Said:
+    """What was reported, and that something was."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self.something = threading.Event()
+
+    def __call__(self, text: str) -> None:
+        self.texts.append(text)
+        self.something.set()
+
+
+def test_a_heartbeat_runs_what_is_due_and_reports_it(shelf: NuggetShelf) -> None:
+    shelf.create_note("project", "Auth", "Twice.\nTwice.")
+    said = Said()
+    beat = Heartbeat(shelf, now=lambda: NINE, report=said)
+    beat.start()
+
+    assert said.something.wait(20)
+    beat.stop()
+    assert said.texts == [
+        "2026-03-10: inspected 1, rewritten 1, merged 0, archived 0, tagged 1, linked 0, promoted 0"
+    ]
+
+
+def test_a_failing_pass_is_reported_and_does_not_end_the_heartbeat(
+    shelf: NuggetShelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = Said()
+
+    def busy(now: datetime) -> None:
+        raise StoreBusy("someone is writing")
+
+    monkeypatch.setattr(shelf, "run_daily", busy)
+    beat = Heartbeat(shelf, report=said)
+    beat.start()
+
+    assert said.something.wait(20)
+    beat.stop()
+    assert said.texts == ["the daily clean-up failed: someone is writing"]
+
+
+@pytest.fixture
+def crontab(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine that has cron and nothing else; the table is a file."""
+    tools, table = directory / "bin", directory / "table"
+    tools.mkdir()
+    script = tools / "crontab"
+    script.write_text(f'#!/bin/sh\n[ "$1" = -l ] && cat {table} || cat > {table}\n')
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    table.write_text("5 4 * * * backup\n")
+    monkeypatch.setenv("PATH", f"{tools}:/bin")
+    monkeypatch.setattr("nuggets.interfaces.cli.schedule._has_systemd", lambda: False)
+    return table
+
+
+def test_install_adds_a_line_once_and_keeps_the_others(nuggets: Nuggets, crontab: Path) -> None:
+    nuggets("schedule", "install")
+    nuggets("schedule", "install")
+    lines = crontab.read_text().splitlines()
+
+    assert lines[0] == "5 4 * * * backup"
+    assert len(lines) == 2
+    assert lines[1].startswith("0 9 * * * ")
+    assert "schedule run --once" in lines[1]
+
+
+def test_a_dry_run_installs_nothing(nuggets: Nuggets, crontab: Path) -> None:
+    done = nuggets("schedule", "install", "--dry-run")
+
+    assert "Timer: crontab" in done.out
+    assert crontab.read_text() == "5 4 * * * backup\n"
+
+
+def test_uninstall_takes_only_our_line(nuggets: Nuggets, crontab: Path) -> None:
+    nuggets("schedule", "install")
+
+    assert nuggets("schedule", "uninstall").code == 0
+    assert crontab.read_text() == "5 4 * * * backup\n"
+    assert nuggets("schedule", "uninstall").code == 1
+
+
+def test_systemd_gets_a_persistent_timer(
+    nuggets: Nuggets, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    called: list[list[str]] = []
+    monkeypatch.setattr("nuggets.interfaces.cli.schedule._has_systemd", lambda: True)
+    monkeypatch.setattr("nuggets.interfaces.cli.schedule._run_all", called.extend)
+    monkeypatch.setenv("MEMORY_REFLECTION_HOUR", "7")
+    done = nuggets("schedule", "install")
+    folder = Path(os.environ["HOME"]) / ".config/systemd/user"
+
+    assert done.code == 0
+    assert "OnCalendar=*-*-* 07:00:00\nPersistent=true" in (folder / "nuggets.timer").read_text()
+    assert '"schedule" "run" "--once"' in (folder / "nuggets.service").read_text()
+    assert called[-1] == ["systemctl", "--user", "enable", "--now", "nuggets.timer"]

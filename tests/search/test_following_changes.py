@@ -1,0 +1,69 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nuggets.records import Changes, MemoryNote, NoteFilterOptions, NoteLink
+from nuggets.search.index import SearchIndex
+from searchable import index_of, note
+
+WORDS = "red green blue walk walked jump token tokens server anna bob may yesterday the of ?"
+SOME_WORDS = st.lists(st.sampled_from(WORDS.split()), max_size=6).map(" ".join)
+TIMES = st.sampled_from(["2025-05-01T00:00:00.000Z", "2026-01-01T00:00:00.000Z"])
+IDS = st.integers(0, 7)
+QUERIES = ("red walk", "tokne server", "anna may 2025", "when did bob jump", "of the", "blu")
+
+
+@st.composite
+def notes(draw: st.DrawFn) -> MemoryNote:
+    number = draw(IDS)
+    targets = draw(st.lists(IDS, max_size=3, unique=True))
+    return note(
+        number,
+        draw(SOME_WORDS),
+        draw(SOME_WORDS),
+        *draw(st.lists(st.sampled_from(["s1", "s2"]), max_size=2, unique=True)),
+        links=tuple(NoteLink(note(i, "", "").id, "next", "") for i in targets if i != number),
+        hidden=draw(st.booleans()),
+        created_at=draw(TIMES),
+    )
+
+
+CHANGES = st.builds(
+    lambda put, drop: Changes(put=tuple(put), drop=tuple(note(i, "", "").id for i in drop)),
+    st.lists(notes(), max_size=4, unique_by=lambda n: n.id),
+    st.lists(IDS, max_size=2),
+)
+
+
+def answers(index: SearchIndex) -> list[list[tuple[str, float]]]:
+    return [
+        [(r.note.id, round(r.relevance, 7)) for r in index.search(query, 10, filters)]
+        for query in QUERIES
+        for filters in (NoteFilterOptions(), NoteFilterOptions(include_hidden=True, tag="s1"))
+    ]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(CHANGES, min_size=1, max_size=8), st.randoms(use_true_random=False))
+def test_an_index_fed_bit_by_bit_answers_like_one_made_afresh(many: list[Changes], rng) -> None:  # type: ignore[no-untyped-def]
+    index = SearchIndex()
+    held: dict[str, MemoryNote] = {}
+    for changes in many:
+        index.apply(changes)
+        held |= {one.id: one for one in changes.put}
+        for note_id in changes.drop:
+            held.pop(note_id, None)
+        index.search("red")
+    shuffled = list(held.values())
+    rng.shuffle(shuffled)
+
+    assert answers(index) == answers(index_of(*shuffled))
+
+
+def test_many_edits_leave_no_trace() -> None:
+    index = index_of(*(note(i, f"Title {i}", "one two three") for i in range(20)))
+    for turn in range(30):
+        index.apply(Changes(put=tuple(note(i, f"Title {i}", f"turn{turn}") for i in range(20))))
+        index.search("turn")
+
+    assert index.search("three") == []
+    assert len(index.search("turn29", limit=30)) == 20

@@ -1,0 +1,80 @@
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nuggets.search.dates import Period, is_time_word, ordinal, periods
+from nuggets.search.spelling import distance, signature
+from nuggets.search.terms import pieces, stems
+
+LETTERS = st.text("abc", max_size=7)
+
+
+def day(*parts: int) -> int:
+    return date(*parts).toordinal()
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "last"),
+    [
+        ("on May 3, 2023", day(2023, 5, 3), day(2023, 5, 3)),
+        ("on 3rd of May 2023", day(2023, 5, 3), day(2023, 5, 3)),
+        ("in May 2023", day(2023, 5, 1), day(2023, 5, 31)),
+        ("in December 2023", day(2023, 12, 1), day(2023, 12, 31)),
+        ("in 2023", day(2023, 1, 1), day(2023, 12, 31)),
+        ("at 2023-02-28", day(2023, 2, 28), day(2023, 2, 28)),
+        ("since February", day(2022, 2, 1), day(2022, 2, 28)),
+    ],
+)
+def test_a_question_names_days_months_and_years(question: str, first: int, last: int) -> None:
+    assert periods(question, range(2022, 2023)) == [Period(first, last)]
+
+
+@pytest.mark.parametrize(
+    "question", ["what may happen", "February 30, 2023", "port 8080", "we march"]
+)
+def test_what_only_looks_like_a_date_names_no_day(question: str) -> None:
+    assert periods(question, range(2022, 2023)) == []
+
+
+def test_times_are_recognised() -> None:
+    assert [is_time_word(w) for w in ("yesterday", "2023", "monday", "may", "8080")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
+    assert ordinal("2023-05-03T10:00:00.000Z") == day(2023, 5, 3)
+    assert ordinal("nonsense") == 0
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "apart"),
+    [("word", "word", 0), ("word", "wodr", 1), ("word", "wrd", 1), ("word", "wxrds", 2)],
+)
+def test_edits_are_counted(a: str, b: str, apart: int) -> None:
+    assert distance(a, b, 2) == apart
+
+
+@given(LETTERS, LETTERS)
+def test_the_distance_has_no_direction_and_respects_the_letters(a: str, b: str) -> None:
+    apart = distance(a, b, 2)
+
+    assert apart == distance(b, a, 2)
+    assert (apart == 0) == (a == b)
+    if apart <= 2:
+        assert (signature(a) ^ signature(b)).bit_count() <= 2 * apart
+
+
+def test_an_identifier_is_read_whole_and_in_parts() -> None:
+    assert pieces("createNotes") == ["createnotes", "create", "notes"]
+    assert pieces("MAX_RETRY") == ["maxretry", "max", "retry"]
+    assert pieces("don't") == ["do"]
+
+
+def test_forms_of_a_word_share_a_term() -> None:
+    assert len(set(stems(["go", "went", "gone", "goes"]))) == 1
+    assert len(set(stems(["книга", "книги"]))) == 1
+    assert stems(["café"]) == stems(["cafe"])

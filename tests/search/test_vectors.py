@@ -1,0 +1,88 @@
+import random
+from math import sqrt
+
+import pytest
+
+from nuggets.records import MemoryNote
+from nuggets.search.index import SearchIndex
+from nuggets.search.vectors import (
+    DIMENSIONS,
+    note_vector,
+    own_vector,
+    query_vector,
+    vector_score,
+)
+from searchable import index_of, linked, note
+
+WORDS = "apple river stone cloud engine paper window garden silver music table forest"
+NOISE = 1 / sqrt(2 * DIMENSIONS)  # of a cosine between unrelated vectors
+
+
+def small_graph() -> list[MemoryNote]:
+    rng = random.Random(7)
+    words = WORDS.split()
+    notes = [
+        note(i, rng.choice(words), " ".join(rng.choices(words, k=8)), rng.choice(words))
+        for i in range(12)
+    ]
+    for i in range(11):
+        notes[i], notes[i + 1] = linked(notes[i], notes[i + 1])
+    notes[0], notes[6] = linked(notes[0], notes[6])
+    return notes
+
+
+def asked_terms(index: SearchIndex, query: str) -> dict[str, float]:
+    search = index._search(include_hidden=False)
+    names = index._collection.vocabulary.term_names  # type: ignore[union-attr]
+    weights: dict[str, float] = {}
+    for slot in search.reader.understand(query).slots:
+        for term, weight in [(names[one.term], one.weight) for one in slot.alternatives] or [
+            (slot.term, 1.0)
+        ]:
+            weights[term] = weights.get(term, 0.0) + weight * slot.mass
+    return weights
+
+
+@pytest.mark.parametrize("query", ["stone garden", "musik and a river", "window unknownword"])
+def test_the_index_computes_what_regenerated_vectors_give(query: str) -> None:
+    notes = small_graph()
+    index = index_of(*notes)
+    by_id = {one.id: one for one in notes}
+    asked = query_vector(asked_terms(index, query))
+
+    results = index.search(query, limit=20)
+
+    assert results
+    for result in results:
+        near = [by_id[link.to] for link in result.note.links]
+        truth = vector_score(asked, note_vector(result.note, near))
+        assert result.vector_score == pytest.approx(truth, abs=3 * NOISE / 2)
+
+
+def test_vectors_rank_clearly_different_notes_like_the_index() -> None:
+    notes = [
+        note(1, "Garden", "garden stone river"),
+        note(2, "Stone", "paper music table garden forest cloud engine"),
+        note(3, "Music", "music table window silver apple"),
+    ]
+    index = index_of(*notes)
+    asked = query_vector(asked_terms(index, "garden river"))
+
+    by_vector = sorted(notes, key=lambda one: -vector_score(asked, note_vector(one, [])))
+    results = index.search("garden river", limit=3)
+    ranked = sorted(results, key=lambda one: -one.vector_score)
+
+    assert [one.note for one in ranked] == by_vector[: len(ranked)]
+
+
+def test_a_note_is_similar_to_itself_and_not_to_others() -> None:
+    first, second = note(1, "Stone", "river cloud"), note(2, "Paper", "window music")
+
+    assert vector_score(own_vector(first), own_vector(first)) == pytest.approx(1)
+    assert vector_score(own_vector(first), own_vector(second)) == pytest.approx(0.5, abs=2 * NOISE)
+
+
+def test_the_field_of_a_word_matters() -> None:
+    titled, said = note(1, "river", ""), note(2, "", "river")
+
+    assert vector_score(own_vector(titled), own_vector(said)) == pytest.approx(0.5, abs=2 * NOISE)

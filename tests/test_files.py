@@ -1,0 +1,230 @@
+"""Files that survive, and the lock around them."""
+
+import errno
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nuggets import files
+from nuggets.errors import StoreBusy, StoreError
+from nuggets.files import is_leftover, locked, private_directory, replace_file
+
+HOLD = """
+import sys
+from nuggets.files import locked
+with locked(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def holder(path: Path) -> "subprocess.Popen[str]":
+    """A process that holds the lock until its input ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def end(process: "subprocess.Popen[str]") -> None:
+    process.kill()
+    process.communicate()
+
+
+def test_a_new_file_is_whole_private_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    for content in (b"old", b"new" * 1_000_000):
+        replace_file(str(path), [content], durable=True)
+
+        assert path.read_bytes() == content
+    assert os.listdir(tmp_path) == ["a.json"]
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_parts_are_written_one_after_the_other(tmp_path: Path) -> None:
+    parts = [bytes([65 + n % 26]) * 100_000 for n in range(40)]
+    replace_file(str(tmp_path / "a"), iter(parts), durable=False)
+
+    assert (tmp_path / "a").read_bytes() == b"".join(parts)
+
+
+@pytest.mark.parametrize("call", ["write", "fsync", "replace"])
+def test_a_write_that_fails_leaves_the_old_file_and_no_litter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    path = tmp_path / "a"
+    replace_file(str(path), [b"old"], durable=True)
+
+    def failing(*arguments: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.os, call, failing)
+    with pytest.raises(StoreError, match="free some space"):
+        replace_file(str(path), [b"new"], durable=True)
+    monkeypatch.undo()
+
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_leftovers_are_known_by_their_names() -> None:
+    assert is_leftover("graph.json.1f-2e.tmp")
+    assert not is_leftover("graph.json")
+    assert not is_leftover("notes.tmp")
+    assert not is_leftover("a.b-c-d.tmp.json")
+    assert not is_leftover("my-file.tmp")
+
+
+def test_a_short_write_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.write
+    monkeypatch.setattr(files.os, "write", lambda fd, data: real(fd, bytes(data)[:3]))
+    replace_file(str(tmp_path / "a"), [b"0123456789"], durable=False)
+
+    assert (tmp_path / "a").read_bytes() == b"0123456789"
+
+
+def test_a_file_where_a_directory_should_be_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("")
+    for path in (tmp_path / "x", tmp_path / "x" / "y"):
+        with pytest.raises(StoreError, match="a file"):
+            private_directory(str(path))
+
+
+# --- the lock ---------------------------------------------------------------------------------
+
+
+def test_two_threads_exclude_each_other(tmp_path: Path) -> None:
+    inside: list[int] = []
+    most: list[int] = []
+
+    def work() -> None:
+        for _ in range(20):
+            with locked(str(tmp_path / "lock")):
+                inside.append(1)
+                most.append(len(inside))
+                inside.pop()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert max(most) == 1
+    assert len(most) == 80
+
+
+def test_whoever_waits_in_vain_is_told_who_holds_it(tmp_path: Path) -> None:
+    process = holder(tmp_path / "lock")
+    try:
+        with (
+            pytest.raises(StoreBusy, match=rf"process {process.pid} \(-c.*{tmp_path}"),
+            locked(str(tmp_path / "lock"), 0.05),
+        ):
+            pass
+    finally:
+        end(process)
+
+
+def test_a_stopped_holder_keeps_the_lock_and_a_continued_one_gives_it_back(tmp_path: Path) -> None:
+    process = holder(tmp_path / "lock")
+    try:
+        process.send_signal(signal.SIGSTOP)
+        with pytest.raises(StoreBusy), locked(str(tmp_path / "lock"), 0.1):
+            pass
+        process.send_signal(signal.SIGCONT)
+        process.communicate("")
+        with locked(str(tmp_path / "lock"), 0):
+            pass
+    finally:
+        process.kill()
+
+
+def test_the_lock_of_a_killed_holder_is_free_at_once(tmp_path: Path) -> None:
+    process = holder(tmp_path / "lock")
+    end(process)
+
+    with locked(str(tmp_path / "lock"), 0):
+        pass
+
+
+def test_a_lock_file_taken_away_is_noticed_by_its_holder_and_by_those_who_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lock"
+    with locked(str(path)) as still_ours:
+        assert still_ours()
+        path.unlink()
+        assert not still_ours()
+
+    real = fcntl.flock
+    swaps = iter([True, False])
+
+    def swapping(descriptor: int, operation: int) -> None:
+        real(descriptor, operation)
+        if operation & fcntl.LOCK_EX and next(swaps):
+            path.unlink()  # just after it was opened: locking it excludes nobody
+
+    monkeypatch.setattr(fcntl, "flock", swapping)
+    with locked(str(path)) as still_ours:
+        assert still_ours()
+
+
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_without_locks_nothing_is_written_and_the_reason_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def refusing(*arguments: Any) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(fcntl, "flock", refusing)
+    with pytest.raises(StoreError, match="network drive"), locked(str(tmp_path / "lock")):
+        pass
+
+
+def test_a_forked_child_does_not_keep_the_lock(tmp_path: Path) -> None:
+    script = """
+import os, sys, time
+from nuggets.files import locked
+with locked(sys.argv[1]):
+    if os.fork() == 0:
+        sys.stdin.read()  # lives on after its parent
+        os._exit(0)
+    print("forked", flush=True)
+    os._exit(1)  # without letting go
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path / "lock")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.wait()
+    try:
+        with locked(str(tmp_path / "lock"), 5):
+            pass
+    finally:
+        process.communicate()
+
+
+def test_opening_and_closing_the_lock_file_elsewhere_does_not_free_it(tmp_path: Path) -> None:
+    """As it would with record locks."""
+    path = tmp_path / "lock"
+    with locked(str(path)):
+        path.read_text()
+        with pytest.raises(StoreBusy), locked(str(path), 0):
+            pass

@@ -1,0 +1,272 @@
+"""Reflection, promotion and the daily run, through the shelf."""
+
+import multiprocessing
+import os
+import threading
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from nuggets import (
+    PROMOTE_THRESHOLD,
+    NuggetShelf,
+    promote_facts,
+    reflect_and_clean_memory,
+    reflection,
+)
+from nuggets.errors import InvalidInput, NotFound
+
+NINE = datetime(2026, 3, 10, 9, 0)
+
+
+def recalled(shelf: NuggetShelf, key: str, sessions: int = PROMOTE_THRESHOLD) -> None:
+    for session in range(sessions):
+        assert shelf.recall(key, session=f"s{session}").found
+
+
+def test_reflection_cleans_up_and_says_what_it_did(shelf: NuggetShelf) -> None:
+    shelf.create_note("project", "Auth", "Uses JWT tokens.\nUses JWT tokens.")
+    result = shelf.reflect()
+
+    assert (result.inspected, result.rewritten) == (1, 1)
+    assert shelf.get_note("Auth").content == "Uses JWT tokens."
+    assert {change.type for change in result.changes} == {"rewrite", "tag"}
+
+
+def test_a_dry_run_changes_nothing(shelf: NuggetShelf) -> None:
+    shelf.create_note("project", "Auth", "Uses JWT tokens.\nUses JWT tokens.")
+    before = shelf.list_notes()
+    planned = shelf.reflect(dry_run=True)
+
+    assert planned.rewritten == 1
+    assert shelf.list_notes() == before
+
+
+def test_a_second_pass_finds_nothing_to_do(shelf: NuggetShelf) -> None:
+    shelf.create_note("project", "Auth", "Uses JWT tokens.\nUses JWT tokens.")
+    shelf.create_note("project", "Login", "The login page uses JWT tokens too.")
+    shelf.reflect()
+
+    assert shelf.reflect().changes == ()
+
+
+def test_a_pass_inspects_ten_notes_unless_told(shelf: NuggetShelf) -> None:
+    with shelf.batch():
+        for number in range(15):
+            shelf.create_note("project", f"Note {number}", f"Text number {number}.")
+
+    assert shelf.reflect().inspected == 10
+    assert shelf.reflect(limit=3).inspected == 3
+
+
+def test_the_variable_sets_the_limit(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_REFLECTION_MAX_NOTES", "2")
+    with NuggetShelf(directory) as shelf:
+        for number in range(4):
+            shelf.create_note("project", f"Note {number}", f"Text number {number}.")
+
+        assert shelf.reflect().inspected == 2
+
+
+@pytest.mark.parametrize("limit", [0, -1, True])
+def test_a_limit_below_one_is_refused(shelf: NuggetShelf, limit: int) -> None:
+    with pytest.raises(InvalidInput, match="limit"):
+        shelf.reflect(limit=limit)
+
+
+def test_reflection_of_an_unknown_nugget_is_refused(shelf: NuggetShelf) -> None:
+    with pytest.raises(NotFound):
+        shelf.reflect(nugget="nowhere")
+
+
+def test_a_pass_is_one_entry_and_undo_restores_all_of_it(shelf: NuggetShelf) -> None:
+    with shelf.batch():
+        for number in range(30):
+            text = f"The payment service talks to gateway number {number}.\nSame line.\nSame line."
+            shelf.create_note("project", f"Gateway {number}", text)
+    before = shelf.list_notes(include_hidden=True)
+    result = shelf.reflect(limit=30)
+    shelf.undo()
+
+    assert result.rewritten == 30
+    assert shelf.list_notes(include_hidden=True) == before
+
+
+def test_what_others_write_while_a_pass_thinks_is_kept(
+    shelf: NuggetShelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    note = shelf.create_note("project", "Auth", "Uses JWT tokens.\nUses JWT tokens.")
+    other = shelf.create_note("project", "Login", "One line.\nOne line.")
+    think = reflection.reflect
+
+    def slowly(*args: object) -> object:
+        plan = think(*args)  # type: ignore[arg-type]
+        writer = threading.Thread(target=shelf.edit_note, args=(note.id, "Uses sessions now."))
+        writer.start()
+        writer.join(timeout=10)
+        assert not writer.is_alive(), "a pass that thinks must not hold anyone up"
+        return plan
+
+    monkeypatch.setattr(reflection, "reflect", slowly)
+    result = shelf.reflect()
+
+    assert shelf.get_note(note.id).content == "Uses sessions now."
+    assert shelf.get_note(other.id).content == "One line."
+    assert result.rewritten == 1
+
+
+def test_what_three_sessions_recalled_is_promoted(shelf: NuggetShelf, directory: Path) -> None:
+    shelf.remember("learn", "jwt", "Tokens use RS256.")
+    recalled(shelf, "jwt")
+    path = directory / "MEMORY.md"
+
+    assert shelf.promote(str(path)) == 1
+    assert "- **jwt**: Tokens use RS256." in path.read_text()
+    assert path.read_text().startswith("# Memory\n\nAuto-promoted from nuggets graph notes")
+
+
+def test_two_sessions_are_not_enough(shelf: NuggetShelf, directory: Path) -> None:
+    shelf.remember("learn", "jwt", "Tokens use RS256.")
+    recalled(shelf, "jwt", sessions=2)
+    shelf.recall("jwt", session="s1")
+
+    assert shelf.promote(str(directory / "MEMORY.md")) == 0
+
+
+def test_a_line_deleted_by_hand_stays_gone(shelf: NuggetShelf, directory: Path) -> None:
+    shelf.remember("learn", "jwt", "Tokens use RS256.")
+    shelf.remember("learn", "port", "It listens on 8080.")
+    recalled(shelf, "jwt")
+    recalled(shelf, "port")
+    path = directory / "MEMORY.md"
+    shelf.promote(str(path))
+    kept = [line for line in path.read_text().splitlines(keepends=True) if "jwt" not in line]
+    path.write_text("".join(kept))
+
+    assert shelf.promote(str(path)) == 0
+    assert "jwt" not in path.read_text()
+    assert "port" in path.read_text()
+
+
+def test_a_forgotten_fact_leaves_the_file(shelf: NuggetShelf, directory: Path) -> None:
+    shelf.remember("learn", "jwt", "Tokens use RS256.")
+    recalled(shelf, "jwt")
+    path = directory / "MEMORY.md"
+    shelf.promote(str(path))
+    shelf.forget("learn", "jwt")
+    shelf.promote(str(path))
+
+    assert "jwt" not in path.read_text()
+
+
+def test_a_dry_promotion_writes_nothing(shelf: NuggetShelf, directory: Path) -> None:
+    shelf.remember("learn", "jwt", "Tokens use RS256.")
+    recalled(shelf, "jwt")
+    path = directory / "MEMORY.md"
+
+    assert shelf.promote(str(path), dry_run=True) == 1
+    assert not path.exists()
+
+
+def test_another_projects_memories_are_not_promoted(directory: Path) -> None:
+    path = directory / "MEMORY.md"
+    with NuggetShelf(directory / "shelf", project="/a/.git") as shelf:
+        shelf.remember("project", "test cmd", "pytest")
+        recalled(shelf, "test cmd")
+    with NuggetShelf(directory / "shelf", project="/b/.git") as shelf:
+        promoted = shelf.promote(str(path))
+
+    assert promoted == 0
+
+
+def test_the_variable_names_the_memory_file(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = directory / "notes" / "MEMORY.md"
+    monkeypatch.setenv("NUGGETS_MEMORY_FILE", str(path))
+    with NuggetShelf(directory / "shelf") as shelf:
+        shelf.remember("prefs", "editor", "helix")
+        recalled(shelf, "editor")
+
+        assert promote_facts(shelf) == 1
+    assert "## preferences" in path.read_text()
+
+
+def test_without_a_memory_file_promotion_says_what_to_do(shelf: NuggetShelf) -> None:
+    with pytest.raises(NotFound, match="NUGGETS_MEMORY_FILE"):
+        shelf.promote()
+
+
+def test_the_documented_functions_do_the_same(shelf: NuggetShelf, directory: Path) -> None:
+    shelf.create_note("project", "Auth", "Uses JWT tokens.\nUses JWT tokens.")
+
+    assert reflect_and_clean_memory(shelf, limit=5).rewritten == 1
+    assert promote_facts(shelf, str(directory / "MEMORY.md")) == 0
+
+
+def test_the_daily_run_reflects_then_promotes(directory: Path) -> None:
+    path = directory / "m" / "MEMORY.md"
+    with NuggetShelf(directory / "shelf") as shelf:
+        shelf.create_note("project", "Auth", "Uses JWT tokens.\nUses JWT tokens.")
+        shelf.remember("prefs", "editor", "helix")
+        shelf.promote(str(path))
+        recalled(shelf, "editor")
+        run = shelf.run_daily(NINE)
+
+        assert run is not None
+        assert (run.date, run.result.rewritten, run.promoted) == ("2026-03-10", 1, 1)
+        assert shelf.last_run() == run
+    assert "helix" in path.read_text()
+
+
+def test_a_day_has_one_run(shelf: NuggetShelf) -> None:
+    shelf.create_note("project", "Auth", "Uses JWT tokens.")
+
+    assert shelf.run_daily(NINE) is not None
+    assert shelf.run_daily(NINE + timedelta(hours=1)) is None
+    assert shelf.run_daily(NINE + timedelta(days=1)) is not None
+    assert shelf.next_run(NINE + timedelta(days=1, hours=1)) == NINE + timedelta(days=2)
+
+
+def test_an_empty_shelf_has_its_run_too(shelf: NuggetShelf) -> None:
+    assert shelf.run_daily(NINE) is not None
+    assert shelf.run_daily(NINE) is None
+
+
+def test_undoing_the_daily_pass_does_not_run_it_again(shelf: NuggetShelf) -> None:
+    shelf.create_note("project", "Auth", "Uses JWT tokens.\nUses JWT tokens.")
+    shelf.run_daily(NINE)
+    shelf.undo()
+
+    assert shelf.run_daily(NINE + timedelta(hours=1)) is None
+    assert "\n" in shelf.get_note("Auth").content
+
+
+def _race(directory: str, gate: "multiprocessing.synchronize.Event", runs: object) -> None:
+    with NuggetShelf(directory, short_lived=True) as shelf:
+        shelf.load_all()
+        gate.wait(20)
+        runs.put(shelf.run_daily(NINE) is not None)  # type: ignore[attr-defined]
+
+
+@pytest.mark.faults
+def test_processes_racing_at_nine_make_one_run(directory: Path) -> None:
+    with NuggetShelf(directory) as shelf:
+        for number in range(20):
+            shelf.create_note("project", f"Note {number}", "Same line.\nSame line.")
+    context = multiprocessing.get_context("spawn")
+    gate, runs = context.Event(), context.Queue()
+    racers = [
+        context.Process(target=_race, args=(os.fspath(directory), gate, runs)) for _ in range(4)
+    ]
+    for racer in racers:
+        racer.start()
+    gate.set()
+    ran = [runs.get(timeout=60) for _ in racers]
+    for racer in racers:
+        racer.join(timeout=20)
+
+    assert sorted(ran) == [False, False, False, True]
+    with NuggetShelf(directory) as shelf:
+        assert [c.changes.action for c in shelf.history()].count("reflect") == 1

@@ -1,0 +1,100 @@
+// Facts by nugget: how full each is, what it knows, and what it answers.
+import { useEffect, useState } from "preact/hooks";
+import { api } from "./api.js";
+import { Icon } from "./icons.jsx";
+import { Gauge, Measure, NoteLink, useFresh } from "./parts.jsx";
+import { attempt, say, statuses } from "./state.js";
+import { count } from "./words.js";
+
+const WAIT_MS = 120;
+
+export function FactsView() {
+  const [name, setName] = useState(null);
+  const chosen = statuses.value.find((s) => s.name === name) ?? [...statuses.value].sort((a, b) => b.fact_count - a.fact_count)[0];
+  return (
+    <section class="sheet" aria-label="Facts">
+      <header class="sheet-head"><h1>Facts</h1><p class="muted">Short keys and their values, answered from a superposition of vectors.</p></header>
+      <RecallBox nugget={null} />
+      {statuses.value.length === 0 ? <p class="nothing muted">No nugget yet. The first fact makes one.</p> : (
+        <div class="gauges" role="tablist" aria-label="Nuggets">
+          {statuses.value.map((status) => (
+            <button type="button" role="tab" key={status.name} class="gauge-card" aria-selected={status.name === chosen?.name} onClick={() => setName(status.name)}>
+              <Gauge used={status.fact_count} total={status.capacity} percentage={status.capacity_used_pct} warning={status.capacity_warning} />
+              <span><b><bdi>{status.name}</bdi></b><span class="muted">{count(status.fact_count, "fact")} · {count(status.note_count, "note")}</span>
+                {status.capacity_warning && <span class="warning">{status.capacity_warning}</span>}</span>
+            </button>
+          ))}
+        </div>
+      )}
+      <FactTable key={chosen?.name} nugget={chosen?.name} />
+    </section>
+  );
+}
+
+function RecallBox() {
+  const [text, setText] = useState("");
+  const [result, setResult] = useState(null);
+  useEffect(() => {
+    if (!text.trim()) {
+      setResult(null);
+      return undefined;
+    }
+    const stop = new AbortController();
+    const timer = setTimeout(() => api.recall(text, undefined, stop.signal).then(setResult, (problem) => problem.name !== "AbortError" && say(problem.message, { tone: "bad" })), WAIT_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [text]);
+  return (
+    <div class="recall card">
+      <label class="search"><Icon name="search" /><input type="search" value={text} placeholder="Ask for a key, part of it, or a misspelling" aria-label="Recall" spellcheck={false} maxLength={2000} onInput={(event) => setText(event.target.value)} /></label>
+      {result && (result.found ? (
+        <div class="answer" aria-live="polite">
+          <p class="answer-text" dir="auto"><bdi>{result.answer}</bdi></p>
+          <p class="muted"><NoteLink id={result.noteId} title={result.key} /> in <bdi>{result.nugget}</bdi> <span class={`chip match-${result.match}`}>{result.match}</span></p>
+          <div class="measures">
+            <Measure name="key fits" share={result.ratio} title="How well the question fits the key" />
+            <Measure name="confidence" share={result.confidence} title="How surely the value was decoded" />
+            <Measure name="margin" share={result.margin} title="Distance to the second candidate" />
+          </div>
+        </div>
+      ) : <p class="muted answer" aria-live="polite">No fact answers to that, and none is made up.</p>)}
+    </div>
+  );
+}
+
+function FactTable({ nugget }) {
+  const { data } = useFresh(() => (nugget ? api.facts(nugget) : Promise.resolve([])), [nugget]);
+  const [draft, setDraft] = useState({ nugget: nugget ?? "project", key: "", value: "" });
+  const add = async (event) => {
+    event.preventDefault();
+    const made = await attempt(() => api.remember(nugget ?? draft.nugget, draft.key, draft.value), "Remembered.");
+    if (made) setDraft({ ...draft, key: "", value: "" });
+  };
+  return (
+    <div class="card">
+      <form class="fact-form" onSubmit={add}>
+        {!nugget && <input value={draft.nugget} aria-label="Nugget" onInput={(e) => setDraft({ ...draft, nugget: e.target.value })} required />}
+        <input value={draft.key} placeholder="key, such as test cmd" aria-label="Key" required maxLength={512} onInput={(e) => setDraft({ ...draft, key: e.target.value })} />
+        <input value={draft.value} placeholder="value, such as make test" aria-label="Value" required onInput={(e) => setDraft({ ...draft, value: e.target.value })} />
+        <button type="submit" class="primary">Remember</button>
+      </form>
+      {data?.length ? (
+        <table class="facts">
+          <thead><tr><th>Key</th><th>Value</th><th class="number">Hits</th><th><span class="sr-only">Actions</span></th></tr></thead>
+          <tbody>
+            {data.map((fact) => (
+              <tr key={fact.id}>
+                <td><NoteLink id={fact.id} title={fact.title} /></td>
+                <td class="value" dir="auto"><bdi>{fact.content}</bdi></td>
+                <td class="number">{fact.hits}</td>
+                <td><button type="button" class="icon-button small" aria-label={`Forget ${fact.title}`} title="Forget" onClick={() => attempt(() => api.forget(nugget, fact.title), "Forgotten.")}><Icon name="close" /></button></td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      ) : <p class="nothing muted">No facts here yet.</p>}
+    </div>
+  );
+}

@@ -1,0 +1,68 @@
+// MEMORY.md: what stands in it, what is close to it, and why.
+import { api } from "./api.js";
+import { Command, NoteLink, useFresh } from "./parts.jsx";
+import { attempt, nodes, say } from "./state.js";
+import { count } from "./words.js";
+
+const THRESHOLD = 3; // distinct sessions
+
+export function MemoryView() {
+  const { data, problem } = useFresh(api.promotion);
+  const promote = async () => {
+    const done = await attempt(api.promote);
+    if (done) say(done.promoted ? `${count(done.promoted, "new entry", "new entries")} in MEMORY.md.` : "MEMORY.md is up to date.");
+  };
+  const trouble = problem?.message ?? data?.problem;
+  const entries = data?.notes ?? [];
+  const written = entries.filter((e) => e.promoted);
+  const rest = entries.filter((e) => !e.promoted);
+  return (
+    <section class="sheet" aria-label="MEMORY.md">
+      <header class="sheet-head"><h1>MEMORY.md</h1><p class="muted">What was recalled in {THRESHOLD} different sessions is written where your agent reads it at the start.</p></header>
+      {trouble && (
+        <div class="card hint-card"><p>{trouble}</p><Command text="NUGGETS_MEMORY_FILE=./MEMORY.md nuggets ui" /></div>
+      )}
+      {!trouble && (
+        <div class="card">
+          <div class="card-head"><h2>Promoted <span class="muted">{written.length || ""}</span></h2><button type="button" class="primary" onClick={promote}>Write now</button></div>
+          {written.length ? <Entries list={written} /> : <p class="nothing muted">Nothing yet.</p>}
+        </div>
+      )}
+      <div class="card">
+        <div class="card-head"><h2>On the way</h2></div>
+        {rest.length || trouble ? <Entries list={rest.length ? rest.slice(0, 100) : byHits()} /> : <p class="nothing muted">Nothing has been recalled yet.</p>}
+      </div>
+    </section>
+  );
+}
+
+// Without a file there is still something to see: who would be first.
+function byHits() {
+  return [...nodes.value.values()]
+    .filter((node) => node.hits > 0 && !node.hidden)
+    .sort((a, b) => b.hits - a.hits)
+    .slice(0, 50)
+    .map((node) => ({ noteId: node.id, title: node.title, hits: node.hits, reason: node.hits >= THRESHOLD ? "recalled often enough" : `${THRESHOLD - node.hits} more to go` }));
+}
+
+function Entries({ list }) {
+  return (
+    <ul class="promotions">
+      {list.map((entry) => (
+        <li key={entry.noteId}>
+          <Dots hits={entry.hits} />
+          <div><NoteLink id={entry.noteId} title={entry.title} /><p class="muted small"><bdi>{entry.section ? `${entry.section} · ` : ""}{entry.reason}</bdi></p></div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Dots({ hits }) {
+  return (
+    <span class="dots" role="img" aria-label={`recalled in ${hits} sessions`} title={`recalled in ${hits} sessions`}>
+      {Array.from({ length: THRESHOLD }, (_, i) => <i key={i} class={i < hits ? "on" : ""} />)}
+      {hits > THRESHOLD && <small>{hits}</small>}
+    </span>
+  );
+}

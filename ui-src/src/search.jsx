@@ -1,0 +1,133 @@
+// Find as you type; with nothing typed, what changed last. Up, Down and Enter go through the list.
+import { useEffect, useRef, useState } from "preact/hooks";
+import { api } from "./api.js";
+import { Icon } from "./icons.jsx";
+import { Measure, When } from "./parts.jsx";
+import { found, loaded, nodes, onlyNuggets, open, query, say, selected, showHidden, steps } from "./state.js";
+import { count, ownTags, percent, short } from "./words.js";
+
+const WAIT_MS = 90; // between the last key and the question
+const RECENT = 60;
+
+export function Finder({ inputRef }) {
+  const [at, setAt] = useState(-1);
+  const [why, setWhy] = useState(null);
+  const list = useRef(null);
+  const text = query.value;
+  useEffect(() => {
+    setAt(-1);
+    if (!text.trim()) {
+      found.value = null;
+      return undefined;
+    }
+    const stop = new AbortController();
+    const timer = setTimeout(async () => {
+      try {
+        found.value = await api.search(text, stop.signal);
+      } catch (problem) {
+        if (problem.name !== "AbortError") say(problem.message, { tone: "bad" });
+      }
+    }, WAIT_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [text, steps.value]);
+
+  const results = found.value;
+  const entries = results ? results.map((r) => r.note.id) : recent().map((n) => n.id);
+  const key = (event) => {
+    const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (move) {
+      event.preventDefault();
+      const next = Math.max(0, Math.min(entries.length - 1, at + move));
+      setAt(next);
+      list.current?.children[next]?.scrollIntoView({ block: "nearest" });
+    } else if (event.key === "Enter" && entries.length) {
+      open(entries[Math.max(0, at)]);
+    } else if (event.key === "Escape") {
+      query.value = "";
+      event.target.blur();
+    }
+  };
+  return (
+    <aside class="finder" aria-label="Find">
+      <label class="search">
+        <Icon name="search" />
+        <input ref={inputRef} type="search" value={text} placeholder="Search your memory" aria-label="Search your memory" autocomplete="off" spellcheck={false} maxLength={2000}
+          onInput={(event) => (query.value = event.target.value)} onKeyDown={key} />
+        <kbd>/</kbd>
+      </label>
+      <div class="finder-list">
+        <p class="finder-head muted" aria-live="polite">{results ? (results.length ? count(results.length, "note") + " found" : "Nothing is close enough.") : loaded.value && nodes.value.size ? "Recently changed" : ""}</p>
+        <ul ref={list} class="entries">
+          {results
+            ? results.map((result, i) => <Result key={result.note.id} result={result} active={i === at} open={why === result.note.id} onWhy={() => setWhy(why === result.note.id ? null : result.note.id)} />)
+            : recent().map((node, i) => <Recent key={node.id} node={node} active={i === at} />)}
+        </ul>
+      </div>
+    </aside>
+  );
+}
+
+function recent() {
+  const only = onlyNuggets.value;
+  return [...nodes.value.values()]
+    .filter((node) => (showHidden.value || !node.hidden) && (!only.size || only.has(node.nugget)))
+    .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
+    .slice(0, RECENT);
+}
+
+function Recent({ node, active }) {
+  return (
+    <li class={active ? "active" : ""}>
+      <button type="button" class="entry" aria-current={selected.value === node.id} onClick={() => open(node.id)}>
+        <span class="entry-title"><bdi>{short(node.title, 120)}</bdi></span>
+        <span class="entry-detail muted"><bdi>{node.nugget}</bdi> · {node.kind}{node.hidden ? " · archived" : ""} · <When at={node.updatedAt} /></span>
+      </button>
+    </li>
+  );
+}
+
+function Result({ result, active, open: expanded, onWhy }) {
+  const { note } = result;
+  return (
+    <li class={active ? "active" : ""}>
+      <button type="button" class="entry" aria-current={selected.value === note.id} onClick={() => open(note.id)}>
+        <span class="entry-title"><bdi>{short(note.title, 120)}</bdi></span>
+        <span class="entry-text"><bdi>{short(note.content, 150)}</bdi></span>
+        <span class="entry-detail muted"><bdi>{note.nuggetName}</bdi>{ownTags(note).slice(0, 3).map((tag) => ` · ${tag}`)}{note.hidden && " · archived"}{result.foreign && " · another project"}</span>
+      </button>
+      <button type="button" class="why" aria-expanded={expanded} title="Why this one?" onClick={onWhy}>{percent(result.relevance)}</button>
+      {expanded && <Why result={result} />}
+    </li>
+  );
+}
+
+function Why({ result }) {
+  return (
+    <div class="why-box">
+      <Measure name="words" share={result.textScore} title="How well its words fit; weighs 48 %" />
+      <Measure name="meaning" share={result.vectorScore} title="Nearness of the vectors, 50 % is unrelated; weighs 42 %" />
+      <Measure name="relevance" share={result.relevance} title="Both together, and how far the note is trusted" />
+      <Measure name="share" share={result.score} title="Among the results shown" />
+      <Reasons why={result.why} />
+    </div>
+  );
+}
+
+const PARTS = { group: "words that stand together", subject: "what it is about", time: "its time", phrase: "the same wording", boost: "how far it is trusted" };
+
+// The words that were found and where; then whatever else speaks for the note.
+function Reasons({ why }) {
+  if (!why) return null;
+  const others = Object.entries(PARTS).filter(([name]) => why[name] > 0.005);
+  return (
+    <ul class="reasons">
+      {why.words?.filter((word) => word.fields.length).slice(0, 6).map((word) => (
+        <li key={word.word}><b><bdi>{word.word}</bdi></b> in {word.fields.join(", ")}</li>
+      ))}
+      {others.length > 0 && <li>also {others.map(([name, label]) => `${label} +${why[name].toFixed(2)}`).join(", ")}</li>}
+    </ul>
+  );
+}
