@@ -4,16 +4,21 @@ python benchmarks/reflection.py [notes]     times, against reading every note's 
 python benchmarks/reflection.py --soak N    N random edit scripts on a MEMORY.md
 """
 
+import importlib
+import os
 import random
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
 
 from nuggets.graph.notes import new_note
 from nuggets.records import GraphNoteMetaInput, MemoryNote
 from nuggets.reflection import Policy, reflect
 from nuggets.text import words
 
+T = TypeVar("T")
 NOW = "2026-01-31T09:00:00.000Z"
 VOCABULARY = 20_000  # distinct words, drawn as in language: the n-th with weight 1/n
 
@@ -21,7 +26,8 @@ VOCABULARY = 20_000  # distinct words, drawn as in language: the n-th with weigh
 def sample_notes(count: int, chance: random.Random) -> dict[str, MemoryNote]:
     """Notes of twenty nuggets, one in twenty a near copy of another, one in five a fact."""
     letters = "abcdefghijklmnopqrstuvwxyz"
-    vocabulary = ["".join(chance.choices(letters, k=chance.randint(3, 10))) for _ in range(VOCABULARY)]
+    lengths = [chance.randint(3, 10) for _ in range(VOCABULARY)]
+    vocabulary = ["".join(chance.choices(letters, k=length)) for length in lengths]
     weights = [1 / (rank + 1) for rank in range(VOCABULARY)]
     notes: dict[str, MemoryNote] = {}
     contents: list[tuple[str, str]] = []
@@ -51,10 +57,14 @@ def sample_notes(count: int, chance: random.Random) -> dict[str, MemoryNote]:
     return notes
 
 
-def seconds(work: Callable[[], object]) -> float:
+def timed(work: Callable[[], T]) -> tuple[float, T]:
     started = time.process_time()
-    work()
-    return time.process_time() - started
+    result = work()
+    return time.process_time() - started, result
+
+
+def read(notes: dict[str, MemoryNote]) -> list[list[str]]:
+    return [words(note.content) for note in notes.values()]
 
 
 def report(count: int) -> None:
@@ -62,12 +72,11 @@ def report(count: int) -> None:
         notes = sample_notes(count, random.Random(1))
         if layout == "one nugget":
             notes = {i: note._replace(nugget_name="topic") for i, note in notes.items()}
-        reading = seconds(lambda notes=notes: [words(note.content) for note in notes.values()])  # type: ignore[misc]
+        reading, _ = timed(partial(read, notes))
         print(f"{count} notes in {layout}; reading their words once: {reading:.2f} s")
         for limit in (10, count):
             policy = Policy(max_notes=limit)
-            taken = seconds(lambda notes=notes, policy=policy: reflect(notes, NOW, policy))  # type: ignore[misc]
-            _, result = reflect(notes, NOW, policy)
+            taken, (_, result) = timed(partial(reflect, notes, NOW, policy))
             print(
                 f"  limit {limit:>6}: {taken:6.2f} s ({taken / reading:5.2f} x reading)  "
                 f"hidden {result.hidden}, rewritten {result.rewritten}, tagged {result.tagged}, "
@@ -75,5 +84,18 @@ def report(count: int) -> None:
             )
 
 
+def soak(scripts: int) -> None:
+    """The scripts that the tests play a few hundred of."""
+    sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "tests"))
+    script = importlib.import_module("memory_file_edits").Script
+    started = time.process_time()
+    for seed in range(scripts):
+        script(seed).play(25)
+    print(f"{scripts} edit scripts without a lost byte, {time.process_time() - started:.0f} s")
+
+
 if __name__ == "__main__":
-    report(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
+    if sys.argv[1:2] == ["--soak"]:
+        soak(int(sys.argv[2]))
+    else:
+        report(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)

@@ -32,6 +32,7 @@ WORDS = """
     latency timeout region bucket replica shard lock thread socket header cookie router handler
     parser vector note memory recall signal metric trace alert budget limit quota policy rule
 """.split()  # noqa: SIM905 (a list of words reads better than one of strings)
+AREAS = 12  # nuggets; most links stay inside one
 CONNECTIONS = 4
 REQUESTS = 3000
 CHROMIUM_FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
@@ -44,7 +45,7 @@ def filled(directory: str, count: int) -> None:
         with shelf.batch():
             notes = [
                 shelf.create_note(
-                    f"area {n % 12}",
+                    f"area {n % AREAS}",
                     f"{chance.choice(WORDS)} {chance.choice(WORDS)} {n}",
                     " ".join(chance.choices(WORDS, k=40)),
                     [chance.choice(WORDS)],
@@ -52,11 +53,13 @@ def filled(directory: str, count: int) -> None:
                 for n in range(count)
             ]
         with shelf.batch():
-            for n in range(1, count):
-                near = max(0, n - 1 - int(chance.expovariate(1 / 40)))
-                shelf.add_link(notes[n], notes[near], "belongs together")
+            for n in range(AREAS, count):
+                near = n - AREAS * (1 + int(chance.expovariate(1 / 30)))
+                shelf.add_link(notes[n], notes[max(n % AREAS, near)], "belongs together")
                 if n % 2:
-                    shelf.add_link(notes[n], notes[chance.randrange(n)], "mentioned there")
+                    far = n - AREAS * chance.randint(1, n // AREAS)
+                    other = far + 1 if n % 20 == 1 and far % AREAS < AREAS - 1 else far
+                    shelf.add_link(notes[n], notes[other], "mentioned there")
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from nuggets.interfaces.mcp.server import ALL_TOOLS, Door, build_server
 from nuggets.interfaces.mcp.tool import Tool
 from nuggets.settings import load
 
+PATIENT = {"NUGGETS_HOOK_SECONDS": "20"}  # tests share their machine
 Talk = Callable[[Client], Awaitable[Any]]
 
 
@@ -79,7 +80,7 @@ def hook(
         [sys.executable, "-m", "nuggets.interfaces.hooks", event, *options],
         input=raw,
         capture_output=True,
-        env={**inherited, "NUGGETS_DIR": str(directory), **(environ or {})},
+        env={**inherited, **PATIENT, "NUGGETS_DIR": str(directory), **(environ or {})},
         timeout=30,
         check=False,
     )

@@ -181,7 +181,9 @@ class Script:
     def check_survival(self, before: str, after: str, known: Written) -> None:
         """All others' lines in order, and nothing new but ours, headings and empty lines."""
         assert after.startswith("\ufeff") or not before.startswith("\ufeff")
-        theirs, rest = self.others(before), self.others(after)
+        mark = "\ufeff" if before.startswith("\ufeff") else ""
+        theirs = self.others(before.removeprefix(mark))
+        rest = self.others(after.removeprefix(mark))
         own_headings = {f"## {name}" for name in known.headings}
         places = {0}  # how far in the rest we may have come
         for line in theirs:
@@ -199,7 +201,7 @@ class Script:
         assert now[""] >= was[""] - dropped
 
     def others(self, text: str) -> list[str]:
-        return [line for line in split(text.removeprefix("\ufeff")) if bare(line) not in self.ours]
+        return [line for line in split(text) if bare(line) not in self.ours]
 
     def check_budget(self, text: str) -> None:
         lines = split(text)

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from nuggets import files
 from nuggets.errors import StoreBusy, StoreError
 from nuggets.files import is_leftover, locked, private_directory, replace_file
 
@@ -70,7 +69,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_litter(
     def failing(*arguments: Any) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(files.os, call, failing)
+    monkeypatch.setattr(os, call, failing)
     with pytest.raises(StoreError, match="free some space"):
         replace_file(str(path), [b"new"], durable=True)
     monkeypatch.undo()
@@ -89,7 +88,7 @@ def test_leftovers_are_known_by_their_names() -> None:
 
 def test_a_short_write_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.write
-    monkeypatch.setattr(files.os, "write", lambda fd, data: real(fd, bytes(data)[:3]))
+    monkeypatch.setattr(os, "write", lambda fd, data: real(fd, bytes(data)[:3]))
     replace_file(str(tmp_path / "a"), [b"0123456789"], durable=False)
 
     assert (tmp_path / "a").read_bytes() == b"0123456789"
@@ -228,3 +227,26 @@ def test_opening_and_closing_the_lock_file_elsewhere_does_not_free_it(tmp_path: 
         path.read_text()
         with pytest.raises(StoreBusy), locked(str(path), 0):
             pass
+
+
+def test_whoever_writes_in_a_loop_lets_others_in(tmp_path: Path) -> None:
+    """A holder that takes the lock again at once would starve those who look now and then."""
+    path = str(tmp_path / "lock")
+    got: list[int] = [0, 0]
+    done = threading.Event()
+
+    def work(number: int) -> None:
+        while not done.is_set():
+            with locked(path):
+                got[number] += 1
+                done.wait(0.002)
+            if sum(got) >= 100:
+                done.set()
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert min(got) >= 15

@@ -95,19 +95,27 @@ def test_the_name_of_a_nugget_decides_its_vectors(shelf: NuggetShelf) -> None:
     assert [r.confidence for r in all_answers(filled(shelf.create("one", **NOISY)))] == first
 
 
-def test_more_ensembles_make_recall_surer() -> None:
-    def mean_confidence(ensembles: int) -> float:
-        shelf = NuggetShelf("memory:", project="")
-        found = [
-            one.confidence if one.answer == f"value {n}" else 0.0
-            for name in "abcdefghij"
-            for n, one in enumerate(
-                all_answers(filled(shelf.create(name, **NOISY, ensembles=ensembles)))
-            )
-        ]
-        return sum(found) / len(found)
+def mean_confidence(**config: Any) -> float:
+    """In right answers, over small noisy nuggets whose names, so whose vectors, differ."""
+    shelf = NuggetShelf("memory:", project="")
+    found = [
+        one.confidence if one.answer == f"value {number}" else 0.0
+        for name in range(20)
+        for number, one in enumerate(
+            all_answers(filled(shelf.create(f"nugget {name}", **NOISY, **config)))
+        )
+    ]
+    return sum(found) / len(found)
 
-    assert mean_confidence(8) > mean_confidence(1) + 0.05
+
+def test_more_ensembles_make_recall_surer() -> None:
+    assert mean_confidence(ensembles=8) > mean_confidence(ensembles=1) + 0.05
+
+
+def test_orthogonal_keys_interfere_less() -> None:
+    without, once, often = (mean_confidence(ortho_iters=iters) for iters in (0, 1, 4))
+
+    assert without < once < often
 
 
 def test_a_changed_fact_is_recalled_at_once(shelf: NuggetShelf) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from nuggets import GraphNoteMetaInput, Nugget, NuggetShelf
+from nuggets.interfaces.mcp.writing import TOOLS
 from nuggets.search.results import TEMPERATURE
 
 
@@ -177,6 +178,13 @@ def test_the_pi_extension_offers_the_documented_graph_tools() -> None:
         assert tools[name], name
         assert all(f"{argument}:" in tools[name] for argument in arguments)
         assert command in tools[name]
+
+
+def test_agents_are_told_when_to_write_a_note_instead_of_a_fact() -> None:
+    told = {tool.name: tool.description for tool in TOOLS}
+
+    assert "create_note" in told["remember"]
+    assert "more than a sentence" in told["create_note"]
 
 
 PI_TOOLS = {

@@ -89,6 +89,14 @@ def test_every_change_names_type_nugget_note_and_says_what_it_was(messy: NuggetS
         assert len(change.detail) > 5
 
 
+def test_the_steps_come_in_the_documented_order(messy: NuggetShelf) -> None:
+    result = messy.reflect()
+
+    order = list(dict.fromkeys(change.type for change in result.changes))
+
+    assert order == ["hide", "rewrite", "tag", "merge", "link"]
+
+
 def test_the_command_gives_the_documented_names(nuggets: Nuggets) -> None:
     nuggets("note", "add", "n", "tmp thing", "for now")
 
@@ -112,12 +120,13 @@ def test_nothing_is_ever_deleted(messy: NuggetShelf) -> None:
 
 
 def test_whatever_a_pass_did_can_be_taken_back(messy: NuggetShelf) -> None:
+    messy.get_note("Copy", session="s1")
     before = all_notes(messy)
     result = messy.reflect()
 
     messy.undo()
 
-    assert result.changes
+    assert result.merged == 1
     assert all_notes(messy) == before
 
 
@@ -278,6 +287,17 @@ def test_only_a_note_that_changed_was_rewritten(shelf: NuggetShelf) -> None:
     assert [change.note_id for change in of_type(result, "rewrite")] == [untidy.id]
     assert shelf.get_note(tidy.id).last_rewritten_at is None
     assert shelf.get_note(untidy.id).last_rewritten_at == result.ran_at
+
+
+def test_repeated_lines_stay_where_they_mean_something(shelf: NuggetShelf) -> None:
+    code = "Try it:\n\n```\nstep()\nstep()\n```"
+    note = shelf.create_note("n", "Code", code)
+    shelf.remember("n", "countdown", "three\nthree\ntwo")
+
+    shelf.reflect()
+
+    assert shelf.get_note(note.id).content == code
+    assert shelf.recall("countdown").answer == "three\nthree\ntwo"
 
 
 # --- tags ---------------------------------------------------------------------------------------
@@ -529,6 +549,23 @@ def test_only_visible_notes_recalled_in_three_sessions_are_promoted(directory: P
     assert "seen thrice" in memory.read_text()
     assert "archived" not in memory.read_text()
     assert "seen twice" not in memory.read_text()
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        {"stability": "temporary"},
+        {"project": "/elsewhere/.git"},
+        {"source": "tool_observation"},
+    ],
+    ids=lambda meta: next(iter(meta)),
+)
+def test_what_should_not_be_read_unasked_stays_out(directory: Path, meta: dict[str, str]) -> None:
+    shelf = NuggetShelf("memory:", project="")
+    shelf.create_note("n", "Title", "content", **meta)
+    recalled(shelf, "Title", 5)
+
+    assert shelf.promote(str(directory / "MEMORY.md")) == 0
 
 
 def test_only_new_entries_are_counted(directory: Path) -> None:

@@ -307,16 +307,7 @@ def nugget_to_json(config: NuggetConfig, facts: Iterable[MemoryNote] = ()) -> Js
     return {
         "name": config.name,
         **{name: getattr(config, field) for name, field in _CONFIG_FIELDS.items()},
-        "facts": [
-            {
-                "key": fact.title,
-                "value": fact.content,
-                "hits": fact.hits,
-                "last_hit_session": fact.last_hit_session,
-                **fact.extra.get("fact", {}),
-            }
-            for fact in facts
-        ],
+        "facts": [{**fact_to_json(fact), **fact.extra.get("fact", {})} for fact in facts],
         "config": {
             **{name: getattr(config, field) for name, field in _NESTED_FIELDS.items()},
             **unknown_nested,
@@ -359,6 +350,7 @@ def checked_fact(shape: Any, where: str) -> Json:
     _text(fact.get("key"), f"{where}: 'key'")
     _text(fact.get("value"), f"{where}: 'value'")
     _whole(fact.get("hits", 0), f"{where}: 'hits'")
+    _text(fact.get("project", ""), f"{where}: 'project'")
     _text(str(fact.get("last_hit_session", "")), f"{where}: 'last_hit_session'")
     return fact
 
@@ -421,12 +413,14 @@ def search_result_to_json(result: SearchNotesResult) -> Json:
 
 
 def fact_to_json(fact: MemoryNote) -> Json:
-    return {
+    """The documented shape; a fact that belongs to one project also says to which."""
+    shape: Json = {
         "key": fact.title,
         "value": fact.content,
         "hits": fact.hits,
         "last_hit_session": fact.last_hit_session,
     }
+    return {**shape, "project": fact.project} if fact.project else shape
 
 
 def commit_to_json(commit: Commit) -> Json:

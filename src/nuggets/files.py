@@ -14,7 +14,9 @@ from nuggets.errors import StoreBusy, StoreError
 
 LOCK_SECONDS = 10.0  # longer than any write here takes; then someone is stuck and should be named
 _FIRST_PAUSE = 0.001
-_LONGEST_PAUSE = 0.02
+_LONGEST_PAUSE = 0.01
+_COURTESY = 2.5 * _LONGEST_PAUSE  # who let go while others waited stays away until one got in
+_WAITING_MARK = 256  # the place in a lock file where those who wait leave a byte
 _CHUNK = 1 << 20  # bytes gathered before they are handed to the system
 
 
@@ -83,15 +85,12 @@ def sync_directory(path: str) -> None:
         os.close(descriptor)
 
 
-def sync_path(path: str) -> None:
-    """Make a directory and all above it durable; those that we may not open are not ours."""
-    while True:
-        with suppress(OSError):
+def sync_path(path: str, levels: int = 3) -> None:
+    """Make a directory durable with those it stands in, as far as they may be new."""
+    for _ in range(levels):
+        with suppress(PermissionError):  # then it is not ours, and not new
             sync_directory(path)
-        above = os.path.dirname(path)
-        if above == path:
-            return
-        path = above
+        path = os.path.dirname(path)
 
 
 def write_all(descriptor: int, content: bytes | bytearray) -> None:
@@ -151,6 +150,9 @@ def locked(path: str, wait_seconds: float = LOCK_SECONDS) -> Iterator[Callable[[
     """
     import fcntl
 
+    courtesy = _stays_away.pop(path, 0.0) - time.monotonic()
+    if 0 < courtesy < wait_seconds:
+        time.sleep(courtesy)
     descriptor = _acquired(path, time.monotonic() + wait_seconds)
     _held.add(descriptor)
     try:
@@ -159,11 +161,14 @@ def locked(path: str, wait_seconds: float = LOCK_SECONDS) -> Iterator[Callable[[
         if descriptor in _held:  # not so in a child that was forked meanwhile
             _held.discard(descriptor)
             with suppress(OSError):
+                if os.fstat(descriptor).st_size > _WAITING_MARK:
+                    _stays_away[path] = time.monotonic() + _COURTESY
                 fcntl.flock(descriptor, fcntl.LOCK_UN)  # also for whoever inherited it
             os.close(descriptor)
 
 
 _held: set[int] = set()  # descriptors of locks, which a forked child must not keep alive
+_stays_away: dict[str, float] = {}  # lock files that others wanted too, and until when
 
 
 def _let_go() -> None:
@@ -189,7 +194,9 @@ def _acquired(path: str, deadline: float) -> int:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as problem:
-            holder = os.pread(descriptor, 200, 0)
+            holder = os.pread(descriptor, _WAITING_MARK, 0).rstrip(b"\0")
+            with suppress(OSError):
+                os.pwrite(descriptor, b"!", _WAITING_MARK)
             os.close(descriptor)
             if problem.errno not in (errno.EAGAIN, errno.EACCES):
                 raise _no_locks(path, problem) from problem

@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import date, datetime
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from nuggets import clock, codec, history, memory_file, times
 from nuggets.errors import Conflict, InvalidInput, NotFound, StaleWrite
 from nuggets.facts.capacity import fill
 from nuggets.graph import links, metadata, naming, notes, outside
 from nuggets.graph.filters import checked_filters, matches
+from nuggets.graph.limits import check_most, storable
 from nuggets.picture import Picture
 from nuggets.project import current_project
 from nuggets.records import (
@@ -47,6 +48,7 @@ DEFAULT_DIRECTORY = "~/.nuggets"
 NO_FILTERS = NoteFilterOptions()
 RUN_MARK = "last_run"
 MEMORY_MARK = "memory_file:"  # and its path: what we wrote there
+SESSION_CHARACTERS = 256
 SEARCHED = 20  # results among which this project's are put first, before the limit cuts
 
 T = TypeVar("T")
@@ -56,6 +58,15 @@ Decision = tuple[Changes, T]
 def random_hex() -> str:
     """Eight digits for an id."""
     return os.urandom(4).hex()
+
+
+class _Step(NamedTuple):
+    """An operation that is gathered: what it decided, and how to decide it again."""
+
+    action: str
+    decide: Callable[[], Decision[Any]]
+    drawn: tuple[str, ...]  # random digits of the ids it gave away
+    changes: Changes
 
 
 class NuggetShelf:
@@ -93,7 +104,9 @@ class NuggetShelf:
         )
         self._lock = threading.RLock()
         self._picture = Picture()
-        self._gathered: list[Changes] | None = None if auto_save else []
+        self._steps: list[_Step] | None = None if auto_save else []  # gathered, not written yet
+        self._gathered_at = 0  # the revision on which the first of them was decided
+        self._drawn: list[str] = []  # ids of the step that is being decided
 
     @classmethod
     def open(cls, url: str, **options: Any) -> Self:
@@ -198,31 +211,34 @@ class NuggetShelf:
     def save_all(self) -> None:
         """Write what was gathered, as one change: all of it or nothing."""
         with self._lock:
-            if not self._gathered:
+            if not self._steps:
                 return
-            gathered = merged(self._gathered)
-            action = "save" if len(self._gathered) > 1 else gathered.action
+            steps = self._steps
             with self._store.exclusive():
-                self._catch_up()
-                self._write(gathered._replace(action=action))
-                self._gathered = None if self.auto_save else []
+                try:
+                    changes = self._settled(steps)
+                    self._steps = []
+                    self._write(changes)
+                except BaseException:
+                    self._steps = steps  # nothing is lost: correct what is wrong and save again
+                    raise
 
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Gather all changes inside into one write at the end; an error inside writes nothing."""
         with self._lock:
-            if self._gathered is not None:
+            if self._steps is not None:
                 yield  # an outer batch, or auto_save=False, writes
                 return
-            self._gathered = []
+            self._steps = []
             try:
                 yield
+                self.save_all()
             except BaseException:
-                self._gathered = None
                 self._picture = Picture()  # it shows what was never written
                 raise
-            self.save_all()
-            self._gathered = None
+            finally:
+                self._steps = None
 
     # --- facts ------------------------------------------------------------------------------
 
@@ -238,7 +254,7 @@ class NuggetShelf:
                 written = notes.restored(
                     notes.edited(fact, now=now, content=_value(value), given=given), now
                 )
-                return _put(written, instead_of=fact), written
+                return self._replacing(fact, written), written
             written = notes.new_note(
                 nugget=config.name,
                 kind="fact",
@@ -270,13 +286,13 @@ class NuggetShelf:
             self._catch_up()
             if nugget is not None:
                 nugget = self._known(nugget).name
-            result = self._picture.facts.recall(query, nugget)
+            result = self._picture.facts.recall(query, nugget, self.project)
             if result.found:
                 self._touch([result.note_id], session)
             return result
 
     def recall_or_search(
-        self, query: str, nugget: str | None = None, session: str = "", limit: int = 5
+        self, query: str, nugget: str | None = None, session: str | None = "", limit: int = 5
     ) -> tuple[RecallResult, Sequence[SearchNotesResult]]:
         """Recall first; when no fact answers, what the graph has on it."""
         result = self.recall(query, nugget, session)
@@ -288,7 +304,7 @@ class NuggetShelf:
         """Take a fact and its note away; False if there was none."""
 
         def decide() -> Decision[bool]:
-            fact = self._fact_for(self._known(nugget).name, key)
+            fact = self._fact_for(self._known(nugget).name, key, everyones=True)
             if fact is None:
                 return Changes(), False
             return self._dropping([fact.id]), True
@@ -384,8 +400,7 @@ class NuggetShelf:
             after = notes.edited(
                 note, now=now, content=content, title=title, tags=tags, hidden=hidden, given=given
             )
-            self._refuse_second_key(note, after)
-            return _put(after, instead_of=note), after
+            return self._replacing(note, after), after
 
         return self._update("edit_note", decide)
 
@@ -397,7 +412,7 @@ class NuggetShelf:
             if hard:
                 return self._dropping([note.id]), note
             after = notes.archived(note, self._clock())
-            return _put(after, instead_of=note), after
+            return self._replacing(note, after), after
 
         return self._update("delete_note", decide)
 
@@ -407,8 +422,7 @@ class NuggetShelf:
         def decide() -> Decision[MemoryNote]:
             note = self._named(name, nugget)
             after = notes.restored(note, self._clock())
-            self._refuse_second_key(note, after)
-            return _put(after, instead_of=note), after
+            return self._replacing(note, after), after
 
         return self._update("restore_note", decide)
 
@@ -459,11 +473,11 @@ class NuggetShelf:
         Too weak is no result. Notes shown in a session that has not seen them before gain a hit.
         """
         filters = _filters(filters, wanted)
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise InvalidInput(f"limit is how many results to give, at least 1; not {limit!r}")
         with self._lock:
             self._catch_up()
-            found = self._picture.search.search(
-                query, max(limit, SEARCHED) if limit > 0 else limit, filters
-            )
+            found = self._picture.search.search(_asked(query), max(limit, SEARCHED), filters)
             ours = sorted(found, key=lambda result: self.is_foreign(result.note))[:limit]
             self._touch([result.note.id for result in ours], session)
             return [r._replace(note=self._picture.state.notes[r.note.id]) for r in ours]
@@ -688,13 +702,12 @@ class NuggetShelf:
 
     def _update(self, action: str, decide: Callable[[], Decision[T]]) -> T:
         with self._lock:
-            if self._gathered is not None:
-                self._load_once()
+            if self._steps is not None:
+                self._catch_up()
+                self._drawn = []
                 changes, result = decide()
                 if changes != Changes():
-                    changes = changes._replace(action=changes.action or action)
-                    self._gathered.append(changes)
-                    self._picture.apply(changes)
+                    self._gather(_Step(action, decide, tuple(self._drawn), changes))
                 return result
             with self._store.exclusive():
                 self._catch_up()
@@ -718,27 +731,57 @@ class NuggetShelf:
         self._picture.apply(changes)
         if revision != self._picture.revision:
             self._picture.revision = revision
-            for gathered in self._gathered or ():
-                self._picture.apply(gathered)
+            for step in self._steps or ():
+                self._picture.apply(step.changes)
 
-    def _load_once(self) -> None:
-        """While changes are gathered the picture only has to be there, not be the newest."""
-        if self._picture.revision == 0 and not self._gathered:
+    def _gather(self, step: "_Step") -> None:
+        assert self._steps is not None
+        if not self._steps:
+            self._gathered_at = self._picture.revision
+        self._steps.append(step)
+        self._picture.apply(step.changes)
+
+    def _settled(self, steps: "Sequence[_Step]") -> Changes:
+        """All that was gathered as one; decided again if someone else wrote in between."""
+        self._catch_up()
+        if self._picture.revision != self._gathered_at:
+            self._picture, self._steps = Picture(), None
             self._catch_up()
+            steps = [self._again(step) for step in steps]
+        actions = {step.action for step in steps}
+        changes = merged(step.changes for step in steps)
+        return changes._replace(action=actions.pop() if len(actions) == 1 else "save")
+
+    def _again(self, step: "_Step") -> "_Step":
+        """The same operation on what is there now; what it made keeps its ids."""
+        draw, known = self._draw, iter(step.drawn)
+        self._draw = lambda: next(known, None) or draw()
+        try:
+            changes, _ = step.decide()
+        finally:
+            self._draw = draw
+        self._picture.apply(changes)
+        return step._replace(changes=changes)
 
     def _touch(self, note_ids: Iterable[str], session: str | None) -> None:
         """None is a look that leaves no trace: a person browsing, or the system itself."""
         if session is None:
             return
-        now = self._clock()
-        touches = tuple(Touch(note_id, session, now) for note_id in note_ids)
-        if touches:
-            self._picture.apply(Changes(touches=touches))
-            self._store.touch(touches)
+        now, session = self._clock(), _session(session)
+        changes = Changes(touches=tuple(Touch(note_id, session, now) for note_id in note_ids))
+        if not changes.touches:
+            return
+        if self._steps is not None:
+            self._gather(_Step("recall", lambda: (changes, None), (), changes))
+            return
+        self._picture.apply(changes)
+        self._store.touch(changes.touches)
 
     # --- finding what an operation is about -------------------------------------------------
 
     def _config(self, name: str) -> NuggetConfig | None:
+        if not isinstance(name, str):
+            raise InvalidInput(f"a nugget's name is a text, not {name!r}")
         return self._picture.state.nuggets.get(folded(name))
 
     def _known(self, name: str) -> NuggetConfig:
@@ -755,17 +798,34 @@ class NuggetShelf:
     def _notes_of(self, nugget: str) -> Iterator[MemoryNote]:
         return (n for n in self._picture.state.notes.values() if n.nugget_name == nugget)
 
-    def _fact_for(self, nugget: str, key: str) -> MemoryNote | None:
-        """The fact of exactly this key, even if it is out of sight."""
-        found = self._picture.facts.find(nugget, key)
+    def _fact_for(self, nugget: str, key: str, *, everyones: bool = False) -> MemoryNote | None:
+        """The fact of exactly this key as this project knows it, even if it is out of sight.
+
+        Two projects may know different things by one key. `everyones`: if this one knows nothing,
+        another project's.
+        """
+        if not isinstance(key, str):
+            raise InvalidInput(f"a key is a text, not {key!r}")
+        found = self._picture.facts.find(nugget, key, self.project)
         if found is not None:
             return self._picture.state.notes[found]
         wanted = folded(key)
-        hidden = (n for n in self._notes_of(nugget) if n.hidden and n.kind == "fact")
-        return next((fact for fact in hidden if folded(fact.title) == wanted), None)
+        same = [
+            note
+            for note in self._notes_of(nugget)
+            if note.kind == "fact"
+            and (note.hidden or note.project)
+            and folded(note.title) == wanted
+        ]
+        ours = [note for note in same if not self.is_foreign(note)]
+        return next(iter(ours or (same if everyones else [])), None)
 
     def _new_id(self, kind: Any, nugget: str) -> str:
-        return notes.note_id(kind, nugget, self._picture.state.notes, self._draw)
+        def draw() -> str:
+            self._drawn.append(self._draw())
+            return self._drawn[-1]
+
+        return notes.note_id(kind, nugget, self._picture.state.notes, draw)
 
     # --- deciding, in small -----------------------------------------------------------------
 
@@ -785,15 +845,32 @@ class NuggetShelf:
         ids = self._picture.facts.facts(config.name)
         return ids[: max(0, len(ids) + 1 - config.max_facts)]
 
-    def _refuse_second_key(self, before: MemoryNote, after: MemoryNote) -> None:
-        if after.kind != "fact" or after.hidden:
-            return
-        other = self._picture.facts.find(after.nugget_name, after.title)
-        if other is not None and other != before.id:
-            raise Conflict(
-                f"{after.nugget_name} has a fact {after.title!r} already ({other}); "
-                "forget that one first, or choose another key"
-            )
+    def _replacing(self, before: MemoryNote, after: MemoryNote) -> Changes:
+        """A note in the place of its earlier version, and what that means for a nugget's facts."""
+        if after == before:
+            return Changes()
+        if after.kind != "fact":
+            return Changes(put=(after,))
+        if (before.title, before.project) != (after.title, after.project) or before.hidden:
+            self._refuse_second_key(after)
+        evicted: Sequence[str] = ()
+        if before.hidden and not after.hidden:
+            evicted = self._evicted(self._known(after.nugget_name))
+        changes = self._dropping(evicted)
+        others = tuple(note for note in changes.put if note.id != after.id)
+        (after,) = links.without_links_to([after], set(evicted)) or (after,)
+        return changes._replace(put=(*others, after))
+
+    def _refuse_second_key(self, fact: MemoryNote) -> None:
+        wanted = folded(fact.title)
+        for other in self._notes_of(fact.nugget_name):
+            same = other.kind == "fact" and other.project == fact.project and other.id != fact.id
+            if same and folded(other.title) == wanted:
+                state = "an archived" if other.hidden else "a"
+                raise Conflict(
+                    f"{fact.nugget_name} has {state} fact {other.title!r} already ({other.id}); "
+                    "forget that one first, or choose another key"
+                )
 
     def _relink(
         self,
@@ -975,14 +1052,18 @@ def promote_facts(shelf: NuggetShelf, path: str | None = None) -> int:
     return shelf.promote(path)
 
 
-def _put(note: MemoryNote, *, instead_of: MemoryNote) -> Changes:
-    return Changes() if note == instead_of else Changes(put=(note,))
-
-
 def _asked(query: str) -> str:
-    if not isinstance(query, str) or not query.strip():
+    asked = storable(query.replace("\0", " ") if isinstance(query, str) else query, "a query")
+    if not asked.strip():
         raise InvalidInput("ask for something: the query is empty")
-    return query
+    return asked
+
+
+def _session(session: str) -> str:
+    """Who asks, as anyone may call themselves; "" counts nothing."""
+    session = storable(session, "a session").strip()
+    check_most(len(session), SESSION_CHARACTERS, "a session", "characters")
+    return session
 
 
 def _value(value: str) -> str:

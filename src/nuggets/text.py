@@ -94,12 +94,11 @@ def without_contraction(token: str) -> list[str]:
     """``Anna's`` is Anna, ``don't`` is do, ``l'eau`` is l and eau."""
     if token.isalnum():
         return [token]
-    head, *rest = [part for part in token.replace("’", "'").split("'") if part] or [""]
-    if len(rest) != 1 or rest[0].lower() not in _CONTRACTED:
-        return [head, *rest]
-    if rest[0] in "tT" and head[-1] in "nN" and len(head) > 1:
-        return [head[:-1]]
-    return [head]
+    found = [part for part in token.replace("’", "'").split("'") if part]
+    if len(found) != 2 or found[1].lower() not in _CONTRACTED:
+        return found
+    head, end = found
+    return [head[:-1]] if end in "tT" and head[-1] in "nN" and len(head) > 1 else [head]
 
 
 def parts(token: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agent_doors import hook, injected, repository
+from agent_doors import PATIENT, hook, injected, repository
 from nuggets.interfaces.hooks.record import missed_deadlines, noted_session
 from nuggets.shelf import NuggetShelf
 
@@ -162,17 +162,15 @@ def test_files_touched_become_temporary_observations_of_this_project(
 
     hook("Stop", {"cwd": str(project)}, shelf_directory)
     notes = shelf_of(shelf_directory, project).list_notes(nugget="files")
+    projects = {note.title: note.project for note in notes}
 
-    assert [note.title for note in notes] == ["file: src/a.py"]
-    assert "edited" in notes[0].content
-    assert notes[0].stability == "temporary"
-    assert notes[0].source == "tool_observation"
-    assert notes[0].project == str(project / ".git")
-
-    hook("Stop", {"cwd": str(there)}, shelf_directory)
-    titles = {n.title: n.project for n in shelf_of(shelf_directory, there).list_notes()}
-
-    assert titles["file: c.py"] == str(there / ".git")
+    assert projects == {
+        "file: src/a.py": str(project / ".git"),
+        "file: c.py": str(there / ".git"),
+    }
+    assert all(note.stability == "temporary" for note in notes)
+    assert all(note.source == "tool_observation" for note in notes)
+    assert all("edited" in note.content for note in notes)
 
 
 def test_at_most_200_files_are_kept_for_a_project(shelf_directory: Path, project: Path) -> None:
@@ -298,7 +296,7 @@ def test_a_host_that_stopped_listening_is_no_error(shelf_directory: Path, projec
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, "NUGGETS_DIR": str(shelf_directory)},
+        env={**os.environ, **PATIENT, "NUGGETS_DIR": str(shelf_directory)},
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
@@ -329,7 +327,7 @@ def test_the_command_itself_answers_hooks(shelf_directory: Path, project: Path) 
         [sys.executable, "-m", "nuggets", "hook", "session-start", "--host", "cursor"],
         input=json.dumps({"workspace_roots": [str(project)]}).encode(),
         capture_output=True,
-        env={**os.environ, "NUGGETS_DIR": str(shelf_directory)},
+        env={**os.environ, **PATIENT, "NUGGETS_DIR": str(shelf_directory)},
         check=False,
     )
     answer: dict[str, Any] = json.loads(done.stdout)

@@ -97,6 +97,37 @@ def test_every_write_names_nugget_scope_and_project(
     assert "project here" in said(result)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "project"),
+    [
+        ({"nugget": "locations", "key": "auth handler"}, HERE),
+        ({"nugget": "learnings", "key": "why RS256"}, HERE),
+        ({"nugget": "prefs", "key": "style"}, ""),
+        ({"nugget": "anything", "key": "user: name"}, ""),
+        ({"nugget": "anything", "key": "name", "scope": "user"}, ""),
+    ],
+)
+def test_what_an_agent_learns_belongs_to_its_project_unless_it_is_about_a_person(
+    tmp_path: Path, arguments: dict[str, Any], project: str
+) -> None:
+    fact = {**arguments, "value": "something"}
+    result = in_memory(door(tmp_path), lambda client: client.call_tool("remember", fact))
+
+    assert result.structured_content["project"] == project
+
+
+def test_a_fact_that_is_valid_everywhere_stays_so_when_an_agent_corrects_it(
+    tmp_path: Path,
+) -> None:
+    with NuggetShelf(tmp_path, project=HERE) as shelf:
+        shelf.remember("people", "release manager", "Ann", project="")
+    fact = {"nugget": "people", "key": "Release Manager", "value": "Bo"}
+    result = in_memory(door(tmp_path), lambda client: client.call_tool("remember", fact))
+
+    assert result.structured_content["project"] == ""
+    assert [f.content for f in NuggetShelf(tmp_path).facts("people")] == ["Bo"]
+
+
 def test_a_link_says_where_both_ends_are(tmp_path: Path) -> None:
     with NuggetShelf(tmp_path, project=HERE) as shelf:
         shelf.create_note("project", "one", "something")
@@ -143,11 +174,12 @@ def test_get_note_expands_and_pages_through_a_long_note(tmp_path: Path) -> None:
         shelf.create_note("project", "long", text)
 
     async def talk(client: Client) -> str:
-        read, offset = "", 0
+        read = ""
+        offset = 0
         while True:
             result = await client.call_tool("get_note", {"note": "long", "offset": offset})
             assert len(said(result)) < 40_000
-            read += result.structured_content["content"]
+            read += str(result.structured_content["content"])
             if "nextOffset" not in result.structured_content:
                 return read
             offset = result.structured_content["nextOffset"]
@@ -270,10 +302,9 @@ def test_a_session_named_by_the_client_counts_once_and_each_connection_is_its_ow
         note = shelf.create_note("project", "counted", "something")
 
     async def named(client: Client) -> None:
+        meta: Any = {"nuggets/session": "talk-1"}
         for _ in range(2):
-            await client.call_tool(
-                "get_note", {"note": "counted"}, meta={"nuggets/session": "talk-1"}
-            )
+            await client.call_tool("get_note", {"note": "counted"}, meta=meta)
 
     async def unnamed(client: Client) -> None:
         for _ in range(2):

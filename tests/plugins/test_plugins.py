@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-import jsonschema
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from nuggets.interfaces.connect.hosts import Item, pieces

@@ -34,6 +34,8 @@ OTHERS = [note(100 + i, f"Other {i}", f"Nothing of interest, number {i}.") for i
         ("she went to the shelter with her children", "go child"),
         ("vitamin c helps", "c"),
         ("match .* and (a|b)+ literally", "(a|b)+"),
+        ("' odd __ ' _ signs \u2019", "odd signs"),
+        ("' odd __ ' _ signs", "__"),
     ],
 )
 def test_a_note_is_found_whole_and_in_parts_in_any_script(content: str, query: str) -> None:

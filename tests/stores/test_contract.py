@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from store_samples import contents, drop, note, open_json, put, state_of, touch
 
 from nuggets.errors import StaleWrite
 from nuggets.records import Changes, NuggetConfig
 from nuggets.state import State
 from nuggets.stores.base import Store
 from nuggets.stores.in_memory import InMemoryStore
+from store_samples import contents, drop, note, open_json, put, state_of, touch
 
 BACKENDS: dict[str, Callable[[Path], Store]] = {
     "memory": lambda directory: InMemoryStore(),
@@ -68,7 +68,11 @@ def test_a_revision_that_never_was_is_refused(store: Store) -> None:
 def test_differences_lead_to_the_same_state_as_everything(store: Store) -> None:
     follower = State()
     seen = 0
-    for step in (lambda: put(store, note(1), note(2)), lambda: drop(store, note(1).id)):
+    steps: list[Callable[[], int]] = [
+        lambda: put(store, note(1), note(2)),
+        lambda: drop(store, note(1).id),
+    ]
+    for step in steps:
         step()
         changes, seen = store.read(seen)
         follower.apply(changes)
@@ -149,7 +153,9 @@ def test_a_closed_store_can_be_used_again(store: Store) -> None:
     assert contents(store) == {"key 1": "value 1", "key 2": "value 2"}
 
 
-@pytest.mark.parametrize("content", ["", "\x00\x1b[31m", "a\u2028b\r\n\x85", "設定 🎉", "x" * 100_000])
+@pytest.mark.parametrize(
+    "content", ["", "\x00\x1b[31m", "a\u2028b\r\n\x85", "設定 🎉", "x" * 100_000]
+)
 def test_any_text_comes_back_as_it_was(store: Store, content: str) -> None:
     put(store, note(1, content=content))
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from store_samples import NOW, contents, files_of, note, open_json, put
 
 from nuggets.errors import StaleWrite, StoreCorrupt
 from nuggets.records import Changes
 from nuggets.state import State
 from nuggets.stores import journal, lines
 from nuggets.stores.journal import Journal, Position
+from store_samples import NOW, contents, files_of, note, open_json, put
 
 LOG = "log-000000000001.jsonl"
 

@@ -8,6 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from nuggets.records import NoteLink
+from nuggets.stores import json_files
+from nuggets.stores.json_files import JsonFileStore
 from store_samples import (
     contents,
     drop,
@@ -20,10 +24,6 @@ from store_samples import (
     state_of,
     touch,
 )
-
-from nuggets.records import NoteLink
-from nuggets.stores import json_files
-from nuggets.stores.json_files import JsonFileStore
 
 
 @pytest.fixture(autouse=True)
@@ -463,7 +463,7 @@ def test_a_setting_that_no_memory_can_be_built_from_is_refused(
 
     edit_nugget(tmp_path, lambda shape: shape.update({field: value}))
 
-    with pytest.raises(StoreCorrupt, match="learnings.nugget.json"):
+    with pytest.raises(StoreCorrupt, match=r"learnings.nugget.json"):
         store.read(0)
 
 

@@ -1,9 +1,15 @@
 """The documented files: always what the journal says, and as little rewritten as possible."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from nuggets import codec
+from nuggets.errors import StoreCorrupt, StoreError
+from nuggets.records import Changes, MemoryNote
+from nuggets.stores.json_files import JsonFileStore
 from store_samples import (
     contents,
     drop,
@@ -15,11 +21,6 @@ from store_samples import (
     shape_of,
     touch,
 )
-
-from nuggets import codec
-from nuggets.errors import StoreCorrupt, StoreError
-from nuggets.records import Changes, MemoryNote
-from nuggets.stores.json_files import JsonFileStore
 
 
 def graph_of(directory: Path) -> Path:
@@ -97,13 +98,14 @@ def test_only_the_files_of_changed_nuggets_are_written(
 
 
 def test_every_change_reaches_the_pictures(store: JsonFileStore, tmp_path: Path) -> None:
-    for change in (
+    changes: list[Callable[[], int]] = [
         lambda: put(store, note(1, hidden=True)),
         lambda: put(store, note(2, title="renamed", source_key="renamed")),
         lambda: put(store, note(1, nugget_name="other")),
         lambda: drop(store, note(2).id),
         lambda: store.write(Changes(drop_nuggets=("OTHER",)), store.read(0)[1]),
-    ):
+    ]
+    for change in changes:
         change()
 
         assert pictures_agree(tmp_path)
@@ -184,7 +186,7 @@ def test_a_picture_torn_by_a_power_cut_heals(
     assert len(contents(other)) == 4
 
 
-DAMAGE = {
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "emptied": lambda text: b"",
     "cut in half": lambda text: text[: len(text) // 2],
     "no JSON": lambda text: b"hello",

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from store_samples import contents, files_of, note, open_json, pictures_agree, put, save, touch
 
 from nuggets.errors import StoreError
 from nuggets.stores import open_store
 from nuggets.stores.in_memory import InMemoryStore
 from nuggets.stores.json_files import JsonFileStore
+from store_samples import contents, files_of, note, open_json, pictures_agree, put, save, touch
 
 TESTS = Path(__file__).parents[1]
 
@@ -126,7 +126,7 @@ def test_a_full_disk_loses_nothing_and_works_again_when_there_is_room(small_disk
     ballast.write_bytes(b"x" * 128 * 1024)
     store = open_json(directory)
     kept: list[int] = []
-    with pytest.raises(StoreError, match="No space left.*free some space"):
+    with pytest.raises(StoreError, match=r"No space left.*free some space"):
         for number in range(1, 400):
             put(store, note(number, content="x" * 500))
             kept.append(number)
@@ -147,7 +147,7 @@ def test_a_full_disk_loses_nothing_and_works_again_when_there_is_room(small_disk
 def test_a_file_where_the_directory_should_be(tmp_path: Path) -> None:
     (tmp_path / "store").write_text("hello")
     for use in (lambda s: s.read(0), lambda s: put(s, note(1))):
-        with pytest.raises(StoreError, match="a file (stands|where)"):
+        with pytest.raises(StoreError, match=r"a file (stands|where)"):
             use(open_json(tmp_path / "store"))
     assert (tmp_path / "store").read_text() == "hello"
 
@@ -158,7 +158,7 @@ def test_a_file_where_a_directory_of_ours_should_be(tmp_path: Path, name: str) -
     store = open_json(tmp_path)
     if name == "journal":
         for use in (lambda: store.read(0), lambda: put(store, note(1))):
-            with pytest.raises(StoreError, match="a file (stands|where)"):
+            with pytest.raises(StoreError, match=r"a file (stands|where)"):
                 use()
     else:
         put(store, note(1))  # the journal is the truth; doctor tells about the picture
@@ -177,7 +177,6 @@ def test_a_directory_where_the_lock_should_be(tmp_path: Path) -> None:
 def test_everything_is_private_whatever_the_umask(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from nuggets import files
     from nuggets.stores import journal
 
     monkeypatch.setattr(journal, "SNAPSHOT_BYTES", 1)
@@ -188,7 +187,7 @@ def test_everything_is_private_whatever_the_umask(
         modes.add((False, stat.S_IMODE(os.stat(source).st_mode)))
         real(source, target)
 
-    monkeypatch.setattr(files.os, "replace", watching)
+    monkeypatch.setattr(os, "replace", watching)
     old = os.umask(0)
     try:
         store = open_json(tmp_path / "above" / "store")

@@ -9,12 +9,13 @@ import weakref
 from pathlib import Path
 
 import pytest
-from store_samples import contents, note, open_json, pictures_agree, put, state_of, touch
 
 from nuggets.errors import StoreBusy
 from nuggets.files import locked
-from nuggets.stores import hits, json_files
+from nuggets.records import Touch
+from nuggets.stores import json_files
 from nuggets.stores.hits import Hits
+from store_samples import contents, note, open_json, pictures_agree, put, state_of, touch
 
 
 def in_threads(count: int, work: object) -> None:
@@ -172,7 +173,7 @@ def test_no_recall_is_lost_between_appending_and_taking(tmp_path: Path) -> None:
 
     def work(thread: int) -> None:
         for number in range(50):
-            assert Hits(str(tmp_path)).append([hits.Touch("n", f"{thread}-{number}", "t")])
+            assert Hits(str(tmp_path)).append([Touch("n", f"{thread}-{number}", "t")])
 
     try:
         in_threads(3, work)

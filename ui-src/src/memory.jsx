@@ -1,10 +1,12 @@
 // MEMORY.md: what stands in it, what is close to it, and why.
 import { api } from "./api.js";
+import { Markdown } from "./markdown.jsx";
 import { Command, NoteLink, useFresh } from "./parts.jsx";
 import { attempt, nodes, say } from "./state.js";
 import { count } from "./words.js";
 
 const THRESHOLD = 3; // distinct sessions
+const WRITTEN = ["kept", "updated", "changed"];
 
 export function MemoryView() {
   const { data, problem } = useFresh(api.promotion);
@@ -13,25 +15,28 @@ export function MemoryView() {
     if (done) say(done.promoted ? `${count(done.promoted, "new entry", "new entries")} in MEMORY.md.` : "MEMORY.md is up to date.");
   };
   const trouble = problem?.message ?? data?.problem;
-  const entries = data?.notes ?? [];
-  const written = entries.filter((e) => e.promoted);
-  const rest = entries.filter((e) => !e.promoted);
+  const notes = data?.notes ?? [];
+  const written = notes.filter((note) => WRITTEN.includes(note.outcome));
+  const rest = notes.filter((note) => !WRITTEN.includes(note.outcome));
   return (
     <section class="sheet" aria-label="MEMORY.md">
       <header class="sheet-head"><h1>MEMORY.md</h1><p class="muted">What was recalled in {THRESHOLD} different sessions is written where your agent reads it at the start.</p></header>
       {trouble && (
         <div class="card hint-card"><p>{trouble}</p><Command text="NUGGETS_MEMORY_FILE=./MEMORY.md nuggets ui" /></div>
       )}
-      {!trouble && (
+      {!trouble && data && (
         <div class="card">
-          <div class="card-head"><h2>Promoted <span class="muted">{written.length || ""}</span></h2><button type="button" class="primary" onClick={promote}>Write now</button></div>
+          <div class="card-head"><h2>In the file <span class="muted">{written.length || ""}</span></h2><button type="button" class="primary" onClick={promote}>Write now</button></div>
           {written.length ? <Entries list={written} /> : <p class="nothing muted">Nothing yet.</p>}
         </div>
       )}
       <div class="card">
         <div class="card-head"><h2>On the way</h2></div>
-        {rest.length || trouble ? <Entries list={rest.length ? rest.slice(0, 100) : byHits()} /> : <p class="nothing muted">Nothing has been recalled yet.</p>}
+        {rest.length || trouble ? <Entries list={trouble ? byHits() : rest} /> : <p class="nothing muted">Nothing else has been recalled yet.</p>}
       </div>
+      {data?.text && (
+        <details class="card"><summary><h2>The file after the next write</h2><code class="muted">{data.path}</code></summary><Markdown text={data.text.replace(/<!--[^]*?-->/g, "")} /></details>
+      )}
     </section>
   );
 }
@@ -51,7 +56,7 @@ function Entries({ list }) {
       {list.map((entry) => (
         <li key={entry.noteId}>
           <Dots hits={entry.hits} />
-          <div><NoteLink id={entry.noteId} title={entry.title} /><p class="muted small"><bdi>{entry.section ? `${entry.section} · ` : ""}{entry.reason}</bdi></p></div>
+          <div><NoteLink id={entry.noteId} title={entry.title} /><p class="muted small">{entry.outcome && entry.outcome !== "out" && <span class={`chip outcome-${entry.outcome.replace(" ", "-")}`}>{entry.outcome === "new" ? "next to be written" : entry.outcome}</span>} <bdi>{entry.reason}</bdi></p></div>
         </li>
       ))}
     </ul>

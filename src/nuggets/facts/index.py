@@ -4,11 +4,11 @@ Facts keep the order in which their notes came to the shelf, hidden ones and fre
 counted in. So an index that followed every change and one made afresh agree page by page.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from nuggets.facts.capacity import Fill, fill
 from nuggets.facts.keys import Match, fuzzy, substring
-from nuggets.facts.topic import Topic
+from nuggets.facts.topic import Keys, Topic
 from nuggets.facts.words import form
 from nuggets.records import Changes, MemoryNote, NuggetConfig, RecallResult
 from nuggets.text import folded
@@ -83,32 +83,41 @@ class FactIndex:
         topic = self._topics.get(folded(nugget))
         return fill(topic.config if topic else NuggetConfig(nugget), self.count(nugget))
 
-    def find(self, nugget: str, key: str) -> str | None:
-        """Note id of exactly this key."""
+    def find(self, nugget: str, key: str, project: str = "") -> str | None:
+        """Note id of exactly this key, as this project knows it: its own or everybody's."""
         topic = self._topics.get(folded(nugget))
-        places = topic.exact.get(folded(key)) if topic else None
-        return topic.facts[places[0]].id if topic and places else None
+        places = topic.exact.get(folded(key), ()) if topic else ()
+        notes = [topic.facts[place] for place in places] if topic else []
+        return next((note.id for note in notes if note.project in (project, "")), None)
 
-    def recall(self, query: str, nugget: str | None = None) -> RecallResult:
-        """Resolve the key, then decode its value; without a nugget, the best of all."""
-        return self._best(self._matches(query, nugget))
+    def recall(self, query: str, nugget: str | None = None, project: str = "") -> RecallResult:
+        """Resolve the key, then decode its value; without a nugget, the best of all.
 
-    def resolve(self, query: str, nugget: str | None = None) -> tuple[str, str] | None:
+        What other projects know answers only where this one knows nothing.
+        """
+        return self._best(self._matches(query, nugget, project))
+
+    def resolve(
+        self, query: str, nugget: str | None = None, project: str = ""
+    ) -> tuple[str, str] | None:
         """Note id and key that the question means, nothing decoded; of equals the oldest."""
-        matches = self._matches(query, nugget)
+        matches = self._matches(query, nugget, project)
         if not matches:
             return None
         place = max(matches, key=lambda m: (m.strictness, m.ratio, -m.place)).place
         fact = self._homes[place].facts[place]
         return fact.id, fact.title
 
-    def _matches(self, query: str, nugget: str | None) -> list[Match]:
+    def _matches(self, query: str, nugget: str | None, project: str) -> list[Match]:
         if not any(map(str.isalnum, query)):
             return []
-        if nugget is None:
-            return _resolve(query, self._topics.values())
-        topic = self._topics.get(folded(nugget))
-        return _resolve(query, [topic] if topic else [])
+        topics = list(self._topics.values())
+        if nugget is not None:
+            topics = [topic for topic in (self._topics.get(folded(nugget)),) if topic]
+        if all(topic.projects <= {project, ""} for topic in topics):
+            return _resolve(query, topics)
+        ours = _resolve(query, [topic.only({project, ""}) for topic in topics])
+        return ours or _resolve(query, topics)
 
     def _best(self, matches: list[Match]) -> RecallResult:
         """Of equally good matches the one decoded most surely, then the oldest."""
@@ -146,9 +155,8 @@ class FactIndex:
                 banks.release()
 
 
-def _resolve(query: str, topics: Iterable[Topic]) -> list[Match]:
+def _resolve(query: str, topics: Sequence[Topic | Keys]) -> list[Match]:
     """The best match of each topic, all of the strictest kind that any topic has."""
-    topics = list(topics)
     plain = folded(query)
     found = [Match("exact", 1.0, True, t.exact[plain][0]) for t in topics if plain in t.exact]
     if found:

@@ -1,7 +1,9 @@
 """The facts of one nugget: in order, by key, and in pages. Knows no other nugget."""
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Container, Iterable
+from typing import NamedTuple
 
 from nuggets.facts.banks import Banks
 from nuggets.facts.capacity import page_size
@@ -10,6 +12,14 @@ from nuggets.fhrr.phasors import seed_from_text
 from nuggets.fhrr.scoring import Verdict
 from nuggets.records import MemoryNote, NuggetConfig
 from nuggets.text import folded
+
+
+class Keys(NamedTuple):
+    """The keys of some of a nugget's facts: all that finding one needs."""
+
+    config: NuggetConfig
+    exact: dict[str, list[int]]  # folded key to places, ascending
+    forms: dict[int, Form]
 
 
 class Topic:
@@ -22,6 +32,7 @@ class Topic:
         self.facts: dict[int, MemoryNote] = {}  # their notes, by place
         self.exact: dict[str, list[int]] = {}  # folded key to places, ascending
         self.banks: Banks | None = None
+        self._projects: Counter[str] = Counter()
         self._forms: dict[int, Form] | None = None  # only questions that are no key need them
 
     def configure(self, config: NuggetConfig, named: bool) -> None:
@@ -35,20 +46,45 @@ class Topic:
             self.take(place)
             old = None
         self.facts[place] = fact
-        if old is None:
+        self._projects[fact.project] += 1
+        if old is not None:
+            self._count_out(old.project)
+        else:
             insort(self.places, place)
             insort(self.exact.setdefault(folded(fact.title), []), place)
             if self._forms is not None:
                 self._forms.update(_forms([(place, fact)]))
 
     def take(self, place: int) -> None:
-        key = folded(self.facts.pop(place).title)
+        fact = self.facts.pop(place)
+        self._count_out(fact.project)
+        key = folded(fact.title)
         del self.places[bisect_left(self.places, place)]
         self.exact[key].remove(place)
         if not self.exact[key]:
             del self.exact[key]
         if self._forms is not None:
             self._forms.pop(place, None)
+
+    def _count_out(self, project: str) -> None:
+        self._projects[project] -= 1
+        if not self._projects[project]:
+            del self._projects[project]
+
+    @property
+    def projects(self) -> set[str]:
+        """Those that facts here belong to."""
+        return set(self._projects)
+
+    def only(self, projects: Container[str]) -> Keys:
+        """The keys that these projects know."""
+        known = {place for place, fact in self.facts.items() if fact.project in projects}
+        exact = {key: [p for p in places if p in known] for key, places in self.exact.items()}
+        return Keys(
+            self.config,
+            {key: places for key, places in exact.items() if places},
+            {place: form for place, form in self.forms.items() if place in known},
+        )
 
     @property
     def forms(self) -> dict[int, Form]:

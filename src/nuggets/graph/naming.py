@@ -97,5 +97,7 @@ def _candidates(name: str, notes: Sequence[MemoryNote]) -> str:
 
 
 def _may_name(sign: str) -> bool:
-    # marks belong to the letters of many scripts and cannot stand for anything else
+    # marks belong to the letters of many scripts; variation selectors are marks nobody can see
+    if unicodedata.name(sign, "").startswith("VARIATION SELECTOR"):
+        return False
     return sign in "-_. " or unicodedata.category(sign)[0] in "LM" or sign.isdecimal()

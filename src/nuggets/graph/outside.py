@@ -25,6 +25,7 @@ from nuggets.text import folded
 from nuggets.times import normal
 
 Json = dict[str, Any]
+Name = tuple[str, str]
 _META_FIELDS = ("subject", "scope", "type", "source", "confidence", "stability", "project")
 _WORDS = ("title", "content", "tags", *_META_FIELDS)  # a change of these is a newer version
 _OURS = ("vector",)  # grows from the note: what the file says of it is a picture of a picture
@@ -115,8 +116,8 @@ def _archive_second_keys(
             keys.add(_key(note))
 
 
-def _key(note: MemoryNote) -> tuple[str, str]:
-    return folded(note.nugget_name), folded(note.title)
+def _key(note: MemoryNote) -> tuple[str, str, str]:
+    return folded(note.nugget_name), *_name(note)
 
 
 def _cut_at_both_ends(
@@ -222,11 +223,11 @@ def _nugget_edit(
     known = state.nuggets.get(fold)
     config = _config(known, base.nuggets.get(fold) if base else None, edit.nugget)
     ours, theirs = _facts(state, fold), _facts(base or State(), fold)
-    archive = {folded(note.title): note for note in _facts_of(state, fold) if note.hidden}
+    archive = {_name(note): note for note in _facts_of(state, fold) if note.hidden}
+    named = [(_meant(fact, theirs), fact) for fact in edit.facts]
     taken = set(state.notes)
     put: dict[str, MemoryNote] = {}
-    for fact in edit.facts:
-        key = folded(fact["key"])
+    for key, fact in named:
         current = ours.get(key) or archive.get(key)
         note = _fact_taken_in(config.name, current, theirs.get(key), fact, now)
         if note is not None:
@@ -234,7 +235,7 @@ def _nugget_edit(
                 note = note._replace(id=note_id("fact", config.name, taken, draw))
                 taken.add(note.id)
             put[note.id] = ours[key] = note
-    listed = {folded(fact["key"]) for fact in edit.facts}
+    listed = {key for key, _ in named}
     gone = {
         ours[key].id: ours[key]
         for key, old in theirs.items()
@@ -293,7 +294,7 @@ def _fact_taken_in(
     if current is None or (current.hidden and untouched):
         if untouched:
             return None  # forgotten or archived by us since its author read it
-        note = _new_fact(nugget, fact["key"], value, now)
+        note = _new_fact(nugget, fact["key"], value, fact.get("project", ""), now)
     else:
         note = current if untouched else edited(current, now=now, content=value)
         note = restored(note, now)
@@ -310,10 +311,10 @@ def _fact_taken_in(
     return None if note is current else note
 
 
-_FACT_FIELDS = ("key", "value", "hits", "last_hit_session")
+_FACT_FIELDS = ("key", "value", "hits", "last_hit_session", "project")
 
 
-def _new_fact(nugget: str, key: str, value: str, now: str) -> MemoryNote:
+def _new_fact(nugget: str, key: str, value: str, project: str, now: str) -> MemoryNote:
     if not key.strip() or not value.strip():
         raise InvalidInput("a fact needs a key and a value")
     return new_note(
@@ -322,15 +323,28 @@ def _new_fact(nugget: str, key: str, value: str, now: str) -> MemoryNote:
         title=key,
         content=value,
         tags=(),
-        given=GraphNoteMetaInput(),
+        given=GraphNoteMetaInput(project=project),
         now=now,
         note_id="",
         project="",
     )
 
 
-def _facts(state: State, nugget: str) -> dict[str, MemoryNote]:
-    return {folded(note.title): note for note in _facts_of(state, nugget) if not note.hidden}
+def _name(note: MemoryNote) -> Name:
+    """By which a fact is known: two projects may know different things by one key."""
+    return folded(note.title), note.project
+
+
+def _meant(fact: Json, known: Mapping[Name, MemoryNote]) -> Name:
+    """The fact that an entry of the file speaks of; one without a project, of any with its key."""
+    name = folded(fact["key"]), fact.get("project", "")
+    if name in known or "project" in fact:
+        return name
+    return next((other for other in known if other[0] == name[0]), name)
+
+
+def _facts(state: State, nugget: str) -> dict[Name, MemoryNote]:
+    return {_name(note): note for note in _facts_of(state, nugget) if not note.hidden}
 
 
 def _facts_of(state: State, nugget: str) -> Iterable[MemoryNote]:

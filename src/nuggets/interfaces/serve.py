@@ -7,19 +7,25 @@ import socket
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
-from starlette.types import ASGIApp
+from starlette.concurrency import run_in_threadpool
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nuggets.errors import InvalidInput, StoreError
 from nuggets.files import private_directory
 from nuggets.interfaces.rest.app import application
+from nuggets.interfaces.scheduler import Heartbeat
 from nuggets.settings import DEFAULT_DIRECTORY, Settings
 from nuggets.shelf import NuggetShelf
 
+if TYPE_CHECKING:
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
 PORT = 6844  # NUGG on a telephone
 PORTS_TRIED = 20  # from the usual one up, when none was asked for: another page may be open
+MCP_SESSIONS = 200  # open at once; an idle one is closed after half an hour
 CLOSING_SECONDS = 2  # that an answer under way gets when the server ends
 
 
@@ -77,6 +83,7 @@ def serve(
         async with AsyncExitStack() as stack:
             for companion in running:
                 await stack.enter_async_context(companion())
+            await run_in_threadpool(shelf.load_all)
             on_ready()
             yield
 
@@ -107,7 +114,49 @@ Companion = Callable[[], AbstractAsyncContextManager[Any]]
 
 def _companions(shelf: NuggetShelf) -> tuple[Mapping[str, ASGIApp], list[Companion]]:
     """What else lives in this process: apps by path, and what runs beside them."""
-    return {}, []
+    heartbeat = Heartbeat(shelf)
+
+    @asynccontextmanager
+    async def daily() -> AsyncIterator[None]:
+        heartbeat.start()
+        try:
+            yield
+        finally:
+            await run_in_threadpool(heartbeat.stop)
+
+    try:
+        path, app, running = _mcp(shelf.settings)
+    except ImportError:  # installed without the SDK: everything else is there
+        return {}, [daily]
+    return {path: app}, [daily, running]
+
+
+class _McpEndpoint:
+    """MCP over streamable HTTP; an instance, so that the router passes every method on."""
+
+    def __init__(self, manager: "StreamableHTTPSessionManager") -> None:
+        self._manager = manager
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._manager.handle_request(scope, receive, send)
+
+
+def _mcp(settings: Settings) -> tuple[str, ASGIApp, Companion]:
+    """Where MCP answers, and what has to run for it. Host and Origin were checked by the guard."""
+    from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+    from nuggets.interfaces.mcp.server import Door, build_server
+
+    door = Door(settings)
+    manager = StreamableHTTPSessionManager(build_server(door), max_sessions=MCP_SESSIONS)
+
+    @asynccontextmanager
+    async def running() -> AsyncIterator[None]:
+        async with manager.run():
+            yield
+        await run_in_threadpool(door.close)
+
+    return "/mcp", _McpEndpoint(manager), running
 
 
 def access_token(settings: Settings) -> str:

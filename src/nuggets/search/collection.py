@@ -12,7 +12,7 @@ from nuggets.text import folded
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BLOCK = 16384  # notes read together: bounds the memory while a large shelf is read
+BLOCK = 4096  # notes read together: bounds the memory while a large shelf is read
 MOST_GAPS = 0.25  # of all rows; with more, the gaps are closed
 
 
@@ -41,8 +41,8 @@ class Collection:
             if note is not None:
                 fresh.append(note)
         self._remove(gone)
-        for start in range(0, len(fresh), BLOCK):
-            self._add(fresh[start : start + BLOCK])
+        if fresh:
+            self._add(fresh)
         table.relink([*fresh, *kept], bool(gone))
         if len(table.rows) < (1 - MOST_GAPS) * len(table):
             self.postings.renumber(table.compact())
@@ -54,10 +54,14 @@ class Collection:
             self.table.remove(block)
 
     def _add(self, notes: list[MemoryNote]) -> None:
-        reading = read(notes, self.vocabulary)
-        self._count(reading, 1)
-        self.postings.add(reading.run.moved(len(self.table)))
-        self.table.add(notes, reading)
+        runs = []
+        for start in range(0, len(notes), BLOCK):
+            block = notes[start : start + BLOCK]
+            reading = read(block, self.vocabulary)
+            self._count(reading, 1)
+            runs.append(reading.run.moved(len(self.table)))
+            self.table.add(block, reading)
+        self.postings.add(runs)
 
     def _count(self, reading: Reading, sign: int) -> None:
         import numpy as np

@@ -8,10 +8,11 @@ build built|burn burnt|buy bought|catch caught|choose chose chosen|come came|cre
 dig dug|draw drew drawn|dream dreamt|drink drank drunk|drive drove driven|eat ate eaten
 fall fell fallen|feed fed|feel felt|fight fought|find found|flee fled|fly flew flown
 forbid forbade forbidden|forget forgot forgotten|forgive forgave forgiven|freeze froze frozen
-get got gotten|give gave given|go goes went gone|grow grew grown|hang hung|hear heard|hide hid hidden
-hold held|keep kept|kneel knelt|know knew known|lay laid|lead led|leap leapt|learn learnt|leave left
-lend lent|lie lain|light lit|lose lost|make made|mean meant|meet met|mistake mistook mistaken
-overcome overcame|pay paid|prove proven|ride rode ridden|ring rang rung|rise rose risen|run ran
+get got gotten|give gave given|go goes went gone|grow grew grown|hang hung|hear heard
+hide hid hidden|hold held|keep kept|kneel knelt|know knew known|lay laid|lead led|leap leapt
+learn learnt|leave left|lend lent|lie lain|light lit|lose lost|make made|mean meant|meet met
+mistake mistook mistaken|overcome overcame|pay paid|prove proven|ride rode ridden
+ring rang rung|rise rose risen|run ran
 say said|see saw seen|seek sought|sell sold|send sent|shake shook shaken|shine shone|shoot shot
 show shown|shrink shrank shrunk|sing sang sung|sink sank sunk|sit sat|sleep slept|slide slid
 speak spoke spoken|speed sped|spend spent|spin spun|spring sprang sprung|stand stood

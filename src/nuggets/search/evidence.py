@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 # A word of a linked note counts as a part of a word here, and two links away as less. What was
 # written before explains what follows better than the other way round.
 NEAR, NEAR_TWICE = 0.35, 0.15
-FORWARD, BACKWARD = 1.5, 0.5
-PASSED_ON = 0.4  # of all notes; a word that more of them have needs no passing on
-DENSE = 0.15  # of all rows; from here on adding whole arrays is quicker than picking rows
+FORWARD, BACKWARD = 1.6, 0.4
+PASSED_ON = 0.7  # of all notes; a word that more of them have needs no passing on
+DENSE = 0.08  # of all rows; from here on adding whole arrays is quicker than picking rows
 ANSWERED = 2.5  # a note that asks passes its words on to the one that answers
 
 
@@ -27,14 +27,14 @@ class Evidence(NamedTuple):
 
     rows: "NDArray[Any] | slice"  # a slice: all of them
     shares: "NDArray[Any]"
-    met: "NDArray[Any]"  # rows whose vectors have the word
+    met: "NDArray[Any] | slice"  # rows whose vectors have the word
     impacts: "NDArray[Any]"
     groups: "NDArray[Any]"
     group_shares: "NDArray[Any]"
 
     @property
     def size(self) -> int:
-        return len(self.shares) + len(self.met) + len(self.groups)
+        return len(self.shares) + len(self.impacts) + len(self.groups)
 
 
 def gather(slot: "Slot", landscape: "Landscape", postings: "Postings") -> Evidence:
@@ -48,11 +48,23 @@ def gather(slot: "Slot", landscape: "Landscape", postings: "Postings") -> Eviden
         rows, frequencies = _spread(rows, frequencies, landscape)
     shares = (frequencies / (frequencies + landscape.norms[rows])).astype(np.float32)
     impacts = impacts.astype(np.float32)
-    if len(rows) < DENSE * len(landscape.visible):
-        return Evidence(rows, shares, met, impacts, groups, group_shares)
-    whole = np.zeros(len(landscape.visible), np.float32)
-    whole[rows] = shares
-    return Evidence(slice(None), whole, met, impacts, groups, group_shares)
+    count = len(landscape.visible)
+    return Evidence(
+        *_packed(rows, shares, count), *_packed(met, impacts, count), groups, group_shares
+    )
+
+
+def _packed(
+    rows: "NDArray[Any]", values: "NDArray[Any]", count: int
+) -> "tuple[NDArray[Any] | slice, NDArray[Any]]":
+    """The same values for all rows, if there are so many that this is quicker to add up."""
+    import numpy as np
+
+    if len(rows) < DENSE * count:
+        return rows, values
+    whole = np.zeros(count, np.float32)
+    whole[rows] = values
+    return slice(0, count), whole
 
 
 def _direct(

@@ -49,12 +49,14 @@ class Postings:
     def __init__(self) -> None:
         self.runs: list[Run] = []
 
-    def add(self, run: Run) -> None:
-        self.runs.append(run)
-        while len(self.runs) > 1 and len(self.runs[-2].slots) < MERGE_BELOW * len(
-            self.runs[-1].slots
-        ):
-            self.runs[-2:] = [_merged(self.runs[-2], self.runs[-1])]
+    def add(self, runs: list[Run]) -> None:
+        """Take new runs in, as one, together with older ones that are not much longer."""
+        sizes = [len(run.slots) for run in self.runs]
+        size, start = sum(len(run.slots) for run in runs), len(sizes)
+        while start and sizes[start - 1] < MERGE_BELOW * size:
+            start -= 1
+            size += sizes[start]
+        self.runs[start:] = [_merged([*self.runs[start:], *runs])]
 
     def renumber(self, places: "NDArray[Any]") -> None:
         """Give every note its new place; those with -1 are gone."""
@@ -84,16 +86,18 @@ def _spread(run: Run) -> "NDArray[Any]":
     return np.repeat(run.terms, np.diff(run.starts))
 
 
-def _merged(a: Run, b: Run) -> Run:
+def _merged(runs: list[Run]) -> Run:
     import numpy as np
 
-    terms = np.concatenate([_spread(a), _spread(b)])
-    order = np.argsort(terms, kind="stable")  # two sorted runs: one pass
+    if len(runs) == 1:
+        return runs[0]
+    terms = np.concatenate([_spread(run) for run in runs])
+    order = np.argsort(terms, kind="stable")  # quick: they are sorted piece by piece
     return run_of(
         terms[order],
-        np.concatenate([a.slots, b.slots])[order],
-        np.concatenate([a.frequencies, b.frequencies])[order],
-        np.concatenate([a.impacts, b.impacts])[order],
+        np.concatenate([run.slots for run in runs])[order],
+        np.concatenate([run.frequencies for run in runs])[order],
+        np.concatenate([run.impacts for run in runs])[order],
     )
 
 

@@ -163,7 +163,7 @@ class Reader:
 
     def _abbreviated(self, word: str) -> "Iterator[Alternative]":
         """What the word abbreviates, or is abbreviated to."""
-        for other in stems(_abbreviations().get(word, ())):
+        for other in stems(_abbreviations()[word]) if word in _abbreviations() else ():
             number = self._vocabulary.in_use(other)
             if number is not None:
                 yield Alternative(number, RELATED, "related", other)

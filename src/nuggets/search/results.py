@@ -27,7 +27,7 @@ POOL = 20  # results that share one softmax, or as many as are asked for if that
 TEMPERATURE = 0.35  # of the softmax, as documented
 # Without the boost, which says how far to trust a note and not what it is about. A note that
 # has nothing to do with the question has 0.21, half the weight of the vector.
-THRESHOLD = 0.26
+THRESHOLD = 0.28
 DIGITS = 9  # of a relevance; differences beyond are rounding, not ranking
 READ_CLOSELY = 20  # notes with most of the words are searched for the question word for word
 MANY_WORDS = 0.6  # of what the best note has; with fewer it cannot have all of them

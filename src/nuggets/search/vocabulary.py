@@ -51,7 +51,8 @@ class Vocabulary:
         self._word_signatures = Column("u8")
         self.word_counts = Column("i8")
         self.term_counts = Column("i4")
-        self._sorted: list[str] = []  # term names, for what begins alike; follows on demand
+        self._sorted: list[str] = []  # terms of words, for those that begin alike
+        self._unsorted: list[str] = []  # those that came since
 
     def numbers(self, tokens: list[str]) -> "NDArray[Any]":
         """The tokens by number, new ones included."""
@@ -92,6 +93,8 @@ class Vocabulary:
         if number is None:
             number = self.terms[name] = len(self.terms)
             self.term_names.append(name)
+            if not name.startswith(LABEL):
+                self._unsorted.append(name)
         return number
 
     def words_of(self, tokens: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
@@ -127,12 +130,12 @@ class Vocabulary:
         return [(self._names[place], int(self.word_terms.all[place])) for place in places]
 
     def _sort(self) -> None:
-        fresh = self.term_names[len(self._sorted) :]
-        if len(fresh) > INSERTED_SINGLY:
-            self._sorted = sorted(self.term_names)
+        if len(self._unsorted) > INSERTED_SINGLY:
+            self._sorted = sorted(self._sorted + self._unsorted)
         else:
-            for name in fresh:
+            for name in self._unsorted:
                 insort(self._sorted, name)
+        self._unsorted.clear()
 
     def beginning(self, start: str) -> "Iterator[str]":
         """Terms in use that begin so, in alphabetical order."""

@@ -24,7 +24,7 @@ class Hits:
     def __init__(self, directory: str) -> None:
         self._open = os.path.join(directory, "hits.jsonl")
         self._taken = os.path.join(directory, "hits-taken.jsonl")
-        self._seen: object = None
+        self._told: dict[int, int] = {}  # inode -> bytes that the picture has been told of
 
     def append(self, touches: Sequence[Touch]) -> int:
         """Write them down; how large the file is now. Fails silently: a memory that cannot be
@@ -47,16 +47,22 @@ class Hits:
         return 0
 
     def news(self) -> tuple[Touch, ...]:
-        """All that is waiting, if anything came since the last look."""
-        seen = tuple(map(_signature, (self._taken, self._open)))
-        if seen == self._seen:
-            return ()
-        self._seen = seen
-        return self.waiting()
+        """Those that came since the last look; each is told once."""
+        told, found = self._told, []
+        self._told = {}
+        for path in (self._taken, self._open):
+            status = _status(path)
+            if status is not None:
+                begin = told.get(status.st_ino, 0)
+                self._told[status.st_ino] = max(begin, status.st_size)
+                if begin < status.st_size:
+                    found += _touches(path, begin)
+        return tuple(found)
 
     def waiting(self) -> tuple[Touch, ...]:
         """All that is waiting."""
-        return (*_touches(self._taken), *_touches(self._open))
+        self._told = {}
+        return self.news()
 
     @contextmanager
     def taken(self) -> Iterator[tuple[Touch, ...]]:
@@ -94,9 +100,10 @@ def _is_settled(descriptor: int) -> bool:
     return False
 
 
-def _touches(path: str) -> Iterator[Touch]:
+def _touches(path: str, begin: int = 0) -> Iterator[Touch]:
     try:
         with open(path, "rb") as file:
+            file.seek(begin)
             written = file.read().split(b"\n")
     except OSError:
         return
@@ -106,9 +113,8 @@ def _touches(path: str) -> Iterator[Touch]:
             yield Touch(str(note_id), str(session), str(at))
 
 
-def _signature(path: str) -> tuple[int, int] | None:
+def _status(path: str) -> os.stat_result | None:
     try:
-        status = os.stat(path)
+        return os.stat(path)
     except OSError:
         return None
-    return status.st_ino, status.st_size

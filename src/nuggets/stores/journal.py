@@ -142,7 +142,7 @@ class Journal:
                 continue
             position = Position(logs[start], revision=max(since, start - 1))
             with suppress(Moved):  # folded away just now: as if it had been before we looked
-                for _, shape in self._entries(position):
+                for _, shape in self.entries(position):
                     if "revision" in shape:
                         yield Commit(
                             shape["revision"],
@@ -194,10 +194,10 @@ class Journal:
         return Position(revision=revision, at=end["at"])
 
     def _steps(self, position: Position) -> Iterator[tuple[Position, Step | None]]:
-        for reached, shape in self._entries(position):
+        for reached, shape in self.entries(position):
             yield reached, _step(shape) if "revision" in shape else None
 
-    def _entries(self, position: Position) -> Iterator[tuple[Position, dict[str, Any]]]:
+    def entries(self, position: Position) -> Iterator[tuple[Position, dict[str, Any]]]:
         """The whole lines after a position, each with the position after it. What is torn at the
         very end was never committed."""
         if not position.log:

@@ -73,6 +73,7 @@ export class Painter {
     drawLinks(context, scene, place, look, camera, inside);
     drawNodes(context, scene, place, look, camera, inside);
     drawLabels(context, scene, place, look, camera, inside, width);
+    if (scene.nodes.length > 150 && camera.k < 0.7 && !look.dims) drawRegions(context, scene, place, look);
   }
 }
 
@@ -134,7 +135,8 @@ function drawLinks(context, scene, place, look, camera, inside) {
   }
   context.lineWidth = Math.max(0.6, Math.min(1.4, camera.k));
   context.strokeStyle = look.colours.link;
-  context.globalAlpha = look.dims ? 0.25 : 1;
+  const crowded = Math.max(0.3, Math.min(1, 2500 / scene.links.length)); // or thousands become a fog
+  context.globalAlpha = look.dims ? 0.25 : crowded;
   context.stroke();
   context.globalAlpha = 1;
   if (!strong.length) return;
@@ -175,7 +177,7 @@ function drawNodes(context, scene, place, look, camera, inside) {
     } else {
       context.fillStyle = colour;
       context.fill();
-      if (members.length < 800) {
+      if (scene.nodes.length < MANY) {
         context.strokeStyle = look.colours.ground;
         context.lineWidth = 1.5;
         context.stroke();
@@ -221,6 +223,32 @@ function drawLabels(context, scene, place, look, camera, inside, width) {
     context.fillStyle = must ? look.colours.ink : look.colours.soft;
     context.fillText(text, x, y);
     drawn += 1;
+  }
+}
+
+// From afar, names of notes would be a blur; those of nuggets say where to look.
+function drawRegions(context, scene, place, look) {
+  const regions = new Map();
+  for (let i = 0; i < scene.nodes.length; i++) {
+    if (!look.isShown(i)) continue;
+    const name = scene.nodes[i].nugget;
+    const region = regions.get(name) ?? { x: 0, y: 0, count: 0 };
+    region.x += place[2 * i];
+    region.y += place[2 * i + 1];
+    region.count += 1;
+    regions.set(name, region);
+  }
+  context.font = `650 15px ${look.font}`;
+  context.textBaseline = "middle";
+  context.lineWidth = 5;
+  for (const [name, { x, y, count }] of regions) {
+    const text = short(plainLabel(name), 24);
+    context.globalAlpha = 0.85;
+    context.strokeStyle = look.colours.ground;
+    context.strokeText(text, x / count, y / count);
+    context.globalAlpha = 1;
+    context.fillStyle = look.colours.ink;
+    context.fillText(text, x / count, y / count);
   }
 }
 

@@ -29,7 +29,7 @@ def _mcp(call: Call) -> Outcome:
             "the MCP server needs one more package: pip install 'nuggets-memory[mcp]'"
         ) from None
     tools = ALL_TOOLS if call.options.tools == "all" else FEW_TOOLS
-    serve_stdio(Door(call.settings), tools)
+    serve_stdio(Door(call.settings, daily=True), tools)
     return Outcome(None, [])
 
 

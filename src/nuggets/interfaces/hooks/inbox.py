@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nuggets import times
 from nuggets.interfaces.hooks.payload import Event, files_of
@@ -48,24 +48,19 @@ def waiting(directory: str) -> bool:
 
 
 def fold(shelf: "NuggetShelf", directory: str) -> int:
-    """Turn what waits into temporary notes of this shelf's project; how many were new.
-
-    Sightings of other projects stay for those who work there.
-    """
-    seen: dict[str, bool] = {}
-    others: list[str] = []
+    """Turn what waits into temporary notes, each of its own project; how many were new."""
+    seen: dict[str, dict[str, bool]] = {}
     claims = list(_claimed(directory))
     for claim in claims:
         for line in _lines(claim):
-            if _project_of(line, shelf) != shelf.project:
-                others.append(line)
-                continue
-            relative, edited = _sighting(line, shelf.project)
+            project, relative, edited = _sighting(line, shelf.settings["project"])
             if relative:
-                seen[relative] = seen.pop(relative, False) or edited
-    count = _stored(shelf, seen) if seen else 0
-    if others:
-        append(place(directory, "inbox"), "".join(others[-KEPT:]))
+                files = seen.setdefault(project, {})
+                files[relative] = files.pop(relative, False) or edited
+    count = 0
+    with shelf.batch():
+        for project, files in seen.items():
+            count += _stored(shelf, project, dict(list(files.items())[-KEPT:]))
     for claim in claims:
         with suppress(OSError):
             os.unlink(claim)
@@ -101,67 +96,51 @@ def _lines(path: str) -> list[str]:
         return []
 
 
-def _read(line: str) -> list[Any]:
+def _sighting(line: str, told: str) -> tuple[str, str, bool]:
+    """Project, path inside of it, and whether the file was changed; no path: not to be kept."""
     try:
-        found = json.loads(line)
-    except ValueError:
-        return []
-    return found if isinstance(found, list) and len(found) == 4 else []
+        directory, path, edited, _ = json.loads(line)
+        project = told or current_project(directory)
+        whole = os.path.normpath(os.path.join(directory, path))
+    except (ValueError, TypeError):
+        return "", "", False
+    relative = os.path.relpath(whole, os.path.dirname(project)) if project else ""
+    outside = relative.startswith((os.pardir, ".git" + os.sep)) or relative == os.curdir
+    return project, "" if outside else relative, bool(edited)
 
 
-def _project_of(line: str, shelf: "NuggetShelf") -> str:
-    found = _read(line)
-    if not found:
-        return shelf.project  # unreadable: ours to throw away
-    return shelf.settings["project"] or current_project(str(found[0]))
-
-
-def _sighting(line: str, project: str) -> tuple[str, bool]:
-    """The file's path inside the project; "" for one outside of it."""
-    found = _read(line)
-    if not found or not project:
-        return "", False
-    root = os.path.dirname(project)
-    path = os.path.normpath(os.path.join(str(found[0]), str(found[1])))
-    relative = os.path.relpath(path, root)
-    inside = not relative.startswith((os.pardir, ".git" + os.sep)) and relative != os.curdir
-    return (relative if inside else ""), bool(found[2])
-
-
-def _stored(shelf: "NuggetShelf", seen: dict[str, bool]) -> int:
+def _stored(shelf: "NuggetShelf", project: str, seen: dict[str, bool]) -> int:
     from nuggets.secrets import found as secrets_in
 
-    known = {note.title: note for note in _of_project(shelf)}
+    known = {note.title: note for note in _of_project(shelf, project)}
     new = 0
-    with shelf.batch():
-        for relative, edited in seen.items():
-            title = f"file: {relative}"
-            what = f"{relative} was {'edited' if edited else 'read'} on {times.now()[:10]}"
-            note = known.pop(title, None)
-            if note is not None:
-                if note.content != what:
-                    shelf.edit_note(note.id, content=what)
-            elif not secrets_in(relative):
-                shelf.create_note(
-                    NUGGET,
-                    title,
-                    what,
-                    [TAG],
-                    scope="project",
-                    source="tool_observation",
-                    stability="temporary",
-                    project=shelf.project,
-                )
-                new += 1
-        oldest = sorted(known.values(), key=lambda note: note.updated_at)
-        for note in oldest[: max(0, len(known) + len(seen) - KEPT)]:
-            shelf.delete_note(note.id, hard=True)
+    for relative, edited in seen.items():
+        title = f"file: {relative}"
+        what = f"{relative} was {'edited' if edited else 'read'} on {times.now()[:10]}"
+        note = known.pop(title, None)
+        if note is not None:
+            shelf.edit_note(note.id, content=what, hidden=False)
+        elif not secrets_in(relative):
+            shelf.create_note(
+                NUGGET,
+                title,
+                what,
+                [TAG],
+                scope="project",
+                source="tool_observation",
+                stability="temporary",
+                project=project,
+            )
+            new += 1
+    oldest = sorted(known.values(), key=lambda note: note.updated_at)
+    for note in oldest[: max(0, len(known) + len(seen) - KEPT)]:
+        shelf.delete_note(note.id, hard=True)
     return new
 
 
-def _of_project(shelf: "NuggetShelf") -> list[MemoryNote]:
-    """Sightings of this project, the archived too: a file seen again is no second note."""
+def _of_project(shelf: "NuggetShelf", project: str) -> list[MemoryNote]:
+    """Sightings of a project, the archived too: a file seen again is no second note."""
     if not shelf.has(NUGGET):
         return []
     notes = shelf.list_notes(nugget=NUGGET, tag=TAG, include_hidden=True)
-    return [note for note in notes if note.project == shelf.project]
+    return [note for note in notes if note.project == project]

@@ -165,7 +165,7 @@ TOOLS = (
     Tool(
         "search_notes",
         "Search notes",
-        "Find notes by what they are about, when you start a task or recall found no fact. "
+        "Find notes by topic, when you start a task or recall found no fact. "
         "Returns an index (id, title, one line), best first; open what matters with get_note.",
         object_schema(
             {
@@ -194,8 +194,8 @@ TOOLS = (
     Tool(
         "status",
         "Memory status",
-        "See which nuggets exist, how full they are and which project you are in; use it to "
-        "choose a nugget before you store something new.",
+        "See which nuggets exist, how full they are and which project you are in, before you "
+        "choose a nugget for something new.",
         object_schema({"nugget": _NUGGET}),
         object_schema({"nuggets": _ITEMS, "project": TEXT}, ("nuggets", "project")),
         READ,

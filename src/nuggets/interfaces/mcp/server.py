@@ -22,6 +22,7 @@ from nuggets.settings import Settings
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
+    from nuggets.interfaces.scheduler import Heartbeat
     from nuggets.shelf import NuggetShelf
 
 SESSION_KEY = "nuggets/session"  # in `_meta`: a client that knows its conversation says so
@@ -34,8 +35,11 @@ T = TypeVar("T")
 class Door:
     """The shelf of one server: opened by the first call that needs it, used one call at a time."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, daily: bool = False) -> None:
+        """`daily`: while the server is up it looks after the daily clean-up."""
         self.settings = settings
+        self._daily = daily
+        self._heartbeat: Heartbeat | None = None
         self._shelf: NuggetShelf | None = None
         self._turn: anyio.CapacityLimiter | None = None
         self._own_session = f"mcp-{os.urandom(6).hex()}"
@@ -49,6 +53,11 @@ class Door:
             self._shelf = NuggetShelf.open(
                 self.settings["dir"], settings=self.settings, client="mcp", project=project
             )
+            if self._daily:
+                from nuggets.interfaces.scheduler import Heartbeat
+
+                self._heartbeat = Heartbeat(self._shelf)
+                self._heartbeat.start()
         return self._shelf
 
     async def in_turn(self, work: Callable[[], T]) -> T:
@@ -67,13 +76,14 @@ class Door:
         if isinstance(said, str) and said.strip():
             return said.strip()[:200]
         headers = getattr(ctx.request, "headers", None)
-        connection = headers.get("mcp-session-id") if headers is not None else None
-        if connection:
-            return f"mcp-{connection}"[:200]
+        if headers is not None:  # over HTTP a client without a session is one a day
+            return f"mcp-{headers.get('mcp-session-id') or times.now()[:10]}"[:200]
         told = str(self.settings["session"])
         return told or noted_session(self.settings["dir"], os.getppid()) or self._own_session
 
     def close(self) -> None:
+        if self._heartbeat is not None:
+            self._heartbeat.stop()
         if self._shelf is not None:
             self._shelf.close()
 

@@ -13,15 +13,20 @@ from nuggets.interfaces.mcp.arguments import (
 )
 from nuggets.interfaces.mcp.tool import ADD, CHANGE, HEAD, TIDY, Answer, Asked, Json, Tool, receipt
 from nuggets.records import SCOPES, STABILITIES, TYPES
+from nuggets.text import folded
 
 _NOTE = told(TEXT, "id or exact title")
 _NUGGET = told(TEXT, "topic, e.g. project, prefs, learnings; made if new")
+_PERSONAL = ("prefs", "preferences", "user", "self")
+_PERSONAL_PREFIXES = ("user:", "self:", "pref:")
 _META = {"scope": one_of(SCOPES), "stability": one_of(STABILITIES)}
 
 
 def _remember(asked: Asked, given: Json) -> Answer:
     _refuse_unfit(given["key"], given["value"])
     nugget, key, value = given.pop("nugget"), given.pop("key"), given.pop("value")
+    if not _is_known_everywhere(asked, nugget, key):
+        given.update(_home(asked, nugget, key, given))
     return receipt("Remembered", asked.shelf.remember(nugget, key, value, **given))
 
 
@@ -36,6 +41,7 @@ def _forget(asked: Asked, given: Json) -> Answer:
 def _create(asked: Asked, given: Json) -> Answer:
     _refuse_unfit(given["title"], given["content"], *given.get("tags", ()))
     nugget, title, content = given.pop("nugget"), given.pop("title"), given.pop("content")
+    given.update(_home(asked, nugget, title, given))
     note = asked.shelf.create_note(nugget, title, content, given.pop("tags", ()), **given)
     return receipt("Noted", note)
 
@@ -103,6 +109,23 @@ def _promote(asked: Asked, given: Json) -> Answer:
         {"promoted": count, "project": asked.shelf.project},
         f"{count} new entries for MEMORY.md of {where}.",
     )
+
+
+def _home(asked: Asked, nugget: str, name: str, given: Json) -> Json:
+    """What an agent learns at work belongs to the project, unless it is about a person.
+
+    Left to inference, "auth handler" would be the user's and show up in every other project.
+    """
+    personal = folded(nugget) in _PERSONAL or folded(name).startswith(_PERSONAL_PREFIXES)
+    return {} if "scope" in given or personal else {"project": asked.shelf.project}
+
+
+def _is_known_everywhere(asked: Asked, nugget: str, key: str) -> bool:
+    if not asked.shelf.has(nugget):
+        return False
+    wanted = folded(key)
+    facts = asked.shelf.facts(nugget)
+    return any(not fact.project and folded(fact.title) == wanted for fact in facts)
 
 
 def _refuse_unfit(*texts: str) -> None:

@@ -77,7 +77,7 @@ def application(
         Route("/api/openapi.json", openapi),
         Route("/api/events", listen),
         *_routes(shelf),
-        *(Mount(path, app) for path, app in (mounted or {}).items()),
+        *(Route(path, app) for path, app in (mounted or {}).items()),
         Route("/api/{anything:path}", _nowhere),
         Mount("/", Page(directory=PAGE, html=True)),
     ]

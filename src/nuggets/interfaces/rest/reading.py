@@ -3,7 +3,7 @@
 from typing import Any
 
 from nuggets import codec
-from nuggets.errors import NotFound, NuggetsError
+from nuggets.errors import NotFound
 from nuggets.interfaces.rest import views
 from nuggets.interfaces.rest.operation import (
     NAME,
@@ -24,6 +24,8 @@ from nuggets.records import KINDS, SCOPES, TYPES
 from nuggets.shelf import NuggetShelf
 
 QUERY: Schema = {"type": "string", "minLength": 1, "maxLength": 2000}
+TEXT_SHOWN = 100_000  # characters of MEMORY.md; hosts load a quarter of that
+EXPLAINED = 300  # notes, those with most hits first
 LOOKED_AT = 5000  # steps of the history that a plot, or the list of clean-ups, is made from
 FILTERS: dict[str, Schema] = {
     "nugget": NAME,
@@ -48,7 +50,7 @@ def _summary(shelf: NuggetShelf, given: Given) -> Any:
     nuggets = shelf.list()
     return {
         "revision": shelf.revision,
-        "project": shelf.project.rpartition("/")[2],
+        "project": shelf.project.removesuffix("/.git").rpartition("/")[2],
         "nuggets": [views.status(status) for status in nuggets],
     }
 
@@ -109,7 +111,8 @@ def _recent(shelf: NuggetShelf) -> Any:
 
 
 def _preview(shelf: NuggetShelf, given: Given) -> Any:
-    return views.plain(shelf.reflect(given.get("nugget"), given.get("limit"), dry_run=True))
+    result = shelf.reflect(given.get("nugget"), given.get("limit"), dry_run=True)
+    return codec.reflection_to_json(result)
 
 
 def _passes(shelf: NuggetShelf, given: Given) -> Any:
@@ -119,11 +122,21 @@ def _passes(shelf: NuggetShelf, given: Given) -> Any:
 
 def _promotion(shelf: NuggetShelf, given: Given) -> Any:
     try:
-        return {"problem": None, "notes": views.plain(shelf.explain_promotion())}
-    except NotFound:
-        raise
-    except NuggetsError as problem:  # no memory file here: that is worth showing, not a failure
-        return {"problem": str(problem), "notes": []}
+        path = shelf.memory_path()
+    except NotFound as problem:  # no memory file here: that is worth showing, not a failure
+        return {"problem": str(problem), "path": "", "text": "", "notes": []}
+    planned = shelf.promotion(dry_run=True)
+    hits = {note.id: note.hits for note in shelf.list_notes(include_hidden=True)}
+    return {
+        "problem": None,
+        "path": path,
+        "text": planned.text[:TEXT_SHOWN],
+        "notes": [
+            {**views.plain(why), "hits": hits.get(why.note_id, 0)}
+            for why in planned.explanations
+            if why.outcome != "out" or hits.get(why.note_id, 0)
+        ][:EXPLAINED],
+    }
 
 
 def _activity(shelf: NuggetShelf, given: Given) -> Any:
@@ -133,7 +146,10 @@ def _activity(shelf: NuggetShelf, given: Given) -> Any:
 _LIMIT = whole(1, 200, 20)
 _NOTES = array(named("Note"))
 _SUMMARY = shape({"revision": COUNT, "project": TEXT, "nuggets": array(named("Status"))})
-_PROMOTION = shape({"problem": or_null(TEXT), "notes": array({"type": "object"})})
+_WHY = shape({"noteId": TEXT, "title": TEXT, "outcome": TEXT, "reason": TEXT, "hits": COUNT})
+_PROMOTION = shape(
+    {"problem": or_null(TEXT), "path": TEXT, "text": TEXT, "notes": array(_WHY)},
+)
 
 OPERATIONS = (
     Operation(

@@ -106,7 +106,7 @@ def _undo(shelf: NuggetShelf, given: Given) -> Any:
 
 
 def _reflect(shelf: NuggetShelf, given: Given) -> Any:
-    return views.plain(shelf.reflect(given.get("nugget"), given.get("limit")))
+    return codec.reflection_to_json(shelf.reflect(given.get("nugget"), given.get("limit")))
 
 
 def _promote(shelf: NuggetShelf, given: Given) -> Any:

@@ -1,0 +1,237 @@
+import os
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from web_serving import HOST, client
+
+from nuggets import NuggetShelf
+from nuggets.errors import InvalidInput, StoreError
+from nuggets.interfaces.rest.app import OPERATIONS
+from nuggets.interfaces.rest.guard import BODY_BYTES
+from nuggets.interfaces.serve import Address, access_token, serve
+from nuggets.settings import load
+
+NOTE = {"nugget": "p", "title": "t", "content": "c"}
+PATHS = ("/", "/app.js", "/api/graph", "/api/openapi.json", "/api/nowhere", "/mcp")
+
+
+def code(answer: Any) -> tuple[int, str]:
+    return answer.status_code, answer.json()["error"]["code"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1:1", "127.0.0.1.evil.example:6844", ""])
+def test_another_name_than_ours_is_refused_on_every_route(
+    shelf: NuggetShelf, path: str, host: str
+) -> None:
+    with client(shelf) as web:
+        answer = web.get(path, headers={"Host": host})
+
+    assert code(answer) == (421, "wrong_host")
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1:1", "file://"])
+def test_a_foreign_origin_is_refused_on_every_route(
+    shelf: NuggetShelf, path: str, origin: str
+) -> None:
+    with client(shelf) as web:
+        answer = web.get(path, headers={"Origin": origin})
+
+    assert code(answer) == (403, "foreign_origin")
+
+
+def test_our_own_origin_is_welcome(shelf: NuggetShelf) -> None:
+    with client(shelf, Origin=f"http://{HOST}") as web:
+        assert web.post("/api/notes", json=NOTE).status_code == 201
+
+
+def test_what_another_site_embeds_is_refused_and_a_link_to_the_page_is_not(
+    shelf: NuggetShelf,
+) -> None:
+    embedded = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+    followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    with client(shelf) as web:
+        assert web.get("/api/graph", headers=embedded).status_code == 403
+        assert web.get("/app.js", headers=embedded).status_code == 403
+        assert web.get("/", headers=followed).status_code == 200
+        assert web.get("/api/graph", headers=followed).status_code == 403
+
+
+def test_no_answer_allows_another_origin(shelf: NuggetShelf) -> None:
+    ask = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
+    with client(shelf) as web:
+        answers = [web.options("/api/notes", headers=ask), web.get("/api/graph")]
+
+    assert answers[0].status_code == 403
+    for answer in answers:
+        assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+def test_a_body_that_is_not_declared_as_json_is_refused(shelf: NuggetShelf, kind: str) -> None:
+    with client(shelf) as web:
+        answer = web.post(
+            "/api/notes",
+            content='{"nugget":"p","title":"t","content":"c"}',
+            headers={"Content-Type": kind},
+        )
+
+    assert code(answer) == (415, "not_json")
+    assert shelf.revision == 0
+
+
+def test_an_oversize_body_is_refused_announced_or_not(shelf: NuggetShelf) -> None:
+    headers = {"Content-Type": "application/json"}
+
+    def unannounced() -> Iterator[bytes]:
+        for _ in range(BODY_BYTES // 65536 + 2):
+            yield b" " * 65536
+
+    with client(shelf) as web:
+        announced = web.post("/api/notes", content=b" " * (BODY_BYTES + 1), headers=headers)
+        streamed = web.post("/api/notes", content=unannounced(), headers=headers)
+
+    assert code(announced) == (413, "too_large")
+    assert code(streamed) == (413, "too_large")
+
+
+def test_every_answer_carries_the_policy_that_keeps_foreign_code_out(shelf: NuggetShelf) -> None:
+    with client(shelf) as web:
+        answers = [web.get("/"), web.get("/api/graph"), web.get("/api/nowhere")]
+
+    for answer in answers:
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": "Bearer wrong"},
+        {"Authorization": "Basic secret-token"},
+        {"Authorization": "Bearer"},
+        {"Cookie": "nuggets_token=wrong"},
+        {"Cookie": "other=secret-token"},
+    ],
+)
+def test_without_the_right_token_no_route_answers(
+    shelf: NuggetShelf, path: str, headers: dict[str, str]
+) -> None:
+    with client(shelf, token="secret-token") as web:
+        answer = web.get(path, headers=headers)
+
+    assert code(answer) == (401, "no_token")
+
+
+def test_every_operation_asks_for_the_token(shelf: NuggetShelf) -> None:
+    with client(shelf, token="secret-token") as web:
+        for operation in OPERATIONS:
+            path = operation.path.replace("{", "").replace("}", "")
+            body = None if operation.body is None else {}
+            answer = web.request(operation.method, path, json=body)
+            assert answer.status_code == 401, operation.name
+
+
+def test_the_right_token_opens_by_header_by_link_and_by_cookie(shelf: NuggetShelf) -> None:
+    with client(shelf, token="secret-token") as web:
+        headers = {"Authorization": "Bearer secret-token"}
+        assert web.get("/api/graph", headers=headers).status_code == 200
+        assert web.get("/?token=wrong").status_code == 401
+        assert web.get("/api/graph?token=secret-token").status_code == 401
+        entered = web.get("/?token=secret-token", follow_redirects=False)
+        assert (entered.status_code, entered.headers["location"]) == (303, "/")
+        cookie = entered.headers["set-cookie"].lower()
+        assert "httponly" in cookie
+        assert "samesite=strict" in cookie
+        assert web.get("/api/graph").status_code == 200
+
+
+def test_reading_changes_nothing(shelf: NuggetShelf) -> None:
+    note = shelf.create_note("p", "title", "content")
+    shelf.remember("p", "key", "value")
+    before = shelf.revision, shelf.list_notes()
+    with client(shelf) as web:
+        for operation in OPERATIONS:
+            if operation.method == "GET":
+                path = operation.path.format(nugget="p", note=note.id)
+                query = {"query": "title content key"} if operation.needed else {}
+                assert web.get(path, params=query).status_code == 200, operation.name
+
+    assert (shelf.revision, shelf.list_notes()) == before
+
+
+def test_a_failure_of_ours_tells_the_network_nothing(shelf: NuggetShelf) -> None:
+    del shelf._picture
+    with client(shelf, raises=False) as web:
+        answer = web.get("/api/graph")
+
+    assert answer.status_code == 500
+    assert "Traceback" not in answer.text
+    assert "_picture" not in answer.text
+
+
+def test_the_usual_address_is_this_machine_only() -> None:
+    address = Address("127.0.0.1", 0)
+    try:
+        assert address.is_loopback
+        assert address.socket.getsockname()[0] == "127.0.0.1"
+        for name in ("localhost", "127.0.0.1", "[::1]", "LOCALHOST"):
+            assert address.is_ours(f"{name}:{address.port}")
+        for name in ("evil.example", "192.168.1.2", "localhost.evil.example", "0.0.0.0", ""):
+            assert not address.is_ours(f"{name}:{address.port}")
+        assert not address.is_ours(f"localhost:{address.port + 1}")
+        assert not address.is_ours("localhost")
+    finally:
+        address.socket.close()
+
+
+def test_an_address_for_others_goes_by_its_own_names_and_needs_a_token() -> None:
+    address = Address("0.0.0.0", 0)
+    try:
+        assert not address.is_loopback
+        assert address.is_ours(f"192.168.1.2:{address.port}")
+        assert address.is_ours(f"{socket.gethostname()}:{address.port}")
+        assert not address.is_ours(f"evil.example:{address.port}")
+        with pytest.raises(InvalidInput, match="token"):
+            serve(NuggetShelf("memory:", project=""), address)
+    finally:
+        address.socket.close()
+
+
+def test_a_port_that_is_taken_is_said_and_the_next_is_found_unasked() -> None:
+    first = Address("127.0.0.1", None)
+    second = Address("127.0.0.1", None)
+    try:
+        assert first.port != second.port
+        with pytest.raises(InvalidInput, match="cannot listen"):
+            Address("127.0.0.1", first.port)
+        with pytest.raises(InvalidInput, match="65535"):
+            Address("127.0.0.1", 70000)
+    finally:
+        first.socket.close()
+        second.socket.close()
+
+
+def test_the_token_is_made_once_and_only_its_owner_can_read_it(tmp_path: Any) -> None:
+    settings = load({}, {"dir": str(tmp_path / "shelf")})
+    before = os.umask(0)
+    try:
+        token = access_token(settings)
+    finally:
+        os.umask(before)
+    path = tmp_path / "shelf" / "token"
+
+    assert len(token) >= 32
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+    assert access_token(settings) == token
+    path.chmod(0o644)
+    with pytest.raises(StoreError, match="others can read"):
+        access_token(settings)

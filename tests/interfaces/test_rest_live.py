@@ -1,0 +1,99 @@
+"""A real server beside real commands: live events, MCP over HTTP, and a quiet end."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterator
+from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
+from typing import Any
+
+import pytest
+from web_serving import Served, served
+
+SOON = 1.0  # seconds within which a write from elsewhere is told
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Served]:
+    with served(str(tmp_path / "shelf")) as found:
+        yield found
+
+
+def connected(server: Served) -> HTTPConnection:
+    return HTTPConnection(server.url.removeprefix("http://").rstrip("/"), timeout=20)
+
+
+def next_event(stream: HTTPResponse) -> tuple[str, Any]:
+    kind = ""
+    for line in stream:
+        if line.startswith(b"event: "):
+            kind = line[7:].decode().strip()
+        elif line.startswith(b"data: "):
+            return kind, json.loads(line[6:])
+    raise AssertionError("the stream ended")
+
+
+def test_a_write_of_another_process_is_told_within_a_second(server: Served) -> None:
+    connection = connected(server)
+    connection.request("GET", "/api/events")
+    stream = connection.getresponse()
+
+    assert next_event(stream) == ("hello", {"revision": 0})
+    written = server.run("note", "add", "project", "From elsewhere", "text")
+    done = time.monotonic()
+    kind, news = next_event(stream)
+    assert time.monotonic() - done < SOON
+    assert kind == "change"
+    assert [node["id"] for node in news["put"]] == [written["id"]]
+    assert news["steps"][0]["client"] == "cli"
+    server.run("note", "delete", written["id"], "--yes")
+    assert next_event(stream)[1]["drop"] == [written["id"]]
+    connection.close()
+
+
+def test_agents_reach_the_same_shelf_by_mcp_over_http(server: Served) -> None:
+    server.run("remember", "project", "test cmd", "make test")
+    connection = connected(server)
+    headers = {
+        "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream",
+    }
+    start = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": start}
+
+    connection.request("POST", "/mcp", json.dumps(hello), headers)
+    answer = connection.getresponse()
+
+    assert answer.status == 200
+    assert b"protocolVersion" in answer.read()
+    connection.request("POST", "/mcp", json.dumps(hello), {**headers, "Origin": "http://evil"})
+    assert connection.getresponse().status == 403
+    connection.close()
+
+
+def test_the_server_ends_soon_although_a_page_is_listening(server: Served) -> None:
+    connection = connected(server)
+    connection.request("GET", "/api/events")
+    next_event(connection.getresponse())
+
+    began = time.monotonic()
+    os.kill(server.process.pid, signal.SIGINT)
+
+    assert server.process.wait(20) == 0
+    assert time.monotonic() - began < 5
+    connection.close()
+
+
+def test_the_socket_is_open_to_this_machine_only(server: Served) -> None:
+    port = int(server.url.rstrip("/").rpartition(":")[2])
+    listening = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+
+    addresses = {entry[1] for entry in listening if entry[3] == "0A"}
+    assert f"0100007F:{port:04X}" in addresses
+    assert f"00000000:{port:04X}" not in addresses

@@ -1,0 +1,249 @@
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+from web_serving import client
+
+from nuggets import NuggetShelf
+
+
+@pytest.fixture
+def web(shelf: NuggetShelf) -> Iterator[TestClient]:
+    with client(shelf) as found:
+        yield found
+
+
+def created(web: TestClient, title: str, content: str = "text", **more: Any) -> dict[str, Any]:
+    body = {"nugget": "project", "title": title, "content": content, **more}
+    answer = web.post("/api/notes", json=body)
+    assert answer.status_code == 201, answer.text
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def code(answer: Any) -> tuple[int, str]:
+    return answer.status_code, answer.json()["error"]["code"]
+
+
+def test_an_empty_shelf_has_empty_answers(web: TestClient) -> None:
+    assert web.get("/api/graph").json() == {"revision": 0, "nodes": []}
+    assert web.get("/api/status").json()["nuggets"] == []
+    assert web.get("/api/search", params={"query": "anything"}).json() == []
+    assert web.get("/api/history").json() == []
+    assert web.get("/api/activity").json() == {"steps": [], "recalls": []}
+
+
+def test_a_note_that_was_created_is_found_by_search_and_in_the_graph(web: TestClient) -> None:
+    note = created(web, "Auth middleware", "JWT with RS256", tags=["auth"])
+
+    found = web.get("/api/search", params={"query": "authentication", "why": "true"}).json()
+    assert [result["note"]["id"] for result in found] == [note["id"]]
+    assert found[0]["why"]["words"]
+    assert [node["title"] for node in web.get("/api/graph").json()["nodes"]] == ["Auth middleware"]
+
+
+def test_an_edit_keeps_what_was_not_given(web: TestClient) -> None:
+    note = created(web, "Deploy", "by hand", tags=["ci"])
+
+    edited = web.patch(f"/api/notes/{note['id']}", json={"content": "by machine"}).json()
+
+    assert edited["content"] == "by machine"
+    assert edited["title"] == "Deploy"
+    assert "ci" in edited["tags"]
+
+
+def test_an_edit_of_what_someone_else_changed_is_a_conflict(web: TestClient) -> None:
+    note = created(web, "Deploy", "one")
+    at = f"/api/notes/{note['id']}"
+    web.patch(at, json={"content": "two"})
+
+    late = web.patch(at, json={"content": "three", "expected": note["updatedAt"]})
+
+    assert code(late) == (409, "conflict")
+    assert web.get(at).json()["content"] == "two"
+
+
+def test_links_are_seen_from_both_ends_and_can_be_taken_away(web: TestClient) -> None:
+    a, b = created(web, "A")["id"], created(web, "B")["id"]
+
+    assert web.post("/api/links", json={"a": a, "b": b, "reason": "why"}).json() == {"added": True}
+    assert web.get(f"/api/notes/{b}").json()["links"][0]["to"] == a
+    gone = web.delete("/api/links", params={"a": a, "b": b, "reason": "why"})
+    assert gone.json() == {"removed": True}
+    assert web.get(f"/api/notes/{b}").json()["links"] == []
+
+
+def test_archiving_and_restoring_a_note(web: TestClient) -> None:
+    note = created(web, "Old")
+    at = f"/api/notes/{note['id']}"
+
+    assert web.delete(at).json()["hidden"] is True
+    assert web.get("/api/notes").json() == []
+    assert web.post(f"{at}/restore", json={}).json()["hidden"] is False
+    assert len(web.get("/api/notes").json()) == 1
+
+
+def test_merging_archives_the_other_note(web: TestClient) -> None:
+    one, other = created(web, "One", "a line")["id"], created(web, "Other", "another")["id"]
+
+    merged = web.post(f"/api/notes/{one}/merge", json={"source": other}).json()
+
+    assert "another" in merged["content"]
+    assert web.get(f"/api/notes/{other}").json()["hidden"] is True
+
+
+def test_facts_are_remembered_recalled_and_forgotten(web: TestClient) -> None:
+    at = "/api/nuggets/project/facts"
+    web.post(at, json={"key": "test cmd", "value": "make test"})
+
+    found = web.get("/api/recall", params={"query": "test cmnd"}).json()
+    assert (found["answer"], found["match"]) == ("make test", "fuzzy")
+    assert [fact["title"] for fact in web.get(at).json()] == ["test cmd"]
+    assert web.get("/api/nuggets/project").json()["fact_count"] == 1
+    assert web.delete(at, params={"key": "test cmd"}).json() == {"forgotten": True}
+    assert web.get("/api/recall", params={"query": "test cmd"}).json()["found"] is False
+
+
+def test_looking_counts_nothing_and_recalling_in_a_session_counts_once(web: TestClient) -> None:
+    fact = web.post("/api/nuggets/p/facts", json={"key": "port", "value": "80"}).json()
+    at = f"/api/notes/{fact['id']}"
+    before = web.get(at).json()
+    for path in ("/api/recall?query=port", "/api/search?query=port", at, "/api/graph"):
+        web.get(path)
+
+    assert web.get(at).json() == before
+    for _ in range(2):
+        web.post("/api/recall", json={"query": "port", "session": "s1"})
+    assert web.get(at).json()["hits"] == 1
+
+
+def test_the_history_can_be_undone_step_by_step(web: TestClient) -> None:
+    note = created(web, "Deploy", "one")
+    at = f"/api/notes/{note['id']}"
+    web.patch(at, json={"content": "two"})
+
+    steps = web.get(f"{at}/history").json()
+    assert [step["action"] for step in steps] == ["edit_note", "create_note"]
+    assert steps[0]["notes"][0]["before"]["content"] == "one"
+    web.post("/api/undo", json={"revision": steps[0]["revision"]})
+    assert web.get(at).json()["content"] == "one"
+    assert code(web.post("/api/undo", json={"revision": 999})) == (404, "not_found")
+
+
+def test_a_large_step_shows_its_first_notes_and_how_many_there_were(
+    shelf: NuggetShelf, web: TestClient
+) -> None:
+    with shelf.batch():
+        for n in range(30):
+            shelf.create_note("project", f"note {n}", "text")
+
+    step = web.get("/api/history").json()[0]
+
+    assert (len(step["notes"]), step["noteCount"]) == (20, 30)
+
+
+def test_a_clean_up_is_previewed_applied_and_undone(shelf: NuggetShelf, web: TestClient) -> None:
+    note = created(web, "tmp scratch", "x")
+    revision = shelf.revision
+
+    planned = web.get("/api/reflection").json()
+    assert [change["type"] for change in planned["changes"]] == ["hide"]
+    assert shelf.revision == revision
+    assert web.post("/api/reflection", json={}).json()["hidden"] == 1
+    passes = web.get("/api/reflections").json()
+    assert passes[0]["notes"][0]["id"] == note["id"]
+    web.post("/api/undo", json={"revision": passes[0]["revision"]})
+    assert web.get(f"/api/notes/{note['id']}").json()["hidden"] is False
+
+
+def test_promotion_says_what_is_close_and_writes_only_where_it_is_told(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "MEMORY.md"
+    monkeypatch.setenv("NUGGETS_MEMORY_FILE", str(path))
+    shelf = NuggetShelf("memory:", project="")
+    shelf.remember("project", "port", "80")
+    with client(shelf) as web:
+        for session in ("a", "b", "c"):
+            web.post("/api/recall", json={"query": "port", "session": session})
+
+        planned = web.get("/api/promotion").json()
+        assert [(n["title"], n["outcome"], n["hits"]) for n in planned["notes"]] == [
+            ("port", "new", 3)
+        ]
+        assert not path.exists()
+        assert code(web.post("/api/promotion", json={"path": "/tmp/x.md"}))[0] == 400
+        assert web.post("/api/promotion", json={}).json() == {"promoted": 1}
+    assert "**port**: 80" in path.read_text()
+
+
+def test_without_a_memory_file_the_page_is_told_how_to_name_one(
+    web: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NUGGETS_MEMORY_FILE", raising=False)
+
+    assert "NUGGETS_MEMORY_FILE" in web.get("/api/promotion").json()["problem"]
+
+
+def test_activity_tells_writes_by_client_and_recalls_by_session(
+    shelf: NuggetShelf, web: TestClient
+) -> None:
+    shelf.remember("project", "port", "80")
+    shelf.recall("port", session="s1")
+    shelf.remember("project", "host", "here")
+
+    told = web.get("/api/activity").json()
+
+    assert [step["client"] for step in told["steps"]] == ["python", "python"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "expected"),
+    [
+        ("GET", "/api/search", None, (400, "invalid_input")),
+        ("GET", "/api/search?query=", None, (400, "invalid_input")),
+        ("GET", "/api/search?query=a&limit=0", None, (400, "invalid_input")),
+        ("GET", "/api/search?query=a&limit=many", None, (400, "invalid_input")),
+        ("GET", "/api/search?query=a&query=b", None, (400, "invalid_input")),
+        ("GET", "/api/search?query=a&unknown=1", None, (400, "invalid_input")),
+        ("GET", "/api/notes?include_hidden=maybe", None, (400, "invalid_input")),
+        ("GET", "/api/notes/nothing-here", None, (404, "not_found")),
+        ("GET", "/api/nuggets/none", None, (404, "not_found")),
+        ("GET", "/api/nowhere", None, (404, "not_found")),
+        ("PUT", "/api/notes", {}, (405, "not_allowed")),
+        ("POST", "/api/notes", {}, (400, "invalid_input")),
+        ("POST", "/api/notes", [], (400, "invalid_input")),
+        ("POST", "/api/undo", {"revision": True}, (400, "invalid_input")),
+        ("POST", "/api/undo", {}, (404, "not_found")),
+        ("POST", "/api/links", {"a": "x", "b": "y", "because": "z"}, (400, "invalid_input")),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_name(
+    web: TestClient, method: str, path: str, body: Any, expected: tuple[int, str]
+) -> None:
+    assert code(web.request(method, path, json=body)) == expected
+
+
+@pytest.mark.parametrize("body", ["", "{", '{"a": NaN}', '{"title": "a", "title": "b"}', "[" * 99999])
+def test_a_body_that_is_no_json_is_refused(web: TestClient, body: str) -> None:
+    headers = {"Content-Type": "application/json"}
+
+    assert code(web.post("/api/notes", content=body, headers=headers)) == (400, "invalid_input")
+
+
+def test_half_a_character_is_refused(web: TestClient) -> None:
+    body = '{"nugget": "p", "title": "\\ud800", "content": "x"}'
+
+    answer = web.post("/api/notes", content=body, headers={"Content-Type": "application/json"})
+
+    assert code(answer) == (400, "invalid_input")
+
+
+def test_the_page_and_its_files_are_served(web: TestClient) -> None:
+    assert "<title>Nuggets</title>" in web.get("/").text
+    for name in ("app.js", "layout.js", "style.css", "icon.svg"):
+        assert web.get(f"/{name}").status_code == 200
+    assert web.get("/../serve.py").status_code == 404
+    assert web.get("/%2e%2e/serve.py").status_code == 404
+    assert code(web.get("/nothing.js")) == (404, "not_found")

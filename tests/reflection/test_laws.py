@@ -1,0 +1,187 @@
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from graph_samples import LATER, NOW, by_id, sample
+from nuggets.graph.links import asymmetries, linked
+from nuggets.records import GraphNoteMetaInput, MemoryNote, NoteKind, Touch
+from nuggets.reflection import Policy, ReflectionResult, reflect, still_valid
+from nuggets.state import State, touched
+
+ALL = Policy(max_notes=1000)
+AFTER = "2026-02-01T10:31:00.000Z"
+TITLES = ("tmp x", "Auth", "JWT keys", "user: scratch 2", "Deploy", "設定 の キー", "Template")
+PIECES = (
+    "jwt rotation keys vault", "jwt", "deploy pushes the image to the registry and restarts it",
+    "deploy pushes the image to the registry and restarts them", "src/auth/keys.pem", "", "  ",
+    "ok", "```\n}\n}\n```", "port 80", "A:", "  indented", "I prefer tabs", "鍵は金庫にある", "x" * 60,
+)  # fmt: skip
+
+
+def graph(seed: int, count: int = 14) -> dict[str, MemoryNote]:
+    chance = random.Random(seed)
+    notes: dict[str, MemoryNote] = {}
+    for number in range(count):
+        content = "\n".join(chance.choices(PIECES, k=chance.randint(1, 5)))
+        kind: NoteKind = "fact" if chance.random() < 0.25 else "note"
+        note = sample(
+            number,
+            kind=kind,
+            title=f"{chance.choice(TITLES)} {number}",
+            content=content if kind == "note" else content.strip() or "value",
+            nugget=chance.choice(("learnings", "project")),
+            given=GraphNoteMetaInput(
+                scope=chance.choice((None, "user", "user", "shared", "self")),
+                stability=chance.choice((None, "temporary")),
+            ),
+        )
+        notes[note.id] = note._replace(
+            content=content if kind == "note" else note.content,
+            hits=chance.randrange(3),
+            hidden=chance.random() < 0.1,
+            last_accessed_at=chance.choice((NOW, "2026-01-01T00:00:00.000Z")),
+            updated_at=chance.choice((NOW, "2026-01-01T00:00:00.000Z")),
+        )
+    for _ in range(chance.randrange(8)):
+        a, b = chance.sample(sorted(notes), 2)
+        notes |= by_id(*(linked(notes[a], notes[b], chance.choice("xyz"), NOW) or ()))
+    return notes
+
+
+def applied(
+    notes: dict[str, MemoryNote], now: str = LATER
+) -> tuple[dict[str, MemoryNote], ReflectionResult]:
+    changes, result = reflect(notes, now, ALL)
+    return notes | by_id(*changes.put), result
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**9))
+def test_a_second_pass_finds_nothing_to_do(seed: int) -> None:
+    once, _ = applied(graph(seed))
+    twice, result = applied(once, AFTER)
+
+    assert result == ReflectionResult(AFTER, inspected=result.inspected)
+    assert all(
+        twice[i]._replace(last_inspected_at=None) == once[i]._replace(last_inspected_at=None)
+        for i in once
+    )
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**9))
+def test_a_pass_loses_nothing_and_keeps_links_two_way(seed: int) -> None:
+    before = graph(seed)
+    after, result = applied(before)
+
+    assert before.keys() == after.keys()
+    assert asymmetries(after) == ()
+    for note_id, note in before.items():
+        own = {tag for tag in note.tags if ":" not in tag}
+        assert own <= set(after[note_id].tags)
+        if note.hidden:
+            assert after[note_id]._replace(links=()) == note._replace(links=())
+        if note.kind == "fact":
+            assert after[note_id].content == note.content
+        survivors = [c.note_id for c in result.changes if c.type == "merge"]
+        kept = {
+            line.strip() for s in [note_id, *survivors] for line in after[s].content.split("\n")
+        }
+        assert {line.strip() for line in note.content.split("\n")} <= kept | {""}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**9), st.integers(1, 14))
+def test_the_order_of_the_notes_makes_no_difference(seed: int, limit: int) -> None:
+    notes = graph(seed)
+    shuffled = dict(random.Random(seed + 1).sample(sorted(notes.items()), len(notes)))
+
+    plan = reflect(notes, LATER, Policy(max_notes=limit))
+    assert reflect(shuffled, LATER, Policy(max_notes=limit)) == plan
+    assert plan[1].inspected <= limit
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**9))
+def test_a_plan_nobody_disturbed_is_valid_as_it_is(seed: int) -> None:
+    notes = graph(seed)
+    changes, result = reflect(notes, LATER, ALL)
+
+    assert still_valid(changes, result, notes, dict(notes)) == (changes, result)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**9))
+def test_writes_that_landed_meanwhile_are_kept_and_links_stay_two_way(seed: int) -> None:
+    notes = graph(seed)
+    changes, result = reflect(notes, LATER, ALL)
+    chance = random.Random(seed)
+    state = State()
+    state.notes = dict(notes)
+    edited, recalled, dropped = (chance.sample(sorted(notes), 2) for _ in range(3))
+    for i in edited:
+        state.notes[i] = state.notes[i]._replace(content="written meanwhile")
+    for i in recalled:
+        state.notes[i] = touched(state.notes[i], Touch(i, "meanwhile", AFTER))
+    for i in dropped[:1]:
+        gone = state.notes.pop(i)
+        for link in gone.links:
+            other = state.notes[link.to]
+            kept = tuple(back for back in other.links if back.to != i)
+            state.notes[link.to] = other._replace(links=kept)
+    current = dict(state.notes)
+    valid, corrected = still_valid(changes, result, notes, current)
+    state.apply(valid)
+
+    assert asymmetries(state.notes) == ()
+    assert not set(dropped[:1]) & state.notes.keys()
+    for i in set(edited) - set(dropped[:1]):
+        assert state.notes[i] == current[i]
+    for i in set(recalled) & state.notes.keys():
+        assert "meanwhile" in state.notes[i].hit_sessions
+        assert state.notes[i].hidden == notes[i].hidden or any(
+            c.type == "merge" and i in c.partners for c in corrected.changes
+        )
+    assert corrected.linked == len([c for c in corrected.changes if c.type == "link"])
+    assert set(corrected.changes) <= set(result.changes)
+    assert corrected.inspected <= result.inspected
+
+
+def test_a_recall_of_a_note_merged_away_counts_for_its_survivor() -> None:
+    words = "the deploy script pushes the image to the registry and restarts staging"
+    long, short = sample(1, content=f"{words} now"), sample(2, content=words)
+    notes = by_id(long, short)
+    changes, result = reflect(notes, LATER, ALL)
+    current = notes | by_id(touched(short, Touch(short.id, "s", AFTER)))
+
+    valid, _ = still_valid(changes, result, notes, current)
+    after = by_id(*valid.put)
+    assert after[long.id].hit_sessions == after[short.id].hit_sessions == ("s",)
+    assert after[long.id].hits == 1
+
+
+def test_a_merge_with_a_changed_note_does_not_take_place() -> None:
+    words = "the deploy script pushes the image to the registry and restarts staging"
+    long, short = sample(1, content=f"{words} now"), sample(2, content=words)
+    other = sample(3, title="other", content="")
+    notes = by_id(long, short, other)
+    changes, result = reflect(notes, LATER, ALL)
+    current = notes | by_id(short._replace(content="changed"))
+
+    valid, corrected = still_valid(changes, result, notes, current)
+    assert [note.id for note in valid.put] == [other.id]
+    assert (corrected.merged, corrected.hidden, corrected.inspected) == (0, 1, 1)
+
+
+@pytest.mark.parametrize("limit", [10, 300])
+def test_only_the_inspected_and_their_partners_are_written(limit: int) -> None:
+    notes = graph(3, 300)
+    changes, result = reflect(notes, LATER, Policy(max_notes=limit))
+    partners = {i for c in result.changes for i in (c.note_id, *c.partners)}
+    inspected = {note.id for note in changes.put if note.last_inspected_at == LATER}
+
+    assert {note.id for note in changes.put} <= inspected | partners
+    assert len(inspected) == min(limit, result.inspected)
+    assert changes.action == "reflect"

@@ -1,0 +1,74 @@
+"""The web interface for tests: in this process on a shelf in memory, or as a real server."""
+
+import json
+import os
+import select
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from starlette.testclient import TestClient
+
+from nuggets import NuggetShelf
+from nuggets.interfaces.rest.app import application
+
+HOST = "127.0.0.1:6844"
+COMMAND = (sys.executable, "-P", "-m", "nuggets")
+NEVER = {  # a daily clean-up in the middle of a test would be a surprise
+    "MEMORY_REFLECTION_HOUR": "23",
+    "MEMORY_REFLECTION_MINUTE": "59",
+    "QUIET_HOURS_START": "23",
+    "QUIET_HOURS_END": "22",
+}
+
+
+@contextmanager
+def client(
+    shelf: NuggetShelf, token: str | None = None, raises: bool = True, **headers: str
+) -> Iterator[TestClient]:
+    """A client of the shelf's application, in this process; a defect of ours raises here."""
+    app = application(shelf, is_ours=lambda host: host == HOST, token=token)
+    with TestClient(
+        app, base_url=f"http://{HOST}", headers=headers, raise_server_exceptions=raises
+    ) as found:
+        yield found
+
+
+class Served(NamedTuple):
+    """A real server and its shelf's directory."""
+
+    url: str
+    directory: str
+    process: "subprocess.Popen[str]"
+
+    def run(self, *arguments: str) -> Any:
+        """A command on the same shelf, in a process of its own; what it says as JSON."""
+        done = subprocess.run(
+            [*COMMAND, "--dir", self.directory, *arguments, "--json"],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, **NEVER},
+        )
+        return json.loads(done.stdout)
+
+
+@contextmanager
+def served(directory: str, *options: str, **environment: str) -> Iterator[Served]:
+    """`nuggets serve` on a port of its own, until the block ends."""
+    with subprocess.Popen(
+        [*COMMAND, "serve", "--dir", directory, "--port", "0", "--json", *options],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **NEVER, **environment},
+    ) as process:
+        assert process.stdout is not None
+        try:
+            assert select.select([process.stdout], [], [], 30)[0], "the server did not come up"
+            url = json.loads(process.stdout.readline())["url"]
+            yield Served(url, directory, process)
+        finally:
+            process.terminate()
+            process.wait(20)
