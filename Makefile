@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test setup lint fmt check bench clean
+.PHONY: demo test setup lint fmt check docs bench clean
 
 demo: .venv/installed
 	@$(BIN)/nuggets demo
@@ -40,6 +40,9 @@ lint: .venv/tested
 fmt: .venv/tested
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
+
+docs: .venv/installed
+	@$(BIN)/python docs/generate.py
 
 bench: .venv/tested
 	@$(BIN)/python -m benchmarks

@@ -6,6 +6,7 @@ A pytest plugin (loaded by pyproject.toml) and the reader of the table that the 
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +34,7 @@ def rows() -> Iterator[Row]:
             yield Row(cells[0], cells[-1])
 
 
+@cache
 def functions(path: Path) -> set[str]:
     """Names of the test functions in a file, those in classes too."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

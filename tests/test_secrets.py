@@ -38,7 +38,7 @@ TOKENS = {
     "Google OAuth": "GOC" + "SPX-" + drawn(28),
     "Slack bot": "xox" + "b-" + "2" * 3 + "41378-" + drawn(24),
     "Slack webhook": "https://hooks." + "slack.com/services/T" + drawn(20) + "/" + drawn(24),
-    "Discord webhook": "https://discord.com/api/" + f"webhooks/{918273645 * 1000000001}/" + drawn(68),
+    "Discord webhook": "discord.com/api/" + f"webhooks/{918273645 * 1000000001}/" + drawn(68),
     "Telegram": "918273645:" + "AA" + drawn(33),
     "Stripe": "sk" + "_live_" + drawn(24),
     "npm": "npm" + "_" + drawn(36),

@@ -5,14 +5,17 @@ import os
 import select
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import uvicorn
 from starlette.testclient import TestClient
 
 from nuggets import NuggetShelf
 from nuggets.interfaces.rest.app import application
+from nuggets.interfaces.serve import Address, Server
 
 HOST = "127.0.0.1:6844"
 COMMAND = (sys.executable, "-P", "-m", "nuggets")
@@ -36,23 +39,43 @@ def client(
         yield found
 
 
+def run(directory: str, *arguments: str) -> Any:
+    """A command on a shelf, in a process of its own; what it says as JSON."""
+    done = subprocess.run(
+        [*COMMAND, "--dir", directory, *arguments, "--json"],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, **NEVER},
+    )
+    return json.loads(done.stdout)
+
+
+@contextmanager
+def served_here(shelf: NuggetShelf) -> Iterator[str]:
+    """The application on a real socket, in a thread of this process; its address."""
+    address = Address("127.0.0.1", 0)
+    server = Server(
+        uvicorn.Config("", log_level="error", ws="none", timeout_graceful_shutdown=1)
+    )
+    server.config.app = application(
+        shelf, is_ours=address.is_ours, stopping=lambda: server.should_exit
+    )
+    thread = threading.Thread(target=server.run, args=([address.socket],))
+    thread.start()
+    try:
+        yield address.url
+    finally:
+        server.should_exit = True
+        thread.join(20)
+
+
 class Served(NamedTuple):
     """A real server and its shelf's directory."""
 
     url: str
     directory: str
     process: "subprocess.Popen[str]"
-
-    def run(self, *arguments: str) -> Any:
-        """A command on the same shelf, in a process of its own; what it says as JSON."""
-        done = subprocess.run(
-            [*COMMAND, "--dir", self.directory, *arguments, "--json"],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={**os.environ, **NEVER},
-        )
-        return json.loads(done.stdout)
 
 
 @contextmanager
@@ -62,7 +85,7 @@ def served(directory: str, *options: str, **environment: str) -> Iterator[Served
         [*COMMAND, "serve", "--dir", directory, "--port", "0", "--json", *options],
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, **NEVER, **environment},
+        env={**os.environ, **NEVER, "HOME": directory, **environment},
     ) as process:
         assert process.stdout is not None
         try:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from nuggets.errors import Conflict, NotFound
 from nuggets.records import Changes, Commit, MemoryNote
-from nuggets.state import State
+from nuggets.state import SESSIONS_KEPT, State, touched
 from nuggets.text import folded
 
 UNDO = "undo"  # the action of a commit that takes another back is this and its revision
@@ -44,7 +44,9 @@ def reverted(state: State, commit: Commit) -> Changes:
             )
     return Changes(
         put=tuple(
-            _with_recalls_of(before[i], state.notes.get(i, before[i])) for i in notes if i in before
+            _with_recalls_since(commit, before[i], after.get(i), state.notes.get(i))
+            for i in notes
+            if i in before
         ),
         drop=tuple(i for i in notes if i not in before),
         put_nuggets=commit.before.put_nuggets,
@@ -101,6 +103,26 @@ def _with_recalls_of(note: MemoryNote, other: MemoryNote) -> MemoryNote:
         hit_sessions=other.hit_sessions,
         last_hit_session=other.last_hit_session,
         last_accessed_at=other.last_accessed_at,
+    )
+
+
+def _with_recalls_since(
+    commit: Commit, before: MemoryNote, after: MemoryNote | None, now: MemoryNote | None
+) -> MemoryNote:
+    """The note as it was, and what was recalled since; sessions that a merge gave it go back."""
+    for touch in commit.changes.touches:  # from before the commit, which only took them in
+        if touch.note_id == before.id:
+            before = touched(before, touch)
+            after = after and touched(after, touch)
+    if after is None or now is None:
+        return before
+    new = tuple(session for session in now.hit_sessions if session not in after.hit_sessions)
+    quiet = now.last_accessed_at == after.last_accessed_at
+    return before._replace(
+        hits=before.hits + now.hits - after.hits,
+        hit_sessions=(*before.hit_sessions, *new)[-SESSIONS_KEPT:],
+        last_hit_session=new[-1] if new else before.last_hit_session,
+        last_accessed_at=before.last_accessed_at if quiet else now.last_accessed_at,
     )
 
 

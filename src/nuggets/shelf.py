@@ -43,6 +43,7 @@ from nuggets.text import folded
 if TYPE_CHECKING:
     from nuggets.audit import Finding
     from nuggets.promotion import Promotion
+    from nuggets.stores.checkup import Finding as Defect
 
 DEFAULT_DIRECTORY = "~/.nuggets"
 NO_FILTERS = NoteFilterOptions()
@@ -541,14 +542,37 @@ class NuggetShelf:
                 return commit
         raise NotFound(f"the history has no revision {revision}; see `nuggets history`")
 
-    def _history_id(self, name: str) -> str:
+    def _history_id(self, name: str, nugget: str | None = None) -> str:
         """A note that is gone can still be named by its whole id."""
         try:
-            return self._named(name, None).id
+            return self._named(name, nugget).id
         except NotFound:
             if any(history.concerns(c, name) for c in self._store.commits(since=0)):
                 return name
             raise
+
+    def purge(self, name: str, nugget: str | None = None) -> Sequence[str]:
+        """Erase a memory from the shelf, its history and the memory files; where it was.
+
+        A note that was forgotten before can still be named by its whole id. There is no undo.
+        """
+        with self._lock, self._store.exclusive():
+            self.save_all()
+            self._catch_up()
+            note_id = self._history_id(name, nugget)
+            places = []
+            if note_id in self._picture.state.notes:
+                note = self._picture.state.notes[note_id]
+                self._write(self._dropping([note_id])._replace(action="purge"))
+                places += [f"{note.kind} {note.title!r} in {note.nugget_name}"]
+            files = [path for path in self._memory_files() if os.path.exists(path)]
+            texts = {path: memory_file.read(path) for path in files}
+            self._promote_everywhere()
+            places += [path for path in files if memory_file.read(path) != texts[path]]
+            places += self._store.erase([note_id])
+            self._picture = Picture()
+            self._catch_up()
+            return places
 
     # --- looking after it -------------------------------------------------------------------
 
@@ -594,6 +618,30 @@ class NuggetShelf:
             self._catch_up()
             notes = dict(self._picture.state.notes)
         return audited(notes, self._clock())
+
+    def checkup(self, fix: bool = False) -> "Sequence[Defect]":
+        """What is not in order with the files and the links; `fix` mends what can be."""
+        from nuggets.stores.checkup import Finding as Defect
+        from nuggets.stores.checkup import examine, repair
+        from nuggets.stores.json_files import JsonFileStore
+
+        with self._lock:
+            found: list[Defect] = []
+            if isinstance(self._store, JsonFileStore):
+                directory = self._store.directory
+                found = repair(directory, self._adopted) if fix else examine(directory)
+                if any(defect.harmful and not defect.mended for defect in found):
+                    return found  # what cannot be read has no links to look at
+            self._catch_up()
+            state = self._picture.state
+            for broken in links.asymmetries(state.notes):
+                problem = f"{broken.problem} link to {broken.link.to}"
+                remedy = "take it away, or complete it at its other end"
+                found.append(Defect("broken link", broken.note_id, problem, remedy, False, fix))
+            if fix:
+                mended = Changes(put=links.repaired(state.notes))
+                self._update("doctor", lambda: (mended, None))
+            return found
 
     def promote(self, path: str | None = None, dry_run: bool = False) -> int:
         """Write what was recalled in three sessions to MEMORY.md; how many entries are new."""
@@ -677,11 +725,7 @@ class NuggetShelf:
 
     def _promote_everywhere(self) -> int:
         """Into each project's memory file that we ever wrote, and this place's."""
-        known = {
-            mark.removeprefix(MEMORY_MARK): record["project"]
-            for mark, record in self._picture.state.marks.items()
-            if mark.startswith(MEMORY_MARK)
-        }
+        known = self._memory_files()
         with suppress(NotFound):
             known.setdefault(self.memory_path(), self.project)
         count = 0
@@ -689,6 +733,14 @@ class NuggetShelf:
             if os.path.isdir(os.path.dirname(os.path.dirname(path))):  # its project still exists
                 count += self._promoted(path, project, dry_run=False).new_count
         return count
+
+    def _memory_files(self) -> dict[str, str]:
+        """Path and project of each memory file that we ever wrote."""
+        return {
+            mark.removeprefix(MEMORY_MARK): record["project"]
+            for mark, record in self._picture.state.marks.items()
+            if mark.startswith(MEMORY_MARK)
+        }
 
     def _last_run_date(self) -> date | None:
         record = self._picture.state.marks.get(RUN_MARK)

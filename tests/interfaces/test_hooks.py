@@ -142,6 +142,43 @@ def test_what_was_injected_is_not_learnt_again(shelf_directory: Path, project: P
     assert not shelf_of(shelf_directory, project).has("prefs")
 
 
+def test_a_credential_that_a_person_stored_is_not_injected(
+    shelf_directory: Path, project: Path
+) -> None:
+    token = "ghp_" + "a1B2" * 9
+    with shelf_of(shelf_directory, project) as shelf:
+        shelf.create_note("project", "Deploy token", f"the deploy token is {token}")
+    sent = {"session_id": "s", "cwd": str(project)}
+
+    start = injected(hook("session-start", sent, shelf_directory))
+    sent["session_id"] = "t"
+    prompt = injected(
+        hook("user-prompt", {**sent, "prompt": "what is the deploy token?"}, shelf_directory)
+    )
+
+    assert "Deploy token" in start
+    assert "Deploy token" in prompt
+    assert token not in start + prompt
+
+
+def test_everything_a_hook_makes_is_private(shelf_directory: Path, project: Path) -> None:
+    touched = {"tool_name": "Edit", "tool_input": {"file_path": str(project / "a.py")}}
+    before = os.umask(0)
+    try:
+        hook("post-tool", {"cwd": str(project), **touched}, shelf_directory)
+        hook(
+            "user-prompt",
+            {"cwd": str(project), "session_id": "s", "prompt": "hello you"},
+            shelf_directory,
+        )
+    finally:
+        os.umask(before)
+    made = [shelf_directory, *(shelf_directory / "hooks").rglob("*"), shelf_directory / "hooks"]
+
+    assert len(made) > 4
+    assert not [path for path in made if path.stat().st_mode & 0o077]
+
+
 def test_files_touched_become_temporary_observations_of_this_project(
     tmp_path: Path, shelf_directory: Path, project: Path
 ) -> None:

@@ -5,12 +5,13 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Any
 
 import pytest
-from web_serving import Served, served
+from web_serving import Served, run, served
 
 SOON = 1.0  # seconds within which a write from elsewhere is told
 
@@ -21,8 +22,18 @@ def server(tmp_path: Path) -> Iterator[Served]:
         yield found
 
 
-def connected(server: Served) -> HTTPConnection:
-    return HTTPConnection(server.url.removeprefix("http://").rstrip("/"), timeout=20)
+@contextmanager
+def connected(server: Served) -> Iterator[HTTPConnection]:
+    with closing(HTTPConnection(server.url.removeprefix("http://").rstrip("/"), timeout=20)) as web:
+        yield web
+
+
+@contextmanager
+def listening(server: Served) -> Iterator[HTTPResponse]:
+    with connected(server) as web:
+        web.request("GET", "/api/events")
+        with web.getresponse() as stream:
+            yield stream
 
 
 def next_event(stream: HTTPResponse) -> tuple[str, Any]:
@@ -36,26 +47,20 @@ def next_event(stream: HTTPResponse) -> tuple[str, Any]:
 
 
 def test_a_write_of_another_process_is_told_within_a_second(server: Served) -> None:
-    connection = connected(server)
-    connection.request("GET", "/api/events")
-    stream = connection.getresponse()
-
-    assert next_event(stream) == ("hello", {"revision": 0})
-    written = server.run("note", "add", "project", "From elsewhere", "text")
-    done = time.monotonic()
-    kind, news = next_event(stream)
-    assert time.monotonic() - done < SOON
-    assert kind == "change"
-    assert [node["id"] for node in news["put"]] == [written["id"]]
-    assert news["steps"][0]["client"] == "cli"
-    server.run("note", "delete", written["id"], "--yes")
-    assert next_event(stream)[1]["drop"] == [written["id"]]
-    connection.close()
+    with listening(server) as stream:
+        assert next_event(stream)[0] == "hello"
+        written = run(server.directory, "note", "add", "project", "From elsewhere", "text")
+        done = time.monotonic()
+        kind, news = next_event(stream)
+        assert time.monotonic() - done < SOON
+        assert kind == "change"
+        assert [node["id"] for node in news["put"]] == [written["id"]]
+        assert news["steps"][0]["client"] == "cli"
+        run(server.directory, "note", "hide", written["id"])
+        assert next_event(stream)[1]["put"][0]["hidden"] is True
 
 
 def test_agents_reach_the_same_shelf_by_mcp_over_http(server: Served) -> None:
-    server.run("remember", "project", "test cmd", "make test")
-    connection = connected(server)
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json, text/event-stream",
@@ -67,27 +72,26 @@ def test_agents_reach_the_same_shelf_by_mcp_over_http(server: Served) -> None:
     }
     hello = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": start}
 
-    connection.request("POST", "/mcp", json.dumps(hello), headers)
-    answer = connection.getresponse()
-
-    assert answer.status == 200
-    assert b"protocolVersion" in answer.read()
-    connection.request("POST", "/mcp", json.dumps(hello), {**headers, "Origin": "http://evil"})
-    assert connection.getresponse().status == 403
-    connection.close()
+    with connected(server) as web:
+        web.request("POST", "/mcp", json.dumps(hello), headers)
+        with web.getresponse() as answer:
+            assert answer.status == 200
+            assert b"protocolVersion" in answer.read()
+    with connected(server) as web:
+        web.request("POST", "/mcp", json.dumps(hello), {**headers, "Origin": "http://evil"})
+        with web.getresponse() as answer:
+            assert answer.status == 403
 
 
 def test_the_server_ends_soon_although_a_page_is_listening(server: Served) -> None:
-    connection = connected(server)
-    connection.request("GET", "/api/events")
-    next_event(connection.getresponse())
+    with listening(server) as stream:
+        next_event(stream)
 
-    began = time.monotonic()
-    os.kill(server.process.pid, signal.SIGINT)
+        began = time.monotonic()
+        os.kill(server.process.pid, signal.SIGINT)
 
-    assert server.process.wait(20) == 0
-    assert time.monotonic() - began < 5
-    connection.close()
+        assert server.process.wait(20) == 0
+        assert time.monotonic() - began < 5
 
 
 def test_the_socket_is_open_to_this_machine_only(server: Served) -> None:

@@ -1,6 +1,6 @@
 from pathlib import Path
 
-from nuggets.interfaces.tour import SCENES, tour
+from nuggets.interfaces.tour.scenes import SCENES, tour
 
 
 def test_a_day_in_the_life_holds_from_morning_to_night(tmp_path: Path) -> None:

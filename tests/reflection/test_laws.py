@@ -13,10 +13,12 @@ from nuggets.state import State, touched
 ALL = Policy(max_notes=1000)
 AFTER = "2026-02-01T10:31:00.000Z"
 TITLES = ("tmp x", "Auth", "JWT keys", "user: scratch 2", "Deploy", "設定 の キー", "Template")
+ALPHABET = " ".join("abcdefghijklmnopqrstuvwxyz")  # parts of it are near duplicates of others
 PIECES = (
     "jwt rotation keys vault", "jwt", "deploy pushes the image to the registry and restarts it",
     "deploy pushes the image to the registry and restarts them", "src/auth/keys.pem", "", "  ",
-    "ok", "```\n}\n}\n```", "port 80", "A:", "  indented", "I prefer tabs", "鍵は金庫にある", "x" * 60,
+    "ok", "```\n}\n}\n```", "port 80", "A:", "  indented", "I prefer tabs", "鍵は金庫にある",
+    "x" * 60,
 )  # fmt: skip
 
 
@@ -25,6 +27,8 @@ def graph(seed: int, count: int = 14) -> dict[str, MemoryNote]:
     notes: dict[str, MemoryNote] = {}
     for number in range(count):
         content = "\n".join(chance.choices(PIECES, k=chance.randint(1, 5)))
+        if chance.random() < 0.5:
+            content = f"{ALPHABET[chance.randrange(4) : chance.randrange(28, 36)]} {number % 3}"
         kind: NoteKind = "fact" if chance.random() < 0.25 else "note"
         note = sample(
             number,

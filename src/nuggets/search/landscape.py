@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 SATURATION = 0.9
 LENGTH_SHARE = 0.75
 LENGTH_SMOOTHING = 40  # words
+LONGEST = 6  # times the mean; a rare word inside a very long note still counts
 LARGEST_GROUP = 0.25  # of all notes; a group that holds nearly everything says nothing
 USUAL_LINKS = 2  # a note with more passes less on through each of them
 
@@ -47,7 +48,7 @@ def _norms(lengths: "NDArray[Any]", counted: "NDArray[Any]", smoothing: int) -> 
 
     total = int(lengths[counted].sum(dtype=np.int64))
     mean = total / max(int(counted.sum()), 1)
-    relative = (lengths + smoothing) / max(mean + smoothing, 1)
+    relative = np.minimum((lengths + smoothing) / max(mean + smoothing, 1), LONGEST)
     norms: NDArray[Any] = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative)
     return norms
 

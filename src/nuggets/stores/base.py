@@ -1,6 +1,6 @@
-"""What every store promises. A backend is these six methods and nothing else."""
+"""What every store promises. A backend is these seven methods and nothing else."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -34,6 +34,12 @@ class Store(Protocol):
 
     def commits(self, since: int) -> Iterable[Commit]:
         """The history after a revision as far as it is kept, oldest first, with what leads back."""
+
+    def erase(self, note_ids: Collection[str]) -> list[str]:
+        """Take all that was ever written of these notes out of the history as well; where it was.
+
+        They must have been dropped before. Nothing can bring them back.
+        """
 
     def close(self) -> None:
         """Leave everything in order for whoever comes next."""

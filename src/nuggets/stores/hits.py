@@ -48,7 +48,8 @@ class Hits:
 
     def news(self) -> tuple[Touch, ...]:
         """Those that came since the last look; each is told once."""
-        told, found = self._told, []
+        told = self._told
+        found: list[Touch] = []
         self._told = {}
         for path in (self._taken, self._open):
             status = _status(path)

@@ -1,7 +1,7 @@
 """The store contract in its plainest form: the reference for the others, and for tests."""
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
 
 from nuggets import times
@@ -55,5 +55,21 @@ class InMemoryStore:
                 state.apply(changes)
             return found
 
+    def erase(self, note_ids: Collection[str]) -> list[str]:
+        with self._lock:
+            self._log = [(at, _without(changes, note_ids)) for at, changes in self._log]
+            return ["memory"]
+
     def close(self) -> None:
         """Nothing to leave behind."""
+
+
+def _without(changes: Changes, note_ids: Collection[str]) -> Changes:
+    kept = (note for note in changes.put if note.id not in note_ids)
+    return changes._replace(
+        put=tuple(
+            note._replace(links=tuple(link for link in note.links if link.to not in note_ids))
+            for note in kept
+        ),
+        touches=tuple(touch for touch in changes.touches if touch.note_id not in note_ids),
+    )

@@ -20,7 +20,7 @@ import os
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from weakref import WeakSet
 
@@ -133,6 +133,18 @@ class JsonFileStore:
 
     def commits(self, since: int) -> Iterable[Commit]:
         return list(self._journal.commits(since))
+
+    def erase(self, note_ids: Collection[str]) -> list[str]:
+        from nuggets.stores.erasing import erase
+
+        with self.exclusive():
+            self._commit(Changes(action="recall"))  # recalls of it that wait come in, and go
+            self._paint()
+            with self._mutex:
+                changed = erase(self.directory, note_ids)
+                self._loaded = False  # the files we were following are others now
+                self._refresh()
+            return changed
 
     def close(self) -> None:
         painter, self._painter = self._painter, None

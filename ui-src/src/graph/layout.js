@@ -2,12 +2,15 @@
 // It starts from the same places every time, so the same graph looks the same again.
 import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "d3-force";
 
-const REPORT_MS = 60; // between two pictures of a moving layout
+const TURN_MS = 45; // of thinking between two pictures
+const DRAG_MS = 16; // between two pictures while a note is dragged
+const RESTING = 0.004; // the heat below which nothing moves that anyone could see
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 
 let points = [];
 let simulation = null;
-let reported = 0;
+let turning = 0;
+let held = false;
 
 onmessage = ({ data }) => {
   if (data.kind === "graph") arrange(data);
@@ -16,7 +19,6 @@ onmessage = ({ data }) => {
 };
 
 function arrange({ positions, groups, radii, ends, distances, fresh }) {
-  simulation?.stop();
   const centres = regions(groups, radii);
   const within = new Map();
   points = Array.from(groups, (group, i) => {
@@ -43,9 +45,24 @@ function arrange({ positions, groups, radii, ends, distances, fresh }) {
     .force("apart", many ? null : forceCollide((p) => p.r + 7).iterations(1))
     .alpha(fresh ? 1 : 0.25)
     .alphaDecay(many ? 0.045 : 0.028)
-    .on("tick", () => performance.now() - reported > REPORT_MS && report(false))
-    .on("end", () => report(true));
+    .stop();
+  held = false;
   report(false);
+  go();
+}
+
+function go() {
+  if (!turning) turning = setTimeout(turn);
+}
+
+// As many steps as fit into a turn, then a picture; until it rests.
+function turn() {
+  const until = performance.now() + TURN_MS;
+  do simulation.tick();
+  while (!held && simulation.alpha() > RESTING && performance.now() < until);
+  const settled = !held && simulation.alpha() <= RESTING;
+  report(settled);
+  turning = settled ? 0 : setTimeout(turn, held ? DRAG_MS : 0);
 }
 
 // Each nugget gets a disc as large as it is full; the discs are laid out on a spiral of their own.
@@ -71,7 +88,9 @@ function hold({ index, x, y }) {
   if (!point) return;
   point.fx = x;
   point.fy = y;
-  if (simulation.alpha() < 0.12) simulation.alphaTarget(0.12).restart();
+  held = true;
+  simulation.alphaTarget(0.12).alpha(Math.max(simulation.alpha(), 0.12));
+  go();
 }
 
 function release({ index }) {
@@ -79,11 +98,12 @@ function release({ index }) {
   if (!point) return;
   point.fx = null;
   point.fy = null;
+  held = false;
   simulation.alphaTarget(0);
+  go();
 }
 
 function report(settled) {
-  reported = performance.now();
   const positions = new Float32Array(2 * points.length);
   points.forEach((p, i) => {
     positions[2 * i] = p.x;

@@ -2,10 +2,10 @@
 import { effect } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import {
-  colourBy, focused, found, loaded, nodes, nuggets, onlyNuggets, open, pulses, query, remember, selected, showHidden, theme, types,
+  colourBy, focused, found, loaded, nodes, nuggets, onlyNuggets, open, pulses, remember, selected, showHidden, theme, types,
 } from "../state.js";
 import { Icon } from "../icons.jsx";
-import { plainLabel, short } from "../words.js";
+import { count, plainLabel, short } from "../words.js";
 import { EmptyState } from "./empty.jsx";
 import { palette } from "./colours.js";
 import { Painter } from "./painter.js";
@@ -15,7 +15,9 @@ const NEAREST = 4;
 const FARTHEST = 0.04;
 const REST_MS = 140; // after the last movement the picture is drawn sharp
 const PULSE_MS = 1800;
-const FITTED_TICKS = 30; // pictures of the first layout that the camera follows
+const FITTED_TICKS = 400; // pictures of the first layout that the camera follows, unless a hand moves it
+const SMALL = 1200; // notes up to which movements are smoothed
+const GLIDE = 0.18; // of the way that is left, per frame
 
 // Everything that lives as long as the canvas does. Views come and go; the layout stays.
 class Graph {
@@ -33,7 +35,6 @@ class Graph {
     this.follows = 0;
     this.pulsing = new Map();
     this.asked = 0;
-    this.frames = [];
     this.worker = new Worker(new URL("layout.js", location.href), { type: "module" });
     this.worker.onmessage = ({ data }) => this.settle(data);
     this.stops = [
@@ -91,11 +92,10 @@ class Graph {
 
   settle({ positions, settled }) {
     if (positions.length !== this.scene.positions.length) return; // of a graph that has changed since
-    if (this.held?.index >= 0) {
-      positions[2 * this.held.index] = this.scene.positions[2 * this.held.index];
-      positions[2 * this.held.index + 1] = this.scene.positions[2 * this.held.index + 1];
-    }
-    this.scene.positions = positions;
+    if (this.held?.index >= 0) positions.set(this.scene.positions.subarray(2 * this.held.index, 2 * this.held.index + 2), 2 * this.held.index);
+    const glides = this.drawn && !this.follows && this.scene.nodes.length < SMALL && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.target = glides ? positions : null;
+    if (!glides) this.scene.positions = positions;
     if (this.follows > 0) {
       this.follows = settled ? 0 : this.follows - 1;
       this.fit();
@@ -103,6 +103,22 @@ class Graph {
     this.painter.stale();
     this.ask();
     if (settled) document.documentElement.dataset.graph = "settled";
+  }
+
+  // A little nearer to where everyone belongs; true while there is some way to go.
+  glide() {
+    const { positions } = this.scene;
+    const { target } = this;
+    if (!target || target.length !== positions.length) return false;
+    let farthest = 0;
+    for (let i = 0; i < positions.length; i++) {
+      const away = target[i] - positions[i];
+      if (Number.isNaN(positions[i])) positions[i] = target[i];
+      else positions[i] += GLIDE * away;
+      farthest = Math.max(farthest, Math.abs(away));
+    }
+    if (farthest < 0.2) this.target = null;
+    return Boolean(this.target);
   }
 
   restyle() {
@@ -135,6 +151,8 @@ class Graph {
     };
     this.hits = hits;
     this.chosen = chosen;
+    this.canvas.dataset.notes = scene.nodes.filter((_, i) => this.look.isShown(i)).length;
+    this.canvas.dataset.lit = hits ? hits.size : 0;
     this.painter.stale();
     this.ask();
   }
@@ -169,10 +187,10 @@ class Graph {
     if (!box || width < 2) return;
     const pad = width < 500 ? 36 : 70;
     const k = Math.min((width - 2 * pad) / Math.max(1, box.right - box.left), (height - 2 * pad) / Math.max(1, box.bottom - box.top));
-    this.look_at((box.left + box.right) / 2, (box.top + box.bottom) / 2, Math.max(FARTHEST, Math.min(1.5, k)));
+    this.lookAt((box.left + box.right) / 2, (box.top + box.bottom) / 2, Math.max(FARTHEST, Math.min(1.5, k)));
   }
 
-  look_at(x, y, k) {
+  lookAt(x, y, k) {
     const { width, height } = this.painter;
     this.camera = { k, x: width / 2 - x * k, y: height / 2 - y * k };
     this.painter.stale();
@@ -186,7 +204,7 @@ class Graph {
     const px = this.scene.positions[2 * i] * k + x, py = this.scene.positions[2 * i + 1] * k + y;
     const { width, height } = this.painter;
     if (px < 60 || py < 60 || px > width - 60 || py > height - 60)
-      this.look_at(this.scene.positions[2 * i], this.scene.positions[2 * i + 1], Math.max(k, 0.7));
+      this.lookAt(this.scene.positions[2 * i], this.scene.positions[2 * i + 1], Math.max(k, 0.7));
   }
 
   zoom(factor, px = this.painter.width / 2, py = this.painter.height / 2) {
@@ -216,6 +234,7 @@ class Graph {
   frame() {
     this.asked = 0;
     if (!this.look) return;
+    if (this.glide()) this.ask();
     this.look.rings = this.rings();
     const moving = performance.now() - this.movedAt < REST_MS;
     this.painter.paint(this.scene, this.camera, this.look, moving);
@@ -354,7 +373,6 @@ export function GraphView() {
   const [hover, setHover] = useState(null);
   useEffect(() => {
     graph.current = new Graph(canvas.current, setHover);
-    window.nuggetsGraph = graph.current;
     const stop = effect(() => {
       const id = selected.value;
       if (id) requestAnimationFrame(() => graph.current?.show(id));
@@ -373,7 +391,7 @@ export function GraphView() {
   const size = nodes.value.size;
   return (
     <section class="graph" aria-label="Graph of notes">
-      <canvas ref={canvas} tabIndex={0} role="img" aria-label={`${size} notes and their links. Arrow keys move, plus and minus zoom, 0 shows all.`} />
+      <canvas ref={canvas} tabIndex={0} role="img" aria-label={`${count(size, "note")} and their links. Arrow keys move, plus and minus zoom, 0 shows all.`} />
       {loaded.value && size === 0 && <EmptyState />}
       {size > 0 && <Legend />}
       {size > 0 && <Controls graph={graph} />}

@@ -63,6 +63,7 @@ MODULES = {  # command -> module of this package, in the order of the overview
         "undo": ("past", "take a change back"),
         "audit": ("care", "report duplicates, contradictions, secrets, stale memories"),
         "demo": ("demo", "see it work, in a directory that is thrown away"),
+        "doctor": ("care", "check the files, and repair what can be"),
         "config": ("care", "show every setting and where it came from"),
         "completion": ("completion", "print the completion script for your shell"),
     },

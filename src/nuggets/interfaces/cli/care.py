@@ -24,6 +24,26 @@ def _audit(call: Call) -> Outcome:
     return Outcome(shape, lines or ["Nothing to complain about."])
 
 
+def _doctor_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--fix", action="store_true", help="mend what can be; no byte is deleted")
+
+
+def _doctor(call: Call) -> Outcome:
+    found = call.shelf.checkup(call.options.fix)
+    shape = [defect._asdict() for defect in found]
+    if not found:
+        return Outcome(shape, [styled("All is well.", "green")])
+    lines = []
+    for defect in found:
+        mark = styled("mended", "green") if defect.mended else styled("found", "yellow")
+        lines.append(f"{mark} {styled(defect.kind, 'bold')} {one_line(defect.path)}")
+        lines.append(f"    {one_line(defect.problem)}")
+        if defect.remedy and not defect.mended:
+            lines.append(f"    with --fix: {one_line(defect.remedy)}")
+    ill = any(defect.harmful and not defect.mended for defect in found)
+    return Outcome(shape, lines, 1 if ill else 0)
+
+
 def _config(call: Call) -> Outcome:
     settings = call.settings
     shape = [
@@ -44,6 +64,12 @@ def _config(call: Call) -> Outcome:
 
 
 COMMANDS = {
+    "doctor": Command(
+        "check the files and the links; with --fix repair what can be",
+        ("nuggets doctor", "nuggets doctor --fix", "nuggets doctor --json"),
+        _doctor_arguments,
+        _doctor,
+    ),
     "audit": Command(
         "report what is worth a look: duplicates, contradictions, secrets, stale memories",
         ("nuggets audit", "nuggets audit --json"),

@@ -2,6 +2,7 @@
 
 import sys
 from argparse import ArgumentParser
+from collections.abc import Sequence
 from typing import Any
 
 from nuggets import codec
@@ -91,13 +92,27 @@ def _answer_lines(result: RecallResult) -> list[str]:
     ]
 
 
+def purge_argument(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--purge", action="store_true", help="erase it from the history as well; there is no undo"
+    )
+
+
+def purged(places: Sequence[str]) -> Outcome:
+    """Where a memory was erased."""
+    return Outcome({"erased": list(places)}, [f"Erased: {one_line(place)}" for place in places])
+
+
 def _forget_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("nugget", help="the nugget it is in")
     parser.add_argument("key", help="its exact key; case does not matter")
+    purge_argument(parser)
 
 
 def _forget(call: Call) -> Outcome:
     nugget, key = call.options.nugget, call.options.key
+    if call.options.purge:
+        return purged(call.shelf.purge(key, nugget))
     gone = call.shelf.forget(nugget, key)
     shape = {"forgotten": int(gone), "nugget": nugget, "key": key}
     if gone:
@@ -141,7 +156,10 @@ COMMANDS = {
     ),
     "forget": Command(
         "take a fact away",
-        ('nuggets forget locations "auth handler"',),
+        (
+            'nuggets forget locations "auth handler"',
+            'nuggets forget project "api token" --purge    # from the history as well',
+        ),
         _forget_arguments,
         _forget,
     ),

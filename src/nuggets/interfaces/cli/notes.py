@@ -10,7 +10,7 @@ from typing import Any
 from nuggets import codec
 from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.facts import metadata, text_or_stdin
+from nuggets.interfaces.cli.facts import metadata, purge_argument, purged, text_or_stdin
 from nuggets.interfaces.cli.printing import one_line, printable, styled, table
 from nuggets.records import KINDS, SCOPES, SOURCES, STABILITIES, TYPES, MemoryNote
 
@@ -195,7 +195,14 @@ def _restore(call: Call) -> Outcome:
     return Outcome(codec.note_to_json(note), [f"Restored {_name(note)}."])
 
 
+def _delete_arguments(parser: ArgumentParser) -> None:
+    _name_argument(parser)
+    purge_argument(parser)
+
+
 def _delete(call: Call) -> Outcome:
+    if call.options.purge:
+        return purged(call.shelf.purge(call.options.note, call.options.nugget))
     note = call.shelf.delete_note(call.options.note, hard=True, nugget=call.options.nugget)
     return Outcome({"deleted": 1, "id": note.id}, [f"Deleted {_name(note)} and every link to it."])
 
@@ -287,8 +294,11 @@ COMMANDS = {
     ),
     "note delete": Command(
         "take a note and every link to it away",
-        ('nuggets note delete "Old plan"',),
-        _name_argument,
+        (
+            'nuggets note delete "Old plan"',
+            "nuggets note delete note-project-1a2b3c4d --purge    # from the history as well",
+        ),
+        _delete_arguments,
         _delete,
     ),
     "note merge": Command(

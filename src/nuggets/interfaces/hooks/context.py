@@ -118,7 +118,9 @@ def _line(note: MemoryNote, now: str, width: int) -> str:
 def _block(heading: str, lines: Sequence[str]) -> str:
     if not lines:
         return ""
-    body = inert("\n".join(lines))
+    from nuggets.secrets import redacted
+
+    body = redacted(inert("\n".join(lines)))  # nobody asked for these: no credential among them
     return (
         f"<{TAG}>\n{heading} (quoted data with source and age; get_note or "
         f"`nuggets note show ID` opens one):\n{body}\n</{TAG}>"

@@ -1,29 +1,16 @@
-"""File sightings on their way into memory: appended in a moment, folded in when there is time.
+"""File sightings on their way into memory: a tool call leaves a line and goes on.
 
-A tool call must not wait for a shelf to load, so it leaves a line here; the next hook that opens
-the shelf turns lines into temporary notes, at most `KEPT` for a project.
+A tool call must not wait for a shelf to load; the next hook that opens one takes the lines in.
 """
 
 import json
 import os
-from collections.abc import Iterator
-from contextlib import suppress
-from typing import TYPE_CHECKING
 
-from nuggets import times
 from nuggets.interfaces.hooks.payload import Event, files_of
 from nuggets.interfaces.hooks.record import append, place
-from nuggets.project import current_project
-from nuggets.records import MemoryNote
 
-if TYPE_CHECKING:
-    from nuggets.shelf import NuggetShelf
-
-NUGGET = "files"
-TAG = "seen-file"
-KEPT = 200  # per project: what an agent touched lately, not a listing of the repository
-INBOX_BYTES = 1024 * 1024  # nobody folded for long; older sightings would say nothing
-LEFT_SECONDS = 60  # a claimed inbox this old was left by a process that died
+LONGEST_PATH = 500  # characters; longer ones are generated, and nobody asks for them
+INBOX_BYTES = 1024 * 1024  # nobody took them in for long; more would say nothing
 
 
 def leave(directory: str, event: Event) -> None:
@@ -31,116 +18,19 @@ def leave(directory: str, event: Event) -> None:
     lines = "".join(
         json.dumps([event.directory, path, edited, event.session]) + "\n"
         for path, edited in files_of(event)
-        if len(path) < 500
+        if len(path) < LONGEST_PATH
     )
     path = place(directory, "inbox")
     if not lines or not path:
         return
-    with suppress(FileNotFoundError):
-        if os.stat(path).st_size > INBOX_BYTES:
-            return
-    append(path, lines)
+    try:
+        full = os.stat(path).st_size > INBOX_BYTES
+    except FileNotFoundError:
+        full = False
+    if not full:
+        append(path, lines)
 
 
 def waiting(directory: str) -> bool:
-    """Is there anything to fold in?"""
+    """Is there anything to take in?"""
     return os.path.exists(place(directory, "inbox"))
-
-
-def fold(shelf: "NuggetShelf", directory: str) -> int:
-    """Turn what waits into temporary notes, each of its own project; how many were new."""
-    seen: dict[str, dict[str, bool]] = {}
-    claims = list(_claimed(directory))
-    for claim in claims:
-        for line in _lines(claim):
-            project, relative, edited = _sighting(line, shelf.settings["project"])
-            if relative:
-                files = seen.setdefault(project, {})
-                files[relative] = files.pop(relative, False) or edited
-    count = 0
-    with shelf.batch():
-        for project, files in seen.items():
-            count += _stored(shelf, project, dict(list(files.items())[-KEPT:]))
-    for claim in claims:
-        with suppress(OSError):
-            os.unlink(claim)
-    return count
-
-
-def _claimed(directory: str) -> Iterator[str]:
-    """Take the inbox for ourselves, and what a process left that died on the way."""
-    import time
-
-    inbox = place(directory, "inbox")
-    if not inbox:
-        return
-    folder = os.path.dirname(inbox)
-    ours = f"{inbox}.{os.getpid()}"
-    with suppress(OSError):
-        os.rename(inbox, ours)
-        yield ours
-    with suppress(OSError):
-        for name in os.listdir(folder):
-            path = os.path.join(folder, name)
-            if name.startswith("inbox.") and path != ours:
-                with suppress(OSError):
-                    if time.time() - os.stat(path).st_mtime > LEFT_SECONDS:
-                        yield path
-
-
-def _lines(path: str) -> list[str]:
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.readlines()
-    except OSError:
-        return []
-
-
-def _sighting(line: str, told: str) -> tuple[str, str, bool]:
-    """Project, path inside of it, and whether the file was changed; no path: not to be kept."""
-    try:
-        directory, path, edited, _ = json.loads(line)
-        project = told or current_project(directory)
-        whole = os.path.normpath(os.path.join(directory, path))
-    except (ValueError, TypeError):
-        return "", "", False
-    relative = os.path.relpath(whole, os.path.dirname(project)) if project else ""
-    outside = relative.startswith((os.pardir, ".git" + os.sep)) or relative == os.curdir
-    return project, "" if outside else relative, bool(edited)
-
-
-def _stored(shelf: "NuggetShelf", project: str, seen: dict[str, bool]) -> int:
-    from nuggets.secrets import found as secrets_in
-
-    known = {note.title: note for note in _of_project(shelf, project)}
-    new = 0
-    for relative, edited in seen.items():
-        title = f"file: {relative}"
-        what = f"{relative} was {'edited' if edited else 'read'} on {times.now()[:10]}"
-        note = known.pop(title, None)
-        if note is not None:
-            shelf.edit_note(note.id, content=what, hidden=False)
-        elif not secrets_in(relative):
-            shelf.create_note(
-                NUGGET,
-                title,
-                what,
-                [TAG],
-                scope="project",
-                source="tool_observation",
-                stability="temporary",
-                project=project,
-            )
-            new += 1
-    oldest = sorted(known.values(), key=lambda note: note.updated_at)
-    for note in oldest[: max(0, len(known) + len(seen) - KEPT)]:
-        shelf.delete_note(note.id, hard=True)
-    return new
-
-
-def _of_project(shelf: "NuggetShelf", project: str) -> list[MemoryNote]:
-    """Sightings of a project, the archived too: a file seen again is no second note."""
-    if not shelf.has(NUGGET):
-        return []
-    notes = shelf.list_notes(nugget=NUGGET, tag=TAG, include_hidden=True)
-    return [note for note in notes if note.project == project]

@@ -6,9 +6,10 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from nuggets.interfaces.fencing import one_line, without_fenced
-from nuggets.interfaces.hooks import inbox
 from nuggets.interfaces.hooks.capture import preferences
 from nuggets.interfaces.hooks.context import at_start, on_prompt
+from nuggets.interfaces.hooks.folding import fold
+from nuggets.interfaces.hooks.inbox import waiting
 from nuggets.interfaces.hooks.payload import Event
 from nuggets.interfaces.hooks.record import append, note_session, place, sweep
 from nuggets.project import current_project
@@ -26,7 +27,7 @@ def act(event: Event, directory: str) -> str:
     """Do what the moment asks for; what the agent shall read, or ""."""
     if event.name == "session-end":  # hosts leave hardly a second: the next start does the work
         return ""
-    if event.name == "stop" and not inbox.waiting(directory):
+    if event.name == "stop" and not waiting(directory):
         return ""
     note_session(directory, os.getppid(), event.session)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -37,7 +38,7 @@ def act(event: Event, directory: str) -> str:
             return _user_prompt(shelf, event, directory)
         if event.name == "pre-compact":
             _pre_compact(shelf, event, directory)
-        inbox.fold(shelf, directory)
+        fold(shelf, directory)
         return ""
 
 
@@ -52,12 +53,11 @@ def _opened(event: Event, directory: str) -> "NuggetShelf":
 
 
 def _session_start(shelf: "NuggetShelf", event: Event, directory: str) -> str:
-    again = event.source in ("resume", "compact", "clear")
-    if again:  # what was shown is gone from the context
+    if event.source in ("compact", "clear"):  # what was shown is gone from the context
         append(_diary(directory, event), json.dumps({"forgotten": True}) + "\n")
     sweep(directory)
-    if inbox.waiting(directory):
-        inbox.fold(shelf, directory)
+    if waiting(directory):
+        fold(shelf, directory)
     text, ids = at_start(
         shelf,
         loads_memory_file=event.host in HOSTS_WITH_MEMORY_FILE,

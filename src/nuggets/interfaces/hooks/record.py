@@ -27,12 +27,20 @@ def append(path: str, text: str) -> None:
     try:
         descriptor = os.open(path, flags, 0o600)
     except FileNotFoundError:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        _make(os.path.dirname(path))
         descriptor = os.open(path, flags, 0o600)
     try:
         os.write(descriptor, text.encode(errors="replace"))
     finally:
         os.close(descriptor)
+
+
+def _make(folder: str) -> None:
+    """The folder and all that is missing above it, for its owner only."""
+    if not os.path.isdir(folder):
+        _make(os.path.dirname(folder))
+        with suppress(FileExistsError):
+            os.mkdir(folder, 0o700)
 
 
 def log_problem(directory: str, what: str, problem: BaseException) -> None:
@@ -82,7 +90,6 @@ def note_session(directory: str, host_process: int, session: str) -> None:
     if not path or not session or noted_session(directory, host_process) == session:
         return
     with suppress(OSError):
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         with suppress(FileNotFoundError):
             os.unlink(path)
         append(path, session)

@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from nuggets import times
 from nuggets.errors import NotFound, NuggetsError
 from nuggets.interfaces.hooks.record import log_problem, noted_session
-from nuggets.interfaces.mcp import reading, resources, writing
+from nuggets.interfaces.mcp import care, reading, resources, writing
 from nuggets.interfaces.mcp.arguments import checked
 from nuggets.interfaces.mcp.tool import Answer, Asked, Tool
 from nuggets.project import current_project
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
 
 SESSION_KEY = "nuggets/session"  # in `_meta`: a client that knows its conversation says so
-FEW_TOOLS = (*reading.TOOLS, *writing.TOOLS)
-ALL_TOOLS = (*FEW_TOOLS, *reading.MORE_TOOLS, *writing.MORE_TOOLS)
+FEW_TOOLS = (*reading.TOOLS, *writing.TOOLS, *care.TOOLS)
+ALL_TOOLS = (*FEW_TOOLS, *reading.MORE_TOOLS, *writing.MORE_TOOLS, *care.MORE_TOOLS)
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""Tools that change: remember, forget, notes and links, and the care of them all."""
+"""Tools that change: remember, forget, create_note, edit_note, add_link, merge_notes."""
 
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.fencing import carries_mark, project_name
@@ -11,7 +11,7 @@ from nuggets.interfaces.mcp.arguments import (
     one_of,
     told,
 )
-from nuggets.interfaces.mcp.tool import ADD, CHANGE, HEAD, TIDY, Answer, Asked, Json, Tool, receipt
+from nuggets.interfaces.mcp.tool import ADD, CHANGE, HEAD, Answer, Asked, Json, Tool, receipt
 from nuggets.records import SCOPES, STABILITIES, TYPES
 from nuggets.text import folded
 
@@ -78,37 +78,6 @@ def _link(asked: Asked, given: Json) -> Answer:
 def _merge(asked: Asked, given: Json) -> Answer:
     note = asked.shelf.merge_notes(given["target"], given["source"], given.get("reason", ""))
     return receipt(f"Merged {given['source']!r:.80} into", note)
-
-
-def _reflect(asked: Asked, given: Json) -> Answer:
-    from nuggets import codec
-
-    result = asked.shelf.reflect(
-        given.get("nugget"), given.get("limit"), given.get("dry_run", False)
-    )
-    shape = codec.reflection_to_json(result)
-    counts = ", ".join(
-        f"{shape[name]} {name}" for name in ("rewritten", "merged", "hidden", "tagged", "linked")
-    )
-    verb = "Would change" if given.get("dry_run") else "Changed"
-    tail = "" if given.get("dry_run") else " Nothing was deleted; undo takes it back."
-    return Answer(shape, f"Inspected {shape['inspected']} notes. {verb}: {counts}.{tail}")
-
-
-def _undo(asked: Asked, given: Json) -> Answer:
-    commit = asked.shelf.undo(given.get("revision"))
-    ids = [note.id for note in commit.changes.put] + list(commit.changes.drop)
-    shape = {"revision": commit.revision, "action": commit.changes.action, "notes": ids[:50]}
-    return Answer(shape, f"Undone: {commit.changes.action} (revision {commit.revision}).")
-
-
-def _promote(asked: Asked, given: Json) -> Answer:
-    count = asked.shelf.promote(dry_run=given.get("dry_run", False))
-    where = project_name(asked.shelf.project)
-    return Answer(
-        {"promoted": count, "project": asked.shelf.project},
-        f"{count} new entries for MEMORY.md of {where}.",
-    )
 
 
 def _home(asked: Asked, nugget: str, name: str, given: Json) -> Json:
@@ -224,16 +193,6 @@ TOOLS = (
         ADD._replace(idempotent=True),
         _link,
     ),
-    Tool(
-        "reflect_and_clean_memory",
-        "Reflect and clean up",
-        "Tidy memory (merge near-duplicates, tag, link, archive rubbish) when the user asks or "
-        "at the end of a long session; it also runs daily by itself. dry_run shows the plan.",
-        object_schema({"nugget": TEXT, "limit": WHOLE, "dry_run": TRUTH}),
-        object_schema({"inspected": WHOLE, "changes": {"type": "array"}}, ("inspected",)),
-        TIDY,
-        _reflect,
-    ),
 )
 
 MORE_TOOLS = (
@@ -245,24 +204,5 @@ MORE_TOOLS = (
         HEAD,
         CHANGE,
         _merge,
-    ),
-    Tool(
-        "undo",
-        "Undo a change",
-        "Take back the last change to memory, or the one of a revision, when it was a mistake.",
-        object_schema({"revision": WHOLE}),
-        object_schema({"revision": WHOLE, "action": TEXT}, ("revision", "action")),
-        CHANGE._replace(idempotent=False),
-        _undo,
-    ),
-    Tool(
-        "promote",
-        "Promote to MEMORY.md",
-        "Write what three sessions recalled to this project's MEMORY.md, when the user asks; "
-        "it also runs daily by itself.",
-        object_schema({"dry_run": TRUTH}),
-        object_schema({"promoted": WHOLE, "project": TEXT}, ("promoted", "project")),
-        CHANGE._replace(destructive=False),
-        _promote,
     ),
 )

@@ -1,0 +1,85 @@
+"""Power cuts: ext4 on a loop device, shut down without flushing while processes write."""
+
+import fcntl
+import os
+import shutil
+import struct
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fault_processes import WRITER, Outcome, collect, kept_keys, start_writer
+from store_samples import note, open_json, pictures_agree, put
+
+_SHUTDOWN = 0x8004587D  # EXT4_IOC_SHUTDOWN
+_NO_LOG_FLUSH = 2
+IMAGE_BYTES = 24 << 20
+
+
+class NoPowerCuts(Exception):
+    """They cannot be had on this machine; says why."""
+
+
+def _run(*command: str) -> None:
+    if shutil.which(command[0]) is None:
+        raise NoPowerCuts(f"{command[0]} is not installed")
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise NoPowerCuts(f"{' '.join(command)}: {done.stderr.strip()}")
+
+
+@contextmanager
+def _mounted(image: str, place: str, options: str) -> Iterator[None]:
+    _run("mount", "-o", f"loop,{options}", image, place)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", place], check=True, capture_output=True)
+
+
+def power_cut_round(
+    work: str, seconds: float, options: str = "commit=5", program: str = WRITER
+) -> Outcome:
+    """Two writers on a new disk; the power goes; what is there after it is back."""
+    image, place = os.path.join(work, "disk.img"), os.path.join(work, "disk")
+    os.makedirs(place, exist_ok=True)
+    with open(image, "wb") as file:
+        file.truncate(IMAGE_BYTES)
+    _run("mkfs.ext4", "-q", "-F", image)
+    directory = os.path.join(place, "store")
+    with _mounted(image, place, options):
+        writers = [
+            start_writer(directory, f"w{n}", 10**6, *(["short-lived"] * n), program=program)
+            for n in range(2)
+        ]
+        first = set()
+        for writer in writers:
+            assert writer.stdout is not None
+            first.add(writer.stdout.readline().strip())
+        threading.Event().wait(seconds)
+        descriptor = os.open(place, os.O_RDONLY)
+        try:
+            fcntl.ioctl(descriptor, _SHUTDOWN, struct.pack("I", _NO_LOG_FLUSH))
+        except OSError as problem:
+            for writer in writers:
+                writer.kill()
+            collect(writers)
+            raise NoPowerCuts(f"EXT4_IOC_SHUTDOWN: {problem}") from problem
+        finally:
+            os.close(descriptor)
+        for writer in writers:
+            writer.kill()
+        acknowledged = (collect(writers) | first) - {""}
+    with _mounted(image, place, options):
+        try:
+            kept = kept_keys(directory) if os.path.isdir(directory) else set()
+            store = open_json(directory)
+            put(store, note(1, title="after"))
+            store.close()
+            agree = pictures_agree(directory)
+        except Exception as problem:  # unreadable: all is lost
+            kept, agree = set(), False
+            print(f"after the power cut: {problem}")
+        litter = [n for _, _, names in os.walk(directory) for n in names if n.endswith(".tmp")]
+    return Outcome(acknowledged, acknowledged - kept, agree, litter, 0.0)

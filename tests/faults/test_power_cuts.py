@@ -1,0 +1,45 @@
+"""What was acknowledged survives a power cut."""
+
+import os
+import random
+from pathlib import Path
+
+import pytest
+from fault_power import NoPowerCuts, power_cut_round
+from fault_processes import WRITER
+
+pytestmark = pytest.mark.faults
+
+ROUNDS = int(os.environ.get("NUGGETS_POWER_ROUNDS", "2"))
+OPTIONS = ("commit=5", "commit=1", "data=writeback,noauto_da_alloc,commit=1", "commit=1000")
+
+WITHOUT_SYNC = """
+from nuggets import files
+from nuggets.stores import journal
+files.sync = journal.sync = files.sync_directory = journal.sync_directory = lambda what: None
+"""
+
+
+def test_an_acknowledged_write_survives_a_power_cut(tmp_path: Path) -> None:
+    moments = random.Random(3)
+    for number in range(ROUNDS):
+        options = OPTIONS[number % len(OPTIONS)]
+        try:
+            outcome = power_cut_round(str(tmp_path), moments.uniform(0.1, 0.4), options)
+        except NoPowerCuts as reason:
+            pytest.skip(str(reason))
+
+        assert outcome.lost == set(), options
+        assert outcome.agree, options
+        assert outcome.litter == [], options
+
+
+def test_the_harness_notices_a_missing_fsync(tmp_path: Path) -> None:
+    try:
+        outcome = power_cut_round(
+            str(tmp_path), 0.3, "commit=1000", program=WITHOUT_SYNC + WRITER
+        )
+    except NoPowerCuts as reason:
+        pytest.skip(str(reason))
+
+    assert outcome.lost

@@ -1,0 +1,363 @@
+"""The page in a real browser, on a real socket, with a real shelf behind it."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+from web_serving import run, served_here
+
+from nuggets import NuggetShelf
+
+FLAGS = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *("--disable-background-networking", "--disable-component-update"),
+)
+HOSTILE = (
+    "<script>window.hacked = 1</script>",
+    '<img src=x onerror="window.hacked = 1">',
+    "[click](javascript:window.hacked=1)",
+    "[data](data:text/html,<script>window.hacked=1</script>)",
+    "![picture](https://evil.example/pixel.png)",
+    "<a href='javascript:window.hacked=1'>go</a> <iframe srcdoc='<script>'></iframe>",
+    "\u202egnp.exe \u2066isolated\u2069",
+    "**" * 400 + "`" * 399,
+)
+
+
+def chromium() -> str:
+    """The system's own; installed first where that is possible."""
+    found = shutil.which("chromium")
+    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
+        install = ["apt-get", "install", "-y", "--no-install-recommends", "chromium"]
+        subprocess.run(["apt-get", "update"], capture_output=True, check=False)
+        subprocess.run(install, capture_output=True, check=False)
+        found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("there is no Chromium here and it cannot be installed: apt install chromium")
+    return found
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = chromium()
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield launched
+        launched.close()
+
+
+class Visit(NamedTuple):
+    """Someone looks at a shelf."""
+
+    page: Page
+    shelf: NuggetShelf
+    url: str
+
+    def see(self, view: str = "graph", note: str = "") -> None:
+        self.page.goto(f"{self.url}#/{view}/{note}".rstrip("/"))
+        expect(self.page.locator(".live.live")).to_be_visible()
+
+
+@pytest.fixture
+def visit(browser: Browser, tmp_path: Path) -> Iterator[Visit]:
+    """A new visitor; no error in the console, no request to any other host is forgiven."""
+    with NuggetShelf(str(tmp_path / "shelf"), project="", client="page") as shelf:
+        with served_here(shelf) as url:
+            page = browser.new_page(viewport={"width": 1280, "height": 800})
+            page.set_default_timeout(10_000)
+            complaints: list[str] = []
+            page.on("console", lambda m: m.type in ("error", "warning") and complaints.append(m.text))
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.on("dialog", lambda dialog: complaints.append(dialog.message))
+            asked: list[str] = []
+            page.on("request", lambda request: asked.append(request.url))
+            yield Visit(page, shelf, url)
+            page.close()
+        expected = [text for text in complaints if "status of 409" not in text]
+        assert expected == []
+        assert [address for address in asked if not address.startswith((url, "blob:"))] == []
+
+
+def filled(shelf: NuggetShelf) -> list[str]:
+    auth = shelf.create_note(
+        "project", "Auth middleware", "Uses **JWT** in `src/auth.py`.\n\n- one\n- two", ["auth"]
+    )
+    jwt = shelf.create_note("project", "JWT token format", "RS256 signing.", ["auth", "jwt"])
+    deploy = shelf.create_note("ops", "Deploy pipeline", "Runs on every tag.", ["ci"])
+    shelf.add_link(auth.id, jwt.id, "uses JWT tokens")
+    shelf.remember("project", "test cmd", "make test")
+    return [auth.id, jwt.id, deploy.id]
+
+
+def test_the_first_visit_helps_to_write_the_first_note(visit: Visit) -> None:
+    visit.see()
+    page = visit.page
+
+    expect(page.get_by_text("Nothing remembered yet")).to_be_visible()
+    expect(page.get_by_text("nuggets remember project")).to_be_visible()
+    page.get_by_role("button", name="Write the first note").click()
+    page.get_by_label("Title").fill("First thought")
+    page.get_by_label("Content").fill("It *works*.")
+    page.get_by_label("Tags").fill("one, two")
+    page.get_by_role("button", name="Save").click()
+
+    expect(page.get_by_role("heading", name="First thought")).to_be_visible()
+    expect(page.locator(".markdown em")).to_have_text("works")
+    expect(page.locator(".tags li")).to_have_text(["one", "two"])
+    expect(page.locator("canvas")).to_have_attribute("data-notes", "1")
+    assert [note.title for note in visit.shelf.list_notes()] == ["First thought"]
+
+
+def test_a_note_is_edited_and_the_edit_undone(visit: Visit) -> None:
+    auth, *_ = filled(visit.shelf)
+    visit.see(note=auth)
+    page = visit.page
+
+    expect(page.get_by_role("heading", name="Auth middleware")).to_be_visible()
+    page.keyboard.press("e")
+    page.get_by_label("Content").fill("Now with OAuth.")
+    page.get_by_label("Tags").fill("auth, new tag")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".markdown")).to_have_text("Now with OAuth.")
+    expect(page.locator(".tags li")).to_have_text(["auth", "new-tag"])
+    step = page.locator(".steps > li").filter(has_text="Edited")
+    step.get_by_role("button", name="Undo").click()
+    expect(page.locator(".markdown strong")).to_have_text("JWT")
+    assert "JWT" in visit.shelf.get_note(auth).content
+
+
+def test_what_someone_else_changed_meanwhile_is_not_overwritten_unasked(visit: Visit) -> None:
+    auth, *_ = filled(visit.shelf)
+    visit.see(note=auth)
+    page = visit.page
+
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("Content").fill("Mine.")
+    visit.shelf.edit_note(auth, content="Theirs.")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".conflict")).to_contain_text("Theirs.")
+    assert visit.shelf.get_note(auth).content == "Theirs."
+    page.get_by_role("button", name="Save mine over it").click()
+    expect(page.locator(".markdown")).to_have_text("Mine.")
+
+
+def test_notes_are_linked_and_the_link_is_seen_from_both(visit: Visit) -> None:
+    auth, _, deploy = filled(visit.shelf)
+    visit.see(note=deploy)
+    page = visit.page
+
+    page.get_by_role("button", name="Link to").click()
+    page.get_by_label("Title of the other note").fill("auth mid")
+    page.locator(".choices button").click()
+    page.get_by_label("Reason").fill("checks tokens first")
+    page.get_by_role("button", name="Link", exact=True).click()
+    expect(page.locator(".links")).to_contain_text("checks tokens first")
+    page.locator(".links .note-link").click()
+    expect(page.get_by_role("heading", name="Auth middleware")).to_be_visible()
+    expect(page.locator(".links")).to_contain_text("Deploy pipeline")
+    page.get_by_role("button", name="Take the link to Deploy pipeline away").click()
+    expect(page.locator(".links")).not_to_contain_text("Deploy pipeline")
+    assert len(visit.shelf.get_note(auth).links) == 1
+
+
+def test_search_finds_as_you_type_explains_and_lights_up_the_graph(visit: Visit) -> None:
+    filled(visit.shelf)
+    visit.see()
+    page = visit.page
+
+    page.keyboard.press("/")
+    page.keyboard.type("authentication")
+    expect(page.locator(".entries .entry-title").first).to_have_text("Auth middleware")
+    expect(page.locator("canvas")).not_to_have_attribute("data-lit", "0")
+    page.locator(".why").first.click()
+    expect(page.locator(".why-box").first).to_contain_text("relevance")
+    page.get_by_label("Search your memory").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Auth middleware")).to_be_visible()
+    page.get_by_label("Search your memory").fill("xylophone quartz")
+    expect(page.get_by_text("Nothing is close enough.")).to_be_visible()
+
+
+def test_a_note_of_the_graph_opens_when_it_is_clicked(visit: Visit) -> None:
+    visit.shelf.create_note("project", "Alone in the middle", "text")
+    visit.see()
+    page = visit.page
+    page.locator("html[data-graph=settled]").wait_for()
+
+    box = page.locator("canvas").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(page.locator(".tip")).to_contain_text("Alone in the middle")
+    page.mouse.down()
+    page.mouse.up()
+    expect(page.get_by_role("heading", name="Alone in the middle")).to_be_visible()
+
+
+def test_what_a_command_writes_appears_by_itself(visit: Visit, tmp_path: Path) -> None:
+    filled(visit.shelf)
+    visit.see()
+    page = visit.page
+    expect(page.locator("canvas")).to_have_attribute("data-notes", "4")
+
+    run(str(tmp_path / "shelf"), "note", "add", "project", "From the terminal", "live")
+
+    expect(page.locator("canvas")).to_have_attribute("data-notes", "5", timeout=1500)
+    expect(page.locator(".entries .entry-title").first).to_have_text("From the terminal")
+    expect(page.locator(".toast")).to_contain_text("From the terminal")
+
+
+def test_facts_are_asked_remembered_and_forgotten(visit: Visit) -> None:
+    filled(visit.shelf)
+    visit.see("facts")
+    page = visit.page
+
+    page.get_by_label("Recall").fill("test cmnd")
+    expect(page.locator(".answer")).to_contain_text("make test")
+    expect(page.locator(".answer .chip")).to_have_text("fuzzy")
+    expect(page.locator(".measure")).to_contain_text(["key fits", "confidence", "margin"])
+    page.get_by_label("Key", exact=True).fill("port")
+    page.get_by_label("Value", exact=True).fill("8080")
+    page.get_by_role("button", name="Remember").click()
+    expect(page.locator("table.facts")).to_contain_text("8080")
+    expect(page.get_by_role("tab", name=re.compile("project"))).to_contain_text("2 facts")
+    page.get_by_role("button", name="Forget port").click()
+    expect(page.locator("table.facts")).not_to_contain_text("8080")
+    page.locator(".toast").get_by_role("button", name="Undo").last.click()
+    expect(page.locator("table.facts")).to_contain_text("8080")
+
+
+def test_a_clean_up_is_seen_before_it_is_done_and_can_be_undone(visit: Visit) -> None:
+    filled(visit.shelf)
+    scratch = visit.shelf.create_note("project", "tmp scratch", "x")
+    visit.see("reflection")
+    page = visit.page
+
+    expect(page.locator(".plan")).to_contain_text("tmp scratch")
+    page.get_by_role("button", name="Apply now").click()
+    passed = page.locator(".steps > li").first
+    expect(passed).to_contain_text("tmp scratch")
+    assert visit.shelf.get_note(scratch.id).hidden
+    passed.get_by_role("button", name="Undo").click()
+    expect(passed).to_contain_text("undone")
+    assert not visit.shelf.get_note(scratch.id).hidden
+
+
+def test_promotion_and_activity_are_shown(visit: Visit) -> None:
+    filled(visit.shelf)
+    for session in ("a", "b"):
+        visit.shelf.recall("test cmd", session=session)
+    visit.see("memory")
+    expect(visit.page.locator(".promotions")).to_contain_text("test cmd")
+    expect(visit.page.locator(".dots i.on")).to_have_count(2)
+
+    visit.see("activity")
+    expect(visit.page.locator(".plot rect").first).to_be_visible()
+    expect(visit.page.locator(".steps")).to_contain_text("Deploy pipeline")
+
+
+def test_hostile_content_stays_text(visit: Visit) -> None:
+    notes = [
+        visit.shelf.create_note("project", text[:200], text, [text[:40]]) for text in HOSTILE
+    ]
+    for other in notes[1:]:
+        visit.shelf.add_link(notes[0].id, other.id, HOSTILE[0])
+    page = visit.page
+    for note, text in zip(notes, HOSTILE, strict=True):
+        visit.see(note=note.id)
+        expect(page.locator(".note h1")).to_have_text(text[:200].strip())
+        expect(page.locator(".links")).to_contain_text("<script>")
+        assert page.locator(".note :is(script, img, iframe, object, style)").count() == 0
+        links = page.locator(".note a").evaluate_all("all => all.map(a => a.href)")
+        assert [to for to in links if not to.startswith("https://evil.example/")] == []
+    visit.see("activity")
+    expect(page.locator(".steps")).to_contain_text("<script>")
+
+    assert page.evaluate("window.hacked") is None
+
+
+def test_a_title_of_a_hundred_thousand_signs_leaves_the_page_in_shape(visit: Visit) -> None:
+    note = visit.shelf.create_note("project", "title", "text")
+
+    page = visit.page
+    long = "W" * 100_000
+    page.route("**/api/graph", lambda route: _retitled(route, long))
+    page.route(f"**/api/notes/{note.id}", lambda route: _retitled(route, long))
+    visit.see(note=note.id)
+
+    expect(page.locator(".note h1")).to_have_text(long)
+    assert _overflow(page) == 0
+
+
+def _retitled(route: Any, title: str) -> None:
+    answer = route.fetch()
+    route.fulfill(response=answer, body=answer.text().replace(':"title"', f':"{title}"'))
+
+
+def _overflow(page: Page) -> int:
+    wide: int = page.evaluate("document.scrollingElement.scrollWidth - innerWidth")
+    return max(0, wide)
+
+
+def test_everything_can_be_reached_by_keys(visit: Visit) -> None:
+    filled(visit.shelf)
+    visit.see()
+    page = visit.page
+
+    for key, name in zip("2345", ("Facts", "Reflection", "MEMORY.md", "Activity"), strict=True):
+        page.keyboard.press(key)
+        expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+    page.keyboard.press("1")
+    page.keyboard.press("n")
+    expect(page.get_by_label("Title")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(page.locator(".panel")).to_have_count(0)
+    page.locator("canvas").focus()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("+")
+    page.keyboard.press("0")
+    page.locator(".entry").first.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".panel")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator(".panel")).to_have_count(0)
+    page.go_back()
+    expect(page.locator(".panel")).to_be_visible()
+
+
+def test_every_view_fits_a_phone(visit: Visit) -> None:
+    auth, *_ = filled(visit.shelf)
+    visit.shelf.create_note("project", "W" * 300, "m" * 3000)
+    page = visit.page
+    page.set_viewport_size({"width": 360, "height": 700})
+    for view in ("graph", "facts", "reflection", "memory", "activity"):
+        visit.see(view)
+        expect(page.get_by_role("button", name="MEMORY.md")).to_be_in_viewport()
+        assert _overflow(page) == 0, view
+    visit.see(note=auth)
+    panel = page.locator(".panel").bounding_box()
+    assert panel is not None
+    assert panel["width"] == 360
+
+
+def test_light_and_dark_follow_the_system_or_the_visitor(visit: Visit) -> None:
+    filled(visit.shelf)
+    page = visit.page
+    ground = "getComputedStyle(document.body).backgroundColor"
+    page.emulate_media(color_scheme="dark")
+    visit.see()
+    dark = page.evaluate(ground)
+    page.get_by_role("button", name="Colours: auto").click()
+    light = page.evaluate(ground)
+    page.get_by_role("button", name="Colours: light").click()
+
+    assert dark != light
+    assert page.evaluate(ground) == dark
+    page.reload()
+    expect(page.get_by_role("button", name="Colours: dark")).to_be_visible()

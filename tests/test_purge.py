@@ -1,0 +1,104 @@
+"""A purge leaves nothing: not in the files, not in the history, not in MEMORY.md."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from nuggets import NuggetShelf
+from nuggets.errors import NotFound
+from nuggets.stores import journal
+
+SECRET = "the launch code is 00000000"
+
+
+def files_with(directory: Path, text: str) -> list[str]:
+    found = []
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            path = Path(folder) / name
+            if text.encode() in path.read_bytes():
+                found.append(str(path.relative_to(directory)))
+    return sorted(found)
+
+
+def test_nothing_of_it_is_left_in_any_file(directory: Path) -> None:
+    memory = directory / "m" / "MEMORY.md"
+    with NuggetShelf(directory / "shelf") as shelf:
+        shelf.remember("learn", "code", SECRET)
+        other = shelf.create_note("learn", "Other", "Something that stays.")
+        shelf.add_link("code", other.id, f"because {SECRET}")
+        shelf.remember("learn", "code", SECRET + " (old)")
+        for session in "abc":
+            shelf.recall("code", session=session)
+        shelf.promote(str(memory))
+    before = files_with(directory, SECRET)
+    with NuggetShelf(directory / "shelf") as shelf:
+        places = shelf.purge("code", "learn")
+
+        assert shelf.get_note("Other").links == ()
+        assert not shelf.recall("code").found
+    assert "m/MEMORY.md" in before
+    assert files_with(directory, SECRET) == []
+    assert str(memory) in places
+    assert any("journal" in place for place in places)
+
+
+def test_what_was_forgotten_long_ago_can_still_be_purged(directory: Path) -> None:
+    with NuggetShelf(directory) as shelf:
+        note = shelf.remember("learn", "code", SECRET)
+        shelf.forget("learn", "code")
+        shelf.purge(note.id)
+
+    assert files_with(directory, SECRET) == []
+
+
+def test_snapshots_are_purged_too(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "SNAPSHOT_BYTES", 1)
+    with NuggetShelf(directory) as shelf:
+        shelf.remember("learn", "code", SECRET)
+        for number in range(5):
+            shelf.remember("learn", f"key {number}", f"value {number}")
+        shelf.purge("code", "learn")
+    with NuggetShelf(directory) as again:
+        kept = [fact.title for fact in again.facts("learn")]
+
+    assert files_with(directory, SECRET) == []
+    assert kept == [f"key {number}" for number in range(5)]
+
+
+def test_others_go_on_after_a_purge(directory: Path) -> None:
+    with NuggetShelf(directory) as shelf, NuggetShelf(directory) as other:
+        shelf.remember("learn", "code", SECRET)
+        assert other.recall("code").found
+        shelf.purge("code", "learn")
+        other.remember("learn", "port", "80")
+
+        assert not other.recall("code").found
+        assert shelf.recall("port").answer == "80"
+
+
+def test_the_rest_of_the_history_can_still_be_undone(directory: Path) -> None:
+    with NuggetShelf(directory) as shelf:
+        shelf.remember("learn", "port", "80")
+        shelf.remember("learn", "code", SECRET)
+        shelf.remember("learn", "port", "8080")
+        revision = shelf.history()[0].revision
+        shelf.purge("code", "learn")
+        shelf.undo(revision)
+
+        assert shelf.recall("port").answer == "80"
+
+
+def test_a_purge_cannot_be_undone(shelf: NuggetShelf) -> None:
+    shelf.remember("learn", "port", "80")
+    shelf.remember("learn", "code", SECRET)
+    shelf.purge("code", "learn")
+    shelf.undo(shelf.history(limit=1)[0].revision)
+
+    assert not shelf.recall("code").found
+
+
+def test_what_was_never_there_is_said(shelf: NuggetShelf) -> None:
+    with pytest.raises(NotFound):
+        shelf.purge("nothing")
