@@ -21,9 +21,9 @@ PATIENT = {"NUGGETS_HOOK_SECONDS": "20"}  # tests share their machine
 Talk = Callable[[Client], Awaitable[Any]]
 
 
-def door(directory: Path | str, project: str = "/work/here/.git") -> Door:
+def door(directory: Path | str, **settings: str) -> Door:
     """To a shelf of its own, in a project that need not exist."""
-    return Door(load({}, {"dir": str(directory), "project": project}))
+    return Door(load({}, {"dir": str(directory), "project": "/work/here/.git", **settings}))
 
 
 def in_memory(entrance: Door, talk: Talk, tools: Sequence[Tool] = ALL_TOOLS) -> Any:

@@ -7,10 +7,15 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from command_line import Done, Nuggets, NuggetsProcess, run_process
 from nuggets import NuggetShelf
 from nuggets.interfaces.cli import main
+
+
+settings.register_profile("nuggets", deadline=None)  # timing never decides a test
+settings.load_profile("nuggets")
 
 
 @pytest.fixture(autouse=True)

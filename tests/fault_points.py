@@ -10,10 +10,9 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from store_samples import note, open_json, pictures_agree, put, state_of
-
 from nuggets.errors import NuggetsError
 from nuggets.shelf import NuggetShelf
+from store_samples import note, open_json, pictures_agree, put, state_of
 
 KINDS = {1: "killed", 2: "killed amid", 3: "EIO", 4: "EIO sticky", 5: "ENOSPC", 6: "short write"}
 ACKNOWLEDGED, REFUSED, NOT_REACHED = 0, 3, 9
@@ -116,7 +115,6 @@ def problems_at(directory: str, code: int, allowed: list[object]) -> list[str]:
 
 
 def main(work: str, *names: str) -> int:
-    failed = 0
     for name in names or OPERATIONS:
         operation = OPERATIONS[name]
         original = os.path.join(work, "original")
@@ -137,11 +135,12 @@ def main(work: str, *names: str) -> int:
                 code = in_child(directory, operation, k, kind)
                 if code == NOT_REACHED:
                     break
-                for problem in problems_at(directory, code, allowed):
-                    print(f"{name}, {label} at call {k}: {problem}")
-                    failed += 1
+                problems = problems_at(directory, code, allowed)
+                if problems:
+                    print(f"{name}, {label} at call {k}: {problems}")
+                    return 1
             print(f"{name}, {label}: {k - 1} points")
-    return 1 if failed else 0
+    return 0
 
 
 if __name__ == "__main__":

@@ -101,9 +101,7 @@ def kill_round(directory: str, round_name: str, seconds: float, program: str = W
     store = open_json(directory)
     put(store, note(hash(round_name) % 10**6, title=f"after {round_name}"))
     store.close()
-    litter = [
-        name for _, _, names in os.walk(directory) for name in names if name.endswith(".tmp")
-    ]
+    litter = [name for _, _, names in os.walk(directory) for name in names if name.endswith(".tmp")]
     return Outcome(
         acknowledged,
         acknowledged - kept,

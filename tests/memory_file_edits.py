@@ -158,7 +158,7 @@ class Script:
         before, known = self.text, self.written
         after = merged_text(before, self.notes, known, "", self.budget)
         again = merged_text(after.text, self.notes, after.written, "", self.budget)
-        here = [bare(line) for line in split(after.text)]
+        here = [bare(line) for line in split(after.text.removeprefix("\ufeff"))]
 
         assert (again.text, again.written, again.new_count) == (after.text, after.written, 0)
         assert Written.from_json(after.written.to_json()) == after.written
@@ -169,7 +169,7 @@ class Script:
         self.text, self.written = after.text, after.written
 
     def check_refusals(self, before: str, known: Written, here: list[str]) -> None:
-        there = {bare(line) for line in split(before)}
+        there = {bare(line) for line in split(before.removeprefix("\ufeff"))}
         if not before.strip("\ufeff \t\r\n"):
             return
         for note_id, entry in known.entries.items():

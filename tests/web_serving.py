@@ -55,9 +55,7 @@ def run(directory: str, *arguments: str) -> Any:
 def served_here(shelf: NuggetShelf) -> Iterator[str]:
     """The application on a real socket, in a thread of this process; its address."""
     address = Address("127.0.0.1", 0)
-    server = Server(
-        uvicorn.Config("", log_level="error", ws="none", timeout_graceful_shutdown=1)
-    )
+    server = Server(uvicorn.Config("", log_level="error", ws="none", timeout_graceful_shutdown=1))
     server.config.app = application(
         shelf, is_ours=address.is_ours, stopping=lambda: server.should_exit
     )

@@ -2,7 +2,7 @@
 //   npm install && npm run build
 // Every file that is built begins with the digest of the sources, which a test compares.
 import { createHash } from "node:crypto";
-import { cpSync, mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -29,7 +29,16 @@ function filesOf(name) {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
+// What is bundled may be passed on as long as its notice goes with it.
+function notices() {
+  const { dependencies } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
+  return Object.entries(dependencies)
+    .map(([name, version]) => `${name} ${version}\n\n${readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim()}\n`)
+    .join(`\n${"-".repeat(78)}\n\n`);
+}
+
 mkdirSync(target, { recursive: true });
+writeFileSync(join(target, "licenses.txt"), notices());
 cpSync(join(here, "static"), target, { recursive: true });
 await build({
   entryPoints: { app: join(here, "src/main.jsx"), layout: join(here, "src/graph/layout.js") },
@@ -42,5 +51,5 @@ await build({
   legalComments: "none",
   jsx: "automatic",
   jsxImportSource: "preact",
-  banner: { js: `/* sources ${digest()} · preact MIT · d3-force ISC */` },
+  banner: { js: `/* sources ${digest()}; licenses.txt */` },
 });

@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
+
 from fault_power import NoPowerCuts, power_cut_round
 from fault_processes import WRITER
 
@@ -36,9 +37,7 @@ def test_an_acknowledged_write_survives_a_power_cut(tmp_path: Path) -> None:
 
 def test_the_harness_notices_a_missing_fsync(tmp_path: Path) -> None:
     try:
-        outcome = power_cut_round(
-            str(tmp_path), 0.3, "commit=1000", program=WITHOUT_SYNC + WRITER
-        )
+        outcome = power_cut_round(str(tmp_path), 0.3, "commit=1000", program=WITHOUT_SYNC + WRITER)
     except NoPowerCuts as reason:
         pytest.skip(str(reason))
 

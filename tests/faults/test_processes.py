@@ -5,6 +5,7 @@ import random
 from pathlib import Path
 
 import pytest
+
 from fault_processes import WRITER, collect, kept_keys, kill_round, start_writer
 from store_samples import pictures_agree
 
@@ -45,7 +46,7 @@ def test_eight_processes_keep_all_of_fifty_facts_each(tmp_path: Path) -> None:
 
 
 def test_the_harness_notices_a_missing_lock(tmp_path: Path) -> None:
-    """Without the lock the same processes lose facts, or fail: else the test above proves nothing."""
+    """Without it the same processes lose facts, or fail: else the test above proves nothing."""
     processes = [
         start_writer(str(tmp_path), f"p{n}", 40, program=WITHOUT_LOCK + WRITER) for n in range(4)
     ]

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from fault_processes import TESTS, environment
 
 pytestmark = pytest.mark.faults

@@ -210,6 +210,24 @@ def test_files_touched_become_temporary_observations_of_this_project(
     assert all("edited" in note.content for note in notes)
 
 
+def test_files_of_a_worktree_count_by_their_place_in_it(
+    tmp_path: Path, shelf_directory: Path, project: Path
+) -> None:
+    (project / ".git" / "worktrees" / "side").mkdir(parents=True)
+    (project / ".git" / "worktrees" / "side" / "commondir").write_text("../..\n")
+    side = tmp_path / "side"
+    side.mkdir()
+    (side / ".git").write_text(f"gitdir: {project / '.git' / 'worktrees' / 'side'}\n")
+    sent = {"cwd": str(side), "tool_name": "Edit", "tool_input": {"file_path": "src/a.py"}}
+
+    hook("post-tool", sent, shelf_directory)
+    hook("stop", {"cwd": str(side)}, shelf_directory)
+    (note,) = shelf_of(shelf_directory, project).list_notes(nugget="files")
+
+    assert note.title == "file: src/a.py"
+    assert note.project == str(project / ".git")
+
+
 def test_at_most_200_files_are_kept_for_a_project(shelf_directory: Path, project: Path) -> None:
     def seen(numbers: range) -> None:
         lines = [json.dumps([str(project), f"f{n}.py", False, "s"]) + "\n" for n in numbers]
@@ -225,6 +243,22 @@ def test_at_most_200_files_are_kept_for_a_project(shelf_directory: Path, project
     assert len(titles) == 200
     assert "file: f289.py" in titles
     assert "file: f120.py" in titles
+
+
+def test_what_a_killed_hook_had_claimed_is_taken_in_later(
+    shelf_directory: Path, project: Path
+) -> None:
+    claimed = shelf_directory / "hooks" / "inbox.12345"
+    claimed.parent.mkdir(parents=True)
+    claimed.write_text(json.dumps([str(project), "a.py", True, "s"]) + "\nhalf a li")
+    os.utime(claimed, (1, 1))
+    (claimed.parent / "inbox").write_text(json.dumps([str(project), "b.py", True, "s"]) + "\n")
+
+    hook("stop", {"cwd": str(project)}, shelf_directory)
+    titles = {note.title for note in shelf_of(shelf_directory, project).list_notes(nugget="files")}
+
+    assert titles == {"file: a.py", "file: b.py"}
+    assert [path.name for path in claimed.parent.glob("inbox*")] == []
 
 
 def test_the_task_survives_a_compaction(shelf_directory: Path, project: Path) -> None:

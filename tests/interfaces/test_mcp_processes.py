@@ -85,6 +85,27 @@ def test_a_server_ends_with_its_input_and_has_touched_no_data(tmp_path: Path) ->
     assert not directory.exists()
 
 
+def test_a_host_that_goes_without_a_word_leaves_no_server_and_no_complaint(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "nuggets", "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "NUGGETS_DIR": str(tmp_path)},
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\nno json\n\xff\n')
+        process.stdin.close()
+        code = process.wait(timeout=20)
+        complaint = process.stderr.read()
+
+    assert code == 0
+    assert b"Traceback" not in complaint
+
+
 def test_numpy_is_not_loaded_before_the_first_question() -> None:
     program = (
         "import sys\n"

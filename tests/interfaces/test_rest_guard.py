@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from web_serving import HOST, client
 
 from nuggets import NuggetShelf
 from nuggets.errors import InvalidInput, StoreError
@@ -12,6 +11,7 @@ from nuggets.interfaces.rest.app import OPERATIONS
 from nuggets.interfaces.rest.guard import BODY_BYTES
 from nuggets.interfaces.serve import Address, access_token, serve
 from nuggets.settings import load
+from web_serving import HOST, client
 
 NOTE = {"nugget": "p", "title": "t", "content": "c"}
 PATHS = ("/", "/app.js", "/api/graph", "/api/openapi.json", "/api/nowhere", "/mcp")
@@ -134,7 +134,7 @@ def test_every_operation_asks_for_the_token(shelf: NuggetShelf) -> None:
     with client(shelf, token="secret-token") as web:
         for operation in OPERATIONS:
             path = operation.path.replace("{", "").replace("}", "")
-            body = None if operation.body is None else {}
+            body: Any = None if operation.body is None else {}
             answer = web.request(operation.method, path, json=body)
             assert answer.status_code == 401, operation.name
 

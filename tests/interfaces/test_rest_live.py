@@ -11,14 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from web_serving import Served, run, served
 
 SOON = 1.0  # seconds within which a write from elsewhere is told
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[Served]:
-    with served(str(tmp_path / "shelf")) as found:
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    with served(str(tmp_path_factory.mktemp("live") / "shelf")) as found:
         yield found
 
 
@@ -83,8 +84,8 @@ def test_agents_reach_the_same_shelf_by_mcp_over_http(server: Served) -> None:
             assert answer.status == 403
 
 
-def test_the_server_ends_soon_although_a_page_is_listening(server: Served) -> None:
-    with listening(server) as stream:
+def test_the_server_ends_soon_although_a_page_is_listening(tmp_path: Path) -> None:
+    with served(str(tmp_path / "shelf")) as server, listening(server) as stream:
         next_event(stream)
 
         began = time.monotonic()

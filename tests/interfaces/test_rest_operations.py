@@ -3,9 +3,9 @@ from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
-from web_serving import client
 
 from nuggets import NuggetShelf
+from web_serving import client
 
 
 @pytest.fixture
@@ -225,7 +225,9 @@ def test_what_makes_no_sense_is_refused_by_name(
     assert code(web.request(method, path, json=body)) == expected
 
 
-@pytest.mark.parametrize("body", ["", "{", '{"a": NaN}', '{"title": "a", "title": "b"}', "[" * 99999])
+@pytest.mark.parametrize(
+    "body", ["", "{", '{"a": NaN}', '{"title": "a", "title": "b"}', "[" * 99999]
+)
 def test_a_body_that_is_no_json_is_refused(web: TestClient, body: str) -> None:
     headers = {"Content-Type": "application/json"}
 

@@ -27,18 +27,19 @@ def graph(seed: int, count: int = 14) -> dict[str, MemoryNote]:
     notes: dict[str, MemoryNote] = {}
     for number in range(count):
         content = "\n".join(chance.choices(PIECES, k=chance.randint(1, 5)))
-        if chance.random() < 0.5:
+        alike = chance.random() < 0.5
+        if alike:
             content = f"{ALPHABET[chance.randrange(4) : chance.randrange(28, 36)]} {number % 3}"
         kind: NoteKind = "fact" if chance.random() < 0.25 else "note"
         note = sample(
             number,
             kind=kind,
-            title=f"{chance.choice(TITLES)} {number}",
+            title=f"{'Deploy' if alike else chance.choice(TITLES)} {number}",
             content=content if kind == "note" else content.strip() or "value",
-            nugget=chance.choice(("learnings", "project")),
+            nugget="learnings" if alike else chance.choice(("learnings", "project")),
             given=GraphNoteMetaInput(
-                scope=chance.choice((None, "user", "user", "shared", "self")),
-                stability=chance.choice((None, "temporary")),
+                scope=None if alike else chance.choice((None, "user", "shared", "self")),
+                stability=None if alike else chance.choice((None, "temporary")),
             ),
         )
         notes[note.id] = note._replace(

@@ -29,7 +29,7 @@ def archive(draft: Draft, ids: list[str], policy: Policy) -> None:
     """Out of sight, not gone."""
     cutoff = oldest_kept(draft.now, policy)
     for note in draft.visible(ids):
-        reason = why_worthless(note, cutoff)
+        reason = why_worthless(note._replace(content=tidy(note)), cutoff)
         if reason:
             draft.put(archived(note, draft.now))
             draft.record("hide", note, f"archived {note.title!r:.80}: {reason}")

@@ -381,22 +381,22 @@ class JsonFileStore:
         )
 
     def _paint(self) -> None:
-        """Inside the lock: what changed since the revision that the pictures show."""
-        with self._mutex:
-            if not self._is_stale():
-                return
-            shown = self._pictures.shown()
-            steps = self._steps(shown.revision) if shown else None
-            notes: set[str] | None = None
-            nuggets = set(self._state.nuggets)
-            if steps is not None:
-                notes, nuggets = set(), set()
-                for step in steps:
-                    notes |= _ids(step.changes)
-                    nuggets |= self._nuggets_shown(step)
-            nuggets |= self._pictures.incomplete(self._state.nuggets)
-            now = Shown(self._position.revision, self._position.at)
-            self._pictures.paint(self._state, now, notes, nuggets)
+        """Inside the lock: what changed since the revision that the pictures show. Readers here
+        do not wait for it: nobody can change the state while we hold the lock."""
+        if not self._is_stale():
+            return
+        shown = self._pictures.shown()
+        steps = self._steps(shown.revision) if shown else None
+        notes: set[str] | None = None
+        nuggets = set(self._state.nuggets)
+        if steps is not None:
+            notes, nuggets = set(), set()
+            for step in steps:
+                notes |= _ids(step.changes)
+                nuggets |= self._nuggets_shown(step)
+        nuggets |= self._pictures.incomplete(self._state.nuggets)
+        now = Shown(self._position.revision, self._position.at)
+        self._pictures.paint(self._state, now, notes, nuggets)
 
     def _nuggets_shown(self, step: Step) -> set[str]:
         """Folded names of the nuggets whose files a step changes."""

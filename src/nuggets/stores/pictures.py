@@ -67,7 +67,7 @@ class Pictures:
         """
         found = []
         there = list(self.paths())
-        for path in self._known.keys() - set(there):
+        for path in set(self._known).difference(there):
             self._forget(path)
         for path in there:
             try:
@@ -102,8 +102,8 @@ class Pictures:
     def incomplete(self, nuggets: Iterable[str]) -> set[str]:
         """Folded names of those nuggets without a sound picture, and of pictures without a
         nugget; from what was seen at the last look."""
-        there = {folded(self.name_of(path)) for path in self._known if path != self.graph_path}
-        spoilt = {folded(self.name_of(path)) for path in self._spoilt if path != self.graph_path}
+        there = {folded(self.name_of(path)) for path in set(self._known) - {self.graph_path}}
+        spoilt = {folded(self.name_of(path)) for path in set(self._spoilt) - {self.graph_path}}
         return there.symmetric_difference(map(folded, nuggets)) | spoilt
 
     def took_in(self, path: str, status: os.stat_result) -> None:

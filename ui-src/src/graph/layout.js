@@ -1,11 +1,11 @@
 // A worker: where the notes lie. Linked ones near each other, nuggets in regions of their own.
 // It starts from the same places every time, so the same graph looks the same again.
 import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY } from "d3-force";
+import { regions } from "./places.js";
 
 const TURN_MS = 45; // of thinking between two pictures
 const DRAG_MS = 16; // between two pictures while a note is dragged
 const RESTING = 0.004; // the heat below which nothing moves that anyone could see
-const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 
 let points = [];
 let simulation = null;
@@ -20,20 +20,7 @@ onmessage = ({ data }) => {
 
 function arrange({ positions, groups, radii, ends, distances, fresh }) {
   const centres = regions(groups, radii);
-  const within = new Map();
-  points = Array.from(groups, (group, i) => {
-    const nth = within.get(group) ?? 0;
-    within.set(group, nth + 1);
-    const known = !Number.isNaN(positions[2 * i]);
-    const away = 11 * Math.sqrt(nth + 0.5);
-    return {
-      index: i,
-      group,
-      r: radii[i],
-      x: known ? positions[2 * i] : centres[group].x + away * Math.cos(nth * GOLDEN),
-      y: known ? positions[2 * i + 1] : centres[group].y + away * Math.sin(nth * GOLDEN),
-    };
-  });
+  points = Array.from(groups, (group, i) => ({ index: i, group, r: radii[i], x: positions[2 * i], y: positions[2 * i + 1] }));
   const links = [];
   for (let i = 0; i < ends.length; i += 2) links.push({ source: ends[i], target: ends[i + 1], distance: distances[i / 2] });
   const many = points.length > 1500;
@@ -63,24 +50,6 @@ function turn() {
   const settled = !held && simulation.alpha() <= RESTING;
   report(settled);
   turning = settled ? 0 : setTimeout(turn, held ? DRAG_MS : 0);
-}
-
-// Each nugget gets a disc as large as it is full; the discs are laid out on a spiral of their own.
-function regions(groups, radii) {
-  const sizes = [];
-  groups.forEach((group, i) => (sizes[group] = (sizes[group] ?? 0) + (radii[i] + 7) ** 2));
-  const order = [...sizes.keys()].sort((a, b) => sizes[b] - sizes[a]);
-  const placed = [];
-  const centres = [];
-  for (const group of order) {
-    const r = 1.55 * Math.sqrt(sizes[group] ?? 0) + 22;
-    let place = { x: 0, y: 0, r };
-    for (let turn = 0; placed.some((p) => Math.hypot(p.x - place.x, p.y - place.y) < p.r + r); turn += 0.25)
-      place = { x: 9 * turn * Math.cos(turn), y: 7 * turn * Math.sin(turn), r };
-    placed.push(place);
-    centres[group] = place;
-  }
-  return centres;
 }
 
 function hold({ index, x, y }) {

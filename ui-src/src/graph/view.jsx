@@ -9,6 +9,7 @@ import { count, plainLabel, short } from "../words.js";
 import { EmptyState } from "./empty.jsx";
 import { palette } from "./colours.js";
 import { Painter } from "./painter.js";
+import { start } from "./places.js";
 import { Scene } from "./scene.js";
 
 const NEAREST = 4;
@@ -77,14 +78,17 @@ class Graph {
     delete document.documentElement.dataset.graph;
     this.drawn = !fresh;
     if (fresh) this.follows = FITTED_TICKS;
-    const groups = new Map(nuggets.peek().map((name, i) => [name, i]));
+    const numbers = new Map(nuggets.peek().map((name, i) => [name, i]));
+    const groups = list.map((node) => numbers.get(node.nugget) ?? 0);
     const { links, radii } = this.scene;
+    start(this.scene.positions, groups, radii);
+    if (fresh) this.fit();
     this.worker.postMessage({
       kind: "graph",
       fresh,
       positions: this.scene.positions,
       radii,
-      groups: list.map((node) => groups.get(node.nugget) ?? 0),
+      groups,
       ends: links.flatMap((link) => [link.a, link.b]),
       distances: links.map((link) => 34 + radii[link.a] + radii[link.b] + 3 * Math.sqrt(Math.min(this.scene.neighbours[link.a].size, this.scene.neighbours[link.b].size))),
     });

@@ -57,11 +57,11 @@ def _run(call: Call, *, opens: bool) -> Outcome:
 
 
 def _open(url: str) -> None:
-    """In a browser, if there is a place where one could appear."""
+    """In a browser, if there is a screen; one that runs in the terminal would take it over."""
     import sys
     import webbrowser
 
-    if sys.platform != "linux" or os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"):
+    if sys.platform != "linux" or {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys():
         webbrowser.open(url)
 
 

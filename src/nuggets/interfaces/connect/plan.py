@@ -13,6 +13,7 @@ from nuggets.errors import InvalidInput
 from nuggets.files import private_directory, replace_file, unwritable
 from nuggets.interfaces.connect import jsonc, toml
 from nuggets.interfaces.connect.hosts import Item, Member, Piece, Table, Whole, is_ours, pieces
+from nuggets.interfaces.places import checkout_root
 
 # what a file holds that says nothing any more
 _LEFT_OVER: tuple[object, ...] = ({}, {"version": 1}, {"version": 1, "hooks": {}})
@@ -31,7 +32,7 @@ def planned(
 ) -> list[Edit]:
     """Every file of the host, edited or not. Nothing is written; a file with errors is refused."""
     user = scope == "user"
-    root = home if user else _project_root(here)
+    root = home if user else checkout_root(here)
     wanted = pieces(host, root, user=user, command=_command(user))
     edits = []
     for path in dict.fromkeys(piece.file for piece in wanted):
@@ -197,16 +198,6 @@ def _command(user: bool) -> list[str]:
     if not user or shutil.which("nuggets"):
         return ["nuggets"]
     return [sys.executable, "-m", "nuggets"]
-
-
-def _project_root(here: str) -> str:
-    folder = os.path.realpath(here)
-    while not os.path.lexists(os.path.join(folder, ".git")):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return os.path.realpath(here)
-        folder = parent
-    return folder
 
 
 def _backup_path(path: str, shelf_directory: str) -> str:

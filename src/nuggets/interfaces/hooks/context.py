@@ -25,23 +25,19 @@ LEAST_RELEVANCE = 0.44  # between prompts on a topic and on others: see benchmar
 RELATIVE = 0.75  # of the best: a second-rate note is noise beside a good one
 
 
-def at_start(
-    shelf: "NuggetShelf", *, loads_memory_file: bool, resumed: bool
-) -> tuple[str, list[str]]:
+def at_start(shelf: "NuggetShelf", *, loads_memory_file: bool, task: str) -> tuple[str, list[str]]:
     """Statements about this project: what was promoted, what is durable, the task in hand.
 
-    Also the ids of what is told. Nothing of it counts as recalled: nobody asked for it.
+    `task`: the title of the note that holds it; "" at a fresh start. Also the ids of what is
+    told. Nothing of it counts as recalled: nobody asked for it.
     """
     known = _loaded_already(shelf) if loads_memory_file else ""
     notes = [note for note in shelf.list_notes() if not shelf.is_foreign(note)]
-    tasks = [note for note in notes if note.nugget_name == "tasks" and note.project]
     chosen = sorted((note for note in notes if _lasts(note)), key=_weight, reverse=True)
-    task: list[str] = []
-    if resumed and tasks:
-        newest = max(tasks, key=lambda note: note.updated_at)
-        task.append(f"- The task before this point: {one_line(newest.content, 1200)}")
-    told = _fitting(chosen, known, START_CHARACTERS - sum(map(len, task)))
-    lines = [*task, *told.values()]
+    in_hand = [note.content for note in notes if task and note.title == task]
+    first = [f"- The task before this point: {one_line(text, 1200)}" for text in in_hand[-1:]]
+    told = _fitting(chosen, known, START_CHARACTERS - sum(map(len, first)))
+    lines = [*first, *told.values()]
     return _block("What memory holds for this project", lines), list(told)
 
 

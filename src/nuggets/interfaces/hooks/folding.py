@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from nuggets import times
 from nuggets.interfaces.hooks.record import place
+from nuggets.interfaces.places import checkout_root
 from nuggets.project import current_project
 from nuggets.records import MemoryNote
 
@@ -74,12 +75,12 @@ def _sighting(line: str, told: str) -> tuple[str, str, bool]:
     try:
         directory, path, edited, _ = json.loads(line)
         project = told or current_project(directory)
-        whole = os.path.normpath(os.path.join(directory, path))
+        whole = os.path.realpath(os.path.join(directory, path))
+        relative = os.path.relpath(whole, checkout_root(directory))
     except (ValueError, TypeError):
         return "", "", False
-    relative = os.path.relpath(whole, os.path.dirname(project)) if project else ""
     outside = relative.startswith((os.pardir, ".git" + os.sep)) or relative == os.curdir
-    return project, "" if outside else relative, bool(edited)
+    return project, "" if outside or not project else relative, bool(edited)
 
 
 def _stored(shelf: "NuggetShelf", project: str, seen: dict[str, bool]) -> int:

@@ -61,7 +61,7 @@ def _session_start(shelf: "NuggetShelf", event: Event, directory: str) -> str:
     text, ids = at_start(
         shelf,
         loads_memory_file=event.host in HOSTS_WITH_MEMORY_FILE,
-        resumed=event.source in ("resume", "compact"),
+        task=_task_title(event) if event.source in ("resume", "compact") else "",
     )
     append(_diary(directory, event), json.dumps({"shown": ids}) + "\n")
     return text
@@ -91,7 +91,7 @@ def _pre_compact(shelf: "NuggetShelf", event: Event, directory: str) -> None:
     if not prompts:
         return
     content = "\n".join(prompts[-TASK_PROMPTS:])
-    title = f"task of session {_short(event)}"
+    title = _task_title(event)
     if shelf.has("tasks"):
         for note in shelf.list_notes(nugget="tasks"):
             if note.title == title:
@@ -108,6 +108,10 @@ def _pre_compact(shelf: "NuggetShelf", event: Event, directory: str) -> None:
         stability="temporary",
         project=shelf.project,
     )
+
+
+def _task_title(event: Event) -> str:
+    return f"task of session {_short(event)}"
 
 
 def _short(event: Event) -> str:

@@ -203,6 +203,8 @@ def serve_stdio(door: Door, tools: Sequence[Tool] = FEW_TOOLS) -> None:
 
     try:
         anyio.run(serve)
+    except* BrokenPipeError:  # the host has gone without a word
+        pass
     finally:
         door.close()
 

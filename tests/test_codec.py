@@ -1,0 +1,161 @@
+"""Records to plain JSON and back."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nuggets import codec
+from nuggets.errors import InvalidInput
+from nuggets.records import Changes, MemoryNote, NoteLink, NuggetConfig, Touch
+from store_samples import NOW, note
+
+words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
+plain = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | words,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(words, inner, max_size=2),
+    max_leaves=4,
+)
+known = set(
+    codec.note_to_json(note(1, archived_at=NOW, last_rewritten_at=NOW, last_inspected_at=NOW))
+)
+extras = st.dictionaries(words.filter(lambda w: w not in {*known, "linkFields"}), plain, max_size=2)
+links = st.builds(NoteLink, words, words, st.just(NOW))
+notes = st.builds(
+    lambda number, content, tags, links, extra, hidden, kind: note(
+        number,
+        kind=kind,
+        content=content,
+        tags=tuple(tags),
+        links=tuple(links),
+        extra=extra,
+        hidden=hidden,
+        archived_at=NOW if hidden else None,
+    ),
+    st.integers(1, 9),
+    words,
+    st.lists(words, max_size=2),
+    st.lists(links, max_size=2),
+    extras,
+    st.booleans(),
+    st.sampled_from(["fact", "note"]),
+)
+
+
+@settings(max_examples=150)
+@given(notes, st.booleans())
+def test_a_note_comes_back_from_its_json(made: MemoryNote, vector: bool) -> None:
+    text = codec.dumps(codec.note_to_json(made, vector=vector))
+
+    assert "\n" not in text
+    assert codec.note_from_json(json.loads(text)) == made
+
+
+@settings(max_examples=100)
+@given(
+    st.builds(
+        Changes,
+        put=st.lists(notes, max_size=2).map(tuple),
+        drop=st.lists(words, max_size=2).map(tuple),
+        put_nuggets=st.lists(st.builds(NuggetConfig, words, extra=extras), max_size=2).map(tuple),
+        drop_nuggets=st.lists(words, max_size=2).map(tuple),
+        touches=st.lists(st.builds(Touch, words, words, words), max_size=2).map(tuple),
+        marks=st.dictionaries(words, plain, max_size=2),
+        action=words,
+        client=words,
+    )
+)
+def test_changes_come_back_from_their_json(changes: Changes) -> None:
+    text = codec.dumps(codec.changes_to_json(changes))
+
+    assert codec.changes_from_json(json.loads(text)) == changes
+
+
+def test_fields_that_others_wrote_into_links_stay_with_their_links() -> None:
+    shape = codec.note_to_json(note(1))
+    shape["links"] = [
+        {"to": "a", "reason": "r", "createdAt": NOW, "weight": 3},
+        {"to": "b", "reason": "r", "createdAt": NOW},
+    ]
+    made = codec.note_from_json(json.loads(json.dumps(shape)))
+
+    assert made.links == (NoteLink("a", "r", NOW), NoteLink("b", "r", NOW))
+    assert codec.note_to_json(made) == shape
+    assert "weight" not in str(codec.note_to_json(made._replace(links=made.links[1:])))
+
+
+@settings(max_examples=50)
+@given(st.builds(NuggetConfig, words, dims=st.integers(0, 9), temperature=st.floats(0, 2)))
+def test_a_nugget_comes_back_from_its_file(config: NuggetConfig) -> None:
+    shape = json.loads(codec.dumps(codec.nugget_to_json(config, [note(1)])))
+    made, facts = codec.nugget_from_json(shape, "x")
+
+    assert made == config
+    assert [fact["key"] for fact in facts] == ["key 1"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"a":NaN}',
+        b'{"a":Infinity}',
+        b'{"a":1,"a":2}',
+        b"[" * 100_000,
+        b'{"a":' + b"9" * 5000 + b"}",
+        b"\xff",
+        b'"\xed\xa0\x80"',
+        '{"a":1}'.encode("utf-16"),
+        b"",
+        b"{",
+    ],
+)
+def test_json_that_means_nothing_or_two_things_is_refused(text: bytes) -> None:
+    with pytest.raises(InvalidInput, match="here: "):
+        codec.loads(text, "here")
+
+
+def test_what_could_never_be_written_again_is_refused() -> None:
+    deep: object = 1
+    for _ in range(985):
+        deep = [deep]
+    for shape in ({"a": "\ud800"}, {"a": float("inf")}, {"\udfff": 1}, deep):
+        with pytest.raises(InvalidInput, match="here: "):
+            codec.savable(shape, "here")
+    codec.savable({"a": ["ok", 1.5, None, "🎉"]}, "here")
+
+
+WRONG = {
+    "id": [1, "", "  "],
+    "title": [None, 3, "\ud800"],
+    "content": [["a"]],
+    "tags": ["a", [1]],
+    "links": [{}, [1], [{"to": 1}], [{}]],
+    "hidden": [0, "yes"],
+    "hits": [-1, 1.5, True, "1", 2**63],
+    "confidence": ["high", True],
+    "kind": ["thing", None],
+    "scope": ["all"],
+    "type": ["x"],
+    "source": ["x"],
+    "stability": ["x"],
+    "createdAt": [5],
+    "hitSessions": ["s", [1]],
+}
+
+
+@pytest.mark.parametrize("field, value", [(f, v) for f, values in WRONG.items() for v in values])
+def test_a_field_of_the_wrong_type_is_refused_by_name(field: str, value: object) -> None:
+    shape = {**codec.note_to_json(note(1)), field: value}
+
+    with pytest.raises(InvalidInput, match=field):
+        codec.checked_note(shape, "note 7")
+
+
+@pytest.mark.parametrize("field", ["id", "nuggetName", "title", "content"])
+def test_what_a_note_cannot_do_without_is_asked_for(field: str) -> None:
+    shape = codec.note_to_json(note(1))
+    del shape[field]
+
+    with pytest.raises(InvalidInput, match=field):
+        codec.checked_note(shape, "note 7")
