@@ -183,7 +183,7 @@ def rss():
 from nuggets.shelf import NuggetShelf
 before, began = rss(), time.process_time()
 shelf = NuggetShelf(sys.argv[1], project="")
-shelf._store.read(0)
+shelf._rhythm.store.read(0)
 took = time.process_time() - began
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
 print(took, rss() - before, peak)

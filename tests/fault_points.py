@@ -57,9 +57,9 @@ def steps(directory: str, operation: Callable[[NuggetShelf], Any]) -> list[objec
     """What may be found: before, after, and between the writes of an operation of several."""
     seen = [picture(directory)]
     with open_shelf(directory) as shelf:
-        begin = shelf._store.read(0)[1]
+        begin = shelf._rhythm.store.read(0)[1]
         operation(shelf)
-        commits = len(list(shelf._store.commits(begin)))
+        commits = len(list(shelf._rhythm.store.commits(begin)))
     last = picture(directory)
     if commits > 1:
         undone = open_json(directory)

@@ -16,9 +16,11 @@ touches = st.builds(
     numbers,
     st.sampled_from(["", "s1", "s2"]),
 )
-configs = st.builds(NuggetConfig, st.sampled_from(["a", "B"]), dims=st.integers(2, 4))
+configs = st.builds(
+    lambda name, dims: NuggetConfig(name, dims=dims), st.sampled_from(["a", "B"]), st.integers(2, 4)
+)
 some_changes = st.builds(
-    Changes,
+    lambda **parts: Changes(**parts),
     put=st.lists(notes, max_size=3, unique_by=lambda n: n.id).map(tuple),
     drop=st.lists(numbers.map(lambda n: note(n).id), max_size=2, unique=True).map(tuple),
     put_nuggets=st.lists(configs, max_size=1).map(tuple),

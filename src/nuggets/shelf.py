@@ -1,24 +1,21 @@
 """`NuggetShelf`, the one door that every interface uses, and `Nugget`, its view of one nugget.
 
-Every operation has one rhythm: read what is new, decide (purely, in the rooms below), write, index.
-Safe to share between threads; safe beside other processes.
+Every operation has one rhythm (`rhythm.py`); what is decided here is decided purely, in the rooms
+below.
 """
 
 import os
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from datetime import date, datetime
+from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from nuggets import clock, codec, history, memory_file, times
-from nuggets.errors import Conflict, InvalidInput, NotFound, StaleWrite
+from nuggets import times
+from nuggets.errors import Conflict, InvalidInput, NotFound
 from nuggets.facts.capacity import fill
-from nuggets.graph import links, metadata, naming, notes, outside
+from nuggets.graph import links, metadata, naming, notes
 from nuggets.graph.filters import checked_filters, matches
 from nuggets.graph.limits import check_most, storable
-from nuggets.picture import Picture
 from nuggets.project import current_project
 from nuggets.records import (
     Changes,
@@ -27,47 +24,41 @@ from nuggets.records import (
     GraphNoteMetaInput,
     MemoryNote,
     NoteFilterOptions,
+    NoteKind,
     NuggetConfig,
     NuggetStatus,
+    OutsideEdit,
     RecallResult,
     ReflectionResult,
     SearchNotesResult,
     Touch,
 )
+from nuggets.rhythm import Decision, Rhythm
 from nuggets.settings import Settings, load
-from nuggets.state import merged
+from nuggets.state import State
 from nuggets.stores import open_store
 from nuggets.stores.base import Store
 from nuggets.text import folded
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from nuggets.audit import Finding
     from nuggets.promotion import Promotion
     from nuggets.stores.checkup import Finding as Defect
+    from nuggets.upkeep import Upkeep
 
 DEFAULT_DIRECTORY = "~/.nuggets"
 NO_FILTERS = NoteFilterOptions()
-RUN_MARK = "last_run"
-MEMORY_MARK = "memory_file:"  # and its path: what we wrote there
 SESSION_CHARACTERS = 256
 SEARCHED = 20  # results among which this project's are put first, before the limit cuts
 
 T = TypeVar("T")
-Decision = tuple[Changes, T]
 
 
 def random_hex() -> str:
     """Eight digits for an id."""
     return os.urandom(4).hex()
-
-
-class _Step(NamedTuple):
-    """An operation that is gathered: what it decided, and how to decide it again."""
-
-    action: str
-    decide: Callable[[], Decision[Any]]
-    drawn: tuple[str, ...]  # random digits of the ids it gave away
-    changes: Changes
 
 
 class NuggetShelf:
@@ -97,17 +88,10 @@ class NuggetShelf:
             project = self.settings["project"] or current_project()
         self.project: str = project
         self.auto_save = auto_save
-        self._client = client
         self._clock = clock
         self._draw = draw
-        self._store = store or open_store(
-            os.fspath(save_dir), self._adopted, short_lived=short_lived
-        )
-        self._lock = threading.RLock()
-        self._picture = Picture()
-        self._steps: list[_Step] | None = None if auto_save else []  # gathered, not written yet
-        self._gathered_at = 0  # the revision on which the first of them was decided
-        self._drawn: list[str] = []  # ids of the step that is being decided
+        store = store or open_store(os.fspath(save_dir), self._adopted, short_lived=short_lived)
+        self._rhythm = Rhythm(store, client=client, draw=draw, auto_save=auto_save)
 
     @classmethod
     def open(cls, url: str, **options: Any) -> Self:
@@ -116,9 +100,9 @@ class NuggetShelf:
 
     def close(self) -> None:
         """Save what was gathered and leave the files in order. Using the shelf again reopens it."""
-        with self._lock:
-            self.save_all()
-            self._store.close()
+        with self._rhythm.lock:
+            self._rhythm.save()
+            self._rhythm.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -145,8 +129,8 @@ class NuggetShelf:
         return Nugget._of(self, self._known(name).name)
 
     def get(self, name: str) -> "Nugget":
-        with self._lock:
-            self._catch_up()
+        with self._rhythm.lock:
+            self._current()
             return Nugget._of(self, self._known(name).name)
 
     def get_or_create(self, name: str, **config: Any) -> "Nugget":
@@ -165,8 +149,8 @@ class NuggetShelf:
         return self.get_or_create(name)
 
     def has(self, name: str) -> bool:
-        with self._lock:
-            self._catch_up()
+        with self._rhythm.lock:
+            self._current()
             return self._config(name) is not None
 
     def __contains__(self, name: str) -> bool:
@@ -184,62 +168,41 @@ class NuggetShelf:
 
     def list(self) -> tuple[NuggetStatus, ...]:
         """Every nugget with how full it is, by name."""
-        with self._lock:
-            self._catch_up()
-            configs = self._picture.state.nuggets.values()
+        with self._rhythm.lock:
+            self._current()
+            configs = self._state.nuggets.values()
             counts = self._note_counts()
             return tuple(
                 self._status(config, counts) for config in sorted(configs, key=lambda c: c.name)
             )
 
     def status(self, nugget: str) -> NuggetStatus:
-        with self._lock:
-            self._catch_up()
+        with self._rhythm.lock:
+            self._current()
             return self._status(self._known(nugget), self._note_counts())
 
     @property
     def size(self) -> int:
         """How many nuggets there are."""
-        with self._lock:
-            self._catch_up()
-            return len(self._picture.state.nuggets)
+        with self._rhythm.lock:
+            self._current()
+            return len(self._state.nuggets)
 
     def load_all(self) -> None:
         """Read what is there now. Every call does so by itself; this is for those who like to."""
-        with self._lock:
-            self._catch_up()
+        with self._rhythm.lock:
+            self._current()
 
     def save_all(self) -> None:
-        """Write what was gathered, as one change: all of it or nothing."""
-        with self._lock:
-            if not self._steps:
-                return
-            steps = self._steps
-            with self._store.exclusive():
-                try:
-                    changes = self._settled(steps)
-                    self._steps = []
-                    self._write(changes)
-                except BaseException:
-                    self._steps = steps  # nothing is lost: correct what is wrong and save again
-                    raise
+        """Write what was gathered, as one change: all of it or nothing.
 
-    @contextmanager
-    def batch(self) -> Iterator[None]:
+        If someone else wrote meanwhile, each operation is decided again on what is there now.
+        """
+        self._rhythm.save()
+
+    def batch(self) -> AbstractContextManager[None]:
         """Gather all changes inside into one write at the end; an error inside writes nothing."""
-        with self._lock:
-            if self._steps is not None:
-                yield  # an outer batch, or auto_save=False, writes
-                return
-            self._steps = []
-            try:
-                yield
-                self.save_all()
-            except BaseException:
-                self._picture = Picture()  # it shows what was never written
-                raise
-            finally:
-                self._steps = None
+        return self._rhythm.batch()
 
     # --- facts ------------------------------------------------------------------------------
 
@@ -283,11 +246,11 @@ class NuggetShelf:
         recalled this fact before adds a hit.
         """
         query = _asked(query)
-        with self._lock:
-            self._catch_up()
+        with self._rhythm.lock:
+            self._current()
             if nugget is not None:
                 nugget = self._known(nugget).name
-            result = self._picture.facts.recall(query, nugget, self.project)
+            result = self._rhythm.picture.facts.recall(query, nugget, self.project)
             if result.found:
                 self._touch([result.note_id], session)
             return result
@@ -314,10 +277,10 @@ class NuggetShelf:
 
     def facts(self, nugget: str) -> Sequence[MemoryNote]:
         """The facts of a nugget, oldest first."""
-        with self._lock:
-            self._catch_up()
-            ids = self._picture.facts.facts(self._known(nugget).name)
-            return [self._picture.state.notes[i] for i in ids]
+        with self._rhythm.lock:
+            self._current()
+            ids = self._rhythm.picture.facts.facts(self._known(nugget).name)
+            return [self._state.notes[i] for i in ids]
 
     def clear(self, nugget: str) -> int:
         """Forget all facts of a nugget; how many those were. Its notes stay."""
@@ -365,11 +328,11 @@ class NuggetShelf:
         self, name: str, nugget: str | None = None, session: str | None = ""
     ) -> MemoryNote:
         """By id, exact title, or unambiguous beginning of an id. Counts as a recall."""
-        with self._lock:
-            self._catch_up()
+        with self._rhythm.lock:
+            self._current()
             note = self._named(name, nugget)
             self._touch([note.id], session)
-            return self._picture.state.notes[note.id]
+            return self._state.notes[note.id]
 
     def edit_note(
         self,
@@ -446,7 +409,7 @@ class NuggetShelf:
 
         def decide() -> Decision[MemoryNote]:
             one, other = self._named(target, nugget), self._named(source, nugget)
-            changed = notes.merged(one, other, reason, self._clock(), self._picture.state.notes)
+            changed = notes.merged(one, other, reason, self._clock(), self._state.notes)
             return Changes(put=changed), changed[0]
 
         return self._update("merge_notes", decide)
@@ -456,9 +419,9 @@ class NuggetShelf:
     ) -> Sequence[MemoryNote]:
         """The notes that the filters let through, oldest first. Facts are notes of kind fact."""
         filters = _filters(filters, wanted)
-        with self._lock:
-            self._catch_up()
-            return [n for n in self._picture.state.notes.values() if matches(n, filters)]
+        with self._rhythm.lock:
+            self._current()
+            return [n for n in self._state.notes.values() if matches(n, filters)]
 
     def search_notes(
         self,
@@ -476,18 +439,18 @@ class NuggetShelf:
         filters = _filters(filters, wanted)
         if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
             raise InvalidInput(f"limit is how many results to give, at least 1; not {limit!r}")
-        with self._lock:
-            self._catch_up()
-            found = self._picture.search.search(_asked(query), max(limit, SEARCHED), filters)
+        with self._rhythm.lock:
+            self._current()
+            found = self._rhythm.picture.search.search(_asked(query), max(limit, SEARCHED), filters)
             ours = sorted(found, key=lambda result: self.is_foreign(result.note))[:limit]
             self._touch([result.note.id for result in ours], session)
-            return [r._replace(note=self._picture.state.notes[r.note.id]) for r in ours]
+            return [r._replace(note=self._state.notes[r.note.id]) for r in ours]
 
     def explain(self, query: str, note_id: str) -> Any:
         """What made a note's score for a query."""
-        with self._lock:
-            self._catch_up()
-            return self._picture.search.explain(query, note_id)
+        with self._rhythm.lock:
+            self._current()
+            return self._rhythm.picture.search.explain(query, note_id)
 
     def is_foreign(self, note: MemoryNote) -> bool:
         """Does it belong to another project than the current one?"""
@@ -498,81 +461,33 @@ class NuggetShelf:
     @property
     def revision(self) -> int:
         """How many steps the shelf has gone, whoever made them; cheap to ask again and again."""
-        with self._lock:
-            self._catch_up()
-            return self._picture.revision
+        with self._rhythm.lock:
+            self._current()
+            return self._rhythm.picture.revision
 
     def commits(self, since: int = 0) -> Sequence[Commit]:
         """Every step after a revision as far as it is kept, oldest first, counted recalls too."""
-        with self._lock:
-            self._catch_up()
-            return list(self._store.commits(since))
+        with self._rhythm.lock:
+            self._current()
+            return list(self._rhythm.store.commits(since))
 
     def history(self, note: str | None = None, limit: int = 20) -> Sequence[Commit]:
         """What was done, newest first: everything, or what changed one note."""
-        with self._lock:
-            self._catch_up()
-            if note is None:
-                commits = self._store.commits(since=max(0, self._picture.revision - 4 * limit))
-                shown = [c for c in commits if not history.is_quiet(c)]
-            else:
-                note_id = self._history_id(note)
-                shown = [c for c in self._store.commits(since=0) if history.concerns(c, note_id)]
-            return shown[::-1][:limit]
+        return self._upkeep.history(note, limit)
 
     def undo(self, revision: int | None = None) -> Commit:
         """Take a commit back, by default the last that was not; what it was. Undo an undo to redo.
 
         `Conflict` says which later change would be lost.
         """
-
-        def decide() -> Decision[Commit]:
-            if revision is None:
-                newest_first = reversed(list(self._store.commits(since=0)))
-                commit = history.to_undo(newest_first)
-            else:
-                commit = self._commit_of(revision)
-            return history.reverted(self._picture.state, commit), commit
-
-        return self._update("undo", decide)
-
-    def _commit_of(self, revision: int) -> Commit:
-        for commit in self._store.commits(since=max(0, revision - 1)):
-            if commit.revision == revision:
-                return commit
-        raise NotFound(f"the history has no revision {revision}; see `nuggets history`")
-
-    def _history_id(self, name: str, nugget: str | None = None) -> str:
-        """A note that is gone can still be named by its whole id."""
-        try:
-            return self._named(name, nugget).id
-        except NotFound:
-            if any(history.concerns(c, name) for c in self._store.commits(since=0)):
-                return name
-            raise
+        return self._upkeep.undo(revision)
 
     def purge(self, name: str, nugget: str | None = None) -> Sequence[str]:
         """Erase a memory from the shelf, its history and the memory files; where it was.
 
         A note that was forgotten before can still be named by its whole id. There is no undo.
         """
-        with self._lock, self._store.exclusive():
-            self.save_all()
-            self._catch_up()
-            note_id = self._history_id(name, nugget)
-            places = []
-            if note_id in self._picture.state.notes:
-                note = self._picture.state.notes[note_id]
-                self._write(self._dropping([note_id])._replace(action="purge"))
-                places += [f"{note.kind} {note.title!r} in {note.nugget_name}"]
-            files = [path for path in self._memory_files() if os.path.exists(path)]
-            texts = {path: memory_file.read(path) for path in files}
-            self._promote_everywhere()
-            places += [path for path in files if memory_file.read(path) != texts[path]]
-            places += self._store.erase([note_id])
-            self._picture = Picture()
-            self._catch_up()
-            return places
+        return self._upkeep.purge(name, nugget)
 
     # --- looking after it -------------------------------------------------------------------
 
@@ -581,274 +496,87 @@ class NuggetShelf:
     ) -> ReflectionResult:
         """One clean-up pass over the notes that need it most; `dry_run` only says what it would do.
 
-        It thinks without holding anything up: what others change meanwhile is left to them.
+        Writes that land meanwhile are kept.
         """
         if nugget is not None:
             nugget = self.get(nugget).name
-        seen, changes, result = self._planned(nugget, limit)
-        if dry_run:
-            return result
-
-        from nuggets import reflection
-
-        def decide() -> Decision[ReflectionResult]:
-            return reflection.still_valid(changes, result, seen, self._picture.state.notes)
-
-        return self._update("reflect", decide)
-
-    def _planned(
-        self, nugget: str | None, limit: int | None
-    ) -> tuple[dict[str, MemoryNote], Changes, ReflectionResult]:
-        most = self.settings["reflection_max_notes"] if limit is None else limit
-        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise InvalidInput(f"limit is how many notes to inspect, at least 1; not {most!r}")
-        from nuggets import reflection
-
-        with self._lock:
-            self._catch_up()
-            seen = dict(self._picture.state.notes)
-        policy = reflection.Policy(max_notes=most)
-        return (seen, *reflection.reflect(seen, self._clock(), policy, nugget))
-
-    def audit(self) -> "Sequence[Finding]":
-        """What is worth a look: duplicates, contradictions, secrets, stale and unused memories."""
-        from nuggets.audit import audited
-
-        with self._lock:
-            self._catch_up()
-            notes = dict(self._picture.state.notes)
-        return audited(notes, self._clock())
-
-    def checkup(self, fix: bool = False) -> "Sequence[Defect]":
-        """What is not in order with the files and the links; `fix` mends what can be."""
-        from nuggets.stores.checkup import Finding as Defect
-        from nuggets.stores.checkup import examine, repair
-        from nuggets.stores.json_files import JsonFileStore
-
-        with self._lock:
-            found: list[Defect] = []
-            if isinstance(self._store, JsonFileStore):
-                directory = self._store.directory
-                found = repair(directory, self._adopted) if fix else examine(directory)
-                if any(defect.harmful and not defect.mended for defect in found):
-                    return found  # what cannot be read has no links to look at
-            self._catch_up()
-            state = self._picture.state
-            for broken in links.asymmetries(state.notes):
-                problem = f"{broken.problem} link to {broken.link.to}"
-                remedy = "take it away, or complete it at its other end"
-                found.append(Defect("broken link", broken.note_id, problem, remedy, False, fix))
-            if fix:
-                mended = Changes(put=links.repaired(state.notes))
-                self._update("doctor", lambda: (mended, None))
-            return found
+        return self._upkeep.reflect(nugget, limit, dry_run)
 
     def promote(self, path: str | None = None, dry_run: bool = False) -> int:
         """Write what was recalled in three sessions to MEMORY.md; how many entries are new."""
-        return self.promotion(path, dry_run).new_count
+        return self._upkeep.promotion(path, dry_run).new_count
 
     def promotion(self, path: str | None = None, dry_run: bool = True) -> "Promotion":
         """What promotion makes of the file, and for each note why or why not."""
-        return self._promoted(
-            memory_file.located(path or self.settings["memory_file"], self.project),
-            self.project,
-            dry_run,
-        )
+        return self._upkeep.promotion(path, dry_run)
 
     def memory_path(self, path: str | None = None) -> str:
         """The memory file of this place; `NotFound` says how to name one."""
-        return memory_file.located(path or self.settings["memory_file"], self.project)
+        return self._upkeep.memory_path(path)
 
-    def _promoted(self, path: str, project: str, dry_run: bool) -> "Promotion":
-        from nuggets.promotion import Written, merged_text
-
-        mark = f"{MEMORY_MARK}{path}"
-
-        def merge(text: str) -> "tuple[str, Promotion]":
-            state = self._picture.state
-            known = state.marks.get(mark) or {}
-            before = Written.from_json(known.get("written"))
-            done = merged_text(text, state.notes, before, project)
-            return done.text, done
-
-        with self._lock:
-            self._catch_up()
-            if dry_run:
-                return merge(memory_file.read(path))[1]
-            with self._store.exclusive():
-                self._catch_up()
-                done = memory_file.rewrite(path, merge)
-                record = {"project": project, "written": done.written.to_json()}
-                if self._picture.state.marks.get(mark) != record:
-                    self._write(Changes(marks={mark: record}, action="promote"))
-            return done
-
-    def run_daily(self, now: datetime) -> DailyRun | None:
+    def run_daily(self, now: "datetime") -> DailyRun | None:
         """The daily clean-up, if it is due at this local time and nobody else has run it today."""
-        with self._lock:
-            self._catch_up()
-            if not clock.is_due(now, self._last_run_date(), self._hours()):
-                return None
-        from nuggets import reflection
-
-        today = now.date()
-        seen, changes, result = self._planned(None, None)
-
-        def decide() -> Decision[DailyRun | None]:
-            if self._last_run_date() == today:
-                return Changes(), None
-            kept, done = reflection.still_valid(changes, result, seen, self._picture.state.notes)
-            run = DailyRun(today.isoformat(), done)
-            marks = {RUN_MARK: codec.daily_to_json(run)}
-            return kept._replace(marks=marks, action="reflect"), run
-
-        run = self._update("reflect", decide)
-        if run is not None:
-            run = run._replace(promoted=self._promote_everywhere())
-            if run.promoted:
-                mark = {RUN_MARK: codec.daily_to_json(run)}
-                self._update("promote", lambda: (Changes(marks=mark), None))
-        return run
+        return self._upkeep.run_daily(now)
 
     def last_run(self) -> DailyRun | None:
         """The last daily clean-up."""
-        with self._lock:
-            self._catch_up()
-            record = self._picture.state.marks.get(RUN_MARK)
-            return codec.daily_from_json(record) if record else None
+        return self._upkeep.last_run()
 
-    def next_run(self, now: datetime) -> datetime:
+    def next_run(self, now: "datetime") -> "datetime":
         """When the next one is due, in local time."""
-        with self._lock:
-            self._catch_up()
-            return clock.next_run(now, self._last_run_date(), self._hours())
+        return self._upkeep.next_run(now)
 
-    def _promote_everywhere(self) -> int:
-        """Into each project's memory file that we ever wrote, and this place's."""
-        known = self._memory_files()
-        with suppress(NotFound):
-            known.setdefault(self.memory_path(), self.project)
-        count = 0
-        for path, project in known.items():
-            if os.path.isdir(os.path.dirname(os.path.dirname(path))):  # its project still exists
-                count += self._promoted(path, project, dry_run=False).new_count
-        return count
+    def audit(self) -> "Sequence[Finding]":
+        """What is worth a look: duplicates, contradictions, secrets, stale and unused memories."""
+        return self._upkeep.audit()
 
-    def _memory_files(self) -> dict[str, str]:
-        """Path and project of each memory file that we ever wrote."""
-        return {
-            mark.removeprefix(MEMORY_MARK): record["project"]
-            for mark, record in self._picture.state.marks.items()
-            if mark.startswith(MEMORY_MARK)
-        }
+    def checkup(self, fix: bool = False) -> "Sequence[Defect]":
+        """What is not in order with the files and the links; `fix` mends what can be."""
+        return self._upkeep.checkup(self._adopted, fix)
 
-    def _last_run_date(self) -> date | None:
-        record = self._picture.state.marks.get(RUN_MARK)
-        return date.fromisoformat(record["date"]) if record else None
+    @property
+    def _upkeep(self) -> "Upkeep":
+        from nuggets.upkeep import Upkeep
 
-    def _hours(self) -> clock.Hours:
-        names = ("reflection_hour", "reflection_minute", "quiet_hours_start", "quiet_hours_end")
-        return clock.Hours(*(self.settings[name] for name in names))
+        return Upkeep(self._rhythm, self.settings, self.project, self._clock)
 
-    # --- the rhythm: read, decide, write, index ---------------------------------------------
+    # --- what an operation is made of -------------------------------------------------------
 
     def _update(self, action: str, decide: Callable[[], Decision[T]]) -> T:
-        with self._lock:
-            if self._steps is not None:
-                self._catch_up()
-                self._drawn = []
-                changes, result = decide()
-                if changes != Changes():
-                    self._gather(_Step(action, decide, tuple(self._drawn), changes))
-                return result
-            with self._store.exclusive():
-                self._catch_up()
-                changes, result = decide()
-                if changes != Changes():
-                    self._write(changes._replace(action=changes.action or action))
-            return result
+        return self._rhythm.update(action, decide)
 
-    def _write(self, changes: Changes) -> None:
-        changes = changes._replace(client=self._client)
-        self._store.write(changes, expected=self._picture.revision)
-        self._catch_up()
+    def _current(self) -> State:
+        """What is there now; for whoever holds the rhythm's lock."""
+        return self._rhythm.catch_up()
 
-    def _catch_up(self) -> None:
-        """Bring the picture to the store's revision; what was gathered stays on top."""
-        try:
-            changes, revision = self._store.read(since=self._picture.revision)
-        except StaleWrite:  # too far behind for a difference
-            self._picture = Picture()
-            changes, revision = self._store.read(since=0)
-        self._picture.apply(changes)
-        if revision != self._picture.revision:
-            self._picture.revision = revision
-            for step in self._steps or ():
-                self._picture.apply(step.changes)
-
-    def _gather(self, step: "_Step") -> None:
-        assert self._steps is not None
-        if not self._steps:
-            self._gathered_at = self._picture.revision
-        self._steps.append(step)
-        self._picture.apply(step.changes)
-
-    def _settled(self, steps: "Sequence[_Step]") -> Changes:
-        """All that was gathered as one; decided again if someone else wrote in between."""
-        self._catch_up()
-        if self._picture.revision != self._gathered_at:
-            self._picture, self._steps = Picture(), None
-            self._catch_up()
-            steps = [self._again(step) for step in steps]
-        actions = {step.action for step in steps}
-        changes = merged(step.changes for step in steps)
-        return changes._replace(action=actions.pop() if len(actions) == 1 else "save")
-
-    def _again(self, step: "_Step") -> "_Step":
-        """The same operation on what is there now; what it made keeps its ids."""
-        draw, known = self._draw, iter(step.drawn)
-        self._draw = lambda: next(known, None) or draw()
-        try:
-            changes, _ = step.decide()
-        finally:
-            self._draw = draw
-        self._picture.apply(changes)
-        return step._replace(changes=changes)
+    @property
+    def _state(self) -> State:
+        return self._rhythm.state
 
     def _touch(self, note_ids: Iterable[str], session: str | None) -> None:
         """None is a look that leaves no trace: a person browsing, or the system itself."""
-        if session is None:
-            return
-        now, session = self._clock(), _session(session)
-        changes = Changes(touches=tuple(Touch(note_id, session, now) for note_id in note_ids))
-        if not changes.touches:
-            return
-        if self._steps is not None:
-            self._gather(_Step("recall", lambda: (changes, None), (), changes))
-            return
-        self._picture.apply(changes)
-        self._store.touch(changes.touches)
-
-    # --- finding what an operation is about -------------------------------------------------
+        if session is not None:
+            now, session = self._clock(), _session(session)
+            self._rhythm.touch(tuple(Touch(note_id, session, now) for note_id in note_ids))
 
     def _config(self, name: str) -> NuggetConfig | None:
         if not isinstance(name, str):
             raise InvalidInput(f"a nugget's name is a text, not {name!r}")
-        return self._picture.state.nuggets.get(folded(name))
+        return self._state.nuggets.get(folded(name))
 
     def _known(self, name: str) -> NuggetConfig:
         config = self._config(name)
         if config is None:
-            there = ", ".join(sorted(c.name for c in self._picture.state.nuggets.values())[:10])
+            there = ", ".join(sorted(c.name for c in self._state.nuggets.values())[:10])
             hint = f"there are: {there}" if there else "there is none yet"
             raise NotFound(f"there is no nugget {name!r}; {hint}")
         return config
 
     def _named(self, name: str, nugget: str | None) -> MemoryNote:
-        return naming.resolve(self._picture.state.notes, name, nugget)
+        return naming.resolve(self._state.notes, name, nugget)
 
     def _notes_of(self, nugget: str) -> Iterator[MemoryNote]:
-        return (n for n in self._picture.state.notes.values() if n.nugget_name == nugget)
+        return (n for n in self._state.notes.values() if n.nugget_name == nugget)
 
     def _fact_for(self, nugget: str, key: str, *, everyones: bool = False) -> MemoryNote | None:
         """The fact of exactly this key as this project knows it, even if it is out of sight.
@@ -858,9 +586,9 @@ class NuggetShelf:
         """
         if not isinstance(key, str):
             raise InvalidInput(f"a key is a text, not {key!r}")
-        found = self._picture.facts.find(nugget, key, self.project)
+        found = self._rhythm.picture.facts.find(nugget, key, self.project)
         if found is not None:
-            return self._picture.state.notes[found]
+            return self._state.notes[found]
         wanted = folded(key)
         same = [
             note
@@ -872,29 +600,20 @@ class NuggetShelf:
         ours = [note for note in same if not self.is_foreign(note)]
         return next(iter(ours or (same if everyones else [])), None)
 
-    def _new_id(self, kind: Any, nugget: str) -> str:
-        def draw() -> str:
-            self._drawn.append(self._draw())
-            return self._drawn[-1]
-
-        return notes.note_id(kind, nugget, self._picture.state.notes, draw)
+    def _new_id(self, kind: NoteKind, nugget: str) -> str:
+        return notes.note_id(kind, nugget, self._state.notes, self._rhythm.draw)
 
     # --- deciding, in small -----------------------------------------------------------------
 
     def _dropping(self, gone: Iterable[str]) -> Changes:
         """Drop notes, and with them every link that leads to them."""
-        ids = tuple(gone)
-        if not ids:
-            return Changes()
-        dropped = set(ids)
-        rest = (n for n in self._picture.state.notes.values() if n.id not in dropped)
-        return Changes(put=links.without_links_to(rest, dropped), drop=ids)
+        return links.dropping(self._state.notes, gone)
 
     def _evicted(self, config: NuggetConfig) -> Sequence[str]:
         """The oldest facts that have to go so that one more fits."""
         if config.max_facts <= 0:
             return ()
-        ids = self._picture.facts.facts(config.name)
+        ids = self._rhythm.picture.facts.facts(config.name)
         return ids[: max(0, len(ids) + 1 - config.max_facts)]
 
     def _replacing(self, before: MemoryNote, after: MemoryNote) -> Changes:
@@ -940,13 +659,13 @@ class NuggetShelf:
 
     def _note_counts(self) -> dict[str, int]:
         counts: dict[str, int] = {}
-        for note in self._picture.state.notes.values():
+        for note in self._state.notes.values():
             if note.kind == "note" and not note.hidden:
                 counts[note.nugget_name] = counts.get(note.nugget_name, 0) + 1
         return counts
 
     def _status(self, config: NuggetConfig, note_counts: dict[str, int]) -> NuggetStatus:
-        facts = self._picture.facts.count(config.name)
+        facts = self._rhythm.picture.facts.count(config.name)
         return NuggetStatus(
             config.name,
             facts,
@@ -958,8 +677,10 @@ class NuggetShelf:
             config.max_facts,
         )
 
-    def _adopted(self, state: Any, base: Any, edit: Any, now: str) -> Changes:
-        return outside.adopted(self._draw, state, base, edit, now)
+    def _adopted(self, state: State, base: State | None, edit: OutsideEdit, now: str) -> Changes:
+        from nuggets.graph.outside import adopted
+
+        return adopted(self._draw, state, base, edit, now)
 
 
 class Nugget:

@@ -93,12 +93,14 @@ def merged(many: Iterable[Changes]) -> Changes:
     marks: dict[str, Any] = {}
     last = Changes()
     for last in many:
-        for note in last.put:
-            dropped.pop(note.id, None)
+        written = {note.id for note in last.put}
+        for note_id in written:
+            dropped.pop(note_id, None)
         for config in last.put_nuggets:
             dropped_nuggets.pop(folded(config.name), None)
-        touches.extend(touch for touch in last.touches if touch.note_id not in after.notes)
+        touches = [touch for touch in touches if touch.note_id not in written]
         after.apply(last)
+        touches.extend(touch for touch in last.touches if touch.note_id not in after.notes)
         dropped.update(dict.fromkeys(last.drop))
         dropped_nuggets.update({folded(name): name for name in last.drop_nuggets})
         marks.update(last.marks)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from agent_doors import PATIENT, hook, injected, repository
-from nuggets.interfaces.hooks.record import missed_deadlines, noted_session
+from nuggets.interfaces.traces import missed_deadlines, noted_session
 from nuggets.shelf import NuggetShelf
 
 

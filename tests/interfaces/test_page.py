@@ -345,9 +345,20 @@ def test_every_view_fits_a_phone(visit: Visit) -> None:
         expect(page.get_by_role("button", name="MEMORY.md")).to_be_in_viewport()
         assert _overflow(page) == 0, view
     visit.see(note=auth)
+    expect(page.locator(".panel h1")).to_be_visible()
     panel = page.locator(".panel").bounding_box()
     assert panel is not None
     assert panel["width"] == 360
+
+
+def test_the_first_visit_fits_a_phone(visit: Visit) -> None:
+    visit.page.set_viewport_size({"width": 360, "height": 700})
+    visit.see()
+    for element in visit.page.locator(".empty > *").all():
+        box = element.bounding_box()
+        assert box is not None
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 360
 
 
 def test_light_and_dark_follow_the_system_or_the_visitor(visit: Visit) -> None:

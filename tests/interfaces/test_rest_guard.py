@@ -168,7 +168,7 @@ def test_reading_changes_nothing(shelf: NuggetShelf) -> None:
 
 
 def test_a_failure_of_ours_tells_the_network_nothing(shelf: NuggetShelf) -> None:
-    del shelf._picture
+    del shelf._rhythm
     with client(shelf, raises=False) as web:
         answer = web.get("/api/graph")
 

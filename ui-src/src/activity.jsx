@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { api } from "./api.js";
 import { palette } from "./graph/colours.js";
-import { isDark } from "./graph/view.jsx";
+import { isDark } from "./graph/look.js";
 import { Step, undoneSteps, useFresh } from "./parts.jsx";
 import { count } from "./words.js";
 
@@ -55,11 +55,12 @@ function Plot({ activity, range }) {
   const who = [...new Set(columns.flatMap((c) => [...c.by.keys()]))].sort((a, b) => (a === RECALLED) - (b === RECALLED) || a.localeCompare(b));
   const colours = palette(who, isDark());
   const most = Math.max(4, ...columns.map((c) => [...c.by.values()].reduce((a, b) => a + b, 0)));
-  const [wide, high, left, foot] = [720, 190, 30, 22];
+  const narrow = innerWidth < 820;
+  const [wide, high, left, foot] = [narrow ? 340 : 760, 190, 30, 22];
   const step = (wide - left) / columns.length;
   const y = (value) => (high - foot) * (1 - value / most) + 6 * (value / most);
   const ticks = [0, Math.round(most / 2), most];
-  const every = Math.ceil(columns.length / 6);
+  const every = Math.ceil(columns.length / (narrow ? 3 : 6));
   return (
     <>
       <svg class="plot" viewBox={`0 0 ${wide} ${high}`} role="img" aria-label={`${activity.steps.length} changes and ${activity.recalls.length} recalls`}>

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { attempt, open, steps, titleOf } from "./state.js";
 import { api } from "./api.js";
 import { Icon } from "./icons.jsx";
-import { actionName, ago, moment, percent } from "./words.js";
+import { actionName, ago, count, moment, percent } from "./words.js";
 
 export function Command({ text }) {
   const [copied, setCopied] = useState(false);
@@ -74,6 +74,13 @@ export function useFresh(load, dependencies = []) {
   return state;
 }
 
+// As a ref: whoever opened a form wants to write in it.
+export function focusOnce(element) {
+  if (!element || element.dataset.seen) return;
+  element.dataset.seen = "yes";
+  element.focus();
+}
+
 const SHOWN = 6;
 
 // One step of the history: what, who, when, the notes it changed, and the way back.
@@ -93,7 +100,7 @@ export function Step({ step, undone, brief = false }) {
         {entries.map((entry) => <Difference key={entry.id} entry={entry} brief={brief} />)}
       </ul>
       {step.noteCount > entries.length && (
-        all || step.notes.length <= SHOWN ? <p class="muted small">and {step.noteCount - entries.length} more</p>
+        all || step.notes.length <= SHOWN ? <p class="muted small">and {count(step.noteCount - entries.length, "more note", "more notes")}</p>
           : <button type="button" class="quiet small" onClick={() => setAll(true)}>Show all {step.noteCount}</button>
       )}
     </li>

@@ -3,15 +3,17 @@
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Container, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from nuggets.facts.banks import Banks
 from nuggets.facts.capacity import page_size
 from nuggets.facts.words import Form, form
 from nuggets.fhrr.phasors import seed_from_text
 from nuggets.fhrr.scoring import Verdict
 from nuggets.records import MemoryNote, NuggetConfig
 from nuggets.text import folded
+
+if TYPE_CHECKING:
+    from nuggets.facts.banks import Banks
 
 
 class Keys(NamedTuple):
@@ -102,6 +104,8 @@ class Topic:
             for p in self.places[page * size : (page + 1) * size]
         )
         if self.banks is None:
+            from nuggets.facts.banks import Banks
+
             self.banks = Banks(self.config, seed_from_text(folded(self.config.name)))
         verdict = self.banks.decode(pattern, position)
         return list(numbers)[verdict.best], verdict

@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 from nuggets.errors import InvalidInput
 from nuggets.graph.limits import LINKS, check_most, checked_reason
-from nuggets.records import MemoryNote, NoteLink
+from nuggets.records import Changes, MemoryNote, NoteLink
 from nuggets.text import folded
 
 DEFAULT_REASON = "related"
@@ -49,6 +49,16 @@ def without_links_to(notes: Iterable[MemoryNote], gone: Container[str]) -> tuple
         for note in notes
         if any(link.to in gone for link in note.links)
     )
+
+
+def dropping(notes: Mapping[str, MemoryNote], gone: Iterable[str]) -> Changes:
+    """Drop notes, and with them every link that leads to them."""
+    ids = tuple(gone)
+    if not ids:
+        return Changes()
+    dropped = set(ids)
+    rest = (note for note in notes.values() if note.id not in dropped)
+    return Changes(put=without_links_to(rest, dropped), drop=ids)
 
 
 def redirected(links: Iterable[NoteLink], old: str, new: str, owner: str) -> tuple[NoteLink, ...]:

@@ -1,12 +1,17 @@
-"""What one word of a question finds: in notes, in their neighbours, in their groups."""
+"""What the words of a question find: in notes, in their neighbours, in their groups.
+
+First all notes that have a word are weighed roughly, then the most promising ones exactly: so
+a question costs what its words' postings cost, however many notes and links there are.
+"""
 
 from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nuggets.search.postings import TF_UNIT
-from nuggets.search.table import NOBODY
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from nuggets.search.landscape import Landscape
@@ -18,58 +23,31 @@ if TYPE_CHECKING:
 NEAR, NEAR_TWICE = 0.35, 0.15
 FORWARD, BACKWARD = 1.6, 0.4
 PASSED_ON = 0.7  # of all notes; a word that more of them have needs no passing on
-DENSE = 0.08  # of all rows; from here on adding whole arrays is quicker than picking rows
 ANSWERED = 2.5  # a note that asks passes its words on to the one that answers
 
-
-class Evidence(NamedTuple):
-    """Of one word; shares in [0, 1) before they are weighed by the word's mass."""
-
-    rows: "NDArray[Any] | slice"  # a slice: all of them
-    shares: "NDArray[Any]"
-    met: "NDArray[Any] | slice"  # rows whose vectors have the word
-    impacts: "NDArray[Any]"
-    groups: "NDArray[Any]"
-    group_shares: "NDArray[Any]"
-
-    @property
-    def size(self) -> int:
-        return len(self.shares) + len(self.impacts) + len(self.groups)
+LENDERS = 500  # notes with most of the words, whose neighbours are worth looking at
+ROUNDING = 1e-12  # equal sums may differ by that much, and equals stay together
 
 
-def gather(slot: "Slot", landscape: "Landscape", postings: "Postings") -> Evidence:
-    """All the notes that a word speaks for."""
-    import numpy as np
+class Finds(NamedTuple):
+    """Notes that have a word, side by side with how much of it they have."""
 
-    rows, frequencies, impacts = _direct(slot, landscape, postings)
-    groups, group_shares = _in_groups(rows, frequencies, landscape)
-    met = rows
-    if landscape.linked and 0 < len(rows) <= PASSED_ON * landscape.notes:
-        rows, frequencies = _spread(rows, frequencies, landscape)
-    shares = (frequencies / (frequencies + landscape.norms[rows])).astype(np.float32)
-    impacts = impacts.astype(np.float32)
-    count = len(landscape.visible)
-    return Evidence(
-        *_packed(rows, shares, count), *_packed(met, impacts, count), groups, group_shares
-    )
+    rows: "NDArray[Any]"
+    frequencies: "NDArray[Any]"
+    shares: "NDArray[Any]"  # in [0, 1), saturated by length; neighbours not counted
+    impacts: "NDArray[Any]"  # on the cosine
 
 
-def _packed(
-    rows: "NDArray[Any]", values: "NDArray[Any]", count: int
-) -> "tuple[NDArray[Any] | slice, NDArray[Any]]":
-    """The same values for all rows, if there are so many that this is quicker to add up."""
-    import numpy as np
+class Closeness(NamedTuple):
+    """Of chosen notes, exactly: one line for each word, one column for each note."""
 
-    if len(rows) < DENSE * count:
-        return rows, values
-    whole = np.zeros(count, np.float32)
-    whole[rows] = values
-    return slice(0, count), whole
+    direct: "NDArray[Any]"  # how much of the word stands there
+    shares: "NDArray[Any]"  # in [0, 1): the same with neighbours, saturated
+    cosines: "NDArray[Any]"  # with the note alone
+    near: "NDArray[Any]"  # sum of the cosines with its neighbours, one line a neighbour
 
 
-def _direct(
-    slot: "Slot", landscape: "Landscape", postings: "Postings"
-) -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":
+def find(slot: "Slot", landscape: "Landscape", postings: "Postings") -> Finds:
     """Notes with the word or a relative of it; of several relatives the strongest counts."""
     import numpy as np
 
@@ -79,69 +57,113 @@ def _direct(
         if not landscape.all_visible:
             seen = landscape.visible[rows]
             rows, quarters, impacts = rows[seen], quarters[seen], impacts[seen]
-        weight = alternative.weight
-        found.append((rows, quarters * (weight / TF_UNIT), impacts * np.float64(weight)))
-    if len(found) == 1:
-        return found[0]
+        weight = np.float32(alternative.weight)
+        found.append((rows, quarters * (weight / TF_UNIT), impacts * weight))
+    rows, frequencies, impacts = found[0] if len(found) == 1 else _strongest(found)
+    rows = rows.astype(np.intp)
+    shares = frequencies / (frequencies + landscape.norms.take(rows))
+    return Finds(rows, frequencies, shares, impacts)
+
+
+def _strongest(
+    found: "list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]",
+) -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":
+    import numpy as np
+
     rows, frequencies, impacts = (np.concatenate(column) for column in zip(*found, strict=True))
     order = rows.argsort(kind="stable")
-    rows = rows[order]
+    rows, frequencies, impacts = rows[order], frequencies[order], impacts[order]
+    if not len(rows):
+        return rows, frequencies, impacts
     first = np.flatnonzero(np.diff(rows, prepend=-1))
-    if len(first) == len(rows):
-        return rows, frequencies[order], impacts[order]
-    strongest = np.maximum.reduceat(frequencies[order], first)
-    return rows[first], strongest, np.add.reduceat(impacts[order], first)
+    return (
+        rows[first],
+        np.maximum.reduceat(frequencies, first),
+        np.add.reduceat(impacts, first),
+    )
 
 
-def _spread(
-    rows: "NDArray[Any]", frequencies: "NDArray[Any]", landscape: "Landscape"
-) -> "tuple[NDArray[Any], NDArray[Any]]":
-    """Linked notes get their part of the word; it does not come back to where it started."""
-    import numpy as np
+class Evidence:
+    """What all words of a question find, in one piece."""
 
-    asking = landscape.table.asking.all[rows]
-    once = _passed_on(rows, np.where(asking, ANSWERED, 1.0) * frequencies, landscape)
-    reached = np.flatnonzero(once > 0)
-    twice = _passed_on(reached, once[reached], landscape)
-    twice[rows] = 0.0
-    total = NEAR * once + NEAR_TWICE * twice
-    total[rows] += frequencies
-    touched = np.flatnonzero(total > 0)
-    return touched, total[touched]
+    def __init__(
+        self, finds: "Sequence[Finds]", parts: "Sequence[float]", landscape: "Landscape"
+    ) -> None:
+        import numpy as np
 
+        sizes = [len(found.rows) for found in finds]
+        self._landscape = landscape
+        self._rows, self._frequencies, shares, self._impacts = (
+            np.concatenate(column) for column in zip(*finds, strict=True)
+        )
+        self._words = np.repeat(np.arange(len(finds)), sizes)
+        self._parts = np.array(parts)  # of the question, word by word
+        self._passed_on = np.array(sizes) <= PASSED_ON * landscape.notes
+        self._direct = np.bincount(
+            self._rows, self._parts.take(self._words) * shares, minlength=len(landscape.visible)
+        )
 
-def _passed_on(
-    rows: "NDArray[Any]", amounts: "NDArray[Any]", landscape: "Landscape"
-) -> "NDArray[Any]":
-    import numpy as np
+    def promising(
+        self, most: int, extra: "NDArray[Any] | None", eligible: "NDArray[Any] | None"
+    ) -> "NDArray[Any]":
+        """The rows that have most of the question, themselves or next to them."""
+        amounts = self._direct
+        if self._landscape.linked:
+            amounts = amounts + NEAR * self._lent()
+        if extra is not None:
+            amounts = amounts + extra
+        if eligible is not None:
+            amounts = amounts * eligible
+        return strongest(amounts, most)
 
-    table = landscape.table
-    width = table.widest
-    others = table.neighbours.all[rows, :width]
-    passed = np.where(table.later.all[rows, :width], FORWARD, BACKWARD)
-    passed *= (amounts * landscape.reach[rows])[:, None]
-    passed *= landscape.reach[others]
-    linked = others != NOBODY
-    received = np.bincount(others[linked], passed[linked], minlength=len(table))
-    return received if landscape.all_visible else received * landscape.visible
+    def _lent(self) -> "NDArray[Any]":
+        """About what the notes with most of the words lend to those linked to them."""
+        import numpy as np
 
+        landscape = self._landscape
+        lenders = strongest(self._direct, LENDERS)
+        others = landscape.neighbours(lenders)
+        amounts = self._direct.take(lenders) * landscape.lending.take(lenders)
+        passed = landscape.leading(lenders, FORWARD, BACKWARD) * amounts[:, None]
+        size = len(landscape.visible) + 1  # the last one: where there is no neighbour
+        received = np.bincount(others.ravel(), passed.ravel(), minlength=size)[:-1]
+        return received * landscape.reach[:-1]
 
-def _in_groups(
-    rows: "NDArray[Any]", frequencies: "NDArray[Any]", landscape: "Landscape"
-) -> "tuple[NDArray[Any], NDArray[Any]]":
-    """Groups that speak of the word; one that few groups have tells them apart better."""
-    import numpy as np
+    def closely(self, rows: "NDArray[Any]") -> Closeness:
+        """What the words find in these notes and up to two links around them."""
+        import numpy as np
 
-    if not landscape.groups or not len(rows):
-        nothing = np.zeros(0, np.int32)
-        return nothing, nothing
-    table = landscape.table
-    heard = np.zeros(len(landscape.grouping))
-    for place in range(table.most_groups):
-        members = table.groups.all[rows, place]
-        heard += np.bincount(members, frequencies, minlength=len(heard))
-    groups = np.flatnonzero((heard > 0) & landscape.grouping)
-    amounts = heard[groups]
-    total, having = landscape.groups, len(groups)
-    rare = log(1 + (total - having + 0.5) / (having + 0.5)) / log(2 + 2 * total)
-    return groups, rare * amounts / (amounts + landscape.group_norms[groups])
+        landscape = self._landscape
+        nobody = len(landscape.visible)
+        places = np.zeros(nobody + 1, np.intp)  # of rows in what follows; 0 for all others
+        if landscape.linked:
+            near = landscape.neighbours(rows)
+            places[rows] = 1
+            places[near] = 1
+            places[nobody] = 0
+            inner = places.nonzero()[0]
+            around = landscape.neighbours(inner)
+            places[around] = 1
+            places[nobody] = 0
+        else:
+            places[rows] = 1
+        known = places.nonzero()[0]
+        places[known] = np.arange(1, len(known) + 1)
+        table, cosines = self._table(places, len(known) + 1)
+        here = places.take(rows)
+        direct = table.take(here, axis=1)
+        total = direct
+        nearby = np.zeros((0, len(rows)))
+        if landscape.linked:
+            once = np.zeros_like(table)
+            asking = landscape.lending.take(known, axis=0)
+            lent = table * self._passed_on[:, None]
+            lent[:, 1:] *= asking
+            once[:, places.take(inner)] = self._received(lent, inner, places.take(around))
+            near = places.take(near)
+            twice = self._received(once * landscape_reach(landscape, known), rows, near)
+            twice[direct > 0] = 0.0  # a word does not come back to where it stands
+            total = direct + NEAR * once.take(here, axis=1) + NEAR_TWICE * twice
+            nearby = cosines.take(near).T
+        shares = total / (total + landscape.norms.take(rows))
+        return Closeness(direct, shares, cosines.take(here), nearby)

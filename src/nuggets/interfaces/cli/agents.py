@@ -28,8 +28,10 @@ def _mcp(call: Call) -> Outcome:
         raise MissingExtra(
             "the MCP server needs one more package: pip install 'nuggets-memory[mcp]'"
         ) from None
+    from nuggets.interfaces.scheduler import Heartbeat
+
     tools = ALL_TOOLS if call.options.tools == "all" else FEW_TOOLS
-    serve_stdio(Door(call.settings, daily=True), tools)
+    serve_stdio(Door(call.settings, companion=Heartbeat), tools)
     return Outcome(None, [])
 
 

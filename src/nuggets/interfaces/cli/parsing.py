@@ -106,7 +106,7 @@ def parsed(name: str, command: Command, arguments: Sequence[str]) -> argparse.Na
     end = arguments.index("--") if "--" in arguments else len(arguments)
     plain = [_PLAIN + word for word in arguments[end + 1 :]]
     try:
-        options = parser.parse_intermixed_args([*arguments[:end], *plain])
+        options = _parse(parser, [*arguments[:end], *plain])
     except SystemExit:  # argparse has printed its help
         return 0
     except InvalidInput as problem:
@@ -116,6 +116,13 @@ def parsed(name: str, command: Command, arguments: Sequence[str]) -> argparse.Na
             said += f"; see `nuggets {name} --help`"
         return _complain(said, arguments[:end])
     return argparse.Namespace(**{option: _bare(given) for option, given in vars(options).items()})
+
+
+def _parse(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
+    """Options between positionals need the slower way only where positionals are optional."""
+    if all(action.nargs is None for action in parser._get_positional_actions()):
+        return parser.parse_args(words)
+    return parser.parse_intermixed_args(words)
 
 
 def _bare(given: object) -> object:

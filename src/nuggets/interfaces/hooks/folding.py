@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nuggets import times
-from nuggets.interfaces.hooks.record import place
 from nuggets.interfaces.places import checkout_root
+from nuggets.interfaces.traces import place
 from nuggets.project import current_project
 from nuggets.records import MemoryNote
 

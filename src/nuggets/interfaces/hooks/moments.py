@@ -11,7 +11,7 @@ from nuggets.interfaces.hooks.context import at_start, on_prompt
 from nuggets.interfaces.hooks.folding import fold
 from nuggets.interfaces.hooks.inbox import waiting
 from nuggets.interfaces.hooks.payload import Event
-from nuggets.interfaces.hooks.record import append, note_session, place, sweep
+from nuggets.interfaces.traces import append, note_session, place, sweep
 from nuggets.project import current_project
 from nuggets.settings import load
 

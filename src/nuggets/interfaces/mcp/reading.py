@@ -4,7 +4,6 @@ from collections.abc import Iterable
 
 from nuggets import codec
 from nuggets.interfaces.fencing import PREFACE, age, fenced, fenced_note, one_line, project_name
-from nuggets.interfaces.hooks.record import missed_deadlines
 from nuggets.interfaces.mcp.arguments import (
     TEXT,
     TRUTH,
@@ -15,6 +14,7 @@ from nuggets.interfaces.mcp.arguments import (
     told,
 )
 from nuggets.interfaces.mcp.tool import READ, Answer, Asked, Json, Tool, head
+from nuggets.interfaces.traces import missed_deadlines
 from nuggets.records import SCOPES, MemoryNote, SearchNotesResult
 
 LINE = 160  # characters of a note in an index: enough to decide whether to open it

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import anyio
 import anyio.to_thread
@@ -12,17 +12,17 @@ from mcp.shared.exceptions import MCPError
 
 from nuggets import times
 from nuggets.errors import NotFound, NuggetsError
-from nuggets.interfaces.hooks.record import log_problem, noted_session
 from nuggets.interfaces.mcp import care, reading, resources, writing
 from nuggets.interfaces.mcp.arguments import checked
-from nuggets.interfaces.mcp.tool import Answer, Asked, Tool
+from nuggets.interfaces.mcp.tool import Asked, Tool
+from nuggets.interfaces.mcp.wording import described, offered_prompt, refusal, spoken
+from nuggets.interfaces.traces import log_problem, noted_session
 from nuggets.project import current_project
 from nuggets.settings import Settings
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
 
-    from nuggets.interfaces.scheduler import Heartbeat
     from nuggets.shelf import NuggetShelf
 
 SESSION_KEY = "nuggets/session"  # in `_meta`: a client that knows its conversation says so
@@ -32,14 +32,24 @@ ALL_TOOLS = (*FEW_TOOLS, *reading.MORE_TOOLS, *writing.MORE_TOOLS, *care.MORE_TO
 T = TypeVar("T")
 
 
+class Companion(Protocol):
+    """Something that runs while a shelf is open."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
 class Door:
     """The shelf of one server: opened by the first call that needs it, used one call at a time."""
 
-    def __init__(self, settings: Settings, *, daily: bool = False) -> None:
-        """`daily`: while the server is up it looks after the daily clean-up."""
+    def __init__(
+        self, settings: Settings, companion: "Callable[[NuggetShelf], Companion] | None" = None
+    ) -> None:
+        """`companion`: what runs beside the shelf while it is open, such as the daily clean-up."""
         self.settings = settings
-        self._daily = daily
-        self._heartbeat: Heartbeat | None = None
+        self._make_companion = companion
+        self._companion: Companion | None = None
         self._shelf: NuggetShelf | None = None
         self._turn: anyio.CapacityLimiter | None = None
         self._own_session = f"mcp-{os.urandom(6).hex()}"
@@ -53,11 +63,9 @@ class Door:
             self._shelf = NuggetShelf.open(
                 self.settings["dir"], settings=self.settings, client="mcp", project=project
             )
-            if self._daily:
-                from nuggets.interfaces.scheduler import Heartbeat
-
-                self._heartbeat = Heartbeat(self._shelf)
-                self._heartbeat.start()
+            if self._make_companion is not None:
+                self._companion = self._make_companion(self._shelf)
+                self._companion.start()
         return self._shelf
 
     async def in_turn(self, work: Callable[[], T]) -> T:
@@ -82,8 +90,8 @@ class Door:
         return told or noted_session(self.settings["dir"], os.getppid()) or self._own_session
 
     def close(self) -> None:
-        if self._heartbeat is not None:
-            self._heartbeat.stop()
+        if self._companion is not None:
+            self._companion.stop()
         if self._shelf is not None:
             self._shelf.close()
 
@@ -99,9 +107,7 @@ def build_server(door: Door, tools: Sequence[Tool] = FEW_TOOLS) -> Server[Any]:
     async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = offered.get(params.name)
         if tool is None:
-            return _refusal(
-                f"there is no tool {params.name!r:.80}; there are: {', '.join(offered)}"
-            )
+            return refusal(f"there is no tool {params.name!r:.80}; there are: {', '.join(offered)}")
         session = door.session(ctx)
         return await door.in_turn(lambda: _answered(door, tool, params.arguments or {}, session))
 
@@ -148,7 +154,9 @@ def build_server(door: Door, tools: Sequence[Tool] = FEW_TOOLS) -> Server[Any]:
         )
 
     async def list_prompts(ctx: Any, params: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=[_offered(prompt) for prompt in resources.PROMPTS])
+        return types.ListPromptsResult(
+            prompts=[offered_prompt(prompt) for prompt in resources.PROMPTS]
+        )
 
     async def get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         try:
@@ -171,24 +179,6 @@ def build_server(door: Door, tools: Sequence[Tool] = FEW_TOOLS) -> Server[Any]:
         on_read_resource=read_resource,
         on_list_prompts=list_prompts,
         on_get_prompt=get_prompt,
-    )
-
-
-def described(tool: Tool) -> types.Tool:
-    """A tool in the words of the protocol. A memory is a closed world."""
-    hints = tool.hints
-    return types.Tool(
-        name=tool.name,
-        description=tool.description,
-        input_schema={**tool.arguments, "additionalProperties": False},
-        output_schema=tool.result,
-        annotations=types.ToolAnnotations(
-            title=tool.title,
-            read_only_hint=hints.read_only,
-            destructive_hint=hints.destructive,
-            idempotent_hint=hints.idempotent,
-            open_world_hint=False,
-        ),
     )
 
 
@@ -216,31 +206,11 @@ def _answered(
         given = checked(arguments, tool.arguments)
         answer = tool.run(Asked(door.shelf(), session, times.now()), given)
     except NuggetsError as problem:
-        return _refusal(str(problem))
+        return refusal(str(problem))
     except Exception as problem:  # a fault of ours: its text may hold anything, so only we see it
         log_problem(door.settings["dir"], f"mcp {tool.name}", problem)
-        return _refusal(f"{tool.name} failed inside; memory is unchanged. See `nuggets doctor`")
-    return _spoken(answer)
-
-
-def _spoken(answer: Answer) -> types.CallToolResult:
-    return types.CallToolResult(
-        content=[types.TextContent(text=answer.text)], structured_content=answer.structured
-    )
-
-
-def _refusal(text: str) -> types.CallToolResult:
-    return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
-
-
-def _offered(prompt: resources.Prompt) -> types.Prompt:
-    arguments = [types.PromptArgument(name=prompt.argument, description="what it is about")]
-    return types.Prompt(
-        name=prompt.name,
-        title=prompt.title,
-        description=prompt.description,
-        arguments=arguments if prompt.argument else [],
-    )
+        return refusal(f"{tool.name} failed inside; memory is unchanged. See `nuggets doctor`")
+    return spoken(answer)
 
 
 def _version() -> str:

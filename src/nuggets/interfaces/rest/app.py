@@ -24,14 +24,14 @@ from nuggets.errors import (
     StaleWrite,
     StoreError,
 )
-from nuggets.interfaces.rest import events, reading, writing
+from nuggets.interfaces.rest import care, events, reading, writing
 from nuggets.interfaces.rest.checking import checked, checked_query
 from nuggets.interfaces.rest.guard import Guard, TooLarge, refused
 from nuggets.interfaces.rest.openapi import document
 from nuggets.interfaces.rest.operation import Given, Operation
 from nuggets.shelf import NuggetShelf
 
-OPERATIONS = (*reading.OPERATIONS, *writing.OPERATIONS)
+OPERATIONS = (*reading.OPERATIONS, *writing.OPERATIONS, *care.OPERATIONS)
 PAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "ui")
 _STATUS: Mapping[type[NuggetsError], int] = {
     InvalidInput: 400,

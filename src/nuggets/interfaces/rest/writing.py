@@ -18,7 +18,6 @@ from nuggets.interfaces.rest.operation import (
     closed,
     named,
     shape,
-    whole,
 )
 from nuggets.interfaces.rest.reading import QUERY
 from nuggets.interfaces.rest.shapes import COUNT
@@ -99,18 +98,6 @@ def _clear(shelf: NuggetShelf, given: Given) -> Any:
 
 def _remove(shelf: NuggetShelf, given: Given) -> Any:
     return {"removed": shelf.remove(given["nugget"])}
-
-
-def _undo(shelf: NuggetShelf, given: Given) -> Any:
-    return {"undone": views.commit(shelf.undo(given.get("revision")))}
-
-
-def _reflect(shelf: NuggetShelf, given: Given) -> Any:
-    return codec.reflection_to_json(shelf.reflect(given.get("nugget"), given.get("limit")))
-
-
-def _promote(shelf: NuggetShelf, given: Given) -> Any:
-    return {"promoted": shelf.promote()}  # never to a path from outside: it writes a file
 
 
 _NOTE = named("Note")
@@ -239,32 +226,5 @@ OPERATIONS = (
         shape({"removed": TRUTH}),
         _PAIR,
         ("a", "b"),
-    ),
-    Operation(
-        "POST",
-        "/api/undo",
-        "undo",
-        "Take a change back, by default the last one",
-        _undo,
-        shape({"undone": named("Commit")}),
-        body=closed({"revision": whole(1, 2**53)}),
-    ),
-    Operation(
-        "POST",
-        "/api/reflection",
-        "reflect",
-        "Clean up now",
-        _reflect,
-        named("Reflection"),
-        body=closed({"nugget": NAME, "limit": whole(1, 1_000_000)}),
-    ),
-    Operation(
-        "POST",
-        "/api/promotion",
-        "promote",
-        "Write what sticks to MEMORY.md now",
-        _promote,
-        shape({"promoted": COUNT}),
-        body=closed({}),
     ),
 )

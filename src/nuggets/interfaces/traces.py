@@ -1,4 +1,4 @@
-"""Small files beside the shelf that hooks keep: a log, missed deadlines, sessions.
+"""Small files beside the shelf that agents leave: a log, missed deadlines, conversations.
 
 Knows no memory. Everything here may be lost without harm, so nothing here may fail its caller.
 """

@@ -1,0 +1,168 @@
+"""The rhythm of every operation: read what is new, decide, write, index.
+
+Safe to share between threads; safe beside other processes. Knows no operation: what is decided is
+the shelf's matter.
+"""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
+
+from nuggets.errors import StaleWrite
+from nuggets.picture import Picture
+from nuggets.records import Changes, Touch
+from nuggets.state import State, merged
+from nuggets.stores.base import Store
+
+T = TypeVar("T")
+Decision = tuple[Changes, T]
+
+
+class Step(NamedTuple):
+    """An operation that is gathered: what it decided, and how to decide it again."""
+
+    action: str
+    decide: Callable[[], Decision[Any]]
+    drawn: tuple[str, ...]  # random digits of the ids it gave away
+    changes: Changes
+
+
+class Rhythm:
+    """A store, the picture of it in this process, and what is gathered but not written yet."""
+
+    def __init__(
+        self, store: Store, *, client: str, draw: Callable[[], str], auto_save: bool
+    ) -> None:
+        self.store = store
+        self.picture = Picture()
+        self.lock = threading.RLock()
+        self._client = client
+        self._draw = draw
+        self._drawn: list[str] = []  # digits of the step that is being decided
+        self._steps: list[Step] | None = None if auto_save else []
+        self._gathered_at = 0  # the revision on which the first step was decided
+
+    @property
+    def state(self) -> State:
+        return self.picture.state
+
+    def update(self, action: str, decide: Callable[[], Decision[T]]) -> T:
+        """Decide on what is there now, write it, and give the result."""
+        with self.lock:
+            if self._steps is not None:
+                self.catch_up()
+                self._drawn = []
+                changes, result = decide()
+                if changes != Changes():
+                    self._gather(Step(action, decide, tuple(self._drawn), changes))
+                return result
+            with self.store.exclusive():
+                self.catch_up()
+                changes, result = decide()
+                if changes != Changes():
+                    self.write(changes._replace(action=changes.action or action))
+            return result
+
+    def write(self, changes: Changes) -> None:
+        """For whoever holds the store alone and has caught up."""
+        self.store.write(changes._replace(client=self._client), expected=self.picture.revision)
+        self.catch_up()
+
+    def catch_up(self) -> State:
+        """Bring the picture to the store's revision; what was gathered stays on top."""
+        try:
+            changes, revision = self.store.read(since=self.picture.revision)
+        except StaleWrite:  # too far behind for a difference
+            self.picture = Picture()
+            changes, revision = self.store.read(since=0)
+        self.picture.apply(changes)
+        if revision != self.picture.revision:
+            self.picture.revision = revision
+            for step in self._steps or ():
+                self.picture.apply(step.changes)
+        return self.picture.state
+
+    def touch(self, touches: tuple[Touch, ...]) -> None:
+        """Memories were shown; this never waits for a writer."""
+        changes = Changes(touches=touches)
+        if not touches:
+            return
+        if self._steps is not None:
+            self._gather(Step("recall", lambda: (changes, None), (), changes))
+            return
+        self.picture.apply(changes)
+        self.store.touch(touches)
+
+    def draw(self) -> str:
+        """Random digits; the same again when a gathered operation is decided again."""
+        self._drawn.append(self._draw())
+        return self._drawn[-1]
+
+    def forget_picture(self) -> None:
+        """Read everything anew: what the store ever said may have changed."""
+        self.picture = Picture()
+        self.catch_up()
+
+    # --- gathering ----------------------------------------------------------------------------
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Gather all changes inside into one write at the end; an error inside writes nothing."""
+        with self.lock:
+            if self._steps is not None:
+                yield  # an outer batch, or auto_save=False, writes
+                return
+            self._steps = []
+            try:
+                yield
+                self.save()
+            except BaseException:
+                self.picture = Picture()  # it shows what was never written
+                raise
+            finally:
+                self._steps = None
+
+    def save(self) -> None:
+        """Write what was gathered, as one change: all of it or nothing."""
+        with self.lock:
+            if not self._steps:
+                return
+            steps = self._steps
+            with self.store.exclusive():
+                try:
+                    changes = self._settled(steps)
+                    self._steps = []
+                    self.write(changes)
+                except BaseException:
+                    self._steps = steps  # nothing is lost: correct what is wrong and save again
+                    raise
+
+    def _gather(self, step: Step) -> None:
+        assert self._steps is not None
+        if not self._steps:
+            self._gathered_at = self.picture.revision
+        self._steps.append(step)
+        self.picture.apply(step.changes)
+
+    def _settled(self, steps: Sequence[Step]) -> Changes:
+        """All that was gathered as one; decided again if someone else wrote in between."""
+        self.catch_up()
+        if self.picture.revision != self._gathered_at:
+            self._steps = None
+            self.forget_picture()
+            steps = [self._again(step) for step in steps]
+        actions = {step.action for step in steps}
+        changes = merged(step.changes for step in steps)
+        return changes._replace(action=actions.pop() if len(actions) == 1 else "save")
+
+    def _again(self, step: Step) -> Step:
+        """The same operation on what is there now; what it made keeps its ids."""
+        draw, known = self._draw, iter(step.drawn)
+        self._draw = lambda: next(known, None) or draw()
+        try:
+            changes, _ = step.decide()
+        finally:
+            self._draw = draw
+        self.picture.apply(changes)
+        return step._replace(changes=changes)

@@ -1,0 +1,245 @@
+"""What keeps a shelf in order over time: history, undo and purge; the clean-up and its clock;
+promotion to MEMORY.md; audit and checkup. Behind the shelf's door; most commands never load it."""
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import date, datetime
+
+from nuggets import clock, codec, history, memory_file, reflection
+from nuggets.audit import Finding, audited
+from nuggets.errors import InvalidInput, NotFound
+from nuggets.graph import links, naming
+from nuggets.promotion import Promotion, Written, merged_text
+from nuggets.records import Changes, Commit, DailyRun, MemoryNote, ReflectionResult
+from nuggets.rhythm import Decision, Rhythm
+from nuggets.settings import Settings
+from nuggets.stores.checkup import Finding as Defect
+from nuggets.stores.checkup import examine, repair
+from nuggets.stores.json_files import Adopt, JsonFileStore
+
+RUN_MARK = "last_run"
+MEMORY_MARK = "memory_file:"  # and its path: what we wrote there
+QUIET_SHARE = 4  # entries looked at for each that is shown: recalls are in the history, not shown
+
+
+class Upkeep:
+    """One shelf's, at its rhythm."""
+
+    def __init__(
+        self, rhythm: Rhythm, settings: Settings, project: str, now: Callable[[], str]
+    ) -> None:
+        self._rhythm = rhythm
+        self._settings = settings
+        self._project = project
+        self._now = now
+
+    # --- the past ---------------------------------------------------------------------------
+
+    def history(self, note: str | None, limit: int) -> Sequence[Commit]:
+        """What was done, newest first: everything, or what changed one note."""
+        with self._rhythm.lock:
+            self._rhythm.catch_up()
+            if note is None:
+                since = max(0, self._rhythm.picture.revision - QUIET_SHARE * limit)
+                shown = [c for c in self._rhythm.store.commits(since) if not history.is_quiet(c)]
+            else:
+                note_id = self._id_of(note, None)
+                shown = [c for c in self._rhythm.store.commits(0) if history.concerns(c, note_id)]
+            return shown[::-1][:limit]
+
+    def undo(self, revision: int | None) -> Commit:
+        """Take a commit back, by default the last that was not."""
+
+        def decide() -> Decision[Commit]:
+            commit = self._to_undo() if revision is None else self._commit(revision)
+            return history.reverted(self._rhythm.state, commit), commit
+
+        return self._rhythm.update("undo", decide)
+
+    def purge(self, name: str, nugget: str | None) -> Sequence[str]:
+        """Erase a memory from the shelf, its history and the memory files; where it was."""
+        rhythm = self._rhythm
+        with rhythm.lock, rhythm.store.exclusive():
+            rhythm.save()
+            rhythm.catch_up()
+            note_id = self._id_of(name, nugget)
+            places = []
+            note = rhythm.state.notes.get(note_id)
+            if note is not None:
+                rhythm.write(links.dropping(rhythm.state.notes, [note_id])._replace(action="purge"))
+                places.append(f"{note.kind} {note.title!r} in {note.nugget_name}")
+            files = [path for path in self._memory_files() if os.path.exists(path)]
+            texts = {path: memory_file.read(path) for path in files}
+            self._promote_everywhere()
+            places += [path for path in files if memory_file.read(path) != texts[path]]
+            places += rhythm.store.erase([note_id])
+            rhythm.forget_picture()
+            return places
+
+    def _to_undo(self) -> Commit:
+        return history.to_undo(reversed(list(self._rhythm.store.commits(0))))
+
+    def _commit(self, revision: int) -> Commit:
+        for commit in self._rhythm.store.commits(max(0, revision - 1)):
+            if commit.revision == revision:
+                return commit
+        raise NotFound(f"the history has no revision {revision}; see `nuggets history`")
+
+    def _id_of(self, name: str, nugget: str | None) -> str:
+        """A note that is gone can still be named by its whole id."""
+        try:
+            return naming.resolve(self._rhythm.state.notes, name, nugget).id
+        except NotFound:
+            if any(history.concerns(commit, name) for commit in self._rhythm.store.commits(0)):
+                return name
+            raise
+
+    # --- the clean-up -----------------------------------------------------------------------
+
+    def reflect(self, nugget: str | None, limit: int | None, dry_run: bool) -> ReflectionResult:
+        """One pass. It thinks without holding anything up: what others change meanwhile is left
+        to them."""
+        seen, changes, result = self._planned(nugget, limit)
+        if dry_run:
+            return result
+
+        def decide() -> Decision[ReflectionResult]:
+            return reflection.still_valid(changes, result, seen, self._rhythm.state.notes)
+
+        return self._rhythm.update("reflect", decide)
+
+    def run_daily(self, now: datetime) -> DailyRun | None:
+        """The daily clean-up, if it is due at this local time and nobody else has run it today."""
+        if not clock.is_due(now, self._last_run_date(), self._hours()):
+            return None
+        today = now.date()
+        seen, changes, result = self._planned(None, None)
+
+        def decide() -> Decision[DailyRun | None]:
+            if self._last_run_date() == today:
+                return Changes(), None
+            kept, done = reflection.still_valid(changes, result, seen, self._rhythm.state.notes)
+            run = DailyRun(today.isoformat(), done)
+            return kept._replace(marks={RUN_MARK: codec.daily_to_json(run)}), run
+
+        run = self._rhythm.update("reflect", decide)
+        if run is not None:
+            run = run._replace(promoted=self._promote_everywhere())
+            if run.promoted:
+                mark = {RUN_MARK: codec.daily_to_json(run)}
+                self._rhythm.update("promote", lambda: (Changes(marks=mark), None))
+        return run
+
+    def last_run(self) -> DailyRun | None:
+        with self._rhythm.lock:
+            record = self._rhythm.catch_up().marks.get(RUN_MARK)
+            return codec.daily_from_json(record) if record else None
+
+    def next_run(self, now: datetime) -> datetime:
+        """When the next one is due, in local time."""
+        return clock.next_run(now, self._last_run_date(), self._hours())
+
+    def _planned(
+        self, nugget: str | None, limit: int | None
+    ) -> tuple[dict[str, MemoryNote], Changes, ReflectionResult]:
+        most = self._settings["reflection_max_notes"] if limit is None else limit
+        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+            raise InvalidInput(f"limit is how many notes to inspect, at least 1; not {most!r}")
+        seen = self._notes()
+        policy = reflection.Policy(max_notes=most)
+        return (seen, *reflection.reflect(seen, self._now(), policy, nugget))
+
+    def _notes(self) -> dict[str, MemoryNote]:
+        with self._rhythm.lock:
+            return dict(self._rhythm.catch_up().notes)
+
+    def _last_run_date(self) -> date | None:
+        run = self.last_run()
+        return date.fromisoformat(run.date) if run else None
+
+    def _hours(self) -> clock.Hours:
+        names = ("reflection_hour", "reflection_minute", "quiet_hours_start", "quiet_hours_end")
+        return clock.Hours(*(self._settings[name] for name in names))
+
+    # --- promotion --------------------------------------------------------------------------
+
+    def memory_path(self, path: str | None = None) -> str:
+        """The memory file of this place; `NotFound` says how to name one."""
+        return memory_file.located(path or self._settings["memory_file"], self._project)
+
+    def promotion(self, path: str | None, dry_run: bool) -> Promotion:
+        return self._promoted(self.memory_path(path), self._project, dry_run)
+
+    def _promoted(self, path: str, project: str, dry_run: bool) -> Promotion:
+        rhythm, mark = self._rhythm, f"{MEMORY_MARK}{path}"
+
+        def merge(text: str) -> tuple[str, Promotion]:
+            known = rhythm.state.marks.get(mark) or {}
+            before = Written.from_json(known.get("written"))
+            done = merged_text(text, rhythm.state.notes, before, project)
+            return done.text, done
+
+        with rhythm.lock:
+            rhythm.catch_up()
+            if dry_run:
+                return merge(memory_file.read(path))[1]
+            with rhythm.store.exclusive():
+                rhythm.catch_up()
+                done = memory_file.rewrite(path, merge)
+                record = {"project": project, "written": done.written.to_json()}
+                if rhythm.state.marks.get(mark) != record:
+                    rhythm.write(Changes(marks={mark: record}, action="promote"))
+            return done
+
+    def _promote_everywhere(self) -> int:
+        """Into each project's memory file that we ever wrote, and this place's."""
+        known = self._memory_files()
+        with suppress(NotFound):
+            known.setdefault(self.memory_path(), self._project)
+        count = 0
+        for path, project in known.items():
+            if os.path.isdir(os.path.dirname(os.path.dirname(path))):  # its project still exists
+                count += self._promoted(path, project, dry_run=False).new_count
+        return count
+
+    def _memory_files(self) -> dict[str, str]:
+        """Path and project of each memory file that we ever wrote."""
+        return {
+            mark.removeprefix(MEMORY_MARK): record["project"]
+            for mark, record in self._rhythm.state.marks.items()
+            if mark.startswith(MEMORY_MARK)
+        }
+
+    # --- health -----------------------------------------------------------------------------
+
+    def audit(self) -> Sequence[Finding]:
+        return audited(self._notes(), self._now())
+
+    def checkup(self, adopt: Adopt, fix: bool) -> Sequence[Defect]:
+        """What is not in order with the files and the links; `fix` mends what can be."""
+        rhythm = self._rhythm
+        found: list[Defect] = []
+        with rhythm.lock:
+            if isinstance(rhythm.store, JsonFileStore):
+                directory = rhythm.store.directory
+                found = repair(directory, adopt) if fix else examine(directory)
+                if any(defect.harmful and not defect.mended for defect in found):
+                    return found  # what cannot be read has no links to look at
+            broken = links.asymmetries(rhythm.catch_up().notes)
+            if fix and broken:
+                rhythm.update(
+                    "doctor", lambda: (Changes(put=links.repaired(rhythm.state.notes)), None)
+                )
+            remedy = "take it away, or complete it at its other end"
+            return found + [
+                Defect(
+                    "broken link",
+                    one.note_id,
+                    f"{one.problem} link to {one.link.to}",
+                    remedy,
+                    harmful=False,
+                    mended=fix,
+                )
+                for one in broken
+            ]

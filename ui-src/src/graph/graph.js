@@ -1,0 +1,198 @@
+// The picture that lives as long as its canvas: scene, layout and camera. Views come and go.
+import { effect } from "@preact/signals";
+import { colourBy, focused, found, nodes, nuggets, onlyNuggets, pulses, selected, showHidden, theme } from "../state.js";
+import { Hands } from "./hands.js";
+import { lookAt, rings } from "./look.js";
+import { Painter, SMALL } from "./painter.js";
+import { start } from "./places.js";
+import { Scene } from "./scene.js";
+
+const NEAREST = 4;
+const FARTHEST = 0.04;
+const REST_MS = 140; // after the last movement the picture is drawn sharp
+const FITTED_TICKS = 400; // pictures of the first layout that the camera follows, unless a hand moves it
+const GLIDE = 0.18; // of the way that is left, per frame
+
+export class Graph {
+  constructor(canvas, onHover) {
+    this.canvas = canvas;
+    this.painter = new Painter(canvas);
+    this.scene = new Scene();
+    this.camera = { k: 1, x: 0, y: 0 };
+    this.hovered = -1;
+    this.hoveredLink = null;
+    this.movedAt = 0;
+    this.follows = 0;
+    this.pulsing = new Map();
+    this.asked = 0;
+    this.worker = new Worker(new URL("layout.js", location.href), { type: "module" });
+    this.worker.onmessage = ({ data }) => this.settle(data);
+    this.stops = [
+      effect(() => this.take([...nodes.value.values()])),
+      effect(() => this.restyle(selected.value, found.value, focused.value, colourBy.value, showHidden.value, onlyNuggets.value, theme.value)),
+      effect(() => this.pulse(pulses.value)),
+    ];
+    this.scheme = matchMedia("(prefers-color-scheme: dark)");
+    this.onScheme = () => this.restyle();
+    this.scheme.addEventListener("change", this.onScheme);
+    this.observer = new ResizeObserver(() => this.resize());
+    this.observer.observe(canvas.parentElement);
+    this.hands = new Hands(this, onHover);
+  }
+
+  end() {
+    this.stops.forEach((stop) => stop());
+    this.worker.terminate();
+    this.observer.disconnect();
+    this.scheme.removeEventListener("change", this.onScheme);
+  }
+
+  resize() {
+    const { width, height } = this.canvas.parentElement.getBoundingClientRect();
+    if (!width || !height) return;
+    const first = this.painter.width === 1;
+    this.painter.resize(width, height, devicePixelRatio);
+    if (first) this.camera = { k: 1, x: width / 2, y: height / 2 };
+    if (this.follows > 0) this.fit();
+    this.ask();
+  }
+
+  // --- what is shown ------------------------------------------------------------------------
+
+  take(list) {
+    const fresh = !this.scene.nodes.length;
+    const moved = this.scene.take(list);
+    this.restyle();
+    if (!moved || !list.length) return;
+    delete document.documentElement.dataset.graph;
+    this.drawn = !fresh;
+    if (fresh) this.follows = FITTED_TICKS;
+    const numbers = new Map(nuggets.peek().map((name, i) => [name, i]));
+    const groups = list.map((node) => numbers.get(node.nugget) ?? 0);
+    const { links, radii } = this.scene;
+    start(this.scene.positions, groups, radii);
+    if (fresh) this.fit();
+    this.worker.postMessage({
+      kind: "graph",
+      fresh,
+      positions: this.scene.positions,
+      radii,
+      groups,
+      ends: links.flatMap((link) => [link.a, link.b]),
+      distances: links.map((link) => 34 + radii[link.a] + radii[link.b] + 3 * Math.sqrt(Math.min(this.scene.neighbours[link.a].size, this.scene.neighbours[link.b].size))),
+    });
+  }
+
+  settle({ positions, settled }) {
+    if (positions.length !== this.scene.positions.length) return; // of a graph that has changed since
+    const held = this.hands.held?.index ?? -1;
+    if (held >= 0) positions.set(this.scene.positions.subarray(2 * held, 2 * held + 2), 2 * held);
+    const glides = this.drawn && !this.follows && this.scene.nodes.length < SMALL && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    this.target = glides ? positions : null;
+    if (!glides) this.scene.positions = positions;
+    if (this.follows > 0) {
+      this.follows = settled ? 0 : this.follows - 1;
+      this.fit();
+    }
+    this.painter.stale();
+    this.ask();
+    if (settled) document.documentElement.dataset.graph = "settled";
+  }
+
+  // A little nearer to where everyone belongs; true while there is some way to go.
+  glide() {
+    const { positions } = this.scene;
+    const { target } = this;
+    if (!target || target.length !== positions.length) return false;
+    let farthest = 0;
+    for (let i = 0; i < positions.length; i++) {
+      const away = target[i] - positions[i];
+      if (Number.isNaN(positions[i])) positions[i] = target[i];
+      else positions[i] += GLIDE * away;
+      farthest = Math.max(farthest, Math.abs(away));
+    }
+    if (farthest < 0.2) this.target = null;
+    return Boolean(this.target);
+  }
+
+  restyle() {
+    this.look = lookAt(this.scene, this);
+    this.canvas.dataset.notes = this.scene.nodes.filter((_, i) => this.look.isShown(i)).length;
+    this.canvas.dataset.lit = this.look.hits?.size ?? 0;
+    this.painter.stale();
+    this.ask();
+  }
+
+  pulse(ids) {
+    if (ids.length > 50) return;
+    for (const id of ids) this.pulsing.set(id, performance.now());
+    this.ask();
+  }
+
+  // --- the camera ---------------------------------------------------------------------------
+
+  fit(wanted) {
+    const box = this.scene.bounds(wanted ?? this.look?.isShown);
+    const { width, height } = this.painter;
+    if (!box || width < 2) return;
+    const pad = width < 500 ? 36 : 70;
+    const k = Math.min((width - 2 * pad) / Math.max(1, box.right - box.left), (height - 2 * pad) / Math.max(1, box.bottom - box.top));
+    this.aim((box.left + box.right) / 2, (box.top + box.bottom) / 2, Math.max(FARTHEST, Math.min(1.5, k)));
+  }
+
+  aim(x, y, k) {
+    const { width, height } = this.painter;
+    this.camera = { k, x: width / 2 - x * k, y: height / 2 - y * k };
+    this.painter.stale();
+    this.ask();
+  }
+
+  show(id) {
+    const i = this.scene.index.get(id);
+    if (i === undefined || Number.isNaN(this.scene.positions[2 * i])) return;
+    const { x, y, k } = this.camera;
+    const px = this.scene.positions[2 * i] * k + x, py = this.scene.positions[2 * i + 1] * k + y;
+    const { width, height } = this.painter;
+    if (px < 60 || py < 60 || px > width - 60 || py > height - 60)
+      this.aim(this.scene.positions[2 * i], this.scene.positions[2 * i + 1], Math.max(k, 0.7));
+  }
+
+  zoom(factor, px = this.painter.width / 2, py = this.painter.height / 2) {
+    const { k, x, y } = this.camera;
+    const next = Math.max(FARTHEST, Math.min(NEAREST, k * factor));
+    this.camera = { k: next, x: px - ((px - x) * next) / k, y: py - ((py - y) * next) / k };
+    this.moved();
+  }
+
+  pan(dx, dy) {
+    this.camera = { ...this.camera, x: this.camera.x + dx, y: this.camera.y + dy };
+    this.moved();
+  }
+
+  moved() {
+    this.follows = 0;
+    this.movedAt = performance.now();
+    this.ask();
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => this.ask(), REST_MS + 20);
+  }
+
+  ask() {
+    if (!this.asked) this.asked = requestAnimationFrame(() => this.frame());
+  }
+
+  frame() {
+    this.asked = 0;
+    if (!this.look) return;
+    if (this.glide()) this.ask();
+    this.look.rings = rings(this.scene, this.look, this);
+    const moving = performance.now() - this.movedAt < REST_MS;
+    this.painter.paint(this.scene, this.camera, this.look, moving);
+    if (this.pulsing.size) this.ask();
+    if (!this.drawn && this.scene.nodes.length && !Number.isNaN(this.scene.positions[0])) {
+      this.drawn = true;
+      performance.mark("first-picture");
+      document.documentElement.dataset.graph ??= "moving";
+    }
+  }
+}
