@@ -27,8 +27,8 @@ setup: .venv/tested
 
 .venv/tested: .venv/installed
 	@echo "Installing the test tools (once) ..."
-	@$(PIP_INSTALL) pytest pytest-randomly pytest-timeout pytest-xdist pytest-cov hypothesis \
-	  markdown-it-py ruff mypy import-linter bm25s
+	@$(PIP_INSTALL) "pip>=25.1"  # the first that knows dependency groups
+	@$(PIP_INSTALL) --editable ".[all]" --group dev
 	@touch $@
 
 lint: .venv/tested
