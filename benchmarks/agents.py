@@ -6,7 +6,6 @@ Hooks: CPU-milliseconds of fresh processes, beside `python -c pass` and `python 
 MCP: milliseconds from spawn to the answer, beside the SDK's own minimal server, in turns.
 """
 
-import argparse
 import json
 import os
 import resource
@@ -15,13 +14,17 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from nuggets.interfaces.traces import missed_deadlines
+from nuggets.interfaces.hooks.context import on_prompt
+from nuggets.interfaces.mcp.server import ALL_TOOLS
+from nuggets.interfaces.mcp.wording import described
 from nuggets.shelf import NuggetShelf
 
 PYTHON = sys.executable
+Row = dict[str, Any]
 MINIMAL_SERVER = """
 from mcp.server.mcpserver import MCPServer
 server = MCPServer("minimal")
@@ -106,58 +109,64 @@ def hook(event: str, directory: str, sent: dict[str, Any], times: int) -> float:
     return cpu(command, json.dumps(sent).encode(), environ, times)
 
 
-def hook_rows(quick: bool) -> dict[str, Any]:
+def hook_rows(quick: bool) -> Iterator[Row]:
     """Costs of hooks as multiples of what Python and NumPy cost by themselves."""
     times = 3 if quick else 9
     environ = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
     nothing = cpu([PYTHON, "-c", "pass"], b"", environ, times)
     numpy = cpu([PYTHON, "-c", "import numpy"], b"", environ, times)
-    rows: dict[str, Any] = {"python -c pass": nothing, "import numpy": numpy}
-    for count in (1000,) if quick else (1000, 10_000):
+    for count, most in ((1000, 3),) if quick else ((1000, 3), (10_000, 7)):
         with tempfile.TemporaryDirectory() as place:
             project = os.path.join(place, "repository")
             os.makedirs(os.path.join(project, ".git"))
             directory = os.path.join(place, "shelf")
             filled(directory, os.path.join(project, ".git"), count)
             sent = {"session_id": "s", "cwd": project, "prompt": "how does the auth token expire?"}
-            rows[f"user-prompt, {count} notes / numpy"] = (
-                hook("user-prompt", directory, sent, times) / numpy
-            )
-            rows[f"session-start, {count} notes / numpy"] = (
-                hook("session-start", directory, sent, times) / numpy
-            )
             touched = {"tool_name": "Edit", "tool_input": {"file_path": f"{project}/a.py"}, **sent}
-            rows[f"post-tool, {count} notes / pass"] = (
-                hook("post-tool", directory, touched, times) / nothing
-            )
-            rows[f"noise, {count} notes"] = noise(directory, project)
-            rows[f"missed deadlines, {count} notes"] = str(missed_deadlines(directory))
-    rows["prompts that got their note"] = helped()
-    return rows
+            for event, given, base, goal in (
+                ("user-prompt", sent, numpy, most),
+                ("session-start", sent, numpy, most),
+                ("post-tool", touched, nothing, 5),
+            ):
+                cost = hook(event, directory, given, times)
+                beside = "import numpy" if base is numpy else "python -c pass"
+                yield row(
+                    f"hook {event}, cold, {count} notes, CPU",
+                    cost / base,
+                    goal,
+                    f"{beside} {base:.0f} ms",
+                )
+            answers = noise(directory, project)
+            yield row(f"prompts on other topics that get noise, {count} notes", answers, 0)
 
 
-def noise(directory: str, project: str) -> str:
+def row(what: str, measured: float, goal: float, baseline: str = "") -> Row:
+    """A multiple, or a count, that shall not exceed its goal."""
+    unit = " ×" if baseline else ""
+    return {
+        "what": what,
+        "goal": f"≤ {goal:g}{unit}",
+        "measured": f"{measured:.2f}{unit}" if baseline else f"{measured:g}",
+        "baseline": baseline,
+        "reached": measured <= goal,
+    }
+
+
+def noise(directory: str, project: str) -> int:
     """How many prompts about other things get an answer."""
-    from nuggets.interfaces.hooks.context import on_prompt
-
     with NuggetShelf(directory, project=os.path.join(project, ".git")) as shelf:
-        answered = [bool(on_prompt(shelf, prompt, frozenset(), "")[0]) for prompt in STRANGE]
-    return f"{sum(answered)} of {len(answered)}"
+        return sum(bool(on_prompt(shelf, prompt, frozenset(), "")[0]) for prompt in STRANGE)
 
 
-def helped() -> str:
-    """How many prompts on a topic get its note."""
-    from nuggets.interfaces.hooks.context import on_prompt
-
+def missed_notes() -> int:
+    """How many prompts on a topic do not get its note."""
     with NuggetShelf("memory:", project="") as shelf:
         for title, content in NOTES.items():
             shelf.create_note("project", title, content)
-        right = [
-            f"**{title}**" in on_prompt(shelf, prompt, frozenset(), "")[0]
+        return sum(
+            f"**{title}**" not in on_prompt(shelf, prompt, frozenset(), "")[0]
             for prompt, title in FITTING.items()
-        ]
-        wrong = [bool(on_prompt(shelf, prompt, frozenset(), "")[0]) for prompt in STRANGE]
-    return f"{sum(right)} of {len(right)}, noise {sum(wrong)} of {len(wrong)}"
+        )
 
 
 def answered(command: list[str], environ: dict[str, str]) -> tuple[float, float]:
@@ -188,7 +197,7 @@ def answered(command: list[str], environ: dict[str, str]) -> tuple[float, float]
     return 1000 * (initialized - begun), 1000 * (listed - begun)
 
 
-def server_rows(quick: bool) -> dict[str, Any]:
+def server_rows(quick: bool) -> Iterator[Row]:
     """Start of the MCP server beside the smallest one that the SDK can make, in turns."""
     with tempfile.TemporaryDirectory() as directory:
         environ = {**os.environ, "NUGGETS_DIR": directory}
@@ -196,27 +205,35 @@ def server_rows(quick: bool) -> dict[str, Any]:
         for _ in range(3 if quick else 9):
             minimal.append(answered([PYTHON, "-c", MINIMAL_SERVER], environ))
             ours.append(answered([PYTHON, "-m", "nuggets", "mcp"], environ))
-    rows: dict[str, Any] = {}
     for index, name in enumerate(("initialize", "tools/list")):
         base = statistics.median(pair[index] for pair in minimal)
-        rows[f"{name}, minimal server ms"] = base
-        rows[f"{name}, nuggets / minimal"] = statistics.median(pair[index] for pair in ours) / base
-    return rows
+        taken = statistics.median(pair[index] for pair in ours)
+        yield row(f"spawn to answered {name}", taken / base, 1.3, f"minimal {base:.0f} ms")
 
 
-def main() -> None:
+def list_row() -> Row:
+    """Tokens of the whole list of tools, at four characters each."""
+    shapes = [described(tool).model_dump(by_alias=True, exclude_none=True) for tool in ALL_TOOLS]
+    tokens = len(json.dumps(shapes, separators=(",", ":"))) / 4
+    return row("tokens of the list of all tools", round(tokens), 2500)
+
+
+def rows(quick: bool) -> list[Row]:
+    """All measurements, goals and baselines."""
+    return [
+        *hook_rows(quick),
+        row(f"of {len(FITTING)} prompts on a topic, without its note", missed_notes(), 0),
+        *server_rows(quick),
+        list_row(),
+    ]
+
+
+def main() -> int:
     """Measure, print, and keep if asked."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--json", metavar="FILE")
-    options = parser.parse_args()
-    rows = {**hook_rows(options.quick), **server_rows(options.quick)}
-    for name, value in rows.items():
-        print(f"{name:40} {value if isinstance(value, str) else f'{value:.2f}'}")
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as file:
-            json.dump(rows, file, indent=1)
+    from benchmarks.__main__ import main as table
+
+    return table(["agents", *sys.argv[1:]])
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

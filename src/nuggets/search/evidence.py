@@ -8,6 +8,7 @@ from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nuggets.search.postings import TF_UNIT
+from nuggets.search.table import NOBODY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 NEAR, NEAR_TWICE = 0.35, 0.15
 FORWARD, BACKWARD = 1.6, 0.4
 PASSED_ON = 0.7  # of all notes; a word that more of them have needs no passing on
-ANSWERED = 2.5  # a note that asks passes its words on to the one that answers
 
 LENDERS = 500  # notes with most of the words, whose neighbours are worth looking at
 ROUNDING = 1e-12  # equal sums may differ by that much, and equals stay together
@@ -44,7 +44,7 @@ class Closeness(NamedTuple):
     direct: "NDArray[Any]"  # how much of the word stands there
     shares: "NDArray[Any]"  # in [0, 1): the same with neighbours, saturated
     cosines: "NDArray[Any]"  # with the note alone
-    near: "NDArray[Any]"  # sum of the cosines with its neighbours, one line a neighbour
+    near: "NDArray[Any] | None"  # the cosines with its neighbours
 
 
 def find(slot: "Slot", landscape: "Landscape", postings: "Postings") -> Finds:
@@ -87,7 +87,11 @@ class Evidence:
     """What all words of a question find, in one piece."""
 
     def __init__(
-        self, finds: "Sequence[Finds]", parts: "Sequence[float]", landscape: "Landscape"
+        self,
+        finds: "Sequence[Finds]",
+        parts: "Sequence[float]",  # of the question, word by word
+        pulls: "Sequence[float]",  # on the cosine
+        landscape: "Landscape",
     ) -> None:
         import numpy as np
 
@@ -97,7 +101,7 @@ class Evidence:
             np.concatenate(column) for column in zip(*finds, strict=True)
         )
         self._words = np.repeat(np.arange(len(finds)), sizes)
-        self._parts = np.array(parts)  # of the question, word by word
+        self._parts, self._pulls = np.array(parts), np.array(pulls)
         self._passed_on = np.array(sizes) <= PASSED_ON * landscape.notes
         self._direct = np.bincount(
             self._rows, self._parts.take(self._words) * shares, minlength=len(landscape.visible)
@@ -122,48 +126,102 @@ class Evidence:
 
         landscape = self._landscape
         lenders = strongest(self._direct, LENDERS)
-        others = landscape.neighbours(lenders)
+        others, later = landscape.around(lenders)
         amounts = self._direct.take(lenders) * landscape.lending.take(lenders)
-        passed = landscape.leading(lenders, FORWARD, BACKWARD) * amounts[:, None]
-        size = len(landscape.visible) + 1  # the last one: where there is no neighbour
-        received = np.bincount(others.ravel(), passed.ravel(), minlength=size)[:-1]
-        return received * landscape.reach[:-1]
+        passed = np.where(later, FORWARD, BACKWARD) * amounts[:, None]
+        received = np.bincount(others.ravel() + 1, passed.ravel(), minlength=len(self._direct) + 1)
+        return received[1:] * landscape.reach[:-1]  # the first one is where nobody is linked
 
     def closely(self, rows: "NDArray[Any]") -> Closeness:
         """What the words find in these notes and up to two links around them."""
         import numpy as np
 
         landscape = self._landscape
-        nobody = len(landscape.visible)
-        places = np.zeros(nobody + 1, np.intp)  # of rows in what follows; 0 for all others
+        places = np.zeros(len(self._direct) + 1, np.intp)  # the last one: NOBODY
+        places[rows] = 1
         if landscape.linked:
-            near = landscape.neighbours(rows)
-            places[rows] = 1
+            near, later = landscape.around(rows)
             places[near] = 1
-            places[nobody] = 0
+            places[NOBODY] = 0
             inner = places.nonzero()[0]
-            around = landscape.neighbours(inner)
+            around, around_later = landscape.around(inner)
             places[around] = 1
-            places[nobody] = 0
-        else:
-            places[rows] = 1
+            places[NOBODY] = 0
         known = places.nonzero()[0]
-        places[known] = np.arange(1, len(known) + 1)
-        table, cosines = self._table(places, len(known) + 1)
+        places[known] = np.arange(1, len(known) + 1)  # 0 stays for all others
+        found, cosines = self._found_in(places, len(known) + 1)
         here = places.take(rows)
-        direct = table.take(here, axis=1)
-        total = direct
-        nearby = np.zeros((0, len(rows)))
-        if landscape.linked:
-            once = np.zeros_like(table)
-            asking = landscape.lending.take(known, axis=0)
-            lent = table * self._passed_on[:, None]
-            lent[:, 1:] *= asking
-            once[:, places.take(inner)] = self._received(lent, inner, places.take(around))
-            near = places.take(near)
-            twice = self._received(once * landscape_reach(landscape, known), rows, near)
-            twice[direct > 0] = 0.0  # a word does not come back to where it stands
-            total = direct + NEAR * once.take(here, axis=1) + NEAR_TWICE * twice
-            nearby = cosines.take(near).T
-        shares = total / (total + landscape.norms.take(rows))
-        return Closeness(direct, shares, cosines.take(here), nearby)
+        direct = found.take(here, axis=1)
+        norms = landscape.norms.take(rows)
+        if not landscape.linked:
+            return Closeness(direct, direct / (direct + norms), cosines.take(here), None)
+        columns = np.append(NOBODY, known)
+        near = places.take(near)
+        lent = found * landscape.lending.take(columns) * self._passed_on[:, None]
+        once = np.zeros_like(lent)
+        once[:, places.take(inner)] = _received(
+            lent, places.take(around), around_later, landscape.reach.take(inner)
+        )
+        lent = once * landscape.reach.take(columns)
+        twice = _received(lent, near, later, landscape.reach.take(rows))
+        twice[direct > 0] = 0.0  # a word does not come back to where it stands
+        total = direct + NEAR * once.take(here, axis=1) + NEAR_TWICE * twice
+        return Closeness(
+            direct, total / (total + norms), cosines.take(here), cosines.take(near)
+        )
+
+    def _found_in(self, places: "NDArray[Any]", count: int) -> "tuple[NDArray[Any], NDArray[Any]]":
+        """How much of each word stands at each place, and the cosines; nothing at place 0."""
+        import numpy as np
+
+        at = places.take(self._rows)
+        met = at.nonzero()[0]
+        at, words = at.take(met), self._words.take(met)
+        found = np.zeros((len(self._parts), count), np.float32)
+        found[words, at] = self._frequencies.take(met)
+        impacts = self._impacts.take(met) * self._pulls.take(words)
+        return found, np.bincount(at, impacts, minlength=count)
+
+    def in_groups(self) -> "NDArray[Any]":
+        """How much of the question each group speaks of.
+
+        A word that few groups have tells them apart better.
+        """
+        import numpy as np
+
+        landscape = self._landscape
+        count = len(landscape.grouping)
+        table = landscape.table
+        heard = np.zeros(len(self._parts) * count)
+        first = self._words * count
+        for place in range(table.most_groups):
+            members = first + table.groups.all[:, place].take(self._rows)
+            heard += np.bincount(members, self._frequencies, minlength=len(heard))
+        heard = heard.reshape(-1, count) * landscape.grouping
+        having = np.count_nonzero(heard, axis=1)
+        total = landscape.groups
+        rare = np.log(1 + (total - having + 0.5) / (having + 0.5)) / log(2 + 2 * total)
+        spoken: NDArray[Any] = (self._parts * rare) @ (heard / (heard + landscape.group_norms))
+        return spoken
+
+
+def _received(
+    lent: "NDArray[Any]", near: "NDArray[Any]", later: "NDArray[Any]", reach: "NDArray[Any]"
+) -> "NDArray[Any]":
+    """What notes get from those around them; what came later explains less."""
+    import numpy as np
+
+    flow = np.where(later, np.float32(BACKWARD), np.float32(FORWARD)) * reach[:, None]
+    received: NDArray[Any] = (lent.take(near, axis=1) * flow).sum(axis=2)
+    return received
+
+
+def strongest(amounts: "NDArray[Any]", most: int) -> "NDArray[Any]":
+    """Places of the largest amounts above zero; equals of the last one are all there."""
+    import numpy as np
+
+    if len(amounts) > most:
+        least = np.partition(amounts, len(amounts) - most)[len(amounts) - most]
+        if least > 0:
+            return (amounts >= least - ROUNDING).nonzero()[0]
+    return (amounts > 0).nonzero()[0]

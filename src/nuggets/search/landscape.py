@@ -18,6 +18,7 @@ LENGTH_SMOOTHING = 40  # words
 LONGEST = 6  # times the mean; a rare word inside a very long note still counts
 LARGEST_GROUP = 0.25  # of all notes; a group that holds nearly everything says nothing
 USUAL_LINKS = 2  # a note with more passes less on through each of them
+ANSWERED = 2.5  # a note that asks passes its words on to the one that answers
 
 
 class Landscape:
@@ -31,15 +32,26 @@ class Landscape:
         self.visible = alive.copy() if include_hidden else alive & ~table.hidden.all
         self.all_visible = bool(self.visible.all())
         self.notes = len(table.rows)
-        self.norms = _norms(table.lengths.all, alive, LENGTH_SMOOTHING)
+        self.norms = _norms(table.lengths.all, alive, LENGTH_SMOOTHING).astype(np.float32)
         self.linked = bool(table.degrees.all.any())
-        self.reach = 1 / np.sqrt(np.maximum(1, table.degrees.all / USUAL_LINKS))
+        # What passes through each of a note's links; the last place is where nobody is linked.
+        reach = np.minimum(1, np.sqrt(USUAL_LINKS / np.maximum(1, table.degrees.all)))
+        self.reach = np.append(reach * self.visible, 0).astype(np.float32)
+        self.lending = self.reach.copy()
+        self.lending[:-1][table.asking.all] *= ANSWERED
         sizes = table.group_sizes.all
         # A group of one is the note itself; a tag that most notes have is no topic.
         self.grouping = (sizes > 1) & (sizes <= max(2, LARGEST_GROUP * self.notes))
         self.groups = int(self.grouping.sum())
         self.group_norms = _norms(table.group_lengths.all, self.grouping, 0)
         self.years = _years(table.days.all[alive])
+
+    def around(self, rows: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
+        """The neighbours of each note, and whether they came later than it."""
+        table = self.table
+        width = table.widest
+        others = table.neighbours.all.take(rows, axis=0)[:, :width]
+        return others, table.later.all.take(rows, axis=0)[:, :width]
 
 
 def _norms(lengths: "NDArray[Any]", counted: "NDArray[Any]", smoothing: int) -> "NDArray[Any]":

@@ -32,9 +32,8 @@ NEAR_ROLES = 4
 NEAR_IN_NOTE = 0.8
 NEAR_IN_QUERY = 0.5
 
-LOOKED_AT = 500  # notes with most of the words; no other can come out on top
-ROUNDING = 1e-12  # equal sums may differ by that much, and equals stay together
-CACHED_ROWS = 3_000_000  # of evidence kept for words asked again: about 24 MB
+LOOKED_AT = 250  # notes with most of the words; hardly any other can come out on top
+CACHED_ROWS = 1_000_000  # found by words that may be asked again: about 20 MB
 
 
 class Signals(NamedTuple):
@@ -59,48 +58,54 @@ class Ranking:
         table = landscape.table
         self.landscape = landscape
         self.postings = postings
-        self._evidence: dict[str, Evidence] = {}  # by word
+        self._finds: dict[str, Finds] = {}  # by word
         self._room = CACHED_ROWS
         informed = np.minimum(1.0, table.lengths.all / INFORMED_AT)
         self._priors = ASKING * table.asking.all + INFORMATIVE * informed
 
-    def evidence(self, slot: "Slot") -> Evidence:
+    def _find(self, slot: "Slot") -> Finds:
         """What a word finds, from memory if it was asked before."""
-        known = self._evidence.get(slot.word)
+        known = self._finds.get(slot.word)
         if known is None:
-            known = gather(slot, self.landscape, self.postings)
-            if known.size < self._room:
-                self._evidence[slot.word] = known
-                self._room -= known.size
+            known = find(slot, self.landscape, self.postings)
+            if len(known.rows) < self._room:
+                self._finds[slot.word] = known
+                self._room -= len(known.rows)
         return known
 
-    def signals(self, query: "Query", eligible: "NDArray[Any]") -> Signals:
-        """The answers of the eligible notes that share a word or the title with the question."""
+    def evidence(self, query: "Query") -> Evidence:
+        """What the words of the question find, those that nobody uses left out."""
+        slots = [slot for slot in query.slots if slot.alternatives]
+        return Evidence(
+            [self._find(slot) for slot in slots],
+            [slot.mass / query.mass for slot in slots],
+            [slot.mass / query.length for slot in slots],
+            self.landscape,
+        )
+
+    def signals(
+        self, query: "Query", eligible: "NDArray[Any] | None", most: int = LOOKED_AT
+    ) -> Signals:
+        """The answers of the most promising of the eligible notes (None: of all)."""
+        evidence = self.evidence(query)
+        named = self._subjects(query)
+        rows = evidence.promising(most, None if named is None else SUBJECT * named, eligible)
+        return self.weigh(query, evidence, rows, 0.0 if named is None else named.take(rows))
+
+    def weigh(
+        self, query: "Query", evidence: "Evidence", rows: "NDArray[Any]", subjects: "NDArray[Any] | float"
+    ) -> Signals:
         import numpy as np
 
-        table = self.landscape.table
-        words, cosines = np.zeros(len(table)), np.zeros(len(table) + 1)  # the last one: NOBODY
-        groups = np.zeros(len(table.group_sizes))
-        for slot in query.slots:
-            if not slot.alternatives:
-                continue
-            share = slot.mass / query.mass
-            found = self.evidence(slot)
-            words[found.rows] += share * found.shares
-            cosines[found.met] += (slot.mass / query.length) * found.impacts
-            if len(found.groups):
-                groups[found.groups] += share * found.group_shares
-        named = self._subjects(query)
-        rows = _promising(words if named is None else words + SUBJECT * named, eligible)
-        words = words[rows]
-        subjects = 0.0 if named is None else named[rows]
-        in_groups = self._in_groups(groups, rows)
+        close = evidence.closely(rows)
+        words = evidence.parts @ close.shares
+        in_groups = self._in_groups(evidence, rows)
         times = self._times(query, rows)
-        priors = self._priors[rows]
+        priors = self._priors.take(rows)
         total = words + GROUP * in_groups + SUBJECT * subjects + times + priors
         text = np.minimum(np.maximum(total / TEXT_SCALE, 0.0), 1.0)
-        vector = (1 + self._surroundings(cosines, rows)) / 2
-        return Signals(rows, text, vector, words, in_groups, subjects, times, priors)
+        vector = (1 + self._surroundings(close, rows)) / 2
+        return Signals(rows, text, vector, close, in_groups, subjects, times, priors)
 
     def _in_groups(self, groups: "NDArray[Any]", rows: "NDArray[Any]") -> "NDArray[Any] | float":
         """The best of each note's groups."""

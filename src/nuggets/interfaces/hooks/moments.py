@@ -1,12 +1,11 @@
 """What memory does at each moment of a conversation."""
 
-import hashlib
 import json
 import os
+import zlib
 from typing import TYPE_CHECKING, Any
 
 from nuggets.interfaces.fencing import one_line, without_fenced
-from nuggets.interfaces.hooks.capture import preferences
 from nuggets.interfaces.hooks.context import at_start, on_prompt
 from nuggets.interfaces.hooks.folding import fold
 from nuggets.interfaces.hooks.inbox import waiting
@@ -18,6 +17,7 @@ from nuggets.settings import load
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
 
+HINTS = ("always", "never", "prefer", "remember", "forget")  # no preference without one
 TASK_PROMPTS = 3  # the last ones say what the task has become
 TASK_CHARACTERS = 600  # of each
 HOSTS_WITH_MEMORY_FILE = ("claude-code",)
@@ -75,14 +75,24 @@ def _user_prompt(shelf: "NuggetShelf", event: Event, directory: str) -> str:
     text, ids = on_prompt(shelf, own, frozenset(shown), event.session)
     entry = {"prompt": redacted(one_line(own, TASK_CHARACTERS)), "shown": ids}
     append(_diary(directory, event), json.dumps(entry) + "\n")
-    for stated in preferences(event.prompt):
+    _capture(shelf, event.prompt)
+    return text
+
+
+def _capture(shelf: "NuggetShelf", prompt: str) -> None:
+    """Keep what the person stated for good, if anything."""
+    if not any(hint in prompt.lower() for hint in HINTS):
+        return
+    from nuggets.interfaces.hooks.capture import preferences
+    from nuggets.secrets import redacted
+
+    for stated in preferences(prompt):
         said = redacted(stated.text)
         where: dict[str, Any] = {"project": "" if stated.personal else shelf.project}
         scope = "project" if where["project"] else "user"
         shelf.remember(
             "prefs", one_line(said, 80), said, scope=scope, source="explicit_user", **where
         )
-    return text
 
 
 def _pre_compact(shelf: "NuggetShelf", event: Event, directory: str) -> None:
@@ -115,7 +125,9 @@ def _task_title(event: Event) -> str:
 
 
 def _short(event: Event) -> str:
-    return hashlib.sha1(event.session.encode(), usedforsecurity=False).hexdigest()[:12]
+    """A name for a file; hashlib would take longer to load than all the rest of this."""
+    raw = event.session.encode(errors="replace")
+    return f"{zlib.crc32(raw):08x}{zlib.adler32(raw):08x}"
 
 
 def _diary(directory: str, event: Event) -> str:
