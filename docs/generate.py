@@ -23,6 +23,7 @@ COMMON = ("help", "dir", "json")  # options that every command has are told once
 CONVENTIONS = {
     "VISUAL": "the editor that `nuggets note add` and `nuggets note edit` open",
     "EDITOR": "the same, where `VISUAL` is not set",
+    "NUGGETS_HOOK_SECONDS": "deadline of a hook, for slow machines; 1 by default",
     "NO_COLOR": "if set, nothing is coloured",
     "TERM": "`dumb`: nothing is coloured",
     "DISPLAY": "without it, and without the next, no browser is opened on Linux",

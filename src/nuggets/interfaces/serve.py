@@ -75,6 +75,7 @@ def serve(
     """Serve until a signal ends it."""
     if not address.is_loopback and not token:
         raise InvalidInput("an address that others can reach needs a token")
+    shelf.load_all()  # trouble with the store is told before anyone is let in
     server: Server
     mounted, running = _companions(shelf)
 
@@ -83,7 +84,6 @@ def serve(
         async with AsyncExitStack() as stack:
             for companion in running:
                 await stack.enter_async_context(companion())
-            await run_in_threadpool(shelf.load_all)
             on_ready()
             yield
 
@@ -101,6 +101,7 @@ def serve(
             log_level="warning",
             access_log=False,
             server_header=False,
+            proxy_headers=False,
             ws="none",
             timeout_graceful_shutdown=CLOSING_SECONDS,
         )

@@ -59,6 +59,9 @@ def find(slot: "Slot", landscape: "Landscape", postings: "Postings") -> Finds:
             rows, quarters, impacts = rows[seen], quarters[seen], impacts[seen]
         weight = np.float32(alternative.weight)
         found.append((rows, quarters * (weight / TF_UNIT), impacts * weight))
+    if not found:
+        nothing = np.zeros(0, np.float32)
+        return Finds(np.zeros(0, np.intp), nothing, nothing, nothing)
     rows, frequencies, impacts = found[0] if len(found) == 1 else _strongest(found)
     rows = rows.astype(np.intp)
     shares = frequencies / (frequencies + landscape.norms.take(rows))
@@ -101,43 +104,20 @@ class Evidence:
             np.concatenate(column) for column in zip(*finds, strict=True)
         )
         self._words = np.repeat(np.arange(len(finds)), sizes)
-        self._parts, self._pulls = np.array(parts), np.array(pulls)
+        self.parts, self._pulls = np.array(parts), np.array(pulls)
         self._passed_on = np.array(sizes) <= PASSED_ON * landscape.notes
-        self._direct = np.bincount(
-            self._rows, self._parts.take(self._words) * shares, minlength=len(landscape.visible)
+        direct = np.bincount(
+            self._rows, self.parts.take(self._words) * shares, minlength=len(landscape.visible)
         )
-
-    def promising(
-        self, most: int, extra: "NDArray[Any] | None", eligible: "NDArray[Any] | None"
-    ) -> "NDArray[Any]":
-        """The rows that have most of the question, themselves or next to them."""
-        amounts = self._direct
-        if self._landscape.linked:
-            amounts = amounts + NEAR * self._lent()
-        if extra is not None:
-            amounts = amounts + extra
-        if eligible is not None:
-            amounts = amounts * eligible
-        return strongest(amounts, most)
-
-    def _lent(self) -> "NDArray[Any]":
-        """About what the notes with most of the words lend to those linked to them."""
-        import numpy as np
-
-        landscape = self._landscape
-        lenders = strongest(self._direct, LENDERS)
-        others, later = landscape.around(lenders)
-        amounts = self._direct.take(lenders) * landscape.lending.take(lenders)
-        passed = np.where(later, FORWARD, BACKWARD) * amounts[:, None]
-        received = np.bincount(others.ravel() + 1, passed.ravel(), minlength=len(self._direct) + 1)
-        return received[1:] * landscape.reach[:-1]  # the first one is where nobody is linked
+        # About how much of the question each note has, itself or next to it.
+        self.rough = direct + NEAR * _lent(direct, landscape) if landscape.linked else direct
 
     def closely(self, rows: "NDArray[Any]") -> Closeness:
         """What the words find in these notes and up to two links around them."""
         import numpy as np
 
         landscape = self._landscape
-        places = np.zeros(len(self._direct) + 1, np.intp)  # the last one: NOBODY
+        places = np.zeros(len(self.rough) + 1, np.intp)  # the last one: NOBODY
         places[rows] = 1
         if landscape.linked:
             near, later = landscape.around(rows)
@@ -177,7 +157,7 @@ class Evidence:
         at = places.take(self._rows)
         met = at.nonzero()[0]
         at, words = at.take(met), self._words.take(met)
-        found = np.zeros((len(self._parts), count), np.float32)
+        found = np.zeros((len(self.parts), count), np.float32)
         found[words, at] = self._frequencies.take(met)
         impacts = self._impacts.take(met) * self._pulls.take(words)
         return found, np.bincount(at, impacts, minlength=count)
@@ -192,7 +172,7 @@ class Evidence:
         landscape = self._landscape
         count = len(landscape.grouping)
         table = landscape.table
-        heard = np.zeros(len(self._parts) * count)
+        heard = np.zeros(len(self.parts) * count)
         first = self._words * count
         for place in range(table.most_groups):
             members = first + table.groups.all[:, place].take(self._rows)
@@ -201,8 +181,20 @@ class Evidence:
         having = np.count_nonzero(heard, axis=1)
         total = landscape.groups
         rare = np.log(1 + (total - having + 0.5) / (having + 0.5)) / log(2 + 2 * total)
-        spoken: NDArray[Any] = (self._parts * rare) @ (heard / (heard + landscape.group_norms))
+        spoken: NDArray[Any] = (self.parts * rare) @ (heard / (heard + landscape.group_norms))
         return spoken
+
+
+def _lent(direct: "NDArray[Any]", landscape: "Landscape") -> "NDArray[Any]":
+    """About what the notes with most of the words lend to those linked to them."""
+    import numpy as np
+
+    lenders = strongest(direct, LENDERS)
+    others, later = landscape.around(lenders)
+    amounts = direct.take(lenders) * landscape.lending.take(lenders)
+    passed = np.where(later, FORWARD, BACKWARD) * amounts[:, None]
+    received = np.bincount(others.ravel() + 1, passed.ravel(), minlength=len(direct) + 1)
+    return received[1:] * landscape.reach[:-1]  # the first one is where nobody is linked
 
 
 def _received(

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nuggets.search.evidence import gather
-from nuggets.search.ranking import GROUP, SUBJECT, TEXT_SCALE, TEXT_WEIGHT, VECTOR_WEIGHT
+from nuggets.search.ranking import TEXT_SCALE, TEXT_WEIGHT, VECTOR_WEIGHT
 from nuggets.search.reading import FIELDS, own_tags
 from nuggets.search.results import THRESHOLD
 from nuggets.search.terms import pieces, stems
@@ -52,26 +51,28 @@ def explain(search: "Search", collection: "Collection", text: str, row: int) -> 
     only[row] = True
     boost = float(collection.table.boosts.all[row])
     query = search.reader.understand(text)
+    shares = search.ranking.evidence(query).closely(np.array([row])).shares if query.slots else []
     words = tuple(
-        _word(slot, slot.mass / query.mass, search, collection, row) for slot in query.slots
+        _word(slot, slot.mass / query.mass, float(share[0]), collection, row)
+        for slot, share in zip(query.slots, shares, strict=True)
     )
     signals = search.signals(text, only)
     if not len(signals.rows):
         relevance = VECTOR_WEIGHT / 2 + boost
         return Explanation(note.id, False, words, 0, 0, 0, 0, 0, 0.0, 0.5, boost, relevance)
-    parts = [float(np.broadcast_to(column, 1)[0]) for column in signals[1:]]
-    text_score, vector, found, group, subject, time, prior = parts
-    summed = found + GROUP * group + SUBJECT * subject + time + prior
+    text_score, vector, found = (float(column[0]) for column in signals[1:4])
+    group, subject, time, prior = (float(part[0]) for part in signals.beside)
+    summed = max(0.0, found + group + subject + time + prior)
     evidence = VECTOR_WEIGHT * vector + TEXT_WEIGHT * text_score
     return Explanation(
         note.id,
         evidence > THRESHOLD,
         words,
-        GROUP * group,
-        SUBJECT * subject,
+        group,
+        subject,
         time,
         prior,
-        max(0.0, text_score * TEXT_SCALE - max(summed, 0.0)),
+        max(0.0, text_score * TEXT_SCALE - summed),
         text_score,
         vector,
         boost,
@@ -80,21 +81,13 @@ def explain(search: "Search", collection: "Collection", text: str, row: int) -> 
 
 
 def _word(
-    slot: "Slot", weight: float, search: "Search", collection: "Collection", row: int
+    slot: "Slot", weight: float, share: float, collection: "Collection", row: int
 ) -> WordExplanation:
-    import numpy as np
-
     here = _fields(collection.table.notes[row])
     having = [one for one in slot.alternatives if row in collection.postings.of(one.term)[0]]
     fields = dict.fromkeys(
         field for one in having for field in (here.get(one.name) or _fallback(one, here))
     )
-    share = 0.0
-    if slot.alternatives:
-        found = gather(slot, search.landscape, collection.postings)
-        whole = np.zeros(len(collection.table))
-        whole[found.rows] = found.shares
-        share = float(whole[row])
     if share and not having:
         fields["linked"] = None
     matched = tuple(_described(slot, one) for one in having)

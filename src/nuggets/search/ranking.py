@@ -3,11 +3,14 @@
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nuggets.search.evidence import Evidence, gather
+from nuggets.search.evidence import Closeness, Evidence, Finds, find, strongest
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from nuggets.search.dates import Period
     from nuggets.search.landscape import Landscape
     from nuggets.search.postings import Postings
     from nuggets.search.query import Query, Slot
@@ -21,10 +24,10 @@ SUBJECT = 0.3  # the question names the note's title
 WHEN = 0.11  # asked when, and the note says when
 DATED = 0.25  # the question names the note's day
 ASKING = -0.08  # a note that asks rarely answers
-INFORMATIVE = 0.06  # a note with something to say
+INFORMATIVE = 0.06  # a note with something to say: 15 significant words
+AN_INFORMATIVE_WORD = INFORMATIVE / 15
 PHRASE = 0.2  # the question stands in the note word for word
 TEXT_SCALE = 1.5  # brings the sum into [0, 1]; all of it at once does not happen
-INFORMED_AT = 15  # significant words
 DATE_REACH = 7  # days after an event in which one still speaks of it
 
 # The vector holds the note itself and, each under its own role key, its newest neighbours.
@@ -32,8 +35,19 @@ NEAR_ROLES = 4
 NEAR_IN_NOTE = 0.8
 NEAR_IN_QUERY = 0.5
 
-LOOKED_AT = 250  # notes with most of the words; hardly any other can come out on top
+# Notes with most of the words are weighed with all that is cheap to know of them, and the best
+# of those exactly; hardly any other can come out on top.
+GLANCED_AT, LOOKED_AT = 1000, 100
 CACHED_ROWS = 1_000_000  # found by words that may be asked again: about 20 MB
+
+
+class Beside(NamedTuple):
+    """What speaks for notes besides the words that they have, as parts of the text signal."""
+
+    groups: "NDArray[Any]"
+    subjects: "NDArray[Any]"
+    times: "NDArray[Any]"
+    priors: "NDArray[Any]"
 
 
 class Signals(NamedTuple):
@@ -43,25 +57,18 @@ class Signals(NamedTuple):
     text: "NDArray[Any]"  # in [0, 1], like the vector
     vector: "NDArray[Any]"
     words: "NDArray[Any]"
-    groups: "NDArray[Any] | float"
-    subjects: "NDArray[Any] | float"
-    times: "NDArray[Any] | float"
-    priors: "NDArray[Any] | float"
+    complete: "NDArray[Any]"  # whether every word stands in the note itself
+    beside: Beside
 
 
 class Ranking:
     """Puts questions to all notes of a landscape; remembers what each word found."""
 
     def __init__(self, landscape: "Landscape", postings: "Postings") -> None:
-        import numpy as np
-
-        table = landscape.table
         self.landscape = landscape
         self.postings = postings
         self._finds: dict[str, Finds] = {}  # by word
         self._room = CACHED_ROWS
-        informed = np.minimum(1.0, table.lengths.all / INFORMED_AT)
-        self._priors = ASKING * table.asking.all + INFORMATIVE * informed
 
     def _find(self, slot: "Slot") -> Finds:
         """What a word finds, from memory if it was asked before."""
@@ -74,48 +81,33 @@ class Ranking:
         return known
 
     def evidence(self, query: "Query") -> Evidence:
-        """What the words of the question find, those that nobody uses left out."""
-        slots = [slot for slot in query.slots if slot.alternatives]
+        """What the words of the question find; words that nobody uses find nothing."""
         return Evidence(
-            [self._find(slot) for slot in slots],
-            [slot.mass / query.mass for slot in slots],
-            [slot.mass / query.length for slot in slots],
+            [self._find(slot) for slot in query.slots],
+            [slot.mass / query.mass for slot in query.slots],
+            [slot.mass / query.length for slot in query.slots],
             self.landscape,
         )
 
-    def signals(
-        self, query: "Query", eligible: "NDArray[Any] | None", most: int = LOOKED_AT
-    ) -> Signals:
-        """The answers of the most promising of the eligible notes (None: of all)."""
-        evidence = self.evidence(query)
-        named = self._subjects(query)
-        rows = evidence.promising(most, None if named is None else SUBJECT * named, eligible)
-        return self.weigh(query, evidence, rows, 0.0 if named is None else named.take(rows))
-
-    def weigh(
-        self, query: "Query", evidence: "Evidence", rows: "NDArray[Any]", subjects: "NDArray[Any] | float"
-    ) -> Signals:
+    def signals(self, query: "Query", eligible: "NDArray[Any] | None", most: int) -> Signals:
+        """The answers of the most promising of the eligible notes; None says all of them."""
         import numpy as np
 
+        evidence = self.evidence(query)
+        subjects = self._subjects(query)
+        amounts = evidence.rough if subjects is None else evidence.rough + subjects
+        rows = strongest(amounts if eligible is None else amounts * eligible, GLANCED_AT)
+        beside = self._beside(query, evidence, rows, subjects)
+        extra = sum(beside)
+        if len(rows) > most:
+            best = strongest(evidence.rough.take(rows) + extra - ASKING, most)
+            rows, extra = rows.take(best), extra.take(best)
+            beside = Beside(*(part.take(best) for part in beside))
         close = evidence.closely(rows)
         words = evidence.parts @ close.shares
-        in_groups = self._in_groups(evidence, rows)
-        times = self._times(query, rows)
-        priors = self._priors.take(rows)
-        total = words + GROUP * in_groups + SUBJECT * subjects + times + priors
-        text = np.minimum(np.maximum(total / TEXT_SCALE, 0.0), 1.0)
+        text = np.minimum(np.maximum((words + extra) / TEXT_SCALE, 0.0), 1.0)
         vector = (1 + self._surroundings(close, rows)) / 2
-        return Signals(rows, text, vector, close, in_groups, subjects, times, priors)
-
-    def _in_groups(self, groups: "NDArray[Any]", rows: "NDArray[Any]") -> "NDArray[Any] | float":
-        """The best of each note's groups."""
-        import numpy as np
-
-        table = self.landscape.table
-        best: NDArray[Any] | float = 0.0
-        for place in range(table.most_groups):
-            best = np.maximum(best, groups[table.groups.all[rows, place]])
-        return best
+        return Signals(rows, text, vector, words, close.direct.all(axis=0), beside)
 
     def _subjects(self, query: "Query") -> "NDArray[Any] | None":
         """How far each note is what the question names; None if it names no title."""
@@ -126,53 +118,53 @@ class Ranking:
         subjects = np.zeros(len(self.landscape.table))
         for title in query.titles:
             rows = self.postings.of(title.label)[0]
-            subjects[rows] = np.maximum(subjects[rows], title.strength)
+            subjects[rows] = np.maximum(subjects[rows], SUBJECT * title.strength)
         return subjects
 
-    def _times(self, query: "Query", rows: "NDArray[Any]") -> "NDArray[Any] | float":
+    def _beside(
+        self,
+        query: "Query",
+        evidence: Evidence,
+        rows: "NDArray[Any]",
+        subjects: "NDArray[Any] | None",
+    ) -> Beside:
         import numpy as np
 
+        nothing = np.zeros(len(rows))
         table = self.landscape.table
-        times: NDArray[Any] | float = 0.0
+        groups = times = nothing
+        if self.landscape.groups:
+            members = table.groups.all.take(rows, axis=0)[:, : table.most_groups]
+            groups = GROUP * evidence.in_groups().take(members).max(axis=1)
         if query.asks_when:
-            times = WHEN * table.timed.all[rows]
+            times = WHEN * table.timed.all.take(rows)
         if query.periods:
-            days = table.days.all[rows]
-            fits = np.zeros(len(rows))
-            for first, last in query.periods:
-                fading = np.clip(1 - (days - last) / (DATE_REACH + 1), 0.0, 1.0)
-                fits = np.maximum(fits, fading * (days >= first))
-            times = times + DATED * fits
-        return times
+            times = times + DATED * _fitting(table.days.all.take(rows), query.periods)
+        informed = np.minimum(INFORMATIVE, table.lengths.all.take(rows) * AN_INFORMATIVE_WORD)
+        priors = informed + ASKING * table.asking.all.take(rows)
+        return Beside(groups, nothing if subjects is None else subjects.take(rows), times, priors)
 
-    def _surroundings(self, cosines: "NDArray[Any]", rows: "NDArray[Any]") -> "NDArray[Any]":
+    def _surroundings(self, close: Closeness, rows: "NDArray[Any]") -> "NDArray[Any]":
         """The cosine with the whole vector: the note's own part and its neighbours' parts."""
         import numpy as np
 
-        whole: NDArray[Any] = cosines[rows]
         asked = sqrt(1 + NEAR_ROLES * NEAR_IN_QUERY**2)
-        table = self.landscape.table
-        if not self.landscape.linked:
-            whole /= asked
-            return whole
-        near = np.zeros(len(rows))
-        for place in range(min(NEAR_ROLES, table.widest)):
-            near += cosines[table.neighbours.all[rows, place]]
-        held = np.minimum(NEAR_ROLES, table.degrees.all[rows])
+        if close.near is None:
+            return close.cosines / asked
+        near = close.near[:, :NEAR_ROLES].sum(axis=1, dtype=float)
+        held = np.minimum(NEAR_ROLES, self.landscape.table.degrees.all.take(rows))
         near *= NEAR_IN_QUERY * NEAR_IN_NOTE * np.sqrt(2 / np.maximum(2, held))
         length = np.sqrt(1 + NEAR_IN_NOTE**2 * np.minimum(2, held))
-        around: NDArray[Any] = (whole + near) / (length * asked)
+        around: NDArray[Any] = (close.cosines + near) / (length * asked)
         return around
 
 
-def _promising(amounts: "NDArray[Any]", eligible: "NDArray[Any]") -> "NDArray[Any]":
-    """Rows with something in common with the question; of very many, the best."""
+def _fitting(days: "NDArray[Any]", periods: "Sequence[Period]") -> "NDArray[Any]":
+    """How well notes of these days fit the days that a question names."""
     import numpy as np
 
-    rows = np.flatnonzero((amounts > 0) & eligible)
-    if len(rows) <= LOOKED_AT:
-        return rows
-    amounts = amounts[rows]
-    least = np.partition(amounts, -LOOKED_AT)[-LOOKED_AT]
-    best: NDArray[Any] = rows[amounts >= least - ROUNDING]
-    return best
+    fits = np.zeros(len(days))
+    for first, last in periods:
+        fading = np.clip(1 - (days - last) / (DATE_REACH + 1), 0.0, 1.0)
+        fits = np.maximum(fits, fading * (days >= first))
+    return fits

@@ -4,14 +4,16 @@ from math import exp
 from typing import TYPE_CHECKING, Any
 
 from nuggets.records import NoteFilterOptions, SearchNotesResult
+from nuggets.search.evidence import ROUNDING
 from nuggets.search.landscape import Landscape
 from nuggets.search.query import Reader
 from nuggets.search.ranking import (
+    LOOKED_AT,
     PHRASE,
-    ROUNDING,
     TEXT_SCALE,
     TEXT_WEIGHT,
     VECTOR_WEIGHT,
+    Beside,
     Ranking,
     Signals,
 )
@@ -30,7 +32,6 @@ TEMPERATURE = 0.35  # of the softmax, as documented
 THRESHOLD = 0.28
 DIGITS = 9  # of a relevance; differences beyond are rounding, not ranking
 READ_CLOSELY = 20  # notes with most of the words are searched for the question word for word
-MANY_WORDS = 0.6  # of what the best note has; with fewer it cannot have all of them
 LITERAL = 0.5  # text of a note with a sign that is no word, such as "=>"
 
 
@@ -50,9 +51,8 @@ class Search:
         if not len(self.landscape.visible):
             return []
         table = self._collection.table
-        meeting = self._collection.meeting(filters)
-        visible = self.landscape.visible
-        signals = self.signals(text, visible if meeting is None else visible & meeting)
+        most = max(LOOKED_AT, 2 * limit)
+        signals = self.signals(text, self._eligible(filters), most)
         evidence = VECTOR_WEIGHT * signals.vector + TEXT_WEIGHT * signals.text
         found = np.flatnonzero(evidence > THRESHOLD)
         boosts = table.boosts.all[signals.rows[found]]
@@ -72,32 +72,43 @@ class Search:
             for (note, value, place), share in zip(ranked[:limit], shares, strict=False)
         ]
 
-    def signals(self, text: str, eligible: "NDArray[Any]") -> Signals:
+    def _eligible(self, filters: NoteFilterOptions) -> "NDArray[Any] | None":
+        """The visible notes that meet the filters; None if those are all."""
+        meeting = self._collection.meeting(filters)
+        if meeting is not None:
+            return meeting & self.landscape.visible
+        return None if self.landscape.all_visible else self.landscape.visible
+
+    def signals(
+        self, text: str, eligible: "NDArray[Any] | None", most: int = LOOKED_AT
+    ) -> Signals:
         """What speaks for each eligible note, the wording included."""
         import numpy as np
 
         query = self.reader.understand(text)
         if not query.slots:
             return self._literally(text, eligible)
-        signals = self.ranking.signals(query, eligible)
-        if text.strip().isalnum() or not all(slot.is_known for slot in query.slots):
-            return signals  # one word, or words that no note has: it stands nowhere like that
-        best = np.flatnonzero(signals.words > MANY_WORDS * signals.words.max(initial=0.0))
-        if len(best) > READ_CLOSELY:
-            least = np.partition(signals.words[best], -READ_CLOSELY)[-READ_CLOSELY]
-            best = best[signals.words[best] >= least - ROUNDING]
-        said = best[self._saying(text, signals.rows[best])]
+        signals = self.ranking.signals(query, eligible, most)
+        if text.strip().isalnum():
+            return signals  # a single word that is there stands there word for word
+        said = np.flatnonzero(signals.complete)
+        if len(said) > READ_CLOSELY:
+            least = np.partition(signals.words[said], -READ_CLOSELY)[-READ_CLOSELY]
+            said = said[signals.words[said] >= least - ROUNDING]
+        said = said[self._saying(text, signals.rows[said])]
         signals.text[said] = np.minimum(1.0, signals.text[said] + PHRASE / TEXT_SCALE)
         return signals
 
-    def _literally(self, text: str, eligible: "NDArray[Any]") -> Signals:
+    def _literally(self, text: str, eligible: "NDArray[Any] | None") -> Signals:
         """For signs that are no words: the notes in which they stand."""
         import numpy as np
 
-        rows = np.flatnonzero(eligible)
+        rows = np.flatnonzero(self.landscape.visible if eligible is None else eligible)
         rows = rows[self._saying(text, rows)]
         alike = np.ones(len(rows))
-        return Signals(rows, LITERAL * alike, 0.5 * alike, 0.0 * alike, 0.0, 0.0, 0.0, 0.0)
+        nothing = 0.0 * alike
+        beside = Beside(nothing, nothing, nothing, nothing)
+        return Signals(rows, LITERAL * alike, 0.5 * alike, nothing, alike, beside)
 
     def _saying(self, text: str, rows: "NDArray[Any]") -> "NDArray[Any]":
         """Which of the rows have the text word for word."""

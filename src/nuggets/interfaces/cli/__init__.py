@@ -76,9 +76,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code: 0 found or done, 1 not found or failed, 2 usage."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads cost more than they bring
+    name, first = "", _command_at(arguments)
+    if arguments[first : first + 1] == ["hook"]:  # hosts call it at every tool: past all the rest
+        from nuggets.interfaces.hooks.running import main as hook
+
+        return hook([*arguments[:first], *arguments[first + 1 :]])
     from nuggets.interfaces.cli.parsing import overview, parsed
 
-    name, first = "", _command_at(arguments)
     if first < len(arguments):
         name = arguments.pop(first)
     if name in GROUPS:

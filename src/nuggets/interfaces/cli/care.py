@@ -5,6 +5,7 @@ from itertools import groupby
 
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import one_line, styled, table
+from nuggets.interfaces.traces import missed_deadlines
 from nuggets.settings import SETTINGS
 
 
@@ -31,9 +32,10 @@ def _doctor_arguments(parser: ArgumentParser) -> None:
 def _doctor(call: Call) -> Outcome:
     found = call.shelf.checkup(call.options.fix)
     shape = [defect._asdict() for defect in found]
+    missed = missed_deadlines(call.settings["dir"])
+    lines = [f"{missed} hook(s) ran out of time so far; see docs/agents.md"] if missed else []
     if not found:
-        return Outcome(shape, [styled("All is well.", "green")])
-    lines = []
+        return Outcome(shape, [styled("All is well.", "green"), *lines])
     for defect in found:
         mark = styled("mended", "green") if defect.mended else styled("found", "yellow")
         lines.append(f"{mark} {styled(defect.kind, 'bold')} {one_line(defect.path)}")

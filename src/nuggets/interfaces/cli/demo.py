@@ -34,10 +34,14 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 
 
 def _arguments(parser: ArgumentParser) -> None:
-    pass
+    parser.add_argument("--tour", action="store_true", help="a day in the life, end to end")
 
 
 def _demo(call: Call) -> Outcome:
+    if call.options.tour:
+        from nuggets.interfaces.cli.tour import toured
+
+        return toured(call)
     steps = []
     with TemporaryDirectory(prefix="nuggets-demo-") as directory:
         for comment, arguments in STEPS:
@@ -92,7 +96,7 @@ def _files(directory: str) -> Iterator[str]:
 COMMANDS = {
     "demo": Command(
         "see it work, in a directory that is thrown away",
-        ("nuggets demo",),
+        ("nuggets demo", "nuggets demo --tour"),
         _arguments,
         _demo,
     ),
