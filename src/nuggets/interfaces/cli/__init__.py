@@ -77,7 +77,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads cost more than they bring
     name, first = "", _command_at(arguments)
-    if arguments[first : first + 1] == ["hook"]:  # hosts call it at every tool: past all the rest
+    if arguments[first : first + 1] == ["hook"] and not {"-h", "--help"} & set(arguments):
+        # Hosts call it at every tool: past all the rest.
         from nuggets.interfaces.hooks.running import main as hook
 
         return hook([*arguments[:first], *arguments[first + 1 :]])
