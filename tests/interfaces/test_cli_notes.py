@@ -1,6 +1,8 @@
 """The commands on notes and the graph."""
 
 import json
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -268,3 +270,23 @@ def test_the_same_shape_of_a_note_is_printed_everywhere(nuggets: Nuggets) -> Non
 
     assert listed.keys() == shown.keys() == found["note"].keys()
     assert json.dumps(listed["tags"]) == json.dumps(shown["tags"])
+
+
+def test_the_graph_can_be_drawn_without_a_browser(nuggets: Nuggets, directory: Path) -> None:
+    nuggets("note", "add", "n", "One <b>", "First.")
+    nuggets("note", "add", "n", "Two", "Second.")
+    nuggets("link", "One <b>", "Two", "belong together")
+    path = directory / "graph.svg"
+    done = nuggets("graph", "--svg", str(path))
+    drawing = ElementTree.fromstring(path.read_text())
+
+    assert "Drew 4 notes" in done.out
+    assert drawing.findtext("{http://www.w3.org/2000/svg}title") == "4 notes, 1 links"
+    assert "One <b>" in " ".join(drawing.itertext())
+
+
+def test_a_place_that_cannot_be_drawn_to_is_said(nuggets: Nuggets, directory: Path) -> None:
+    done = nuggets("graph", "--svg", str(directory / "nowhere" / "graph.svg"))
+
+    assert done.code == 1
+    assert "Cannot write" in done.err

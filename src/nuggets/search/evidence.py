@@ -1,6 +1,6 @@
 """What the words of a question find: in notes, in their neighbours, in their groups.
 
-First all notes that have a word are weighed roughly, then the most promising ones exactly: so
+All notes that have a word are weighed roughly first, then the most promising ones exactly: so
 a question costs what its words' postings cost, however many notes and links there are.
 """
 
@@ -8,7 +8,6 @@ from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nuggets.search.postings import TF_UNIT
-from nuggets.search.table import NOBODY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,26 +24,30 @@ NEAR, NEAR_TWICE = 0.35, 0.15
 FORWARD, BACKWARD = 1.6, 0.4
 PASSED_ON = 0.7  # of all notes; a word that more of them have needs no passing on
 
-LENDERS = 500  # notes with most of the words, whose neighbours are worth looking at
+LENDERS = 200  # notes with most of the words, whose neighbours are worth looking at
 ROUNDING = 1e-12  # equal sums may differ by that much, and equals stay together
 
 
 class Finds(NamedTuple):
-    """Notes that have a word, side by side with how much of it they have."""
+    """What one word finds."""
 
-    rows: "NDArray[Any]"
-    frequencies: "NDArray[Any]"
-    shares: "NDArray[Any]"  # in [0, 1), saturated by length; neighbours not counted
-    impacts: "NDArray[Any]"  # on the cosine
+    rows: "NDArray[Any]"  # of the notes that have it
+    shares: "NDArray[Any]"  # in [0, 1): how far they answer it, neighbours not counted
+    amounts: "NDArray[Any]"  # real: how often it stands there; imaginary: impact on the cosine
+    groups: "NDArray[Any]"  # in [0, 1): how far each group answers it
+
+    @property
+    def size(self) -> int:
+        return 2 * len(self.rows) + len(self.groups)
 
 
 class Closeness(NamedTuple):
-    """Of chosen notes, exactly: one line for each word, one column for each note."""
+    """Of chosen notes, exactly."""
 
-    direct: "NDArray[Any]"  # how much of the word stands there
-    shares: "NDArray[Any]"  # in [0, 1): the same with neighbours, saturated
+    shares: "NDArray[Any]"  # in [0, 1), neighbours counted; a line for each word
+    complete: "NDArray[Any]"  # whether every word stands in the note itself
     cosines: "NDArray[Any]"  # with the note alone
-    near: "NDArray[Any] | None"  # the cosines with its neighbours
+    near: "NDArray[Any]"  # the cosines with its neighbours; a line for each note
 
 
 def find(slot: "Slot", landscape: "Landscape", postings: "Postings") -> Finds:
@@ -61,14 +64,16 @@ def find(slot: "Slot", landscape: "Landscape", postings: "Postings") -> Finds:
         found.append((rows, quarters * (weight / TF_UNIT), impacts * weight))
     if not found:
         nothing = np.zeros(0, np.float32)
-        return Finds(np.zeros(0, np.intp), nothing, nothing, nothing)
-    rows, frequencies, impacts = found[0] if len(found) == 1 else _strongest(found)
+        found = [(nothing, nothing, nothing)]
+    rows, frequencies, impacts = found[0] if len(found) == 1 else _strongest_of(found)
     rows = rows.astype(np.intp)
     shares = frequencies / (frequencies + landscape.norms.take(rows))
-    return Finds(rows, frequencies, shares, impacts)
+    amounts = np.empty(len(rows), np.complex64)
+    amounts.real, amounts.imag = frequencies, impacts
+    return Finds(rows, shares, amounts, _in_groups(rows, frequencies, landscape))
 
 
-def _strongest(
+def _strongest_of(
     found: "list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]",
 ) -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":
     import numpy as np
@@ -76,9 +81,9 @@ def _strongest(
     rows, frequencies, impacts = (np.concatenate(column) for column in zip(*found, strict=True))
     order = rows.argsort(kind="stable")
     rows, frequencies, impacts = rows[order], frequencies[order], impacts[order]
-    if not len(rows):
-        return rows, frequencies, impacts
     first = np.flatnonzero(np.diff(rows, prepend=-1))
+    if len(first) == len(rows):
+        return rows, frequencies, impacts
     return (
         rows[first],
         np.maximum.reduceat(frequencies, first),
@@ -86,8 +91,27 @@ def _strongest(
     )
 
 
+def _in_groups(
+    rows: "NDArray[Any]", frequencies: "NDArray[Any]", landscape: "Landscape"
+) -> "NDArray[Any]":
+    """How far groups speak of the word; one that few groups have tells them apart better."""
+    import numpy as np
+
+    heard = np.zeros(len(landscape.grouping))
+    if not landscape.groups:
+        return heard
+    table = landscape.table
+    members = table.groups.all.take(rows, axis=0)
+    for place in range(table.most_groups):
+        heard += np.bincount(members[:, place], frequencies, minlength=len(heard))
+    heard *= landscape.grouping
+    total, having = landscape.groups, int(np.count_nonzero(heard))
+    rare = log(1 + (total - having + 0.5) / (having + 0.5)) / log(2 + 2 * total)
+    return heard * rare / (heard + landscape.group_norms)
+
+
 class Evidence:
-    """What all words of a question find, in one piece."""
+    """What all words of a question find together."""
 
     def __init__(
         self,
@@ -98,91 +122,68 @@ class Evidence:
     ) -> None:
         import numpy as np
 
-        sizes = [len(found.rows) for found in finds]
-        self._landscape = landscape
-        self._rows, self._frequencies, shares, self._impacts = (
-            np.concatenate(column) for column in zip(*finds, strict=True)
-        )
-        self._words = np.repeat(np.arange(len(finds)), sizes)
-        self.parts, self._pulls = np.array(parts), np.array(pulls)
-        self._passed_on = np.array(sizes) <= PASSED_ON * landscape.notes
+        self._finds, self._landscape = finds, landscape
+        self._parts, self._pulls = np.array(parts), np.array(pulls)
+        self._notes = len(landscape.visible)
+        many = PASSED_ON * landscape.notes
+        self._passed_on = np.array([[len(found.rows) <= many] for found in finds])
         direct = np.bincount(
-            self._rows, self.parts.take(self._words) * shares, minlength=len(landscape.visible)
+            np.concatenate([found.rows for found in finds]),
+            np.concatenate(
+                [part * found.shares for part, found in zip(parts, finds, strict=True)]
+            ),
+            minlength=self._notes,
         )
         # About how much of the question each note has, itself or next to it.
         self.rough = direct + NEAR * _lent(direct, landscape) if landscape.linked else direct
+
+    def words(self, close: Closeness) -> "NDArray[Any]":
+        """How much of the whole question the notes answer."""
+        answered: NDArray[Any] = self._parts @ close.shares
+        return answered
+
+    def in_groups(self) -> "NDArray[Any]":
+        """How much of the question each group speaks of."""
+        return sum(part * found.groups for part, found in zip(self._parts, self._finds, strict=True))
 
     def closely(self, rows: "NDArray[Any]") -> Closeness:
         """What the words find in these notes and up to two links around them."""
         import numpy as np
 
         landscape = self._landscape
-        places = np.zeros(len(self.rough) + 1, np.intp)  # the last one: NOBODY
-        places[rows] = 1
+        around = rows[:, None]
         if landscape.linked:
-            near, later = landscape.around(rows)
-            places[near] = 1
-            places[NOBODY] = 0
-            inner = places.nonzero()[0]
-            around, around_later = landscape.around(inner)
-            places[around] = 1
-            places[NOBODY] = 0
-        known = places.nonzero()[0]
-        places[known] = np.arange(1, len(known) + 1)  # 0 stays for all others
-        found, cosines = self._found_in(places, len(known) + 1)
-        here = places.take(rows)
-        direct = found.take(here, axis=1)
-        norms = landscape.norms.take(rows)
-        if not landscape.linked:
-            return Closeness(direct, direct / (direct + norms), cosines.take(here), None)
-        columns = np.append(NOBODY, known)
-        near = places.take(near)
-        lent = found * landscape.lending.take(columns) * self._passed_on[:, None]
-        once = np.zeros_like(lent)
-        once[:, places.take(inner)] = _received(
-            lent, places.take(around), around_later, landscape.reach.take(inner)
-        )
-        lent = once * landscape.reach.take(columns)
-        twice = _received(lent, near, later, landscape.reach.take(rows))
-        twice[direct > 0] = 0.0  # a word does not come back to where it stands
-        total = direct + NEAR * once.take(here, axis=1) + NEAR_TWICE * twice
-        return Closeness(
-            direct, total / (total + norms), cosines.take(here), cosines.take(near)
-        )
+            near, flow = _flowing(rows, landscape)
+            beyond, further = _flowing(near.ravel(), landscape)
+            through = flow * landscape.reach.take(near)
+            twice_near = beyond.reshape(len(rows), -1)
+            around = np.concatenate([around, near, twice_near], axis=1)
+        held = self._held_at(around)
+        total = direct = held[:, :, 0].real
+        own, width = 1, 1
+        if landscape.linked:
+            width += near.shape[1]
+            flow *= landscape.lending.take(near)
+            further = further.reshape(*near.shape, -1) * through[:, :, None]
+            further = further.reshape(len(rows), -1) * landscape.lending.take(twice_near)
+            once = (held[:, :, own:width].real * flow).sum(axis=2)
+            twice = (held[:, :, width:].real * further).sum(axis=2)
+            twice[direct > 0] = 0.0  # a word does not come back to where it stands
+            total = direct + self._passed_on * (NEAR * once + NEAR_TWICE * twice)
+        cosines = np.tensordot(self._pulls, held[:, :, :width].imag, 1)
+        shares = total / (total + landscape.norms.take(rows))
+        return Closeness(shares, direct.all(axis=0), cosines[:, 0], cosines[:, own:])
 
-    def _found_in(self, places: "NDArray[Any]", count: int) -> "tuple[NDArray[Any], NDArray[Any]]":
-        """How much of each word stands at each place, and the cosines; nothing at place 0."""
+    def _held_at(self, places: "NDArray[Any]") -> "NDArray[Any]":
+        """The amounts of each word at these places; nothing where NOBODY is."""
         import numpy as np
 
-        at = places.take(self._rows)
-        met = at.nonzero()[0]
-        at, words = at.take(met), self._words.take(met)
-        found = np.zeros((len(self.parts), count), np.float32)
-        found[words, at] = self._frequencies.take(met)
-        impacts = self._impacts.take(met) * self._pulls.take(words)
-        return found, np.bincount(at, impacts, minlength=count)
-
-    def in_groups(self) -> "NDArray[Any]":
-        """How much of the question each group speaks of.
-
-        A word that few groups have tells them apart better.
-        """
-        import numpy as np
-
-        landscape = self._landscape
-        count = len(landscape.grouping)
-        table = landscape.table
-        heard = np.zeros(len(self.parts) * count)
-        first = self._words * count
-        for place in range(table.most_groups):
-            members = first + table.groups.all[:, place].take(self._rows)
-            heard += np.bincount(members, self._frequencies, minlength=len(heard))
-        heard = heard.reshape(-1, count) * landscape.grouping
-        having = np.count_nonzero(heard, axis=1)
-        total = landscape.groups
-        rare = np.log(1 + (total - having + 0.5) / (having + 0.5)) / log(2 + 2 * total)
-        spoken: NDArray[Any] = (self.parts * rare) @ (heard / (heard + landscape.group_norms))
-        return spoken
+        held = np.empty((len(self._finds), *places.shape), np.complex64)
+        for line, found in zip(held, self._finds, strict=True):
+            everywhere = np.zeros(self._notes + 1, np.complex64)
+            everywhere[found.rows] = found.amounts
+            everywhere.take(places, out=line, mode="wrap")
+        return held
 
 
 def _lent(direct: "NDArray[Any]", landscape: "Landscape") -> "NDArray[Any]":
@@ -197,23 +198,26 @@ def _lent(direct: "NDArray[Any]", landscape: "Landscape") -> "NDArray[Any]":
     return received[1:] * landscape.reach[:-1]  # the first one is where nobody is linked
 
 
-def _received(
-    lent: "NDArray[Any]", near: "NDArray[Any]", later: "NDArray[Any]", reach: "NDArray[Any]"
-) -> "NDArray[Any]":
-    """What notes get from those around them; what came later explains less."""
+def _flowing(
+    rows: "NDArray[Any]", landscape: "Landscape"
+) -> "tuple[NDArray[Any], NDArray[Any]]":
+    """The neighbours of notes, and how much flows from each; what came later explains less."""
     import numpy as np
 
-    flow = np.where(later, np.float32(BACKWARD), np.float32(FORWARD)) * reach[:, None]
-    received: NDArray[Any] = (lent.take(near, axis=1) * flow).sum(axis=2)
-    return received
+    others, later = landscape.around(rows)
+    flow = np.where(later, np.float32(BACKWARD), np.float32(FORWARD))
+    return others, flow * landscape.reach.take(rows)[:, None]
 
 
 def strongest(amounts: "NDArray[Any]", most: int) -> "NDArray[Any]":
-    """Places of the largest amounts above zero; equals of the last one are all there."""
+    """Places of the largest amounts above zero, about so many: equals stay together."""
     import numpy as np
 
-    if len(amounts) > most:
-        least = np.partition(amounts, len(amounts) - most)[len(amounts) - most]
-        if least > 0:
-            return (amounts >= least - ROUNDING).nonzero()[0]
-    return (amounts > 0).nonzero()[0]
+    if len(amounts) <= most:
+        return (amounts > 0).nonzero()[0]
+    least = max(0.0, np.partition(amounts, -most)[-most] - ROUNDING)
+    best = (amounts > least).nonzero()[0]
+    if len(best) <= 2 * most:
+        return best
+    clear = (amounts > least + 2 * ROUNDING).nonzero()[0]
+    return clear if len(clear) else best

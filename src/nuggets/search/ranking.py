@@ -37,8 +37,8 @@ NEAR_IN_QUERY = 0.5
 
 # Notes with most of the words are weighed with all that is cheap to know of them, and the best
 # of those exactly; hardly any other can come out on top.
-GLANCED_AT, LOOKED_AT = 1000, 100
-CACHED_ROWS = 1_000_000  # found by words that may be asked again: about 20 MB
+GLANCED_AT, LOOKED_AT = 500, 100
+CACHED = 2_000_000  # numbers found by words that may be asked again: about 20 MB
 
 
 class Beside(NamedTuple):
@@ -68,16 +68,16 @@ class Ranking:
         self.landscape = landscape
         self.postings = postings
         self._finds: dict[str, Finds] = {}  # by word
-        self._room = CACHED_ROWS
+        self._room = CACHED
 
     def _find(self, slot: "Slot") -> Finds:
         """What a word finds, from memory if it was asked before."""
         known = self._finds.get(slot.word)
         if known is None:
             known = find(slot, self.landscape, self.postings)
-            if len(known.rows) < self._room:
+            if known.size < self._room:
                 self._finds[slot.word] = known
-                self._room -= len(known.rows)
+                self._room -= known.size
         return known
 
     def evidence(self, query: "Query") -> Evidence:
@@ -104,10 +104,10 @@ class Ranking:
             rows, extra = rows.take(best), extra.take(best)
             beside = Beside(*(part.take(best) for part in beside))
         close = evidence.closely(rows)
-        words = evidence.parts @ close.shares
+        words = evidence.words(close)
         text = np.minimum(np.maximum((words + extra) / TEXT_SCALE, 0.0), 1.0)
         vector = (1 + self._surroundings(close, rows)) / 2
-        return Signals(rows, text, vector, words, close.direct.all(axis=0), beside)
+        return Signals(rows, text, vector, words, close.complete, beside)
 
     def _subjects(self, query: "Query") -> "NDArray[Any] | None":
         """How far each note is what the question names; None if it names no title."""
@@ -149,9 +149,9 @@ class Ranking:
         import numpy as np
 
         asked = sqrt(1 + NEAR_ROLES * NEAR_IN_QUERY**2)
-        if close.near is None:
+        if not self.landscape.linked:
             return close.cosines / asked
-        near = close.near[:, :NEAR_ROLES].sum(axis=1, dtype=float)
+        near = close.near[:, :NEAR_ROLES].sum(axis=1)
         held = np.minimum(NEAR_ROLES, self.landscape.table.degrees.all.take(rows))
         near *= NEAR_IN_QUERY * NEAR_IN_NOTE * np.sqrt(2 / np.maximum(2, held))
         length = np.sqrt(1 + NEAR_IN_NOTE**2 * np.minimum(2, held))

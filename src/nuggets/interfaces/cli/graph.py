@@ -1,7 +1,8 @@
 """Commands on the graph: search, link, unlink, graph."""
 
+import os
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nuggets import codec
@@ -97,6 +98,7 @@ def _graph_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("note", nargs="?", help=f"where to begin: {NAME_HELP}; otherwise all")
     parser.add_argument("--depth", type=_depth, default=2, help="how many links away (default: 2)")
     parser.add_argument("--dot", action="store_true", help="print Graphviz input")
+    parser.add_argument("--svg", metavar="FILE", help="draw it into a file; no browser needed")
 
 
 def _depth(text: str) -> int:
@@ -122,9 +124,19 @@ def _graph(call: Call) -> Outcome:
             for a, b, reason, at in _edges(shown)
         ],
     }
+    if call.options.svg:
+        return _drawn(call.options.svg, list((shown if call.options.note else notes).values()))
     if call.options.dot:
         return Outcome(shape, _dot(shown))
     return Outcome(shape, list(_tree(shown, roots, call.options.depth)) or ["No links yet."])
+
+
+def _drawn(path: str, notes: Sequence[MemoryNote]) -> Outcome:
+    from nuggets.files import replace_file
+    from nuggets.interfaces.drawing import svg
+
+    replace_file(os.path.abspath(path), [svg(notes).encode()], durable=False)
+    return Outcome({"svg": path, "notes": len(notes)}, [f"Drew {len(notes)} notes into {path}."])
 
 
 def _around(
@@ -212,7 +224,11 @@ COMMANDS = {
     ),
     "graph": Command(
         "show notes and their links as a tree",
-        ('nuggets graph "Auth middleware" --depth 3', "nuggets graph --dot | dot -Tsvg > g.svg"),
+        (
+            'nuggets graph "Auth middleware" --depth 3',
+            "nuggets graph --svg memory.svg",
+            "nuggets graph --dot | dot -Tpng > memory.png",
+        ),
         _graph_arguments,
         _graph,
     ),
