@@ -40,11 +40,18 @@ def environment(**more: str) -> dict[str, str]:
 
 
 def start_writer(
-    directory: str, name: str, count: int, *options: str, program: str = WRITER, **env: str
+    directory: str,
+    name: str,
+    count: int,
+    *options: str,
+    program: str = WRITER,
+    quiet: bool = False,
+    **env: str,
 ) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-c", program, directory, name, str(count), *options],
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL if quiet else None,
         text=True,
         env=environment(**env),
     )

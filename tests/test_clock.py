@@ -97,3 +97,18 @@ def test_the_next_run_is_due_when_it_comes(hours: Hours, minute: int) -> None:
 
     assert coming >= now
     assert never or is_due(coming, DAY, hours)
+
+
+@given(hours)
+def test_every_day_has_a_moment_at_which_it_is_due(hours: Hours) -> None:
+    day = [datetime(2026, 3, 1) + timedelta(minutes=minute) for minute in range(24 * 60)]
+
+    assert any(is_due(now, None, hours) for now in day)
+
+
+def test_the_hour_that_someone_chose_is_not_quiet() -> None:
+    late = Hours(hour=23)
+
+    assert is_due(NINE.replace(hour=23), None, late)
+    assert next_run(NINE, None, late) == NINE.replace(hour=23)
+    assert not is_due(NINE.replace(hour=7), None, Hours(hour=6))

@@ -3,7 +3,7 @@
 import pytest
 
 from nuggets import NuggetShelf
-from nuggets.errors import Conflict, NotFound
+from nuggets.errors import Conflict, InvalidInput, NotFound
 
 
 def contents(shelf: NuggetShelf) -> dict[str, tuple[object, ...]]:
@@ -132,3 +132,31 @@ def test_a_batch_is_one_entry_and_one_undo(shelf: NuggetShelf) -> None:
 
     assert len(entries) == 1
     assert shelf.list_notes() == []
+
+
+def test_many_recalls_do_not_hide_what_was_done(shelf: NuggetShelf) -> None:
+    shelf.remember("project", "port", "80")
+    for number in range(200):
+        with shelf.batch():
+            shelf.recall("port", session=f"s{number}")
+
+    assert shelf.revision > 200
+    assert [c.changes.action for c in shelf.history(limit=2)] == ["remember"]
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, "ten"])
+def test_a_limit_that_makes_no_sense_is_refused(shelf: NuggetShelf, limit: int) -> None:
+    with pytest.raises(InvalidInput, match="at least 1"):
+        shelf.history(limit=limit)
+
+
+def test_an_undo_that_was_gathered_counts_as_one() -> None:
+    with NuggetShelf("memory:", auto_save=False) as shelf:
+        for value in ("80", "8080"):
+            shelf.remember("project", "port", value)
+            shelf.save_all()
+        shelf.undo()
+        shelf.save_all()
+        shelf.undo()
+
+        assert shelf.list_notes() == []

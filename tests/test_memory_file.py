@@ -136,3 +136,13 @@ def test_a_repository_unknown_to_the_host_is_an_error_that_helps(
 
     with pytest.raises(NotFound, match="NUGGETS_MEMORY_FILE"):
         located("", "/home/me/app/.git")
+
+
+def test_a_project_that_is_only_a_name_has_no_file_of_the_host(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / ".claude/projects").mkdir(parents=True)
+
+    with pytest.raises(NotFound, match="NUGGETS_MEMORY_FILE"):
+        located("", "webshop")

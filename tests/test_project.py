@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nuggets.project import current_project
+from nuggets.project import current_project, name_of
 
 
 @pytest.fixture
@@ -87,3 +87,10 @@ def test_a_submodule_is_named_by_where_its_git_directory_really_is(repository: P
     (repository / ".git" / "modules" / "inner").mkdir(parents=True)
 
     assert current_project(str(inner)) == str(repository / ".git" / "modules" / "inner")
+
+
+def test_people_call_a_project_by_its_folder_or_as_they_named_it() -> None:
+    assert name_of("/home/me/webshop/.git") == "webshop"
+    assert name_of("/srv/webshop.git") == "webshop.git"
+    assert name_of("webshop") == "webshop"
+    assert name_of("") == ""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nuggets import NuggetShelf
-from nuggets.errors import NotFound
+from nuggets.errors import NotFound, StoreError
 from nuggets.stores import journal
 
 SECRET = "the launch code is 00000000"
@@ -102,3 +102,17 @@ def test_a_purge_cannot_be_undone(shelf: NuggetShelf) -> None:
 def test_what_was_never_there_is_said(shelf: NuggetShelf) -> None:
     with pytest.raises(NotFound):
         shelf.purge("nothing")
+
+
+def test_a_memory_file_that_cannot_be_read_keeps_nothing_in_the_history(directory: Path) -> None:
+    memory = directory / "m" / "MEMORY.md"
+    with NuggetShelf(directory / "shelf") as shelf:
+        shelf.remember("learn", "code", SECRET)
+        for session in "abc":
+            shelf.recall("code", session=session)
+        shelf.promote(str(memory))
+        memory.write_bytes(b"\xff not UTF-8")
+        with pytest.raises(StoreError, match="perhaps not here"):
+            shelf.purge("code", "learn")
+
+    assert files_with(directory, SECRET) == []

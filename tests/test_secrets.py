@@ -3,7 +3,7 @@ import string
 
 import pytest
 
-from nuggets.secrets import WINDOW, found, redacted
+from nuggets.secrets import WINDOW, found, found_in, redacted
 
 HEX, UPPER = "0123456789abcdef", string.ascii_uppercase + "234567"
 LETTERS = string.ascii_letters + string.digits
@@ -134,3 +134,20 @@ def test_all_kinds_of_a_long_text_are_named_once_in_their_order() -> None:
 
     assert found(f"{one} {two} {one}") == ["npm token", "Stripe key"]
     assert found("") == []
+
+
+@pytest.mark.parametrize("mark", ["`{}`:", "**{}**:", "**{}:**", "'{}' =>", "{} ="])
+def test_an_assignment_is_seen_through_its_markup(mark: str) -> None:
+    text = f"- {mark.format('api_key')} {drawn(20)}"
+
+    assert found(text) == ["assigned secret"]
+    assert redacted(text).endswith("[redacted: assigned secret]")
+
+
+def test_a_key_and_its_value_are_an_assignment() -> None:
+    secret = drawn(20)
+
+    assert found(secret) == []
+    assert found_in("staging db password", secret) == ["assigned secret"]
+    assert found_in("token format", "RS256, see src/auth/jwt.py:47") == []
+    assert found_in("test token", "src/fixtures/token.json") == []

@@ -15,7 +15,7 @@ from nuggets import (
     reflect_and_clean_memory,
     reflection,
 )
-from nuggets.errors import InvalidInput, NotFound
+from nuggets.errors import InvalidInput, NotFound, StoreError
 
 NINE = datetime(2026, 3, 10, 9, 0)
 
@@ -270,3 +270,22 @@ def test_processes_racing_at_nine_make_one_run(directory: Path) -> None:
     assert sorted(ran) == [False, False, False, True]
     with NuggetShelf(directory) as shelf:
         assert [c.changes.action for c in shelf.history()].count("reflect") == 1
+
+
+def test_a_memory_file_that_cannot_be_read_does_not_hold_up_the_others(directory: Path) -> None:
+    broken, sound = directory / "a" / "MEMORY.md", directory / "b" / "MEMORY.md"
+    with NuggetShelf(directory / "shelf", project="") as shelf:
+        shelf.promote(str(broken))
+        shelf.promote(str(sound))
+        shelf.remember("learn", "port", "8080")
+        recalled(shelf, "port")
+        for path in (broken, sound):
+            path.parent.mkdir(exist_ok=True)
+        broken.write_bytes(b"\xff not UTF-8")
+        with pytest.raises(StoreError, match="not UTF-8"):
+            shelf.run_daily(NINE)
+        run = shelf.last_run()
+
+    assert "8080" in sound.read_text()
+    assert run is not None
+    assert run.promoted == 1

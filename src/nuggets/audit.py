@@ -55,10 +55,10 @@ def audited(
 
 def _secrets(notes: Iterable[MemoryNote]) -> Iterator[Finding]:
     for note in notes:
-        kinds = secrets.found(f"{note.title}\n{note.content}")
+        kinds = secrets.found_in(note.title, note.content)
         if kinds:
-            what = ", ".join(kinds)
-            yield Finding("secret", (note.id,), f"{note.title!r} looks like it holds: {what}")
+            title, what = secrets.redacted(note.title), ", ".join(kinds)
+            yield Finding("secret", (note.id,), f"{title!r} looks like it holds: {what}")
 
 
 def _broken_links(notes: Mapping[str, MemoryNote]) -> Iterator[Finding]:

@@ -21,9 +21,10 @@ class Hours(NamedTuple):
 def is_due(now: datetime, last_run: date | None, hours: Hours) -> bool:
     """Has today's time passed without a run, outside of quiet hours?
 
-    A last run dated in the future (the clock was set back) counts as none today.
+    Its own hour is none of them: who chose 23:00 means it. A last run dated in the future (the
+    clock was set back) counts as none today.
     """
-    if last_run == now.date() or is_quiet(now, hours):
+    if last_run == now.date() or (is_quiet(now, hours) and now.hour != hours.hour):
         return False
     return (now.hour, now.minute) >= (hours.hour, hours.minute)
 
@@ -44,7 +45,7 @@ def next_run(now: datetime, last_run: date | None, hours: Hours) -> datetime:
         moment += timedelta(minutes=1)
     if is_due(now, last_run, hours):
         return now
-    for _ in range(3 * 24 * 60):  # quiet hours can put it off to the next day, never further
+    for _ in range(3 * 24 * 60):  # tomorrow at its hour at the latest, and a day to spare
         if is_due(moment, last_run, hours):
             return moment
         moment += timedelta(minutes=1)

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from nuggets.errors import NotFound, StoreBusy, StoreError
 from nuggets.files import private_directory, sync, sync_directory, unwritable, write_all
+from nuggets.project import root_of
 
 T = TypeVar("T")
 ATTEMPTS = 5  # a person does not save five times within a few milliseconds
@@ -21,8 +22,8 @@ def located(told: str, project: str) -> str:
     """The file as told, else the host's memory of the repository; `NotFound` without either."""
     if told:
         return os.path.abspath(os.path.expanduser(told))
-    if project:
-        root = os.path.dirname(project)
+    root = root_of(project)
+    if root:
         name = "".join(c if c.isascii() and c.isalnum() else "-" for c in root)
         directory = os.path.join(os.path.expanduser("~/.claude/projects"), name)
         if os.path.isdir(directory):

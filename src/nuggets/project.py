@@ -23,6 +23,18 @@ def current_project(directory: str | None = None) -> str:
         folder = parent
 
 
+def root_of(project: str) -> str:
+    """The folder that a project is the repository of; of one that is no path, nothing."""
+    if not os.path.isabs(project):
+        return ""
+    return os.path.dirname(project) if os.path.basename(project) == ".git" else project
+
+
+def name_of(project: str) -> str:
+    """A project as people call it; "" for none."""
+    return os.path.basename(root_of(project)) or project
+
+
 def _common_directory(git: str) -> str:
     """A worktree's `.git` is a file that leads to its own directory, and that to the shared one."""
     if os.path.isdir(git):

@@ -36,7 +36,8 @@ class Rhythm:
     ) -> None:
         self.store = store
         self.picture = Picture()
-        self.lock = threading.RLock()
+        self.lock = threading.RLock()  # around the picture; nobody waits for a store inside it
+        self._writing = threading.RLock()  # one writer of this process at a time
         self._client = client
         self._draw = draw
         self._drawn: list[str] = []  # digits of the step that is being decided
@@ -49,23 +50,32 @@ class Rhythm:
 
     def update(self, action: str, decide: Callable[[], Decision[T]]) -> T:
         """Decide on what is there now, write it, and give the result."""
-        with self.lock:
-            if self._steps is not None:
+        with self._writing:
+            if self._steps is None:
+                with self.alone():
+                    changes, result = decide()
+                    if changes != Changes():
+                        self.write(changes._replace(action=changes.action or action))
+                    return result
+            with self.lock:
                 self.catch_up()
                 self._drawn = []
                 changes, result = decide()
                 if changes != Changes():
                     self._gather(Step(action, decide, tuple(self._drawn), changes))
                 return result
-            with self.store.exclusive():
-                self.catch_up()
-                changes, result = decide()
-                if changes != Changes():
-                    self.write(changes._replace(action=changes.action or action))
-            return result
+
+    @contextmanager
+    def alone(self) -> Iterator[State]:
+        """Nobody else writes inside, and the state is the newest.
+
+        Whoever waits to get in holds up no reader.
+        """
+        with self._writing, self.store.exclusive(), self.lock:
+            yield self.catch_up()
 
     def write(self, changes: Changes) -> None:
-        """For whoever holds the store alone and has caught up."""
+        """For whoever is alone."""
         self.store.write(changes._replace(client=self._client), expected=self.picture.revision)
         self.catch_up()
 
@@ -109,7 +119,7 @@ class Rhythm:
     @contextmanager
     def batch(self) -> Iterator[None]:
         """Gather all changes inside into one write at the end; an error inside writes nothing."""
-        with self.lock:
+        with self._writing:
             if self._steps is not None:
                 yield  # an outer batch, or auto_save=False, writes
                 return
@@ -125,11 +135,11 @@ class Rhythm:
 
     def save(self) -> None:
         """Write what was gathered, as one change: all of it or nothing."""
-        with self.lock:
+        with self._writing:
             if not self._steps:
                 return
             steps = self._steps
-            with self.store.exclusive():
+            with self.alone():
                 try:
                     changes = self._settled(steps)
                     self._steps = []
@@ -137,6 +147,12 @@ class Rhythm:
                 except BaseException:
                     self._steps = steps  # nothing is lost: correct what is wrong and save again
                     raise
+
+    def close(self) -> None:
+        """Save what was gathered and leave the store in order."""
+        with self._writing:
+            self.save()
+            self.store.close()
 
     def _gather(self, step: Step) -> None:
         assert self._steps is not None
@@ -147,7 +163,6 @@ class Rhythm:
 
     def _settled(self, steps: Sequence[Step]) -> Changes:
         """All that was gathered as one; decided again if someone else wrote in between."""
-        self.catch_up()
         if self.picture.revision != self._gathered_at:
             self._steps = None
             self.forget_picture()

@@ -60,7 +60,7 @@ _FORMS: dict[str, str] = {
     "assigned secret": (
         r"(?i:(?:[a-z0-9]+[_-]){0,4}(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|"
         r"access[_-]?key|private[_-]?key|client[_-]?secret|credential)s?)"
-        r"['\"]?\s{0,3}(?:=>?|:=?|\bis\b)\s{0,3}"
+        r"['\"`*]{0,2}\s{0,3}(?:=>?|:=?|\bis\b)['\"`*]{0,2}\s{0,3}"  # `token`: and **Token:** too
         r"['\"`]?(?P<assigned>[A-Za-z0-9!#%&*+./=?@^_~-]{8,200})(?![\w(\[])"
     ),
 }
@@ -89,6 +89,11 @@ def _pattern() -> re.Pattern[str]:
 def found(text: str) -> list[str]:
     """The kinds of credential in a text, each once, in the order of their first place."""
     return list(dict.fromkeys(kind for _, _, kind in _places(text)))
+
+
+def found_in(title: str, content: str) -> list[str]:
+    """The kinds of credential in a memory: a key and its value are an assignment, too."""
+    return found(f"{title}: {content}")
 
 
 def redacted(text: str) -> str:

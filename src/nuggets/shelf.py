@@ -15,7 +15,7 @@ from nuggets.errors import Conflict, InvalidInput, NotFound
 from nuggets.facts.capacity import fill
 from nuggets.graph import links, metadata, naming, notes
 from nuggets.graph.filters import checked_filters, matches
-from nuggets.graph.limits import check_most, storable
+from nuggets.graph.limits import check_most, checked_value, storable
 from nuggets.project import current_project
 from nuggets.records import (
     Changes,
@@ -34,7 +34,7 @@ from nuggets.records import (
     Touch,
 )
 from nuggets.rhythm import Decision, Rhythm
-from nuggets.settings import Settings, load
+from nuggets.settings import DEFAULT_DIRECTORY, Settings, load
 from nuggets.state import State
 from nuggets.stores import open_store
 from nuggets.stores.base import Store
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from nuggets.stores.checkup import Finding as Defect
     from nuggets.upkeep import Upkeep
 
-DEFAULT_DIRECTORY = "~/.nuggets"
 NO_FILTERS = NoteFilterOptions()
 SESSION_CHARACTERS = 256
 SEARCHED = 20  # results among which this project's are put first, before the limit cuts
@@ -100,9 +99,7 @@ class NuggetShelf:
 
     def close(self) -> None:
         """Save what was gathered and leave the files in order. Using the shelf again reopens it."""
-        with self._rhythm.lock:
-            self._rhythm.save()
-            self._rhythm.store.close()
+        self._rhythm.close()
 
     def __enter__(self) -> Self:
         return self
@@ -215,15 +212,16 @@ class NuggetShelf:
             fact = self._fact_for(config.name, key)
             now = self._clock()
             if fact is not None:
+                content = checked_value(value)
                 written = notes.restored(
-                    notes.edited(fact, now=now, content=_value(value), given=given), now
+                    notes.edited(fact, now=now, content=content, given=given), now
                 )
                 return self._replacing(fact, written), written
             written = notes.new_note(
                 nugget=config.name,
                 kind="fact",
                 title=key,
-                content=_value(value),
+                content=value,
                 tags=(),
                 given=given,
                 now=now,
@@ -586,16 +584,11 @@ class NuggetShelf:
         """
         if not isinstance(key, str):
             raise InvalidInput(f"a key is a text, not {key!r}")
-        found = self._rhythm.picture.facts.find(nugget, key, self.project)
-        if found is not None:
-            return self._state.notes[found]
-        wanted = folded(key)
-        same = [
+        same = [self._state.notes[i] for i in self._rhythm.picture.facts.find(nugget, key)]
+        same += [
             note
             for note in self._notes_of(nugget)
-            if note.kind == "fact"
-            and (note.hidden or note.project)
-            and folded(note.title) == wanted
+            if note.hidden and note.kind == "fact" and folded(note.title) == folded(key)
         ]
         ours = [note for note in same if not self.is_foreign(note)]
         return next(iter(ours or (same if everyones else [])), None)
@@ -837,12 +830,6 @@ def _session(session: str) -> str:
     session = storable(session, "a session").strip()
     check_most(len(session), SESSION_CHARACTERS, "a session", "characters")
     return session
-
-
-def _value(value: str) -> str:
-    if isinstance(value, str) and not value.strip():
-        raise InvalidInput("a value must not be empty; to take a fact away, forget its key")
-    return value
 
 
 def _given(meta: dict[str, Any]) -> GraphNoteMetaInput:

@@ -2,25 +2,26 @@
 promotion to MEMORY.md; audit and checkup. Behind the shelf's door; most commands never load it."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
 
 from nuggets import clock, codec, history, memory_file, reflection
 from nuggets.audit import Finding, audited
-from nuggets.errors import InvalidInput, NotFound
+from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreError
 from nuggets.graph import links, naming
 from nuggets.promotion import Promotion, Written, merged_text
 from nuggets.records import Changes, Commit, DailyRun, MemoryNote, ReflectionResult
 from nuggets.rhythm import Decision, Rhythm
 from nuggets.settings import Settings
+from nuggets.stores.adoption import Adopt
 from nuggets.stores.checkup import Finding as Defect
 from nuggets.stores.checkup import examine, repair
-from nuggets.stores.json_files import Adopt, JsonFileStore
+from nuggets.stores.json_files import JsonFileStore
 
 RUN_MARK = "last_run"
 MEMORY_MARK = "memory_file:"  # and its path: what we wrote there
-QUIET_SHARE = 4  # entries looked at for each that is shown: recalls are in the history, not shown
+QUIET_SHARE = 4  # commits looked at for each that is shown: most of the others count recalls
 
 
 class Upkeep:
@@ -38,15 +39,26 @@ class Upkeep:
 
     def history(self, note: str | None, limit: int) -> Sequence[Commit]:
         """What was done, newest first: everything, or what changed one note."""
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise InvalidInput(f"limit is how many entries to show, at least 1; not {limit!r}")
         with self._rhythm.lock:
             self._rhythm.catch_up()
             if note is None:
-                since = max(0, self._rhythm.picture.revision - QUIET_SHARE * limit)
-                shown = [c for c in self._rhythm.store.commits(since) if not history.is_quiet(c)]
+                shown = self._last_changes(limit)
             else:
                 note_id = self._id_of(note, None)
                 shown = [c for c in self._rhythm.store.commits(0) if history.concerns(c, note_id)]
             return shown[::-1][:limit]
+
+    def _last_changes(self, limit: int) -> list[Commit]:
+        """Oldest first; further back while too many of the last commits were recalls."""
+        reach = QUIET_SHARE * limit
+        while True:
+            since = max(0, self._rhythm.picture.revision - reach)
+            shown = [c for c in self._rhythm.store.commits(since) if not history.is_quiet(c)]
+            if len(shown) >= limit or not since:
+                return shown
+            reach *= QUIET_SHARE
 
     def undo(self, revision: int | None) -> Commit:
         """Take a commit back, by default the last that was not."""
@@ -60,21 +72,20 @@ class Upkeep:
     def purge(self, name: str, nugget: str | None) -> Sequence[str]:
         """Erase a memory from the shelf, its history and the memory files; where it was."""
         rhythm = self._rhythm
-        with rhythm.lock, rhythm.store.exclusive():
+        with rhythm.alone():
             rhythm.save()
-            rhythm.catch_up()
             note_id = self._id_of(name, nugget)
             places = []
             note = rhythm.state.notes.get(note_id)
             if note is not None:
                 rhythm.write(links.dropping(rhythm.state.notes, [note_id])._replace(action="purge"))
                 places.append(f"{note.kind} {note.title!r} in {note.nugget_name}")
-            files = [path for path in self._memory_files() if os.path.exists(path)]
-            texts = {path: memory_file.read(path) for path in files}
-            self._promote_everywhere()
-            places += [path for path in files if memory_file.read(path) != texts[path]]
+            places += [path for path in self._memory_files() if self._stands_in(path, note_id)]
             places += rhythm.store.erase([note_id])
             rhythm.forget_picture()
+            _, problems = self._promote_to(self._memory_files())
+            if problems:  # told last: a file that refuses must not keep it in the history
+                raise StoreError(f"It is erased, but perhaps not here: {problems[0]}")
             return places
 
     def _to_undo(self) -> Commit:
@@ -125,10 +136,13 @@ class Upkeep:
 
         run = self._rhythm.update("reflect", decide)
         if run is not None:
-            run = run._replace(promoted=self._promote_everywhere())
+            count, problems = self._promote_everywhere()
+            run = run._replace(promoted=count)
             if run.promoted:
                 mark = {RUN_MARK: codec.daily_to_json(run)}
                 self._rhythm.update("promote", lambda: (Changes(marks=mark), None))
+            if problems:
+                raise problems[0]
         return run
 
     def last_run(self) -> DailyRun | None:
@@ -175,33 +189,46 @@ class Upkeep:
         rhythm, mark = self._rhythm, f"{MEMORY_MARK}{path}"
 
         def merge(text: str) -> tuple[str, Promotion]:
-            known = rhythm.state.marks.get(mark) or {}
-            before = Written.from_json(known.get("written"))
-            done = merged_text(text, rhythm.state.notes, before, project)
+            done = merged_text(text, rhythm.state.notes, self._written(path), project)
             return done.text, done
 
-        with rhythm.lock:
-            rhythm.catch_up()
-            if dry_run:
-                return merge(memory_file.read(path))[1]
-            with rhythm.store.exclusive():
+        if dry_run:
+            with rhythm.lock:
                 rhythm.catch_up()
-                done = memory_file.rewrite(path, merge)
-                record = {"project": project, "written": done.written.to_json()}
-                if rhythm.state.marks.get(mark) != record:
-                    rhythm.write(Changes(marks={mark: record}, action="promote"))
+                return merge(memory_file.read(path))[1]
+        with rhythm.alone():
+            done = memory_file.rewrite(path, merge)
+            record = {"project": project, "written": done.written.to_json()}
+            if rhythm.state.marks.get(mark) != record:
+                rhythm.write(Changes(marks={mark: record}, action="promote"))
             return done
 
-    def _promote_everywhere(self) -> int:
+    def _promote_everywhere(self) -> tuple[int, list[NuggetsError]]:
         """Into each project's memory file that we ever wrote, and this place's."""
         known = self._memory_files()
         with suppress(NotFound):
             known.setdefault(self.memory_path(), self._project)
-        count = 0
-        for path, project in known.items():
+        return self._promote_to(known)
+
+    def _promote_to(self, files: Mapping[str, str]) -> tuple[int, list[NuggetsError]]:
+        """How many entries are new, and what went wrong: no file holds up the others."""
+        count, problems = 0, []
+        for path, project in files.items():
             if os.path.isdir(os.path.dirname(os.path.dirname(path))):  # its project still exists
-                count += self._promoted(path, project, dry_run=False).new_count
-        return count
+                try:
+                    count += self._promoted(path, project, dry_run=False).new_count
+                except NuggetsError as problem:
+                    problems.append(problem)
+        return count, problems
+
+    def _written(self, path: str) -> Written:
+        """What we wrote into a memory file."""
+        known = self._rhythm.state.marks.get(f"{MEMORY_MARK}{path}") or {}
+        return Written.from_json(known.get("written"))
+
+    def _stands_in(self, path: str, note_id: str) -> bool:
+        entry = self._written(path).entries.get(note_id)
+        return entry is not None and entry.fate == "written"
 
     def _memory_files(self) -> dict[str, str]:
         """Path and project of each memory file that we ever wrote."""
@@ -220,26 +247,23 @@ class Upkeep:
         """What is not in order with the files and the links; `fix` mends what can be."""
         rhythm = self._rhythm
         found: list[Defect] = []
-        with rhythm.lock:
-            if isinstance(rhythm.store, JsonFileStore):
-                directory = rhythm.store.directory
-                found = repair(directory, adopt) if fix else examine(directory)
-                if any(defect.harmful and not defect.mended for defect in found):
-                    return found  # what cannot be read has no links to look at
-            broken = links.asymmetries(rhythm.catch_up().notes)
-            if fix and broken:
-                rhythm.update(
-                    "doctor", lambda: (Changes(put=links.repaired(rhythm.state.notes)), None)
-                )
-            remedy = "take it away, or complete it at its other end"
-            return found + [
-                Defect(
-                    "broken link",
-                    one.note_id,
-                    f"{one.problem} link to {one.link.to}",
-                    remedy,
-                    harmful=False,
-                    mended=fix,
-                )
-                for one in broken
-            ]
+        if isinstance(rhythm.store, JsonFileStore):
+            directory = rhythm.store.directory
+            found = repair(directory, adopt) if fix else examine(directory)
+            if any(defect.harmful and not defect.mended for defect in found):
+                return found  # what cannot be read has no links to look at
+        broken = links.asymmetries(self._notes())
+        if fix and broken:
+            rhythm.update("doctor", lambda: (Changes(put=links.repaired(rhythm.state.notes)), None))
+        remedy = "take it away, or complete it at its other end"
+        return found + [
+            Defect(
+                "broken link",
+                one.note_id,
+                f"{one.problem} link to {one.link.to}",
+                remedy,
+                harmful=False,
+                mended=fix,
+            )
+            for one in broken
+        ]

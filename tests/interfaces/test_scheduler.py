@@ -3,7 +3,7 @@
 import os
 import stat
 import threading
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,6 +12,7 @@ from command_line import Nuggets
 from nuggets import NuggetShelf
 from nuggets.errors import StoreBusy
 from nuggets.interfaces.scheduler import Heartbeat
+from nuggets.settings import load
 
 NINE = datetime(2026, 3, 10, 9, 0)
 
@@ -112,3 +113,75 @@ def test_systemd_gets_a_persistent_timer(
     assert "OnCalendar=*-*-* 07:00:00\nPersistent=true" in (folder / "nuggets.timer").read_text()
     assert '"schedule" "run" "--once"' in (folder / "nuggets.service").read_text()
     assert called[-1] == ["systemctl", "--user", "enable", "--now", "nuggets.timer"]
+
+
+class Clock:
+    """Moves on by half an hour at every look, and says when it was looked at often enough."""
+
+    def __init__(self, looks: int) -> None:
+        self.left = looks
+        self.enough = threading.Event()
+
+    def __call__(self) -> datetime:
+        self.left -= 1
+        if not self.left:
+            self.enough.set()
+        return NINE - timedelta(minutes=30 * self.left)
+
+
+def test_a_heartbeat_keeps_to_its_interval(
+    shelf: NuggetShelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nuggets.interfaces.scheduler.LONGEST_PAUSE", 0.0)
+    shelf.settings = load({"HEARTBEAT_INTERVAL_MS": "7200000"}, {"dir": "memory:"})
+    ticks: list[datetime] = []
+    monkeypatch.setattr(shelf, "run_daily", ticks.append)
+    clock = Clock(looks=9)
+    beat = Heartbeat(shelf, now=clock)
+    beat.start()
+
+    assert clock.enough.wait(20)
+    beat.stop()
+    assert ticks[:3] == [NINE - timedelta(hours=hours) for hours in (4, 2, 0)]
+
+
+def test_an_unexpected_error_does_not_end_the_heartbeat(
+    shelf: NuggetShelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = Said()
+
+    def broken(now: datetime) -> None:
+        raise OSError
+
+    monkeypatch.setattr(shelf, "run_daily", broken)
+    beat = Heartbeat(shelf, report=said)
+    beat.start()
+
+    assert said.something.wait(20)
+    beat.stop()
+    assert said.texts == ["the daily clean-up failed: OSError"]
+
+
+def test_a_timer_knows_the_hour_that_the_environment_said(
+    nuggets: Nuggets, crontab: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_REFLECTION_HOUR", "6")
+    nuggets("schedule", "install")
+    entry = crontab.read_text().splitlines()[1]
+
+    assert entry.startswith("0 6 * * * /usr/bin/env MEMORY_REFLECTION_HOUR=6 ")
+
+
+def test_a_run_that_nobody_listens_to_is_in_the_log(directory: Path) -> None:
+    log = directory / "hooks" / "log"
+    with NuggetShelf(directory) as shelf:
+        shelf.create_note("project", "Auth", "Twice.\nTwice.")
+
+        def last_look() -> datetime:
+            beat.stop()
+            return NINE
+
+        beat = Heartbeat(shelf, now=last_look)
+        beat.run()
+
+    assert "2026-03-10: inspected 1" in log.read_text()

@@ -163,7 +163,7 @@ def test_damage_upon_damage_keeps_every_version(directory: Path) -> None:
 def test_old_pictures_leftovers_edits_and_open_modes_are_mended(directory: Path) -> None:
     dying = open_json(directory, paint_seconds=60)
     put(dying, note(9))
-    dying._loaded = False  # it dies
+    dying._replica.loaded = False  # it dies
     (directory / "graph" / "graph.json.1-2.tmp").write_text("x")
     os.chmod(directory / "journal", 0o755)
     os.chmod(directory / "journal" / LOG, 0o644)

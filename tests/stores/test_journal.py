@@ -11,7 +11,8 @@ from nuggets.errors import StaleWrite, StoreCorrupt
 from nuggets.records import Changes
 from nuggets.state import State
 from nuggets.stores import journal, lines
-from nuggets.stores.journal import Journal, Position
+from nuggets.stores.journal import Journal
+from nuggets.stores.logs import Position
 from store_samples import NOW, contents, files_of, note, open_json, put
 
 LOG = "log-000000000001.jsonl"

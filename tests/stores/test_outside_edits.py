@@ -303,7 +303,7 @@ def test_a_stale_picture_edited_after_a_crash_keeps_both(
     put(dying, note(2, content="committed, not painted"), note(5))
     touch(dying, note(1).id, "s1")
     put(dying, note(6))
-    dying._loaded = False  # it dies
+    dying._replica.loaded = False  # it dies
     edit_graph(tmp_path, set_content(0, "by hand"))
     edit_nugget(tmp_path, lambda shape: shape["facts"].append({"key": "k", "value": "v"}))
     state = state_of(open_json(tmp_path))
@@ -327,7 +327,7 @@ def test_an_edit_is_taken_in_once_even_if_its_taker_dies_before_painting(
     dying = open_json(tmp_path, paint_seconds=60)
     monkeypatch.setattr(dying, "_paint", lambda: None)
     put(dying, note(1, content="later than the edit"))
-    dying._loaded = False  # it dies
+    dying._replica.loaded = False  # it dies
     other = open_json(tmp_path)
 
     assert contents(other)["key 1"] == "later than the edit"

@@ -149,7 +149,7 @@ def test_pictures_that_a_dead_process_left_behind_are_brought_up_to_date(
             ids = tuple(n.id for n in dying.read(0)[0].put)
             dying.write(Changes(drop=ids, drop_nuggets=("learnings",)), dying.read(0)[1])
     assert not pictures_agree(tmp_path)
-    dying._loaded = False  # it dies: nothing more is done when the process ends
+    dying._replica.loaded = False  # it dies: nothing more is done when the process ends
     other = open_json(tmp_path)
     other.read(0)
     other.close()

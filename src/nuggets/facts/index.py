@@ -83,12 +83,11 @@ class FactIndex:
         topic = self._topics.get(folded(nugget))
         return fill(topic.config if topic else NuggetConfig(nugget), self.count(nugget))
 
-    def find(self, nugget: str, key: str, project: str = "") -> str | None:
-        """Note id of exactly this key, as this project knows it: its own or everybody's."""
+    def find(self, nugget: str, key: str) -> list[str]:
+        """Note ids of exactly this key, oldest first: one for each project that knows it."""
         topic = self._topics.get(folded(nugget))
         places = topic.exact.get(folded(key), ()) if topic else ()
-        notes = [topic.facts[place] for place in places] if topic else []
-        return next((note.id for note in notes if note.project in (project, "")), None)
+        return [topic.facts[place].id for place in places] if topic else []
 
     def recall(self, query: str, nugget: str | None = None, project: str = "") -> RecallResult:
         """Resolve the key, then decode its value; without a nugget, the best of all.

@@ -3,10 +3,10 @@
 Knows the mark that everything we show carries, so that nothing shown is ever learnt again.
 """
 
-import os
 import re
 
 from nuggets import times
+from nuggets.project import name_of
 from nuggets.records import MemoryNote
 
 TAG = "nuggets-memory"
@@ -68,11 +68,8 @@ def age(then: str, now: str) -> str:
 
 
 def project_name(project: str) -> str:
-    """A project as people call it: the folder that holds its git directory."""
-    if not project:
-        return "everywhere"
-    folder = os.path.dirname(project) if os.path.basename(project) == ".git" else project
-    return os.path.basename(folder) or project
+    """Where a memory is valid, as people call it."""
+    return name_of(project) or "everywhere"
 
 
 def one_line(text: str, width: int) -> str:

@@ -2,19 +2,20 @@
 
 import threading
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from nuggets.errors import NuggetsError
+from nuggets.interfaces.traces import log
 from nuggets.records import DailyRun
 from nuggets.shelf import NuggetShelf
 
-LONGEST_PAUSE = 60.0  # seconds: a laptop that wakes up notices within a minute
+LONGEST_PAUSE = 60.0  # seconds: a laptop that wakes up looks at its clock within a minute
 
 
 class Heartbeat:
     """A thread that calls `tick` at every heartbeat until it is stopped.
 
-    Used by the servers, so that people who install no timer still get the daily pass.
+    Used by the servers, so that people who install no timer still get the daily pass. What it has
+    to say goes to the log beside the shelf, unless someone wants to hear it.
     """
 
     def __init__(
@@ -22,11 +23,11 @@ class Heartbeat:
         shelf: NuggetShelf,
         *,
         now: Callable[[], datetime] = datetime.now,
-        report: Callable[[str], None] = lambda text: None,
+        report: Callable[[str], None] | None = None,
     ) -> None:
         self._shelf = shelf
         self._now = now
-        self._report = report
+        self._report = report or (lambda text: log(shelf.settings["dir"], text))
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self.run, name="nuggets-heartbeat", daemon=True)
 
@@ -40,17 +41,25 @@ class Heartbeat:
             self._thread.join(timeout=LONGEST_PAUSE)
 
     def run(self) -> None:
-        """Tick until stopped; an error is reported and does not end it."""
-        interval = self._shelf.settings["heartbeat_interval_ms"] / 1000
+        """Tick at every heartbeat until stopped, by the clock on the wall: sleep is time, too."""
+        interval = timedelta(milliseconds=self._shelf.settings["heartbeat_interval_ms"])
+        last: datetime | None = None
         while not self._stopped.is_set():
-            try:
-                done = tick(self._shelf, self._now())
-            except NuggetsError as problem:
-                self._report(f"the daily clean-up failed: {problem}")
-            else:
-                if done is not None:
-                    self._report(summary(done))
-            self._stopped.wait(min(interval, LONGEST_PAUSE))
+            now = self._now()
+            if last is None or not timedelta() <= now - last < interval:  # or it was set back
+                last = now
+                self._beat(now)
+            self._stopped.wait(min(interval.total_seconds(), LONGEST_PAUSE))
+
+    def _beat(self, now: datetime) -> None:
+        """Whatever goes wrong is reported and does not end the heartbeat."""
+        try:
+            done = tick(self._shelf, now)
+        except Exception as problem:
+            self._report(f"the daily clean-up failed: {str(problem) or type(problem).__name__}")
+        else:
+            if done is not None:
+                self._report(summary(done))
 
 
 def tick(shelf: NuggetShelf, now: datetime) -> DailyRun | None:

@@ -45,13 +45,18 @@ def _make(folder: str) -> None:
 
 def log_problem(directory: str, what: str, problem: BaseException) -> None:
     """Where it happened and what kind it was; never the texts that were being handled."""
+    log(directory, f"{what}: {type(problem).__name__} {_where(problem)}")
+
+
+def log(directory: str, text: str) -> None:
+    """One line more in the log, with its time."""
     from nuggets import times
 
     path = place(directory, "log")
     with suppress(OSError):
         if path and os.path.exists(path) and os.path.getsize(path) > LOG_BYTES:
             os.replace(path, f"{path}.1")
-        append(path, f"{times.now()} {what}: {type(problem).__name__} {_where(problem)}\n")
+        append(path, f"{times.now()} {text}\n")
 
 
 def _where(problem: BaseException) -> str:

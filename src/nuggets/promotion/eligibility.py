@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 
 from nuggets.promotion.entry import line_for
 from nuggets.records import MemoryNote
-from nuggets.secrets import found
+from nuggets.secrets import found, found_in
 
 PROMOTE_THRESHOLD = 3  # distinct sessions: once is chance, twice is coincidence
 CONFIRMED = "confirmed"  # the tag by which a person or agent vouches for what a tool saw
@@ -44,7 +44,7 @@ def why_not(note: MemoryNote, project: str) -> str:
         return f"recalled in {note.hits} of {PROMOTE_THRESHOLD} sessions"
     if note.source == "tool_observation" and CONFIRMED not in note.tags:
         return f"seen by a tool, not confirmed by anyone (tag it {CONFIRMED})"
-    secret = found(f"{note.title}\n{note.content}") or found(line_for(note))
+    secret = found_in(note.title, note.content) or found(line_for(note))
     return f"looks like a credential: {', '.join(secret)}" if secret else ""
 
 

@@ -77,7 +77,7 @@ class Collection:
         meeting = None
         for name, value in _named(filters):
             label = self.vocabulary.in_use(f"{LABEL}{name}={value}")
-            having = np.zeros(len(self.table), bool)
+            having = np.zeros(len(self.table) + 1, bool)  # the last one: NOBODY
             if label is not None:
                 having[self.postings.of(label)[0]] = True
             meeting = having if meeting is None else meeting & having

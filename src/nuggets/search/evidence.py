@@ -8,6 +8,7 @@ from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nuggets.search.postings import TF_UNIT
+from nuggets.search.table import NOBODY
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from nuggets.search.landscape import Landscape
     from nuggets.search.postings import Postings
-    from nuggets.search.query import Slot
+    from nuggets.search.query import Query, Slot
 
 # A word of a linked note counts as a part of a word here, and two links away as less. What was
 # written before explains what follows better than the other way round.
@@ -24,7 +25,7 @@ NEAR, NEAR_TWICE = 0.35, 0.15
 FORWARD, BACKWARD = 1.6, 0.4
 PASSED_ON = 0.7  # of all notes; a word that more of them have needs no passing on
 
-LENDERS = 200  # notes with most of the words, whose neighbours are worth looking at
+GLANCED_AT = 1000  # notes with most of the words; hardly any other can come out on top
 ROUNDING = 1e-12  # equal sums may differ by that much, and equals stay together
 
 
@@ -44,10 +45,9 @@ class Finds(NamedTuple):
 class Closeness(NamedTuple):
     """Of chosen notes, exactly."""
 
-    shares: "NDArray[Any]"  # in [0, 1), neighbours counted; a line for each word
+    shares: "NDArray[Any]"  # in [0, 1): how far they answer each word; a line a word
     complete: "NDArray[Any]"  # whether every word stands in the note itself
-    cosines: "NDArray[Any]"  # with the note alone
-    near: "NDArray[Any]"  # the cosines with its neighbours; a line for each note
+    cosines: "NDArray[Any]"  # with the note alone, then with each neighbour; a line a note
 
 
 def find(slot: "Slot", landscape: "Landscape", postings: "Postings") -> Finds:
@@ -56,39 +56,32 @@ def find(slot: "Slot", landscape: "Landscape", postings: "Postings") -> Finds:
 
     found = []
     for alternative in slot.alternatives:
-        rows, quarters, impacts = postings.of(alternative.term)
-        if not landscape.all_visible:
-            seen = landscape.visible[rows]
-            rows, quarters, impacts = rows[seen], quarters[seen], impacts[seen]
+        rows, quarters, impacts = landscape.seen(postings.of(alternative.term))
         weight = np.float32(alternative.weight)
         found.append((rows, quarters * (weight / TF_UNIT), impacts * weight))
     if not found:
-        nothing = np.zeros(0, np.float32)
-        found = [(nothing, nothing, nothing)]
-    rows, frequencies, impacts = found[0] if len(found) == 1 else _strongest_of(found)
+        found.append((np.zeros(0, np.int32),) * 3)
+    rows, frequencies, impacts = found[0] if len(found) == 1 else _merged(found)
     rows = rows.astype(np.intp)
-    shares = frequencies / (frequencies + landscape.norms.take(rows))
     amounts = np.empty(len(rows), np.complex64)
     amounts.real, amounts.imag = frequencies, impacts
+    shares = frequencies / (frequencies + landscape.norms.take(rows))
     return Finds(rows, shares, amounts, _in_groups(rows, frequencies, landscape))
 
 
-def _strongest_of(
-    found: "list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]]",
+def _merged(
+    found: "list[tuple[NDArray[Any], ...]]",
 ) -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":
     import numpy as np
 
     rows, frequencies, impacts = (np.concatenate(column) for column in zip(*found, strict=True))
     order = rows.argsort(kind="stable")
-    rows, frequencies, impacts = rows[order], frequencies[order], impacts[order]
-    first = np.flatnonzero(np.diff(rows, prepend=-1))
+    rows, frequencies, impacts = rows.take(order), frequencies.take(order), impacts.take(order)
+    first = np.append(True, rows[1:] != rows[:-1]).nonzero()[0]
     if len(first) == len(rows):
         return rows, frequencies, impacts
-    return (
-        rows[first],
-        np.maximum.reduceat(frequencies, first),
-        np.add.reduceat(impacts, first),
-    )
+    strongest_ones = np.maximum.reduceat(frequencies, first)
+    return rows.take(first), strongest_ones, np.add.reduceat(impacts, first)
 
 
 def _in_groups(
@@ -97,13 +90,14 @@ def _in_groups(
     """How far groups speak of the word; one that few groups have tells them apart better."""
     import numpy as np
 
-    heard = np.zeros(len(landscape.grouping))
     if not landscape.groups:
-        return heard
+        return np.zeros(len(landscape.grouping))
     table = landscape.table
     members = table.groups.all.take(rows, axis=0)
-    for place in range(table.most_groups):
-        heard += np.bincount(members[:, place], frequencies, minlength=len(heard))
+    count = len(landscape.grouping)
+    heard = np.bincount(members[:, 0], frequencies, minlength=count)
+    for place in range(1, table.most_groups):
+        heard += np.bincount(members[:, place], frequencies, minlength=count)
     heard *= landscape.grouping
     total, having = landscape.groups, int(np.count_nonzero(heard))
     rare = log(1 + (total - having + 0.5) / (having + 0.5)) / log(2 + 2 * total)
@@ -114,65 +108,83 @@ class Evidence:
     """What all words of a question find together."""
 
     def __init__(
-        self,
-        finds: "Sequence[Finds]",
-        parts: "Sequence[float]",  # of the question, word by word
-        pulls: "Sequence[float]",  # on the cosine
-        landscape: "Landscape",
+        self, query: "Query", finds: "Sequence[Finds]", landscape: "Landscape"
     ) -> None:
         import numpy as np
 
         self._finds, self._landscape = finds, landscape
-        self._parts, self._pulls = np.array(parts), np.array(pulls)
-        self._notes = len(landscape.visible)
-        many = PASSED_ON * landscape.notes
-        self._passed_on = np.array([[len(found.rows) <= many] for found in finds])
-        direct = np.bincount(
+        masses = np.array([slot.mass for slot in query.slots])
+        self._parts, self._pulls = masses / query.mass, masses / query.length
+        shares = [part * found.shares for part, found in zip(self._parts, finds, strict=True)]
+        self._direct = np.bincount(  # how much of the question each note has; the last is NOBODY
             np.concatenate([found.rows for found in finds]),
-            np.concatenate(
-                [part * found.shares for part, found in zip(parts, finds, strict=True)]
-            ),
-            minlength=self._notes,
+            np.concatenate(shares),
+            minlength=len(landscape.reach),
         )
-        # About how much of the question each note has, itself or next to it.
-        self.rough = direct + NEAR * _lent(direct, landscape) if landscape.linked else direct
+
+    def roughly(self) -> "tuple[NDArray[Any], NDArray[Any]]":
+        """Notes that have most of the question, themselves or next to them, and about how much."""
+        import numpy as np
+
+        landscape = self._landscape
+        best = strongest(self._direct, GLANCED_AT)
+        if not landscape.linked:
+            return best, self._direct
+        rough = self._direct.copy()
+        others, later = landscape.around(best)
+        lent = NEAR * rough.take(best) * landscape.lending.take(best)
+        lent = np.where(later, FORWARD, BACKWARD) * lent[:, None] * landscape.reach.take(others)
+        np.add.at(rough, others, lent)
+        promising = np.zeros(len(rough), bool)
+        promising[best] = promising[others] = True
+        promising[NOBODY] = False
+        return promising.nonzero()[0], rough
+
+    def in_groups(self) -> "NDArray[Any]":
+        """How much of the question each group speaks of."""
+        import numpy as np
+
+        spoken: NDArray[Any] = self._parts @ np.array([found.groups for found in self._finds])
+        return spoken
 
     def words(self, close: Closeness) -> "NDArray[Any]":
         """How much of the whole question the notes answer."""
         answered: NDArray[Any] = self._parts @ close.shares
         return answered
 
-    def in_groups(self) -> "NDArray[Any]":
-        """How much of the question each group speaks of."""
-        return sum(part * found.groups for part, found in zip(self._parts, self._finds, strict=True))
-
     def closely(self, rows: "NDArray[Any]") -> Closeness:
         """What the words find in these notes and up to two links around them."""
         import numpy as np
 
-        landscape = self._landscape
-        around = rows[:, None]
-        if landscape.linked:
-            near, flow = _flowing(rows, landscape)
-            beyond, further = _flowing(near.ravel(), landscape)
-            through = flow * landscape.reach.take(near)
-            twice_near = beyond.reshape(len(rows), -1)
-            around = np.concatenate([around, near, twice_near], axis=1)
-        held = self._held_at(around)
-        total = direct = held[:, :, 0].real
-        own, width = 1, 1
-        if landscape.linked:
-            width += near.shape[1]
-            flow *= landscape.lending.take(near)
-            further = further.reshape(*near.shape, -1) * through[:, :, None]
-            further = further.reshape(len(rows), -1) * landscape.lending.take(twice_near)
-            once = (held[:, :, own:width].real * flow).sum(axis=2)
-            twice = (held[:, :, width:].real * further).sum(axis=2)
-            twice[direct > 0] = 0.0  # a word does not come back to where it stands
-            total = direct + self._passed_on * (NEAR * once + NEAR_TWICE * twice)
-        cosines = np.tensordot(self._pulls, held[:, :, :width].imag, 1)
-        shares = total / (total + landscape.norms.take(rows))
-        return Closeness(shares, direct.all(axis=0), cosines[:, 0], cosines[:, own:])
+        landscape, pulls = self._landscape, self._pulls[:, None, None]
+        norms = landscape.norms.take(rows)
+        if not landscape.linked:
+            held = self._held_at(rows[:, None])
+            direct = held.real[:, :, 0]
+            cosines = (pulls * held.imag).sum(axis=0)
+            return Closeness(direct / (direct + norms), direct.all(axis=0), cosines)
+        near, flow = _flowing(rows, landscape)
+        beyond, further = _flowing(near.ravel(), landscape)
+        further *= (flow * landscape.reach.take(near)).reshape(-1, 1)
+        beyond = beyond.reshape(len(rows), near.shape[1] ** 2)
+        further = further.reshape(beyond.shape) * landscape.lending.take(beyond)
+        flow *= landscape.lending.take(near)
+        held = self._held_at(np.concatenate([rows[:, None], near, beyond], axis=1))
+        width = 1 + near.shape[1]
+        direct = held.real[:, :, 0]
+        once = (held.real[:, :, 1:width] * flow).sum(axis=2)
+        twice = (held.real[:, :, width:] * further).sum(axis=2)
+        twice[direct > 0] = 0.0  # a word does not come back to where it stands
+        total = direct + self._passed_on() * (NEAR * once + NEAR_TWICE * twice)
+        cosines = (pulls * held.imag[:, :, :width]).sum(axis=0)
+        return Closeness(total / (total + norms), direct.all(axis=0), cosines)
+
+    def _passed_on(self) -> "NDArray[Any]":
+        """Whether a word is lent to neighbours at all; a line a word."""
+        import numpy as np
+
+        most = PASSED_ON * self._landscape.notes
+        return np.array([[float(len(found.rows) <= most)] for found in self._finds], np.float32)
 
     def _held_at(self, places: "NDArray[Any]") -> "NDArray[Any]":
         """The amounts of each word at these places; nothing where NOBODY is."""
@@ -180,22 +192,10 @@ class Evidence:
 
         held = np.empty((len(self._finds), *places.shape), np.complex64)
         for line, found in zip(held, self._finds, strict=True):
-            everywhere = np.zeros(self._notes + 1, np.complex64)
+            everywhere = np.zeros(len(self._direct), np.complex64)
             everywhere[found.rows] = found.amounts
-            everywhere.take(places, out=line, mode="wrap")
+            line[:] = everywhere.take(places)
         return held
-
-
-def _lent(direct: "NDArray[Any]", landscape: "Landscape") -> "NDArray[Any]":
-    """About what the notes with most of the words lend to those linked to them."""
-    import numpy as np
-
-    lenders = strongest(direct, LENDERS)
-    others, later = landscape.around(lenders)
-    amounts = direct.take(lenders) * landscape.lending.take(lenders)
-    passed = np.where(later, FORWARD, BACKWARD) * amounts[:, None]
-    received = np.bincount(others.ravel() + 1, passed.ravel(), minlength=len(direct) + 1)
-    return received[1:] * landscape.reach[:-1]  # the first one is where nobody is linked
 
 
 def _flowing(

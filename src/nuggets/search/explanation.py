@@ -47,7 +47,7 @@ def explain(search: "Search", collection: "Collection", text: str, row: int) -> 
     import numpy as np
 
     note = collection.table.notes[row]
-    only = np.zeros(len(collection.table), bool)
+    only = np.zeros(len(collection.table) + 1, bool)
     only[row] = True
     boost = float(collection.table.boosts.all[row])
     query = search.reader.understand(text)

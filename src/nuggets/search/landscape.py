@@ -29,14 +29,15 @@ class Landscape:
 
         alive = table.alive.all
         self.table = table
-        self.visible = alive.copy() if include_hidden else alive & ~table.hidden.all
-        self.all_visible = bool(self.visible.all())
+        visible = alive if include_hidden else alive & ~table.hidden.all
+        self.all_visible = bool(visible.all())
+        self.visible = np.append(visible, False)  # the last place, here and below, is NOBODY
         self.notes = len(table.rows)
         self.norms = _norms(table.lengths.all, alive, LENGTH_SMOOTHING).astype(np.float32)
         self.linked = bool(table.degrees.all.any())
-        # What passes through each of a note's links; the last place is where nobody is linked.
-        reach = np.minimum(1, np.sqrt(USUAL_LINKS / np.maximum(1, table.degrees.all)))
-        self.reach = np.append(reach * self.visible, 0).astype(np.float32)
+        # How much passes through each of a note's links, nothing through hidden notes.
+        reach = np.sqrt(USUAL_LINKS / np.maximum(USUAL_LINKS, table.degrees.all))
+        self.reach = np.append(reach * visible, 0).astype(np.float32)
         self.lending = self.reach.copy()
         self.lending[:-1][table.asking.all] *= ANSWERED
         sizes = table.group_sizes.all
@@ -45,6 +46,13 @@ class Landscape:
         self.groups = int(self.grouping.sum())
         self.group_norms = _norms(table.group_lengths.all, self.grouping, 0)
         self.years = _years(table.days.all[alive])
+
+    def seen(self, found: "tuple[NDArray[Any], ...]") -> "tuple[NDArray[Any], ...]":
+        """Of a term's postings those of visible notes."""
+        if self.all_visible:
+            return found
+        visible = self.visible.take(found[0])
+        return tuple(column[visible] for column in found)
 
     def around(self, rows: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
         """The neighbours of each note, and whether they came later than it."""

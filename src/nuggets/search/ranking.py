@@ -3,7 +3,7 @@
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nuggets.search.evidence import Closeness, Evidence, Finds, find, strongest
+from nuggets.search.evidence import GLANCED_AT, Closeness, Evidence, Finds, find, strongest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,10 +35,8 @@ NEAR_ROLES = 4
 NEAR_IN_NOTE = 0.8
 NEAR_IN_QUERY = 0.5
 
-# Notes with most of the words are weighed with all that is cheap to know of them, and the best
-# of those exactly; hardly any other can come out on top.
-GLANCED_AT, LOOKED_AT = 500, 100
-CACHED = 2_000_000  # numbers found by words that may be asked again: about 20 MB
+LOOKED_AT = 100  # notes weighed exactly: the best by a rough estimate
+CACHED = 4_000_000  # numbers found by words that may be asked again: about 40 MB
 
 
 class Beside(NamedTuple):
@@ -70,24 +68,20 @@ class Ranking:
         self._finds: dict[str, Finds] = {}  # by word
         self._room = CACHED
 
+    def evidence(self, query: "Query") -> Evidence:
+        """What the words of the question find."""
+        return Evidence(query, [self._find(slot) for slot in query.slots], self.landscape)
+
     def _find(self, slot: "Slot") -> Finds:
-        """What a word finds, from memory if it was asked before."""
         known = self._finds.get(slot.word)
         if known is None:
             known = find(slot, self.landscape, self.postings)
-            if known.size < self._room:
-                self._finds[slot.word] = known
-                self._room -= known.size
+            if known.size > self._room:  # make room: what is asked now is asked again soonest
+                self._finds.clear()
+                self._room = CACHED
+            self._finds[slot.word] = known
+            self._room -= known.size
         return known
-
-    def evidence(self, query: "Query") -> Evidence:
-        """What the words of the question find; words that nobody uses find nothing."""
-        return Evidence(
-            [self._find(slot) for slot in query.slots],
-            [slot.mass / query.mass for slot in query.slots],
-            [slot.mass / query.length for slot in query.slots],
-            self.landscape,
-        )
 
     def signals(self, query: "Query", eligible: "NDArray[Any] | None", most: int) -> Signals:
         """The answers of the most promising of the eligible notes; None says all of them."""
@@ -95,12 +89,14 @@ class Ranking:
 
         evidence = self.evidence(query)
         subjects = self._subjects(query)
-        amounts = evidence.rough if subjects is None else evidence.rough + subjects
-        rows = strongest(amounts if eligible is None else amounts * eligible, GLANCED_AT)
+        rows, rough = evidence.roughly()
+        if subjects is not None or eligible is not None:
+            amounts = rough if subjects is None else rough + subjects
+            rows = strongest(amounts if eligible is None else amounts * eligible, GLANCED_AT)
         beside = self._beside(query, evidence, rows, subjects)
         extra = sum(beside)
         if len(rows) > most:
-            best = strongest(evidence.rough.take(rows) + extra - ASKING, most)
+            best = strongest(rough.take(rows) + extra - ASKING, most)
             rows, extra = rows.take(best), extra.take(best)
             beside = Beside(*(part.take(best) for part in beside))
         close = evidence.closely(rows)
@@ -115,7 +111,7 @@ class Ranking:
 
         if not query.titles:
             return None
-        subjects = np.zeros(len(self.landscape.table))
+        subjects = np.zeros(len(self.landscape.reach))
         for title in query.titles:
             rows = self.postings.of(title.label)[0]
             subjects[rows] = np.maximum(subjects[rows], SUBJECT * title.strength)
@@ -134,8 +130,11 @@ class Ranking:
         table = self.landscape.table
         groups = times = nothing
         if self.landscape.groups:
-            members = table.groups.all.take(rows, axis=0)[:, : table.most_groups]
-            groups = GROUP * evidence.in_groups().take(members).max(axis=1)
+            members = table.groups.all.take(rows, axis=0)
+            heard = GROUP * evidence.in_groups()
+            groups = heard.take(members[:, 0])
+            for place in range(1, table.most_groups):
+                groups = np.maximum(groups, heard.take(members[:, place]))
         if query.asks_when:
             times = WHEN * table.timed.all.take(rows)
         if query.periods:
@@ -150,12 +149,12 @@ class Ranking:
 
         asked = sqrt(1 + NEAR_ROLES * NEAR_IN_QUERY**2)
         if not self.landscape.linked:
-            return close.cosines / asked
-        near = close.near[:, :NEAR_ROLES].sum(axis=1)
+            return close.cosines[:, 0] / asked
+        near = close.cosines[:, 1 : 1 + NEAR_ROLES].sum(axis=1)
         held = np.minimum(NEAR_ROLES, self.landscape.table.degrees.all.take(rows))
         near *= NEAR_IN_QUERY * NEAR_IN_NOTE * np.sqrt(2 / np.maximum(2, held))
         length = np.sqrt(1 + NEAR_IN_NOTE**2 * np.minimum(2, held))
-        around: NDArray[Any] = (close.cosines + near) / (length * asked)
+        around: NDArray[Any] = (close.cosines[:, 0] + near) / (length * asked)
         return around
 
 

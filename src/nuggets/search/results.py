@@ -1,10 +1,11 @@
 """From a question to the notes that answer it, best first."""
 
 from math import exp
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from nuggets.records import NoteFilterOptions, SearchNotesResult
-from nuggets.search.evidence import ROUNDING
+from nuggets.search.evidence import strongest
 from nuggets.search.landscape import Landscape
 from nuggets.search.query import Reader
 from nuggets.search.ranking import (
@@ -33,6 +34,7 @@ THRESHOLD = 0.28
 DIGITS = 9  # of a relevance; differences beyond are rounding, not ranking
 READ_CLOSELY = 20  # notes with most of the words are searched for the question word for word
 LITERAL = 0.5  # text of a note with a sign that is no word, such as "=>"
+_RELEVANCE = itemgetter(1)
 
 
 class Search:
@@ -48,21 +50,21 @@ class Search:
         """The best notes that meet the filters."""
         import numpy as np
 
-        if not len(self.landscape.visible):
+        if not self.landscape.notes:
             return []
         table = self._collection.table
         most = max(LOOKED_AT, 2 * limit)
         signals = self.signals(text, self._eligible(filters), most)
         evidence = VECTOR_WEIGHT * signals.vector + TEXT_WEIGHT * signals.text
-        found = np.flatnonzero(evidence > THRESHOLD)
-        boosts = table.boosts.all[signals.rows[found]]
-        relevance = np.minimum(np.round(evidence[found] + boosts, DIGITS), 1.0)
+        relevance = evidence + table.boosts.all.take(signals.rows)
+        relevance[evidence <= THRESHOLD] = 0.0
         pool = max(limit, POOL)
-        if len(found) > pool:
-            least = np.partition(relevance, -pool)[-pool]
-            found, relevance = found[relevance >= least], relevance[relevance >= least]
-        notes = [table.notes[row] for row in signals.rows[found].tolist()]
-        ranked = _ordered(notes, relevance.tolist(), found.tolist())[:pool]
+        found = strongest(relevance, pool)
+        ranked = _ordered(
+            [table.notes[row] for row in signals.rows.take(found).tolist()],
+            [min(1.0, round(value, DIGITS)) for value in relevance.take(found).tolist()],
+            found.tolist(),
+        )[:pool]
         shares = [exp((value - ranked[0][1]) / TEMPERATURE) for _, value, _ in ranked]
         whole = sum(shares)
         return [
@@ -91,12 +93,12 @@ class Search:
         signals = self.ranking.signals(query, eligible, most)
         if text.strip().isalnum():
             return signals  # a single word that is there stands there word for word
-        said = np.flatnonzero(signals.complete)
+        said = signals.complete.nonzero()[0]
         if len(said) > READ_CLOSELY:
-            least = np.partition(signals.words[said], -READ_CLOSELY)[-READ_CLOSELY]
-            said = said[signals.words[said] >= least - ROUNDING]
-        said = said[self._saying(text, signals.rows[said])]
-        signals.text[said] = np.minimum(1.0, signals.text[said] + PHRASE / TEXT_SCALE)
+            said = said.take(strongest(signals.words.take(said), READ_CLOSELY))
+        said = said[self._saying(text, signals.rows.take(said))]
+        if len(said):
+            signals.text[said] = np.minimum(1.0, signals.text[said] + PHRASE / TEXT_SCALE)
         return signals
 
     def _literally(self, text: str, eligible: "NDArray[Any] | None") -> Signals:
@@ -114,7 +116,8 @@ class Search:
         """Which of the rows have the text word for word."""
         import numpy as np
 
-        wording = folded(text).rstrip("?!.").split() or folded(text).split()
+        asked = folded(text)
+        wording = asked.rstrip("?!.").split() or asked.split()
         telling, whole = max(wording, key=len), " ".join(wording)
         notes = self._collection.table.notes
         said = (
@@ -134,7 +137,9 @@ def _ordered(
     notes: "list[MemoryNote]", relevance: list[float], places: list[int]
 ) -> "list[tuple[MemoryNote, float, int]]":
     """Best first; of equals the newer, then by id."""
-    ranked = sorted(zip(notes, relevance, places, strict=True), key=lambda one: one[0].id)
-    ranked.sort(key=lambda one: one[0].created_at, reverse=True)
-    ranked.sort(key=lambda one: one[1], reverse=True)
+    ranked = sorted(zip(notes, relevance, places, strict=True), key=_RELEVANCE, reverse=True)
+    if len(set(relevance)) < len(relevance):
+        ranked.sort(key=lambda one: one[0].id)
+        ranked.sort(key=lambda one: one[0].created_at, reverse=True)
+        ranked.sort(key=_RELEVANCE, reverse=True)
     return ranked

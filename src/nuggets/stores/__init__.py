@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from nuggets.errors import SettingsError
 
 if TYPE_CHECKING:
+    from nuggets.stores.adoption import Adopt
     from nuggets.stores.base import Store
-    from nuggets.stores.json_files import Adopt
 
 
 def open_store(url: str, adopt: "Adopt", *, short_lived: bool = False) -> "Store":

@@ -14,9 +14,11 @@ from nuggets.errors import StoreCorrupt, StoreError
 from nuggets.files import is_leftover, locked, replace_file, sync_directory, unwritable
 from nuggets.state import State
 from nuggets.stores import lines
+from nuggets.stores.adoption import Adopt
 from nuggets.stores.edits import read_edit
-from nuggets.stores.journal import Journal, Moved, Position
-from nuggets.stores.json_files import Adopt, JsonFileStore
+from nuggets.stores.journal import Journal
+from nuggets.stores.json_files import JsonFileStore
+from nuggets.stores.logs import Moved, Position
 from nuggets.stores.pictures import Pictures, Shown
 
 

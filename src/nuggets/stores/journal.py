@@ -1,248 +1,34 @@
-"""An append-only journal: one checksummed line per commit, one fsync, snapshots when it grows.
+"""Writing a journal: one line and one fsync per commit, a snapshot when the log has grown.
 
-    log-000000000001.jsonl       commits from revision 1 on
-    snapshot-000000000419.jsonl  everything at revision 419, written and synced before it counts
-    log-000000000420.jsonl       commits from revision 420 on
-
-A log is closed by a line that says so, so that whoever follows it knows to look for the next one.
-While a log is there, all later ones are there too. Knows revisions and changes, not what notes look
-like to people.
+Knows revisions and changes, not what notes look like to people. How it is read: logs.py.
 """
 
 import os
-from collections import deque
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
-from typing import Any, NamedTuple
 
 from nuggets import codec, times
-from nuggets.errors import StaleWrite, StoreBusy, StoreCorrupt, StoreError
-from nuggets.files import (
-    replace_file,
-    sync,
-    sync_directory,
-    sync_path,
-    unreadable,
-    unwritable,
-    write_all,
-)
-from nuggets.records import Changes, Commit
+from nuggets.errors import StaleWrite, StoreError
+from nuggets.files import replace_file, sync, sync_directory, sync_path, unwritable, write_all
+from nuggets.records import Changes
 from nuggets.state import State
 from nuggets.stores import lines
+from nuggets.stores.logs import FORMAT, Logs, Position, log_name, snapshot_name
 
-FORMAT = 1
 SNAPSHOT_BYTES = 1 << 20  # a log may always grow to this before it is folded into a snapshot
 HISTORY_BYTES = 64 << 20  # closed logs are kept for history and undo up to this much
-RECENT = 1024  # commits kept in memory, to answer what changed lately
-_ATTEMPTS = 3  # at reading what others are writing; two in a row never failed in the tests
 
 
-class Position(NamedTuple):
-    """How far into which log one has read."""
-
-    log: str = ""
-    inode: int = 0
-    offset: int = 0
-    revision: int = 0
-    at: str = ""  # the moment of that revision
-    closed: bool = False  # the log has its closing line: what follows stands in the next one
-
-
-class Step(NamedTuple):
-    """A commit as followers need it: what changed, and whose facts with it."""
-
-    revision: int
-    at: str
-    changes: Changes
-    fact_nuggets: frozenset[str]  # folded or not, as written: of facts put or dropped
-
-
-class Moved(Exception):
-    """The log that was followed is not what it was any more: load again."""
-
-
-class Journal:
-    """The files of one directory. Writing is for whoever holds the store's lock."""
-
-    def __init__(self, directory: str) -> None:
-        self.directory = directory
-
-    # --- reading ----------------------------------------------------------------------------
-
-    def load(self) -> tuple[State, Position, deque[Step]]:
-        """All that was ever committed, and the last steps."""
-        for attempt in range(_ATTEMPTS):
-            try:
-                return self._loaded()
-            except (Moved, FileNotFoundError):
-                continue  # a log was folded away between our looking and our opening
-            except StoreCorrupt:  # or a line was written while we read it
-                if attempt == _ATTEMPTS - 1:
-                    raise
-        raise StoreBusy(f"{self.directory} keeps changing while it is read; try again")
-
-    def _loaded(self) -> tuple[State, Position, deque[Step]]:
-        state, recent = State(), deque[Step](maxlen=RECENT)
-        snapshots, logs = self.names()
-        position = Position()
-        if snapshots:
-            position = self.load_snapshot(max(snapshots), state)
-        first = max((start for start in logs if start <= position.revision + 1), default=0)
-        for start in sorted(start for start in logs if start >= first):
-            if start > position.revision + 1:
-                raise self._gap(position.revision + 1, start)
-            begin = Position(logs[start], revision=position.revision, at=position.at)
-            for reached, step in self._steps(begin):
-                position = reached
-                if step is not None:
-                    state.apply(step.changes)
-                    recent.append(step)
-        return state, position, recent
-
-    def follow(self, position: Position) -> tuple[Position, list[Step]]:
-        """What was committed after a position; cheap when there is nothing."""
-        if not position.log:
-            raise Moved  # there is no log to follow yet
-        found: list[Step] = []
-        while True:
-            try:
-                for reached, step in self._steps(position):
-                    position = reached
-                    if step is not None:
-                        found.append(step)
-            except StoreCorrupt:
-                raise Moved from None  # a line was taken back; if it is worse, loading will tell
-            name = _log_name(position.revision + 1)
-            if name == position.log or not os.path.exists(self._path(name)):
-                return position, found
-            position = Position(name, revision=position.revision, at=position.at)
-
-    def moved_on(self, position: Position) -> bool:
-        """Is there anything after this position? One or two system calls when not."""
-        if not position.log:
-            snapshots, logs = self.names()
-            return any(number > position.revision for number in (*snapshots, *logs))
-        try:
-            status = os.stat(self._path(position.log))
-        except FileNotFoundError:
-            return True  # folded away while we slept
-        except OSError as problem:
-            raise unreadable(self._path(position.log), problem) from problem
-        if (status.st_ino, status.st_size) != (position.inode, position.offset):
-            return True
-        return position.closed and os.path.exists(self._path(_log_name(position.revision + 1)))
-
-    def commits(self, since: int) -> Iterator[Commit]:
-        """All commits after a revision that are still kept, oldest first, with what leads back."""
-        _, logs = self.names()
-        starts = [*sorted(logs), 0]
-        for start, following in pairwise(starts):
-            if following and following <= since + 1:
-                continue
-            position = Position(logs[start], revision=max(since, start - 1))
-            with suppress(Moved):  # folded away just now: as if it had been before we looked
-                for _, shape in self.entries(position):
-                    if "revision" in shape:
-                        yield Commit(
-                            shape["revision"],
-                            shape["at"],
-                            codec.changes_from_json(shape["changes"]),
-                            codec.changes_from_json(shape["before"]),
-                        )
-
-    def state_at(self, revision: int) -> tuple[State, str] | None:
-        """Everything as it was at an earlier revision, and the moment of that; None if the
-        history does not reach back so far."""
-        snapshots, _ = self.names()
-        state, position = State(), Position()
-        origin = max((number for number in snapshots if number <= revision), default=0)
-        if origin:
-            try:
-                position = self.load_snapshot(origin, state)
-            except FileNotFoundError:
-                return None
-        reached, at = origin, position.at
-        for commit in self.commits(origin) if origin < revision else ():
-            if commit.revision != reached + 1:
-                return None
-            state.apply(commit.changes)
-            reached, at = commit.revision, commit.at
-            if reached == revision:
-                break
-        return (state, at) if reached == revision else None
-
-    def load_snapshot(self, revision: int, state: State) -> Position:
-        path = self._path(_snapshot_name(revision))
-        end: dict[str, Any] = {}
-        with open(path, "rb") as file:
-            for number, written in enumerate(file, 1):
-                shape = lines.checked(written)
-                if shape is None:
-                    raise self._damaged(path, f"line {number}")
-                if "note" in shape:
-                    note = codec.note_from_json(shape["note"])
-                    state.notes[note.id] = note
-                elif "format" in shape:
-                    self._check_format(path, shape)
-                elif "end" in shape:
-                    end = shape
-                else:
-                    state.apply(codec.changes_from_json(shape))
-        if end.get("end") != revision:
-            raise self._damaged(path, "its end is missing")
-        return Position(revision=revision, at=end["at"])
-
-    def _steps(self, position: Position) -> Iterator[tuple[Position, Step | None]]:
-        for reached, shape in self.entries(position):
-            yield reached, _step(shape) if "revision" in shape else None
-
-    def entries(self, position: Position) -> Iterator[tuple[Position, dict[str, Any]]]:
-        """The whole lines after a position, each with the position after it. What is torn at the
-        very end was never committed."""
-        if not position.log:
-            return
-        path = self._path(position.log)
-        try:
-            file = open(path, "rb")  # noqa: SIM115 - closed by the with below
-        except FileNotFoundError:
-            raise Moved from None
-        except OSError as problem:
-            raise unreadable(path, problem) from problem
-        with file:
-            status = os.fstat(file.fileno())
-            if position.inode not in (0, status.st_ino) or status.st_size < position.offset:
-                raise Moved
-            position = position._replace(inode=status.st_ino)
-            yield position, {}
-            file.seek(position.offset)
-            for written in file:
-                shape = lines.checked(written)
-                if shape is None:
-                    if lines.is_torn(written + file.read(), position.offset):
-                        return
-                    raise self._damaged(path, f"byte {position.offset}")
-                position = position._replace(
-                    offset=position.offset + len(written), closed="closed" in shape
-                )
-                if "revision" not in shape:
-                    self._check_format(path, shape)
-                elif shape["revision"] <= position.revision:
-                    shape = {}  # known already, from a snapshot that was made amid this log
-                elif shape["revision"] != position.revision + 1:
-                    raise self._gap(position.revision + 1, shape["revision"])
-                else:
-                    position = position._replace(revision=shape["revision"], at=shape["at"])
-                yield position, shape
-
-    # --- writing ----------------------------------------------------------------------------
+class Journal(Logs):
+    """The truth of one directory. Writing is for whoever holds the store's lock."""
 
     def append(self, position: Position, at: str, changes: Changes, before: Changes) -> Position:
         """One more line, on the medium before this returns; nothing if anything goes wrong."""
         revision = position.revision + 1
         name, start = position.log, position.offset
         if not name or position.closed:
-            name, start = _log_name(revision), 0
+            name, start = log_name(revision), 0
         head = b"" if start else lines.line({"format": FORMAT})
         line = lines.line(
             {
@@ -252,7 +38,7 @@ class Journal:
                 "before": codec.changes_to_json(before),
             }
         )
-        path = self._path(name)
+        path = self.path(name)
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as problem:
@@ -261,7 +47,7 @@ class Journal:
             self._cut_torn_tail(descriptor, path, start)
             try:
                 write_all(descriptor, head)
-                if name == _log_name(revision):
+                if name == log_name(revision):
                     # Before the first line: whoever finds a line here may rely on the names.
                     self._sync_names(revision)
                 write_all(descriptor, line)
@@ -311,7 +97,7 @@ class Journal:
         if position.offset <= SNAPSHOT_BYTES:
             return False
         snapshots, _ = self.names()
-        size = os.path.getsize(self._path(snapshots[max(snapshots)])) if snapshots else 0
+        size = os.path.getsize(self.path(snapshots[max(snapshots)])) if snapshots else 0
         return position.offset > size
 
     def snapshot(self, state: State, position: Position) -> Position:
@@ -324,7 +110,7 @@ class Journal:
                 yield lines.line({"note": codec.note_to_json(note, vector=False)})
             yield lines.line({"end": position.revision, "at": position.at})
 
-        path = self._path(_snapshot_name(position.revision))
+        path = self.path(snapshot_name(position.revision))
         replace_file(path, parts(), durable=True)
         closed = self._close_log(position)
         with suppress(OSError):  # what is not pruned today is pruned with the next one
@@ -332,21 +118,29 @@ class Journal:
         return closed
 
     def _close_log(self, position: Position) -> Position:
-        """Not synced: if it gets lost, the log is simply longer than it had to be."""
-        path = self._path(position.log)
-        line = lines.line({"closed": position.revision})
+        """End the log and begin the next. Not synced: if that gets lost, the log is simply longer
+        than it had to be, and the first commit makes the name of the next one durable."""
+        path, following = self.path(position.log), self.path(log_name(position.revision + 1))
+        head = lines.line({"format": FORMAT})
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
             try:
-                write_all(descriptor, line)
+                write_all(descriptor, lines.line({"closed": position.revision}))
             except OSError:
                 os.ftruncate(descriptor, position.offset)
                 raise
             finally:
                 os.close(descriptor)
+            descriptor = os.open(following, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            try:
+                write_all(descriptor, head)
+                inode = os.fstat(descriptor).st_ino
+            finally:
+                os.close(descriptor)
         except OSError as problem:
             raise unwritable(path, problem) from problem
-        return position._replace(offset=position.offset + len(line), closed=True)
+        name = os.path.basename(following)
+        return Position(name, inode, len(head), position.revision, position.at)
 
     def _prune(self) -> None:
         """Keep two snapshots, should the newer be damaged, and a bounded history before them.
@@ -355,75 +149,16 @@ class Journal:
         """
         snapshots, logs = self.names()
         for revision in sorted(snapshots)[:-2]:
-            os.unlink(self._path(snapshots.pop(revision)))
+            os.unlink(self.path(snapshots.pop(revision)))
         needed = min(snapshots) + 1
         closed = list(pairwise(sorted(logs)))
-        sizes = {start: os.path.getsize(self._path(logs[start])) for start, _ in closed}
+        sizes = {start: os.path.getsize(self.path(logs[start])) for start, _ in closed}
         excess = sum(sizes.values()) - HISTORY_BYTES
         for start, following in closed:
             if excess <= 0 or following > needed:
                 return
-            os.unlink(self._path(logs[start]))
+            os.unlink(self.path(logs[start]))
             excess -= sizes[start]
-
-    # --- names and complaints ---------------------------------------------------------------
-
-    def names(self) -> tuple[dict[int, str], dict[int, str]]:
-        """Snapshots and logs by the revision in their names."""
-        found: dict[str, dict[int, str]] = {"snapshot": {}, "log": {}}
-        try:
-            there = os.listdir(self.directory)
-        except FileNotFoundError:
-            there = []
-        except OSError as problem:
-            raise unreadable(self.directory, problem) from problem
-        for name in there:
-            kind, _, rest = name.partition("-")
-            number = rest.removesuffix(".jsonl")
-            if kind in found and number != rest and number.isdecimal():
-                found[kind][int(number)] = name
-        return found["snapshot"], found["log"]
-
-    def _path(self, name: str) -> str:
-        return os.path.join(self.directory, name)
-
-    def _check_format(self, path: str, shape: dict[str, Any]) -> None:
-        if shape.get("format", FORMAT) != FORMAT:
-            raise StoreCorrupt(
-                f"{path} was written by a newer version of Nuggets; install that one to open it"
-            )
-
-    def _damaged(self, path: str, place: str) -> StoreCorrupt:
-        return StoreCorrupt(
-            f"{path} is damaged ({place}). Nothing was changed. "
-            "`nuggets doctor` shows what can be read, `nuggets doctor --fix` saves it"
-        )
-
-    def _gap(self, wanted: int, found: int) -> StoreCorrupt:
-        return StoreCorrupt(
-            f"{self.directory} goes from revision {wanted - 1} to {found}: a part is missing. "
-            "Nothing was changed. Put the missing log back, or run `nuggets doctor --fix`"
-        )
-
-
-def _log_name(revision: int) -> str:
-    return f"log-{revision:012d}.jsonl"
-
-
-def _snapshot_name(revision: int) -> str:
-    return f"snapshot-{revision:012d}.jsonl"
-
-
-def _step(shape: dict[str, Any]) -> Step:
-    changes = codec.changes_from_json(shape["changes"])
-    before = (note for note in shape["before"].get("put", ()) if note["kind"] == "fact")
-    nuggets = {note["nuggetName"] for note in before}
-    return Step(shape["revision"], shape["at"], changes, frozenset(nuggets | facts_of(changes)))
-
-
-def facts_of(changes: Changes) -> set[str]:
-    """The nuggets whose facts a change puts."""
-    return {note.nugget_name for note in changes.put if note.kind == "fact"}
 
 
 def next_moment(after: str, now: str) -> str:

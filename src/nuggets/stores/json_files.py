@@ -15,11 +15,9 @@ is in memory changes, so that a reader here never waits for a writer elsewhere.
 """
 
 import atexit
-import gc
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from weakref import WeakSet
@@ -27,20 +25,19 @@ from weakref import WeakSet
 from nuggets import times
 from nuggets.errors import StaleWrite, StoreBusy, StoreCorrupt, StoreError
 from nuggets.files import LOCK_SECONDS, is_leftover, locked, private_directory
-from nuggets.records import Changes, Commit, OutsideEdit, Touch
-from nuggets.state import State, merged
-from nuggets.stores.edits import Edited, read_edit
+from nuggets.records import Changes, Commit, Touch
+from nuggets.stores.adoption import Adopt as Adopt
+from nuggets.stores.adoption import Adoption
 from nuggets.stores.hits import Hits
-from nuggets.stores.journal import Journal, Moved, Position, Step, facts_of, next_moment
-from nuggets.stores.pictures import GRAPH_FIELDS, Pictures, Shown, version_of
+from nuggets.stores.journal import Journal, next_moment
+from nuggets.stores.logs import Step, facts_of
+from nuggets.stores.pictures import Pictures, Shown
+from nuggets.stores.replica import Replica
 from nuggets.text import folded
 
 LOOK_SECONDS = 0.5  # how often a long-lived process looks whether someone edited the files
 PAINT_SECONDS = 0.8  # how far its pictures may lag; a second is what users are promised
 HITS_BYTES = 1 << 16  # more recalls than this are taken into the journal at once
-
-Adopt = Callable[[State, State | None, OutsideEdit, str], Changes]
-"""Decide what an edit means: (what we hold, what its author saw or None, the edit, now)."""
 
 
 class JsonFileStore:
@@ -55,16 +52,13 @@ class JsonFileStore:
         clock: Callable[[], str] = times.now,
     ) -> None:
         self.directory = os.path.abspath(os.path.expanduser(directory))
-        self._adopt = adopt
         self._clock = clock
         self._paint_seconds = paint_seconds
         self._journal = Journal(os.path.join(self.directory, "journal"))
         self._hits = Hits(self._journal.directory)
         self._pictures = Pictures(self.directory)
-        self._state = State()
-        self._position = Position()
-        self._recent: deque[Step] = deque()
-        self._loaded = False
+        self._replica = Replica(self._journal)
+        self._adoption = Adoption(self._replica, self._pictures, adopt)
         self._looked = float("-inf")
         self._uncounted = False  # a recall of ours waits to be counted
         self._swept = False
@@ -83,21 +77,21 @@ class JsonFileStore:
     def read(self, since: int) -> tuple[Changes, int]:
         writable = self._look_outside()
         with self._mutex:
-            self._refresh()
+            self._replica.refresh()
+            revision = self._replica.position.revision
             if since == 0 and not writable:
-                return self._with_edits().everything(), self._position.revision
-            changes = self._changes(since)
+                return self._adoption.shown_with_edits(self._clock()).everything(), revision
+            changes = self._replica.changes(since)
             touches = self._hits.waiting() if since == 0 else self._hits.news()
-            return changes._replace(touches=(*changes.touches, *touches)), self._position.revision
+            return changes._replace(touches=(*changes.touches, *touches)), revision
 
     def write(self, changes: Changes, expected: int) -> int:
         with self.exclusive():
-            if self._position.revision != expected:
-                raise StaleWrite(
-                    f"revision {self._position.revision} is newer than {expected}; read again"
-                )
+            revision = self._replica.position.revision
+            if revision != expected:
+                raise StaleWrite(f"revision {revision} is newer than {expected}; read again")
             self._commit(changes)
-            return self._position.revision
+            return self._replica.position.revision
 
     @contextmanager
     def exclusive(self, wait_seconds: float = LOCK_SECONDS) -> Iterator[None]:
@@ -112,7 +106,7 @@ class JsonFileStore:
                 self._holds_lock = holds
                 try:
                     with self._mutex:
-                        self._refresh()
+                        self._replica.refresh()
                     self._sweep()
                     self._take_in_edits()
                     yield
@@ -125,7 +119,7 @@ class JsonFileStore:
     def touch(self, touches: Sequence[Touch]) -> None:
         with self._mutex:
             for touch in touches:
-                note = self._state.notes.get(touch.note_id)
+                note = self._replica.state.notes.get(touch.note_id)
                 if note and touch.session and touch.session not in note.hit_sessions:
                     self._uncounted = True
         if self._hits.append(touches) > HITS_BYTES:
@@ -138,57 +132,25 @@ class JsonFileStore:
         from nuggets.stores.erasing import erase
 
         with self.exclusive():
-            self._commit(Changes(action="recall"))  # recalls of it that wait come in, and go
+            for _ in range(2):  # those that a dead writer took, and those that came since
+                if self._hits.waiting():
+                    self._commit(Changes(action="recall"))  # so that they go with the rest
             self._paint()
             with self._mutex:
                 changed = erase(self.directory, note_ids)
-                self._loaded = False  # the files we were following are others now
-                self._refresh()
+                self._replica.loaded = False  # the files we were following are others now
+                self._replica.refresh()
             return changed
 
     def close(self) -> None:
         painter, self._painter = self._painter, None
         if painter is not None:
             painter.cancel()
-        if self._loaded and self._writer.acquire(timeout=LOCK_SECONDS):
+        if self._replica.loaded and self._writer.acquire(timeout=LOCK_SECONDS):
             try:
                 self._settle()  # once threads of our own are done
             finally:
                 self._writer.release()
-
-    # --- following the journal --------------------------------------------------------------
-
-    def _refresh(self) -> None:
-        """Take over what others committed."""
-        if self._loaded and not self._journal.moved_on(self._position):
-            return
-        if self._loaded:
-            with suppress(Moved):
-                self._position, steps = self._journal.follow(self._position)
-                for step in steps:
-                    self._state.apply(step.changes)
-                    self._recent.append(step)
-                return
-        with _collector_off():
-            self._state, self._position, self._recent = self._journal.load()
-        self._loaded = True
-
-    def _changes(self, since: int) -> Changes:
-        if since == 0:
-            return self._state.everything()
-        if since == self._position.revision:
-            return Changes()
-        steps = self._steps(since)
-        if steps is None:
-            raise StaleWrite(f"the history no longer reaches back to revision {since}; read it all")
-        return merged(step.changes for step in steps)
-
-    def _steps(self, since: int) -> list[Step] | None:
-        """All steps after a revision; None if they are not in memory."""
-        first = self._recent[0].revision if self._recent else self._position.revision + 1
-        if not first - 1 <= since <= self._position.revision:
-            return None
-        return [step for step in self._recent if step.revision > since]
 
     # --- committing, inside the lock --------------------------------------------------------
 
@@ -200,16 +162,17 @@ class JsonFileStore:
                     "Nothing was changed; try again"
                 )
             changes = changes._replace(touches=(*changes.touches, *touches))
-            at = next_moment(self._position.at, self._clock())
-            before = self._state.before(changes)
-            self._position = self._journal.append(self._position, at, changes, before)
+            at = next_moment(self._replica.position.at, self._clock())
+            before = self._replica.state.before(changes)
+            position = self._journal.append(self._replica.position, at, changes, before)
             nuggets = frozenset(facts_of(changes) | facts_of(before))
-            self._recent.append(Step(self._position.revision, at, changes, nuggets))
-            self._state.apply(changes)
+            self._replica.advance(position, Step(position.revision, at, changes, nuggets))
             self._uncounted = False
         with suppress(OSError, StoreError), self._mutex:  # it stands; the next one tries again
-            if self._journal.wants_snapshot(self._position):
-                self._position = self._journal.snapshot(self._state, self._position)
+            if self._journal.wants_snapshot(self._replica.position):
+                self._replica.position = self._journal.snapshot(
+                    self._replica.state, self._replica.position
+                )
 
     def _settle(self) -> None:
         """Count our recalls and paint what is stale, unless someone else is writing: then they
@@ -235,16 +198,16 @@ class JsonFileStore:
 
     def _look_outside(self) -> bool:
         """Take in what people and other programs wrote; False where nothing can be written."""
-        if time.monotonic() - self._looked < LOOK_SECONDS and self._loaded:
+        if time.monotonic() - self._looked < LOOK_SECONDS and self._replica.loaded:
             return True
         with self._mutex:
-            self._refresh()
-            if self._foreign():
-                self._refresh()  # a writer may have painted just after our last look
-            if not self._foreign():
+            self._replica.refresh()
+            if self._adoption.foreign():
+                self._replica.refresh()  # a writer may have painted just after our last look
+            if not self._adoption.foreign():
                 self._looked = time.monotonic()
                 return True
-            born = self._position.revision > 0
+            born = self._replica.position.revision > 0
         try:
             with self.exclusive(wait_seconds=0 if born else LOCK_SECONDS):
                 pass  # takes them in on the way
@@ -256,102 +219,20 @@ class JsonFileStore:
             return False
         return True
 
-    def _foreign(self) -> list[str]:
-        return self._pictures.foreign(self._wrote, self._took_in)
-
-    def _wrote(self, path: str, shown: Shown) -> bool:
-        """Is a picture that shows this one of our own? One from another shelf would look alike."""
-        if shown.revision > self._position.revision:
-            return False
-        moment = self._moment(shown.revision)
-        if moment is None:
-            known = folded(self._pictures.name_of(path)) in self._state.nuggets
-            if known or path == self._pictures.graph_path:
-                return True  # too old to be proved, and too likely to read all history for it
-            past = self._past(shown.revision)
-            moment = past[1] if past else None
-        return moment == shown.saved_at
-
-    def _moment(self, revision: int) -> str | None:
-        if revision == self._position.revision:
-            return self._position.at
-        place = revision - (self._recent[0].revision if self._recent else revision + 1)
-        return self._recent[place].at if 0 <= place < len(self._recent) else None
-
-    def _took_in(self, label: str, version: list[int]) -> bool:
-        return self._state.marks.get(label) == version
-
     def _take_in_edits(self) -> None:
         """Inside the lock: what others wrote becomes commits of its own, painted at once, so that
         nobody takes it in a second time."""
         self._looked = time.monotonic()
         with self._mutex:
-            edits = self._edits()
+            edits = self._adoption.edits()
         for edited, base in edits:
-            changes = self._adopted(self._state, edited, base)
+            changes = self._adoption.changes(self._replica.state, edited, base, self._clock())
             if changes is not None:
                 self._commit(changes)
             self._pictures.took_in(edited.path, edited.status)
         if edits:
             with suppress(StoreError):
                 self._paint()
-
-    def _with_edits(self) -> State:
-        """What a reader sees where the edits can be read but nothing can be written."""
-        state = self._state.copy()
-        for edited, base in self._edits():
-            changes = self._adopted(state, edited, base)
-            if changes is not None:
-                state.apply(changes)
-        return state
-
-    def _edits(self) -> list[tuple[Edited, State | None]]:
-        """Every edited file with what its author saw."""
-        edits = [read_edit(path, self._pictures.graph_path) for path in self._foreign()]
-        claimed = self._pictures.claimed()
-        seen: set[str] = set()
-        found = []
-        for edited in edits:
-            base = self._base(edited, claimed)
-            fold = folded(edited.edit.nugget.name) if edited.edit.nugget else ""
-            # Of two spellings of a name the second only adds: it cannot mean the first is gone.
-            found.append((edited, None if fold in seen else base))
-            seen.add(fold)
-        return found
-
-    def _base(self, edited: Edited, claimed: Shown | None) -> State | None:
-        """The state that an edited file showed before; None if it never was a picture of ours."""
-        if self._position.revision == 0:
-            return State()  # nothing is ours yet
-        if edited.shown is None:
-            return self._state.copy()  # a program wrote it whole: what it saw last, we suppose
-        past = self._past(edited.shown.revision)
-        if past is None and edited.edit.nugget is not None and claimed is not None:
-            # Too long ago to be looked up. The graph says how far all the pictures are.
-            edited, past = edited._replace(shown=claimed), self._past(claimed.revision)
-        if past is None or edited.shown is None or past[1] != edited.shown.saved_at:
-            return None
-        return past[0]
-
-    def _past(self, revision: int) -> tuple[State, str] | None:
-        if revision == self._position.revision:
-            return self._state.copy(), self._position.at
-        return self._journal.state_at(revision)
-
-    def _adopted(self, state: State, edited: Edited, base: State | None) -> Changes | None:
-        """The changes that take a file in; None if it says nothing new."""
-        changes = self._adopt(state, base, edited.edit, self._clock())
-        marks = dict(changes.marks)
-        if edited.edit.nugget is None:
-            fields = dict(edited.fields)
-            if edited.shown is None:
-                fields = {**state.marks.get(GRAPH_FIELDS, {}), **fields}
-            if fields != state.marks.get(GRAPH_FIELDS, {}):
-                marks[GRAPH_FIELDS] = fields or None
-        if changes._replace(action="", client="", marks=marks) == Changes():
-            return None
-        marks[self._pictures.label(edited.path)] = version_of(edited.status)
-        return changes._replace(marks=marks)
 
     # --- painting them ----------------------------------------------------------------------
 
@@ -373,11 +254,11 @@ class JsonFileStore:
                     self._paint()
 
     def _is_stale(self) -> bool:
-        shown = Shown(self._position.revision, self._position.at)
+        shown = Shown(self._replica.position.revision, self._replica.position.at)
         if not shown.revision:
             return False
         return self._pictures.shown() != shown or bool(
-            self._pictures.incomplete(self._state.nuggets)
+            self._pictures.incomplete(self._replica.state.nuggets)
         )
 
     def _paint(self) -> None:
@@ -386,24 +267,24 @@ class JsonFileStore:
         if not self._is_stale():
             return
         shown = self._pictures.shown()
-        steps = self._steps(shown.revision) if shown else None
+        steps = self._replica.steps(shown.revision) if shown else None
         notes: set[str] | None = None
-        nuggets = set(self._state.nuggets)
+        nuggets = set(self._replica.state.nuggets)
         if steps is not None:
             notes, nuggets = set(), set()
             for step in steps:
                 notes |= _ids(step.changes)
                 nuggets |= self._nuggets_shown(step)
-        nuggets |= self._pictures.incomplete(self._state.nuggets)
-        now = Shown(self._position.revision, self._position.at)
-        self._pictures.paint(self._state, now, notes, nuggets)
+        nuggets |= self._pictures.incomplete(self._replica.state.nuggets)
+        now = Shown(self._replica.position.revision, self._replica.position.at)
+        self._pictures.paint(self._replica.state, now, notes, nuggets)
 
     def _nuggets_shown(self, step: Step) -> set[str]:
         """Folded names of the nuggets whose files a step changes."""
         names = {config.name for config in step.changes.put_nuggets}
         names.update(step.changes.drop_nuggets, step.fact_nuggets)
         for touch in step.changes.touches:
-            note = self._state.notes.get(touch.note_id)
+            note = self._replica.state.notes.get(touch.note_id)
             if note is not None:
                 names.add(note.nugget_name)
         return set(map(folded, names))
@@ -412,18 +293,6 @@ class JsonFileStore:
 def _ids(changes: Changes) -> set[str]:
     touched = (touch.note_id for touch in changes.touches)
     return {*(note.id for note in changes.put), *changes.drop, *touched}
-
-
-@contextmanager
-def _collector_off() -> Iterator[None]:
-    """Loading makes many objects and no garbage: the collector would only look at them all."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 _stores: WeakSet[JsonFileStore] = WeakSet()

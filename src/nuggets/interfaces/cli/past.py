@@ -4,7 +4,6 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 
 from nuggets import codec
-from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.notes import NAME_HELP
 from nuggets.interfaces.cli.printing import one_line, styled
@@ -19,8 +18,6 @@ def _history_arguments(parser: ArgumentParser) -> None:
 
 
 def _history(call: Call) -> Outcome:
-    if call.options.limit < 1:
-        raise InvalidInput("--limit is at least 1")
     commits = call.shelf.history(call.options.note, call.options.limit)
     lines = [line for commit in commits for line in commit_lines(commit)]
     return Outcome([codec.commit_to_json(c) for c in commits], lines or ["Nothing was done yet."])

@@ -14,8 +14,10 @@ from nuggets.files import replace_file
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import printable
 from nuggets.interfaces.scheduler import Heartbeat, summary, tick
+from nuggets.settings import SETTINGS, Settings
 
 MARK = "# nuggets: daily clean-up"
+_OF_A_SHELL = ("dir", "session", "project")  # the first is an option; the others are of one shell
 
 
 class Plan(NamedTuple):
@@ -97,7 +99,7 @@ def _uninstall(call: Call) -> Outcome:
 
 def _plan(call: Call) -> Plan:
     hour, minute = call.settings["reflection_hour"], call.settings["reflection_minute"]
-    program = [sys.executable, "-m", "nuggets"]
+    program = [*_environment(call.settings), sys.executable, "-m", "nuggets"]
     if call.settings.origins["dir"] != "default":
         program += ["--dir", os.path.abspath(os.path.expanduser(call.settings["dir"]))]
     program += ["schedule", "run", "--once"]
@@ -111,6 +113,16 @@ def _plan(call: Call) -> Plan:
         "neither a systemd user session, launchd nor crontab is here; keep "
         "`nuggets schedule run` running instead, or let your agent's server do it"
     )
+
+
+def _environment(settings: Settings) -> list[str]:
+    """A timer starts with hardly any environment: what counts of ours has to be said again."""
+    variables = [
+        f"{setting.variable}={settings[setting.name]}"
+        for setting in SETTINGS
+        if settings.origins[setting.name] == "environment" and setting.name not in _OF_A_SHELL
+    ]
+    return ["/usr/bin/env", *variables] if variables else []
 
 
 def _has_systemd() -> bool:

@@ -5,7 +5,11 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-_TOOLS_WITH_FILES = "Read|Edit|MultiEdit|Write|NotebookEdit"
+# the tools that name a file: for all others a hook would be a process for nothing
+_CLAUDE_FILE_TOOLS = "Read|Edit|MultiEdit|Write|NotebookEdit"
+_CODEX_FILE_TOOLS = "^apply_patch$"  # it reads by shell commands, which name no file
+_GEMINI_FILE_TOOLS = "^(read_file|write_file|replace)$"
+_GEMINI_COMPRESSING = "manual"  # "auto" is said at every turn, before it is known to be needed
 
 
 class Member(NamedTuple):
@@ -72,6 +76,11 @@ def _server(command: list[str]) -> dict[str, Any]:
     return {"command": command[0], "args": [*command[1:], "mcp"]}
 
 
+def _group(matcher: str, run: Mapping[str, Any]) -> dict[str, Any]:
+    """Hooks as Claude Code, Codex and Gemini group them: for which tools or reasons, then what."""
+    return {**({"matcher": matcher} if matcher else {}), "hooks": [dict(run)]}
+
+
 def _claude_code(root: str, user: bool, command: list[str]) -> list[Piece]:
     servers = ".claude.json" if user else ".mcp.json"
     settings = os.path.join(root, ".claude", "settings.json")
@@ -79,14 +88,15 @@ def _claude_code(root: str, user: bool, command: list[str]) -> list[Piece]:
     def hook(event: str, name: str, timeout: int, matcher: str = "", later: bool = False) -> Item:
         run = {"type": "command", "command": command[0], "args": [*command[1:], "hook", name]}
         more = {"async": True} if later else {}  # the agent does not wait for it
-        entry: dict[str, Any] = {"hooks": [{**run, **more, "timeout": timeout}]}
-        return Item(settings, ("hooks", event), {"matcher": matcher, **entry} if matcher else entry)
+        return Item(
+            settings, ("hooks", event), _group(matcher, {**run, **more, "timeout": timeout})
+        )
 
     return [
         Member(os.path.join(root, servers), ("mcpServers", "nuggets"), _server(command)),
         hook("SessionStart", "session-start", 5, "startup|resume|clear|compact"),
         hook("UserPromptSubmit", "user-prompt", 3),
-        hook("PostToolUse", "post-tool", 10, _TOOLS_WITH_FILES, later=True),
+        hook("PostToolUse", "post-tool", 10, _CLAUDE_FILE_TOOLS, later=True),
         hook("PreCompact", "pre-compact", 10),
         hook("Stop", "stop", 20, later=True),
     ]
@@ -98,16 +108,16 @@ def _codex(root: str, user: bool, command: list[str]) -> list[Piece]:
     found: list[Piece] = [
         Table(os.path.join(folder, "config.toml"), ("mcp_servers", "nuggets"), _server(command))
     ]
-    for event, name, timeout in (
-        ("SessionStart", "session-start", 5),
-        ("UserPromptSubmit", "user-prompt", 3),
-        ("PostToolUse", "post-tool", 10),
-        ("PreCompact", "pre-compact", 10),
-        ("Stop", "stop", 20),
+    for event, name, timeout, matcher in (
+        ("SessionStart", "session-start", 5, ""),
+        ("UserPromptSubmit", "user-prompt", 3, ""),
+        ("PostToolUse", "post-tool", 10, _CODEX_FILE_TOOLS),
+        ("PreCompact", "pre-compact", 10, ""),
+        ("Stop", "stop", 20, ""),
     ):
         line = shlex.join([*command, "hook", name, "--host", "codex"])
         run = {"type": "command", "command": line, "timeout": timeout}
-        found.append(Item(hooks, ("hooks", event), {"hooks": [run]}))
+        found.append(Item(hooks, ("hooks", event), _group(matcher, run)))
     return found
 
 
@@ -133,12 +143,12 @@ def _cursor(root: str, user: bool, command: list[str]) -> list[Piece]:
 def _gemini(root: str, user: bool, command: list[str]) -> list[Piece]:
     settings = os.path.join(root, ".gemini", "settings.json")
     found: list[Piece] = [Member(settings, ("mcpServers", "nuggets"), _server(command))]
-    for event, name, milliseconds in (
-        ("SessionStart", "session-start", 5000),
-        ("BeforeAgent", "user-prompt", 3000),
-        ("AfterTool", "post-tool", 5000),
-        ("PreCompress", "pre-compact", 5000),
-        ("AfterAgent", "stop", 5000),
+    for event, name, milliseconds, matcher in (
+        ("SessionStart", "session-start", 5000, ""),
+        ("BeforeAgent", "user-prompt", 3000, ""),
+        ("AfterTool", "post-tool", 5000, _GEMINI_FILE_TOOLS),
+        ("PreCompress", "pre-compact", 5000, _GEMINI_COMPRESSING),
+        ("AfterAgent", "stop", 5000, ""),
     ):
         run = {
             "name": f"nuggets-{name}",
@@ -146,7 +156,7 @@ def _gemini(root: str, user: bool, command: list[str]) -> list[Piece]:
             "command": shlex.join([*command, "hook", name, "--host", "gemini"]),
             "timeout": milliseconds,
         }
-        found.append(Item(settings, ("hooks", event), {"hooks": [run]}))
+        found.append(Item(settings, ("hooks", event), _group(matcher, run)))
     return found
 
 

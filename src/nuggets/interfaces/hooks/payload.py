@@ -29,6 +29,7 @@ HOST_NAMES = {  # our event -> what the answer has to call it where the host did
     "session-start": "SessionStart",
     "user-prompt": "UserPromptSubmit",
 }
+_CONTEXT, _CONTEXT_END = "<hook_context>", "</hook_context>"
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "target_file", "path")
 _READERS = frozenset(("read", "readfile", "readmanyfiles", "view"))
 _WRITERS = frozenset(
@@ -62,7 +63,7 @@ def event_of(argument: str, host: str, sent: Mapping[str, Any]) -> Event:
         spelled,
         _text(sent, "session_id", "conversation_id", "sessionID", "sessionId")[:200],
         _text(sent, "cwd", "directory") or _first_root(sent) or os.getcwd(),
-        _text(sent, "prompt", "user_prompt", "message"),
+        _own_words(_text(sent, "prompt", "user_prompt", "message")),
         _text(sent, "source", "trigger", "reason"),
         _text(sent, "tool_name", "toolName") or (spelled if _known(spelled) == "post-tool" else ""),
         tool_input,
@@ -99,6 +100,14 @@ def _letters(name: str) -> str:
 
 def _text(sent: Mapping[str, Any], *names: str) -> str:
     return next((v for name in names if isinstance(v := sent.get(name), str) and v), "")
+
+
+def _own_words(prompt: str) -> str:
+    """Without what hooks have put into it: Gemini hands on its start's context with the prompt."""
+    while _CONTEXT in prompt:
+        before, _, rest = prompt.partition(_CONTEXT)
+        prompt = before + rest.partition(_CONTEXT_END)[2]
+    return prompt.strip()
 
 
 def _first_root(sent: Mapping[str, Any]) -> str:

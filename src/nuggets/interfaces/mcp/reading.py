@@ -103,8 +103,9 @@ def _get(asked: Asked, given: Json) -> Answer:
     start = max(0, given.get("offset", 0))
     page = note.content[start : start + PAGE]
     shape = codec.note_to_json(note._replace(content=page, hit_sessions=()), vector=False)
-    lines = [PREFACE, _shown(asked, note, page), f"tags: {', '.join(note.tags)}"]
-    lines += [f"linked to {link.to}: {one_line(link.reason, LINE)}" for link in note.links[:20]]
+    around = [f"tags: {', '.join(note.tags)}"]
+    around += [f"linked to {link.to}: {one_line(link.reason, LINE)}" for link in note.links[:20]]
+    lines = [PREFACE, _shown(asked, note, "\n".join([page, "", *around]))]
     if start + PAGE < len(note.content):
         shape["nextOffset"] = start + PAGE
         lines.append(f"There is more: get_note with offset {start + PAGE}.")

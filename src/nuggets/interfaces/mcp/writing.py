@@ -23,7 +23,7 @@ _META = {"scope": one_of(SCOPES), "stability": one_of(STABILITIES)}
 
 
 def _remember(asked: Asked, given: Json) -> Answer:
-    _refuse_unfit(given["key"], given["value"])
+    _refuse_unfit(f"{given['key']}: {given['value']}")
     nugget, key, value = given.pop("nugget"), given.pop("key"), given.pop("value")
     if not _is_known_everywhere(asked, nugget, key):
         given.update(_home(asked, nugget, key, given))
@@ -39,7 +39,7 @@ def _forget(asked: Asked, given: Json) -> Answer:
 
 
 def _create(asked: Asked, given: Json) -> Answer:
-    _refuse_unfit(given["title"], given["content"], *given.get("tags", ()))
+    _refuse_unfit(f"{given['title']}: {given['content']}", *given.get("tags", ()))
     nugget, title, content = given.pop("nugget"), given.pop("title"), given.pop("content")
     given.update(_home(asked, nugget, title, given))
     note = asked.shelf.create_note(nugget, title, content, given.pop("tags", ()), **given)
@@ -50,7 +50,8 @@ def _edit(asked: Asked, given: Json) -> Answer:
     name = given.pop("note")
     if not given:
         raise InvalidInput("say what to change: content, title, tags, hidden or metadata")
-    _refuse_unfit(given.get("title", ""), given.get("content", ""), *given.get("tags", ()))
+    title = given.get("title") or asked.shelf.get_note(name, session=None).title
+    _refuse_unfit(f"{title}: {given.get('content', '')}", *given.get("tags", ()))
     note = asked.shelf.edit_note(name, **given)
     return receipt("Archived" if note.hidden else "Changed", note)
 
@@ -76,6 +77,7 @@ def _link(asked: Asked, given: Json) -> Answer:
 
 
 def _merge(asked: Asked, given: Json) -> Answer:
+    _refuse_unfit(given.get("reason", ""))
     note = asked.shelf.merge_notes(given["target"], given["source"], given.get("reason", ""))
     return receipt(f"Merged {given['source']!r:.80} into", note)
 

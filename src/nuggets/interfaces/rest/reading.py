@@ -18,6 +18,7 @@ from nuggets.interfaces.rest.operation import (
     whole,
 )
 from nuggets.interfaces.rest.shapes import COUNT
+from nuggets.project import name_of
 from nuggets.records import KINDS, SCOPES, TYPES
 from nuggets.shelf import NuggetShelf
 
@@ -45,7 +46,7 @@ def _summary(shelf: NuggetShelf, given: Given) -> Any:
     nuggets = shelf.list()
     return {
         "revision": shelf.revision,
-        "project": shelf.project.removesuffix("/.git").rpartition("/")[2],
+        "project": name_of(shelf.project),
         "nuggets": [views.status(status) for status in nuggets],
     }
 

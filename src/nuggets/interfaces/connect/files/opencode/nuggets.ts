@@ -2,6 +2,7 @@
 // opencode.json gives the tools; this plugin calls `nuggets hook` at the right moments.
 
 import { spawn } from "node:child_process";
+import type { Plugin } from "@opencode-ai/plugin";
 
 const PATIENCE_MS = 3_000;
 
@@ -27,38 +28,50 @@ function hook(event: string, sent: Record<string, unknown>): Promise<string> {
   });
 }
 
-export const Nuggets = async ({ directory }: { directory: string }) => {
+export const Nuggets: Plugin = async ({ directory }) => {
   const greeted = new Set<string>();
+  const compacted = new Set<string>();
+
+  async function start(session: string): Promise<string> {
+    if (greeted.has(session)) return "";
+    greeted.add(session);
+    const source = compacted.delete(session) ? "compact" : "startup";
+    return hook("session-start", { session_id: session, cwd: directory, source });
+  }
+
   return {
-    "chat.message": async (input: any, output: any) => {
-      const session = input?.sessionID ?? "";
-      const said = (output?.parts ?? []).filter((part: any) => part.type === "text");
-      const prompt = said.map((part: any) => part.text).join("\n");
-      const about = { session_id: session, cwd: directory };
-      const parts: string[] = [];
-      if (!greeted.has(session)) {
-        greeted.add(session);
-        parts.push(await hook("session-start", { ...about, source: "startup" }));
-      }
-      parts.push(await hook("user-prompt", { ...about, prompt }));
-      const context = parts.filter(Boolean).join("\n");
-      if (context && said.length > 0) said[0].text = `${context}\n\n${said[0].text}`;
+    "chat.message": async ({ sessionID }, { parts }) => {
+      const said = parts.filter((part) => part.type === "text" && !part.synthetic);
+      const words = said.map((part) => (part.type === "text" ? part.text : "")).join("\n");
+      const prompt = words.replace(/^"([^"]*)"\s*$/, "$1"); // `opencode run` puts it in quotes
+      const told = [
+        await start(sessionID),
+        await hook("user-prompt", { session_id: sessionID, cwd: directory, prompt }),
+      ];
+      const text = told.filter(Boolean).join("\n");
+      const last = said.at(-1);
+      // a part of its own, which the model reads and the person's words do not show; ids sort
+      if (text && last?.type === "text")
+        parts.push({ ...last, id: `${last.id}n`, text, synthetic: true });
     },
-    "tool.execute.after": async (input: any) => {
+    "tool.execute.after": async ({ sessionID, tool, args }) => {
       void hook("post-tool", {
-        session_id: input?.sessionID ?? "",
+        session_id: sessionID,
         cwd: directory,
-        tool_name: input?.tool ?? "",
-        tool_input: input?.args ?? {},
+        tool_name: tool,
+        tool_input: args ?? {},
       });
     },
-    event: async ({ event }: { event: any }) => {
-      const about = { session_id: event?.properties?.sessionID ?? "", cwd: directory };
-      if (event?.type === "session.idle") void hook("stop", about);
-      if (event?.type === "session.compacted") greeted.delete(about.session_id);
+    event: async ({ event }) => {
+      if (event.type === "session.idle")
+        void hook("stop", { session_id: event.properties.sessionID, cwd: directory });
+      if (event.type === "session.compacted") {
+        greeted.delete(event.properties.sessionID);
+        compacted.add(event.properties.sessionID);
+      }
     },
-    "experimental.session.compacting": async (input: any) => {
-      await hook("pre-compact", { session_id: input?.sessionID ?? "", cwd: directory });
+    "experimental.session.compacting": async ({ sessionID }) => {
+      await hook("pre-compact", { session_id: sessionID, cwd: directory });
     },
   };
 };

@@ -2,7 +2,7 @@
 // Everything is done by the `nuggets` command; this file only carries words to it and back.
 
 import { spawn } from "node:child_process";
-import type { ExtensionAPI } from "@mariozechner/pi-coding-agent";
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 
 const PATIENCE_MS = 10_000;
 
@@ -28,7 +28,7 @@ function text(properties: Record<string, string>, optional: string[] = []) {
     { type: "string", description },
   ]);
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
-  return { type: "object", properties: Object.fromEntries(described), required } as any;
+  return { type: "object", properties: Object.fromEntries(described), required };
 }
 
 export default function (pi: ExtensionAPI) {
@@ -49,22 +49,22 @@ export default function (pi: ExtensionAPI) {
     name: string,
     label: string,
     description: string,
-    parameters: any,
-    call: (given: any) => { args: string[]; input?: string },
+    parameters: ReturnType<typeof text>,
+    call: (given: Record<string, string>) => { args: string[]; input?: string },
   ) {
     pi.registerTool({
       name,
       label,
       description,
       parameters,
-      async execute(_id: string, given: any) {
-        const { args, input } = call(given);
-        const said = await run(args, input ?? "", process.cwd());
+      async execute(_id, given, _signal, _onUpdate, ctx) {
+        const { args, input } = call(given as Record<string, string>);
+        const said = await run(args, input ?? "", ctx.cwd);
         const shown = said || '{"error":{"code":"error","message":"nuggets did not answer"}}';
         const fenced = `<nuggets-memory>\n${shown.replace(/<(?=\s*\/?\s*nuggets-memory)/gi, "&lt;")}\n</nuggets-memory>`;
         return { content: [{ type: "text", text: fenced }], details: {} };
       },
-    } as any);
+    });
   }
 
   tool(
@@ -116,34 +116,37 @@ export default function (pi: ExtensionAPI) {
     ({ query }) => ({ args: ["search", "--json", "--session", session || "pi", "--", query] }),
   );
 
-  pi.on("session_start", async (_event: any, ctx: any) => {
-    session = ctx?.sessionManager?.getSessionFile?.() ?? `pi-${process.pid}-${Date.now()}`;
+  let beginning = "startup"; // why the context is without what memory holds; "" once it is told
+  pi.on("session_start", async (event, ctx) => {
+    session = ctx.sessionManager.getSessionId();
+    const continued = event.reason === "resume" || event.reason === "fork";
+    beginning = continued ? event.reason : "startup";
   });
 
-  let greeted = false;
-  pi.on("before_agent_start", async (event: any, ctx: any) => {
-    const cwd = ctx?.cwd ?? process.cwd();
-    const parts = greeted ? [] : [await hook("session-start", { source: "startup" }, cwd)];
-    greeted = true;
-    parts.push(await hook("user-prompt", { prompt: event?.prompt ?? "" }, cwd));
+  pi.on("before_agent_start", async (event, ctx) => {
+    const parts = beginning ? [await hook("session-start", { source: beginning }, ctx.cwd)] : [];
+    beginning = "";
+    parts.push(await hook("user-prompt", { prompt: event.prompt }, ctx.cwd));
     const content = parts.filter(Boolean).join("\n");
     if (!content) return undefined;
     return { message: { customType: "nuggets-memory", content, display: false } };
   });
 
-  pi.on("tool_result", async (event: any, ctx: any) => {
-    const sent = { tool_name: event?.toolName ?? "", tool_input: event?.input ?? {} };
-    void hook("post-tool", sent, ctx?.cwd ?? process.cwd());
+  pi.on("tool_result", async (event, ctx) => {
+    void hook("post-tool", { tool_name: event.toolName, tool_input: event.input }, ctx.cwd);
     return undefined;
   });
 
-  pi.on("session_before_compact", async (_event: any, ctx: any) => {
-    await hook("pre-compact", {}, ctx?.cwd ?? process.cwd());
-    greeted = false;
+  pi.on("session_before_compact", async (_event, ctx) => {
+    await hook("pre-compact", {}, ctx.cwd);
     return undefined;
   });
 
-  pi.on("agent_end", async (_event: any, ctx: any) => {
-    void hook("stop", {}, ctx?.cwd ?? process.cwd());
+  pi.on("session_compact", async () => {
+    beginning = "compact";
+  });
+
+  pi.on("agent_end", async (_event, ctx) => {
+    void hook("stop", {}, ctx.cwd);
   });
 }

@@ -1,13 +1,13 @@
 // The daily clean-up of memory as a tool of Pi, for its maintenance window or when asked.
 
 import { spawn } from "node:child_process";
-import type { ExtensionAPI } from "@mariozechner/pi-coding-agent";
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 
 const PATIENCE_MS = 60_000;
 
-function run(args: string[]): Promise<string> {
+function run(args: string[], cwd: string): Promise<string> {
   return new Promise((resolve) => {
-    const child = spawn("nuggets", args, { stdio: ["ignore", "pipe", "ignore"] });
+    const child = spawn("nuggets", args, { cwd, stdio: ["ignore", "pipe", "ignore"] });
     const timer = setTimeout(() => child.kill(), PATIENCE_MS);
     let said = "";
     child.stdout.on("data", (part) => (said += part));
@@ -32,13 +32,16 @@ export default function (pi: ExtensionAPI) {
         nugget: { type: "string", description: "only this topic" },
         limit: { type: "integer", description: "notes to inspect at most" },
       },
-    } as any,
-    async execute(_id: string, given: any) {
-      const args = ["reflect", "--json"];
-      if (given?.nugget) args.push("--nugget", String(given.nugget));
-      if (given?.limit) args.push("--limit", String(given.limit));
-      const said = await run(args);
-      return { content: [{ type: "text", text: said || "nuggets did not answer" }], details: {} };
     },
-  } as any);
+    async execute(_id, given, _signal, _onUpdate, ctx) {
+      const { nugget, limit } = given as { nugget?: string; limit?: number };
+      const args = ["reflect", "--json"];
+      if (nugget) args.push("--nugget", nugget);
+      if (limit) args.push("--limit", String(limit));
+      const said = await run(args, ctx.cwd);
+      const shown = said || '{"error":{"code":"error","message":"nuggets did not answer"}}';
+      const fenced = `<nuggets-memory>\n${shown.replace(/<(?=\s*\/?\s*nuggets-memory)/gi, "&lt;")}\n</nuggets-memory>`;
+      return { content: [{ type: "text", text: fenced }], details: {} };
+    },
+  });
 }

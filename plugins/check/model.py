@@ -1,0 +1,153 @@
+"""A stand-in for the model services of five hosts: asks for one file to be read, then is done.
+
+Speaks just enough of each service's streaming form for a real host to run a whole turn against it,
+and keeps every request, so that one can see what the host's model would have read.
+
+    python model.py PORT LOG FILE
+"""
+
+import json
+import sys
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+# how each host's model asks for a file, in the order in which they are tried
+READERS = (
+    ("Read", "file_path"),  # Claude Code
+    ("read_file", "file_path"),  # Gemini
+    ("read", "filePath"),  # opencode
+    ("read", "path"),  # Pi
+)
+# Codex reads by shell commands, which say no file; its patches do
+PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: {0}.new\n+x\n*** End Patch\nEOF"
+USAGE = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
+
+
+class Model(BaseHTTPRequestHandler):
+    """One request of a host."""
+
+    log = ""
+    file = ""
+
+    def do_GET(self) -> None:
+        self._send("application/json", b'{"data": [], "models": []}')
+
+    def do_POST(self) -> None:
+        raw = self.rfile.read(int(self.headers.get("content-length", 0)))
+        asked = json.loads(raw or b"{}")
+        with open(self.log, "a", encoding="utf-8") as log:
+            log.write(json.dumps({"path": self.path, "asked": asked}) + "\n")
+        path = self.path.partition("?")[0]
+        if path.endswith("/messages"):
+            self._stream(anthropic(asked, self.file), named=True)
+        elif path.endswith("/responses"):
+            self._stream(responses(asked, self.file), named=True)
+        elif path.endswith("/chat/completions"):
+            self._stream(completions(asked, self.file), named=False)
+        elif "GenerateContent" in path or "generateContent" in path:
+            answers = list(gemini(asked, self.file))
+            if "stream" in path:
+                self._stream(iter(answers), named=False)
+            else:
+                self._send("application/json", json.dumps(answers[0]).encode())
+        else:
+            self._send("application/json", b'{"input_tokens": 1, "totalTokens": 1}')
+
+    def _stream(self, events: Iterator[dict[str, Any]], *, named: bool) -> None:
+        lines = []
+        for event in events:
+            lines += [f"event: {event['type']}"] if named else []
+            lines += [f"data: {json.dumps(event)}", ""]
+        self._send("text/event-stream", ("\n".join(lines) + "\n").encode())
+
+    def _send(self, kind: str, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def call(offered: dict[str, Any], had: bool, file: str) -> tuple[str, dict[str, str]] | None:
+    """The tool to call: one that reads, unless there is none or it was called already."""
+    if had:
+        return None
+    for name, argument in READERS:
+        if name in offered and argument in json.dumps(offered[name]):
+            return name, {argument: file}
+    return None
+
+
+def anthropic(asked: dict[str, Any], file: str) -> Iterator[dict[str, Any]]:
+    tools = {tool["name"]: tool for tool in asked.get("tools", [])}
+    wanted = call(tools, '"tool_result"' in json.dumps(asked["messages"]), file)
+    about = {"id": "m", "type": "message", "role": "assistant", "model": "stand-in", "content": []}
+    usage = {"input_tokens": 1, "output_tokens": 1}
+    yield {
+        "type": "message_start",
+        "message": {**about, "stop_reason": None, "stop_sequence": None, "usage": usage},
+    }
+    if wanted:
+        block: dict[str, Any] = {"type": "tool_use", "id": "t1", "name": wanted[0], "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(wanted[1])}
+    else:
+        block, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": "done"}
+    yield {"type": "content_block_start", "index": 0, "content_block": block}
+    yield {"type": "content_block_delta", "index": 0, "delta": delta}
+    yield {"type": "content_block_stop", "index": 0}
+    reason = {"stop_reason": "tool_use" if wanted else "end_turn", "stop_sequence": None}
+    yield {"type": "message_delta", "delta": reason, "usage": {"output_tokens": 1}}
+    yield {"type": "message_stop"}
+
+
+def responses(asked: dict[str, Any], file: str) -> Iterator[dict[str, Any]]:
+    had = any(str(item.get("type", "")).endswith("_call_output") for item in asked["input"])
+    offered = {tool.get("name", "") for tool in asked.get("tools", [])}
+    said = [{"type": "output_text", "text": "done", "annotations": []}]
+    item: dict[str, Any] = {"type": "message", "role": "assistant", "id": "i", "content": said}
+    if "exec_command" in offered and not had:
+        command = json.dumps({"cmd": PATCH.format(file)})
+        item = {"type": "function_call", "id": "i", "call_id": "c", "name": "exec_command"}
+        item["arguments"] = command
+    yield {"type": "response.created", "response": {"id": "r"}}
+    yield {"type": "response.output_item.done", "output_index": 0, "item": item}
+    done = {"id": "r", "output": [item], "usage": USAGE}
+    yield {"type": "response.completed", "response": done}
+
+
+def completions(asked: dict[str, Any], file: str) -> Iterator[dict[str, Any]]:
+    tools = {tool["function"]["name"]: tool for tool in asked.get("tools", [])}
+    wanted = call(tools, any(m["role"] == "tool" for m in asked["messages"]), file)
+    delta: dict[str, Any] = {"role": "assistant", "content": "done"}
+    if wanted:
+        function = {"name": wanted[0], "arguments": json.dumps(wanted[1])}
+        one = {"index": 0, "id": "c", "type": "function", "function": function}
+        delta = {"role": "assistant", "tool_calls": [one]}
+    about = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "stand-in"}
+    yield {**about, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    reason = "tool_calls" if wanted else "stop"
+    yield {**about, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
+
+
+def gemini(asked: dict[str, Any], file: str) -> Iterator[dict[str, Any]]:
+    tools: dict[str, Any] = {}
+    for group in asked.get("tools", []):
+        tools.update({tool["name"]: tool for tool in group.get("functionDeclarations", [])})
+    wanted = call(tools, "functionResponse" in json.dumps(asked.get("contents")), file)
+    part: dict[str, Any] = {"text": "done"}
+    if wanted:
+        part = {"functionCall": {"name": wanted[0], "args": wanted[1]}}
+    content = {"role": "model", "parts": [part]}
+    yield {
+        "candidates": [{"index": 0, "content": content, "finishReason": "STOP"}],
+        "usageMetadata": {"promptTokenCount": 1, "candidatesTokenCount": 1, "totalTokenCount": 2},
+    }
+
+
+if __name__ == "__main__":
+    Model.log, Model.file = sys.argv[2:4]
+    ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Model).serve_forever()

@@ -1,0 +1,66 @@
+"""Who waits for whom: a writer that cannot get in holds up no reader."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from nuggets import NuggetShelf
+from nuggets.stores.in_memory import InMemoryStore
+
+
+class Crowded(InMemoryStore):
+    """A store that another process holds until it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.free = threading.Event()
+        self.free.set()
+        self.waiting = threading.Event()
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        self.waiting.set()
+        assert self.free.wait(20)
+        with super().exclusive():
+            yield
+
+
+def test_a_recall_does_not_wait_for_a_writer_that_waits() -> None:
+    store = Crowded()
+    shelf = NuggetShelf(store=store, project="")
+    shelf.remember("project", "port", "80")
+    store.free.clear()
+    store.waiting.clear()
+    writer = threading.Thread(target=shelf.remember, args=("project", "port", "8080"))
+    writer.start()
+    assert store.waiting.wait(20)
+    answer = shelf.recall("port", session="s1").answer
+    store.free.set()
+    writer.join(20)
+
+    assert answer == "80"
+    assert shelf.recall("port").answer == "8080"
+
+
+def test_a_batch_of_one_thread_and_a_write_of_another_are_both_kept() -> None:
+    shelf = NuggetShelf("memory:", project="")
+    inside, go_on = threading.Event(), threading.Event()
+
+    def gather() -> None:
+        with shelf.batch():
+            shelf.remember("project", "a", "1")
+            inside.set()
+            assert go_on.wait(20)
+            shelf.remember("project", "b", "2")
+
+    batch = threading.Thread(target=gather)
+    other = threading.Thread(target=shelf.remember, args=("project", "c", "3"))
+    batch.start()
+    assert inside.wait(20)
+    other.start()
+    go_on.set()
+    batch.join(20)
+    other.join(20)
+
+    assert [fact.title for fact in shelf.facts("project")] == ["a", "b", "c"]
+    assert [c.changes.action for c in shelf.history()] == ["remember", "remember"]
