@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nuggets import NuggetShelf
-from nuggets.errors import NotFound, StoreError
+from nuggets.errors import Conflict, NotFound, StoreError
 from nuggets.stores import journal
 
 SECRET = "the launch code is 00000000"
@@ -94,8 +94,9 @@ def test_a_purge_cannot_be_undone(shelf: NuggetShelf) -> None:
     shelf.remember("learn", "port", "80")
     shelf.remember("learn", "code", SECRET)
     shelf.purge("code", "learn")
-    shelf.undo(shelf.history(limit=1)[0].revision)
 
+    with pytest.raises(Conflict, match="purged"):
+        shelf.undo(shelf.history(limit=1)[0].revision)
     assert not shelf.recall("code").found
 
 
@@ -116,3 +117,51 @@ def test_a_memory_file_that_cannot_be_read_keeps_nothing_in_the_history(director
             shelf.purge("code", "learn")
 
     assert files_with(directory, SECRET) == []
+
+
+@pytest.mark.parametrize("name", ["Key", "note-learn", "Other"])
+def test_purging_a_fact_takes_nothing_that_is_only_called_alike(directory: Path, name: str) -> None:
+    with NuggetShelf(directory) as shelf:
+        shelf.create_note("learn", "Key", "A note about keys.")
+        shelf.create_note("far", "Other", "A note elsewhere.")
+        with pytest.raises(NotFound, match="no fact"):
+            shelf.purge_fact("learn", name)
+
+        assert len(shelf.list_notes()) == 2
+
+
+def test_a_fact_is_purged_by_its_key_beside_a_note_of_that_title(directory: Path) -> None:
+    with NuggetShelf(directory) as shelf:
+        shelf.create_note("learn", "Code", "A note about codes.")
+        shelf.remember("learn", "code", SECRET)
+        shelf.purge_fact("learn", "CODE")
+
+        assert [note.kind for note in shelf.list_notes()] == ["note"]
+    assert files_with(directory, SECRET) == []
+
+
+def test_the_history_goes_on_after_a_purge_and_undo_passes_it_over(directory: Path) -> None:
+    with NuggetShelf(directory) as shelf:
+        shelf.remember("learn", "port", "80")
+        shelf.remember("learn", "code", SECRET)
+        shelf.remember("learn", "host", "here")
+        shelf.clear("learn")
+        shelf.undo()
+        shelf.purge("code", "learn")
+
+        assert [commit.changes.action for commit in shelf.history()][:2] == ["purge", "undo 4"]
+        with pytest.raises(Conflict, match="purged"):
+            shelf.undo(shelf.history()[0].revision)
+        assert shelf.undo().changes.action == "remember"
+        assert [fact.title for fact in shelf.facts("learn")] == ["port"]
+
+
+def test_undo_brings_back_what_was_not_purged_since(directory: Path) -> None:
+    with NuggetShelf(directory) as shelf:
+        shelf.remember("learn", "port", "80")
+        code = shelf.remember("learn", "code", SECRET)
+        shelf.clear("learn")
+        shelf.purge(code.id)
+        shelf.undo()
+
+        assert [fact.title for fact in shelf.facts("learn")] == ["port"]

@@ -162,3 +162,13 @@ def test_every_setting_has_a_name_a_variable_and_a_meaning_of_its_own() -> None:
     assert len({setting.name for setting in SETTINGS}) == len(SETTINGS)
     assert len({setting.variable for setting in SETTINGS}) == len(SETTINGS)
     assert all(setting.meaning for setting in SETTINGS)
+
+
+@pytest.mark.parametrize("hour", ["3.7", "inf", "true", "'nine'"])
+def test_an_hour_in_the_file_is_a_whole_number(directory: Path, hour: str) -> None:
+    (directory / "config.toml").write_text(f"reflection_hour = {hour}\n")
+
+    settings = load({}, {"dir": str(directory)})
+
+    assert settings["reflection_hour"] == 9
+    assert "whole number" in settings.warnings[0]

@@ -328,3 +328,32 @@ def test_deleting_a_fact_note_for_good_forgets_the_fact(shelf: NuggetShelf) -> N
     shelf.delete_note(fact.id, hard=True)
 
     assert not shelf.recall("k").found
+
+
+@pytest.mark.parametrize("nothing", [None, "", " \n"])
+def test_a_known_key_does_not_take_nothing_for_a_value(shelf: NuggetShelf, nothing: str) -> None:
+    shelf.remember("n", "port", "80")
+
+    with pytest.raises(InvalidInput):
+        shelf.remember("n", "port", nothing)
+
+
+def test_what_is_remembered_for_a_project_changes_no_other_ones_fact(shelf: NuggetShelf) -> None:
+    shelf.remember("n", "test cmd", "make", project="/a/.git")
+    shelf.remember("n", "test cmd", "tox", project="/b/.git")
+    shelf.remember("n", "test cmd", "pytest", project="/a/.git")
+
+    known = {fact.project: fact.content for fact in shelf.facts("n")}
+    assert known == {"/a/.git": "pytest", "/b/.git": "tox"}
+
+
+def test_what_a_project_knows_itself_goes_before_what_everybody_knows() -> None:
+    with NuggetShelf("memory:", project="/a/.git") as shelf:
+        shelf.remember("n", "test cmd", "make", project="")
+        shelf.remember("n", "test cmd", "tox", project="/a/.git")
+        assert shelf.recall("test cmd").answer == "tox"
+
+        shelf.remember("n", "test cmd", "pytest")
+        assert [fact.content for fact in shelf.facts("n")] == ["make", "pytest"]
+        shelf.forget("n", "test cmd")
+        assert shelf.recall("test cmd").answer == "make"

@@ -162,6 +162,9 @@ def test_names_in_any_script_are_welcome(shelf: NuggetShelf, name: str) -> None:
         {"temperature": "hot"},
         {"temperature": float("nan")},
         {"fuzzy_threshold": -0.1},
+        {"fuzzy_threshold": 1.1},
+        {"sharpen_p": 32.0},
+        {"corvacs_a": 1e300},
         {"colour": "red"},
     ],
 )

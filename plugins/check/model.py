@@ -8,6 +8,7 @@ and keeps every request, so that one can see what the host's model would have re
 
 import json
 import sys
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -19,8 +20,9 @@ READERS = (
     ("read", "filePath"),  # opencode
     ("read", "path"),  # Pi
 )
-# Codex reads by shell commands, which say no file; its patches do
-PATCH = "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: {0}.new\n+x\n*** End Patch\nEOF"
+# Codex reads by shell commands, which name no file; its patches do
+PATCH = "*** Begin Patch\n*** Update File: {0}\n@@\n-hello\n+good day\n*** End Patch\n"
+THINKING_SECONDS = 0.7  # as models do; a host that is through ends the hooks that still run
 USAGE = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
 
 
@@ -38,6 +40,7 @@ class Model(BaseHTTPRequestHandler):
         asked = json.loads(raw or b"{}")
         with open(self.log, "a", encoding="utf-8") as log:
             log.write(json.dumps({"path": self.path, "asked": asked}) + "\n")
+        time.sleep(THINKING_SECONDS)
         path = self.path.partition("?")[0]
         if path.endswith("/messages"):
             self._stream(anthropic(asked, self.file), named=True)
@@ -106,13 +109,11 @@ def anthropic(asked: dict[str, Any], file: str) -> Iterator[dict[str, Any]]:
 
 def responses(asked: dict[str, Any], file: str) -> Iterator[dict[str, Any]]:
     had = any(str(item.get("type", "")).endswith("_call_output") for item in asked["input"])
-    offered = {tool.get("name", "") for tool in asked.get("tools", [])}
     said = [{"type": "output_text", "text": "done", "annotations": []}]
     item: dict[str, Any] = {"type": "message", "role": "assistant", "id": "i", "content": said}
-    if "exec_command" in offered and not had:
-        command = json.dumps({"cmd": PATCH.format(file)})
-        item = {"type": "function_call", "id": "i", "call_id": "c", "name": "exec_command"}
-        item["arguments"] = command
+    if not had:
+        item = {"type": "custom_tool_call", "id": "i", "call_id": "c", "name": "apply_patch"}
+        item["input"] = PATCH.format(file)
     yield {"type": "response.created", "response": {"id": "r"}}
     yield {"type": "response.output_item.done", "output_index": 0, "item": item}
     done = {"id": "r", "output": [item], "usage": USAGE}

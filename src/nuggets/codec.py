@@ -390,7 +390,8 @@ def changes_from_json(shape: Json) -> Changes:
 
 
 def recall_to_json(result: RecallResult) -> Json:
-    return {
+    """The documented shape; an answer that belongs to one project also says to which."""
+    shape: Json = {
         "answer": result.answer,
         "confidence": result.confidence,
         "margin": result.margin,
@@ -400,6 +401,7 @@ def recall_to_json(result: RecallResult) -> Json:
         "match": result.match,
         "ratio": result.ratio,
     }
+    return {**shape, "project": result.project} if result.project else shape
 
 
 def search_result_to_json(result: SearchNotesResult) -> Json:
@@ -424,7 +426,10 @@ def fact_to_json(fact: MemoryNote) -> Json:
 
 
 def commit_to_json(commit: Commit) -> Json:
-    """A step of the history, with each changed note as it was and as it became."""
+    """A step of the history, with each changed note as it was and as it became.
+
+    Of a note that was purged there is neither.
+    """
     before = {note.id: note for note in commit.before.put}
     after = {note.id: note for note in commit.changes.put}
     return {
@@ -438,7 +443,7 @@ def commit_to_json(commit: Commit) -> Json:
                 "before": note_to_json(before[note_id]) if note_id in before else None,
                 "after": note_to_json(after[note_id]) if note_id in after else None,
             }
-            for note_id in (*after, *commit.changes.drop)
+            for note_id in (*after, *filter(before.__contains__, commit.changes.drop))
         ],
         "nuggets": [config.name for config in commit.changes.put_nuggets],
         "removedNuggets": list(commit.changes.drop_nuggets),

@@ -18,10 +18,10 @@ def reverted(state: State, commit: Commit) -> Changes:
     """
     if not changes_memory(commit):
         raise Conflict(
-            f"revision {commit.revision} changed no memory. A line in MEMORY.md is yours to take "
-            "out: it is not written again"
+            f"revision {commit.revision} changed no memory, or one that was purged since. A line "
+            "in MEMORY.md is yours to take out: it is not written again"
         )
-    notes = [*(note.id for note in commit.changes.put), *commit.changes.drop]
+    notes = [*(note.id for note in commit.changes.put), *_dropped(commit)]
     after = {note.id: note for note in commit.changes.put}
     before = {note.id: note for note in commit.before.put}
     later = [i for i in notes if not _same(state.notes.get(i), after.get(i))]
@@ -72,14 +72,20 @@ def changes_memory(commit: Commit) -> bool:
     """Does it change any note or nugget in a way that someone would notice?"""
     before = {note.id: note for note in commit.before.put}
     changes = commit.changes
-    return bool(changes.drop or changes.put_nuggets or changes.drop_nuggets) or any(
+    return bool(_dropped(commit) or changes.put_nuggets or changes.drop_nuggets) or any(
         note.id not in before or not _says_the_same(before[note.id], note) for note in changes.put
     )
 
 
 def is_quiet(commit: Commit) -> bool:
     """Recalls were counted or notes looked at: nothing that anyone would call a change."""
-    return not changes_memory(commit) and not commit.changes.marks
+    return not (changes_memory(commit) or commit.changes.drop or commit.changes.marks)
+
+
+def _dropped(commit: Commit) -> list[str]:
+    """The notes it took away, but for those that were purged: nothing can bring them back."""
+    kept = {note.id for note in commit.before.put}
+    return [note_id for note_id in commit.changes.drop if note_id in kept]
 
 
 def _says_the_same(before: MemoryNote, after: MemoryNote) -> bool:

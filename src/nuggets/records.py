@@ -237,6 +237,7 @@ class RecallResult(NamedTuple):
     match: MatchKind | None = None  # how the query fits the key
     ratio: float = 0.0  # in [0, 1]; 1 for an exact match
     note_id: str = ""
+    project: str = ""  # that the fact belongs to; "": everywhere
 
 
 class SearchNotesResult(NamedTuple):

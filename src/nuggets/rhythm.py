@@ -62,6 +62,7 @@ class Rhythm:
                 self._drawn = []
                 changes, result = decide()
                 if changes != Changes():
+                    action = changes.action or action
                     self._gather(Step(action, decide, tuple(self._drawn), changes))
                 return result
 
@@ -128,10 +129,12 @@ class Rhythm:
                 yield
                 self.save()
             except BaseException:
-                self.picture = Picture()  # it shows what was never written
+                with self.lock:
+                    self.picture = Picture()  # it shows what was never written
                 raise
             finally:
-                self._steps = None
+                with self.lock:
+                    self._steps = None
 
     def save(self) -> None:
         """Write what was gathered, as one change: all of it or nothing."""

@@ -143,11 +143,11 @@ def _checked(setting: Setting, value: Any) -> Any:
         if setting.default and not value:  # no directory at all would be the one you stand in
             raise ValueError("it must not be empty")
         return value
-    if isinstance(value, bool):
-        raise ValueError(f"a whole number is expected, not {value!r}")
     try:
         number = int(value)
-    except (TypeError, ValueError):
+        if isinstance(value, bool | float):
+            raise ValueError
+    except (OverflowError, TypeError, ValueError):
         raise ValueError(f"a whole number is expected, not {value!r}") from None
     too_small = setting.least is not None and number < setting.least
     too_large = setting.most is not None and number > setting.most

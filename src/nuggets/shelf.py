@@ -15,7 +15,7 @@ from nuggets.errors import Conflict, InvalidInput, NotFound
 from nuggets.facts.capacity import fill
 from nuggets.graph import links, metadata, naming, notes
 from nuggets.graph.filters import checked_filters, matches
-from nuggets.graph.limits import check_most, checked_value, storable
+from nuggets.graph.limits import check_config, check_most, checked_value, storable
 from nuggets.project import current_project
 from nuggets.records import (
     Changes,
@@ -209,7 +209,7 @@ class NuggetShelf:
 
         def decide() -> Decision[MemoryNote]:
             config = self._config(nugget) or _checked_config(nugget, {})
-            fact = self._fact_for(config.name, key)
+            fact = self._fact_for(config.name, key, given.project)
             now = self._clock()
             if fact is not None:
                 content = checked_value(value)
@@ -487,6 +487,18 @@ class NuggetShelf:
         """
         return self._upkeep.purge(name, nugget)
 
+    def purge_fact(self, nugget: str, key: str) -> Sequence[str]:
+        """The same for the fact of exactly this key: nothing that is merely called alike."""
+        with self._rhythm.lock:
+            self._current()
+            fact = self._fact_for(self._known(nugget).name, key, everyones=True)
+        if fact is None:
+            raise NotFound(
+                f"there is no fact {key!r:.80} in {nugget!r}; one that was forgotten before has "
+                "its id in the history: purge it by that"
+            )
+        return self.purge(fact.id)
+
     # --- looking after it -------------------------------------------------------------------
 
     def reflect(
@@ -576,11 +588,13 @@ class NuggetShelf:
     def _notes_of(self, nugget: str) -> Iterator[MemoryNote]:
         return (n for n in self._state.notes.values() if n.nugget_name == nugget)
 
-    def _fact_for(self, nugget: str, key: str, *, everyones: bool = False) -> MemoryNote | None:
+    def _fact_for(
+        self, nugget: str, key: str, project: str | None = None, *, everyones: bool = False
+    ) -> MemoryNote | None:
         """The fact of exactly this key as this project knows it, even if it is out of sight.
 
-        Two projects may know different things by one key. `everyones`: if this one knows nothing,
-        another project's.
+        Two projects may know different things by one key. `project`: the one whose fact is meant,
+        and no other. `everyones`: if this one knows nothing, another project's.
         """
         if not isinstance(key, str):
             raise InvalidInput(f"a key is a text, not {key!r}")
@@ -590,7 +604,9 @@ class NuggetShelf:
             for note in self._notes_of(nugget)
             if note.hidden and note.kind == "fact" and folded(note.title) == folded(key)
         ]
-        ours = [note for note in same if not self.is_foreign(note)]
+        homes = (self.project, "") if project is None else (project,)
+        ours = [note for note in same if note.project in homes]
+        ours.sort(key=lambda note: (note.hidden, note.project == ""))  # its own before everybody's
         return next(iter(ours or (same if everyones else [])), None)
 
     def _new_id(self, kind: NoteKind, nugget: str) -> str:
@@ -852,21 +868,9 @@ def _filters(filters: NoteFilterOptions, wanted: dict[str, Any]) -> NoteFilterOp
     return checked_filters(filters._replace(**wanted))
 
 
-_AT_LEAST = {"dims": 2, "banks": 1, "ensembles": 1, "max_facts": 0, "ortho_iters": 0}
-_AT_MOST = {"dims": 1 << 20, "banks": 256, "ensembles": 64, "ortho_iters": 32}
-
-
 def _checked_config(name: str, config: dict[str, Any]) -> NuggetConfig:
     unknown = config.keys() - (set(NuggetConfig._fields) - {"name", "extra"})
     if unknown:
         raise InvalidInput(f"a nugget has no setting called {', '.join(sorted(unknown))}")
-    for field, least in _AT_LEAST.items():
-        value = config.get(field, least)
-        most = _AT_MOST.get(field, 1 << 62)
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise InvalidInput(f"{field} is a whole number from {least} to {most}; not {value!r}")
-    for field in ("sharpen_p", "corvacs_a", "temperature", "fuzzy_threshold"):
-        value = config.get(field, 1.0)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1e6:
-            raise InvalidInput(f"{field} is a number from 0; not {value!r}")
+    check_config(config)
     return NuggetConfig(naming.checked_name(name), **config)

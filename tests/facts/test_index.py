@@ -262,14 +262,6 @@ def test_a_shelf_of_many_nuggets_recalls_from_each() -> None:
         assert [index.recall(f"key {i}", n).answer for n in names] == [f"{n} {i}" for n in names]
 
 
-def test_one_key_can_be_resolved_without_decoding() -> None:
-    notes = facts(3)
-    index = index_of(*notes)
-
-    assert index.resolve("key numbr 2") == (notes[2].id, notes[2].title)
-    assert index.resolve("nothing") is None
-
-
 def test_of_two_notes_with_one_key_the_older_answers() -> None:
     old, new = fact_note("port", "1", note_id="z"), fact_note("PORT", "2", note_id="a")
     index = index_of(old, new)
@@ -278,14 +270,6 @@ def test_of_two_notes_with_one_key_the_older_answers() -> None:
     assert index.recall("port").answer == "1"
     index.apply(Changes(drop=("z",)))
     assert index.find("project", "port") == ["a"]
-
-
-def test_the_room_in_a_nugget_follows_its_configuration() -> None:
-    index = index_of(*facts(3))
-
-    assert index.fill("project").capacity == 128
-    assert index.fill("project").capacity_used_pct == 2.3
-    assert index.fill("unknown").capacity == 512
 
 
 KEYS = st.sampled_from(["a1", "b2", "c3", "d4", "e5", "f6"])
@@ -341,7 +325,6 @@ note = MemoryNote("id", "n", "db port", "5432", "fact", "", "user", "fact", "sys
 index = FactIndex()
 index.apply(Changes(put=(note,)))
 assert index.find("n", "DB port") == ["id"]
-assert index.resolve("the port")
 assert not index.recall("holiday in the mountains").found
 print({"numpy", "difflib"} & set(sys.modules))
 """

@@ -150,6 +150,8 @@ def test_only_the_settings_that_were_changed_are_taken() -> None:
         nugget_edit({"key": " ", "value": "v"}),
         nugget_edit({"key": "k", "value": ""}),
         nugget_edit(dims=1),
+        nugget_edit(sharpen_p=1e300),
+        nugget_edit(ortho_iters=1.5),
         nugget_edit(banks=0),
         nugget_edit(ortho_iters=99),
         OutsideEdit(1, nugget=NuggetConfig("../x")),

@@ -118,3 +118,16 @@ def test_the_schedule_has_a_last_and_a_next_run(
     assert json.loads(nuggets("schedule", "run", "--once", "--json").out)["ran"] is True
     assert json.loads(nuggets("schedule", "run", "--once", "--json").out)["ran"] is False
     assert "inspected 0" in nuggets("schedule", "status").out
+
+
+def test_the_history_shows_that_something_was_purged_and_not_what(nuggets: Nuggets) -> None:
+    nuggets("remember", "project", "port", "80")
+    nuggets("remember", "project", "code", "swordfish")
+    nuggets("forget", "project", "code")
+    [dropped] = nuggets("history", "--limit", "1", "--json").json[0]["notes"]
+    nuggets("note", "delete", dropped["id"], "--purge")
+    done = nuggets("history")
+
+    assert done.code == 0
+    assert "- purged" in done.out
+    assert "swordfish" not in done.out

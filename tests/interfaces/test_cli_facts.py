@@ -268,3 +268,17 @@ def test_looking_leaves_no_trace(nuggets: Nuggets, directory: Path) -> None:
     nuggets("list", "--dir", str(directory / "new"))
 
     assert not (directory / "new").exists()
+
+
+def test_what_another_project_knows_is_marked(
+    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUGGETS_PROJECT", "/work/webshop/.git")
+    nuggets("remember", "project", "test cmd", "pytest")
+    own = nuggets("recall", "test cmd").lines
+    monkeypatch.setenv("NUGGETS_PROJECT", "/work/blog/.git")
+
+    assert own[-1] == "Nugget: project"
+    assert nuggets("recall", "test cmd").lines[-1] == "Nugget: project (another project: webshop)"
+    assert nuggets("recall", "test cmd", "--json").json["project"] == "/work/webshop/.git"
+    assert "test cmd (another project)" in nuggets("facts", "project").lines[1]

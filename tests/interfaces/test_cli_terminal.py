@@ -113,7 +113,8 @@ def test_ids_from_an_edited_file_cannot_act_either(nuggets: Nuggets) -> None:
     shape["notes"][0]["id"] = "note-n-\x1b[31m"
     graph.write_text(json.dumps(shape))
 
-    said = [nuggets(*command) for command in COMMANDS]
+    care = (("audit",), ("reflect", "--dry-run"), ("reflect",), ("history",), ("undo",))
+    said = [nuggets(*command) for command in (*COMMANDS, *care)]
     said.append(nuggets("note", "hide", "titled"))
 
     assert {sign for done in said for sign in harmful(done.out + done.err)} == set()

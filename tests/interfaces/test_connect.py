@@ -91,7 +91,7 @@ def test_comments_order_and_other_entries_stay_and_the_very_bytes_come_back(
 
     assert connected.code == 0
     assert all(line.replace("]} //", "]}, //") in text for line in kept)
-    assert text.index("say done") < text.index('"hook"')
+    assert text.index("say done") < text.index(" hook stop")
     assert "\n" not in text.replace("\r\n", "")
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert backup.read_bytes().decode() == SETTINGS.replace("\n", "\r\n")
@@ -210,6 +210,34 @@ def test_an_older_entry_of_ours_is_replaced_not_doubled(home: Path, nuggets: Nug
     assert len(stop) == 2
     assert theirs in stop
     assert old not in stop
+
+
+def test_cursor_and_claude_code_are_told_the_same_lines(home: Path, nuggets: Nuggets) -> None:
+    # Cursor runs Claude Code's hooks as well: by their line only, and not those it has itself
+    nuggets("connect", "claude-code")
+    nuggets("connect", "cursor")
+    claude = json.loads((home / ".claude" / "settings.json").read_text())["hooks"]
+    cursor = json.loads((home / ".cursor" / "hooks.json").read_text())["hooks"]
+
+    lines = [hook for groups in claude.values() for group in groups for hook in group["hooks"]]
+
+    assert not any("args" in hook for hook in lines)
+    assert [hook["command"] for hook in lines] == [
+        hook["command"] for hooks in cursor.values() for hook in hooks
+    ]
+
+
+def test_a_file_that_holds_nothing_but_what_its_host_added_goes_too(
+    home: Path, nuggets: Nuggets
+) -> None:
+    nuggets("connect", "opencode")
+    path = home / ".config" / "opencode" / "opencode.json"
+    settings = {"$schema": "https://opencode.ai/config.json", **json.loads(path.read_text())}
+    path.write_text(json.dumps(settings, indent=2))
+
+    nuggets("disconnect", "opencode")
+
+    assert not path.exists()
 
 
 def test_json_says_which_files_change(home: Path, nuggets: Nuggets) -> None:

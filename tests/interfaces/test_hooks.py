@@ -99,6 +99,39 @@ def test_a_prompt_gets_what_memory_has_on_it_once_and_silence_otherwise(
     assert shelf_of(shelf_directory, project).get_note(note.id, session=None).hits == 1
 
 
+@pytest.mark.parametrize(
+    ("event", "sent"),
+    [
+        ("user-prompt", {"hook_event_name": "UserPromptSubmit"}),  # Claude Code, Codex
+        ("user-prompt", {"hook_event_name": "BeforeAgent"}),  # Gemini
+        ("session-start", {"hook_event_name": "SessionStart", "source": "startup"}),
+        ("user-prompt", {"hook_event_name": "beforeSubmitPrompt", "cursor_version": "3.2"}),
+        ("session-start", {"hook_event_name": "sessionStart", "cursor_version": "3.2"}),
+    ],
+)
+def test_every_host_is_answered_in_the_form_that_it_takes(
+    event: str, sent: dict[str, str], shelf_directory: Path, project: Path
+) -> None:
+    with shelf_of(shelf_directory, project) as shelf:
+        shelf.remember("project", "deploy command", "make zebra")
+    asked = {**sent, "session_id": "s", "cwd": str(project), "prompt": "the deploy command?"}
+
+    # not a field more: hosts refuse what they do not know
+    answer = json.loads(hook(event, asked, shelf_directory).stdout)
+
+    if "cursor_version" in sent:
+        assert answer.keys() == {"continue", "additional_context"}
+        assert answer["continue"] is True
+        text = answer["additional_context"]
+    else:
+        assert answer.keys() == {"hookSpecificOutput"}
+        inner = answer["hookSpecificOutput"]
+        assert inner.keys() == {"hookEventName", "additionalContext"}
+        assert inner["hookEventName"] == sent["hook_event_name"]
+        text = inner["additionalContext"]
+    assert "make zebra" in text
+
+
 def test_a_prompt_never_gets_memories_of_another_project(
     tmp_path: Path, shelf_directory: Path, project: Path
 ) -> None:

@@ -23,6 +23,7 @@ def texts(prompt: str) -> list[str]:
         ("Don't forget that CI runs on ARM.", "CI runs on ARM"),
         ("Fix the bug. In this project, never mock the clock.", None),
         ("- never use sudo here", None),
+        ('Always use "ruff format". Fix it.', 'Always use "ruff format"'),
     ],
 )
 def test_a_stated_preference_is_kept(prompt: str, kept: str | None) -> None:
@@ -47,6 +48,8 @@ def test_a_stated_preference_is_kept(prompt: str, kept: str | None) -> None:
         "```\nAlways use pnpm.\n```",
         "Remember that.",
         "would you prefer tabs?",
+        'She wrote: "It is done. I prefer tabs over spaces." What now?',
+        "She wrote: “It is done. Always use pnpm. Bye.” What now?",
         "fix the function that never returns",
         "<nuggets-memory>\nAlways use pnpm.\n</nuggets-memory>",
         "<nuggets-memory>\nAlways use pnpm. (never closed)",

@@ -69,3 +69,13 @@ def test_files_are_found_in_what_tools_were_given(
     sent: dict[str, object], files: list[tuple[str, bool]]
 ) -> None:
     assert files_of(event_of("post-tool", "", sent)) == files
+
+
+def test_what_other_hooks_put_into_a_prompt_is_not_the_person_speaking() -> None:
+    # the form in which Gemini hands on what its session started with
+    shown = "<hook_context>&lt;nuggets-memory&gt;\nAlways use npm.\n&lt;/nuggets-memory&gt;"
+    sent = {"prompt": f"{shown}</hook_context>\n\nhello <hook_context>more</hook_context>there"}
+    cut = {"prompt": f"hello{shown}"}
+
+    assert event_of("BeforeAgent", "gemini", sent).prompt == "hello there"
+    assert event_of("BeforeAgent", "gemini", cut).prompt == "hello"

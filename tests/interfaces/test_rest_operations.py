@@ -249,3 +249,14 @@ def test_the_page_and_its_files_are_served(web: TestClient) -> None:
     assert web.get("/../serve.py").status_code == 404
     assert web.get("/%2e%2e/serve.py").status_code == 404
     assert code(web.get("/nothing.js")) == (404, "not_found")
+
+
+def test_a_purged_note_is_in_no_answer_about_the_past(web: TestClient, shelf: NuggetShelf) -> None:
+    note = created(web, "Code", "swordfish")
+    shelf.delete_note(note["id"], hard=True)
+    shelf.purge(note["id"])
+    steps = web.get("/api/history").json()
+
+    assert [step["action"] for step in steps][-1] == "create_note"
+    assert all(one["before"] or one["after"] for step in steps for one in step["notes"])
+    assert "swordfish" not in web.get("/api/history").text

@@ -9,6 +9,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from nuggets.interfaces.connect.hosts import Item, pieces
+from nuggets.interfaces.hooks.payload import event_of, files_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = ROOT / "plugins"
@@ -19,9 +20,10 @@ KEBAB = {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"}
 PERSON = {"type": "object", "properties": {"name": TEXT}, "required": ["name"]}
 MARKETPLACE = {
     "type": "object",
-    "required": ["name", "owner", "plugins"],
+    "required": ["name", "owner", "plugins", "description"],
     "properties": {
         "name": KEBAB,
+        "description": TEXT,
         "owner": PERSON,
         "plugins": {
             "type": "array",
@@ -65,15 +67,14 @@ SERVERS = {
 }
 
 
-def matcher_hooks(*, exec_form: bool, names: list[str]) -> dict[str, Any]:
+def matcher_hooks(names: list[str]) -> dict[str, Any]:
     """The form that Claude Code, Codex and Gemini share."""
     run: dict[str, Any] = {
         "type": "object",
-        "required": ["type", "command", "timeout"] + (["args"] if exec_form else []),
+        "required": ["type", "command", "timeout"],
         "properties": {
             "type": {"const": "command"},
             "command": TEXT,
-            "args": {"type": "array", "items": TEXT},
             "async": {"type": "boolean"},
             "timeout": {"type": "integer", "minimum": 1},
             "name": TEXT,
@@ -110,7 +111,16 @@ CURSOR_HOOKS = {
             },
             "additionalProperties": {
                 "type": "array",
-                "items": {"type": "object", "required": ["command"]},
+                "items": {
+                    "type": "object",
+                    "required": ["command", "timeout"],
+                    "properties": {
+                        "command": TEXT,
+                        "timeout": {"type": "integer", "minimum": 1, "maximum": 60},  # seconds
+                        "matcher": {"type": "string", "format": "regex"},
+                    },
+                    "additionalProperties": False,
+                },
             },
         },
     },
@@ -126,15 +136,15 @@ FORMS: dict[str, Any] = {
     ".claude-plugin/marketplace.json": MARKETPLACE,
     "plugins/nuggets/.claude-plugin/plugin.json": PLUGIN,
     "plugins/nuggets/.mcp.json": SERVERS,
-    "plugins/nuggets/hooks/hooks.json": matcher_hooks(exec_form=True, names=CLAUDE_EVENTS),
+    "plugins/nuggets/hooks/hooks.json": matcher_hooks(CLAUDE_EVENTS),
     "plugins/codex/.codex-plugin/plugin.json": PLUGIN,
     "plugins/codex/.mcp.json": SERVERS,
-    "plugins/codex/hooks/hooks.json": matcher_hooks(exec_form=False, names=CLAUDE_EVENTS),
+    "plugins/codex/hooks/hooks.json": matcher_hooks(CLAUDE_EVENTS),
     "plugins/cursor/.cursor-plugin/plugin.json": PLUGIN,
     "plugins/cursor/mcp.json": SERVERS,
     "plugins/cursor/hooks.json": CURSOR_HOOKS,
     "plugins/gemini/gemini-extension.json": GEMINI_EXTENSION,
-    "plugins/gemini/hooks/hooks.json": matcher_hooks(exec_form=False, names=GEMINI_EVENTS),
+    "plugins/gemini/hooks/hooks.json": matcher_hooks(GEMINI_EVENTS),
 }
 
 
@@ -180,6 +190,32 @@ def test_a_plugin_says_what_connect_would_write(host: str, name: str) -> None:
 
     assert read(name)["hooks"] == wanted
     assert len(wanted) == len(EVENTS)
+
+
+@pytest.mark.parametrize(
+    ("host", "fitting", "other"),
+    [
+        ("claude-code", ["Read", "Edit", "Write"], ["Bash"]),
+        ("codex", ["apply_patch"], ["Bash", "mcp__nuggets__recall"]),
+        ("cursor", ["Read", "Write"], ["Shell", "ReadLints"]),
+        ("gemini", ["read_file", "write_file", "replace"], ["run_shell_command", "glob"]),
+    ],
+)
+def test_only_tools_that_name_a_file_cost_a_process(
+    host: str, fitting: list[str], other: list[str]
+) -> None:
+    found = pieces(host, "/", user=False, command=["nuggets"])
+    values = [piece.value for piece in found if isinstance(piece, Item)]
+    (matcher,) = (value["matcher"] for value in values if "post-tool" in json.dumps(value))
+
+    assert all(re.search(matcher, tool) for tool in fitting)
+    assert not any(re.search(matcher, tool) for tool in other)
+    assert all(files_of(event_of("post-tool", host, called(tool))) for tool in fitting)
+
+
+def called(tool: str) -> dict[str, Any]:
+    path = "*** Update File: a.py" if tool == "apply_patch" else "a.py"
+    return {"tool_name": tool, "tool_input": {"file_path": path}}
 
 
 @pytest.mark.parametrize("plugin", ["nuggets", "codex", "cursor"])

@@ -241,3 +241,15 @@ def test_remembering_changes_needs_neither_numpy_nor_a_stemmer() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "set()"
+
+
+def test_a_rare_word_is_found_even_in_a_note_much_longer_than_the_others() -> None:
+    long = note(5, "Log", "needle " + " ".join(f"line{i} said nothing" for i in range(800)))
+
+    assert found(index_of(long, AUTH, JWT, LUNCH, CATS), "needle") == ["Log"]
+
+
+def test_a_question_of_which_only_one_word_is_known_finds_nothing() -> None:
+    crowd = [note(100 + i, f"Entry {i}", f"The house number {i} has a garden.") for i in range(30)]
+
+    assert found(index_of(*crowd), "quantum chromodynamics lattice simulation house") == []

@@ -4,7 +4,8 @@ from math import sqrt
 import pytest
 
 from nuggets.records import MemoryNote
-from nuggets.search.index import SearchIndex
+from nuggets.search.collection import Collection
+from nuggets.search.results import Search
 from nuggets.search.vectors import (
     DIMENSIONS,
     note_vector,
@@ -31,14 +32,15 @@ def small_graph() -> list[MemoryNote]:
     return notes
 
 
-def asked_terms(index: SearchIndex, query: str) -> dict[str, float]:
-    search = index._search(include_hidden=False)
-    names = index._collection.vocabulary.term_names  # type: ignore[union-attr]
+def asked_terms(notes: list[MemoryNote], query: str) -> dict[str, float]:
+    """Terms and weights of the question, read in the light of the same notes."""
+    collection = Collection()
+    collection.take({one.id: one for one in notes})
+    reader = Search(collection, include_hidden=False).reader
     weights: dict[str, float] = {}
-    for slot in search.reader.understand(query).slots:
-        for term, weight in [(names[one.term], one.weight) for one in slot.alternatives] or [
-            (slot.term, 1.0)
-        ]:
+    for slot in reader.understand(query).slots:
+        names = [(collection.vocabulary.term_names[a.term], a.weight) for a in slot.alternatives]
+        for term, weight in names or [(slot.term, 1.0)]:
             weights[term] = weights.get(term, 0.0) + weight * slot.mass
     return weights
 
@@ -48,7 +50,7 @@ def test_the_index_computes_what_regenerated_vectors_give(query: str) -> None:
     notes = small_graph()
     index = index_of(*notes)
     by_id = {one.id: one for one in notes}
-    asked = query_vector(asked_terms(index, query))
+    asked = query_vector(asked_terms(notes, query))
 
     results = index.search(query, limit=20)
 
@@ -66,7 +68,7 @@ def test_vectors_rank_clearly_different_notes_like_the_index() -> None:
         note(3, "Music", "music table window silver apple"),
     ]
     index = index_of(*notes)
-    asked = query_vector(asked_terms(index, "garden river"))
+    asked = query_vector(asked_terms(notes, "garden river"))
 
     by_vector = sorted(notes, key=lambda one: -vector_score(asked, note_vector(one, [])))
     results = index.search("garden river", limit=3)

@@ -6,7 +6,6 @@ counted in. So an index that followed every change and one made afresh agree pag
 
 from collections.abc import Sequence
 
-from nuggets.facts.capacity import Fill, fill
 from nuggets.facts.keys import Match, fuzzy, substring
 from nuggets.facts.topic import Keys, Topic
 from nuggets.facts.words import form
@@ -78,11 +77,6 @@ class FactIndex:
         topic = self._topics.get(folded(nugget))
         return len(topic.places) if topic else 0
 
-    def fill(self, nugget: str) -> Fill:
-        """How full the nugget is."""
-        topic = self._topics.get(folded(nugget))
-        return fill(topic.config if topic else NuggetConfig(nugget), self.count(nugget))
-
     def find(self, nugget: str, key: str) -> list[str]:
         """Note ids of exactly this key, oldest first: one for each project that knows it."""
         topic = self._topics.get(folded(nugget))
@@ -96,17 +90,6 @@ class FactIndex:
         """
         return self._best(self._matches(query, nugget, project))
 
-    def resolve(
-        self, query: str, nugget: str | None = None, project: str = ""
-    ) -> tuple[str, str] | None:
-        """Note id and key that the question means, nothing decoded; of equals the oldest."""
-        matches = self._matches(query, nugget, project)
-        if not matches:
-            return None
-        place = max(matches, key=lambda m: (m.strictness, m.ratio, -m.place)).place
-        fact = self._homes[place].facts[place]
-        return fact.id, fact.title
-
     def _matches(self, query: str, nugget: str | None, project: str) -> list[Match]:
         if not any(map(str.isalnum, query)):
             return []
@@ -114,9 +97,25 @@ class FactIndex:
         if nugget is not None:
             topics = [topic for topic in (self._topics.get(folded(nugget)),) if topic]
         if all(topic.projects <= {project, ""} for topic in topics):
-            return _resolve(query, topics)
-        ours = _resolve(query, [topic.only({project, ""}) for topic in topics])
-        return ours or _resolve(query, topics)
+            return self._resolve(query, topics, project)
+        ours = self._resolve(query, [topic.only({project, ""}) for topic in topics], project)
+        return ours or self._resolve(query, topics, project)
+
+    def _resolve(self, query: str, topics: Sequence[Topic | Keys], project: str) -> list[Match]:
+        """The best match of each topic, all of the strictest kind that any topic has."""
+        plain = folded(query)
+        same = [topic.exact[plain] for topic in topics if plain in topic.exact]
+        if same:
+            return [Match("exact", 1.0, True, self._own(places, project)) for places in same]
+        asked = form(query)
+        found = [match for t in topics if (match := substring(asked, t.forms))]
+        return found or [
+            match for t in topics if (match := fuzzy(asked, t.forms, t.config.fuzzy_threshold))
+        ]
+
+    def _own(self, places: Sequence[int], project: str) -> int:
+        """Of facts with one key the project's own, else the oldest."""
+        return min(places, key=lambda place: self._homes[place].facts[place].project != project)
 
     def _best(self, matches: list[Match]) -> RecallResult:
         """Of equally good matches the one decoded most surely, then the oldest."""
@@ -142,6 +141,7 @@ class FactIndex:
             match=match.kind,
             ratio=match.ratio,
             note_id=fact.id,
+            project=fact.project,
         )
 
     def _keep_built(self, topic: Topic) -> None:
@@ -152,16 +152,3 @@ class FactIndex:
             banks = self._built.pop(next(iter(self._built))).banks
             if banks is not None:
                 banks.release()
-
-
-def _resolve(query: str, topics: Sequence[Topic | Keys]) -> list[Match]:
-    """The best match of each topic, all of the strictest kind that any topic has."""
-    plain = folded(query)
-    found = [Match("exact", 1.0, True, t.exact[plain][0]) for t in topics if plain in t.exact]
-    if found:
-        return found
-    asked = form(query)
-    found = [match for t in topics if (match := substring(asked, t.forms))]
-    return found or [
-        match for t in topics if (match := fuzzy(asked, t.forms, t.config.fuzzy_threshold))
-    ]

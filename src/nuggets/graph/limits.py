@@ -1,6 +1,7 @@
 """What may be written: sizes, and text that can be saved again. Refuses by name, cuts nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from nuggets.errors import InvalidInput
 
@@ -10,6 +11,20 @@ TAGS = 64  # of a note's own; the three that follow from its metadata are not co
 TAG_CHARACTERS = 64
 REASON_CHARACTERS = 512
 LINKS = 1000  # at one note: a hub with more says nothing about any of them
+
+_WHOLE_NUMBERS = {  # of a nugget, and between which bounds its fact memory can be built
+    "dims": (2, 1 << 20),
+    "banks": (1, 256),
+    "ensembles": (1, 64),
+    "max_facts": (0, 1 << 53),
+    "ortho_iters": (0, 32),
+}
+_NUMBERS = {
+    "sharpen_p": (0, 8),  # sharper, and a full page decodes wrongly
+    "corvacs_a": (0, 1_000_000),
+    "temperature": (0, 1_000_000),
+    "fuzzy_threshold": (0, 1),
+}
 
 
 def checked_key(key: str) -> str:
@@ -58,6 +73,16 @@ def check_choice(field: str, value: object, allowed: Iterable[str]) -> None:
     choices = tuple(allowed)
     if value is not None and value not in choices:
         raise InvalidInput(f"{field} must be one of {', '.join(choices)}; not {value!r:.80}")
+
+
+def check_config(values: Mapping[str, Any]) -> None:
+    """Refuse what a nugget's fact memory cannot be built from; other fields pass."""
+    for field, (least, most) in (_WHOLE_NUMBERS | _NUMBERS).items():
+        value, whole = values.get(field, least), field in _WHOLE_NUMBERS
+        fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+        if not fits or not least <= value <= most:
+            kind = "whole number" if whole else "number"
+            raise InvalidInput(f"{field} is a {kind} from {least} to {most}; not {value!r:.80}")
 
 
 def check_most(count: int, most: int, what: str, unit: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from nuggets.codec import note_from_json, note_to_json
 from nuggets.errors import InvalidInput, StoreCorrupt
+from nuggets.graph.limits import check_config
 from nuggets.graph.links import DEFAULT_REASON, repaired, unlinked, without_links_to
 from nuggets.graph.metadata import checked, normal_tags
 from nuggets.graph.naming import checked_name
@@ -262,10 +263,7 @@ def _config(
     known: NuggetConfig | None, old: NuggetConfig | None, given: NuggetConfig
 ) -> NuggetConfig:
     """What the file says, as far as its author changed it; the spelling of a known name stays."""
-    for field, (least, most) in _BOUNDS.items():
-        value = getattr(given, field)
-        if not least <= value <= most or value != int(value):
-            raise InvalidInput(f"{field} is a whole number from {least} to {most}; not {value!r}")
+    check_config(given._asdict())
     if known is None:
         return given._replace(name=checked_name(given.name))
     if old is None:
@@ -276,14 +274,6 @@ def _config(
         if field != "name" and value != getattr(old, field)
     }
     return known._replace(**changed)
-
-
-_BOUNDS = {  # what a person may write into a file and the fact memory can still be built from
-    "dims": (2, 1 << 20),
-    "banks": (1, 256),
-    "ensembles": (1, 64),
-    "ortho_iters": (0, 32),
-}
 
 
 def _fact_taken_in(

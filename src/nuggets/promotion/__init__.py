@@ -1,6 +1,6 @@
 """Promotion: what sticks goes to MEMORY.md, a file that people edit. Text in, text out."""
 
-from nuggets.promotion.eligibility import PROMOTE_THRESHOLD, Explanation, candidates
+from nuggets.promotion.eligibility import PROMOTE_THRESHOLD, Explanation
 from nuggets.promotion.run import Budget, Promotion, merged_text
 from nuggets.promotion.written import Written
 
@@ -10,6 +10,5 @@ __all__ = [
     "Explanation",
     "Promotion",
     "Written",
-    "candidates",
     "merged_text",
 ]

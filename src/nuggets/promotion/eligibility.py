@@ -1,6 +1,5 @@
 """Which notes belong in a project's memory file, and under which heading. Knows no file."""
 
-from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
 from nuggets.promotion.entry import line_for
@@ -10,7 +9,7 @@ from nuggets.secrets import found, found_in
 PROMOTE_THRESHOLD = 3  # distinct sessions: once is chance, twice is coincidence
 CONFIRMED = "confirmed"  # the tag by which a person or agent vouches for what a tool saw
 
-Outcome = Literal["candidate", "new", "kept", "updated", "changed", "declined", "no room", "out"]
+Outcome = Literal["new", "kept", "updated", "changed", "declined", "no room", "out"]
 
 
 class Explanation(NamedTuple):
@@ -20,12 +19,6 @@ class Explanation(NamedTuple):
     title: str
     outcome: Outcome
     reason: str
-
-
-def candidates(notes: Mapping[str, MemoryNote], project: str) -> list[Explanation]:
-    """Each note, those with most hits first: a candidate, or out and why."""
-    ranked = sorted(notes.values(), key=lambda note: (-note.hits, note.id))
-    return [_explained(note, why_not(note, project)) for note in ranked]
 
 
 def why_not(note: MemoryNote, project: str) -> str:
@@ -58,9 +51,3 @@ def section_of(note: MemoryNote) -> str:
     if note.subject.startswith("user:"):
         return "user"
     return "shared-context" if note.scope in ("shared", "project") else note.nugget_name
-
-
-def _explained(note: MemoryNote, reason: str) -> Explanation:
-    if reason:
-        return Explanation(note.id, note.title, "out", reason)
-    return Explanation(note.id, note.title, "candidate", f"recalled in {note.hits} sessions")

@@ -12,7 +12,7 @@ from nuggets.text import folded
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BLOCK = 4096  # notes read together: bounds the memory while a large shelf is read
+BLOCK = 16_384  # notes read together: bounds the memory while a large shelf is read
 MOST_GAPS = 0.25  # of all rows; with more, the gaps are closed
 
 
@@ -68,7 +68,10 @@ class Collection:
 
         counts = self.vocabulary.term_counts.all
         counts[reading.run.terms] += sign * np.diff(reading.run.starts)
-        self.vocabulary.word_counts.all[:] += sign * reading.words
+        np.add.at(self.vocabulary.word_counts.all, reading.words, sign)
+        languages = self.vocabulary.languages
+        for language in reading.languages:
+            languages[language] = languages.get(language, 0) + sign
 
     def meeting(self, filters: NoteFilterOptions) -> "NDArray[Any] | None":
         """Which rows meet all that the filters name; None if they name nothing."""

@@ -2,7 +2,7 @@
 
 import re
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 _MONTHS = "january february march april may june july august september october november december"
@@ -16,7 +16,8 @@ yesterday today tonight tomorrow ago week weeks weekend month months year years 
 monday tuesday wednesday thursday friday saturday sunday morning afternoon evening night
 last next recently spring summer autumn fall winter hour hours minutes date since
 """
-TIME_WORDS = frozenset([*_TIME_WORDS.split(), *MONTHS]) - _AMBIGUOUS
+_YEARS = map(str, range(1900, 2100))
+TIME_WORDS = frozenset([*_TIME_WORDS.split(), *MONTHS, *_YEARS]) - _AMBIGUOUS
 
 ASKS_WHEN = re.compile(
     r"\b(?:when|(?:what|which) (?:\w+ )?(?:date|day|days|month|months|year|years|time|week|weekend)"
@@ -35,20 +36,16 @@ class Period(NamedTuple):
     last: int
 
 
-def is_time_word(word: str) -> bool:
-    """Whether a note with this word probably says when something happened."""
-    return word in TIME_WORDS or (len(word) == 4 and word.isdecimal() and word[:2] in ("19", "20"))
-
-
 def is_date_word(word: str) -> bool:
     """Whether the word may be part of a written date."""
     return word in MONTHS or (word.rstrip("stndrh").isdecimal() and len(word) <= 4)
 
 
+@lru_cache(maxsize=1024)
 def ordinal(written: str) -> int:
-    """The day of a moment in ISO form; 0 if it names none."""
+    """A day in ISO form, counted; 0 if it is none."""
     try:
-        return date.fromisoformat(written[:10]).toordinal()
+        return date.fromisoformat(written).toordinal()
     except ValueError:
         return 0
 

@@ -25,7 +25,9 @@ NEAR, NEAR_TWICE = 0.35, 0.15
 FORWARD, BACKWARD = 1.6, 0.4
 PASSED_ON = 0.7  # of all notes; a word that more of them have needs no passing on
 
-GLANCED_AT = 1000  # notes with most of the words; hardly any other can come out on top
+LENDERS = 300  # notes with most of the words; they and their neighbours are looked at
+WORTH_A_LOOK = 0.3  # of the largest amount; where enough have that much, nobody else is asked
+ENOUGH = 0.1  # of as many as are wanted
 ROUNDING = 1e-12  # equal sums may differ by that much, and equals stay together
 
 
@@ -54,7 +56,7 @@ def find(slot: "Slot", landscape: "Landscape", postings: "Postings") -> Finds:
     """Notes with the word or a relative of it; of several relatives the strongest counts."""
     import numpy as np
 
-    found = []
+    found: list[tuple[NDArray[Any], ...]] = []
     for alternative in slot.alternatives:
         rows, quarters, impacts = landscape.seen(postings.of(alternative.term))
         weight = np.float32(alternative.weight)
@@ -101,15 +103,14 @@ def _in_groups(
     heard *= landscape.grouping
     total, having = landscape.groups, int(np.count_nonzero(heard))
     rare = log(1 + (total - having + 0.5) / (having + 0.5)) / log(2 + 2 * total)
-    return heard * rare / (heard + landscape.group_norms)
+    answered: NDArray[Any] = heard * rare / (heard + landscape.group_norms)
+    return answered
 
 
 class Evidence:
     """What all words of a question find together."""
 
-    def __init__(
-        self, query: "Query", finds: "Sequence[Finds]", landscape: "Landscape"
-    ) -> None:
+    def __init__(self, query: "Query", finds: "Sequence[Finds]", landscape: "Landscape") -> None:
         import numpy as np
 
         self._finds, self._landscape = finds, landscape
@@ -127,7 +128,7 @@ class Evidence:
         import numpy as np
 
         landscape = self._landscape
-        best = strongest(self._direct, GLANCED_AT)
+        best = strongest(self._direct, LENDERS)
         if not landscape.linked:
             return best, self._direct
         rough = self._direct.copy()
@@ -162,7 +163,7 @@ class Evidence:
             held = self._held_at(rows[:, None])
             direct = held.real[:, :, 0]
             cosines = (pulls * held.imag).sum(axis=0)
-            return Closeness(direct / (direct + norms), direct.all(axis=0), cosines)
+            return Closeness(direct / (direct + norms), np.logical_and.reduce(direct), cosines)
         near, flow = _flowing(rows, landscape)
         beyond, further = _flowing(near.ravel(), landscape)
         further *= (flow * landscape.reach.take(near)).reshape(-1, 1)
@@ -177,7 +178,7 @@ class Evidence:
         twice[direct > 0] = 0.0  # a word does not come back to where it stands
         total = direct + self._passed_on() * (NEAR * once + NEAR_TWICE * twice)
         cosines = (pulls * held.imag[:, :, :width]).sum(axis=0)
-        return Closeness(total / (total + norms), direct.all(axis=0), cosines)
+        return Closeness(total / (total + norms), np.logical_and.reduce(direct), cosines)
 
     def _passed_on(self) -> "NDArray[Any]":
         """Whether a word is lent to neighbours at all; a line a word."""
@@ -198,9 +199,7 @@ class Evidence:
         return held
 
 
-def _flowing(
-    rows: "NDArray[Any]", landscape: "Landscape"
-) -> "tuple[NDArray[Any], NDArray[Any]]":
+def _flowing(rows: "NDArray[Any]", landscape: "Landscape") -> "tuple[NDArray[Any], NDArray[Any]]":
     """The neighbours of notes, and how much flows from each; what came later explains less."""
     import numpy as np
 
@@ -213,11 +212,17 @@ def strongest(amounts: "NDArray[Any]", most: int) -> "NDArray[Any]":
     """Places of the largest amounts above zero, about so many: equals stay together."""
     import numpy as np
 
-    if len(amounts) <= most:
-        return (amounts > 0).nonzero()[0]
-    least = max(0.0, np.partition(amounts, -most)[-most] - ROUNDING)
-    best = (amounts > least).nonzero()[0]
-    if len(best) <= 2 * most:
+    if not len(amounts):
+        return np.zeros(0, np.intp)
+    best = (amounts > WORTH_A_LOOK * amounts.max()).nonzero()[0]
+    if len(best) < ENOUGH * most:
+        best = (amounts > 0).nonzero()[0]
+    if len(best) <= most:
         return best
-    clear = (amounts > least + 2 * ROUNDING).nonzero()[0]
-    return clear if len(clear) else best
+    amounts = amounts.take(best)
+    least = np.partition(amounts, -most)[-most]
+    chosen = amounts > least - ROUNDING
+    if np.count_nonzero(chosen) > 2 * most and amounts.max() > least + ROUNDING:
+        chosen = amounts > least + ROUNDING
+    wanted: NDArray[Any] = best[chosen]
+    return wanted

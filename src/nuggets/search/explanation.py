@@ -1,6 +1,6 @@
 """Why a note has the score it has, word by word. Ranks nothing itself."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nuggets.search.ranking import TEXT_SCALE, TEXT_WEIGHT, VECTOR_WEIGHT
 from nuggets.search.reading import FIELDS, own_tags
@@ -9,6 +9,8 @@ from nuggets.search.terms import pieces, stems
 from nuggets.text import tokens
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from nuggets.records import MemoryNote
     from nuggets.search.collection import Collection
     from nuggets.search.query import Alternative, Slot
@@ -51,7 +53,9 @@ def explain(search: "Search", collection: "Collection", text: str, row: int) -> 
     only[row] = True
     boost = float(collection.table.boosts.all[row])
     query = search.reader.understand(text)
-    shares = search.ranking.evidence(query).closely(np.array([row])).shares if query.slots else []
+    shares: NDArray[Any] = np.zeros((0, 1))
+    if query.slots:
+        shares = search.ranking.evidence(query).closely(np.array([row])).shares
     words = tuple(
         _word(slot, slot.mass / query.mass, float(share[0]), collection, row)
         for slot, share in zip(query.slots, shares, strict=True)

@@ -7,6 +7,8 @@ if TYPE_CHECKING:
 
 TF_UNIT = 4  # frequencies are kept in quarters, in one byte
 MERGE_BELOW = 4  # a run is merged into the one before it unless that one is 4 times as long
+MERGED_AT_ONCE = 10_000  # postings; less than a millisecond
+MOST_RUNS = 24  # visited for every word
 
 
 class Run(NamedTuple):
@@ -23,10 +25,12 @@ class Run(NamedTuple):
         return self._replace(slots=self.slots + self.slots.dtype.type(first))
 
     def find(self, term: int) -> slice | None:
-        place = int(self.terms.searchsorted(self.terms.dtype.type(term)))
+        import numpy as np
+
+        place = self.terms.searchsorted(np.int32(term))
         if place == len(self.terms) or self.terms[place] != term:
             return None
-        return slice(int(self.starts[place]), int(self.starts[place + 1]))
+        return slice(*self.starts[place : place + 2].tolist())
 
 
 def run_of(
@@ -50,10 +54,16 @@ class Postings:
         self.runs: list[Run] = []
 
     def add(self, runs: list[Run]) -> None:
-        """Take new runs in, as one, together with older ones that are not much longer."""
+        """Take new runs in, as one, together with older ones that are not much longer.
+
+        Until there are many, long ones wait: so one more note never has to move all others.
+        """
         sizes = [len(run.slots) for run in self.runs]
         size, start = sum(len(run.slots) for run in runs), len(sizes)
+        patient = size < MERGED_AT_ONCE and start < MOST_RUNS
         while start and sizes[start - 1] < MERGE_BELOW * size:
+            if patient and size + sizes[start - 1] > MERGED_AT_ONCE:
+                break
             start -= 1
             size += sizes[start]
         self.runs[start:] = [_merged([*self.runs[start:], *runs])]

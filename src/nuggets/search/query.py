@@ -59,11 +59,6 @@ class Slot(NamedTuple):
     alternatives: tuple[Alternative, ...]
     mass: float  # what the word weighs
 
-    @property
-    def is_known(self) -> bool:
-        """Whether some note has the word itself."""
-        return bool(self.alternatives) and not self.alternatives[0].how
-
 
 class NamedTitle(NamedTuple):
     """A title that stands in the question."""
@@ -137,6 +132,8 @@ class Reader:
         found: dict[int, Alternative] = {}
         if itself is not None:
             found[itself] = Alternative(itself, 1.0, "", term)
+        for same in self._in_other_languages(word):
+            found.setdefault(same.term, same)
         for relative in self._abbreviated(word):
             found.setdefault(relative.term, relative)
         if not found:
@@ -154,6 +151,15 @@ class Reader:
             weight = META * min(1.0, rarity(vocabulary.count(meta), self._notes) / rare)
             found[meta] = Alternative(meta, weight, "meta", word)
         return tuple(found.values()), rare
+
+    def _in_other_languages(self, word: str) -> "Iterator[Alternative]":
+        """The word as the languages inflect it that some notes are written in."""
+        for language, notes in self._vocabulary.languages.items():
+            if notes > 0:
+                (term,) = stems([word], language)
+                number = self._vocabulary.in_use(term)
+                if number is not None:
+                    yield Alternative(number, 1.0, "", term)
 
     def _is_rare(self, term: int | None) -> bool:
         """Whether so few notes have it that a related word may be what they say instead."""

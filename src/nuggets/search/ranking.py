@@ -3,7 +3,7 @@
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nuggets.search.evidence import GLANCED_AT, Closeness, Evidence, Finds, find, strongest
+from nuggets.search.evidence import Closeness, Evidence, Finds, find, strongest
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,7 @@ NEAR_ROLES = 4
 NEAR_IN_NOTE = 0.8
 NEAR_IN_QUERY = 0.5
 
+GLANCED_AT = 1000  # notes with most of the words and the title that is asked for
 LOOKED_AT = 100  # notes weighed exactly: the best by a rough estimate
 CACHED = 4_000_000  # numbers found by words that may be asked again: about 40 MB
 
@@ -94,7 +95,7 @@ class Ranking:
             amounts = rough if subjects is None else rough + subjects
             rows = strongest(amounts if eligible is None else amounts * eligible, GLANCED_AT)
         beside = self._beside(query, evidence, rows, subjects)
-        extra = sum(beside)
+        extra: NDArray[Any] = sum(beside, np.zeros(1))
         if len(rows) > most:
             best = strongest(rough.take(rows) + extra - ASKING, most)
             rows, extra = rows.take(best), extra.take(best)

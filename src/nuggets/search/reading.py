@@ -3,6 +3,7 @@
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nuggets.search.languages import ENGLISH, LANGUAGES, LEAST_EVIDENCE
 from nuggets.search.postings import TF_UNIT, Run, run_of
 from nuggets.search.vocabulary import LABEL, STOP, TIME, Vocabulary
 from nuggets.text import folded, plain, tokens, without_contraction
@@ -31,7 +32,9 @@ class Reading(NamedTuple):
     run: Run  # slots counted from 0
     lengths: "NDArray[Any]"  # significant words
     timed: "NDArray[Any]"  # whether it says when
-    words: "NDArray[Any]"  # how often each word stands there, by its number
+    words: "NDArray[Any]"  # by number, once for every time that it stands there
+    tags: list[list[str]]  # of their own
+    languages: list[str]  # of the notes that are not in English
 
 
 _folded_name = lru_cache(maxsize=64)(folded)
@@ -50,19 +53,19 @@ def own_tags(note: "MemoryNote") -> list[str]:
 
 def title_key(title: str) -> str:
     """How a title is recognised inside a question."""
+    if title.isascii() and "'" not in title:
+        return " ".join(tokens(title.lower()))
     return " ".join(plain(word) for token in tokens(title) for word in without_contraction(token))
 
 
-def labels(note: "MemoryNote") -> list[str]:
-    """What is compared exactly: the filters, the title as a whole, words of the metadata."""
+def _metadata_labels(note: "MemoryNote") -> list[str]:
+    """What many notes have in common: the filters, and the words of the metadata."""
     return [
         LABEL + "subject=" + note.subject,
         LABEL + "scope=" + note.scope,
         LABEL + "type=" + note.type,
         LABEL + "nugget=" + _folded_name(note.nugget_name),
         LABEL + "kind=" + note.kind,
-        LABEL + "title=" + title_key(note.title),
-        *{LABEL + "tag=" + tag for tag in note.tags},
         *{LABEL + "meta=" + word for word in (note.scope, note.type, *note.subject.split(":"))},
     ]
 
@@ -71,53 +74,91 @@ def read(notes: "Sequence[MemoryNote]", vocabulary: Vocabulary) -> Reading:
     """Postings of all the notes, and what else their words tell."""
     import numpy as np
 
-    words, slots, fields = _word_stream(notes, vocabulary)
+    count = len(notes)
+    tags = [own_tags(note) for note in notes]
+    texts = [
+        (note.title, note.content, " ".join(own)) for note, own in zip(notes, tags, strict=True)
+    ]
+    words, slots, fields = _word_stream(texts, range(count), vocabulary)
+    languages = _languages(words, slots, count, vocabulary)
+    if languages:
+        english = np.ones(count, bool)
+        english[list(languages)] = False
+        kept = english[slots]
+        streams = [(words[kept], slots[kept], fields[kept])]
+        for language in sorted(set(languages.values())):
+            places = [place for place, told in languages.items() if told == language]
+            streams.append(_word_stream(texts, places, vocabulary, language))
+        words, slots, fields = (np.concatenate(column) for column in zip(*streams, strict=True))
     marks = vocabulary.word_marks.all[words]
     stopped = (marks & STOP) > 0
-    count = len(notes)
     lengths = np.bincount(slots[~stopped], minlength=count).astype(np.float32)
     timed = np.bincount(slots[(marks & TIME) > 0], minlength=count) > 0
     fields[stopped] = _STOPPED
     run = _run(vocabulary.word_terms.all[words], slots, fields, count)
     run = _with_labels(run, notes, vocabulary)
-    return Reading(run, lengths, timed, np.bincount(words, minlength=len(vocabulary.words)))
+    return Reading(run, lengths, timed, words, tags, list(languages.values()))
+
+
+def _languages(
+    words: "NDArray[Any]", slots: "NDArray[Any]", count: int, vocabulary: Vocabulary
+) -> dict[int, str]:
+    """The notes that are not in English, by place: those with more common words of another."""
+    import numpy as np
+
+    spoken = vocabulary.word_languages.all[words]
+    telling = spoken.nonzero()[0]
+    if not len(telling):
+        return {}
+    spoken, places = spoken[telling], slots[telling]
+    counts = np.array(
+        [np.bincount(places, (spoken >> bit) & 1, minlength=count) for bit in range(len(LANGUAGES))]
+    )
+    english = vocabulary.word_marks.all[words] & STOP
+    most = counts.max(axis=0)
+    foreign = (most >= LEAST_EVIDENCE) & (most > np.bincount(slots, english, minlength=count))
+    best = counts.argmax(axis=0)
+    return {place: LANGUAGES[best[place]] for place in foreign.nonzero()[0].tolist()}
 
 
 def _word_stream(
-    notes: "Sequence[MemoryNote]", vocabulary: Vocabulary
+    texts: "Sequence[tuple[str, str, str]]",
+    places: "Sequence[int]",
+    vocabulary: Vocabulary,
+    language: str = ENGLISH,
 ) -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":
-    """Every word of every note: its number, its note's place, its field."""
+    """Every word of the notes at these places: its number, its note's place, its field."""
     import numpy as np
 
     plain_ones: list[int] = []  # read apart, because ASCII is read much faster
     others: list[int] = []
-    for place, note in enumerate(notes):
-        ascii_only = note.content.isascii() and note.title.isascii()
+    for place in places:
+        ascii_only = all(map(str.isascii, texts[place]))
         (plain_ones if ascii_only else others).append(place)
     found = [
-        _chunk(notes, places[start : start + CHUNK], vocabulary)
-        for places in (plain_ones, others)
-        for start in range(0, len(places), CHUNK)
+        _chunk(texts, some[start : start + CHUNK], vocabulary, language)
+        for some in (plain_ones, others)
+        for start in range(0, len(some), CHUNK)
     ]
     words, slots, fields = (np.concatenate(column) for column in zip(*found, strict=True))
     return words, slots, fields
 
 
 def _chunk(
-    notes: "Sequence[MemoryNote]", places: list[int], vocabulary: Vocabulary
+    texts: "Sequence[tuple[str, str, str]]",
+    places: list[int],
+    vocabulary: Vocabulary,
+    language: str,
 ) -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":
     """Many notes read as one text, with marks between the fields."""
     import numpy as np
 
-    texts: list[str] = []
-    for place in places:
-        note = notes[place]
-        texts += (note.title, note.content, " ".join(own_tags(note)))
-    joined = _BETWEEN.join(texts)
-    if joined.count(_BETWEEN[1]) != len(texts) - 1:
-        joined = _BETWEEN.join(text.replace(_BETWEEN[1], " ") for text in texts)
-    numbers = vocabulary.numbers(tokens(joined))
-    between = numbers == vocabulary.tokens[_BETWEEN[1]]
+    fields = [text for place in places for text in texts[place]]
+    joined = _BETWEEN.join(fields)
+    if joined.count(_BETWEEN[1]) != len(fields) - 1:
+        joined = _BETWEEN.join(text.replace(_BETWEEN[1], " ") for text in fields)
+    numbers = vocabulary.numbers(tokens(joined), language)
+    between = numbers == vocabulary.numbers([_BETWEEN[1]], language)
     sections = np.cumsum(between, dtype=np.int32)[~between]
     words, origins = vocabulary.words_of(numbers[~between])
     sections = sections[origins]
@@ -156,14 +197,22 @@ def _with_labels(run: Run, notes: "Sequence[MemoryNote]", vocabulary: Vocabulary
 
     numbers: list[int] = []
     counts: list[int] = []
+    known: dict[tuple[str, ...], list[int]] = {}
     for note in notes:
-        named = labels(note)
-        numbers += map(vocabulary.term, named)
-        counts.append(len(named))
+        kind = (note.subject, note.scope, note.type, note.nugget_name, note.kind)
+        if kind not in known:
+            known[kind] = [vocabulary.term(label) for label in _metadata_labels(note)]
+        tags = dict.fromkeys(note.tags)
+        numbers += known[kind]
+        numbers += [vocabulary.term(LABEL + "tag=" + tag) for tag in tags]
+        numbers.append(vocabulary.term(LABEL + "title=" + title_key(note.title)))
+        counts.append(len(known[kind]) + len(tags) + 1)
     vocabulary.term_counts.grow(len(vocabulary.terms))
-    slots = np.repeat(np.arange(len(notes), dtype=np.int32), counts)
-    terms = np.concatenate([np.repeat(run.terms, np.diff(run.starts)), np.array(numbers, np.int32)])
-    order = np.argsort(terms, kind="stable")
+    labelled = np.array(numbers, np.int32)
+    order = np.argsort(labelled, kind="stable")
+    slots = np.repeat(np.arange(len(notes), dtype=np.int32), counts)[order]
+    terms = np.concatenate([np.repeat(run.terms, np.diff(run.starts)), labelled[order]])
+    order = np.argsort(terms, kind="stable")  # quick: two sorted pieces
     return run_of(
         terms[order],
         np.concatenate([run.slots, slots])[order],

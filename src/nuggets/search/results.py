@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 POOL = 20  # results that share one softmax, or as many as are asked for if that is more
 TEMPERATURE = 0.35  # of the softmax, as documented
-# Without the boost, which says how far to trust a note and not what it is about. A note that
-# has nothing to do with the question has 0.21, half the weight of the vector.
-THRESHOLD = 0.28
+# Both without the boost, which says how far to trust a note and not what it is about. A note
+# that has nothing to do with the question has 0.21, half the weight of the vector.
+ANSWERS = 0.30  # the best note must have so much, or all words of the question
+THRESHOLD = 0.25  # then so much is enough for a result
 DIGITS = 9  # of a relevance; differences beyond are rounding, not ranking
 READ_CLOSELY = 20  # notes with most of the words are searched for the question word for word
 LITERAL = 0.5  # text of a note with a sign that is no word, such as "=>"
@@ -48,7 +49,6 @@ class Search:
 
     def results(self, text: str, limit: int, filters: NoteFilterOptions) -> list[SearchNotesResult]:
         """The best notes that meet the filters."""
-        import numpy as np
 
         if not self.landscape.notes:
             return []
@@ -57,7 +57,10 @@ class Search:
         signals = self.signals(text, self._eligible(filters), most)
         evidence = VECTOR_WEIGHT * signals.vector + TEXT_WEIGHT * signals.text
         relevance = evidence + table.boosts.all.take(signals.rows)
-        relevance[evidence <= THRESHOLD] = 0.0
+        near = evidence > THRESHOLD
+        if not (near & (signals.complete | (evidence > ANSWERS))).any():
+            return []
+        relevance[~near] = 0.0
         pool = max(limit, POOL)
         found = strongest(relevance, pool)
         ranked = _ordered(
@@ -77,13 +80,13 @@ class Search:
     def _eligible(self, filters: NoteFilterOptions) -> "NDArray[Any] | None":
         """The visible notes that meet the filters; None if those are all."""
         meeting = self._collection.meeting(filters)
-        if meeting is not None:
-            return meeting & self.landscape.visible
-        return None if self.landscape.all_visible else self.landscape.visible
+        visible: NDArray[Any] = self.landscape.visible
+        if meeting is None:
+            return None if self.landscape.all_visible else visible
+        eligible: NDArray[Any] = visible & meeting
+        return eligible
 
-    def signals(
-        self, text: str, eligible: "NDArray[Any] | None", most: int = LOOKED_AT
-    ) -> Signals:
+    def signals(self, text: str, eligible: "NDArray[Any] | None", most: int = LOOKED_AT) -> Signals:
         """What speaks for each eligible note, the wording included."""
         import numpy as np
 
@@ -110,7 +113,7 @@ class Search:
         alike = np.ones(len(rows))
         nothing = 0.0 * alike
         beside = Beside(nothing, nothing, nothing, nothing)
-        return Signals(rows, LITERAL * alike, 0.5 * alike, nothing, alike, beside)
+        return Signals(rows, LITERAL * alike, 0.5 * alike, nothing, alike > 0, beside)
 
     def _saying(self, text: str, rows: "NDArray[Any]") -> "NDArray[Any]":
         """Which of the rows have the text word for word."""

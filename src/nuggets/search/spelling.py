@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from nuggets.search.columns import Column
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -13,23 +15,15 @@ CANDIDATES = 3  # corrections tried together; the ranking sees which one makes s
 _LETTERS = 61  # bits for letters: a prime, so other scripts spread as well
 
 
-class _Bits(dict[str, int]):
-    """One bit for each letter."""
+def signatures(words: "Sequence[str]") -> "NDArray[Any]":
+    """The set of each word's letters as bits: one edit changes at most two of them."""
+    import numpy as np
 
-    def __missing__(self, letter: str) -> int:
-        bit = self[letter] = 1 << ord(letter) % _LETTERS
-        return bit
-
-
-_bits = _Bits()
-
-
-def signature(word: str) -> int:
-    """The set of a word's letters as bits: one edit changes at most two of them."""
-    bits = 0
-    for letter in word:
-        bits |= _bits[letter]
-    return bits
+    letters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
+    bits = np.left_shift(np.uint64(1), (letters % _LETTERS).astype(np.uint64))
+    lengths = np.fromiter(map(len, words), np.intp, len(words))
+    first: NDArray[Any] = np.bitwise_or.reduceat(bits, np.cumsum(lengths) - lengths)
+    return first
 
 
 def distance(a: str, b: str, limit: int) -> int:
@@ -57,30 +51,39 @@ def distance(a: str, b: str, limit: int) -> int:
     return 1 + fewest
 
 
-def corrections(
-    word: str,
-    names: "Sequence[str]",
-    firsts: "NDArray[Any]",
-    lengths: "NDArray[Any]",
-    signatures: "NDArray[Any]",
-    counts: "NDArray[Any]",
-) -> list[int]:
-    """Places of the likeliest known words: fewest edits, same first letter, most frequent."""
-    import numpy as np
+class Spelling:
+    """Letters of the known words, taken in when a word is first looked for."""
 
-    if len(word) < SHORTEST or word.isdigit():
-        return []
-    edits = 2 if len(word) >= TWO_EDITS_FROM else 1
-    near = np.flatnonzero(np.abs(lengths - len(word)) <= edits)
-    unlike = np.bitwise_count(signatures[near] ^ np.uint64(signature(word)))
-    # Hardly anybody mistypes the first letter and another one as well.
-    allowed = np.where(firsts[near] == ord(word[0]), edits, 1)
-    chosen = (unlike <= 2 * allowed) & (counts[near] > 0)
-    ranked = []
-    for place, limit in zip(near[chosen].tolist(), allowed[chosen].tolist(), strict=True):
-        name = names[place]
-        apart = distance(word, name, limit)
-        if apart <= limit:
-            ranked.append((apart, name[0] != word[0], -int(counts[place]), name, place))
-    ranked.sort()
-    return [place for apart, *_, place in ranked[:CANDIDATES] if apart == ranked[0][0]]
+    def __init__(self) -> None:
+        self._firsts = Column("u4")
+        self._lengths = Column("i2")
+        self._signatures = Column("u8")
+
+    def _follow(self, names: "Sequence[str]") -> None:
+        fresh = names[len(self._lengths) :]
+        if fresh:
+            self._firsts.extend([ord(word[0]) for word in fresh])
+            self._lengths.extend([len(word) for word in fresh])
+            self._signatures.extend(signatures(fresh))
+
+    def corrections(self, word: str, names: "Sequence[str]", counts: "NDArray[Any]") -> list[int]:
+        """Places of the likeliest known words: fewest edits, same first letter, most frequent."""
+        import numpy as np
+
+        if len(word) < SHORTEST or word.isdigit():
+            return []
+        self._follow(names)
+        edits = 2 if len(word) >= TWO_EDITS_FROM else 1
+        near = np.flatnonzero(np.abs(self._lengths.all - len(word)) <= edits)
+        unlike = np.bitwise_count(self._signatures.all[near] ^ signatures([word])[0])
+        # Hardly anybody mistypes the first letter and another one as well.
+        allowed = np.where(self._firsts.all[near] == ord(word[0]), edits, 1)
+        chosen = (unlike <= 2 * allowed) & (counts[near] > 0)
+        ranked = []
+        for place, limit in zip(near[chosen].tolist(), allowed[chosen].tolist(), strict=True):
+            name = names[place]
+            apart = distance(word, name, limit)
+            if apart <= limit:
+                ranked.append((apart, name[0] != word[0], -int(counts[place]), name, place))
+        ranked.sort()
+        return [place for apart, *_, place in ranked[:CANDIDATES] if apart == ranked[0][0]]

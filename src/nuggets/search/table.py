@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 from nuggets.search.columns import Column
 from nuggets.search.dates import ordinal
-from nuggets.search.reading import own_tags
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -69,17 +68,19 @@ class NoteTable:
         self.timed.all[start:] = reading.timed
         self.alive.all[start:] = True
         self.asking.all[start:] = [note.content.endswith("?") for note in notes]
-        for row, note in enumerate(notes, start):
-            self.rows[note.id] = row
-            self.set_facts(row, note)
-            self._join_groups(row, note)
+        self.hidden.all[start:] = [note.hidden for note in notes]
+        self.boosts.all[start:] = [boost(note) for note in notes]
+        self.days.all[start:] = [ordinal(note.created_at[:10]) for note in notes]
+        self.rows.update((note.id, row) for row, note in enumerate(notes, start))
+        for row, tags in enumerate(reading.tags, start):
+            if tags:
+                self._join_groups(row, tags[:GROUPS_KEPT])
 
     def set_facts(self, row: int, note: "MemoryNote") -> None:
         """What may change without the words changing."""
         self.notes[row] = note
         self.hidden.all[row] = note.hidden
         self.boosts.all[row] = boost(note)
-        self.days.all[row] = ordinal(note.created_at)
 
     def remove(self, rows: "Sequence[int]") -> None:
         """The notes are gone; their rows stay, unseen, until the next `compact`."""
@@ -92,8 +93,7 @@ class NoteTable:
                 self.group_sizes.all[group] -= 1
                 self.group_lengths.all[group] -= self.lengths.all[row]
 
-    def _join_groups(self, row: int, note: "MemoryNote") -> None:
-        tags = own_tags(note)[:GROUPS_KEPT]
+    def _join_groups(self, row: int, tags: list[str]) -> None:
         self.most_groups = max(self.most_groups, len(tags))
         for place, tag in enumerate(tags):
             group = self.group_numbers.setdefault(tag, len(self.group_numbers) + 1)

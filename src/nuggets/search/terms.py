@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 from nuggets.search.english import irregular_forms
+from nuggets.search.languages import ENGLISH
 from nuggets.text import (
     STOP_WORDS,
     is_unspaced,
@@ -15,7 +16,7 @@ from nuggets.text import (
     without_contraction,
 )
 
-# Where a script tells the language closely enough for a stemmer; Latin letters mean English.
+# Where a script tells the language closely enough for a stemmer.
 _SCRIPTS = (
     ("\u0370", "\u03ff", "greek"),
     ("\u0400", "\u052f", "russian"),
@@ -39,12 +40,13 @@ def _stemmer(language: str) -> Callable[[list[str]], list[str]]:
 _irregular = cache(irregular_forms)
 
 
-def _language(word: str) -> str:
+def _language(word: str, latin: str) -> str:
     first = word[0]
-    for low, high, language in _SCRIPTS:
-        if low <= first <= high:
-            return language
-    return "english"
+    if first >= _SCRIPTS[0][0]:
+        for low, high, language in _SCRIPTS:
+            if low <= first <= high:
+                return language
+    return latin
 
 
 def pieces(token: str) -> list[str]:
@@ -67,23 +69,29 @@ def is_stop(word: str) -> bool:
     return word in STOP_WORDS
 
 
-def stems(words: Iterable[str]) -> list[str]:
-    """One term for each word: inflected forms of a word share it, accents do not matter."""
+def stems(words: Iterable[str], language: str = ENGLISH) -> list[str]:
+    """One term for each word: inflected forms of a word share it, accents do not matter.
+
+    The language is that of words in Latin letters; other scripts speak for themselves.
+    """
     listed = list(words)
+    if language == ENGLISH and all(map(str.isascii, listed)):
+        return _english(listed)
     terms = [""] * len(listed)
     by_language: dict[str, list[int]] = {}
     for i, word in enumerate(listed):
-        by_language.setdefault("english" if word.isascii() else _language(word), []).append(i)
-    for language, places in by_language.items():
-        if language == "english":
-            irregular = _irregular()
-            bare = [plain(listed[i]) for i in places]
-            made = _stemmer(language)([irregular.get(word, word) for word in bare])
-        else:
-            made = [plain(stem) for stem in _stemmer(language)([listed[i] for i in places])]
+        by_language.setdefault(_language(word, language), []).append(i)
+    for one, places in by_language.items():
+        chosen = [listed[i] for i in places]
+        made = _english(map(plain, chosen)) if one == ENGLISH else map(plain, _stemmer(one)(chosen))
         for i, term in zip(places, made, strict=True):
             terms[i] = term or listed[i]
     return terms
+
+
+def _english(words: Iterable[str]) -> list[str]:
+    irregular = _irregular()
+    return _stemmer(ENGLISH)([irregular.get(word, word) for word in words])
 
 
 def query_words(token: str) -> tuple[list[str], str]:

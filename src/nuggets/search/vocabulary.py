@@ -10,9 +10,11 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from nuggets.search.columns import Column
-from nuggets.search.dates import is_time_word
-from nuggets.search.spelling import corrections, signature
-from nuggets.search.terms import is_stop, pieces, stems
+from nuggets.search.dates import TIME_WORDS
+from nuggets.search.languages import ENGLISH, evidence, stop_words
+from nuggets.search.spelling import Spelling
+from nuggets.search.terms import LONGEST_WORD, pieces, stems
+from nuggets.text import STOP_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 LABEL = "\0"  # begins the name of a term that no text can contain: an exact tag, a scope, …
+OF_LANGUAGE = "\0"  # between a language and its word: "rat" is another word in German
 STOP, TIME = 1, 2  # marks of a word
 INSERTED_SINGLY = 200  # new terms; beyond that sorting anew is quicker
 
@@ -46,46 +49,61 @@ class Vocabulary:
         self._token_words = Column("i4")
         self.word_terms = Column("i4")
         self.word_marks = Column("u1")
-        self._word_firsts = Column("i4")
-        self._word_lengths = Column("i2")
-        self._word_signatures = Column("u8")
+        self.word_languages = Column("u2")  # those that an English-looking word speaks for
         self.word_counts = Column("i8")
         self.term_counts = Column("i4")
+        self.languages: dict[str, int] = {}  # other than English: notes written in it
+        self._spelling = Spelling()
         self._sorted: list[str] = []  # terms of words, for those that begin alike
         self._unsorted: list[str] = []  # those that came since
 
-    def numbers(self, tokens: list[str]) -> "NDArray[Any]":
+    def numbers(self, tokens: list[str], language: str = ENGLISH) -> "NDArray[Any]":
         """The tokens by number, new ones included."""
         import numpy as np
 
+        prefix = "" if language == ENGLISH else language + OF_LANGUAGE
+        named = [prefix + token for token in tokens] if prefix else tokens
         known = len(self.tokens)
-        numbered = np.fromiter(map(self.tokens.__getitem__, tokens), np.int32, len(tokens))
+        numbered = np.fromiter(map(self.tokens.__getitem__, named), np.int32, len(named))
         if len(self.tokens) > known:
-            self._learn(list(islice(reversed(self.tokens), len(self.tokens) - known))[::-1])
+            fresh = list(islice(reversed(self.tokens), len(self.tokens) - known))[::-1]
+            self._learn([token[len(prefix) :] for token in fresh], language, prefix)
         return numbered
 
-    def _learn(self, tokens: list[str]) -> None:
-        spans, held, unknown = [], [], []
-        end = len(self._token_words)
+    def _learn(self, tokens: list[str], language: str, prefix: str) -> None:
+        import numpy as np
+
+        words = self.words
+        known = len(words)
+        held: list[int] = []
+        ends: list[int] = []
         for token in tokens:
-            found = pieces(token)
-            for word in found:
-                if word not in self.words:
-                    self.words[word] = len(self.words)
-                    unknown.append(word)
-                held.append(self.words[word])
-            end += len(found)
-            spans.append(end)
-        self._spans.extend(spans)
+            # Most tokens are plain words: no need to look for parts.
+            plain = token.isascii() and token.isalpha() and (token.islower() or token.istitle())
+            for word in (token.lower()[:LONGEST_WORD],) if plain else pieces(token):
+                held.append(words.setdefault(prefix + word, len(words)))
+            ends.append(len(held))
+        self._spans.extend(len(self._token_words) + np.array(ends, np.int32))
         self._token_words.extend(held)
+        unknown = [word[len(prefix) :] for word in islice(reversed(words), len(words) - known)]
+        unknown.reverse()
         self._names += unknown
-        self.word_terms.extend([self.term(stem) for stem in stems(unknown)])
-        self.word_marks.extend([STOP * is_stop(w) + TIME * is_time_word(w) for w in unknown])
-        self._word_firsts.extend([ord(word[0]) for word in unknown])
-        self._word_lengths.extend([min(len(word), 255) for word in unknown])
-        self._word_signatures.extend([signature(word) for word in unknown])
-        self.word_counts.grow(len(self.words))
+        self.word_terms.extend([self.term(stem) for stem in stems(unknown, language)])
+        self._mark(unknown, language, prefix)
+        self.word_counts.grow(len(words))
         self.term_counts.grow(len(self.terms))
+
+    def _mark(self, unknown: list[str], language: str, prefix: str) -> None:
+        """Only few words are marked, so it is those that are looked for."""
+        self.word_marks.grow(len(self.words))
+        self.word_languages.grow(len(self.words))
+        common = STOP_WORDS if language == ENGLISH else stop_words(language)
+        for mark, marked in ((STOP, common), (TIME, TIME_WORDS)):
+            for word in marked.intersection(unknown):
+                self.word_marks.all[self.words[prefix + word]] |= mark
+        if language == ENGLISH:
+            for word in evidence().keys() & set(unknown):
+                self.word_languages.all[self.words[word]] = evidence()[word]
 
     def term(self, name: str) -> int:
         """The number of a term, new if need be."""
@@ -119,14 +137,7 @@ class Vocabulary:
 
     def corrected(self, word: str) -> list[tuple[str, int]]:
         """What an unknown word may have been meant to be, with the terms."""
-        places = corrections(
-            word,
-            self._names,
-            self._word_firsts.all,
-            self._word_lengths.all,
-            self._word_signatures.all,
-            self.word_counts.all,
-        )
+        places = self._spelling.corrections(word, self._names, self.word_counts.all)
         return [(self._names[place], int(self.word_terms.all[place])) for place in places]
 
     def _sort(self) -> None:

@@ -21,7 +21,7 @@ def _audit(call: Call) -> Outcome:
         lines.append(styled(kind, "bold"))
         for finding in of_kind:
             ids = ", ".join(finding.note_ids[:3]) + (" …" if len(finding.note_ids) > 3 else "")
-            lines.append(f"  {one_line(finding.detail)}  {styled(ids, 'dim')}")
+            lines.append(f"  {one_line(finding.detail)}  {styled(one_line(ids), 'dim')}")
     return Outcome(shape, lines or ["Nothing to complain about."])
 
 

@@ -9,6 +9,7 @@ from nuggets import codec
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import one_line, printable, styled, table
+from nuggets.project import name_of
 from nuggets.records import RecallResult
 
 
@@ -69,7 +70,7 @@ def _recall(call: Call) -> Outcome:
     result, notes = call.shelf.recall_or_search(query, call.options.nugget, call.session)
     shape = codec.recall_to_json(result)
     if result.found:
-        return Outcome(shape, _answer_lines(result))
+        return Outcome(shape, _answer_lines(call, result))
     if not notes:
         return Outcome(shape, ["Not found."], 1)
     from nuggets.interfaces.cli.graph import search_lines
@@ -81,14 +82,16 @@ def _recall(call: Call) -> Outcome:
     return Outcome(shape, lines)
 
 
-def _answer_lines(result: RecallResult) -> list[str]:
+def _answer_lines(call: Call, result: RecallResult) -> list[str]:
     lines = [] if result.match == "exact" else [f"Match: {result.match} {result.ratio:.2f}"]
+    foreign = result.project not in ("", call.shelf.project)
+    marks = f" (another project: {one_line(name_of(result.project))})" if foreign else ""
     return [
         *lines,
         f"Found: {one_line(result.key)}",
         f"Value: {styled(printable(result.answer), 'bold')}",
         f"Confidence: {result.confidence:.2f}  Margin: {result.margin:.2f}",
-        f"Nugget: {one_line(result.nugget)}",
+        f"Nugget: {one_line(result.nugget)}{marks}",
     ]
 
 
@@ -112,7 +115,7 @@ def _forget_arguments(parser: ArgumentParser) -> None:
 def _forget(call: Call) -> Outcome:
     nugget, key = call.options.nugget, call.options.key
     if call.options.purge:
-        return purged(call.shelf.purge(key, nugget))
+        return purged(call.shelf.purge_fact(nugget, key))
     gone = call.shelf.forget(nugget, key)
     shape = {"forgotten": int(gone), "nugget": nugget, "key": key}
     if gone:
@@ -127,7 +130,14 @@ def _facts_arguments(parser: ArgumentParser) -> None:
 
 def _facts(call: Call) -> Outcome:
     facts = call.shelf.facts(call.options.nugget)
-    rows = [(fact.title, str(fact.hits), fact.content) for fact in facts]
+    rows = [
+        (
+            fact.title + (" (another project)" if call.shelf.is_foreign(fact) else ""),
+            str(fact.hits),
+            fact.content,
+        )
+        for fact in facts
+    ]
     lines = table(("KEY", "HITS", "VALUE"), rows) if rows else ["No facts yet."]
     return Outcome([codec.fact_to_json(fact) for fact in facts], lines)
 

@@ -102,10 +102,9 @@ def _graph_arguments(parser: ArgumentParser) -> None:
 
 
 def _depth(text: str) -> int:
-    depth = int(text)
-    if not 0 <= depth <= DEEPEST:
-        raise ArgumentTypeError(f"{depth} is not from 0 to {DEEPEST}")
-    return depth
+    if not (text.isascii() and text.isdigit() and int(text) <= DEEPEST):
+        raise ArgumentTypeError(f"{text!r} is no number from 0 to {DEEPEST}")
+    return int(text)
 
 
 def _graph(call: Call) -> Outcome:

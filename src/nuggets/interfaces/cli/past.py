@@ -41,10 +41,9 @@ def commit_lines(commit: Commit) -> Iterator[str]:
 def _difference(before: MemoryNote | None, after: MemoryNote | None) -> str:
     if before is None and after is not None:
         return f"+ {one_line(after.title, 40)}: {one_line(after.content, 60)}"
-    if before is not None and after is None:
-        return f"- {one_line(before.title, 40)}: {one_line(before.content, 60)}"
-    assert before is not None
-    assert after is not None
+    if before is None or after is None:
+        gone = f"{one_line(before.title, 40)}: {one_line(before.content, 60)}" if before else ""
+        return f"- {gone or 'purged'}"
     if before.content != after.content:
         old, new = one_line(before.content, 30), one_line(after.content, 30)
         return f"~ {one_line(after.title, 40)}: {old} → {new}"

@@ -54,7 +54,7 @@ def _everything(call: Call) -> ReflectionResult:
 
 def _result_lines(result: ReflectionResult, dry_run: bool) -> list[str]:
     lines = [
-        f"{styled(f'{change.type:8}', _COLOURS[change.type])}{change.note_id}  "
+        f"{styled(f'{change.type:8}', _COLOURS[change.type])}{one_line(change.note_id)}  "
         f"{one_line(change.detail)}"
         for change in result.changes
     ]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 # the tools that name a file: for all others a hook would be a process for nothing
 _CLAUDE_FILE_TOOLS = "Read|Edit|MultiEdit|Write|NotebookEdit"
 _CODEX_FILE_TOOLS = "^apply_patch$"  # it reads by shell commands, which name no file
+_CURSOR_FILE_TOOLS = "^(Read|Write|Edit|StrReplace)$"
 _GEMINI_FILE_TOOLS = "^(read_file|write_file|replace)$"
 _GEMINI_COMPRESSING = "manual"  # "auto" is said at every turn, before it is known to be needed
 
@@ -86,11 +87,11 @@ def _claude_code(root: str, user: bool, command: list[str]) -> list[Piece]:
     settings = os.path.join(root, ".claude", "settings.json")
 
     def hook(event: str, name: str, timeout: int, matcher: str = "", later: bool = False) -> Item:
-        run = {"type": "command", "command": command[0], "args": [*command[1:], "hook", name]}
+        # one line, no "args": Cursor runs these hooks too and would leave the arguments out
+        run = {"type": "command", "command": shlex.join([*command, "hook", name])}
         more = {"async": True} if later else {}  # the agent does not wait for it
-        return Item(
-            settings, ("hooks", event), _group(matcher, {**run, **more, "timeout": timeout})
-        )
+        group = _group(matcher, {**run, **more, "timeout": timeout})
+        return Item(settings, ("hooks", event), group)
 
     return [
         Member(os.path.join(root, servers), ("mcpServers", "nuggets"), _server(command)),
@@ -128,15 +129,18 @@ def _cursor(root: str, user: bool, command: list[str]) -> list[Piece]:
         Member(os.path.join(folder, "mcp.json"), ("mcpServers", "nuggets"), _server(command)),
         Member(hooks, ("version",), 1),
     ]
-    for event, name in (
-        ("sessionStart", "session-start"),
-        ("beforeSubmitPrompt", "user-prompt"),
-        ("postToolUse", "post-tool"),
-        ("preCompact", "pre-compact"),
-        ("stop", "stop"),
+    for event, name, timeout, matcher in (
+        ("sessionStart", "session-start", 5, ""),
+        ("beforeSubmitPrompt", "user-prompt", 3, ""),
+        ("postToolUse", "post-tool", 10, _CURSOR_FILE_TOOLS),
+        ("preCompact", "pre-compact", 10, ""),
+        ("stop", "stop", 20, ""),
     ):
-        line = shlex.join([*command, "hook", name, "--host", "cursor"])
-        found.append(Item(hooks, ("hooks", event), {"command": line}))
+        # word for word as for Claude Code, whose hooks Cursor runs too: it leaves out doubles
+        line = shlex.join([*command, "hook", name])
+        entry: dict[str, Any] = {"command": line, "timeout": timeout}
+        entry |= {"matcher": matcher} if matcher else {}
+        found.append(Item(hooks, ("hooks", event), entry))
     return found
 
 

@@ -16,7 +16,12 @@ from nuggets.interfaces.connect.hosts import Item, Member, Piece, Table, Whole, 
 from nuggets.interfaces.places import checkout_root
 
 # what a file holds that says nothing any more
-_LEFT_OVER: tuple[object, ...] = ({}, {"version": 1}, {"version": 1, "hooks": {}})
+_LEFT_OVER: tuple[object, ...] = (
+    {},
+    {"version": 1},
+    {"version": 1, "hooks": {}},
+    {"$schema": "https://opencode.ai/config.json"},  # opencode adds it to a file without
+)
 
 
 class Edit(NamedTuple):

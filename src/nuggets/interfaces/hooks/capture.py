@@ -30,6 +30,7 @@ _REMEMBER = re.compile(
 )
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_SPEECH = re.compile(r'["“][^"”]*[.!?]\s[^"”]*["”]')  # sentences that someone else said
 _QUOTED = (">", "|", "$", "#", "+", "- [", "at ")  # quotes, tables, shells, patches, stack traces
 _IN_THIS_PROJECT = re.compile(r"\b(?:in|for) this (?:project|repo(?:sitory)?|codebase)\b", re.I)
 
@@ -43,7 +44,7 @@ class Stated(NamedTuple):
 
 def preferences(prompt: str) -> list[Stated]:
     """What a prompt states for good; nothing from questions, quotes, code, or what we showed."""
-    own = _CODE.sub("\n", without_fenced(prompt))
+    own = _SPEECH.sub("\n", _CODE.sub("\n", without_fenced(prompt)))
     if len(own) > LONGEST_PROMPT:
         return []
     found: dict[str, Stated] = {}

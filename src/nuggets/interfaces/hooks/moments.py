@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 HINTS = ("always", "never", "prefer", "remember", "forget")  # no preference without one
 TASK_PROMPTS = 3  # the last ones say what the task has become
 TASK_CHARACTERS = 600  # of each
-CONTINUED = ("resume", "compact", "fork")  # the conversation had a task before
 HOSTS_WITH_MEMORY_FILE = ("claude-code",)
 
 
@@ -62,7 +61,7 @@ def _session_start(shelf: "NuggetShelf", event: Event, directory: str) -> str:
     text, ids = at_start(
         shelf,
         loads_memory_file=event.host in HOSTS_WITH_MEMORY_FILE,
-        task=_task_title(event) if event.source in CONTINUED else "",
+        task=_task_title(event) if event.source in ("resume", "compact") else "",
     )
     append(_diary(directory, event), json.dumps({"shown": ids}) + "\n")
     return text

@@ -42,7 +42,7 @@ def answer_to(name: str, host: str, raw: bytes, directory: str) -> str:
     sent = json.loads(raw) if raw.strip() else {}
     if not isinstance(sent, Mapping):
         sent = {}
-    event = event_of(name, host or _host(), sent)
+    event = event_of(name, host or _host(sent), sent)
     if not event.name:
         return ""
     if event.name == "post-tool":
@@ -64,9 +64,9 @@ def _shape(event: Event, text: str) -> dict[str, Any]:
     return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
 
 
-def _host() -> str:
-    """Who called, where the command line does not say."""
-    if os.environ.get("CURSOR_VERSION"):
+def _host(sent: Mapping[str, Any]) -> str:
+    """Who called, where the command line does not say: Cursor runs Claude Code's hooks as well."""
+    if os.environ.get("CURSOR_VERSION") or "cursor_version" in sent:
         return "cursor"
     return "claude-code" if os.environ.get("CLAUDE_PROJECT_DIR") else ""
 

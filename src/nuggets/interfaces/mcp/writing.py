@@ -60,7 +60,7 @@ def _link(asked: Asked, given: Json) -> Answer:
     a, b, reason = given["a"], given["b"], given.get("reason", "")
     _refuse_unfit(reason)
     added = asked.shelf.add_link(a, b, reason)
-    one, other = asked.shelf.get_note(a), asked.shelf.get_note(b)
+    one, other = asked.shelf.get_note(a, session=None), asked.shelf.get_note(b, session=None)
     shape = {
         "added": added,
         "notes": [

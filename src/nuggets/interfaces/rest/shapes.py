@@ -93,7 +93,9 @@ _RECALL = shape(
         "match": or_null(choice(("exact", "substring", "fuzzy"))),
         "ratio": SHARE,
         "noteId": TEXT,
-    }
+        "project": TEXT,
+    },
+    "project",
 )
 _FOUND = shape(
     {

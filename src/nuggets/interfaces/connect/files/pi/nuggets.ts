@@ -119,8 +119,7 @@ export default function (pi: ExtensionAPI) {
   let beginning = "startup"; // why the context is without what memory holds; "" once it is told
   pi.on("session_start", async (event, ctx) => {
     session = ctx.sessionManager.getSessionId();
-    const continued = event.reason === "resume" || event.reason === "fork";
-    beginning = continued ? event.reason : "startup";
+    beginning = event.reason === "resume" ? "resume" : "startup";
   });
 
   pi.on("before_agent_start", async (event, ctx) => {
