@@ -3,8 +3,10 @@
     python -m benchmarks.search [--notes 10000] [--queries 500] [--no-links]
 
 The notes are made up: words of a Zipf vocabulary, about 650 bytes each, a tag for every twenty
-notes, linked to the one before and the one after. CPU time of one thread; every question is
-asked in three rounds, and the best round counts.
+notes, linked to the one before and the one after. CPU time of one thread, the best of three
+rounds. An index remembers what a word found until the next change, so there are two figures:
+`p50` is for questions asked after a change, with nothing remembered; `again` for the same ones
+asked once more.
 """
 
 import argparse
@@ -71,17 +73,14 @@ def questions(rng: random.Random, texts: list[str], count: int) -> list[str]:
     return asked
 
 
-def timed(ask: Callable[[str], object], asked: list[str]) -> list[float]:
-    """CPU milliseconds of each question, ascending, of the best of three rounds."""
-    rounds = []
-    for _ in range(ROUNDS):
-        spent = []
-        for question in asked:
-            start = time.process_time()
-            ask(question)
-            spent.append((time.process_time() - start) * 1e3)
-        rounds.append(sorted(spent))
-    return min(rounds, key=statistics.median)
+def asked_once(ask: Callable[[str], object], asked: list[str]) -> list[float]:
+    """CPU milliseconds of each question, ascending."""
+    spent = []
+    for question in asked:
+        start = time.process_time()
+        ask(question)
+        spent.append((time.process_time() - start) * 1e3)
+    return sorted(spent)
 
 
 def bm25s_search(texts: list[str]) -> Callable[[str], object]:
@@ -106,23 +105,44 @@ class Times(NamedTuple):
     built: float
     p50: float
     p99: float
+    again: float
 
     def __str__(self) -> str:
-        return f"built in {self.built:6.3f} s   p50 {self.p50:6.3f} ms   p99 {self.p99:6.3f} ms"
+        return (
+            f"built in {self.built:6.3f} s   p50 {self.p50:6.3f} ms   p99 {self.p99:6.3f} ms"
+            f"   again p50 {self.again:6.3f} ms"
+        )
 
 
-def times(make: Callable[[], Callable[[str], object]], asked: list[str]) -> Times:
+def times(
+    make: Callable[[], Callable[[str], object]], forget: Callable[[], None], asked: list[str]
+) -> Times:
     start = time.process_time()
     ask = make()
     built = time.process_time() - start
-    spent = timed(ask, asked)
-    return Times(built, statistics.median(spent), spent[int(len(spent) * 0.99)])
+    first, again = [], []
+    for _ in range(ROUNDS):
+        forget()
+        first.append(asked_once(ask, asked))
+        again.append(statistics.median(asked_once(ask, asked)))
+    best = min(first, key=statistics.median)
+    return Times(built, statistics.median(best), best[int(len(best) * 0.99)], min(again))
 
 
 def nuggets_search(index: SearchIndex, notes: list[MemoryNote]) -> Callable[[str], object]:
     index.apply(Changes(put=tuple(notes)))
     index.search("warm up")
     return lambda question: index.search(question, 10)
+
+
+def touched(index: SearchIndex, one: MemoryNote) -> Callable[[], None]:
+    """A change that makes the index forget what words found."""
+
+    def touch() -> None:
+        index.apply(Changes(put=(one,)))
+        index.search("warm up")
+
+    return touch
 
 
 def one_more(index: SearchIndex, notes: list[MemoryNote]) -> list[float]:
@@ -148,8 +168,9 @@ def measure(count: int, queries: int, linked: bool) -> Measured:
     asked = questions(rng, texts[:count], queries)
     notes = [note(i, text, linked) for i, text in enumerate(texts)]
     index = SearchIndex()
-    ours = times(lambda: nuggets_search(index, notes[:count]), asked)
-    theirs = times(lambda: bm25s_search(texts[:count]), asked)
+    forget = touched(index, notes[0])
+    ours = times(lambda: nuggets_search(index, notes[:count]), forget, asked)
+    theirs = times(lambda: bm25s_search(texts[:count]), lambda: None, asked)
     return Measured(ours, theirs, one_more(index, notes[count:]))
 
 
@@ -167,7 +188,7 @@ def rows(quick: bool) -> Iterator[dict[str, Any]]:
         yield {
             "what": f"search, {name}, p50",
             "goal": "≤ 2 × bm25s",
-            "measured": f"{ours.p50 / theirs.p50:.1f} ×",
+            "measured": f"{ours.p50 / theirs.p50:.1f} ×, again {ours.again / theirs.again:.1f} ×",
             "baseline": f"bm25s {theirs.p50:.2f} ms",
             "reached": ours.p50 <= 2 * theirs.p50,
         }
@@ -195,7 +216,9 @@ def main() -> None:
     ours, theirs, more = measure(given.notes, given.queries, not given.no_links)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
     print(f"nuggets  {ours}\nbm25s    {theirs}")
-    print(f"p50 nuggets / bm25s: {ours.p50 / theirs.p50:.2f}")
+    print(
+        f"nuggets / bm25s: p50 {ours.p50 / theirs.p50:.2f}, again {ours.again / theirs.again:.2f}"
+    )
     print(f"one more note: p50 {statistics.median(more):.3f} ms, most {more[-1]:.3f} ms")
     print(f"peak memory of the process, bm25s included: {peak} MB")
 

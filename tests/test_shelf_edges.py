@@ -167,6 +167,15 @@ def test_forgetting_takes_this_projects_fact_first(tmp_path: Path) -> None:
     assert here.recall("test cmd").answer == "npm test"
 
 
+def test_forgetting_what_only_another_project_knows_is_refused(tmp_path: Path) -> None:
+    here, there = two_projects(tmp_path)
+    here.forget("project", "test cmd")
+
+    with pytest.raises(Conflict, match="/there"):
+        here.forget("project", "test cmd")
+    assert there.recall("test cmd").answer == "npm test"
+
+
 def test_a_hand_edit_reaches_the_fact_of_its_project(tmp_path: Path) -> None:
     here, there = two_projects(tmp_path)
     here.close()

@@ -263,11 +263,16 @@ class NuggetShelf:
         return result, self.search_notes(query, limit, session=session, nugget=nugget)
 
     def forget(self, nugget: str, key: str) -> bool:
-        """Take a fact and its note away; False if there was none."""
+        """Take a fact and its note away; False if there was none.
+
+        Only what this project knows, its own or everybody's; another's is named by its note's id.
+        """
 
         def decide() -> Decision[bool]:
-            fact = self._fact_for(self._known(nugget).name, key, everyones=True)
+            name = self._known(nugget).name
+            fact = self._fact_for(name, key)
             if fact is None:
+                self._refuse_foreign(name, key)
                 return Changes(), False
             return self._dropping([fact.id]), True
 
@@ -491,7 +496,10 @@ class NuggetShelf:
         """The same for the fact of exactly this key: nothing that is merely called alike."""
         with self._rhythm.lock:
             self._current()
-            fact = self._fact_for(self._known(nugget).name, key, everyones=True)
+            name = self._known(nugget).name
+            fact = self._fact_for(name, key)
+            if fact is None:
+                self._refuse_foreign(name, key)
         if fact is None:
             raise NotFound(
                 f"there is no fact {key!r:.80} in {nugget!r}; one that was forgotten before has "
@@ -588,13 +596,11 @@ class NuggetShelf:
     def _notes_of(self, nugget: str) -> Iterator[MemoryNote]:
         return (n for n in self._state.notes.values() if n.nugget_name == nugget)
 
-    def _fact_for(
-        self, nugget: str, key: str, project: str | None = None, *, everyones: bool = False
-    ) -> MemoryNote | None:
+    def _fact_for(self, nugget: str, key: str, project: str | None = None) -> MemoryNote | None:
         """The fact of exactly this key as this project knows it, even if it is out of sight.
 
         Two projects may know different things by one key. `project`: the one whose fact is meant,
-        and no other. `everyones`: if this one knows nothing, another project's.
+        and no other.
         """
         if not isinstance(key, str):
             raise InvalidInput(f"a key is a text, not {key!r}")
@@ -607,7 +613,14 @@ class NuggetShelf:
         homes = (self.project, "") if project is None else (project,)
         ours = [note for note in same if note.project in homes]
         ours.sort(key=lambda note: (note.hidden, note.project == ""))  # its own before everybody's
-        return next(iter(ours or (same if everyones else [])), None)
+        return ours[0] if ours else None
+
+    def _refuse_foreign(self, nugget: str, key: str) -> None:
+        for note_id in self._rhythm.picture.facts.find(nugget, key):
+            raise Conflict(
+                f"only another project ({self._state.notes[note_id].project}) knows {key!r}; "
+                f"to take that away, delete its note {note_id}"
+            )
 
     def _new_id(self, kind: NoteKind, nugget: str) -> str:
         return notes.note_id(kind, nugget, self._state.notes, self._rhythm.draw)

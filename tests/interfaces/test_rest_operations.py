@@ -101,7 +101,7 @@ def test_facts_are_remembered_recalled_and_forgotten(web: TestClient) -> None:
     assert (found["answer"], found["match"]) == ("make test", "fuzzy")
     assert [fact["title"] for fact in web.get(at).json()] == ["test cmd"]
     assert web.get("/api/nuggets/project").json()["fact_count"] == 1
-    assert web.delete(at, params={"key": "test cmd"}).json() == {"forgotten": True}
+    assert web.delete(at, params={"key": "test cmd"}).json() == {"forgotten": 1}
     assert web.get("/api/recall", params={"query": "test cmd"}).json()["found"] is False
 
 

@@ -47,7 +47,7 @@ export const api = {
   unlink: (a, b, reason) => ask("DELETE", "links", { query: { a, b, reason } }),
   facts: (nugget) => ask("GET", `nuggets/${part(nugget)}/facts`),
   remember: (nugget, key, value) => ask("POST", `nuggets/${part(nugget)}/facts`, { body: { key, value } }),
-  forget: (nugget, key) => ask("DELETE", `nuggets/${part(nugget)}/facts`, { query: { key } }),
+  forget: (id) => ask("DELETE", `notes/${part(id)}`, { query: { hard: true } }),  // two projects may share a key
   recall: (query, nugget, signal) => ask("GET", "recall", { query: { query, nugget }, signal }),
   history: (limit = 50) => ask("GET", "history", { query: { limit } }),
   undo: (revision) => ask("POST", "undo", { body: revision ? { revision } : {} }),

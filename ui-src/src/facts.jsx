@@ -89,7 +89,7 @@ function FactTable({ nugget }) {
                 <td><NoteLink id={fact.id} title={fact.title} /></td>
                 <td class="value" dir="auto"><bdi>{fact.content}</bdi></td>
                 <td class="number">{fact.hits}</td>
-                <td><button type="button" class="icon-button small" aria-label={`Forget ${fact.title}`} title="Forget" onClick={() => attempt(() => api.forget(nugget, fact.title), "Forgotten.")}><Icon name="close" /></button></td>
+                <td><button type="button" class="icon-button small" aria-label={`Forget ${fact.title}`} title="Forget" onClick={() => attempt(() => api.forget(fact.id), "Forgotten.")}><Icon name="close" /></button></td>
               </tr>
             ))}
           </tbody>

@@ -10,8 +10,10 @@ from nuggets.project import name_of
 from nuggets.records import MemoryNote
 
 TAG = "nuggets-memory"
-_OUR_TAG = re.compile(rf"<(?=\s*/?\s*{TAG})", re.IGNORECASE)
-_FENCED = re.compile(rf"<{TAG}\b.*?(?:</{TAG}>|\Z)", re.IGNORECASE | re.DOTALL)
+_OUR_TAG = re.compile(rf"(?:<|&lt;)(?=\s*/?\s*{TAG})", re.IGNORECASE)  # some hosts escape it
+_FENCED = re.compile(
+    rf"(?:<|&lt;){TAG}\b.*?(?:(?:<|&lt;)/{TAG}(?:>|&gt;)|\Z)", re.IGNORECASE | re.DOTALL
+)
 _ESCAPES = {ord("&"): "&amp;", ord('"'): "&quot;", ord("<"): "&lt;", ord(">"): "&gt;"}
 _SHOWN_TITLE = 160  # characters: a title is a name, not a place to hide a page in
 

@@ -12,7 +12,7 @@ from nuggets.text import folded
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BLOCK = 16_384  # notes read together: bounds the memory while a large shelf is read
+BLOCK = 4096  # notes read together: bounds the memory while a large shelf is read
 MOST_GAPS = 0.25  # of all rows; with more, the gaps are closed
 
 

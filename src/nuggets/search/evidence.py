@@ -218,7 +218,7 @@ def strongest(amounts: "NDArray[Any]", most: int) -> "NDArray[Any]":
     if len(best) < ENOUGH * most:
         best = (amounts > 0).nonzero()[0]
     if len(best) <= most:
-        return best
+        return np.asarray(best)
     amounts = amounts.take(best)
     least = np.partition(amounts, -most)[-most]
     chosen = amounts > least - ROUNDING

@@ -61,7 +61,7 @@ def _clear(call: Call) -> Outcome:
     status = call.shelf.status(call.options.nugget)
     _confirm(call, f"Forget all {status.fact_count} facts of {one_line(status.name)}?")
     count = call.shelf.clear(status.name)
-    return Outcome({"cleared": count, "nugget": status.name}, [f"Forgot {count} facts."])
+    return Outcome({"forgotten": count, "nugget": status.name}, [f"Forgot {count} facts."])
 
 
 def _remove(call: Call) -> Outcome:

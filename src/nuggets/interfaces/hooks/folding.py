@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 NUGGET = "files"
 TAG = "seen-file"
 KEPT = 200  # per project: what was touched lately, not a listing of the repository
+LONGEST_PATH = 480  # characters: a title may have 512, and says what it names
 LEFT_SECONDS = 60  # a claimed inbox this old was left by a process that died
 
 
@@ -35,7 +36,7 @@ def fold(shelf: "NuggetShelf", directory: str) -> int:
     with shelf.batch():
         for project, files in seen.items():
             count += _stored(shelf, project, dict(list(files.items())[-KEPT:]))
-    for claim in claims:
+    for claim in claims:  # those of a write that failed stay, and are folded the next time
         with suppress(OSError):
             os.unlink(claim)
     return count
@@ -80,7 +81,14 @@ def _sighting(line: str, told: str) -> tuple[str, str, bool]:
     except (ValueError, TypeError):
         return "", "", False
     outside = relative.startswith((os.pardir, ".git" + os.sep)) or relative == os.curdir
-    return project, "" if outside or not project else relative, bool(edited)
+    if outside or not project or not _is_namable(relative):
+        return project, "", False
+    return project, relative, bool(edited)
+
+
+def _is_namable(path: str) -> bool:
+    """Can a note be called after it? Some names of files are no text, or too long."""
+    return path.isprintable() and len(path) <= LONGEST_PATH
 
 
 def _stored(shelf: "NuggetShelf", project: str, seen: dict[str, bool]) -> int:

@@ -3,6 +3,7 @@
 import json
 import os
 import zlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from nuggets.interfaces.fencing import one_line, without_fenced
@@ -23,23 +24,25 @@ TASK_CHARACTERS = 600  # of each
 HOSTS_WITH_MEMORY_FILE = ("claude-code",)
 
 
-def act(event: Event, directory: str) -> str:
-    """Do what the moment asks for; what the agent shall read, or ""."""
+def act(event: Event, directory: str, say: Callable[[str], None]) -> None:
+    """Do what the moment asks for. What the agent shall read is said before anything is kept:
+    whoever waits for the store must not cost the answer."""
     if event.name == "session-end":  # hosts leave hardly a second: the next start does the work
-        return ""
+        return
     if event.name == "stop" and not waiting(directory):
-        return ""
+        return
     note_session(directory, os.getppid(), event.session)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with _opened(event, directory) as shelf:
         if event.name == "session-start":
-            return _session_start(shelf, event, directory)
-        if event.name == "user-prompt":
-            return _user_prompt(shelf, event, directory)
-        if event.name == "pre-compact":
-            _pre_compact(shelf, event, directory)
-        fold(shelf, directory)
-        return ""
+            say(_session_start(shelf, event, directory))
+        elif event.name == "user-prompt":
+            say(_user_prompt(shelf, event, directory))
+            _capture(shelf, event.prompt)
+        else:
+            if event.name == "pre-compact":
+                _pre_compact(shelf, event, directory)
+            fold(shelf, directory)
 
 
 def _opened(event: Event, directory: str) -> "NuggetShelf":
@@ -75,7 +78,6 @@ def _user_prompt(shelf: "NuggetShelf", event: Event, directory: str) -> str:
     text, ids = on_prompt(shelf, own, frozenset(shown), event.session)
     entry = {"prompt": redacted(one_line(own, TASK_CHARACTERS)), "shown": ids}
     append(_diary(directory, event), json.dumps(entry) + "\n")
-    _capture(shelf, event.prompt)
     return text
 
 

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from nuggets.interfaces.hooks.payload import EVENTS, HOST_NAMES, Event, event_of
@@ -27,7 +28,7 @@ def main(argv: Sequence[str]) -> int:
     name = words[0] if words else ""
     try:
         _set_deadline(directory, name)
-        _say(answer_to(name, options.get("--host", ""), _stdin(), directory))
+        answer(name, options.get("--host", ""), _stdin(), directory)
     except Exception as problem:
         log_problem(directory, f"hook {name[:40]}", problem)
     finally:
@@ -35,8 +36,8 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def answer_to(name: str, host: str, raw: bytes, directory: str) -> str:
-    """What the host shall read: JSON in its own form, or nothing."""
+def answer(name: str, host: str, raw: bytes, directory: str) -> None:
+    """Say what the host shall read, as JSON in its own form, or nothing."""
     import json
 
     sent = json.loads(raw) if raw.strip() else {}
@@ -44,16 +45,19 @@ def answer_to(name: str, host: str, raw: bytes, directory: str) -> str:
         sent = {}
     event = event_of(name, host or _host(sent), sent)
     if not event.name:
-        return ""
+        return
     if event.name == "post-tool":
         from nuggets.interfaces.hooks.inbox import leave
 
         leave(directory, event)
-        return ""
+        return
     from nuggets.interfaces.hooks.moments import act
 
-    text = act(event, directory)
-    return json.dumps(_shape(event, text), ensure_ascii=False) if text else ""
+    def say(text: str) -> None:
+        if text:
+            _say(json.dumps(_shape(event, text), ensure_ascii=False))
+
+    act(event, directory, say)
 
 
 def _shape(event: Event, text: str) -> dict[str, Any]:
@@ -88,11 +92,8 @@ def _stdin() -> bytes:
 
 
 def _say(text: str) -> None:
-    if text:
-        try:
-            os.write(1, text.encode(errors="replace") + b"\n")
-        except OSError:  # the host has stopped listening
-            return
+    with suppress(OSError):  # the host has stopped listening
+        os.write(1, text.encode(errors="replace") + b"\n")
 
 
 def _set_deadline(directory: str, name: str) -> None:

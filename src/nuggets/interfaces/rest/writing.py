@@ -47,7 +47,7 @@ def _remember(shelf: NuggetShelf, given: Given) -> Any:
 
 
 def _forget(shelf: NuggetShelf, given: Given) -> Any:
-    return {"forgotten": shelf.forget(given["nugget"], given["key"])}
+    return {"forgotten": int(shelf.forget(given["nugget"], given["key"]))}
 
 
 def _recall(shelf: NuggetShelf, given: Given) -> Any:
@@ -120,7 +120,7 @@ OPERATIONS = (
         "forget",
         "Take a fact away",
         _forget,
-        shape({"forgotten": TRUTH}),
+        shape({"forgotten": COUNT}),
         {"key": NAME},
         ("key",),
     ),
