@@ -44,10 +44,10 @@ def test_the_overview_names_every_command(nuggets: Nuggets) -> None:
     assert all(f"  {command} " in done.out for command in COMMANDS)
 
 
-def test_without_a_command_the_overview_is_a_usage_error(nuggets: Nuggets) -> None:
+def test_without_a_command_there_is_the_overview(nuggets: Nuggets) -> None:
     done = nuggets()
 
-    assert done.code == 2
+    assert done.code == 0  # hosts that drop a hook's arguments take 2 for an order to stop
     assert "Usage: nuggets COMMAND" in done.out
 
 

@@ -41,7 +41,7 @@ def overview(name: str, arguments: Sequence[str]) -> int:
             print()
         print(GLOBAL_HELP)
         print("\nTry `nuggets demo` first.")
-    return 0 if wants_help else 2
+    return 0 if wants_help or not name else 2
 
 
 def _all() -> dict[str, tuple[str, str]]:
