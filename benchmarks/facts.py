@@ -169,8 +169,8 @@ def documented_resolve(query: str, keys: list[str]) -> str | None:
 
 
 def resolve(index: FactIndex, query: str) -> str | None:
-    meant = index.resolve(query, "bench")
-    return meant[1] if meant else None
+    found = index.recall(query, "bench")
+    return found.key if found.found else None
 
 
 def row(

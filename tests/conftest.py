@@ -13,7 +13,6 @@ from command_line import Done, Nuggets, NuggetsProcess, run_process
 from nuggets import NuggetShelf
 from nuggets.interfaces.cli import main
 
-
 settings.register_profile("nuggets", deadline=None)  # timing never decides a test
 settings.load_profile("nuggets")
 
