@@ -18,6 +18,7 @@ from difflib import SequenceMatcher
 from random import Random
 from typing import Any
 
+from benchmarks.__main__ import line
 from nuggets.facts.banks import Banks
 from nuggets.facts.index import FactIndex
 from nuggets.facts.words import form, significant
@@ -177,13 +178,11 @@ def row(
     name: str, goal: float, measured: float, baseline: float, unit: str, at_most: bool = True
 ) -> dict[str, Any]:
     return {
-        "name": name,
-        "goal": goal,
-        "measured": round(measured, 3),
-        "baseline": round(baseline, 3),
-        "unit": unit,
-        "at_most": at_most,
-        "ok": measured <= goal if at_most else measured >= goal,
+        "what": name,
+        "goal": f"{'≤' if at_most else '≥'} {goal:g} {unit}",
+        "measured": f"{measured:.3g} {unit}",
+        "baseline": f"plain version: {baseline:.4g} {unit}",
+        "reached": measured <= goal if at_most else measured >= goal,
     }
 
 
@@ -425,17 +424,12 @@ def main(argv: list[str] | None = None) -> int:
         return 0
     os.environ.update(ONE_THREAD)
     found = rows(options.quick)
-    for r in found:
-        sign = "≤" if r["at_most"] else "≥"
-        print(
-            f"{'ok ' if r['ok'] else 'NOT'} {r['name']:<62} {sign}{r['goal']:>6g} "
-            f"{r['measured']:>9.3f} {r['unit']:<2}  baseline {r['baseline']:>10.3f}",
-            r.get("note", ""),
-        )
+    for found_row in found:
+        print(line(found_row), found_row.get("note", ""))
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(found, file, indent=1, ensure_ascii=False)
-    return 0 if all(r["ok"] for r in found) else 1
+    return 0 if all(found_row["reached"] for found_row in found) else 1
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """How long a pass thinks about 10,000 notes, and how promotion stands random hand edits.
 
-python benchmarks/reflection.py [notes]     times, against reading every note's words once
-python benchmarks/reflection.py --soak N    N random edit scripts on a MEMORY.md
+python -m benchmarks.reflection [--quick]    times, against reading every note's words once
+python -m benchmarks.reflection --soak N     N random edit scripts on a MEMORY.md
 """
 
 import importlib
@@ -9,10 +9,11 @@ import os
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from benchmarks.__main__ import line
 from nuggets.graph.notes import new_note
 from nuggets.records import GraphNoteMetaInput, MemoryNote
 from nuggets.reflection import Policy, reflect
@@ -67,21 +68,24 @@ def read(notes: dict[str, MemoryNote]) -> list[list[str]]:
     return [words(note.content) for note in notes.values()]
 
 
-def report(count: int) -> None:
+def rows(quick: bool) -> Iterator[dict[str, Any]]:
+    """Passes over many notes, beside reading the words of all of them once."""
+    count = 2_000 if quick else 10_000
     for layout in ("twenty nuggets", "one nugget"):
         notes = sample_notes(count, random.Random(1))
         if layout == "one nugget":
             notes = {i: note._replace(nugget_name="topic") for i, note in notes.items()}
         reading, _ = timed(partial(read, notes))
-        print(f"{count} notes in {layout}; reading their words once: {reading:.2f} s")
-        for limit in (10, count):
+        for limit, goal in ((10, 0.5), (count, 30.0)):
             policy = Policy(max_notes=limit)
             taken, (_, result) = timed(partial(reflect, notes, NOW, policy))
-            print(
-                f"  limit {limit:>6}: {taken:6.2f} s ({taken / reading:5.2f} x reading)  "
-                f"hidden {result.hidden}, rewritten {result.rewritten}, tagged {result.tagged}, "
-                f"merged {result.merged}, linked {result.linked}"
-            )
+            yield {
+                "what": f"reflect, {count:,} notes in {layout}, limit {limit:,}",
+                "goal": f"≤ {goal:g} s",
+                "measured": f"{taken:.2f} s, {len(result.changes)} changes",
+                "baseline": f"reading all words once: {reading:.2f} s",
+                "reached": taken <= goal,
+            }
 
 
 def soak(scripts: int) -> None:
@@ -98,4 +102,5 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--soak"]:
         soak(int(sys.argv[2]))
     else:
-        report(int(sys.argv[1]) if len(sys.argv) > 1 else 10_000)
+        for row in rows("--quick" in sys.argv):
+            print(line(row), flush=True)
