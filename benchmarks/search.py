@@ -15,6 +15,7 @@ import resource
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from itertools import count
 from typing import Any, NamedTuple
 
 from nuggets.records import Changes, MemoryNote, NoteLink
@@ -138,8 +139,10 @@ def nuggets_search(index: SearchIndex, notes: list[MemoryNote]) -> Callable[[str
 def touched(index: SearchIndex, one: MemoryNote) -> Callable[[], None]:
     """A change that makes the index forget what words found."""
 
+    trust = count(1)
+
     def touch() -> None:
-        index.apply(Changes(put=(one,)))
+        index.apply(Changes(put=(one._replace(confidence=1 / next(trust)),)))
         index.search("warm up")
 
     return touch
@@ -162,16 +165,16 @@ class Measured(NamedTuple):
     more: list[float]
 
 
-def measure(count: int, queries: int, linked: bool) -> Measured:
+def measure(size: int, queries: int, linked: bool) -> Measured:
     rng = random.Random(0)
-    texts = made_up_texts(rng, count + MORE)
-    asked = questions(rng, texts[:count], queries)
+    texts = made_up_texts(rng, size + MORE)
+    asked = questions(rng, texts[:size], queries)
     notes = [note(i, text, linked) for i, text in enumerate(texts)]
     index = SearchIndex()
     forget = touched(index, notes[0])
-    ours = times(lambda: nuggets_search(index, notes[:count]), forget, asked)
-    theirs = times(lambda: bm25s_search(texts[:count]), lambda: None, asked)
-    return Measured(ours, theirs, one_more(index, notes[count:]))
+    ours = times(lambda: nuggets_search(index, notes[:size]), forget, asked)
+    theirs = times(lambda: bm25s_search(texts[:size]), lambda: None, asked)
+    return Measured(ours, theirs, one_more(index, notes[size:]))
 
 
 def rows(quick: bool) -> Iterator[dict[str, Any]]:

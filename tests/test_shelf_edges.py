@@ -188,6 +188,20 @@ def test_a_hand_edit_reaches_the_fact_of_its_project(tmp_path: Path) -> None:
     assert NuggetShelf(tmp_path, project="/there/.git").recall("test cmd").answer == "npm run test"
 
 
+def test_other_projects_cannot_crowd_this_one_out_of_a_search(tmp_path: Path) -> None:
+    there = NuggetShelf(tmp_path, project="/there/.git")
+    with there.batch():
+        for number in range(60):
+            there.create_note("project", f"Test command {number}", "The test command is make test.")
+    here = NuggetShelf(tmp_path, project="/here/.git")
+    here.create_note("project", "How to test", "Run tox; that is our test command here.")
+    found = here.search_notes("test command", limit=3)
+
+    assert found[0].note.title == "How to test"
+    assert [here.is_foreign(result.note) for result in found] == [False, True, True]
+    assert all(0 < result.score < 1 for result in found)
+
+
 # --- bad input
 @pytest.mark.parametrize("operation", ["get", "has", "create", "get_or_create", "remove", "status"])
 @pytest.mark.parametrize("name", [None, 5, b"x"])

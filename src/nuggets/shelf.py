@@ -50,7 +50,8 @@ if TYPE_CHECKING:
 
 NO_FILTERS = NoteFilterOptions()
 SESSION_CHARACTERS = 256
-SEARCHED = 20  # results among which this project's are put first, before the limit cuts
+SHARING = 20  # results that share one softmax
+SEARCHED = 400  # results among which ours are looked for when others come before them
 
 T = TypeVar("T")
 
@@ -444,10 +445,21 @@ class NuggetShelf:
             raise InvalidInput(f"limit is how many results to give, at least 1; not {limit!r}")
         with self._rhythm.lock:
             self._current()
-            found = self._rhythm.picture.search.search(_asked(query), max(limit, SEARCHED), filters)
-            ours = sorted(found, key=lambda result: self.is_foreign(result.note))[:limit]
-            self._touch([result.note.id for result in ours], session)
-            return [r._replace(note=self._state.notes[r.note.id]) for r in ours]
+            shown = self._ours_first(_asked(query), limit, filters)
+            self._touch([result.note.id for result in shown], session)
+            return [r._replace(note=self._state.notes[r.note.id]) for r in shown]
+
+    def _ours_first(
+        self, query: str, limit: int, filters: NoteFilterOptions
+    ) -> Sequence[SearchNotesResult]:
+        """This project's and everybody's results before those of others, however many those are."""
+        search = self._rhythm.picture.search.search
+        found = search(query, limit, filters)
+        if not any(self.is_foreign(result.note) for result in found):
+            return found
+        many = sorted(search(query, SEARCHED, filters), key=lambda r: self.is_foreign(r.note))
+        whole = sum(result.score for result in many[: max(limit, SHARING)])
+        return [result._replace(score=result.score / whole) for result in many[:limit]]
 
     def explain(self, query: str, note_id: str) -> Any:
         """What made a note's score for a query."""

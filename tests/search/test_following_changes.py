@@ -3,7 +3,7 @@ from hypothesis import strategies as st
 
 from nuggets.records import Changes, MemoryNote, NoteFilterOptions, NoteLink
 from nuggets.search.index import SearchIndex
-from searchable import index_of, note
+from searchable import index_of, linked, note
 
 WORDS = "red green blue walk walked jump token tokens server anna bob may yesterday the of ?"
 SOME_WORDS = st.lists(st.sampled_from(WORDS.split()), max_size=6).map(" ".join)
@@ -67,3 +67,32 @@ def test_many_edits_leave_no_trace() -> None:
 
     assert index.search("three") == []
     assert len(index.search("turn29", limit=30)) == 20
+
+
+def test_a_note_that_was_only_looked_at_ranks_as_before_and_is_shown_as_it_is_now() -> None:
+    seen = note(1, "Cats", "Two cats live here")
+    index = index_of(seen, note(2, "Dogs", "One dog barks"))
+    before = index.search("cats")
+
+    index.apply(Changes(put=(seen._replace(hits=3, last_accessed_at="2026-02-01T00:00:00.000Z"),)))
+    after = index.search("cats")
+
+    assert [one.relevance for one in after] == [one.relevance for one in before]
+    assert after[0].note.hits == 3
+
+
+def test_a_note_that_is_trusted_less_or_hidden_or_linked_ranks_anew() -> None:
+    first, second = note(1, "Cats", "Two cats live here"), note(2, "Dogs", "One dog barks")
+    index = index_of(first, second)
+    before = index.search("cats")[0].relevance
+
+    index.apply(Changes(put=(first._replace(confidence=0.1),)))
+    trusted_less = index.search("cats")[0].relevance
+    index.apply(Changes(put=linked(first, second)))
+    linked_ones = [one.note.title for one in index.search("cats")]
+    index.apply(Changes(put=(first._replace(hidden=True),)))
+    hidden = [one.note.title for one in index.search("cats")]
+
+    assert trusted_less < before
+    assert linked_ones == ["Cats", "Dogs"]
+    assert "Cats" not in hidden

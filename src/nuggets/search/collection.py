@@ -24,8 +24,12 @@ class Collection:
         self.postings = Postings()
         self.table = NoteTable()
 
-    def take(self, pending: dict[str, MemoryNote | None]) -> None:
-        """Follow the changes; None says that a note is gone."""
+    def take(self, pending: dict[str, MemoryNote | None]) -> bool:
+        """Follow the changes; None says that a note is gone.
+
+        Returns whether they matter to any ranking. A note that was only looked at does not,
+        and every search looks at its results.
+        """
         table = self.table
         fresh: list[MemoryNote] = []
         kept: list[MemoryNote] = []
@@ -33,19 +37,23 @@ class Collection:
         for note_id, note in pending.items():
             row = table.rows.get(note_id)
             if row is not None and note is not None and _reads_alike(table.notes[row], note):
+                if not _ranks_alike(table.notes[row], note):
+                    kept.append(note)
                 table.set_facts(row, note)
-                kept.append(note)
                 continue
             if row is not None:
                 gone.append(row)
             if note is not None:
                 fresh.append(note)
+        if not (fresh or kept or gone):
+            return False
         self._remove(gone)
         if fresh:
             self._add(fresh)
         table.relink([*fresh, *kept], bool(gone))
         if len(table.rows) < (1 - MOST_GAPS) * len(table):
             self.postings.renumber(table.compact())
+        return True
 
     def _remove(self, rows: list[int]) -> None:
         for start in range(0, len(rows), BLOCK):
@@ -105,4 +113,14 @@ def _reads_alike(a: MemoryNote, b: MemoryNote) -> bool:
         a.content == b.content
         and (a.title, a.tags, a.nugget_name, a.kind) == (b.title, b.tags, b.nugget_name, b.kind)
         and (a.subject, a.scope, a.type, a.created_at) == (b.subject, b.scope, b.type, b.created_at)
+    )
+
+
+def _ranks_alike(a: MemoryNote, b: MemoryNote) -> bool:
+    """Of notes that read alike: whether nothing else that a ranking looks at differs."""
+    return (a.links, a.hidden, a.confidence, a.stability) == (
+        b.links,
+        b.hidden,
+        b.confidence,
+        b.stability,
     )

@@ -63,8 +63,8 @@ class SearchIndex:
             self._collection = Collection()
         if self._pending:
             pending, self._pending = self._pending, {}
-            self._searches.clear()
-            self._collection.take(pending)
+            if self._collection.take(pending):
+                self._searches.clear()
         if include_hidden not in self._searches:
             self._searches[include_hidden] = Search(self._collection, include_hidden)
         return self._searches[include_hidden]
