@@ -151,8 +151,15 @@ def qualities(
                 yield judged(ask(text), set(query["relevant"]))
 
 
-def foreign(corpora: list[Corpus]) -> float:
-    """Chance that an own question's best relevance is above that of a foreign question."""
+class Recognition(NamedTuple):
+    """How well a shelf tells its own questions from foreign ones."""
+
+    auroc: float  # chance that an own question's best relevance is above that of a foreign one
+    own: float  # share of its own questions that are answered at all
+    foreign: float  # share of the foreign ones
+
+
+def recognition(corpora: list[Corpus]) -> Recognition:
     own: list[float] = []
     other: list[float] = []
     for corpus, following in zip(corpora, [*corpora[1:], corpora[0]], strict=True):
@@ -162,7 +169,8 @@ def foreign(corpora: list[Corpus]) -> float:
                 results = index.search(query["text"], 1)
                 best.append(results[0].relevance if results else 0.0)
     wins = sum((a > b) + (a == b) / 2 for a in own for b in other)
-    return wins / (len(own) * len(other))
+    answered = [statistics.fmean(value > 0 for value in asked) for asked in (own, other)]
+    return Recognition(wins / (len(own) * len(other)), *answered)
 
 
 def main() -> None:
@@ -180,7 +188,11 @@ def main() -> None:
             recall, ndcg = (statistics.fmean(column) for column in zip(*rows, strict=True))
             print(f"{name:8} {len(rows):6} questions   R@10 {recall:.3f}   nDCG@10 {ndcg:.3f}")
         if given.foreign:
-            print(f"own questions against foreign ones: AUROC {foreign(corpora):.3f}")
+            told = recognition(corpora)
+            print(
+                f"AUROC {told.auroc:.3f}   answered: own questions {told.own:.3f}, "
+                f"foreign ones {told.foreign:.3f}"
+            )
 
 
 if __name__ == "__main__":

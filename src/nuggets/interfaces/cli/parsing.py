@@ -8,6 +8,7 @@ from typing import NoReturn
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli import GROUPS, MODULES
 from nuggets.interfaces.cli.command import Command
+from nuggets.interfaces.cli.printing import screen_width
 
 GLOBAL_HELP = """\
 Global options:
@@ -80,6 +81,13 @@ class _Parser(argparse.ArgumentParser):
         raise InvalidInput(message)
 
 
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """With a width of ours: argparse would load `shutil` in every call just to find one."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=min(100, screen_width()) - 2)
+
+
 def parser_for(name: str, command: Command) -> argparse.ArgumentParser:
     """The parser of one command, with its examples."""
     examples = "".join(f"\n  {example}" for example in command.examples)
@@ -87,7 +95,7 @@ def parser_for(name: str, command: Command) -> argparse.ArgumentParser:
         prog=f"nuggets {name}",
         description=command.summary[:1].upper() + command.summary[1:] + ".",
         epilog=f"examples:{examples}\n",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Formatter,
         allow_abbrev=False,
     )
     command.arguments(parser)
