@@ -51,12 +51,12 @@ says() { # says PATTERN COMMAND...
   said=$(clean "$@" 2>&1) || true
   grep -iqE "$pattern" <<<"$said"
 }
-new_home() { home=$scratch/work/home-$1 && mkdir -p "$home"; }
+new_home() { home=$scratch/try/home-$1 && mkdir -p "$home"; }
 
 new_home extensions
-out=$scratch/work/js/out
+out=$scratch/try/js/out
 clean node "$plugins/check/extensions.mjs" "$out/pi/nuggets.js" "$out/pi/proactive.js" \
-  "$out/opencode/nuggets.js" "$scratch/work/project" >/dev/null
+  "$out/opencode/nuggets.js" "$scratch/try/project" >/dev/null
 ok "extensions of pi and opencode work against nuggets"
 
 # --- the plugins: what the hosts say about them -----------------------------------------------
@@ -78,8 +78,8 @@ ok "gemini takes the extension ($(clean gemini --version 2>/dev/null))"
 
 # --- whole turns ------------------------------------------------------------------------------
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-log=$scratch/work/asked.jsonl
-python3 "$plugins/check/model.py" "$port" "$log" "$scratch/work/project/auth.py" &
+log=$scratch/try/asked.jsonl
+python3 "$plugins/check/model.py" "$port" "$log" "$scratch/try/project/auth.py" &
 model_pid=$!
 service=http://127.0.0.1:$port
 question="what is the deploy command? I prefer tabs over spaces."

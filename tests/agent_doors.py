@@ -23,7 +23,7 @@ Talk = Callable[[Client], Awaitable[Any]]
 
 def door(directory: Path | str, **settings: str) -> Door:
     """To a shelf of its own, in a project that need not exist."""
-    return Door(load({}, {"dir": str(directory), "project": "/work/here/.git", **settings}))
+    return Door(load({}, {"dir": str(directory), "project": "/home/me/here/.git", **settings}))
 
 
 def in_memory(entrance: Door, talk: Talk, tools: Sequence[Tool] = ALL_TOOLS) -> Any:

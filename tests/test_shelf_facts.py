@@ -1,4 +1,4 @@
-"""Remembering, forgetting and evicting: SPEC §2 through the shelf."""
+"""Remembering, forgetting and evicting, through the shelf."""
 
 import pytest
 

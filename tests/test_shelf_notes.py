@@ -1,4 +1,4 @@
-"""Notes through the shelf: SPEC §4's operations, names and filters."""
+"""Notes through the shelf: operations, names and filters."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -273,12 +273,12 @@ def test_looking_leaves_no_trace(nuggets: Nuggets, directory: Path) -> None:
 def test_what_another_project_knows_is_marked(
     nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("NUGGETS_PROJECT", "/work/webshop/.git")
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/webshop/.git")
     nuggets("remember", "project", "test cmd", "pytest")
     own = nuggets("recall", "test cmd").lines
-    monkeypatch.setenv("NUGGETS_PROJECT", "/work/blog/.git")
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/blog/.git")
 
     assert own[-1] == "Nugget: project"
     assert nuggets("recall", "test cmd").lines[-1] == "Nugget: project (another project: webshop)"
-    assert nuggets("recall", "test cmd", "--json").json["project"] == "/work/webshop/.git"
+    assert nuggets("recall", "test cmd", "--json").json["project"] == "/home/me/webshop/.git"
     assert "test cmd (another project)" in nuggets("facts", "project").lines[1]

@@ -12,7 +12,7 @@ from nuggets.interfaces.mcp.server import ALL_TOOLS, FEW_TOOLS
 from nuggets.interfaces.mcp.tool import Answer, Asked, Json
 from nuggets.shelf import NuggetShelf
 
-HERE = "/work/here/.git"
+HERE = "/home/me/here/.git"
 
 
 def test_the_few_tools_are_the_documented_ones_and_all_adds_four(tmp_path: Path) -> None:
@@ -188,7 +188,7 @@ def test_get_note_expands_and_pages_through_a_long_note(tmp_path: Path) -> None:
 
 
 def test_memories_of_other_projects_come_last_and_are_marked(tmp_path: Path) -> None:
-    with NuggetShelf(tmp_path, project="/work/elsewhere/.git") as shelf:
+    with NuggetShelf(tmp_path, project="/home/me/elsewhere/.git") as shelf:
         shelf.create_note("project", "deploy gateway", "deploy the gateway with make gateway")
     with NuggetShelf(tmp_path, project=HERE) as shelf:
         shelf.create_note("project", "deploy notes", "deploy happens on fridays")
