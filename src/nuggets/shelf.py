@@ -14,7 +14,6 @@ from nuggets import times
 from nuggets.errors import Conflict, InvalidInput, NotFound
 from nuggets.facts.capacity import fill
 from nuggets.graph import links, metadata, naming, notes
-from nuggets.graph.filters import checked_filters, matches
 from nuggets.graph.limits import check_config, check_most, checked_value, storable
 from nuggets.project import current_project
 from nuggets.records import (
@@ -425,6 +424,8 @@ class NuggetShelf:
         filters = _filters(filters, wanted)
         with self._rhythm.lock:
             self._current()
+            from nuggets.graph.filters import matches
+
             return [n for n in self._state.notes.values() if matches(n, filters)]
 
     def search_notes(
@@ -890,6 +891,8 @@ def _filters(filters: NoteFilterOptions, wanted: dict[str, Any]) -> NoteFilterOp
             f"there is no filter called {', '.join(sorted(unknown))}; "
             f"there are: {', '.join(NoteFilterOptions._fields)}"
         )
+    from nuggets.graph.filters import checked_filters
+
     return checked_filters(filters._replace(**wanted))
 
 

@@ -5,12 +5,14 @@ counted in. So an index that followed every change and one made afresh agree pag
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from nuggets.facts.keys import Match, fuzzy, substring
 from nuggets.facts.topic import Keys, Topic
-from nuggets.facts.words import form
 from nuggets.records import Changes, MemoryNote, NuggetConfig, RecallResult
 from nuggets.text import folded
+
+if TYPE_CHECKING:
+    from nuggets.facts.keys import Match
 
 BUILT_NUGGETS = 2  # whose vectors stay in memory, some 16 MB each
 
@@ -90,7 +92,7 @@ class FactIndex:
         """
         return self._best(self._matches(query, nugget, project))
 
-    def _matches(self, query: str, nugget: str | None, project: str) -> list[Match]:
+    def _matches(self, query: str, nugget: str | None, project: str) -> "list[Match]":
         if not any(map(str.isalnum, query)):
             return []
         topics = list(self._topics.values())
@@ -101,8 +103,11 @@ class FactIndex:
         ours = self._resolve(query, [topic.only({project, ""}) for topic in topics], project)
         return ours or self._resolve(query, topics, project)
 
-    def _resolve(self, query: str, topics: Sequence[Topic | Keys], project: str) -> list[Match]:
+    def _resolve(self, query: str, topics: Sequence[Topic | Keys], project: str) -> "list[Match]":
         """The best match of each topic, all of the strictest kind that any topic has."""
+        from nuggets.facts.keys import Match, fuzzy, substring
+        from nuggets.facts.words import form
+
         plain = folded(query)
         same = [topic.exact[plain] for topic in topics if plain in topic.exact]
         if same:
@@ -117,7 +122,7 @@ class FactIndex:
         """Of facts with one key the project's own, else the oldest."""
         return min(places, key=lambda place: self._homes[place].facts[place].project != project)
 
-    def _best(self, matches: list[Match]) -> RecallResult:
+    def _best(self, matches: "list[Match]") -> RecallResult:
         """Of equally good matches the one decoded most surely, then the oldest."""
         if not matches:
             return RecallResult()
@@ -126,7 +131,7 @@ class FactIndex:
         results = [self._decoded(match) for match in sorted(tied, key=lambda match: match.place)]
         return max(results, key=lambda result: result.confidence)
 
-    def _decoded(self, match: Match) -> RecallResult:
+    def _decoded(self, match: "Match") -> RecallResult:
         topic = self._homes[match.place]
         fact = topic.facts[match.place]
         answer, verdict = topic.decode(match.place)

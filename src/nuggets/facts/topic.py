@@ -6,14 +6,13 @@ from collections.abc import Container, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from nuggets.facts.capacity import page_size
-from nuggets.facts.words import Form, form
-from nuggets.fhrr.phasors import seed_from_text
-from nuggets.fhrr.scoring import Verdict
 from nuggets.records import MemoryNote, NuggetConfig
 from nuggets.text import folded
 
 if TYPE_CHECKING:
     from nuggets.facts.banks import Banks
+    from nuggets.facts.words import Form
+    from nuggets.fhrr.scoring import Verdict
 
 
 class Keys(NamedTuple):
@@ -21,7 +20,7 @@ class Keys(NamedTuple):
 
     config: NuggetConfig
     exact: dict[str, list[int]]  # folded key to places, ascending
-    forms: dict[int, Form]
+    forms: "dict[int, Form]"
 
 
 class Topic:
@@ -89,12 +88,12 @@ class Topic:
         )
 
     @property
-    def forms(self) -> dict[int, Form]:
+    def forms(self) -> "dict[int, Form]":
         if self._forms is None:
             self._forms = _forms(self.facts.items())
         return self._forms
 
-    def decode(self, place: int) -> tuple[str, Verdict]:
+    def decode(self, place: int) -> "tuple[str, Verdict]":
         """The value that the vectors hold for the fact at this place."""
         size = page_size(self.config.dims)
         page, position = divmod(bisect_left(self.places, place), size)
@@ -105,13 +104,16 @@ class Topic:
         )
         if self.banks is None:
             from nuggets.facts.banks import Banks
+            from nuggets.fhrr.phasors import seed_from_text
 
             self.banks = Banks(self.config, seed_from_text(folded(self.config.name)))
         verdict = self.banks.decode(pattern, position)
         return list(numbers)[verdict.best], verdict
 
 
-def _forms(facts: Iterable[tuple[int, MemoryNote]]) -> dict[int, Form]:
+def _forms(facts: Iterable[tuple[int, MemoryNote]]) -> "dict[int, Form]":
     """Of keys without a word there is nothing to compare."""
+    from nuggets.facts.words import form
+
     forms = ((place, form(fact.title)) for place, fact in facts)
     return {place: key for place, key in forms if key.spaced}

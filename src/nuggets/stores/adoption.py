@@ -2,13 +2,16 @@
 means as changes. Decides nothing about notes (that is given) and writes nothing."""
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from nuggets.records import Changes, OutsideEdit
 from nuggets.state import State
-from nuggets.stores.edits import Edited, read_edit
 from nuggets.stores.pictures import GRAPH_FIELDS, Pictures, Shown, version_of
 from nuggets.stores.replica import Replica
 from nuggets.text import folded
+
+if TYPE_CHECKING:
+    from nuggets.stores.edits import Edited
 
 Adopt = Callable[[State, State | None, OutsideEdit, str], Changes]
 """Decide what an edit means: (what we hold, what its author saw or None, the edit, now)."""
@@ -50,9 +53,14 @@ class Adoption:
                 state.apply(changes)
         return state
 
-    def edits(self) -> list[tuple[Edited, State | None]]:
+    def edits(self) -> "list[tuple[Edited, State | None]]":
         """Every edited file with what its author saw."""
-        edits = [read_edit(path, self._pictures.graph_path) for path in self.foreign()]
+        paths = self.foreign()
+        if not paths:
+            return []
+        from nuggets.stores.edits import read_edit
+
+        edits = [read_edit(path, self._pictures.graph_path) for path in paths]
         claimed = self._pictures.claimed()
         seen: set[str] = set()
         found = []
@@ -64,7 +72,7 @@ class Adoption:
             seen.add(fold)
         return found
 
-    def _base(self, edited: Edited, claimed: Shown | None) -> State | None:
+    def _base(self, edited: "Edited", claimed: Shown | None) -> State | None:
         """The state that an edited file showed before; None if it never was a picture of ours."""
         if self._replica.position.revision == 0:
             return State()  # nothing is ours yet
@@ -80,7 +88,9 @@ class Adoption:
             return None
         return past[0]
 
-    def changes(self, state: State, edited: Edited, base: State | None, now: str) -> Changes | None:
+    def changes(
+        self, state: State, edited: "Edited", base: State | None, now: str
+    ) -> Changes | None:
         """The changes that take a file in; None if it says nothing new."""
         changes = self._adopt(state, base, edited.edit, now)
         marks = dict(changes.marks)
