@@ -178,6 +178,7 @@ def test_search_finds_as_you_type_explains_and_lights_up_the_graph(visit: Visit)
     page = visit.page
 
     page.keyboard.press("/")
+    expect(page.get_by_role("searchbox", name="Search your memory")).to_be_focused()
     page.keyboard.type("authentication")
     expect(page.locator(".entries .entry-title").first).to_have_text("Auth middleware")
     expect(page.locator("canvas")).not_to_have_attribute("data-lit", "0")
