@@ -29,7 +29,8 @@ function Page() {
       if (event.key === "/" || ((event.ctrlKey || event.metaKey) && event.key === "k")) {
         event.preventDefault();
         show("graph");
-        requestAnimationFrame(() => input.current?.focus());
+        if (input.current) input.current.focus(); // at once: people go on typing
+        else requestAnimationFrame(() => input.current?.focus());
       } else if (event.ctrlKey || event.metaKey || event.altKey) return;
       else if (event.key === "n") {
         event.preventDefault();
