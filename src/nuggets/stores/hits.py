@@ -24,6 +24,7 @@ class Hits:
     def __init__(self, directory: str) -> None:
         self._open = os.path.join(directory, "hits.jsonl")
         self._taken = os.path.join(directory, "hits-taken.jsonl")
+        self._told_at = -1  # revision
         self._told: dict[int, int] = {}  # inode -> bytes that the picture has been told of
 
     def append(self, touches: Sequence[Touch]) -> int:
@@ -46,8 +47,11 @@ class Hits:
                     os.close(descriptor)
         return 0
 
-    def news(self) -> tuple[Touch, ...]:
-        """Those that came since the last look; each is told once."""
+    def news(self, revision: int) -> tuple[Touch, ...]:
+        """Those that came since the last look; each is told once, and again after a commit: that
+        may have taken the file away, and a new one can have its inode."""
+        if revision != self._told_at:
+            self._told, self._told_at = {}, revision
         told = self._told
         found: list[Touch] = []
         self._told = {}
@@ -60,10 +64,10 @@ class Hits:
                     found += _touches(path, begin)
         return tuple(found)
 
-    def waiting(self) -> tuple[Touch, ...]:
+    def waiting(self, revision: int) -> tuple[Touch, ...]:
         """All that is waiting."""
         self._told = {}
-        return self.news()
+        return self.news(revision)
 
     @contextmanager
     def taken(self) -> Iterator[tuple[Touch, ...]]:

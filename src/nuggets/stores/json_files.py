@@ -82,7 +82,8 @@ class JsonFileStore:
             if since == 0 and not writable:
                 return self._adoption.shown_with_edits(self._clock()).everything(), revision
             changes = self._replica.changes(since)
-            touches = self._hits.waiting() if since == 0 else self._hits.news()
+            look = self._hits.waiting if since == 0 else self._hits.news
+            touches = look(self._replica.position.revision)
             return changes._replace(touches=(*changes.touches, *touches)), revision
 
     def write(self, changes: Changes, expected: int) -> int:
@@ -133,7 +134,7 @@ class JsonFileStore:
 
         with self.exclusive():
             for _ in range(2):  # those that a dead writer took, and those that came since
-                if self._hits.waiting():
+                if self._hits.waiting(self._replica.position.revision):
                     self._commit(Changes(action="recall"))  # so that they go with the rest
             self._paint()
             with self._mutex:
