@@ -164,7 +164,7 @@ def test_no_recall_is_lost_between_appending_and_taking(tmp_path: Path) -> None:
     counted: list[str] = []
 
     def take() -> None:
-        while not done.is_set() or waiting.waiting():
+        while not done.is_set() or waiting.waiting(0):
             with waiting.taken() as touches:
                 counted.extend(touch.session for touch in touches)
 
@@ -182,6 +182,18 @@ def test_no_recall_is_lost_between_appending_and_taking(tmp_path: Path) -> None:
         taker.join()
 
     assert sorted(counted) == sorted(f"{t}-{n}" for t in range(3) for n in range(50))
+
+
+def test_a_new_file_with_an_old_ones_inode_is_read_from_its_beginning(tmp_path: Path) -> None:
+    waiting, path = Hits(str(tmp_path)), tmp_path / "hits.jsonl"
+    waiting.append([Touch("n", "before", "t")])
+    assert [touch.session for touch in waiting.news(1)] == ["before"]
+
+    os.truncate(path, 0)  # keeps the inode, as a file system may when one file follows another
+    waiting.append([Touch("n", "after", "t"), Touch("n", "later", "t")])
+
+    assert [touch.session for touch in waiting.news(2)] == ["after", "later"]
+    assert waiting.news(2) == ()
 
 
 def test_recalls_that_a_dead_writer_took_are_counted_once(tmp_path: Path) -> None:
