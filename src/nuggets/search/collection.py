@@ -90,7 +90,7 @@ class Collection:
             label = self.vocabulary.in_use(f"{LABEL}{name}={value}")
             having = np.zeros(len(self.table) + 1, bool)  # the last one: NOBODY
             if label is not None:
-                having[self.postings.of(label)[0]] = True
+                having[self.postings.of([label])[0].slots] = True
             meeting = having if meeting is None else meeting & having
         return meeting
 

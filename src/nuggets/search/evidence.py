@@ -1,28 +1,25 @@
 """What the words of a question find: in notes, in their neighbours, in their groups.
 
 All notes that have a word are weighed roughly first, then the most promising ones exactly: so
-a question costs what its words' postings cost, however many notes and links there are.
+a question costs what its words' postings cost, however many notes and links there are. The
+postings of all words are worked on at once: on a few thousand numbers a call costs more than
+the arithmetic in it.
 """
 
-from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nuggets.search.postings import TF_UNIT
-from nuggets.search.table import NOBODY
+from nuggets.search.postings import IMPACT_UNIT, TF_UNIT, joined
+from nuggets.search.table import BACKWARD, FORWARD, NOBODY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from nuggets.search.landscape import Landscape
     from nuggets.search.postings import Postings
-    from nuggets.search.query import Query, Slot
+    from nuggets.search.query import Query
 
-# A word of a linked note counts as a part of a word here, and two links away as less. What was
-# written before explains what follows better than the other way round.
+# A word of a linked note counts as a part of a word here, and two links away as less.
 NEAR, NEAR_TWICE = 0.35, 0.15
-FORWARD, BACKWARD = 1.6, 0.4
 PASSED_ON = 0.7  # of all notes; a word that more of them have needs no passing on
 
 LENDERS = 300  # notes with most of the words; they and their neighbours are looked at
@@ -32,16 +29,13 @@ ROUNDING = 1e-12  # equal sums may differ by that much, and equals stay together
 
 
 class Finds(NamedTuple):
-    """What one word finds."""
+    """What the terms of a question find, term after term; all columns are equally long."""
 
-    rows: "NDArray[Any]"  # of the notes that have it
-    shares: "NDArray[Any]"  # in [0, 1): how far they answer it, neighbours not counted
-    amounts: "NDArray[Any]"  # real: how often it stands there; imaginary: impact on the cosine
-    groups: "NDArray[Any]"  # in [0, 1): how far each group answers it
-
-    @property
-    def size(self) -> int:
-        return 2 * len(self.rows) + len(self.groups)
+    rows: "NDArray[Any]"  # of notes
+    heard: "NDArray[Any]"  # how often the term stands there
+    pulled: "NDArray[Any]"  # what that brings to the cosine
+    sizes: list[int]  # how many notes each term found
+    words: list[int]  # which word each term answers
 
 
 class Closeness(NamedTuple):
@@ -52,89 +46,58 @@ class Closeness(NamedTuple):
     cosines: "NDArray[Any]"  # with the note alone, then with each neighbour; a line a note
 
 
-def find(slot: "Slot", landscape: "Landscape", postings: "Postings") -> Finds:
-    """Notes with the word or a relative of it; of several relatives the strongest counts."""
+def find(query: "Query", landscape: "Landscape", postings: "Postings") -> Finds:
+    """Notes with the words of the question, or with relatives of them."""
     import numpy as np
 
-    found: list[tuple[NDArray[Any], ...]] = []
-    for alternative in slot.alternatives:
-        rows, quarters, impacts = landscape.seen(postings.of(alternative.term))
-        weight = np.float32(alternative.weight)
-        found.append((rows, quarters * (weight / TF_UNIT), impacts * weight))
-    if not found:
-        found.append((np.zeros(0, np.int32),) * 3)
-    rows, frequencies, impacts = found[0] if len(found) == 1 else _merged(found)
+    asked = [(word, one) for word, slot in enumerate(query.slots) for one in slot.alternatives]
+    pieces = postings.of([one.term for _, one in asked])
+    words = [word for word, _ in asked]
+    sizes = [len(piece.slots) for piece in pieces]
+    rows, heard, pulled = joined(pieces)
     rows = rows.astype(np.intp)
-    amounts = np.empty(len(rows), np.complex64)
-    amounts.real, amounts.imag = frequencies, impacts
-    shares = frequencies / (frequencies + landscape.norms.take(rows))
-    return Finds(rows, shares, amounts, _in_groups(rows, frequencies, landscape))
-
-
-def _merged(
-    found: "list[tuple[NDArray[Any], ...]]",
-) -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":
-    import numpy as np
-
-    rows, frequencies, impacts = (np.concatenate(column) for column in zip(*found, strict=True))
-    order = rows.argsort(kind="stable")
-    rows, frequencies, impacts = rows.take(order), frequencies.take(order), impacts.take(order)
-    first = np.append(True, rows[1:] != rows[:-1]).nonzero()[0]
-    if len(first) == len(rows):
-        return rows, frequencies, impacts
-    strongest_ones = np.maximum.reduceat(frequencies, first)
-    return rows.take(first), strongest_ones, np.add.reduceat(impacts, first)
-
-
-def _in_groups(
-    rows: "NDArray[Any]", frequencies: "NDArray[Any]", landscape: "Landscape"
-) -> "NDArray[Any]":
-    """How far groups speak of the word; one that few groups have tells them apart better."""
-    import numpy as np
-
-    if not landscape.groups:
-        return np.zeros(len(landscape.grouping))
-    table = landscape.table
-    members = table.groups.all.take(rows, axis=0)
-    count = len(landscape.grouping)
-    heard = np.bincount(members[:, 0], frequencies, minlength=count)
-    for place in range(1, table.most_groups):
-        heard += np.bincount(members[:, place], frequencies, minlength=count)
-    heard *= landscape.grouping
-    total, having = landscape.groups, int(np.count_nonzero(heard))
-    rare = log(1 + (total - having + 0.5) / (having + 0.5)) / log(2 + 2 * total)
-    answered: NDArray[Any] = heard * rare / (heard + landscape.group_norms)
-    return answered
+    heard = heard.astype(np.float32)
+    weights = np.array([one.weight for _, one in asked], np.float32)
+    heard *= (weights / TF_UNIT).repeat(sizes)
+    pulls = [query.slots[word].mass / (query.length * IMPACT_UNIT) for word in words]
+    pulled = pulled * (weights * np.array(pulls, np.float32)).repeat(sizes)
+    if landscape.all_visible:
+        return Finds(rows, heard, pulled, sizes, words)
+    seen = landscape.visible.take(rows)
+    lines = np.arange(len(sizes)).repeat(sizes)[seen]
+    sizes = np.bincount(lines, minlength=len(sizes)).tolist()
+    return Finds(rows[seen], heard[seen], pulled[seen], sizes, words)
 
 
 class Evidence:
     """What all words of a question find together."""
 
-    def __init__(self, query: "Query", finds: "Sequence[Finds]", landscape: "Landscape") -> None:
+    def __init__(self, query: "Query", finds: Finds, landscape: "Landscape") -> None:
         import numpy as np
 
         self._finds, self._landscape = finds, landscape
-        masses = np.array([slot.mass for slot in query.slots])
-        self._parts, self._pulls = masses / query.mass, masses / query.length
-        shares = [part * found.shares for part, found in zip(self._parts, finds, strict=True)]
-        self._direct = np.bincount(  # how much of the question each note has; the last is NOBODY
-            np.concatenate([found.rows for found in finds]),
-            np.concatenate(shares),
-            minlength=len(landscape.reach),
-        )
+        self._parts = np.array([slot.mass / query.mass for slot in query.slots], np.float32)
+        self._term_parts = self._parts[finds.words]
+        shares = finds.heard / (finds.heard + landscape.norms.take(finds.rows))
+        shares *= self._term_parts.repeat(finds.sizes)
+        # Of each note, the last one being NOBODY: how much of the question it has itself, and
+        # how near its own vector is.
+        self.direct = np.bincount(finds.rows, shares, minlength=len(landscape.reach))
+        self.cosines = np.bincount(finds.rows, finds.pulled, minlength=len(landscape.reach))
 
     def roughly(self) -> "tuple[NDArray[Any], NDArray[Any]]":
         """Notes that have most of the question, themselves or next to them, and about how much."""
         import numpy as np
 
-        landscape = self._landscape
-        best = strongest(self._direct, LENDERS)
+        landscape, rough = self._landscape, self.direct
+        best = strongest(rough, LENDERS)
         if not landscape.linked:
-            return best, self._direct
-        rough = self._direct.copy()
-        others, later = landscape.around(best)
+            return best, rough
+        others, flows = landscape.around(best)
         lent = NEAR * rough.take(best) * landscape.lending.take(best)
-        lent = np.where(later, FORWARD, BACKWARD) * lent[:, None] * landscape.reach.take(others)
+        # What flows in on a link flows out the other way with the opposite sense of time.
+        lent = (FORWARD + BACKWARD - flows) * lent[:, None] * landscape.reach.take(others)
+        rough = rough.copy()
         np.add.at(rough, others, lent)
         promising = np.zeros(len(rough), bool)
         promising[best] = promising[others] = True
@@ -145,8 +108,19 @@ class Evidence:
         """How much of the question each group speaks of."""
         import numpy as np
 
-        spoken: NDArray[Any] = self._parts @ np.array([found.groups for found in self._finds])
-        return spoken
+        landscape = self._landscape
+        rows, heard, _, sizes, _ = self._finds
+        count = len(landscape.grouping)
+        lines = np.arange(0, len(sizes) * count, count).repeat(sizes)
+        summed = np.zeros(len(sizes) * count)
+        for groups in landscape.table.used_groups:
+            members = groups.all.take(rows)
+            members += lines
+            summed += np.bincount(members, heard, minlength=len(summed))
+        spoken = summed.reshape(-1, count)
+        spoken /= spoken + landscape.group_norms
+        answered: NDArray[Any] = self._term_parts @ spoken
+        return answered
 
     def words(self, close: Closeness) -> "NDArray[Any]":
         """How much of the whole question the notes answer."""
@@ -157,27 +131,28 @@ class Evidence:
         """What the words find in these notes and up to two links around them."""
         import numpy as np
 
-        landscape, pulls = self._landscape, self._pulls[:, None, None]
+        landscape = self._landscape
         norms = landscape.norms.take(rows)
         if not landscape.linked:
-            held = self._held_at(rows[:, None])
-            direct = held.real[:, :, 0]
-            cosines = (pulls * held.imag).sum(axis=0)
+            direct = self._held_at(rows)
+            cosines = self.cosines.take(rows)[:, None]
             return Closeness(direct / (direct + norms), np.logical_and.reduce(direct), cosines)
-        near, flow = _flowing(rows, landscape)
-        beyond, further = _flowing(near.ravel(), landscape)
-        further *= (flow * landscape.reach.take(near)).reshape(-1, 1)
+        near, flow = landscape.around(rows)
+        beyond, further = landscape.around(near.ravel())
+        flow = flow * landscape.reach.take(rows)[:, None]
+        further = further * (landscape.reach.take(near) ** 2 * flow).reshape(-1, 1)
         beyond = beyond.reshape(len(rows), near.shape[1] ** 2)
         further = further.reshape(beyond.shape) * landscape.lending.take(beyond)
         flow *= landscape.lending.take(near)
-        held = self._held_at(np.concatenate([rows[:, None], near, beyond], axis=1))
+        around = np.concatenate([rows[:, None], near, beyond], axis=1)
+        held = self._held_at(around)
         width = 1 + near.shape[1]
-        direct = held.real[:, :, 0]
-        once = (held.real[:, :, 1:width] * flow).sum(axis=2)
-        twice = (held.real[:, :, width:] * further).sum(axis=2)
+        direct = held[:, :, 0]
+        once = np.einsum("wrk,rk->wr", held[:, :, 1:width], flow)
+        twice = np.einsum("wrk,rk->wr", held[:, :, width:], further)
         twice[direct > 0] = 0.0  # a word does not come back to where it stands
         total = direct + self._passed_on() * (NEAR * once + NEAR_TWICE * twice)
-        cosines = (pulls * held.imag[:, :, :width]).sum(axis=0)
+        cosines = self.cosines.take(around[:, :width])
         return Closeness(total / (total + norms), np.logical_and.reduce(direct), cosines)
 
     def _passed_on(self) -> "NDArray[Any]":
@@ -185,27 +160,27 @@ class Evidence:
         import numpy as np
 
         most = PASSED_ON * self._landscape.notes
-        return np.array([[float(len(found.rows) <= most)] for found in self._finds], np.float32)
+        found = np.bincount(self._finds.words, self._finds.sizes, minlength=len(self._parts))
+        return (found <= most).astype(np.float32)[:, None]
 
     def _held_at(self, places: "NDArray[Any]") -> "NDArray[Any]":
-        """The amounts of each word at these places; nothing where NOBODY is."""
+        """How often each word stands at these places, never where NOBODY is.
+
+        Of several terms that answer one word the strongest counts.
+        """
         import numpy as np
 
-        held = np.empty((len(self._finds), *places.shape), np.complex64)
-        for line, found in zip(held, self._finds, strict=True):
-            everywhere = np.zeros(len(self._direct), np.complex64)
-            everywhere[found.rows] = found.amounts
-            line[:] = everywhere.take(places)
+        rows, heard, _, sizes, words = self._finds
+        everywhere = np.zeros(len(self.direct), np.float32)
+        held = np.zeros((len(self._parts), *places.shape), np.float32)
+        start = 0
+        for word, size in zip(words, sizes, strict=True):
+            term = slice(start, start := start + size)
+            everywhere[rows[term]] = heard[term]
+            line = held[word]
+            np.maximum(line, everywhere.take(places), out=line)
+            everywhere[rows[term]] = 0.0
         return held
-
-
-def _flowing(rows: "NDArray[Any]", landscape: "Landscape") -> "tuple[NDArray[Any], NDArray[Any]]":
-    """The neighbours of notes, and how much flows from each; what came later explains less."""
-    import numpy as np
-
-    others, later = landscape.around(rows)
-    flow = np.where(later, np.float32(BACKWARD), np.float32(FORWARD))
-    return others, flow * landscape.reach.take(rows)[:, None]
 
 
 def strongest(amounts: "NDArray[Any]", most: int) -> "NDArray[Any]":

@@ -54,8 +54,12 @@ def explain(search: "Search", collection: "Collection", text: str, row: int) -> 
     boost = float(collection.table.boosts.all[row])
     query = search.reader.understand(text)
     shares: NDArray[Any] = np.zeros((0, 1))
+    beside: dict[str, NDArray[Any]] = {}
     if query.slots:
-        shares = search.ranking.evidence(query).closely(np.array([row])).shares
+        ranking, rows = search.ranking, np.array([row])
+        evidence = ranking.evidence(query)
+        shares = evidence.closely(rows).shares
+        beside = ranking.beside(query, evidence, rows, ranking.subjects(query))
     words = tuple(
         _word(slot, slot.mass / query.mass, float(share[0]), collection, row)
         for slot, share in zip(query.slots, shares, strict=True)
@@ -65,12 +69,15 @@ def explain(search: "Search", collection: "Collection", text: str, row: int) -> 
         relevance = VECTOR_WEIGHT / 2 + boost
         return Explanation(note.id, False, words, 0, 0, 0, 0, 0, 0.0, 0.5, boost, relevance)
     text_score, vector, found = (float(column[0]) for column in signals[1:4])
-    group, subject, time, prior = (float(part[0]) for part in signals.beside)
+    group, subject, time, prior = (
+        float(beside[name][0]) if name in beside else 0.0
+        for name in ("group", "subject", "time", "prior")
+    )
     summed = max(0.0, found + group + subject + time + prior)
-    evidence = VECTOR_WEIGHT * vector + TEXT_WEIGHT * text_score
+    relevance = VECTOR_WEIGHT * vector + TEXT_WEIGHT * text_score
     return Explanation(
         note.id,
-        evidence > THRESHOLD,
+        relevance > THRESHOLD,
         words,
         group,
         subject,
@@ -80,7 +87,7 @@ def explain(search: "Search", collection: "Collection", text: str, row: int) -> 
         text_score,
         vector,
         boost,
-        min(1.0, evidence + boost),
+        min(1.0, relevance + boost),
     )
 
 
@@ -88,7 +95,8 @@ def _word(
     slot: "Slot", weight: float, share: float, collection: "Collection", row: int
 ) -> WordExplanation:
     here = _fields(collection.table.notes[row])
-    having = [one for one in slot.alternatives if row in collection.postings.of(one.term)[0]]
+    held = collection.postings.of([one.term for one in slot.alternatives])
+    having = [one for one, (rows, *_) in zip(slot.alternatives, held, strict=True) if row in rows]
     fields = dict.fromkeys(
         field for one in having for field in (here.get(one.name) or _fallback(one, here))
     )

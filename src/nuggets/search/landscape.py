@@ -44,22 +44,17 @@ class Landscape:
         # A group of one is the note itself; a tag that most notes have is no topic.
         self.grouping = (sizes > 1) & (sizes <= max(2, LARGEST_GROUP * self.notes))
         self.groups = int(self.grouping.sum())
-        self.group_norms = _norms(table.group_lengths.all, self.grouping, 0)
+        norms = _norms(table.group_lengths.all, self.grouping, 0)
+        self.group_norms = np.where(self.grouping, norms, np.inf)
         self.years = _years(table.days.all[alive])
 
-    def seen(self, found: "tuple[NDArray[Any], ...]") -> "tuple[NDArray[Any], ...]":
-        """Of a term's postings those of visible notes."""
-        if self.all_visible:
-            return found
-        visible = self.visible.take(found[0])
-        return tuple(column[visible] for column in found)
-
     def around(self, rows: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
-        """The neighbours of each note, and whether they came later than it."""
-        table = self.table
-        width = table.widest
-        others = table.neighbours.all.take(rows, axis=0)[:, :width]
-        return others, table.later.all.take(rows, axis=0)[:, :width]
+        """The neighbours of each note, and how much flows from them."""
+        table, width = self.table, self.table.widest
+        return (
+            table.neighbours.all.take(rows, axis=0)[:, :width],
+            table.flows.all.take(rows, axis=0)[:, :width],
+        )
 
 
 def _norms(lengths: "NDArray[Any]", counted: "NDArray[Any]", smoothing: int) -> "NDArray[Any]":

@@ -3,9 +3,12 @@
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
 TF_UNIT = 4  # frequencies are kept in quarters, in one byte
+IMPACT_UNIT = 65535  # impacts lie in [0, 1] and are kept in two bytes
 MERGE_BELOW = 4  # a run is merged into the one before it unless that one is 4 times as long
 MERGED_AT_ONCE = 10_000  # postings; less than a millisecond
 MOST_RUNS = 24  # visited for every word
@@ -24,13 +27,13 @@ class Run(NamedTuple):
         """The same, with places counted from `first` on."""
         return self._replace(slots=self.slots + self.slots.dtype.type(first))
 
-    def find(self, term: int) -> slice | None:
-        import numpy as np
 
-        place = self.terms.searchsorted(np.int32(term))
-        if place == len(self.terms) or self.terms[place] != term:
-            return None
-        return slice(*self.starts[place : place + 2].tolist())
+class Piece(NamedTuple):
+    """The postings of one term."""
+
+    slots: "NDArray[Any]"
+    frequencies: "NDArray[Any]"
+    impacts: "NDArray[Any]"
 
 
 def run_of(
@@ -72,22 +75,33 @@ class Postings:
         """Give every note its new place; those with -1 are gone."""
         self.runs = [_renumbered(run, places) for run in self.runs]
 
-    def of(self, term: int) -> "tuple[NDArray[Any], NDArray[Any], NDArray[Any]]":
-        """Places (gone ones included), frequencies and impacts of a term."""
+    def of(self, terms: "Sequence[int]") -> list[Piece]:
+        """What there is of each term, notes that are gone included."""
         import numpy as np
 
-        found = [(run, span) for run in self.runs if (span := run.find(term)) is not None]
-        if len(found) == 1:
-            run, span = found[0]
-            return run.slots[span], run.frequencies[span], run.impacts[span]
-        if not found:
-            nothing = np.zeros(0, np.int32)
-            return nothing, nothing, nothing
-        return (
-            np.concatenate([run.slots[span] for run, span in found]),
-            np.concatenate([run.frequencies[span] for run, span in found]),
-            np.concatenate([run.impacts[span] for run, span in found]),
-        )
+        asked = np.array(terms, np.int32)
+        found: list[list[Piece]] = [[] for _ in terms]
+        for run in self.runs:
+            places = run.terms.searchsorted(asked)
+            there = run.terms.take(places, mode="clip") == asked
+            starts = run.starts.take(places).tolist()
+            ends = run.starts.take(places + 1, mode="clip").tolist()
+            for number in there.nonzero()[0].tolist():
+                span = slice(starts[number], ends[number])
+                found[number].append(
+                    Piece(run.slots[span], run.frequencies[span], run.impacts[span])
+                )
+        return [joined(pieces) for pieces in found]
+
+
+def joined(pieces: list[Piece]) -> Piece:
+    import numpy as np
+
+    if len(pieces) == 1:
+        return pieces[0]
+    if not pieces:
+        return Piece(np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(0, np.uint16))
+    return Piece(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
 
 
 def _spread(run: Run) -> "NDArray[Any]":

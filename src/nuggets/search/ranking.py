@@ -1,9 +1,11 @@
 """How well each note answers a question: the text and vector signals, combined as documented."""
 
+from functools import reduce
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nuggets.search.evidence import Closeness, Evidence, Finds, find, strongest
+from nuggets.search.evidence import Closeness, Evidence, find, strongest
+from nuggets.search.table import ASKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from nuggets.search.dates import Period
     from nuggets.search.landscape import Landscape
     from nuggets.search.postings import Postings
-    from nuggets.search.query import Query, Slot
+    from nuggets.search.query import Query
 
 # Weights of the combined score, as documented.
 VECTOR_WEIGHT, TEXT_WEIGHT = 0.42, 0.48
@@ -23,9 +25,6 @@ GROUP = 0.5  # the note's group (a sitting, a topic) as a whole
 SUBJECT = 0.3  # the question names the note's title
 WHEN = 0.11  # asked when, and the note says when
 DATED = 0.25  # the question names the note's day
-ASKING = -0.08  # a note that asks rarely answers
-INFORMATIVE = 0.06  # a note with something to say: 15 significant words
-AN_INFORMATIVE_WORD = INFORMATIVE / 15
 PHRASE = 0.2  # the question stands in the note word for word
 TEXT_SCALE = 1.5  # brings the sum into [0, 1]; all of it at once does not happen
 DATE_REACH = 7  # days after an event in which one still speaks of it
@@ -37,16 +36,6 @@ NEAR_IN_QUERY = 0.5
 
 GLANCED_AT = 1000  # notes with most of the words and the title that is asked for
 LOOKED_AT = 100  # notes weighed exactly: the best by a rough estimate
-CACHED = 4_000_000  # numbers found by words that may be asked again: about 40 MB
-
-
-class Beside(NamedTuple):
-    """What speaks for notes besides the words that they have, as parts of the text signal."""
-
-    groups: "NDArray[Any]"
-    subjects: "NDArray[Any]"
-    times: "NDArray[Any]"
-    priors: "NDArray[Any]"
 
 
 class Signals(NamedTuple):
@@ -57,92 +46,76 @@ class Signals(NamedTuple):
     vector: "NDArray[Any]"
     words: "NDArray[Any]"
     complete: "NDArray[Any]"  # whether every word stands in the note itself
-    beside: Beside
 
 
 class Ranking:
-    """Puts questions to all notes of a landscape; remembers what each word found."""
+    """Puts questions to all notes of a landscape."""
 
     def __init__(self, landscape: "Landscape", postings: "Postings") -> None:
         self.landscape = landscape
         self.postings = postings
-        self._finds: dict[str, Finds] = {}  # by word
-        self._room = CACHED
 
     def evidence(self, query: "Query") -> Evidence:
         """What the words of the question find."""
-        return Evidence(query, [self._find(slot) for slot in query.slots], self.landscape)
-
-    def _find(self, slot: "Slot") -> Finds:
-        known = self._finds.get(slot.word)
-        if known is None:
-            known = find(slot, self.landscape, self.postings)
-            if known.size > self._room:  # make room: what is asked now is asked again soonest
-                self._finds.clear()
-                self._room = CACHED
-            self._finds[slot.word] = known
-            self._room -= known.size
-        return known
+        return Evidence(query, find(query, self.landscape, self.postings), self.landscape)
 
     def signals(self, query: "Query", eligible: "NDArray[Any] | None", most: int) -> Signals:
         """The answers of the most promising of the eligible notes; None says all of them."""
         import numpy as np
 
         evidence = self.evidence(query)
-        subjects = self._subjects(query)
+        subjects = self.subjects(query)
         rows, rough = evidence.roughly()
         if subjects is not None or eligible is not None:
             amounts = rough if subjects is None else rough + subjects
             rows = strongest(amounts if eligible is None else amounts * eligible, GLANCED_AT)
-        beside = self._beside(query, evidence, rows, subjects)
-        extra: NDArray[Any] = sum(beside, np.zeros(1))
-        if len(rows) > most:
+        beside = self.beside(query, evidence, rows, subjects)
+        extra: NDArray[Any] = sum(beside.values(), beside.pop("prior"))
+        if self.landscape.linked and len(rows) > most:
             best = strongest(rough.take(rows) + extra - ASKING, most)
             rows, extra = rows.take(best), extra.take(best)
-            beside = Beside(*(part.take(best) for part in beside))
         close = evidence.closely(rows)
         words = evidence.words(close)
         text = np.minimum(np.maximum((words + extra) / TEXT_SCALE, 0.0), 1.0)
         vector = (1 + self._surroundings(close, rows)) / 2
-        return Signals(rows, text, vector, words, close.complete, beside)
+        return Signals(rows, text, vector, words, close.complete)
 
-    def _subjects(self, query: "Query") -> "NDArray[Any] | None":
+    def subjects(self, query: "Query") -> "NDArray[Any] | None":
         """How far each note is what the question names; None if it names no title."""
         import numpy as np
 
         if not query.titles:
             return None
         subjects = np.zeros(len(self.landscape.reach))
-        for title in query.titles:
-            rows = self.postings.of(title.label)[0]
+        held = self.postings.of([title.label for title in query.titles])
+        for title, (rows, *_) in zip(query.titles, held, strict=True):
             subjects[rows] = np.maximum(subjects[rows], SUBJECT * title.strength)
         return subjects
 
-    def _beside(
+    def beside(
         self,
         query: "Query",
         evidence: Evidence,
         rows: "NDArray[Any]",
         subjects: "NDArray[Any] | None",
-    ) -> Beside:
+    ) -> "dict[str, NDArray[Any]]":
+        """What speaks for notes besides the words that they have, as parts of the text signal."""
         import numpy as np
 
-        nothing = np.zeros(len(rows))
         table = self.landscape.table
-        groups = times = nothing
+        parts = {"prior": table.priors.all.take(rows)}
         if self.landscape.groups:
-            members = table.groups.all.take(rows, axis=0)
             heard = GROUP * evidence.in_groups()
-            groups = heard.take(members[:, 0])
-            for place in range(1, table.most_groups):
-                groups = np.maximum(groups, heard.take(members[:, place]))
+            members = (heard.take(groups.all.take(rows)) for groups in table.used_groups)
+            parts["group"] = reduce(np.maximum, members)
+        if subjects is not None:
+            parts["subject"] = subjects.take(rows)
         if query.asks_when:
-            times = WHEN * table.timed.all.take(rows)
+            parts["time"] = WHEN * table.timed.all.take(rows)
         if query.periods:
-            times = times + DATED * _fitting(table.days.all.take(rows), query.periods)
-        informed = np.minimum(INFORMATIVE, table.lengths.all.take(rows) * AN_INFORMATIVE_WORD)
-        priors = informed + ASKING * table.asking.all.take(rows)
-        return Beside(groups, nothing if subjects is None else subjects.take(rows), times, priors)
+            fitting = DATED * _fitting(table.days.all.take(rows), query.periods)
+            parts["time"] = parts.get("time", 0.0) + fitting
+        return parts
 
     def _surroundings(self, close: Closeness, rows: "NDArray[Any]") -> "NDArray[Any]":
         """The cosine with the whole vector: the note's own part and its neighbours' parts."""
@@ -153,7 +126,7 @@ class Ranking:
             return close.cosines[:, 0] / asked
         near = close.cosines[:, 1 : 1 + NEAR_ROLES].sum(axis=1)
         held = np.minimum(NEAR_ROLES, self.landscape.table.degrees.all.take(rows))
-        near *= NEAR_IN_QUERY * NEAR_IN_NOTE * np.sqrt(2 / np.maximum(2, held))
+        near = near * (NEAR_IN_QUERY * NEAR_IN_NOTE) * np.sqrt(2 / np.maximum(2, held))
         length = np.sqrt(1 + NEAR_IN_NOTE**2 * np.minimum(2, held))
         around: NDArray[Any] = (close.cosines[:, 0] + near) / (length * asked)
         return around

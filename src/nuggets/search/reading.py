@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nuggets.search.languages import ENGLISH, LANGUAGES, LEAST_EVIDENCE
-from nuggets.search.postings import TF_UNIT, Run, run_of
+from nuggets.search.postings import IMPACT_UNIT, TF_UNIT, Run, run_of
 from nuggets.search.vocabulary import LABEL, STOP, TIME, Vocabulary
 from nuggets.text import folded, plain, tokens, without_contraction
 
@@ -186,7 +186,8 @@ def _run(terms: "NDArray[Any]", slots: "NDArray[Any]", fields: "NDArray[Any]", c
         impacts = np.add.reduceat(impacts, one)
         frequencies = np.add.reduceat(frequencies, one)
     slots = (keys % count).astype(np.int32)
-    impacts = (impacts / np.maximum(norms, 1e-6)[slots]).astype(np.float16)
+    impacts *= IMPACT_UNIT / np.maximum(norms, 1e-6)[slots]
+    impacts = np.minimum(impacts, IMPACT_UNIT).astype(np.uint16)
     quarters = np.minimum(frequencies * TF_UNIT, 255).astype(np.uint8)
     return run_of((keys // count).astype(np.int32), slots, quarters, impacts)
 
@@ -217,5 +218,5 @@ def _with_labels(run: Run, notes: "Sequence[MemoryNote]", vocabulary: Vocabulary
         terms[order],
         np.concatenate([run.slots, slots])[order],
         np.concatenate([run.frequencies, np.full(len(slots), TF_UNIT, np.uint8)])[order],
-        np.concatenate([run.impacts, np.zeros(len(slots), np.float16)])[order],
+        np.concatenate([run.impacts, np.zeros(len(slots), np.uint16)])[order],
     )

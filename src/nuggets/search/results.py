@@ -5,7 +5,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from nuggets.records import NoteFilterOptions, SearchNotesResult
-from nuggets.search.evidence import strongest
+from nuggets.search.evidence import ROUNDING, strongest
 from nuggets.search.landscape import Landscape
 from nuggets.search.query import Reader
 from nuggets.search.ranking import (
@@ -14,7 +14,6 @@ from nuggets.search.ranking import (
     TEXT_SCALE,
     TEXT_WEIGHT,
     VECTOR_WEIGHT,
-    Beside,
     Ranking,
     Signals,
 )
@@ -62,12 +61,7 @@ class Search:
             return []
         relevance[~near] = 0.0
         pool = max(limit, POOL)
-        found = strongest(relevance, pool)
-        ranked = _ordered(
-            [table.notes[row] for row in signals.rows.take(found).tolist()],
-            [min(1.0, round(value, DIGITS)) for value in relevance.take(found).tolist()],
-            found.tolist(),
-        )[:pool]
+        ranked = _ordered(relevance, signals.rows, table.notes, pool)
         shares = [exp((value - ranked[0][1]) / TEMPERATURE) for _, value, _ in ranked]
         whole = sum(shares)
         return [
@@ -97,6 +91,8 @@ class Search:
         if text.strip().isalnum():
             return signals  # a single word that is there stands there word for word
         said = signals.complete.nonzero()[0]
+        if not len(said):
+            return signals
         if len(said) > READ_CLOSELY:
             said = said.take(strongest(signals.words.take(said), READ_CLOSELY))
         said = said[self._saying(text, signals.rows.take(said))]
@@ -111,9 +107,7 @@ class Search:
         rows = np.flatnonzero(self.landscape.visible if eligible is None else eligible)
         rows = rows[self._saying(text, rows)]
         alike = np.ones(len(rows))
-        nothing = 0.0 * alike
-        beside = Beside(nothing, nothing, nothing, nothing)
-        return Signals(rows, LITERAL * alike, 0.5 * alike, nothing, alike > 0, beside)
+        return Signals(rows, LITERAL * alike, 0.5 * alike, 0.0 * alike, alike > 0)
 
     def _saying(self, text: str, rows: "NDArray[Any]") -> "NDArray[Any]":
         """Which of the rows have the text word for word."""
@@ -137,12 +131,22 @@ def _says(text: str, telling: str, whole: str) -> bool:
 
 
 def _ordered(
-    notes: "list[MemoryNote]", relevance: list[float], places: list[int]
+    relevance: "NDArray[Any]", rows: "NDArray[Any]", notes: "list[MemoryNote]", most: int
 ) -> "list[tuple[MemoryNote, float, int]]":
-    """Best first; of equals the newer, then by id."""
-    ranked = sorted(zip(notes, relevance, places, strict=True), key=_RELEVANCE, reverse=True)
-    if len(set(relevance)) < len(relevance):
+    """Note, relevance and place of the best, best first; of equals the newer, then by id."""
+    order = (-relevance).argsort(kind="stable")
+    best = order[: 2 * most]
+    if len(order) > len(best) and relevance[best[-1]] > relevance[best[most - 1]] - ROUNDING:
+        best = order  # more equals than wanted: all of them stand for election
+    ranked = [
+        (notes[row], min(1.0, round(value, DIGITS)), place)
+        for row, value, place in zip(
+            rows.take(best).tolist(), relevance.take(best).tolist(), best.tolist(), strict=True
+        )
+        if value > 0
+    ]
+    if len({value for _, value, _ in ranked}) < len(ranked):
         ranked.sort(key=lambda one: one[0].id)
         ranked.sort(key=lambda one: one[0].created_at, reverse=True)
         ranked.sort(key=_RELEVANCE, reverse=True)
-    return ranked
+    return ranked[:most]
