@@ -37,9 +37,10 @@ def asked_terms(notes: list[MemoryNote], query: str) -> dict[str, float]:
     collection = Collection()
     collection.take({one.id: one for one in notes})
     reader = Search(collection, include_hidden=False).reader
+    named = list(collection.vocabulary.terms)
     weights: dict[str, float] = {}
     for slot in reader.understand(query).slots:
-        names = [(collection.vocabulary.term_names[a.term], a.weight) for a in slot.alternatives]
+        names = [(named[a.term], a.weight) for a in slot.alternatives]
         for term, weight in names or [(slot.term, 1.0)]:
             weights[term] = weights.get(term, 0.0) + weight * slot.mass
     return weights

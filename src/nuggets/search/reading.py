@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nuggets.search.languages import ENGLISH, LANGUAGES, LEAST_EVIDENCE
 from nuggets.search.postings import IMPACT_UNIT, TF_UNIT, Run, run_of
-from nuggets.search.vocabulary import LABEL, STOP, TIME, Vocabulary
+from nuggets.search.vocabulary import STOP, TIME, Vocabulary
 from nuggets.text import folded, plain, tokens, without_contraction
 
 if TYPE_CHECKING:
@@ -61,12 +61,12 @@ def title_key(title: str) -> str:
 def _metadata_labels(note: "MemoryNote") -> list[str]:
     """What many notes have in common: the filters, and the words of the metadata."""
     return [
-        LABEL + "subject=" + note.subject,
-        LABEL + "scope=" + note.scope,
-        LABEL + "type=" + note.type,
-        LABEL + "nugget=" + _folded_name(note.nugget_name),
-        LABEL + "kind=" + note.kind,
-        *{LABEL + "meta=" + word for word in (note.scope, note.type, *note.subject.split(":"))},
+        "subject=" + note.subject,
+        "scope=" + note.scope,
+        "type=" + note.type,
+        "nugget=" + _folded_name(note.nugget_name),
+        "kind=" + note.kind,
+        *{"meta=" + word for word in (note.scope, note.type, *note.subject.split(":"))},
     ]
 
 
@@ -196,19 +196,23 @@ def _with_labels(run: Run, notes: "Sequence[MemoryNote]", vocabulary: Vocabulary
     """Labels are terms as well; their numbers are interleaved with those of the words."""
     import numpy as np
 
+    kinds: dict[tuple[str, ...], list[int]] = {}  # what notes share is looked up once
+    taggings: dict[tuple[str, ...], list[int]] = {}
     numbers: list[int] = []
     counts: list[int] = []
-    known: dict[tuple[str, ...], list[int]] = {}
-    for note in notes:
+    titles = vocabulary.labels(["title=" + title_key(note.title) for note in notes])
+    for note, title in zip(notes, titles, strict=True):
         kind = (note.subject, note.scope, note.type, note.nugget_name, note.kind)
-        if kind not in known:
-            known[kind] = [vocabulary.term(label) for label in _metadata_labels(note)]
-        tags = dict.fromkeys(note.tags)
-        numbers += known[kind]
-        numbers += [vocabulary.term(LABEL + "tag=" + tag) for tag in tags]
-        numbers.append(vocabulary.term(LABEL + "title=" + title_key(note.title)))
-        counts.append(len(known[kind]) + len(tags) + 1)
-    vocabulary.term_counts.grow(len(vocabulary.terms))
+        if kind not in kinds:
+            kinds[kind] = vocabulary.labels(_metadata_labels(note))
+        if note.tags not in taggings:
+            tags = ["tag=" + tag for tag in dict.fromkeys(note.tags)]
+            taggings[note.tags] = vocabulary.labels(tags)
+        shared, tagged = kinds[kind], taggings[note.tags]
+        numbers += shared
+        numbers += tagged
+        numbers.append(title)
+        counts.append(len(shared) + len(tagged) + 1)
     labelled = np.array(numbers, np.int32)
     order = np.argsort(labelled, kind="stable")
     slots = np.repeat(np.arange(len(notes), dtype=np.int32), counts)[order]

@@ -35,6 +35,11 @@ class TokenNumbers(dict[str, int]):
         return number
 
 
+def _newest(numbered: dict[str, int], known: int) -> list[str]:
+    """What came since there were so many, in order."""
+    return list(islice(reversed(numbered), len(numbered) - known))[::-1]
+
+
 class Vocabulary:
     """Tokens, words and terms by number; how often a word stands, how many notes have a term."""
 
@@ -42,7 +47,6 @@ class Vocabulary:
         self.tokens = TokenNumbers()
         self.words: dict[str, int] = {}
         self.terms: dict[str, int] = {}
-        self.term_names: list[str] = []
         self._names: list[str] = []  # of words
         self._spans = Column("i4")  # token n holds token_words[spans[n]:spans[n + 1]]
         self._spans.extend([0])
@@ -65,8 +69,8 @@ class Vocabulary:
         named = [prefix + token for token in tokens] if prefix else tokens
         known = len(self.tokens)
         numbered = np.fromiter(map(self.tokens.__getitem__, named), np.int32, len(named))
-        if len(self.tokens) > known:
-            fresh = list(islice(reversed(self.tokens), len(self.tokens) - known))[::-1]
+        fresh = _newest(self.tokens, known)
+        if fresh:
             self._learn([token[len(prefix) :] for token in fresh], language, prefix)
         return numbered
 
@@ -78,20 +82,20 @@ class Vocabulary:
         held: list[int] = []
         ends: list[int] = []
         for token in tokens:
+            small = token.lower()
             # Most tokens are plain words: no need to look for parts.
-            plain = token.isascii() and token.isalpha() and (token.islower() or token.istitle())
-            for word in (token.lower()[:LONGEST_WORD],) if plain else pieces(token):
-                held.append(words.setdefault(prefix + word, len(words)))
+            if token.isalpha() and token.isascii() and (token == small or token.istitle()):
+                held.append(words.setdefault(prefix + small[:LONGEST_WORD], len(words)))
+            else:
+                held += [words.setdefault(prefix + word, len(words)) for word in pieces(token)]
             ends.append(len(held))
         self._spans.extend(len(self._token_words) + np.array(ends, np.int32))
         self._token_words.extend(held)
-        unknown = [word[len(prefix) :] for word in islice(reversed(words), len(words) - known)]
-        unknown.reverse()
+        unknown = [word[len(prefix) :] for word in _newest(words, known)]
         self._names += unknown
-        self.word_terms.extend([self.term(stem) for stem in stems(unknown, language)])
+        self.word_terms.extend(self._terms_of(unknown, language))
         self._mark(unknown, language, prefix)
         self.word_counts.grow(len(words))
-        self.term_counts.grow(len(self.terms))
 
     def _mark(self, unknown: list[str], language: str, prefix: str) -> None:
         """Only few words are marked, so it is those that are looked for."""
@@ -105,15 +109,21 @@ class Vocabulary:
             for word in evidence().keys() & set(unknown):
                 self.word_languages.all[self.words[word]] = evidence()[word]
 
-    def term(self, name: str) -> int:
-        """The number of a term, new if need be."""
-        number = self.terms.get(name)
-        if number is None:
-            number = self.terms[name] = len(self.terms)
-            self.term_names.append(name)
-            if not name.startswith(LABEL):
-                self._unsorted.append(name)
-        return number
+    def _terms_of(self, words: list[str], language: str) -> list[int]:
+        known = len(self.terms)
+        numbers = self._numbers(stems(words, language))
+        self._unsorted += _newest(self.terms, known)
+        return numbers
+
+    def labels(self, names: list[str]) -> list[int]:
+        """The numbers of labels, new ones included."""
+        return self._numbers([LABEL + name for name in names])
+
+    def _numbers(self, names: list[str]) -> list[int]:
+        terms = self.terms
+        numbers = [terms.setdefault(name, len(terms)) for name in names]
+        self.term_counts.grow(len(terms))
+        return numbers
 
     def words_of(self, tokens: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
         """The words of many tokens, and for each the place of its token."""
@@ -140,14 +150,6 @@ class Vocabulary:
         places = self._spelling.corrections(word, self._names, self.word_counts.all)
         return [(self._names[place], int(self.word_terms.all[place])) for place in places]
 
-    def _sort(self) -> None:
-        if len(self._unsorted) > INSERTED_SINGLY:
-            self._sorted = sorted(self._sorted + self._unsorted)
-        else:
-            for name in self._unsorted:
-                insort(self._sorted, name)
-        self._unsorted.clear()
-
     def beginning(self, start: str) -> "Iterator[str]":
         """Terms in use that begin so, in alphabetical order."""
         self._sort()
@@ -155,5 +157,13 @@ class Vocabulary:
             name = self._sorted[place]
             if not name.startswith(start):
                 return
-            if self.count(self.terms[name]):
+            if self.in_use(name) is not None:
                 yield name
+
+    def _sort(self) -> None:
+        if len(self._unsorted) > INSERTED_SINGLY:
+            self._sorted = sorted(self._sorted + self._unsorted)
+        else:
+            for name in self._unsorted:
+                insort(self._sorted, name)
+        self._unsorted.clear()
