@@ -77,9 +77,6 @@ class Collection:
         counts = self.vocabulary.term_counts.all
         counts[reading.run.terms] += sign * np.diff(reading.run.starts)
         np.add.at(self.vocabulary.word_counts.all, reading.words, sign)
-        languages = self.vocabulary.languages
-        for language in reading.languages:
-            languages[language] = languages.get(language, 0) + sign
 
     def meeting(self, filters: NoteFilterOptions) -> "NDArray[Any] | None":
         """Which rows meet all that the filters name; None if they name nothing."""

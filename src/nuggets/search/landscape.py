@@ -4,6 +4,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from nuggets.search.dates import YEARS_BACK
+from nuggets.search.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,6 +48,8 @@ class Landscape:
         norms = _norms(table.group_lengths.all, self.grouping, 0)
         self.group_norms = np.where(self.grouping, norms, np.inf)
         self.years = _years(table.days.all[alive])
+        spoken = np.bincount(table.languages.all[alive])[1:]  # other languages than English
+        self.languages = tuple(LANGUAGES[place] for place in spoken.nonzero()[0].tolist())
 
     def around(self, rows: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
         """The neighbours of each note, and how much flows from them."""

@@ -73,7 +73,8 @@ class Postings:
 
     def renumber(self, places: "NDArray[Any]") -> None:
         """Give every note its new place; those with -1 are gone."""
-        self.runs = [_renumbered(run, places) for run in self.runs]
+        moved = (_renumbered(run, places) for run in self.runs)
+        self.runs = [run for run in moved if len(run.terms)]
 
     def of(self, terms: "Sequence[int]") -> list[Piece]:
         """What there is of each term, notes that are gone included."""

@@ -14,6 +14,8 @@ from nuggets.text import tokens
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from nuggets.search.landscape import Landscape
+
 # A query may be a whole page; its rarest words say what it is about, and time is bounded.
 MOST_SLOTS = 64
 # As if so many more notes without the word stood beside: in a small shelf a word that every
@@ -87,10 +89,11 @@ def rarity(count: int, notes: int) -> float:
 class Reader:
     """Understands questions in the light of what the notes say; valid until they change."""
 
-    def __init__(self, vocabulary: Vocabulary, notes: int, years: range) -> None:
+    def __init__(self, vocabulary: Vocabulary, landscape: "Landscape") -> None:
         self._vocabulary = vocabulary
-        self._notes = notes
-        self._years = years
+        self._notes = landscape.notes
+        self._years = landscape.years
+        self._languages = landscape.languages
         self._answers: dict[str, tuple[tuple[Alternative, ...], float]] = {}  # by word
 
     def understand(self, text: str) -> Query:
@@ -154,12 +157,11 @@ class Reader:
 
     def _in_other_languages(self, word: str) -> "Iterator[Alternative]":
         """The word as the languages inflect it that some notes are written in."""
-        for language, notes in self._vocabulary.languages.items():
-            if notes > 0:
-                (term,) = stems([word], language)
-                number = self._vocabulary.in_use(term)
-                if number is not None:
-                    yield Alternative(number, 1.0, "", term)
+        for language in self._languages:
+            (term,) = stems([word], language)
+            number = self._vocabulary.in_use(term)
+            if number is not None:
+                yield Alternative(number, 1.0, "", term)
 
     def _is_rare(self, term: int | None) -> bool:
         """Whether so few notes have it that a related word may be what they say instead."""

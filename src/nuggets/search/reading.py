@@ -32,9 +32,9 @@ class Reading(NamedTuple):
     run: Run  # slots counted from 0
     lengths: "NDArray[Any]"  # significant words
     timed: "NDArray[Any]"  # whether it says when
+    languages: "NDArray[Any]"  # counted from 1 in `LANGUAGES`; 0 is English
     words: "NDArray[Any]"  # by number, once for every time that it stands there
     tags: list[list[str]]  # of their own
-    languages: list[str]  # of the notes that are not in English
 
 
 _folded_name = lru_cache(maxsize=64)(folded)
@@ -81,14 +81,12 @@ def read(notes: "Sequence[MemoryNote]", vocabulary: Vocabulary) -> Reading:
     ]
     words, slots, fields = _word_stream(texts, range(count), vocabulary)
     languages = _languages(words, slots, count, vocabulary)
-    if languages:
-        english = np.ones(count, bool)
-        english[list(languages)] = False
-        kept = english[slots]
+    if languages.any():
+        kept = languages[slots] == 0
         streams = [(words[kept], slots[kept], fields[kept])]
-        for language in sorted(set(languages.values())):
-            places = [place for place, told in languages.items() if told == language]
-            streams.append(_word_stream(texts, places, vocabulary, language))
+        for language in np.unique(languages[languages > 0]).tolist():
+            places = (languages == language).nonzero()[0].tolist()
+            streams.append(_word_stream(texts, places, vocabulary, LANGUAGES[language - 1]))
         words, slots, fields = (np.concatenate(column) for column in zip(*streams, strict=True))
     marks = vocabulary.word_marks.all[words]
     stopped = (marks & STOP) > 0
@@ -97,19 +95,19 @@ def read(notes: "Sequence[MemoryNote]", vocabulary: Vocabulary) -> Reading:
     fields[stopped] = _STOPPED
     run = _run(vocabulary.word_terms.all[words], slots, fields, count)
     run = _with_labels(run, notes, vocabulary)
-    return Reading(run, lengths, timed, words, tags, list(languages.values()))
+    return Reading(run, lengths, timed, languages, words, tags)
 
 
 def _languages(
     words: "NDArray[Any]", slots: "NDArray[Any]", count: int, vocabulary: Vocabulary
-) -> dict[int, str]:
-    """The notes that are not in English, by place: those with more common words of another."""
+) -> "NDArray[Any]":
+    """What each note is written in: another language than English if it has more of its words."""
     import numpy as np
 
     spoken = vocabulary.word_languages.all[words]
     telling = spoken.nonzero()[0]
     if not len(telling):
-        return {}
+        return np.zeros(count, np.uint8)
     spoken, places = spoken[telling], slots[telling]
     counts = np.array(
         [np.bincount(places, (spoken >> bit) & 1, minlength=count) for bit in range(len(LANGUAGES))]
@@ -117,8 +115,8 @@ def _languages(
     english = vocabulary.word_marks.all[words] & STOP
     most = counts.max(axis=0)
     foreign = (most >= LEAST_EVIDENCE) & (most > np.bincount(slots, english, minlength=count))
-    best = counts.argmax(axis=0)
-    return {place: LANGUAGES[best[place]] for place in foreign.nonzero()[0].tolist()}
+    spoken_in: NDArray[Any] = ((counts.argmax(axis=0) + 1) * foreign).astype(np.uint8)
+    return spoken_in
 
 
 def _word_stream(

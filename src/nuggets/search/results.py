@@ -43,7 +43,7 @@ class Search:
     def __init__(self, collection: "Collection", include_hidden: bool) -> None:
         self._collection = collection
         self.landscape = Landscape(collection.table, include_hidden)
-        self.reader = Reader(collection.vocabulary, self.landscape.notes, self.landscape.years)
+        self.reader = Reader(collection.vocabulary, self.landscape)
         self.ranking = Ranking(self.landscape, collection.postings)
 
     def results(self, text: str, limit: int, filters: NoteFilterOptions) -> list[SearchNotesResult]:

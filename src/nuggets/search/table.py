@@ -36,6 +36,7 @@ class NoteTable:
         self.lengths = Column("i4")
         self.days = Column("i4")
         self.timed = Column("?")
+        self.languages = Column("u1")
         self.asking = Column("?")
         self.priors = Column("f4")
         self.neighbours = Column("i4", LINKS_KEPT, NOBODY)
@@ -55,6 +56,7 @@ class NoteTable:
             self.lengths,
             self.days,
             self.timed,
+            self.languages,
             self.asking,
             self.priors,
             self.neighbours,
@@ -76,6 +78,7 @@ class NoteTable:
             column.grow(len(self.notes))
         self.lengths.all[start:] = reading.lengths
         self.timed.all[start:] = reading.timed
+        self.languages.all[start:] = reading.languages
         self.alive.all[start:] = True
         asking = np.array([note.content.endswith("?") for note in notes])
         self.asking.all[start:] = asking

@@ -54,9 +54,8 @@ class Vocabulary:
         self.word_terms = Column("i4")
         self.word_marks = Column("u1")
         self.word_languages = Column("u2")  # those that an English-looking word speaks for
-        self.word_counts = Column("i8")
+        self.word_counts = Column("i4")
         self.term_counts = Column("i4")
-        self.languages: dict[str, int] = {}  # other than English: notes written in it
         self._spelling = Spelling()
         self._sorted: list[str] = []  # terms of words, for those that begin alike
         self._unsorted: list[str] = []  # those that came since
