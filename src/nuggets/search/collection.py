@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from nuggets.records import MemoryNote, NoteFilterOptions
-from nuggets.search.postings import Postings
+from nuggets.search.postings import Postings, Run
 from nuggets.search.reading import Reading, read
 from nuggets.search.table import NoteTable
 from nuggets.search.vocabulary import LABEL, Vocabulary
@@ -52,8 +52,25 @@ class Collection:
             self._add(fresh)
         table.relink([*fresh, *kept], bool(gone))
         if len(table.rows) < (1 - MOST_GAPS) * len(table):
-            self.postings.renumber(table.compact())
+            self._close_gaps()
         return True
+
+    def _close_gaps(self) -> None:
+        self.postings.renumber(self.table.compact())
+
+    def settled(self) -> Run:
+        """All postings as one, without gaps."""
+        if len(self.table.rows) < len(self.table):
+            self._close_gaps()
+        return self.postings.as_one()
+
+    def count_terms(self, run: Run) -> None:
+        """Count anew how many notes have each term; the run has all postings."""
+        import numpy as np
+
+        counts = self.vocabulary.term_counts.all
+        counts[:] = 0
+        counts[run.terms] = np.diff(run.starts)
 
     def _remove(self, rows: list[int]) -> None:
         for start in range(0, len(rows), BLOCK):

@@ -41,9 +41,12 @@ class Column:
         self.grow(start + len(values))
         self.all[start:] = values
 
+    def fill(self, values: "NDArray[Any]") -> None:
+        """These values instead, in an array of our own."""
+        self._room = values.astype(self._room.dtype)
+        self._length = len(values)
+        self.all = self._room
+
     def keep(self, chosen: "NDArray[Any]") -> None:
         """Only the chosen places, closed up."""
-        kept = self.all[chosen]
-        self._room = kept
-        self._length = len(kept)
-        self.all = kept
+        self.fill(self.all[chosen])

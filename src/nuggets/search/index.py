@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from nuggets.search.results import Search
 
 EVERYTHING = NoteFilterOptions()
+WORTH_KEEPING = 200  # notes read since the index was last kept: some 20 ms for the next process
 
 
 class SearchIndex:
@@ -20,7 +21,10 @@ class SearchIndex:
     nor for the libraries that this takes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kept: bytes = b"") -> None:
+        """`kept`: what an earlier index gave to keep, of whatever age."""
+        self._kept = kept
+        self._unkept = 0  # notes that were read and are not in `kept`
         self._pending: dict[str, MemoryNote | None] = {}
         self._collection: Collection | None = None
         self._searches: dict[bool, Search] = {}
@@ -55,19 +59,47 @@ class SearchIndex:
             search = self._search(include_hidden=False)
         return explain(search, self._collection, query, row)
 
+    def to_keep(self) -> bytes | None:
+        """The index for a later process; None if that has not enough new to offer."""
+        from nuggets.search.keeping import to_bytes
+
+        if self._collection is None or self._unkept < WORTH_KEEPING:
+            return None
+        self._unkept = 0
+        self._searches.clear()  # places change when gaps are closed
+        return to_bytes(self._collection)
+
     def _search(self, include_hidden: bool) -> "Search":
-        from nuggets.search.collection import Collection
         from nuggets.search.results import Search
 
         if self._collection is None:
-            self._collection = Collection()
+            self._collection = self._taken_up()
         if self._pending:
             pending, self._pending = self._pending, {}
+            known = len(self._collection.table)
             if self._collection.take(pending):
                 self._searches.clear()
+            self._unkept += max(0, len(self._collection.table) - known)  # gaps may be closed
         if include_hidden not in self._searches:
             self._searches[include_hidden] = Search(self._collection, include_hidden)
         return self._searches[include_hidden]
+
+    def _taken_up(self) -> "Collection":
+        """What was kept, as far as it is still so; what is in it need not be read again."""
+        from nuggets.search.collection import Collection
+        from nuggets.search.keeping import from_bytes
+
+        now = {note_id: note for note_id, note in self._pending.items() if note is not None}
+        known = from_bytes(self._kept, now) if self._kept else None
+        self._kept = b""
+        if known is None:
+            return Collection()
+        self._pending = {
+            note_id: note
+            for note_id, note in self._pending.items()
+            if note_id not in known.table.rows
+        }
+        return known
 
 
 def _check(query: str) -> None:

@@ -71,6 +71,11 @@ class Postings:
             size += sizes[start]
         self.runs[start:] = [_merged([*self.runs[start:], *runs])]
 
+    def as_one(self) -> Run:
+        """All of them, merged."""
+        self.runs = [_merged(self.runs)] if self.runs else []
+        return self.runs[0] if self.runs else _run_of_nothing()
+
     def renumber(self, places: "NDArray[Any]") -> None:
         """Give every note its new place; those with -1 are gone."""
         moved = (_renumbered(run, places) for run in self.runs)
@@ -103,6 +108,12 @@ def joined(pieces: list[Piece]) -> Piece:
     if not pieces:
         return Piece(np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(0, np.uint16))
     return Piece(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
+
+
+def _run_of_nothing() -> Run:
+    import numpy as np
+
+    return run_of(np.zeros(0, np.int32), *joined([]))
 
 
 def _spread(run: Run) -> "NDArray[Any]":

@@ -48,8 +48,8 @@ class NoteTable:
         self.group_numbers: dict[str, int] = {}
         self.group_sizes = Column("i4")
         self.group_lengths = Column("i8")
-        self._awaited: dict[str, set[str]] = {}  # target of a link to nobody yet: its sources
-        self._columns = (
+        self.awaited: dict[str, set[str]] = {}  # target of a link to nobody yet: its sources
+        self.columns = (
             self.alive,
             self.hidden,
             self.boosts,
@@ -74,7 +74,7 @@ class NoteTable:
 
         start = len(self.notes)
         self.notes += notes
-        for column in self._columns:
+        for column in self.columns:
             column.grow(len(self.notes))
         self.lengths.all[start:] = reading.lengths
         self.timed.all[start:] = reading.timed
@@ -91,6 +91,35 @@ class NoteTable:
         for row, tags in enumerate(reading.tags, start):
             if tags:
                 self._join_groups(row, tags[:GROUPS_KEPT])
+
+    def take_up(
+        self,
+        columns: "Sequence[NDArray[Any]]",
+        groups: "Sequence[str]",
+        awaited: dict[str, set[str]],
+        notes: "Sequence[MemoryNote | None]",
+        alike: "NDArray[Any]",
+    ) -> None:
+        """Be another table, of which only the rows with notes that are still alike live on."""
+        import numpy as np
+
+        for column, values in zip(self.columns, columns, strict=True):
+            column.fill(values)
+        self.alive.fill(alike)
+        self.notes = list(notes)  # type: ignore[arg-type]  # None only where nothing is alive
+        self.rows = {note.id: row for row, note in enumerate(notes) if note and alike[row]}
+        self.widest = int((self.neighbours.all != NOBODY).sum(axis=1).max(initial=1))
+        self.awaited = awaited
+        self.group_numbers.update((tag, number) for number, tag in enumerate(groups, 1))
+        for column in (self.group_sizes, self.group_lengths):
+            column.grow(len(groups) + 1)
+        for joined in self.groups:
+            members = joined.all * alike
+            self.most_groups += bool(members.any())
+            self.group_sizes.all[:] += np.bincount(members, minlength=len(groups) + 1)
+            np.add.at(self.group_lengths.all, members, self.lengths.all)
+        self.group_sizes.all[:1] = self.group_lengths.all[:1] = 0
+        self.relink((), not alike.all())
 
     def set_facts(self, row: int, note: "MemoryNote") -> None:
         """What may change without the words changing."""
@@ -134,7 +163,7 @@ class NoteTable:
             pointing = gone[self.neighbours.all].any(axis=1) & self.alive.all
             stale.update(self.notes[row].id for row in np.flatnonzero(pointing).tolist())
         for note_id in list(stale):
-            stale |= self._awaited.pop(note_id, set())
+            stale |= self.awaited.pop(note_id, set())
         for note_id in stale:
             row = self.rows.get(note_id)
             if row is not None and (self.notes[row].links or self.degrees.all[row]):
@@ -145,7 +174,7 @@ class NoteTable:
         for target in dict.fromkeys(link.to for link in note.links):
             other = self.rows.get(target)
             if other is None:
-                self._awaited.setdefault(target, set()).add(note.id)
+                self.awaited.setdefault(target, set()).add(note.id)
             elif other != row:
                 found.append(other)
         self.degrees.all[row] = len(found)
@@ -169,7 +198,7 @@ class NoteTable:
         kept = self.alive.all.copy()
         places = np.where(kept, np.cumsum(kept) - 1, NOBODY).astype(np.int32)
         self.notes = [note for note, keep in zip(self.notes, kept.tolist(), strict=True) if keep]
-        for column in self._columns:
+        for column in self.columns:
             column.keep(kept)
         self.neighbours.all[:] = np.where(
             self.neighbours.all == NOBODY, NOBODY, places[self.neighbours.all]

@@ -6,7 +6,7 @@ ever added: what no note uses any more has a count of zero and is invisible.
 """
 
 from bisect import bisect_left, insort
-from itertools import islice
+from itertools import count, islice
 from typing import TYPE_CHECKING, Any
 
 from nuggets.search.columns import Column
@@ -17,7 +17,7 @@ from nuggets.search.terms import LONGEST_WORD, pieces, stems
 from nuggets.text import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -48,9 +48,9 @@ class Vocabulary:
         self.words: dict[str, int] = {}
         self.terms: dict[str, int] = {}
         self._names: list[str] = []  # of words
-        self._spans = Column("i4")  # token n holds token_words[spans[n]:spans[n + 1]]
-        self._spans.extend([0])
-        self._token_words = Column("i4")
+        self.spans = Column("i4")  # token n holds token_words[spans[n]:spans[n + 1]]
+        self.spans.extend([0])
+        self.token_words = Column("i4")
         self.word_terms = Column("i4")
         self.word_marks = Column("u1")
         self.word_languages = Column("u2")  # those that an English-looking word speaks for
@@ -59,6 +59,19 @@ class Vocabulary:
         self._spelling = Spelling()
         self._sorted: list[str] = []  # terms of words, for those that begin alike
         self._unsorted: list[str] = []  # those that came since
+
+    def take_up(
+        self, names: "Mapping[str, list[str]]", columns: "Mapping[str, NDArray[Any]]"
+    ) -> None:
+        """Be the vocabulary that these were part of, with no term counted yet."""
+        self.tokens.update(zip(names["tokens"], count()))
+        self.words.update(zip(names["words"], count()))
+        self.terms.update(zip(names["terms"], count()))
+        self._names = [word.rpartition(OF_LANGUAGE)[2] or word for word in names["words"]]
+        self._unsorted = [term for term in names["terms"] if not term.startswith(LABEL)]
+        for name, values in columns.items():
+            getattr(self, name).fill(values)
+        self.term_counts.grow(len(self.terms))
 
     def numbers(self, tokens: list[str], language: str = ENGLISH) -> "NDArray[Any]":
         """The tokens by number, new ones included."""
@@ -88,8 +101,8 @@ class Vocabulary:
             else:
                 held += [words.setdefault(prefix + word, len(words)) for word in pieces(token)]
             ends.append(len(held))
-        self._spans.extend(len(self._token_words) + np.array(ends, np.int32))
-        self._token_words.extend(held)
+        self.spans.extend(len(self.token_words) + np.array(ends, np.int32))
+        self.token_words.extend(held)
         unknown = [word[len(prefix) :] for word in _newest(words, known)]
         self._names += unknown
         self.word_terms.extend(self._terms_of(unknown, language))
@@ -128,12 +141,12 @@ class Vocabulary:
         """The words of many tokens, and for each the place of its token."""
         import numpy as np
 
-        spans = self._spans.all
+        spans = self.spans.all
         starts = spans[tokens]
         sizes = spans[tokens + 1] - starts
         places = np.repeat(np.arange(len(tokens), dtype=np.int32), sizes)
         shifts = starts - (np.cumsum(sizes) - sizes)
-        return self._token_words.all[np.arange(len(places)) + shifts[places]], places
+        return self.token_words.all[np.arange(len(places)) + shifts[places]], places
 
     def in_use(self, term: str) -> int | None:
         """The number of a term that some note has."""
@@ -146,7 +159,9 @@ class Vocabulary:
 
     def corrected(self, word: str) -> list[tuple[str, int]]:
         """What an unknown word may have been meant to be, with the terms."""
-        places = self._spelling.corrections(word, self._names, self.word_counts.all)
+        # A kept index still counts the words of notes that are gone, if not their terms.
+        used = self.word_counts.all * (self.term_counts.all.take(self.word_terms.all) > 0)
+        places = self._spelling.corrections(word, self._names, used)
         return [(self._names[place], int(self.word_terms.all[place])) for place in places]
 
     def beginning(self, start: str) -> "Iterator[str]":
