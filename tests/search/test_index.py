@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from nuggets.errors import InvalidInput, NotFound
-from nuggets.records import Changes, NoteFilterOptions
+from nuggets.records import Changes, MemoryNote, NoteFilterOptions
 from searchable import found, index_of, linked, note
 
 AUTH = note(
@@ -253,3 +253,15 @@ def test_a_question_of_which_only_one_word_is_known_finds_nothing() -> None:
     crowd = [note(100 + i, f"Entry {i}", f"The house number {i} has a garden.") for i in range(30)]
 
     assert found(index_of(*crowd), "quantum chromodynamics lattice simulation house") == []
+
+
+def test_a_tag_that_repeats_the_text_adds_nothing() -> None:
+    plain = note(1, "commits", "never force a push to main")
+    tagged = note(1, "commits", "never force a push to main", "never", "push")
+    other = note(2, "lunch", "soup")
+
+    def relevance(one: MemoryNote) -> float:
+        return index_of(one, other).search("never said so")[0].relevance
+
+    assert relevance(tagged) == relevance(plain)
+    assert index_of(note(1, "commits", "no force", "deploy"), other).search("deploy")

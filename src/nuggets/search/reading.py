@@ -174,7 +174,11 @@ def _run(terms: "NDArray[Any]", slots: "NDArray[Any]", fields: "NDArray[Any]", c
     keys = keys[first]
     fields = (keys & 3).astype(np.uint8)
     keys >>= 2
-    weights = np.where(fields == _STOPPED, 0.0, 1.0 + np.log(times)).astype(np.float32)
+    # A tag that repeats a word of the text, as those do that the clean-up gives, adds nothing.
+    repeated = (fields == TAG) & (np.diff(keys, prepend=-1) == 0)
+    times[repeated] = 0.0
+    weights = np.where((fields == _STOPPED) | repeated, 0.0, 1.0 + np.log(np.maximum(times, 1)))
+    weights = weights.astype(np.float32)
     norms = np.sqrt(np.bincount(keys % count, weights * weights, minlength=count))
     impacts = weights * np.array((*QUERY_FIELDS, 0.0), np.float32)[fields]
     frequencies = times * np.array(FIELD_WEIGHTS, np.float32)[fields]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nuggets.fhrr.algebra import bind, role, similarity
 from nuggets.fhrr.phasors import phasors, seed_from_text
 from nuggets.search.ranking import NEAR_IN_NOTE, NEAR_IN_QUERY, NEAR_ROLES
-from nuggets.search.reading import FIELDS, QUERY_FIELDS, own_tags
+from nuggets.search.reading import CONTENT, FIELDS, QUERY_FIELDS, TAG, TITLE, own_tags
 from nuggets.search.terms import is_stop, pieces, stems
 from nuggets.text import tokens
 
@@ -38,10 +38,13 @@ def field_terms(text: str) -> dict[str, float]:
 def recipe(note: "MemoryNote") -> list[tuple[int, str, float]]:
     """Role, term and weight of everything that a note itself says."""
     texts = (note.title, note.content, " ".join(own_tags(note)))
+    fields = [field_terms(text) for text in texts]
+    said = fields[TITLE].keys() | fields[CONTENT].keys()
+    fields[TAG] = {term: weight for term, weight in fields[TAG].items() if term not in said}
     return [
         (place, term, weight)
-        for place, text in enumerate(texts)
-        for term, weight in field_terms(text).items()
+        for place, terms in enumerate(fields)
+        for term, weight in terms.items()
     ]
 
 
