@@ -30,7 +30,7 @@ class Reading(NamedTuple):
     """What was read from some notes, each at its place from 0 on."""
 
     run: Run  # slots counted from 0
-    lengths: "NDArray[Any]"  # significant words
+    lengths: "NDArray[Any]"  # significant words, tags not counted
     timed: "NDArray[Any]"  # whether it says when
     languages: "NDArray[Any]"  # counted from 1 in `LANGUAGES`; 0 is English
     words: "NDArray[Any]"  # by number, once for every time that it stands there
@@ -90,7 +90,7 @@ def read(notes: "Sequence[MemoryNote]", vocabulary: Vocabulary) -> Reading:
         words, slots, fields = (np.concatenate(column) for column in zip(*streams, strict=True))
     marks = vocabulary.word_marks.all[words]
     stopped = (marks & STOP) > 0
-    lengths = np.bincount(slots[~stopped], minlength=count).astype(np.float32)
+    lengths = np.bincount(slots[~stopped & (fields != TAG)], minlength=count).astype(np.float32)
     timed = np.bincount(slots[(marks & TIME) > 0], minlength=count) > 0
     fields[stopped] = _STOPPED
     run = _run(vocabulary.word_terms.all[words], slots, fields, count)
