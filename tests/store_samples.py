@@ -5,6 +5,8 @@ import os
 from itertools import count
 from typing import Any
 
+import pytest
+
 from nuggets.graph.outside import adopted
 from nuggets.records import Changes, MemoryNote, NuggetConfig, OutsideEdit, Touch
 from nuggets.state import State
@@ -100,6 +102,17 @@ def files_of(directory: str | os.PathLike[str]) -> dict[str, bytes]:
             with open(path, "rb") as file:
                 found[os.path.relpath(path, directory)] = file.read()
     return found
+
+
+def coarse_clock(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
+    """As on a file system that keeps times in whole seconds, or in two of them."""
+    real = os.utime
+    unit = seconds * 10**9
+
+    def utime(path: int | str | os.PathLike[str], ns: tuple[int, int]) -> None:
+        real(path, ns=(ns[0] // unit * unit, ns[1] // unit * unit))
+
+    monkeypatch.setattr(os, "utime", utime)
 
 
 def pictures_agree(directory: str | os.PathLike[str]) -> bool:

@@ -1,45 +1,20 @@
-"""Files that survive, and the lock around them."""
+"""Files that survive."""
 
 import errno
 import fcntl
 import os
-import signal
-import subprocess
+import stat
 import sys
-import threading
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nuggets.errors import StoreBusy, StoreError
-from nuggets.files import is_leftover, locked, private_directory, replace_file
-
-HOLD = """
-import sys
-from nuggets.files import locked
-with locked(sys.argv[1]):
-    print("held", flush=True)
-    sys.stdin.read()
-"""
-
-
-def holder(path: Path) -> "subprocess.Popen[str]":
-    """A process that holds the lock until its input ends."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(path)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "held\n"
-    return process
-
-
-def end(process: "subprocess.Popen[str]") -> None:
-    process.kill()
-    process.communicate()
+from nuggets.files import is_leftover, private_directory, replace_file, sync, sync_path
+from store_samples import coarse_clock
 
 
 def test_a_new_file_is_whole_private_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
@@ -101,152 +76,107 @@ def test_a_file_where_a_directory_should_be_is_named(tmp_path: Path) -> None:
             private_directory(str(path))
 
 
-# --- the lock ---------------------------------------------------------------------------------
+def test_a_link_to_nothing_is_named_and_left(tmp_path: Path) -> None:
+    (tmp_path / "x").symlink_to(tmp_path / "drive")
+    with pytest.raises(StoreError, match=r"drive, which is not there"):
+        private_directory(str(tmp_path / "x" / "y"))
+
+    assert os.listdir(tmp_path) == ["x"]
 
 
-def test_two_threads_exclude_each_other(tmp_path: Path) -> None:
-    inside: list[int] = []
-    most: list[int] = []
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, MemoryError, ValueError])
+def test_a_write_that_is_broken_off_leaves_the_old_file_and_no_litter(
+    tmp_path: Path, problem: type[BaseException]
+) -> None:
+    def parts() -> Iterator[bytes]:
+        yield b"new"
+        raise problem
 
-    def work() -> None:
-        for _ in range(20):
-            with locked(str(tmp_path / "lock")):
-                inside.append(1)
-                most.append(len(inside))
-                inside.pop()
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with pytest.raises(problem):
+        replace_file(str(path), parts(), durable=False)
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert max(most) == 1
-    assert len(most) == 80
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a"]
 
 
-def test_whoever_waits_in_vain_is_told_who_holds_it(tmp_path: Path) -> None:
-    process = holder(tmp_path / "lock")
-    try:
-        with (
-            pytest.raises(StoreBusy, match=rf"process {process.pid} \(-c.*{tmp_path}"),
-            locked(str(tmp_path / "lock"), 0.05),
-        ):
-            pass
-    finally:
-        end(process)
+def test_a_last_look_can_refuse_when_all_is_written(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+
+    def save_it_ourselves() -> Iterator[bytes]:
+        yield b"new"
+        path.write_bytes(b"by another")
+
+    def look() -> None:
+        if path.exists():
+            raise StoreBusy("someone was quicker")
+
+    with pytest.raises(StoreBusy):
+        replace_file(str(path), save_it_ourselves(), durable=False, last_look=look)
+
+    assert path.read_bytes() == b"by another"
+    assert os.listdir(tmp_path) == ["a"]
 
 
-def test_a_stopped_holder_keeps_the_lock_and_a_continued_one_gives_it_back(tmp_path: Path) -> None:
-    process = holder(tmp_path / "lock")
-    try:
-        process.send_signal(signal.SIGSTOP)
-        with pytest.raises(StoreBusy), locked(str(tmp_path / "lock"), 0.1):
-            pass
-        process.send_signal(signal.SIGCONT)
-        process.communicate("")
-        with locked(str(tmp_path / "lock"), 0):
-            pass
-    finally:
-        process.kill()
-
-
-def test_the_lock_of_a_killed_holder_is_free_at_once(tmp_path: Path) -> None:
-    process = holder(tmp_path / "lock")
-    end(process)
-
-    with locked(str(tmp_path / "lock"), 0):
-        pass
-
-
-def test_a_lock_file_taken_away_is_noticed_by_its_holder_and_by_those_who_wait(
+def test_of_several_times_the_first_that_can_be_kept_is_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "lock"
-    with locked(str(path)) as still_ours:
-        assert still_ours()
-        path.unlink()
-        assert not still_ours()
+    path = str(tmp_path / "a")
+    fine, whole = 1_700_000_000_123_000_000, 1_600_000_000_000_000_000
+    replace_file(path, [b"a"], durable=False, mtimes_ns=(fine, whole))
+    kept = os.stat(path).st_mtime_ns
+    coarse_clock(monkeypatch, 1)
+    status = replace_file(path, [b"a"], durable=False, mtimes_ns=(fine, whole))
 
-    real = fcntl.flock
-    swaps = iter([True, False])
-
-    def swapping(descriptor: int, operation: int) -> None:
-        real(descriptor, operation)
-        if operation & fcntl.LOCK_EX and next(swaps):
-            path.unlink()  # just after it was opened: locking it excludes nobody
-
-    monkeypatch.setattr(fcntl, "flock", swapping)
-    with locked(str(path)) as still_ours:
-        assert still_ours()
+    assert kept == fine
+    assert os.stat(path).st_mtime_ns == status.st_mtime_ns == whole
 
 
-@pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
-def test_without_locks_nothing_is_written_and_the_reason_is_given(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+def test_a_new_directory_is_made_durable_in_all_those_above_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    new = tmp_path / "a" / "b" / "c" / "d" / "e"
+    private_directory(str(new))
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda fd: synced.append(os.readlink(f"/proc/self/fd/{fd}")))
+    sync_path(str(new))
+
+    assert synced[:5] == [str(path) for path in (new, *new.parents)][:5]
+
+
+def test_where_directories_cannot_be_synced_writing_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on some network and user-space file systems."""
+    real = os.fsync
+
+    def picky(descriptor: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", picky)
+    replace_file(str(tmp_path / "a"), [b"new"], durable=True)
+
+    assert (tmp_path / "a").read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("code, synced", [(errno.ENOTSUP, [True]), (errno.EIO, [])])
+def test_a_drive_that_knows_no_full_sync_gets_a_plain_one_but_a_failed_one_is_never_repeated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, synced: list[bool]
+) -> None:
+    """As on a Mac with a network drive."""
+
     def refusing(*arguments: Any) -> None:
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(fcntl, "flock", refusing)
-    with pytest.raises(StoreError, match="network drive"), locked(str(tmp_path / "lock")):
-        pass
+    done: list[bool] = []
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr(fcntl, "F_FULLFSYNC", 51, raising=False)
+    monkeypatch.setattr(fcntl, "fcntl", refusing)
+    monkeypatch.setattr(os, "fsync", lambda descriptor: done.append(True))
+    with open(tmp_path / "a", "wb") as file, suppress(OSError):
+        sync(file.fileno())
 
-
-def test_a_forked_child_does_not_keep_the_lock(tmp_path: Path) -> None:
-    script = """
-import os, sys, time
-from nuggets.files import locked
-with locked(sys.argv[1]):
-    if os.fork() == 0:
-        sys.stdin.read()  # lives on after its parent
-        os._exit(0)
-    print("forked", flush=True)
-    os._exit(1)  # without letting go
-"""
-    process = subprocess.Popen(
-        [sys.executable, "-c", script, str(tmp_path / "lock")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    process.stdout.readline()
-    process.wait()
-    try:
-        with locked(str(tmp_path / "lock"), 5):
-            pass
-    finally:
-        process.communicate()
-
-
-def test_opening_and_closing_the_lock_file_elsewhere_does_not_free_it(tmp_path: Path) -> None:
-    """As it would with record locks."""
-    path = tmp_path / "lock"
-    with locked(str(path)):
-        path.read_text()
-        with pytest.raises(StoreBusy), locked(str(path), 0):
-            pass
-
-
-def test_whoever_writes_in_a_loop_lets_others_in(tmp_path: Path) -> None:
-    """A holder that takes the lock again at once would starve those who look now and then."""
-    path = str(tmp_path / "lock")
-    got: list[int] = [0, 0]
-    done = threading.Event()
-
-    def work(number: int) -> None:
-        while not done.is_set():
-            with locked(path):
-                got[number] += 1
-                done.wait(0.002)
-            if sum(got) >= 100:
-                done.set()
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in (0, 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert min(got) >= 15
+    assert done == synced

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_doors import hook, injected
 from nuggets import NuggetShelf
 from nuggets.errors import Conflict, NotFound, StoreError
 from nuggets.stores import journal
@@ -165,3 +166,37 @@ def test_undo_brings_back_what_was_not_purged_since(directory: Path) -> None:
         shelf.undo()
 
         assert [fact.title for fact in shelf.facts("learn")] == ["port"]
+
+
+def test_what_conversations_said_is_purged_too(directory: Path) -> None:
+    """Hooks keep the last prompts of each conversation; one may have stated the memory."""
+    sent = {"session_id": "s1", "cwd": str(directory), "prompt": f"Remember that {SECRET}."}
+    for event in ("user-prompt", "pre-compact"):
+        injected(hook(event, {**sent, "session_id": event}, directory / "shelf"))
+    before = files_with(directory / "shelf" / "hooks", SECRET)
+    with NuggetShelf(directory / "shelf", project="") as shelf:
+        [stated] = shelf.facts("prefs")
+        places = shelf.purge(stated.id)
+
+    assert len(before) == 1
+    assert files_with(directory, SECRET) == []
+    assert any(os.path.join("hooks", "sessions") in place for place in places)
+
+
+def test_a_purge_without_conversations_speaks_of_none(directory: Path) -> None:
+    with NuggetShelf(directory) as shelf:
+        shelf.remember("learn", "code", SECRET)
+
+        assert not any("hooks" in place for place in shelf.purge("code", "learn"))
+
+
+def test_a_diary_that_cannot_be_taken_away_is_said_and_keeps_nothing_elsewhere(
+    directory: Path,
+) -> None:
+    (directory / "hooks" / "sessions" / "a folder").mkdir(parents=True)
+    with NuggetShelf(directory) as shelf:
+        shelf.remember("learn", "code", SECRET)
+        with pytest.raises(StoreError, match=r"perhaps not here: .*a folder"):
+            shelf.purge("code", "learn")
+
+    assert files_with(directory, SECRET) == []

@@ -1,21 +1,17 @@
 """Records to plain JSON and back, with the documented names. The one outside shape:
-files, ``--json``, REST and MCP all show what is written here."""
+files, ``--json``, REST and MCP all show what is written here.
+
+What comes back here we wrote ourselves; what others may have written: stores/shapes.py.
+"""
 
 import json
-import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from sys import intern
 from typing import Any
 
 from nuggets.errors import InvalidInput
 from nuggets.records import (
-    KINDS,
     NO_EXTRA,
-    SCOPES,
-    SOURCES,
-    STABILITIES,
-    TYPES,
-    Changes,
     Commit,
     DailyRun,
     MemoryNote,
@@ -25,7 +21,6 @@ from nuggets.records import (
     ReflectionChange,
     ReflectionResult,
     SearchNotesResult,
-    Touch,
 )
 
 Json = dict[str, Any]
@@ -48,22 +43,6 @@ def loads(text: str | bytes, where: str) -> Any:
         raise InvalidInput(f"{where}: nested too deeply") from None
     except ValueError as problem:  # also UnicodeDecodeError and JSONDecodeError
         raise InvalidInput(f"{where}: {problem}") from None
-
-
-def savable(shape: Any, where: str) -> None:
-    """Refuse what could be read but never be written again: half characters, endless numbers,
-    nesting to the very limit."""
-    for _ in range(_SPARE_LEVELS):
-        shape = [shape]
-    try:
-        dumps(shape).encode()
-    except RecursionError:
-        raise InvalidInput(f"{where}: nested too deeply") from None
-    except ValueError as problem:  # also UnicodeEncodeError
-        raise InvalidInput(f"{where}: {problem}") from None
-
-
-_SPARE_LEVELS = 16  # the journal nests what it is given a little deeper
 
 
 def _no_constant(name: str) -> Any:
@@ -92,8 +71,8 @@ def note_to_json(note: MemoryNote, *, vector: bool = True) -> Json:
         "tags": list(note.tags),
         "links": [{"to": to, "reason": why, "createdAt": at} for to, why, at in note.links],
     }
-    for link in shape["links"] if _LINK_FIELDS in note.extra else ():
-        link.update(note.extra[_LINK_FIELDS].get(_link_name(link), {}))
+    for link in shape["links"] if LINK_FIELDS in note.extra else ():
+        link.update(note.extra[LINK_FIELDS].get(_link_name(link), {}))
     if vector:
         spec = note.vector
         shape["vector"] = {"seed": spec.seed, "basis": list(spec.basis)}
@@ -121,11 +100,11 @@ def note_to_json(note: MemoryNote, *, vector: bool = True) -> Json:
     shape["stability"] = note.stability
     shape["project"] = note.project
     shape.update(note.extra)
-    shape.pop(_LINK_FIELDS, None)
+    shape.pop(LINK_FIELDS, None)
     return shape
 
 
-_LINK_FIELDS = "linkFields"  # where `extra` keeps what others wrote into links
+LINK_FIELDS = "linkFields"  # where `extra` keeps what others wrote into links
 
 
 def _link_name(link: Json) -> str:
@@ -140,7 +119,7 @@ def note_from_json(shape: Json) -> MemoryNote:
     unknown = {_link_name(link): link for link in written if len(link) > len(NoteLink._fields)}
     if unknown:
         known = ("to", "reason", "createdAt")
-        shape[_LINK_FIELDS] = {
+        shape[LINK_FIELDS] = {
             name: {field: value for field, value in link.items() if field not in known}
             for name, link in unknown.items()
         }
@@ -175,123 +154,16 @@ def note_from_json(shape: Json) -> MemoryNote:
     )
 
 
-def checked_note(shape: Any, where: str) -> Json:
-    """A note that someone else may have written: every known field of its documented type.
-
-    Fields that may be missing stay missing; whoever takes the note in fills them.
-    """
-    fields = _object(shape, where)
-    for name in ("id", "nuggetName", "title", "content"):
-        if name not in fields:
-            raise InvalidInput(f"{where}: the field {name!r} is missing")
-    for name, value in fields.items():
-        check = _NOTE_FIELDS.get(name)
-        if check is not None:
-            check(value, f"{where}: {name!r}")
-    if not fields["id"].strip():
-        raise InvalidInput(f"{where}: 'id' is empty")
-    return fields
-
-
-def _object(value: Any, where: str) -> Json:
-    if not isinstance(value, dict):
-        raise InvalidInput(f"{where}: an object is expected here, not {_kind(value)}")
-    return value
-
-
-def _kind(value: Any) -> str:
-    return _KIND_NAMES.get(type(value), "null")
-
-
-_KIND_NAMES: Mapping[type, str] = {
-    str: "a text",
-    int: "a number",
-    float: "a number",
-    bool: "true or false",
-    list: "a list",
-    dict: "an object",
-}
-
-
-def _text(value: Any, where: str) -> None:
-    if not isinstance(value, str):
-        raise InvalidInput(f"{where} is a text, not {_kind(value)}")
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise InvalidInput(f"{where} holds half a character (a lone surrogate)") from None
-
-
-def _whole(value: Any, where: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**63:
-        raise InvalidInput(f"{where} is a whole number from 0")
-
-
-def _number(value: Any, where: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InvalidInput(f"{where} is a number, not {_kind(value)}")
-
-
-def _truth(value: Any, where: str) -> None:
-    if not isinstance(value, bool):
-        raise InvalidInput(f"{where} is true or false, not {_kind(value)}")
-
-
-def _texts(value: Any, where: str) -> None:
-    if not isinstance(value, list):
-        raise InvalidInput(f"{where} is a list, not {_kind(value)}")
-    for item in value:
-        _text(item, f"{where}: each item")
-
-
-def _links(value: Any, where: str) -> None:
-    if not isinstance(value, list):
-        raise InvalidInput(f"{where} is a list, not {_kind(value)}")
-    for item in value:
-        link = _object(item, where)
-        _text(link.get("to"), f"{where}: 'to'")
-        _text(link.get("reason", ""), f"{where}: 'reason'")
-        _text(link.get("createdAt", ""), f"{where}: 'createdAt'")
-
-
-def _one_of(allowed: tuple[str, ...]) -> Callable[[Any, str], None]:
-    def check(value: Any, where: str) -> None:
-        if value not in allowed:
-            raise InvalidInput(f"{where} is one of {', '.join(allowed)}; here stands {value!r}")
-
-    return check
-
-
-_NOTE_FIELDS: Mapping[str, Callable[[Any, str], None]] = {
-    **dict.fromkeys(
-        ("id", "nuggetName", "title", "content", "sourceKey", "lastHitSession", "createdAt"), _text
-    ),
-    **dict.fromkeys(
-        ("updatedAt", "lastAccessedAt", "lastRewrittenAt", "archivedAt", "lastInspectedAt"), _text
-    ),
-    **dict.fromkeys(("subject", "project"), _text),
-    **dict.fromkeys(("tags", "hitSessions"), _texts),
-    "links": _links,
-    "hidden": _truth,
-    "hits": _whole,
-    "confidence": _number,
-    "kind": _one_of(KINDS),
-    "scope": _one_of(SCOPES),
-    "type": _one_of(TYPES),
-    "source": _one_of(SOURCES),
-    "stability": _one_of(STABILITIES),
-}
-
-
 # --- nuggets ----------------------------------------------------------------------------------
 
-_CONFIG_FIELDS = {  # documented name -> field; those of `config` nest one level deeper
+# Documented name -> field. The nested ones stand one level deeper, in `config`.
+CONFIG_FIELDS = {
     "D": "dims",
     "banks": "banks",
     "ensembles": "ensembles",
     "max_facts": "max_facts",
 }
-_NESTED_FIELDS = {
+NESTED_FIELDS = {
     "sharpen_p": "sharpen_p",
     "corvacs_a": "corvacs_a",
     "temp_T": "temperature",
@@ -306,84 +178,14 @@ def nugget_to_json(config: NuggetConfig, facts: Iterable[MemoryNote] = ()) -> Js
     unknown_nested = unknown.pop("config", {})
     return {
         "name": config.name,
-        **{name: getattr(config, field) for name, field in _CONFIG_FIELDS.items()},
+        **{name: getattr(config, field) for name, field in CONFIG_FIELDS.items()},
         "facts": [{**fact_to_json(fact), **fact.extra.get("fact", {})} for fact in facts],
         "config": {
-            **{name: getattr(config, field) for name, field in _NESTED_FIELDS.items()},
+            **{name: getattr(config, field) for name, field in NESTED_FIELDS.items()},
             **unknown_nested,
         },
         **unknown,
     }
-
-
-def nugget_from_json(shape: Any, where: str) -> tuple[NuggetConfig, list[Json]]:
-    """Configuration and facts of a nugget's file, every known field checked."""
-    fields = dict(_object(shape, where))
-    for ours in ("version", "revision", "savedAt"):
-        fields.pop(ours, None)
-    name = fields.pop("name", None)
-    _text(name, f"{where}: 'name'")
-    facts = fields.pop("facts", [])
-    if not isinstance(facts, list):
-        raise InvalidInput(f"{where}: 'facts' is a list, not {_kind(facts)}")
-    values: Json = {}
-    for documented, field in _CONFIG_FIELDS.items():
-        if documented in fields:
-            values[field] = fields.pop(documented)
-            _whole(values[field], f"{where}: {documented!r}")
-    nested = dict(_object(fields.pop("config", {}), f"{where}: 'config'"))
-    for documented, field in _NESTED_FIELDS.items():
-        if documented in nested:
-            values[field] = nested.pop(documented)
-            _number(values[field], f"{where}: {documented!r}")
-    if nested:
-        fields["config"] = nested
-    return (
-        NuggetConfig(name=name, **values, extra=fields or NO_EXTRA),
-        [checked_fact(fact, f"{where}: fact {number}") for number, fact in enumerate(facts, 1)],
-    )
-
-
-def checked_fact(shape: Any, where: str) -> Json:
-    """A fact as someone else may have written it."""
-    fact = _object(shape, where)
-    _text(fact.get("key"), f"{where}: 'key'")
-    _text(fact.get("value"), f"{where}: 'value'")
-    _whole(fact.get("hits", 0), f"{where}: 'hits'")
-    _text(fact.get("project", ""), f"{where}: 'project'")
-    _text(str(fact.get("last_hit_session", "")), f"{where}: 'last_hit_session'")
-    return fact
-
-
-# --- changes, as the journal keeps them -------------------------------------------------------
-
-
-def changes_to_json(changes: Changes) -> Json:
-    """Only what is there: an empty part takes no room in the journal."""
-    shape: Json = {
-        "put": [note_to_json(note, vector=False) for note in changes.put],
-        "drop": list(changes.drop),
-        "nuggets": [config._asdict() for config in changes.put_nuggets],
-        "dropNuggets": list(changes.drop_nuggets),
-        "touches": [list(touch) for touch in changes.touches],
-        "marks": dict(changes.marks),
-        "action": changes.action,
-        "client": changes.client,
-    }
-    return {name: part for name, part in shape.items() if part}
-
-
-def changes_from_json(shape: Json) -> Changes:
-    return Changes(
-        put=tuple(map(note_from_json, shape.get("put", ()))),
-        drop=tuple(shape.get("drop", ())),
-        put_nuggets=tuple(NuggetConfig(**config) for config in shape.get("nuggets", ())),
-        drop_nuggets=tuple(shape.get("dropNuggets", ())),
-        touches=tuple(Touch(*touch) for touch in shape.get("touches", ())),
-        marks=shape.get("marks", NO_EXTRA),
-        action=shape.get("action", ""),
-        client=shape.get("client", ""),
-    )
 
 
 # --- answers ----------------------------------------------------------------------------------
@@ -450,15 +252,13 @@ def commit_to_json(commit: Commit) -> Json:
     }
 
 
+_COUNTS = ("inspected", "rewritten", "merged", "hidden", "tagged", "linked")
+
+
 def reflection_to_json(result: ReflectionResult) -> Json:
     return {
         "ranAt": result.ran_at,
-        "inspected": result.inspected,
-        "rewritten": result.rewritten,
-        "merged": result.merged,
-        "hidden": result.hidden,
-        "tagged": result.tagged,
-        "linked": result.linked,
+        **{count: getattr(result, count) for count in _COUNTS},
         "changes": [
             {
                 "type": change.type,
@@ -476,8 +276,7 @@ def reflection_from_json(shape: Json) -> ReflectionResult:
         ReflectionChange(c["type"], c["nuggetName"], c["noteId"], c["detail"])
         for c in shape["changes"]
     )
-    counts = ("inspected", "rewritten", "merged", "hidden", "tagged", "linked")
-    numbers: dict[str, int] = {count: shape[count] for count in counts}
+    numbers: dict[str, int] = {count: shape[count] for count in _COUNTS}
     return ReflectionResult(shape["ranAt"], **numbers, changes=changes)
 
 

@@ -1,4 +1,4 @@
-"""Files that survive: whole or not at all, private, and locked while they change.
+"""Files that survive: whole or not at all, private, and on the medium when that is promised.
 
 Knows bytes and paths; what they mean is the stores' matter.
 """
@@ -7,17 +7,13 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 
-from nuggets.errors import StoreBusy, StoreError
+from nuggets.errors import StoreError
 
-LOCK_SECONDS = 10.0  # longer than any write here takes; then someone is stuck and should be named
-_FIRST_PAUSE = 0.001
-_LONGEST_PAUSE = 0.01
-_COURTESY = 2.5 * _LONGEST_PAUSE  # who let go while others waited stays away until one got in
-_WAITING_MARK = 256  # the place in a lock file where those who wait leave a byte
 _CHUNK = 1 << 20  # bytes gathered before they are handed to the system
+_CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOTTY)  # this kind of file, or file system
 
 
 def private_directory(path: str) -> None:
@@ -31,6 +27,7 @@ def private_directory(path: str) -> None:
         os.mkdir(path, 0o700)
     except FileExistsError:
         if not os.path.isdir(path):  # else someone was quicker
+            refuse_broken_link(path)
             raise StoreError(
                 f"{path} is a file where a directory should be; move it away or choose another "
                 "place"
@@ -39,31 +36,47 @@ def private_directory(path: str) -> None:
         raise unwritable(path, problem) from problem
 
 
+def refuse_broken_link(path: str) -> None:
+    """What is on a drive that is missing is not empty, and not to be begun anew."""
+    if os.path.islink(path) and not os.path.exists(path):
+        raise StoreError(
+            f"{path} is a link to {os.readlink(path)}, which is not there; bring that back (is a "
+            "drive missing?), or remove the link to begin anew"
+        )
+
+
 def unwritable(path: str, problem: OSError) -> StoreError:
     """What to say when the system refuses to write there."""
-    ways_out = {
-        errno.ENOSPC: "free some space, then try again: nothing was changed",
-        errno.EDQUOT: "free some of your quota, then try again: nothing was changed",
-        errno.EROFS: "the file system is read-only; recall still works",
-        errno.EACCES: "you have no permission to write there; recall still works",
-        errno.EPERM: "you have no permission to write there; recall still works",
-        errno.EISDIR: "a directory stands where a file should be; move it away",
-        errno.ENOTDIR: "a file stands where a directory should be; move it away",
-    }
-    way_out = ways_out.get(problem.errno or 0, "nothing was changed; try again")
-    return StoreError(f"Cannot write {path}: {problem.strerror or problem} ({way_out})")
+    return _refused("write", path, problem, _WAYS_OUT_OF_WRITING)
 
 
 def unreadable(path: str, problem: OSError) -> StoreError:
     """What to say when the system refuses to read there: never that there is nothing."""
-    ways_out = {
-        errno.EACCES: "you have no permission to read it",
-        errno.EPERM: "you have no permission to read it",
-        errno.ENOTDIR: "a file stands where a directory should be; move it away",
-        errno.EISDIR: "a directory stands where a file should be; move it away",
-    }
+    return _refused("read", path, problem, _WAYS_OUT_OF_READING)
+
+
+def _refused(what: str, path: str, problem: OSError, ways_out: Mapping[int, str]) -> StoreError:
     way_out = ways_out.get(problem.errno or 0, "nothing was changed; try again")
-    return StoreError(f"Cannot read {path}: {problem.strerror or problem} ({way_out})")
+    return StoreError(f"Cannot {what} {path}: {problem.strerror or problem} ({way_out})")
+
+
+_WAYS_OUT_OF_BOTH = {
+    errno.EISDIR: "a directory stands where a file should be; move it away",
+    errno.ENOTDIR: "a file stands where a directory should be; move it away",
+}
+_WAYS_OUT_OF_READING = {
+    **_WAYS_OUT_OF_BOTH,
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "you have no permission to read it"),
+}
+_WAYS_OUT_OF_WRITING = {
+    **_WAYS_OUT_OF_BOTH,
+    errno.ENOSPC: "free some space, then try again: nothing was changed",
+    errno.EDQUOT: "free some of your quota, then try again: nothing was changed",
+    errno.EROFS: "the file system is read-only; recall still works",
+    **dict.fromkeys(
+        (errno.EACCES, errno.EPERM), "you have no permission to write there; recall still works"
+    ),
+}
 
 
 def sync(descriptor: int) -> None:
@@ -71,9 +84,13 @@ def sync(descriptor: int) -> None:
     if sys.platform == "darwin":
         import fcntl
 
-        fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # plain fsync stops at the drive's cache there
-    else:
-        os.fsync(descriptor)
+        try:
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # plain fsync stops at the drive's cache
+            return
+        except OSError as problem:
+            if problem.errno not in _CANNOT_SYNC:  # as on network drives: then fsync must do
+                raise
+    os.fsync(descriptor)
 
 
 def sync_directory(path: str) -> None:
@@ -81,16 +98,22 @@ def sync_directory(path: str) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
+    except OSError as problem:
+        if problem.errno not in _CANNOT_SYNC:  # then names are all the file system's own care
+            raise
     finally:
         os.close(descriptor)
 
 
-def sync_path(path: str, levels: int = 3) -> None:
-    """Make a directory durable with those it stands in, as far as they may be new."""
-    for _ in range(levels):
+def sync_path(path: str) -> None:
+    """Make a directory durable with all those it stands in: any of them may be new."""
+    while True:
         with suppress(PermissionError):  # then it is not ours, and not new
             sync_directory(path)
-        path = os.path.dirname(path)
+        above = os.path.dirname(path)
+        if above == path:
+            return
+        path = above
 
 
 def write_all(descriptor: int, content: bytes | bytearray) -> None:
@@ -101,27 +124,48 @@ def write_all(descriptor: int, content: bytes | bytearray) -> None:
 
 
 def replace_file(
-    path: str, content: Iterable[bytes], *, durable: bool, mtime_ns: int | None = None
-) -> None:
-    """Put a whole new file, given in parts, in the place of the old one; readers see either."""
+    path: str,
+    content: Iterable[bytes],
+    *,
+    durable: bool,
+    mtimes_ns: Sequence[int] = (),
+    last_look: Callable[[], None] | None = None,
+) -> os.stat_result:
+    """Put a whole new file, given in parts, in the place of the old one; readers see either.
+
+    Its modification time is the first of `mtimes_ns` that the file system can keep. `last_look`
+    may still refuse, by raising, when all is written. What is given back is the new file's status.
+    """
     temporary = f"{path}.{os.getpid():x}-{time.monotonic_ns():x}.tmp"
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             _write_parts(descriptor, content)
-            if mtime_ns is not None:
-                os.utime(descriptor, ns=(mtime_ns, mtime_ns))
+            status = _stamped(descriptor, mtimes_ns)
             if durable:
                 sync(descriptor)
         finally:
             os.close(descriptor)
+        if last_look is not None:
+            last_look()
         os.replace(temporary, path)
         if durable:
             sync_directory(os.path.dirname(path))
-    except OSError as problem:
+        return status
+    except BaseException as problem:
         with suppress(OSError):
             os.unlink(temporary)  # a full disk would otherwise stay full
-        raise unwritable(path, problem) from problem
+        if isinstance(problem, OSError):
+            raise unwritable(path, problem) from problem
+        raise
+
+
+def _stamped(descriptor: int, mtimes_ns: Sequence[int]) -> os.stat_result:
+    for wanted in mtimes_ns:
+        os.utime(descriptor, ns=(wanted, wanted))
+        if os.fstat(descriptor).st_mtime_ns == wanted:
+            break
+    return os.fstat(descriptor)
 
 
 def is_leftover(name: str) -> bool:
@@ -139,104 +183,3 @@ def _write_parts(descriptor: int, content: Iterable[bytes]) -> None:
             write_all(descriptor, gathered)
             gathered = bytearray()
     write_all(descriptor, gathered)
-
-
-@contextmanager
-def locked(path: str, wait_seconds: float = LOCK_SECONDS) -> Iterator[Callable[[], bool]]:
-    """Hold the lock file alone; what is given tells whether it still is the one in the directory.
-
-    It is never unlinked: that would let two in at once. `flock`, because record locks vanish as
-    soon as anyone in the process closes the file.
-    """
-    import fcntl
-
-    courtesy = _stays_away.pop(path, 0.0) - time.monotonic()
-    if 0 < courtesy < wait_seconds:
-        time.sleep(courtesy)
-    descriptor = _acquired(path, time.monotonic() + wait_seconds)
-    _held.add(descriptor)
-    try:
-        yield lambda: _is_still(path, descriptor)
-    finally:
-        if descriptor in _held:  # not so in a child that was forked meanwhile
-            _held.discard(descriptor)
-            with suppress(OSError):
-                if os.fstat(descriptor).st_size > _WAITING_MARK:
-                    _stays_away[path] = time.monotonic() + _COURTESY
-                fcntl.flock(descriptor, fcntl.LOCK_UN)  # also for whoever inherited it
-            os.close(descriptor)
-
-
-_held: set[int] = set()  # descriptors of locks, which a forked child must not keep alive
-_stays_away: dict[str, float] = {}  # lock files that others wanted too, and until when
-
-
-def _let_go() -> None:
-    for descriptor in _held:
-        with suppress(OSError):
-            os.close(descriptor)
-    _held.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_let_go)
-
-
-def _acquired(path: str, deadline: float) -> int:
-    import fcntl
-
-    pause = _FIRST_PAUSE
-    while True:
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as problem:
-            raise unwritable(path, problem) from problem
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as problem:
-            holder = os.pread(descriptor, _WAITING_MARK, 0).rstrip(b"\0")
-            with suppress(OSError):
-                os.pwrite(descriptor, b"!", _WAITING_MARK)
-            os.close(descriptor)
-            if problem.errno not in (errno.EAGAIN, errno.EACCES):
-                raise _no_locks(path, problem) from problem
-            if time.monotonic() >= deadline:
-                raise _busy(path, holder) from None
-        else:
-            if _is_still(path, descriptor):
-                _sign(descriptor)
-                return descriptor
-            os.close(descriptor)  # the file was removed or swapped while we waited
-        time.sleep(pause * (0.5 + os.urandom(1)[0] / 256))  # jitter: nobody waits in step
-        pause = min(pause * 2, _LONGEST_PAUSE)
-
-
-def _is_still(path: str, descriptor: int) -> bool:
-    try:
-        there, ours = os.stat(path), os.fstat(descriptor)
-    except FileNotFoundError:
-        return False
-    return (there.st_dev, there.st_ino) == (ours.st_dev, ours.st_ino)
-
-
-def _sign(descriptor: int) -> None:
-    """Who holds it: for the message of those who wait, never a reason to take it away."""
-    command = " ".join([os.path.basename(sys.argv[0] or "python"), *sys.argv[1:2]])
-    with suppress(OSError):  # a full disk must not keep anyone from reading
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"process {os.getpid()} ({command[:80]})".encode(), 0)
-
-
-def _busy(path: str, holder: bytes) -> StoreBusy:
-    who = holder.decode(errors="replace") or "another process"
-    return StoreBusy(
-        f"{who} is holding {path}. Nothing was changed; try again, and if it stays like this, "
-        "look at that process: it may be stopped or stuck"
-    )
-
-
-def _no_locks(path: str, problem: OSError) -> StoreError:
-    return StoreError(
-        f"{path} cannot be locked here ({problem.strerror}); a network drive without locks would "
-        "lose memories. Choose a local directory with --dir or NUGGETS_DIR"
-    )

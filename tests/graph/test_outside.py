@@ -167,3 +167,22 @@ def test_only_the_settings_that_were_changed_are_taken() -> None:
 def test_what_cannot_be_taken_in_is_refused_with_the_files_name(edit: OutsideEdit) -> None:
     with pytest.raises(StoreCorrupt, match=r"\.json was edited and cannot be taken in"):
         adopted(lambda: "0000beef", State(), State(), edit, MUCH_LATER)
+
+
+@pytest.mark.parametrize("field", ["archivedAt", "lastRewrittenAt", "lastInspectedAt"])
+def test_a_time_that_is_none_is_refused_and_others_get_the_one_form(field: str) -> None:
+    old = sample(1)._replace(hidden=True, archived_at=NOW)
+    shape = {**note_to_json(old), field: "2026-02-01T10:00:00+01:00"}
+    after = take(state_of(old), state_of(old), graph_edit(shape)).notes[old.id]
+
+    assert note_to_json(after)[field] == "2026-02-01T09:00:00.000Z"
+    with pytest.raises(StoreCorrupt, match="yesterday"):
+        take(state_of(old), state_of(old), graph_edit({**shape, field: "yesterday"}))
+
+
+def test_no_session_in_a_file_is_no_session() -> None:
+    given = {"key": "k", "value": "v", "hits": 1, "last_hit_session": None}
+    after = take(state_of(sample(1)), None, nugget_edit(given))
+    taken = next(note for note in after.notes.values() if note.title == "k")
+
+    assert (taken.hits, taken.last_hit_session, taken.hit_sessions) == (1, "", ())

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from nuggets.errors import StoreError
 from nuggets.graph.outside import adopted
 from nuggets.records import Changes, OutsideEdit
 from nuggets.state import State
@@ -206,3 +207,52 @@ def test_a_newer_format_is_left_alone(directory: Path) -> None:
     with pytest.raises(StoreCorrupt, match="newer"):
         repair(str(directory), adopt)
     assert log.read_bytes() == newer
+
+
+def test_a_snapshot_that_cannot_be_opened_is_a_finding_and_not_a_crash(directory: Path) -> None:
+    (directory / "journal" / "snapshot-000000000003.jsonl").mkdir(mode=0o700)
+
+    assert {finding.kind for finding in examine(str(directory)) if finding.harmful} == {
+        "unreadable journal"
+    }
+    with pytest.raises(StoreError, match=r"snapshot-000000000003.jsonl.*move it away"):
+        open_json(directory).read(0)
+
+
+def test_a_file_that_goes_while_the_doctor_looks_is_passed_over(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passing = directory / "journal" / "hits.jsonl"
+    passing.write_bytes(b"")
+    real = os.lstat
+
+    def taken_away(path: str) -> os.stat_result:
+        if path == str(passing):
+            passing.unlink()
+        return real(path)
+
+    monkeypatch.setattr(os, "lstat", taken_away)
+
+    assert examine(str(directory)) == []
+
+
+def test_a_doctor_who_dies_while_mending_a_log_has_not_taken_it_away(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = directory / "journal" / LOG
+    damage(path, path.stat().st_size // 2)
+    damaged = path.read_bytes()
+    real = os.replace
+
+    def dying(source: str, target: str) -> None:
+        if target == str(path):
+            raise KeyboardInterrupt
+        real(source, target)
+
+    monkeypatch.setattr(os, "replace", dying)
+    with pytest.raises(KeyboardInterrupt):
+        repair(str(directory), adopt)
+    monkeypatch.undo()
+
+    assert path.read_bytes() == damaged
+    assert "damaged log" in kinds([f for f in repair(str(directory), adopt) if f.mended])

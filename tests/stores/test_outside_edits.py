@@ -3,15 +3,17 @@
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nuggets.records import NoteLink
-from nuggets.stores import json_files
+from nuggets.errors import StoreBusy
+from nuggets.records import Commit, NoteLink
+from nuggets.stores import edits, json_files, past
 from nuggets.stores.json_files import JsonFileStore
+from nuggets.stores.logs import Logs
 from store_samples import (
     contents,
     drop,
@@ -345,6 +347,69 @@ def test_a_file_saved_between_our_look_and_our_painting_is_not_overwritten(
 
     assert contents(store) == {"key 1": "by hand", "key 2": "ours", "Free": "value 3"}
     assert pictures_agree(tmp_path)
+
+
+def test_a_save_with_the_time_and_size_of_one_that_was_taken_in_is_taken_in_too(
+    store: JsonFileStore, tmp_path: Path
+) -> None:
+    """As two saves within a second are, where the clock of the files knows only seconds."""
+    path = tmp_path / "learnings.nugget.json"
+    text, now = path.read_text(), 1_700_000_000 * 10**9
+    found = []
+    for value in ("edit 1.", "edit 2."):
+        path.write_text(text.replace("value 1", value))
+        os.utime(path, ns=(now, now))
+        found.append(contents(store)["key 1"])
+
+    assert found == ["edit 1.", "edit 2."]
+
+
+def test_a_file_that_keeps_changing_is_being_saved_and_not_damaged(
+    store: JsonFileStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "learnings.nugget.json"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:50])
+    real, cut = os.lstat, iter(range(51, 10_000))
+
+    def growing(looked_at: str) -> os.stat_result:
+        if looked_at == str(path):
+            path.write_bytes(whole[: next(cut)])
+        return real(looked_at)
+
+    monkeypatch.setattr(edits, "_PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(os, "lstat", growing)
+    with pytest.raises(StoreBusy, match="is being saved"):
+        put(store, note(4))
+    read_meanwhile = contents(store)
+    monkeypatch.undo()
+    path.write_bytes(whole.replace(b"value 1", b"by hand"))
+
+    assert read_meanwhile["key 1"] == "value 1"
+    assert contents(open_json(tmp_path))["key 1"] == "by hand"
+
+
+def test_many_files_edited_at_once_go_through_the_history_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a directory is copied without its times: each shows another revision."""
+    store = open_json(tmp_path)
+    for number in range(1, 9):
+        put(store, note(number, nugget_name=f"n{number}"))
+    for number in range(1, 8):
+        edit_nugget(tmp_path, set_value(0, "by hand"), f"n{number}")
+    gone_through = []
+    real = past.commits
+
+    def counting(journal: Logs, since: int) -> Iterator[Commit]:
+        gone_through.append(since)
+        return real(journal, since)
+
+    monkeypatch.setattr(past, "commits", counting)
+    found = contents(open_json(tmp_path))
+
+    assert [found[f"key {number}"] for number in range(1, 9)] == ["by hand"] * 7 + ["value 8"]
+    assert gone_through == [0]
 
 
 OLD_NOTE = {

@@ -1,16 +1,19 @@
 """The documented files: always what the journal says, and as little rewritten as possible."""
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from nuggets import codec
+from nuggets import codec, times
 from nuggets.errors import StoreCorrupt, StoreError
 from nuggets.records import Changes, MemoryNote
+from nuggets.stores.checkup import examine
 from nuggets.stores.json_files import JsonFileStore
 from store_samples import (
+    coarse_clock,
     contents,
     drop,
     files_of,
@@ -250,6 +253,109 @@ def test_the_painter_of_a_long_lived_process_keeps_its_promise(tmp_path: Path) -
     if painter is not None:
         painter.join(10)
 
+    assert pictures_agree(tmp_path)
+
+
+@pytest.fixture(params=[1, 2])
+def seconds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """What the clock of a coarse file system tells apart."""
+    coarse_clock(monkeypatch, request.param)
+    return int(request.param)
+
+
+def test_where_times_are_coarse_our_own_pictures_are_still_known(
+    seconds: int, tmp_path: Path
+) -> None:
+    put(open_json(tmp_path), note(1), note(2))
+    before = [os.stat(path).st_ino for path in (graph_of(tmp_path), nugget_of(tmp_path))]
+    open_json(tmp_path).read(0)
+
+    assert [os.stat(path).st_ino for path in (graph_of(tmp_path), nugget_of(tmp_path))] == before
+    assert examine(str(tmp_path)) == []
+
+
+def test_where_times_are_coarse_a_save_in_the_very_second_of_ours_is_taken_in(
+    seconds: int, tmp_path: Path
+) -> None:
+    put(open_json(tmp_path), note(1), note(2))
+    text = nugget_of(tmp_path).read_text()
+    nugget_of(tmp_path).write_text(text.replace("value 1", "by hand"))
+    saved = int(times.parsed(shape_of(nugget_of(tmp_path))["savedAt"]).timestamp()) * 10**9
+    os.utime(nugget_of(tmp_path), ns=(saved, saved))
+
+    assert contents(open_json(tmp_path))["key 1"] == "by hand"
+    assert pictures_agree(tmp_path)
+
+
+def test_where_no_time_is_kept_at_all_a_long_lived_process_still_paints_but_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "utime", lambda path, ns: None)
+    living = open_json(tmp_path, paint_seconds=60)
+    put(living, note(1))
+    living._paint_now()
+
+    assert not living._is_stale()
+    assert living._painter is None
+    assert pictures_agree(tmp_path)
+
+
+def test_an_empty_file_where_times_are_coarse_is_not_painted_over_while_someone_saves_it(
+    seconds: int, tmp_path: Path
+) -> None:
+    put(open_json(tmp_path), note(1))
+    nugget_of(tmp_path).write_bytes(b"")  # an editor that saves in place begins like this
+    now = time.time_ns()
+    os.utime(nugget_of(tmp_path), ns=(now, now))
+    with pytest.raises(StoreCorrupt):
+        open_json(tmp_path).read(0)
+
+    assert nugget_of(tmp_path).read_bytes() == b""
+
+
+@pytest.mark.parametrize("path_of", [graph_of, nugget_of])
+def test_a_file_saved_while_it_is_being_painted_is_taken_in_first(
+    store: JsonFileStore,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    path_of: Callable[[Path], Path],
+) -> None:
+    """Thousands of notes take their time to write: a person's save must not fall into it."""
+    real, saves = os.utime, [path_of(tmp_path)]
+
+    def saving(descriptor: int, ns: tuple[int, int]) -> None:
+        painted = os.readlink(f"/proc/self/fd/{descriptor}")
+        for path in [path for path in saves if painted.startswith(str(path))]:
+            saves.remove(path)
+            path.write_text(path.read_text().replace("value 1", "by hand"))
+        real(descriptor, ns=ns)
+
+    monkeypatch.setattr(os, "utime", saving)
+    put(store, note(2, content="ours"))
+    monkeypatch.undo()
+    other = open_json(tmp_path)
+
+    assert saves == []
+    assert contents(other) == {"key 1": "by hand", "key 2": "ours", "Free": "value 3"}
+    assert pictures_agree(tmp_path)
+
+
+def test_a_file_saved_just_after_it_was_painted_is_not_taken_for_ours(
+    store: JsonFileStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, path = os.replace, nugget_of(tmp_path)
+
+    def saving(source: str, target: str) -> None:
+        real(source, target)
+        if target == str(path):
+            path.write_text(path.read_text().replace("value 1", "by hand"))
+
+    monkeypatch.setattr(os, "replace", saving)
+    put(store, note(2, content="ours"))
+    monkeypatch.undo()
+    put(store, note(4))
+
+    assert contents(store)["key 1"] == "by hand"
     assert pictures_agree(tmp_path)
 
 

@@ -252,3 +252,23 @@ def test_reading_an_empty_place_makes_nothing(tmp_path: Path) -> None:
     store.close()
 
     assert not (tmp_path / "nothing").exists()
+
+
+def test_a_directory_behind_a_link_is_one_store_by_either_name(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    (tmp_path / "real").mkdir()
+    one, other = open_json(tmp_path / "real"), open_json(tmp_path / "link")
+    for number in range(1, 5):
+        put((one, other)[number % 2], note(number))
+
+    assert contents(one) == contents(other) == {f"key {n}": f"value {n}" for n in range(1, 5)}
+    assert pictures_agree(tmp_path / "link")
+
+
+def test_a_link_to_a_drive_that_is_missing_is_no_empty_store(tmp_path: Path) -> None:
+    (tmp_path / "store").symlink_to(tmp_path / "drive" / "store")
+    for use in (lambda s: s.read(0), lambda s: put(s, note(1))):
+        with pytest.raises(StoreError, match="is a drive missing"):
+            use(open_json(tmp_path / "store"))
+
+    assert os.listdir(tmp_path) == ["store"]

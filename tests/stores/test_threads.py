@@ -7,14 +7,16 @@ import sys
 import threading
 import weakref
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
 from nuggets.errors import StoreBusy
-from nuggets.files import locked
-from nuggets.records import Touch
-from nuggets.stores import json_files
+from nuggets.records import NuggetConfig, Touch
+from nuggets.stores import json_files, pictures
 from nuggets.stores.hits import Hits
+from nuggets.stores.lock import locked
+from nuggets.text import folded
 from store_samples import contents, note, open_json, pictures_agree, put, state_of, touch
 
 
@@ -57,7 +59,7 @@ def test_threads_sharing_a_store_lose_nothing(tmp_path: Path) -> None:
 def test_a_reader_never_waits_for_a_writer_elsewhere(tmp_path: Path) -> None:
     store = open_json(tmp_path, paint_seconds=0.001)
     put(store, note(1))
-    with locked(str(tmp_path / "journal" / "lock")):
+    with locked(str(tmp_path / "journal" / "lock"), 10):
         writer = threading.Thread(target=put, args=(store, note(2)))
         writer.start()
         for _ in range(20):
@@ -73,7 +75,7 @@ def test_a_reader_never_waits_for_a_writer_elsewhere(tmp_path: Path) -> None:
 def test_a_write_that_cannot_get_in_says_so_and_reading_goes_on(tmp_path: Path) -> None:
     store = open_json(tmp_path)
     put(store, note(1))
-    with locked(str(tmp_path / "journal" / "lock")):
+    with locked(str(tmp_path / "journal" / "lock"), 10):
         with pytest.raises(StoreBusy, match="holding"), store.exclusive(wait_seconds=0.01):
             pass
 
@@ -90,16 +92,21 @@ def test_a_writer_whose_lock_file_was_taken_away_writes_nothing(tmp_path: Path) 
     assert contents(open_json(tmp_path)) == {"key 1": "value 1"}
 
 
+def wait_for_painters() -> None:
+    """Those of the test at hand: others may wait for their time in this process."""
+    for thread in threading.enumerate():
+        if isinstance(thread, Timer) and thread.interval == 0.001:
+            thread.join()
+
+
 def test_closed_stores_are_not_kept_alive(tmp_path: Path) -> None:
     store = open_json(tmp_path, paint_seconds=0.001)
     for number in range(3):
         put(store, note(number))
-        painter = store._painter
-        if painter is not None:
-            painter.join()
     store.close()
+    wait_for_painters()
     known = weakref.ref(store)
-    del store, painter
+    del store
     gc.collect()
 
     assert known() is None
@@ -241,3 +248,45 @@ def test_many_recalls_are_taken_into_the_journal(
 
     assert store.read(0)[1] > 2
     assert state_of(open_json(tmp_path)).notes[note(1).id].hits == 20
+
+
+def test_a_recall_cut_off_in_the_middle_takes_no_other_with_it(tmp_path: Path) -> None:
+    store = open_json(tmp_path)
+    put(store, note(1))
+    with open(tmp_path / "journal" / "hits.jsonl", "ab") as file:
+        file.write(b'["half')
+    touch(store, note(1).id, "s1")
+
+    assert state_of(open_json(tmp_path)).notes[note(1).id].hits == 1
+
+
+def test_where_no_thread_can_be_started_the_pictures_are_painted_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As at the end of a process, from Python 3.12 on."""
+
+    def refusing(timer: threading.Timer) -> None:
+        raise RuntimeError("can't create new thread at interpreter shutdown")
+
+    monkeypatch.setattr(threading.Timer, "start", refusing)
+    put(open_json(tmp_path, paint_seconds=60), note(1))
+
+    assert pictures_agree(tmp_path)
+
+
+def test_a_nugget_that_comes_while_the_painter_looks_does_not_stop_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    living = open_json(tmp_path)
+    put(living, note(1), note(2, nugget_name="second"))
+    nuggets, real = dict(living._replica.state.nuggets), folded
+
+    def another_thread_steps_in(text: str) -> str:
+        nuggets[f"n{len(nuggets)}"] = NuggetConfig(f"n{len(nuggets)}")
+        return real(text)
+
+    monkeypatch.setattr(living._replica.state, "nuggets", nuggets)
+    monkeypatch.setattr(pictures, "folded", another_thread_steps_in)
+
+    assert not living._is_stale()
+    assert len(nuggets) > 2

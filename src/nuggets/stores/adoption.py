@@ -1,12 +1,14 @@
 """What others wrote into the documented files: which files, what their authors saw, and what that
 means as changes. Decides nothing about notes (that is given) and writes nothing."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nuggets.records import Changes, OutsideEdit
 from nuggets.state import State
-from nuggets.stores.pictures import GRAPH_FIELDS, Pictures, Shown, version_of
+from nuggets.stores.pictures import GRAPH_FIELDS, Pictures, Shown
 from nuggets.stores.replica import Replica
 from nuggets.text import folded
 
@@ -37,12 +39,19 @@ class Adoption:
             known = folded(self._pictures.name_of(path)) in self._replica.state.nuggets
             if known or path == self._pictures.graph_path:
                 return True  # too old to be proved, and too likely to read all history for it
-            past = self._replica.past(shown.revision)
-            moment = past[1] if past else None
+            past = self._replica.pasts({shown.revision})
+            moment = past[shown.revision][1] if past else None
         return moment == shown.saved_at
 
-    def _took_in(self, label: str, version: list[int]) -> bool:
-        return self._replica.state.marks.get(label) == version
+    def _took_in(self, path: str, status: os.stat_result) -> bool:
+        mark = self._replica.state.marks.get(self._pictures.label(path))
+        if mark is None:
+            return False
+        from nuggets.stores.edits import version_of
+
+        with suppress(OSError), open(path, "rb") as file:
+            return bool(mark == version_of(status, file.read()))
+        return False
 
     def shown_with_edits(self, now: str) -> State:
         """What a reader sees where the edits can be read but nothing can be written."""
@@ -62,31 +71,31 @@ class Adoption:
 
         edits = [read_edit(path, self._pictures.graph_path) for path in paths]
         claimed = self._pictures.claimed()
+        shown = {one.revision for one in (*(edited.shown for edited in edits), claimed) if one}
+        pasts = self._replica.pasts(shown)
         seen: set[str] = set()
         found = []
         for edited in edits:
-            base = self._base(edited, claimed)
+            base = self._base(edited, claimed, pasts)
             fold = folded(edited.edit.nugget.name) if edited.edit.nugget else ""
             # Of two spellings of a name the second only adds: it cannot mean the first is gone.
             found.append((edited, None if fold in seen else base))
             seen.add(fold)
         return found
 
-    def _base(self, edited: "Edited", claimed: Shown | None) -> State | None:
+    def _base(
+        self, edited: "Edited", claimed: Shown | None, pasts: Mapping[int, tuple[State, str]]
+    ) -> State | None:
         """The state that an edited file showed before; None if it never was a picture of ours."""
         if self._replica.position.revision == 0:
             return State()  # nothing is ours yet
-        if edited.shown is None:
-            return (
-                self._replica.state.copy()
-            )  # a program wrote it whole: what it saw last, we suppose
-        past = self._replica.past(edited.shown.revision)
-        if past is None and edited.edit.nugget is not None and claimed is not None:
-            # Too long ago to be looked up. The graph says how far all the pictures are.
-            edited, past = edited._replace(shown=claimed), self._replica.past(claimed.revision)
-        if past is None or edited.shown is None or past[1] != edited.shown.saved_at:
-            return None
-        return past[0]
+        shown = edited.shown
+        if shown is None:  # a program wrote it whole: what it saw last, we suppose
+            return self._replica.state.copy()
+        if shown.revision not in pasts and edited.edit.nugget is not None and claimed is not None:
+            shown = claimed  # too long ago to be looked up; the graph says how far all of them are
+        past = pasts.get(shown.revision)
+        return past[0] if past is not None and past[1] == shown.saved_at else None
 
     def changes(
         self, state: State, edited: "Edited", base: State | None, now: str
@@ -102,5 +111,5 @@ class Adoption:
                 marks[GRAPH_FIELDS] = fields or None
         if changes._replace(action="", client="", marks=marks) == Changes():
             return None
-        marks[self._pictures.label(edited.path)] = version_of(edited.status)
+        marks[self._pictures.label(edited.path)] = edited.version
         return changes._replace(marks=marks)

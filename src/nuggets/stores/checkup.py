@@ -11,13 +11,14 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from nuggets.errors import StoreCorrupt, StoreError
-from nuggets.files import is_leftover, locked, replace_file, sync_directory, unwritable
+from nuggets.files import is_leftover, replace_file, sync_directory, unwritable
 from nuggets.state import State
 from nuggets.stores import lines
 from nuggets.stores.adoption import Adopt
 from nuggets.stores.edits import read_edit
 from nuggets.stores.journal import Journal
-from nuggets.stores.json_files import JsonFileStore
+from nuggets.stores.json_files import LOCK_SECONDS, JsonFileStore
+from nuggets.stores.lock import locked
 from nuggets.stores.logs import Moved, Position
 from nuggets.stores.pictures import Pictures, Shown
 
@@ -53,9 +54,9 @@ def repair(directory: str, adopt: Adopt) -> list[Finding]:
         return []
     journal = Journal(os.path.join(directory, "journal"))
     if os.path.isdir(journal.directory):
-        with locked(os.path.join(journal.directory, "lock")):
+        with locked(os.path.join(journal.directory, "lock"), LOCK_SECONDS):
             for finding in found:
-                _mend(journal, finding)
+                _mend(finding)
             _bridge(journal)
     store = JsonFileStore(directory, adopt, paint_seconds=0)
     with store.exclusive():
@@ -64,11 +65,11 @@ def repair(directory: str, adopt: Adopt) -> list[Finding]:
     return [f._replace(mended=(f.kind, f.path) not in left) for f in found]
 
 
-def _mend(journal: Journal, finding: Finding) -> None:
+def _mend(finding: Finding) -> None:
     if finding.kind in _MENDING:
         try:
             if os.path.lexists(finding.path):  # else another finding moved it aside
-                _MENDING[finding.kind](journal, finding.path)
+                _MENDING[finding.kind](finding.path)
         except OSError as problem:
             raise unwritable(finding.path, problem) from problem
 
@@ -88,19 +89,22 @@ def _journal_findings(journal: Journal) -> Iterator[Finding]:
         except StoreCorrupt as problem:
             last = revision == max(snapshots)
             remedy = "set it aside; the logs before it lead to the same state"
-            yield Finding("damaged snapshot", _in(journal, name), str(problem), remedy, last)
-        except OSError:
+            yield Finding("damaged snapshot", journal.path(name), str(problem), remedy, last)
+        except FileNotFoundError:
             continue  # folded away while we looked
+        except StoreError as problem:
+            yield Finding("unreadable journal", journal.path(name), str(problem), "", True)
     damaged = False
     for name in (logs[start] for start in sorted(logs)):
-        for finding in _log_findings(_in(journal, name), last=name == logs[max(logs)]):
+        for finding in _log_findings(journal.path(name), last=name == logs[max(logs)]):
             damaged = damaged or finding.harmful
             yield finding
     try:
         journal.load()
-    except StoreCorrupt as problem:
+    except StoreError as problem:
         if not damaged:
-            remedy = "set aside what comes after a gap and go on from before it"
+            gap = isinstance(problem, StoreCorrupt)
+            remedy = "set aside what comes after a gap and go on from before it" if gap else ""
             yield Finding("unreadable journal", journal.directory, str(problem), remedy, True)
 
 
@@ -129,13 +133,14 @@ def _sound_part(path: str) -> tuple[int, bytes]:
     return offset, b""
 
 
-def _cut_log(journal: Journal, path: str) -> None:
-    """Keep the lines before the damage."""
+def _cut_log(path: str) -> None:
+    """Keep the lines before the damage. The log is there at every moment: should we die in between,
+    it is as damaged as before."""
     sound, _ = _sound_part(path)
     with open(path, "rb") as file:
-        kept = file.read(sound)
-    _set_aside(journal, path)
-    replace_file(path, [kept], durable=True)
+        whole = file.read()
+    replace_file(_aside(path), [whole], durable=True)
+    replace_file(path, [whole[:sound]], durable=True)
 
 
 def _bridge(journal: Journal) -> None:
@@ -152,7 +157,7 @@ def _bridge(journal: Journal) -> None:
             if not later:
                 raise
             for name in later:
-                _set_aside(journal, _in(journal, name))
+                _set_aside(journal.path(name))
 
 
 def _reached(journal: Journal, revision: int) -> Position:
@@ -169,12 +174,16 @@ def _reached(journal: Journal, revision: int) -> Position:
     return position
 
 
-def _set_aside(journal: Journal, path: str) -> None:
+def _set_aside(path: str) -> None:
+    os.rename(path, _aside(path))
+    sync_directory(os.path.dirname(path))
+
+
+def _aside(path: str) -> str:
     number = 1
     while os.path.lexists(f"{path}.damaged-{number}"):
         number += 1
-    os.rename(path, f"{path}.damaged-{number}")
-    sync_directory(os.path.dirname(path))
+    return f"{path}.damaged-{number}"
 
 
 # --- the documented files ---------------------------------------------------------------------
@@ -199,8 +208,8 @@ def _picture_findings(directory: str, journal: Journal) -> Iterator[Finding]:
         else:
             why = "someone edited it; the next command takes that in"
             yield Finding("edited picture", path, why, "take it in", harmful=False)
-    current = pictures.shown() == Shown(position.revision, position.at)
-    if position.revision and not (current and not pictures.incomplete(state.nuggets)):
+    now = Shown(position.revision, position.at)
+    if position.revision and not pictures.are_current(now, state.nuggets):
         why = f"not at revision {position.revision}"
         yield Finding("old pictures", directory, why, "paint them again", harmful=False)
 
@@ -217,9 +226,12 @@ def _leftovers(directory: str) -> Iterator[Finding]:
 
 def _open_modes(directory: str) -> Iterator[Finding]:
     for path in (directory, *_ours(directory)):
-        status = os.lstat(path)
-        if not stat.S_ISLNK(status.st_mode) and stat.S_IMODE(status.st_mode) & 0o077:
-            problem = f"others may use it ({stat.S_IMODE(status.st_mode):o})"
+        try:
+            mode = os.lstat(path).st_mode
+        except FileNotFoundError:
+            continue  # swept or folded away while we looked
+        if not stat.S_ISLNK(mode) and stat.S_IMODE(mode) & 0o077:
+            problem = f"others may use it ({stat.S_IMODE(mode):o})"
             yield Finding("open to others", path, problem, "make it private", harmful=False)
 
 
@@ -233,15 +245,11 @@ def _ours(directory: str) -> Iterator[str]:
                     yield os.path.join(folder, name)
 
 
-def _make_private(journal: Journal, path: str) -> None:
+def _make_private(path: str) -> None:
     os.chmod(path, 0o700 if os.path.isdir(path) else 0o600)
 
 
-def _in(journal: Journal, name: str) -> str:
-    return os.path.join(journal.directory, name)
-
-
-_MENDING: dict[str, Callable[[Journal, str], None]] = {
+_MENDING: dict[str, Callable[[str], None]] = {
     "damaged snapshot": _set_aside,
     "damaged log": _cut_log,
     "damaged picture": _set_aside,

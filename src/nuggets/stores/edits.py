@@ -1,17 +1,20 @@
 """Reading documented files that a person or another program wrote: strictly, and never guessing."""
 
 import os
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeVar
+from zlib import crc32
 
-from nuggets import codec, times
-from nuggets.errors import InvalidInput, StoreCorrupt, StoreError
+from nuggets import codec
+from nuggets.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreError
 from nuggets.files import unreadable
 from nuggets.records import OutsideEdit
-from nuggets.stores.pictures import GRAPH_VERSION, NUGGET_VERSION, SUFFIX, Shown
+from nuggets.stores import shapes
+from nuggets.stores.pictures import GRAPH_VERSION, NUGGET_VERSION, SUFFIX, Shown, shown_in
 from nuggets.text import folded
 
-_ATTEMPTS = 5  # at reading a file that someone is saving
+_PAUSES = (0.002, 0.01, 0.05, 0.25)  # seconds, between looks at a file that someone is saving
 _OURS = ("version", "revision", "savedAt", "notes")
 
 R = TypeVar("R")
@@ -22,6 +25,7 @@ class Edited(NamedTuple):
 
     path: str
     status: os.stat_result
+    version: list[int]  # which tells what was taken in from what was saved after that
     shown: Shown | None  # the picture that its author started from, if it still says so
     edit: OutsideEdit
     fields: codec.Json  # of the graph's file: what stands beside the notes
@@ -32,25 +36,30 @@ def read_edit(path: str, graph_path: str) -> Edited:
     text, status = _settled(path)
     where = os.path.basename(path)
     shape = _checked(path, codec.loads, text.removeprefix(b"\xef\xbb\xbf"), where)
-    _checked(path, codec.savable, shape, where)
+    _checked(path, shapes.savable, shape, where)
     if not isinstance(shape, dict):
         raise damaged(path, "it holds no object")
     newest = GRAPH_VERSION if path == graph_path else NUGGET_VERSION
     version = shape.get("version", newest)
     if not isinstance(version, int) or version > newest:
         raise damaged(path, f"version {version!r} is not known here, only up to {newest}")
-    shown = _shown(shape)
+    shown, seen = shown_in(shape), version_of(status, text)
     revision = shown.revision if shown else 0
     if path == graph_path:
         notes = tuple(_graph_notes(shape, path))
         fields = {name: value for name, value in shape.items() if name not in _OURS}
-        return Edited(path, status, shown, OutsideEdit(revision, notes=notes), fields)
-    config, facts = _checked(path, codec.nugget_from_json, shape, where)
+        return Edited(path, status, seen, shown, OutsideEdit(revision, notes=notes), fields)
+    config, facts = _checked(path, shapes.nugget_from_json, shape, where)
     stem = os.path.basename(path).removesuffix(SUFFIX)
     if folded(config.name) != folded(stem):
         config = config._replace(name=stem)  # a renamed or copied file is what its name says
     edit = OutsideEdit(revision, nugget=config, facts=tuple(facts))
-    return Edited(path, status, shown, edit, {})
+    return Edited(path, status, seen, shown, edit, {})
+
+
+def version_of(status: os.stat_result, content: bytes) -> list[int]:
+    """Not its time and size alone: where clocks are coarse, the next save may have the same."""
+    return [status.st_mtime_ns, status.st_size, crc32(content)]
 
 
 def damaged(path: str, problem: str) -> StoreCorrupt:
@@ -65,26 +74,17 @@ def _settled(path: str) -> tuple[bytes, os.stat_result]:
     if os.path.islink(path) or not os.path.isfile(path):
         raise StoreError(f"{path} is not a plain file; move it away, and Nuggets writes it anew")
     try:
-        for _ in range(_ATTEMPTS):
+        for pause in (*_PAUSES, 0):
             before = os.lstat(path)
             with open(path, "rb") as file:
                 text = file.read()
             after = os.lstat(path)
             if before[:7] == after[:7] and before.st_mtime_ns == after.st_mtime_ns:
-                break
+                return text, after
+            time.sleep(pause)
     except OSError as problem:
         raise unreadable(path, problem) from problem
-    return text, after
-
-
-def _shown(shape: codec.Json) -> Shown | None:
-    revision, saved_at = shape.get("revision"), shape.get("savedAt")
-    if not isinstance(revision, int) or isinstance(revision, bool) or revision < 1:
-        return None
-    try:
-        return Shown(revision, times.normal(saved_at)) if isinstance(saved_at, str) else None
-    except InvalidInput:
-        return None
+    raise StoreBusy(f"{path} is being saved by someone; nothing was changed. Try again")
 
 
 def _graph_notes(shape: codec.Json, path: str) -> Iterator[codec.Json]:
@@ -92,7 +92,7 @@ def _graph_notes(shape: codec.Json, path: str) -> Iterator[codec.Json]:
         raise damaged(path, "there is no list of notes in it")
     seen: set[str] = set()
     for number, note in enumerate(shape["notes"], 1):
-        checked = _checked(path, codec.checked_note, note, f"note {number}")
+        checked = _checked(path, shapes.checked_note, note, f"note {number}")
         if checked["id"] in seen:
             raise damaged(path, f"the id {checked['id']!r} stands twice")
         seen.add(checked["id"])

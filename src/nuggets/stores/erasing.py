@@ -4,11 +4,13 @@ Commits keep their place and their number, so that whoever follows the journal s
 they said of the note is gone, with every link to it.
 """
 
+import json
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
-from nuggets.files import replace_file
+from nuggets.codec import dumps
+from nuggets.files import replace_file, sync_directory, unreadable, unwritable
 from nuggets.stores import lines
 
 _ASIDE = ".damaged-"  # what a doctor set aside may hold anything
@@ -17,28 +19,57 @@ _ASIDE = ".damaged-"  # what a doctor set aside may hold anything
 def erase(directory: str, note_ids: Collection[str]) -> list[str]:
     """The files that were changed, or taken away where they could not be read line by line."""
     changed = []
-    needles = [f'"{note_id}"'.encode() for note_id in note_ids]
-    for path in sorted(_files(directory)):
-        with open(path, "rb") as file:
-            content = file.read()
-        if not any(needle in content for needle in needles):
+    said = set(note_ids)
+    for path in _files(directory, lambda name: name.startswith(("log-", "snapshot-"))):
+        content = _content(path)
+        if not _holds(content, note_ids):
             continue
-        if _ASIDE in os.path.basename(path):
-            os.unlink(path)
+        written = content.splitlines(keepends=True)
+        said.update(text for line in written for text in _texts(lines.checked(line), note_ids))
+        after = [_without(line, note_ids) for line in written]
+        if after != written:
+            replace_file(path, after, durable=True)
             changed.append(path)
-        elif os.path.basename(path).startswith(("log-", "snapshot-")):
-            after = [_without(line, note_ids) for line in content.splitlines(keepends=True)]
-            if b"".join(after) != content:
-                replace_file(path, after, durable=True)
-                changed.append(path)
+    for path in _files(directory, lambda name: _ASIDE in name):
+        if _holds(_content(path), said):
+            _remove(path)
+            changed.append(path)
     return changed
 
 
-def _files(directory: str) -> Iterator[str]:
-    for folder, _, names in os.walk(directory):
-        for name in names:
-            if name.endswith(".jsonl") or _ASIDE in name:
-                yield os.path.join(folder, name)
+def _files(directory: str, meant: Callable[[str], bool]) -> list[str]:
+    walk = os.walk(directory)
+    return sorted(os.path.join(at, name) for at, _, names in walk for name in names if meant(name))
+
+
+def _content(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as problem:
+        raise unreadable(path, problem) from problem
+
+
+def _holds(content: bytes, texts: Iterable[str]) -> bool:
+    """Does any of these stand in it as JSON, in our form or in the one that is all ASCII?"""
+    return any(form(text).encode() in content for text in texts for form in (dumps, json.dumps))
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+        sync_directory(os.path.dirname(path))
+    except OSError as problem:
+        raise unwritable(path, problem) from problem
+
+
+def _texts(value: Any, note_ids: Collection[str]) -> Iterator[str]:
+    """What the notes ever said: a nugget's file that was set aside does not call them by id."""
+    if isinstance(value, dict) and _is_one_of(value.get("id"), note_ids):
+        yield value["content"]
+    elif isinstance(value, dict | list):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part, note_ids)
 
 
 def _without(line: bytes, note_ids: Collection[str]) -> bytes:
@@ -61,5 +92,9 @@ def _scrubbed(value: Any, note_ids: Collection[str]) -> Any:
 
 def _speaks_of(part: Any, note_ids: Collection[str]) -> bool:
     if isinstance(part, dict):
-        return part.get("id") in note_ids or part.get("to") in note_ids
-    return isinstance(part, list) and part[:1] != [] and part[0] in note_ids
+        return _is_one_of(part.get("id"), note_ids) or _is_one_of(part.get("to"), note_ids)
+    return isinstance(part, list) and part[:1] != [] and _is_one_of(part[0], note_ids)
+
+
+def _is_one_of(value: Any, note_ids: Collection[str]) -> bool:
+    return isinstance(value, str) and value in note_ids

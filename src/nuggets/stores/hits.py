@@ -33,7 +33,8 @@ class Hits:
         import fcntl
 
         with suppress(OSError, ValueError):
-            content = "".join(f"{codec.dumps(list(touch))}\n" for touch in touches).encode()
+            written = "".join(f"{codec.dumps(list(touch))}\n" for touch in touches)
+            content = f"\n{written}".encode()  # a line cut off before must not spoil the next
             for _ in range(_ATTEMPTS):
                 descriptor = os.open(self._open, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
                 try:

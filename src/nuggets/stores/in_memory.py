@@ -14,7 +14,10 @@ class InMemoryStore:
     """Keeps every change in a list; gone when the process ends."""
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()
+        self._writer = threading.RLock()  # held as long as someone decides
+        self._lock = (
+            threading.RLock()
+        )  # held only while the lists are looked at: readers never wait
         self._log: list[tuple[str, Changes]] = []
         self._touches: list[Touch] = []  # that no write has taken in yet
 
@@ -31,7 +34,7 @@ class InMemoryStore:
             return found._replace(touches=(*found.touches, *self._touches)), len(self._log)
 
     def write(self, changes: Changes, expected: int) -> int:
-        with self._lock:
+        with self._writer, self._lock:
             if expected != len(self._log):
                 raise StaleWrite(f"revision {len(self._log)} is newer than {expected}; read again")
             changes = changes._replace(touches=(*changes.touches, *self._touches))
@@ -40,7 +43,7 @@ class InMemoryStore:
             return len(self._log)
 
     def exclusive(self) -> AbstractContextManager[None]:
-        return self._lock  # type: ignore[return-value]
+        return self._writer  # type: ignore[return-value]
 
     def touch(self, touches: Sequence[Touch]) -> None:
         with self._lock:
@@ -56,7 +59,7 @@ class InMemoryStore:
             return found
 
     def erase(self, note_ids: Collection[str]) -> list[str]:
-        with self._lock:
+        with self._writer, self._lock:
             self._log = [(at, _without(changes, note_ids)) for at, changes in self._log]
             return ["memory"]
 

@@ -34,8 +34,8 @@ class Journal(Logs):
             {
                 "revision": revision,
                 "at": at,
-                "changes": codec.changes_to_json(changes),
-                "before": codec.changes_to_json(before),
+                "changes": lines.changes_to_json(changes),
+                "before": lines.changes_to_json(before),
             }
         )
         path = self.path(name)
@@ -105,7 +105,7 @@ class Journal(Logs):
 
         def parts() -> Iterator[bytes]:
             yield lines.line({"format": FORMAT})
-            yield lines.line(codec.changes_to_json(state.everything()._replace(put=())))
+            yield lines.line(lines.changes_to_json(state.everything()._replace(put=())))
             for note in state.notes.values():
                 yield lines.line({"note": codec.note_to_json(note, vector=False)})
             yield lines.line({"end": position.revision, "at": position.at})

@@ -24,17 +24,17 @@ from weakref import WeakSet
 
 from nuggets import times
 from nuggets.errors import StaleWrite, StoreBusy, StoreCorrupt, StoreError
-from nuggets.files import LOCK_SECONDS, is_leftover, locked, private_directory
+from nuggets.files import is_leftover, private_directory
 from nuggets.records import Changes, Commit, Touch
-from nuggets.stores.adoption import Adopt as Adopt
-from nuggets.stores.adoption import Adoption
+from nuggets.stores.adoption import Adopt, Adoption
 from nuggets.stores.hits import Hits
 from nuggets.stores.journal import Journal, next_moment
+from nuggets.stores.lock import locked
 from nuggets.stores.logs import Step, facts_of
 from nuggets.stores.pictures import Pictures, Shown
 from nuggets.stores.replica import Replica
-from nuggets.text import folded
 
+LOCK_SECONDS = 10.0  # longer than any write here takes; then someone is stuck and should be named
 LOOK_SECONDS = 0.5  # how often a long-lived process looks whether someone edited the files
 PAINT_SECONDS = 0.8  # how far its pictures may lag; a second is what users are promised
 HITS_BYTES = 1 << 16  # more recalls than this are taken into the journal at once
@@ -127,7 +127,9 @@ class JsonFileStore:
             self._settle()
 
     def commits(self, since: int) -> Iterable[Commit]:
-        return list(self._journal.commits(since))
+        from nuggets.stores.past import commits
+
+        return list(commits(self._journal, since))
 
     def erase(self, note_ids: Collection[str]) -> list[str]:
         from nuggets.stores.erasing import erase
@@ -243,9 +245,14 @@ class JsonFileStore:
             with suppress(StoreError):  # the commit stands, and whoever comes next paints it
                 self._paint()
         elif self._painter is None and self._is_stale():
-            self._painter = threading.Timer(self._paint_seconds, self._paint_now)
-            self._painter.daemon = True
-            self._painter.start()
+            self._painter = painter = threading.Timer(self._paint_seconds, self._paint_now)
+            painter.daemon = True
+            try:
+                painter.start()
+            except RuntimeError:  # no thread to be had, as at the end of a process
+                self._painter = None
+                with suppress(StoreError):
+                    self._paint()
 
     def _paint_now(self, wait_seconds: float = LOCK_SECONDS) -> None:
         self._painter = None
@@ -255,45 +262,16 @@ class JsonFileStore:
                     self._paint()
 
     def _is_stale(self) -> bool:
-        shown = Shown(self._replica.position.revision, self._replica.position.at)
-        if not shown.revision:
-            return False
-        return self._pictures.shown() != shown or bool(
-            self._pictures.incomplete(self._replica.state.nuggets)
-        )
+        now = Shown(self._replica.position.revision, self._replica.position.at)
+        nuggets = set(self._replica.state.nuggets)  # at once: another thread may take a step
+        return now.revision > 0 and not self._pictures.are_current(now, nuggets)
 
     def _paint(self) -> None:
-        """Inside the lock: what changed since the revision that the pictures show. Readers here
-        do not wait for it: nobody can change the state while we hold the lock."""
-        if not self._is_stale():
-            return
-        shown = self._pictures.shown()
-        steps = self._replica.steps(shown.revision) if shown else None
-        notes: set[str] | None = None
-        nuggets = set(self._replica.state.nuggets)
-        if steps is not None:
-            notes, nuggets = set(), set()
-            for step in steps:
-                notes |= _ids(step.changes)
-                nuggets |= self._nuggets_shown(step)
-        nuggets |= self._pictures.incomplete(self._replica.state.nuggets)
-        now = Shown(self._replica.position.revision, self._replica.position.at)
-        self._pictures.paint(self._replica.state, now, notes, nuggets)
+        """Inside the lock. Readers here do not wait for it: nobody else can change the state."""
+        if self._is_stale():
+            from nuggets.stores.painting import paint
 
-    def _nuggets_shown(self, step: Step) -> set[str]:
-        """Folded names of the nuggets whose files a step changes."""
-        names = {config.name for config in step.changes.put_nuggets}
-        names.update(step.changes.drop_nuggets, step.fact_nuggets)
-        for touch in step.changes.touches:
-            note = self._replica.state.notes.get(touch.note_id)
-            if note is not None:
-                names.add(note.nugget_name)
-        return set(map(folded, names))
-
-
-def _ids(changes: Changes) -> set[str]:
-    touched = (touch.note_id for touch in changes.touches)
-    return {*(note.id for note in changes.put), *changes.drop, *touched}
+            paint(self._replica, self._pictures)
 
 
 _stores: WeakSet[JsonFileStore] = WeakSet()

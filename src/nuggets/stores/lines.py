@@ -1,10 +1,12 @@
-"""Checksummed lines, and how to tell a line that was never finished from one that was damaged."""
+"""The lines of a journal: what they say of changes, their checksums, and how to tell one that was
+never finished from one that was damaged."""
 
 import json
 from typing import Any
 from zlib import crc32
 
-from nuggets.codec import dumps
+from nuggets.codec import Json, dumps, note_from_json, note_to_json
+from nuggets.records import NO_EXTRA, Changes, NuggetConfig, Touch
 
 _BLOCK = 512  # what a disk writes whole: after a power cut a lost part is a block of zeros
 
@@ -37,3 +39,31 @@ def is_torn(rest: bytes, offset: int) -> bool:
 def _lacks_a_block(written: bytes, offset: int) -> bool:
     starts = range(-(offset % _BLOCK), len(written), _BLOCK)
     return any(not written[max(0, start) : start + _BLOCK].strip(b"\0") for start in starts)
+
+
+def changes_to_json(changes: Changes) -> Json:
+    """Only what is there: an empty part takes no room in the journal."""
+    shape: Json = {
+        "put": [note_to_json(note, vector=False) for note in changes.put],
+        "drop": list(changes.drop),
+        "nuggets": [config._asdict() for config in changes.put_nuggets],
+        "dropNuggets": list(changes.drop_nuggets),
+        "touches": [list(touch) for touch in changes.touches],
+        "marks": dict(changes.marks),
+        "action": changes.action,
+        "client": changes.client,
+    }
+    return {name: part for name, part in shape.items() if part}
+
+
+def changes_from_json(shape: Json) -> Changes:
+    return Changes(
+        put=tuple(map(note_from_json, shape.get("put", ()))),
+        drop=tuple(shape.get("drop", ())),
+        put_nuggets=tuple(NuggetConfig(**config) for config in shape.get("nuggets", ())),
+        drop_nuggets=tuple(shape.get("dropNuggets", ())),
+        touches=tuple(Touch(*touch) for touch in shape.get("touches", ())),
+        marks=shape.get("marks", NO_EXTRA),
+        action=shape.get("action", ""),
+        client=shape.get("client", ""),
+    )

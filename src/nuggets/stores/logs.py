@@ -11,14 +11,12 @@ While a log is there, all later ones are there too. Never waits for the one who 
 import os
 from collections import deque
 from collections.abc import Iterator
-from contextlib import suppress
-from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from nuggets import codec
 from nuggets.errors import StoreBusy, StoreCorrupt
-from nuggets.files import unreadable
-from nuggets.records import Changes, Commit
+from nuggets.files import refuse_broken_link, unreadable
+from nuggets.records import Changes
 from nuggets.state import State
 from nuggets.stores import lines
 
@@ -122,49 +120,10 @@ class Logs:
             return True
         return position.closed and os.path.exists(self.path(log_name(position.revision + 1)))
 
-    def commits(self, since: int) -> Iterator[Commit]:
-        """All commits after a revision that are still kept, oldest first, with what leads back."""
-        _, logs = self.names()
-        starts = [*sorted(logs), 0]
-        for start, following in pairwise(starts):
-            if following and following <= since + 1:
-                continue
-            position = Position(logs[start], revision=max(since, start - 1))
-            with suppress(Moved):  # folded away just now: as if it had been before we looked
-                for _, shape in self.entries(position):
-                    if "revision" in shape:
-                        yield Commit(
-                            shape["revision"],
-                            shape["at"],
-                            codec.changes_from_json(shape["changes"]),
-                            codec.changes_from_json(shape["before"]),
-                        )
-
-    def state_at(self, revision: int) -> tuple[State, str] | None:
-        """Everything as it was at an earlier revision, and the moment of that; None if the
-        history does not reach back so far."""
-        snapshots, _ = self.names()
-        state, position = State(), Position()
-        origin = max((number for number in snapshots if number <= revision), default=0)
-        if origin:
-            try:
-                position = self.load_snapshot(origin, state)
-            except FileNotFoundError:
-                return None
-        reached, at = origin, position.at
-        for commit in self.commits(origin) if origin < revision else ():
-            if commit.revision != reached + 1:
-                return None
-            state.apply(commit.changes)
-            reached, at = commit.revision, commit.at
-            if reached == revision:
-                break
-        return (state, at) if reached == revision else None
-
     def load_snapshot(self, revision: int, state: State) -> Position:
         path = self.path(snapshot_name(revision))
         end: dict[str, Any] = {}
-        with open(path, "rb") as file:
+        with self._opened(path) as file:
             for number, written in enumerate(file, 1):
                 shape = lines.checked(written)
                 if shape is None:
@@ -177,7 +136,7 @@ class Logs:
                 elif "end" in shape:
                     end = shape
                 else:
-                    state.apply(codec.changes_from_json(shape))
+                    state.apply(lines.changes_from_json(shape))
         if end.get("end") != revision:
             raise self._damaged(path, "its end is missing")
         return Position(revision=revision, at=end["at"])
@@ -193,11 +152,9 @@ class Logs:
             return
         path = self.path(position.log)
         try:
-            file = open(path, "rb")  # noqa: SIM115 - closed by the with below
+            file = self._opened(path)
         except FileNotFoundError:
             raise Moved from None
-        except OSError as problem:
-            raise unreadable(path, problem) from problem
         with file:
             status = os.fstat(file.fileno())
             if position.inode not in (0, status.st_ino) or status.st_size < position.offset:
@@ -224,6 +181,15 @@ class Logs:
                     position = position._replace(revision=shape["revision"], at=shape["at"])
                 yield position, shape
 
+    def _opened(self, path: str) -> BinaryIO:
+        """`FileNotFoundError` is left to the caller: it was folded away, and one looks again."""
+        try:
+            return open(path, "rb")
+        except FileNotFoundError:
+            raise
+        except OSError as problem:
+            raise unreadable(path, problem) from problem
+
     # --- names and complaints ---------------------------------------------------------------
 
     def names(self) -> tuple[dict[int, str], dict[int, str]]:
@@ -232,6 +198,8 @@ class Logs:
         try:
             there = os.listdir(self.directory)
         except FileNotFoundError:
+            for link in (os.path.dirname(self.directory), self.directory):
+                refuse_broken_link(link)
             there = []
         except OSError as problem:
             raise unreadable(self.directory, problem) from problem
@@ -273,7 +241,7 @@ def snapshot_name(revision: int) -> str:
 
 
 def _step(shape: dict[str, Any]) -> Step:
-    changes = codec.changes_from_json(shape["changes"])
+    changes = lines.changes_from_json(shape["changes"])
     before = (note for note in shape["before"].get("put", ()) if note["kind"] == "fact")
     nuggets = {note["nuggetName"] for note in before}
     return Step(shape["revision"], shape["at"], changes, frozenset(nuggets | facts_of(changes)))

@@ -1,21 +1,20 @@
 """The documented files, `<name>.nugget.json` and `graph/graph.json`: pictures of the journal.
 
 A picture says in its first line which revision it shows and the moment of that revision, and its
-modification time is set to that very moment: if the two agree, nobody else has touched it. The
-graph is painted last and says how far all of them are.
+modification time is set to that very moment: if the two agree, nobody else has touched it. What is
+painted into them: painting.py. How one is read that somebody else wrote: edits.py.
 """
 
 import os
 import stat
-from collections.abc import Callable, Collection, Iterable, Iterator
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
 from nuggets import codec, times
 from nuggets.errors import InvalidInput, StoreBusy
-from nuggets.files import private_directory, replace_file, unreadable, unwritable
-from nuggets.records import MemoryNote, NuggetConfig
-from nuggets.state import State
+from nuggets.files import replace_file, unreadable, unwritable
 from nuggets.text import folded
 
 GRAPH_VERSION = 3
@@ -23,6 +22,7 @@ NUGGET_VERSION = 4
 SUFFIX = ".nugget.json"
 GRAPH_FIELDS = "graph.json"  # the mark that keeps what others wrote beside the notes
 _HEAD_BYTES = 512  # version, revision, time and a name of 200 bytes always fit
+_COARSEST = 2  # seconds: what the clocks of file systems tell apart (FAT; ext3, HFS+ and NFS: 1)
 
 Signature = tuple[int, int, int, int]
 
@@ -43,73 +43,7 @@ class Pictures:
         self._known: dict[str, Signature] = {}  # ours or taken in; until they change again
         self._spoilt: set[str] = set()  # of those, the ones to be painted again
 
-    # --- looking ----------------------------------------------------------------------------
-
-    def shown(self) -> Shown | None:
-        """What the graph's picture shows, if nobody else has touched it."""
-        with suppress(OSError):
-            head = self._head(self.graph_path)
-            if head and _stamp(head.saved_at) == os.lstat(self.graph_path).st_mtime_ns:
-                return head
-        return None
-
-    def claimed(self) -> Shown | None:
-        """What the graph's file says it shows, whoever wrote it last."""
-        return self._head(self.graph_path)
-
-    def foreign(
-        self, wrote: Callable[[str, Shown], bool], taken_in: Callable[[str, Any], bool]
-    ) -> list[str]:
-        """The files that someone else wrote and nobody took in yet, the graph first.
-
-        `wrote`: is a file that shows this one of our own? `taken_in`: was this one, at this
-        modification time and size, taken in before?
-        """
-        found = []
-        there = list(self.paths())
-        for path in set(self._known).difference(there):
-            self._forget(path)
-        for path in there:
-            try:
-                status = os.lstat(path)
-            except FileNotFoundError:
-                continue
-            if self._known.get(path) == _signature(status):
-                continue
-            self._spoilt.discard(path)
-            if not self._is_picture(path, status, wrote):
-                if not taken_in(self.label(path), version_of(status)):
-                    found.append(path)
-                    continue
-                self._spoilt.add(path)
-            self._known[path] = _signature(status)
-        return sorted(found, key=self.graph_path.__ne__)
-
-    def _is_picture(
-        self, path: str, status: os.stat_result, wrote: Callable[[str, Shown], bool]
-    ) -> bool:
-        if not stat.S_ISREG(status.st_mode):
-            return False
-        head = self._head(path)
-        if head is not None:
-            stamped = _stamp(head.saved_at) == status.st_mtime_ns
-            return stamped and not self._is_renamed(path) and wrote(path, head)
-        if _was_torn(path, status):
-            self._spoilt.add(path)
-            return True
-        return False
-
-    def incomplete(self, nuggets: Iterable[str]) -> set[str]:
-        """Folded names of those nuggets without a sound picture, and of pictures without a
-        nugget; from what was seen at the last look."""
-        there = {folded(self.name_of(path)) for path in set(self._known) - {self.graph_path}}
-        spoilt = {folded(self.name_of(path)) for path in set(self._spoilt) - {self.graph_path}}
-        return there.symmetric_difference(map(folded, nuggets)) | spoilt
-
-    def took_in(self, path: str, status: os.stat_result) -> None:
-        """What this file says is in the journal now; it can be painted again."""
-        self._known[path] = _signature(status)
-        self._spoilt.add(path)
+    # --- where they are ---------------------------------------------------------------------
 
     def paths(self) -> Iterator[str]:
         """Every documented file that is there."""
@@ -126,113 +60,130 @@ class Pictures:
         if os.path.lexists(self.graph_path):
             yield self.graph_path
 
-    def label(self, path: str) -> str:
-        """The file's name as a mark in the journal calls it."""
-        return f"seen {os.path.relpath(path, self.directory)}"
+    def nugget_path(self, name: str) -> str:
+        return os.path.join(self.directory, name + SUFFIX)
 
     def name_of(self, path: str) -> str:
         return os.path.basename(path).removesuffix(SUFFIX)
 
-    def _head(self, path: str) -> Shown | None:
-        fields = _first_fields(path)
-        try:
-            return Shown(int(fields["revision"]), times.normal(fields["savedAt"]))
-        except (InvalidInput, KeyError, TypeError, ValueError):
-            return None
+    def label(self, path: str) -> str:
+        """The file's name as a mark in the journal calls it."""
+        return f"seen {os.path.relpath(path, self.directory)}"
 
-    def _is_renamed(self, path: str) -> bool:
-        """Does a nugget's file say another name than it has?"""
-        if path == self.graph_path:
+    # --- what they show ---------------------------------------------------------------------
+
+    def shown(self) -> Shown | None:
+        """What the graph's picture shows, if nobody else has touched it. It is painted last, so
+        that says how far all of them are."""
+        shown = self.claimed()
+        with suppress(OSError):
+            status = os.lstat(self.graph_path)
+            ours = self._known.get(self.graph_path) == _signature(status)
+            if shown and (
+                _is_stamped(status, shown) or (ours and self.graph_path not in self._spoilt)
+            ):
+                return shown
+        return None
+
+    def claimed(self) -> Shown | None:
+        """What the graph's file says it shows, whoever wrote it last."""
+        return shown_in(_first_fields(self.graph_path))
+
+    def are_current(self, shown: Shown, nuggets: Collection[str]) -> bool:
+        """Is there nothing to be painted, at this revision with these nuggets?"""
+        return self.shown() == shown and not self.incomplete(nuggets)
+
+    def incomplete(self, nuggets: Collection[str]) -> set[str]:
+        """Those nuggets (by their folded names) without a sound picture, and pictures without a
+        nugget; from what was seen at the last look."""
+        there = {folded(self.name_of(path)) for path in set(self._known) - {self.graph_path}}
+        spoilt = {folded(self.name_of(path)) for path in self._spoilt - {self.graph_path}}
+        return there.symmetric_difference(nuggets) | spoilt
+
+    # --- what others wrote ------------------------------------------------------------------
+
+    def foreign(
+        self,
+        wrote: Callable[[str, Shown], bool],
+        took_in: Callable[[str, os.stat_result], bool],
+    ) -> list[str]:
+        """The files that someone else wrote and nobody took in yet, the graph first.
+
+        `wrote`: is a file that shows this one of our own? `took_in`: is this version of a file
+        one that was taken in before?
+        """
+        found = []
+        there = list(self.paths())
+        for path in set(self._known).difference(there):
+            self._forget(path)
+        for path in there:
+            try:
+                status = os.lstat(path)
+            except FileNotFoundError:
+                continue
+            if self._known.get(path) == _signature(status):
+                continue
+            self._spoilt.discard(path)
+            if not self._is_picture(path, status, wrote):
+                if not took_in(path, status):
+                    found.append(path)
+                    continue
+                self._spoilt.add(path)
+            self._known[path] = _signature(status)
+        return sorted(found, key=self.graph_path.__ne__)
+
+    def _is_picture(
+        self, path: str, status: os.stat_result, wrote: Callable[[str, Shown], bool]
+    ) -> bool:
+        if not stat.S_ISREG(status.st_mode):
             return False
-        return folded(str(_first_fields(path).get("name"))) != folded(self.name_of(path))
+        fields = _first_fields(path)
+        shown = shown_in(fields)
+        if shown is not None:
+            named = path == self.graph_path or (
+                folded(str(fields.get("name"))) == folded(self.name_of(path))
+            )
+            return named and _is_stamped(status, shown) and wrote(path, shown)
+        if _was_torn(path, status):
+            self._spoilt.add(path)
+            return True
+        return False
 
-    # --- painting ---------------------------------------------------------------------------
+    def took_in(self, path: str, status: os.stat_result) -> None:
+        """What this file says is in the journal now; it can be painted again."""
+        self._known[path] = _signature(status)
+        self._spoilt.add(path)
 
-    def paint(
-        self, state: State, shown: Shown, notes: Collection[str] | None, nuggets: Iterable[str]
-    ) -> None:
-        """Bring the files to a revision. `notes`: ids that changed, None for all of them;
-        `nuggets`: folded names of those that changed, came or went."""
-        facts: dict[str, list[MemoryNote]] = {name: [] for name in nuggets}
-        for note in state.notes.values() if facts else ():
-            if note.kind == "fact" and not note.hidden:
-                of_nugget = facts.get(folded(note.nugget_name))
-                if of_nugget is not None:
-                    of_nugget.append(note)
-        for fold, of_nugget in facts.items():
-            config = state.nuggets.get(fold)
-            if config is not None:
-                self._paint_nugget(config, of_nugget, shown)
-        for path in list(self.paths()) if facts else ():
-            fold = folded(self.name_of(path))
-            if fold in facts and path != self.graph_path:
-                self._erase_other(path, state.nuggets.get(fold))
-        self._paint_graph(state, shown, notes)
+    # --- putting them in place --------------------------------------------------------------
 
-    def _erase_other(self, path: str, config: NuggetConfig | None) -> None:
-        """A file of a nugget that is gone, or under another spelling of its name."""
-        right = self._nugget_path(config.name) if config else ""
-        if path == right:
-            return
+    def place(self, path: str, content: Iterable[bytes], shown: Shown) -> None:
+        """Not synced: the journal is what counts, and a picture torn by a power cut shows."""
+        self._refuse_unknown(path)
+        written = replace_file(
+            path,
+            content,
+            durable=False,
+            mtimes_ns=_stamps(shown.saved_at),
+            last_look=lambda: self._refuse_unknown(path),  # painting many notes takes its time
+        )
+        self._forget(path)
+        with suppress(FileNotFoundError):
+            found = _signature(os.lstat(path))
+            if found[:3] == _signature(written)[:3]:  # else someone saved it at once
+                self._known[path] = found
+
+    def remove(self, path: str) -> None:
+        """Unless it was saved since we looked."""
         try:
-            if self._is_known(path) and not (right and os.path.samefile(path, right)):
+            if self._is_known(path):
                 os.unlink(path)
                 self._forget(path)
         except OSError as problem:
             raise unwritable(path, problem) from problem
 
-    def _paint_graph(self, state: State, shown: Shown, changed: Collection[str] | None) -> None:
-        lines = self._old_lines() if changed is not None else {}
-        for note_id in changed or ():
-            note = state.notes.get(note_id)
-            if note is None:
-                lines.pop(note_id, None)
-            else:
-                lines[note_id] = codec.dumps(codec.note_to_json(note)).encode()
-        whole = changed is not None and lines.keys() == state.notes.keys()
-
-        def parts() -> Iterator[bytes]:
-            fields = codec.dumps(state.marks.get(GRAPH_FIELDS, {}))[1:-1]
-            head = _first_line(GRAPH_VERSION, shown)
-            yield f'{head}{"," if fields else ""}{fields},"notes":['.encode()
-            separator = b"\n"
-            for note in state.notes.values():
-                yield separator
-                yield (lines[note.id] if whole else codec.dumps(codec.note_to_json(note)).encode())
-                separator = b",\n"
-            yield b"\n]}\n"
-
-        private_directory(os.path.dirname(self.graph_path))
-        self._place(self.graph_path, parts(), shown)
-
-    def _old_lines(self) -> dict[str, bytes]:
-        """The notes of the picture as it is, undecoded: only what changed is encoded again."""
-        try:
-            with open(self.graph_path, "rb") as file:
-                text = file.read()
-        except OSError:
-            return {}
-        lines = {}
-        for line in text.split(b"\n")[1:-2]:
-            if line.startswith(b'{"id":"'):
-                note_id = line[7 : line.find(b'"', 7)]
-                lines[note_id.decode(errors="replace")] = line.removesuffix(b",")
-        return lines
-
-    def _paint_nugget(self, config: NuggetConfig, facts: list[MemoryNote], shown: Shown) -> None:
-        shape = codec.nugget_to_json(config, facts)
-        lines = ",\n".join(map(codec.dumps, shape.pop("facts")))
-        head = _first_line(NUGGET_VERSION, shown)
-        text = f'{head},{codec.dumps(shape)[1:-1]},"facts":[\n{lines}\n]}}\n'
-        self._place(self._nugget_path(config.name), [text.encode()], shown)
-
-    def _place(self, path: str, content: Iterable[bytes], shown: Shown) -> None:
-        """Not synced: the journal is what counts, and a picture torn by a power cut shows."""
+    def _refuse_unknown(self, path: str) -> None:
         if not self._is_known(path):
             raise StoreBusy(f"{path} was saved by someone just now; it will be taken in first")
-        replace_file(path, content, durable=False, mtime_ns=_stamp(shown.saved_at))
-        self._known[path] = _signature(os.lstat(path))
-        self._spoilt.discard(path)
 
     def _is_known(self, path: str) -> bool:
         try:
@@ -244,19 +195,22 @@ class Pictures:
         self._known.pop(path, None)
         self._spoilt.discard(path)
 
-    def _nugget_path(self, name: str) -> str:
-        return os.path.join(self.directory, name + SUFFIX)
 
-
-def version_of(status: os.stat_result) -> list[int]:
-    """What tells one saved version of a file from the next."""
-    return [status.st_mtime_ns, status.st_size]
-
-
-def _first_line(version: int, shown: Shown) -> str:
+def first_line(version: int, shown: Shown) -> str:
     """Its beginning; `_first_fields` reads it back."""
     head = {"version": version, "revision": shown.revision, "savedAt": shown.saved_at}
     return codec.dumps(head)[:-1]
+
+
+def shown_in(fields: Mapping[str, Any]) -> Shown | None:
+    """What a file says it shows, if it does."""
+    revision, saved_at = fields.get("revision"), fields.get("savedAt")
+    if type(revision) is not int or revision < 1 or not isinstance(saved_at, str):
+        return None
+    try:
+        return Shown(revision, times.normal(saved_at))
+    except InvalidInput:
+        return None
 
 
 def _first_fields(path: str) -> codec.Json:
@@ -270,10 +224,20 @@ def _first_fields(path: str) -> codec.Json:
     return fields
 
 
-def _stamp(moment: str) -> int:
-    """A moment as nanoseconds since the epoch: whole milliseconds, which clocks hardly ever hit."""
+def _stamps(moment: str) -> tuple[int, int]:
+    """The modification times that say "saved at this moment", in nanoseconds since the epoch.
+
+    The moment itself: whole milliseconds, which clocks hardly ever hit. And for a file system
+    that cannot keep them, one that every clock has left behind: no later save can have it.
+    """
     parsed = times.parsed(moment)
-    return int(parsed.timestamp()) * 10**9 + parsed.microsecond // 1000 * 10**6
+    seconds = int(parsed.timestamp())
+    coarse = seconds // _COARSEST * _COARSEST - _COARSEST
+    return seconds * 10**9 + parsed.microsecond // 1000 * 10**6, coarse * 10**9
+
+
+def _is_stamped(status: os.stat_result, shown: Shown) -> bool:
+    return status.st_mtime_ns in _stamps(shown.saved_at)
 
 
 def _was_torn(path: str, status: os.stat_result) -> bool:
@@ -281,6 +245,8 @@ def _was_torn(path: str, status: os.stat_result) -> bool:
     medium. Nobody's edit is lost by painting it again."""
     if status.st_mtime_ns % 10**6:
         return False
+    if not status.st_mtime_ns % 10**9 and time.time_ns() - status.st_mtime_ns < _COARSEST * 10**9:
+        return False  # a coarse clock, and just now: someone may be in the middle of saving it
     try:
         with open(path, "rb") as file:
             return not file.read().strip(b"\0")

@@ -2,7 +2,7 @@
 
 import gc
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 
 from nuggets.errors import StaleWrite
@@ -65,10 +65,15 @@ class Replica:
         place = revision - (self.recent[0].revision if self.recent else revision + 1)
         return self.recent[place].at if 0 <= place < len(self.recent) else None
 
-    def past(self, revision: int) -> tuple[State, str] | None:
-        if revision == self.position.revision:
-            return self.state.copy(), self.position.at
-        return self._journal.state_at(revision)
+    def pasts(self, revisions: Collection[int]) -> dict[int, tuple[State, str]]:
+        """Everything as it was at some revisions, each with its moment, as far as that is kept."""
+        now = self.position.revision
+        found = {now: (self.state.copy(), self.position.at)}
+        if earlier := set(revisions) - found.keys():
+            from nuggets.stores.past import states_at
+
+            found.update(states_at(self._journal, earlier))
+        return found
 
 
 @contextmanager

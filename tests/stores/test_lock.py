@@ -1,0 +1,217 @@
+"""The lock: one at a time, whatever becomes of its holder, and clear words for those who wait."""
+
+import errno
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nuggets.errors import StoreBusy, StoreError
+from nuggets.stores.lock import locked
+
+HOLD = """
+import sys
+from nuggets.stores.lock import locked
+with locked(sys.argv[1], 10):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def holder(path: Path) -> "subprocess.Popen[str]":
+    """A process that holds the lock until its input ends."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(path)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "held\n"
+    return process
+
+
+def end(process: "subprocess.Popen[str]") -> None:
+    process.kill()
+    process.communicate()
+
+
+def test_two_threads_exclude_each_other(tmp_path: Path) -> None:
+    inside: list[int] = []
+    most: list[int] = []
+
+    def work() -> None:
+        for _ in range(20):
+            with locked(str(tmp_path / "lock"), 10):
+                inside.append(1)
+                most.append(len(inside))
+                inside.pop()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert max(most) == 1
+    assert len(most) == 80
+
+
+def test_whoever_waits_in_vain_is_told_who_holds_it(tmp_path: Path) -> None:
+    process = holder(tmp_path / "lock")
+    try:
+        with (
+            pytest.raises(StoreBusy, match=rf"process {process.pid} \(-c.*{tmp_path}"),
+            locked(str(tmp_path / "lock"), 0.05),
+        ):
+            pass
+    finally:
+        end(process)
+
+
+def test_a_stopped_holder_keeps_the_lock_and_a_continued_one_gives_it_back(tmp_path: Path) -> None:
+    process = holder(tmp_path / "lock")
+    try:
+        process.send_signal(signal.SIGSTOP)
+        with pytest.raises(StoreBusy), locked(str(tmp_path / "lock"), 0.1):
+            pass
+        process.send_signal(signal.SIGCONT)
+        process.communicate("")
+        with locked(str(tmp_path / "lock"), 0):
+            pass
+    finally:
+        process.kill()
+
+
+def test_the_lock_of_a_killed_holder_is_free_at_once(tmp_path: Path) -> None:
+    process = holder(tmp_path / "lock")
+    end(process)
+
+    with locked(str(tmp_path / "lock"), 0):
+        pass
+
+
+def test_a_lock_file_taken_away_is_noticed_by_its_holder_and_by_those_who_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lock"
+    with locked(str(path), 10) as still_ours:
+        assert still_ours()
+        path.unlink()
+        assert not still_ours()
+
+    real = fcntl.flock
+    swaps = iter([True, False])
+
+    def swapping(descriptor: int, operation: int) -> None:
+        real(descriptor, operation)
+        if operation & fcntl.LOCK_EX and next(swaps):
+            path.unlink()  # just after it was opened: locking it excludes nobody
+
+    monkeypatch.setattr(fcntl, "flock", swapping)
+    with locked(str(path), 10) as still_ours:
+        assert still_ours()
+
+
+@pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_without_locks_nothing_is_written_and_the_reason_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    def refusing(*arguments: Any) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(fcntl, "flock", refusing)
+    with pytest.raises(StoreError, match="network drive"), locked(str(tmp_path / "lock"), 10):
+        pass
+
+
+def test_a_forked_child_does_not_keep_the_lock(tmp_path: Path) -> None:
+    script = """
+import os, sys, time
+from nuggets.stores.lock import locked
+with locked(sys.argv[1], 10):
+    if os.fork() == 0:
+        sys.stdin.read()  # lives on after its parent
+        os._exit(0)
+    print("forked", flush=True)
+    os._exit(1)  # without letting go
+"""
+    process = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path / "lock")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.wait()
+    try:
+        with locked(str(tmp_path / "lock"), 5):
+            pass
+    finally:
+        process.communicate()
+
+
+def test_opening_and_closing_the_lock_file_elsewhere_does_not_free_it(tmp_path: Path) -> None:
+    """As it would with record locks."""
+    path = tmp_path / "lock"
+    with locked(str(path), 10):
+        path.read_text()
+        with pytest.raises(StoreBusy), locked(str(path), 0):
+            pass
+
+
+def test_whoever_writes_in_a_loop_lets_others_in(tmp_path: Path) -> None:
+    """A holder that takes the lock again at once would starve those who look now and then."""
+    path = str(tmp_path / "lock")
+    got: list[int] = [0, 0]
+    done = threading.Event()
+
+    def work(number: int) -> None:
+        while not done.is_set():
+            with locked(path, 10):
+                got[number] += 1
+                done.wait(0.002)
+            if sum(got) >= 100:
+                done.set()
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert min(got) >= 15
+
+
+@pytest.mark.parametrize("words", [["tool", "caf\udce9"], ["\udcff"], []])
+def test_a_command_line_that_is_no_text_locks_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    """As when a program that was embedded, or called with a name in another encoding, writes."""
+    monkeypatch.setattr(sys, "argv", words)
+    for _ in range(2):
+        with locked(str(tmp_path / "lock"), 0):
+            pass
+
+
+def test_a_lock_that_cannot_even_be_looked_at_leaves_no_file_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*arguments: Any) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    path = str(tmp_path / "lock")
+    with locked(path, 10):
+        before = os.listdir("/proc/self/fd")
+        monkeypatch.setattr(os, "pread", failing)
+        with pytest.raises(StoreBusy, match="another process"), locked(path, 0):
+            pass
+
+        assert os.listdir("/proc/self/fd") == before
