@@ -1,5 +1,6 @@
 """The page in a real browser, on a real socket, with a real shelf behind it."""
 
+import json
 import os
 import re
 import shutil
@@ -160,7 +161,7 @@ def test_notes_are_linked_and_the_link_is_seen_from_both(visit: Visit) -> None:
 
     page.get_by_role("button", name="Link to").click()
     page.get_by_label("Title of the other note").fill("auth mid")
-    page.locator(".choices button").click()
+    page.locator(".choices li").click()
     page.get_by_label("Reason").fill("checks tokens first")
     page.get_by_role("button", name="Link", exact=True).click()
     expect(page.locator(".links")).to_contain_text("checks tokens first")
@@ -170,6 +171,123 @@ def test_notes_are_linked_and_the_link_is_seen_from_both(visit: Visit) -> None:
     page.get_by_role("button", name="Take the link to Deploy pipeline away").click()
     expect(page.locator(".links")).not_to_contain_text("Deploy pipeline")
     assert len(visit.shelf.get_note(auth).links) == 1
+
+
+def test_two_notes_are_merged_by_keys_after_a_look_at_the_result(visit: Visit) -> None:
+    auth, jwt, _ = filled(visit.shelf)
+    visit.see(note=auth)
+    page = visit.page
+    expect(page.get_by_role("heading", name="Auth middleware")).to_be_visible()
+
+    page.keyboard.press("m")
+    expect(page.get_by_role("combobox")).to_be_focused()
+    page.keyboard.type("jwt")
+    page.keyboard.press("Enter")
+    preview = page.get_by_label("Preview")
+    expect(preview).to_contain_text("RS256 signing.")
+    expect(preview).to_contain_text("Uses JWT")
+    assert not visit.shelf.get_note(jwt).hidden
+    page.get_by_role("radio", name="JWT token format").check()
+    expect(page.locator(".preview-title")).to_have_text("JWT token format")
+    page.get_by_role("radio", name="Auth middleware").check()
+    expect(page.locator(".preview-title")).to_have_text("Auth middleware")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".note .markdown")).to_contain_text("RS256 signing.")
+    assert visit.shelf.get_note(jwt).hidden
+    page.locator(".toast").get_by_role("button", name="Undo").click()
+    expect(page.locator(".note .markdown")).not_to_contain_text("RS256 signing.")
+    assert not visit.shelf.get_note(jwt).hidden
+
+
+def test_a_note_is_deleted_after_a_question_and_brought_back(visit: Visit) -> None:
+    auth, *_ = filled(visit.shelf)
+    visit.see(note=auth)
+    page = visit.page
+    page.get_by_role("button", name="More").focus()
+
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    question = page.get_by_role("dialog", name="Delete “Auth middleware”?")
+    expect(question).to_contain_text("1 link")
+    expect(question).to_contain_text("You can undo this")
+    expect(question.get_by_role("button", name="Cancel")).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(question).to_have_count(0)
+    expect(page.get_by_role("button", name="More")).to_be_focused()
+    assert visit.shelf.get_note(auth)
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    question.get_by_role("button", name="Delete").click()
+    expect(page.locator(".panel")).to_have_count(0)
+    expect(page.locator("canvas")).to_have_attribute("data-notes", "3")
+    page.locator(".toast").get_by_role("button", name="Undo").click()
+    expect(page.locator("canvas")).to_have_attribute("data-notes", "4")
+    assert len(visit.shelf.get_note(auth).links) == 1
+
+
+def test_an_erased_note_is_in_no_history(visit: Visit) -> None:
+    *_, deploy = filled(visit.shelf)
+    visit.see(note=deploy)
+    page = visit.page
+
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Erase for good").click()
+    question = page.get_by_role("dialog", name="Erase “Deploy pipeline” for good?")
+    expect(question).to_contain_text("This cannot be undone.")
+    question.get_by_role("button", name="Erase").click()
+    expect(page.locator(".toast")).to_contain_text("Erased.")
+    expect(page.locator(".toast").get_by_role("button", name="Undo")).to_have_count(0)
+    expect(page.locator("canvas")).to_have_attribute("data-notes", "3")
+    page.keyboard.press("5")
+    expect(page.locator(".steps")).to_contain_text("JWT token format")
+    expect(page.locator(".steps")).not_to_contain_text("Deploy pipeline")
+    assert "Deploy pipeline" not in str(visit.shelf.history(limit=99))
+
+
+def test_a_nugget_is_cleared_or_removed_by_its_name_and_both_can_be_undone(visit: Visit) -> None:
+    filled(visit.shelf)
+    visit.see("facts")
+    page = visit.page
+    undo = page.locator(".toast").get_by_role("button", name="Undo").last
+
+    page.get_by_role("button", name="More for project").click()
+    page.get_by_role("menuitem", name="Forget all facts").click()
+    question = page.get_by_role("dialog", name="Forget all facts of “project”?")
+    expect(question).to_contain_text("1 fact will be forgotten. Its notes stay.")
+    question.get_by_role("button", name="Forget all").click()
+    expect(page.get_by_role("tab", name=re.compile("project"))).to_contain_text("0 facts · 2 notes")
+    undo.click()
+    expect(page.get_by_role("tab", name=re.compile("project"))).to_contain_text("1 fact · 2 notes")
+    page.get_by_role("button", name="More for project").click()
+    page.get_by_role("menuitem", name="Remove nugget").click()
+    question = page.get_by_role("dialog", name="Remove “project”?")
+    expect(question).to_contain_text("1 fact, 2 notes")
+    question.get_by_role("button", name="Remove").click()
+    expect(page.get_by_role("tab")).to_have_count(1)
+    assert not visit.shelf.has("project")
+    undo.click()
+    expect(page.get_by_role("tab")).to_have_count(2)
+    assert len(visit.shelf.list_notes(nugget="project")) == 3
+
+
+def test_undo_takes_back_what_was_done_here_not_what_others_wrote_since(
+    visit: Visit, tmp_path: Path
+) -> None:
+    auth, *_ = filled(visit.shelf)
+    visit.see(note=auth)
+    page = visit.page
+
+    page.get_by_role("button", name="Archive").click()
+    undo = page.locator(".toast").get_by_role("button", name="Undo")
+    expect(undo).to_be_visible()
+    run(str(tmp_path / "shelf"), "note", "add", "project", "From the terminal", "stays")
+    undo.click()
+    expect(page.locator(".crumbs")).not_to_contain_text("archived")
+
+    assert not visit.shelf.get_note(auth).hidden
+    assert visit.shelf.get_note("From the terminal").content == "stays"
 
 
 def test_search_finds_as_you_type_explains_and_lights_up_the_graph(visit: Visit) -> None:
@@ -200,7 +318,8 @@ def test_a_note_of_the_graph_opens_when_it_is_clicked(visit: Visit) -> None:
 
     box = page.locator("canvas").bounding_box()
     assert box is not None
-    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    above = 30  # the middle: the legend below has its room
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2 - above)
     expect(page.locator(".tip")).to_contain_text("Alone in the middle")
     page.mouse.down()
     page.mouse.up()
@@ -264,8 +383,16 @@ def test_promotion_and_activity_are_shown(visit: Visit) -> None:
     expect(visit.page.locator(".promotions")).to_contain_text("test cmd")
     expect(visit.page.locator(".dots i.on")).to_have_count(2)
 
+    visit.shelf.create_note("project", "Later", "so that the recalls are taken in")
     visit.see("activity")
-    expect(visit.page.locator(".plot rect").first).to_be_visible()
+    expect(visit.page.locator(".plot rect.recalled")).to_have_count(1)
+    expect(visit.page.locator(".plot rect:not(.recalled)").first).to_be_visible()
+    expect(visit.page.locator(".card")).to_contain_text(
+        ["written by page", "Recalls by session", "Steps"]
+    )
+    expect(visit.page.locator(".sheet .chips")).to_contain_text("2 recalls of 1 note in 2 sessions")
+    expect(visit.page.locator(".sessions li")).to_have_count(2)
+    expect(visit.page.locator(".sessions li").first).to_contain_text("test cmd")
     expect(visit.page.locator(".steps")).to_contain_text("Deploy pipeline")
 
 
@@ -287,22 +414,44 @@ def test_hostile_content_stays_text(visit: Visit) -> None:
     assert page.evaluate("window.hacked") is None
 
 
-def test_a_title_of_a_hundred_thousand_signs_leaves_the_page_in_shape(visit: Visit) -> None:
-    note = visit.shelf.create_note("project", "title", "text")
-
+def test_what_a_hand_wrote_into_the_file_leaves_the_page_in_shape(
+    visit: Visit, tmp_path: Path
+) -> None:
+    """The shelf limits titles; whoever edits graph.json does not."""
+    auth, jwt, _ = filled(visit.shelf)
+    visit.see(note=auth)
     page = visit.page
-    long = "W" * 100_000
-    page.route("**/api/graph", lambda route: _retitled(route, long))
-    page.route(f"**/api/notes/{note.id}", lambda route: _retitled(route, long))
-    visit.see(note=note.id)
+    expect(page.locator(".note h1")).to_have_text("Auth middleware")
+    evil = HOSTILE[1]
+    long = evil + "W" * 100_000
+    run(str(tmp_path / "shelf"), "remember", "project", "port", "80")  # and paints the files
+    _edit_by_hand(tmp_path / "shelf", auth, title=long, tags=[evil * 900], subject=evil * 900)
 
     expect(page.locator(".note h1")).to_have_text(long)
-    assert _overflow(page) == 0
+    for size in ({"width": 1280, "height": 800}, {"width": 390, "height": 844}):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        for view in ("graph", "facts", "reflection", "memory", "activity"):
+            visit.see(view)
+            expect(page.locator("main h1").first).to_be_attached()
+            assert _overflow(page) == 0, (view, size)
+    visit.see(note=jwt)
+    expect(page.locator(".links")).to_contain_text("<img src=x")
+    assert page.locator(".note :is(script, img, iframe)").count() == 0
+    visit.see(note=auth)
+    expect(page.locator(".note h1")).to_have_text(long)
+    page.keyboard.press("e")
+    page.get_by_label("Title").fill("Auth again")
+    page.get_by_label("Tags").fill("auth")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".note h1")).to_have_text("Auth again")
+    assert page.evaluate("window.hacked") is None
 
 
-def _retitled(route: Any, title: str) -> None:
-    answer = route.fetch()
-    route.fulfill(response=answer, body=answer.text().replace(':"title"', f':"{title}"'))
+def _edit_by_hand(shelf: Path, note_id: str, **changes: Any) -> None:
+    path = shelf / "graph" / "graph.json"
+    graph = json.loads(path.read_text())
+    next(note for note in graph["notes"] if note["id"] == note_id).update(changes)
+    path.write_text(json.dumps(graph))
 
 
 def _overflow(page: Page) -> int:
@@ -377,3 +526,29 @@ def test_light_and_dark_follow_the_system_or_the_visitor(visit: Visit) -> None:
     assert page.evaluate(ground) == dark
     page.reload()
     expect(page.get_by_role("button", name="Colours: dark")).to_be_visible()
+
+
+def test_every_control_has_a_name_and_every_view_a_heading(visit: Visit) -> None:
+    auth, *_ = filled(visit.shelf)
+    page = visit.page
+    nameless = """all => all.filter(one => one.checkVisibility() && !(one.ariaLabel
+        || one.labels?.length || one.innerText?.trim())).map(one => one.outerHTML)"""
+    for view in ("graph", "facts", "reflection", "memory", "activity"):
+        visit.see(view, auth)
+        expect(page.locator("main h1").first).to_be_attached()
+        expect(page.locator(".note h1")).to_be_visible()
+        controls = page.locator("button, input, select, textarea, canvas, a[href]")
+
+        assert controls.evaluate_all(nameless) == [], view
+
+
+def test_a_visitor_who_wants_no_motion_sees_none(visit: Visit) -> None:
+    filled(visit.shelf)
+    page = visit.page
+    page.emulate_media(reduced_motion="reduce")
+    visit.see()
+    page.locator("html[data-graph=settled]").wait_for()
+    page.locator(".entry").first.click()
+    expect(page.locator(".note h1")).to_be_visible()
+
+    assert page.evaluate("document.getAnimations().length") == 0

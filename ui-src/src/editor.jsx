@@ -1,8 +1,8 @@
 // Writing: a new note, or an old one in a way that overwrites nobody.
 import { useState } from "preact/hooks";
 import { api } from "./api.js";
-import { focusOnce } from "./parts.jsx";
-import { attempt, nuggets, open, say } from "./state.js";
+import { focusAtStart, focusOnce } from "./parts.jsx";
+import { attempt, nuggets, open, say, sayDone } from "./state.js";
 import { ownTags, short } from "./words.js";
 
 const SCOPES = ["user", "project", "shared", "self", "session"];
@@ -27,7 +27,7 @@ export function Editor({ note, news, onDone }) {
     if (own.join() !== ownTags(note).join()) changes.tags = own;
     try {
       onDone(await api.edit(note.id, changes));
-      say("Saved.", { action: { label: "Undo", run: () => attempt(() => api.undo(), "Undone.") } });
+      sayDone("Saved.");
     } catch (problem) {
       if (problem.status === 409) {
         const current = await api.note(note.id).catch(() => null);
@@ -67,7 +67,7 @@ export function Editor({ note, news, onDone }) {
       {news && !theirs && <p class="hint" role="status">This note has just been changed elsewhere. You will be asked before anything is overwritten.</p>}
       <label>{note.kind === "fact" ? "Key" : "Title"}<input value={draft.title} onInput={set("title")} required maxLength={512} dir="auto" /></label>
       <label>{note.kind === "fact" ? "Value" : "Content"}
-        <textarea value={draft.content} onInput={set("content")} rows={12} dir="auto" ref={focusOnce} />
+        <textarea value={draft.content} onInput={set("content")} rows={12} dir="auto" ref={focusAtStart} />
       </label>
       <label>Tags<input value={draft.tags} onInput={set("tags")} placeholder="comma, separated" /></label>
       <div class="fields">

@@ -1,33 +1,65 @@
 // Facts by nugget: how full each is, what it knows, and what it answers.
 import { useEffect, useState } from "preact/hooks";
 import { api } from "./api.js";
+import { Menu } from "./asking.jsx";
 import { Icon } from "./icons.jsx";
 import { Gauge, Measure, NoteLink, useFresh } from "./parts.jsx";
-import { attempt, say, statuses } from "./state.js";
-import { count } from "./words.js";
+import { attempt, nodes, question, say, statuses } from "./state.js";
+import { count, short } from "./words.js";
 
 const WAIT_MS = 120;
 
 export function FactsView() {
   const [name, setName] = useState(null);
-  const chosen = statuses.value.find((s) => s.name === name) ?? [...statuses.value].sort((a, b) => b.fact_count - a.fact_count)[0];
+  const all = statuses.value;
+  const chosen = all.find((s) => s.name === name) ?? [...all].sort((a, b) => b.fact_count - a.fact_count)[0];
+  const key = (event) => {
+    const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!move) return;
+    event.preventDefault();
+    const next = (all.indexOf(chosen) + move + all.length) % all.length;
+    setName(all[next].name);
+    event.currentTarget.children[next].focus();
+  };
   return (
     <section class="sheet" aria-label="Facts">
       <header class="sheet-head"><h1>Facts</h1><p class="muted">Short keys and their values, answered from a superposition of vectors.</p></header>
-      <RecallBox nugget={null} />
-      {statuses.value.length === 0 ? <p class="nothing muted">No nugget yet. The first fact makes one.</p> : (
-        <div class="gauges" role="tablist" aria-label="Nuggets">
-          {statuses.value.map((status) => (
-            <button type="button" role="tab" key={status.name} class="gauge-card" aria-selected={status.name === chosen?.name} onClick={() => setName(status.name)}>
+      <RecallBox />
+      {all.length === 0 ? <p class="nothing muted">No nugget yet. The first fact makes one.</p> : (
+        <div class="gauges" role="tablist" aria-label="Nuggets" onKeyDown={key}>
+          {all.map((status) => (
+            <button type="button" role="tab" key={status.name} class="gauge-card" aria-selected={status === chosen} aria-controls="nugget" tabIndex={status === chosen ? 0 : -1} onClick={() => setName(status.name)}>
               <Gauge used={status.fact_count} total={status.capacity} percentage={status.capacity_used_pct} warning={status.capacity_warning} />
-              <span><b><bdi>{status.name}</bdi></b><span class="muted">{count(status.fact_count, "fact")} · {count(status.note_count, "note")}</span>
+              <span><b><bdi>{status.name}</bdi></b><span class="muted"><span>{count(status.fact_count, "fact")} ·</span> <span>{count(status.note_count, "note")}</span></span>
                 {status.capacity_warning && <span class="warning">{status.capacity_warning}</span>}</span>
             </button>
           ))}
         </div>
       )}
-      <FactTable key={chosen?.name} nugget={chosen?.name} />
+      <div id="nugget" class="card" role={chosen && "tabpanel"} aria-label={chosen?.name}>
+        {chosen && <NuggetHead status={chosen} />}
+        <FactTable key={chosen?.name} nugget={chosen?.name} />
+      </div>
     </section>
+  );
+}
+
+function NuggetHead({ status }) {
+  const facts = count(status.fact_count, "fact");
+  const archived = [...nodes.value.values()].filter((node) => node.nugget === status.name && node.hidden).length;
+  const clear = () => (question.value = { title: `Forget all facts of “${status.name}”?`, yes: "Forget all",
+    text: `${facts} will be forgotten. Its notes stay.`, run: () => attempt(() => api.clearNugget(status.name), "Forgotten.") });
+  const remove = () => (question.value = { title: `Remove “${status.name}”?`, yes: "Remove",
+    text: `Everything in it goes: ${facts}, ${count(status.note_count, "note")}${archived ? ` and ${archived} archived` : ""}, with their links.`,
+    run: () => attempt(() => api.removeNugget(status.name), "Removed.") });
+  return (
+    <div class="card-head">
+      <h2><bdi>{status.name}</bdi></h2>
+      <Menu label={`More for ${status.name}`} items={[
+        { label: "Forget all facts…", icon: "erase", danger: true, disabled: !status.fact_count, run: clear },
+        { label: "Remove nugget…", icon: "trash", danger: true, run: remove },
+      ]} />
+    </div>
   );
 }
 
@@ -48,9 +80,9 @@ function RecallBox() {
   }, [text]);
   return (
     <div class="recall card">
-      <label class="search"><Icon name="search" /><input type="search" value={text} placeholder="Ask for a key, part of it, or a misspelling" aria-label="Recall" spellcheck={false} maxLength={2000} onInput={(event) => setText(event.target.value)} /></label>
-      {result && (result.found ? (
-        <div class="answer" aria-live="polite">
+      <label class="search"><Icon name="search" /><input type="search" value={text} placeholder="Ask for a key, even misspelt" aria-label="Recall" spellcheck={false} maxLength={2000} onInput={(event) => setText(event.target.value)} /></label>
+      <div aria-live="polite">{result && (result.found ? (
+        <div class="answer">
           <p class="answer-text" dir="auto"><bdi>{result.answer}</bdi></p>
           <p class="muted"><NoteLink id={result.noteId} title={result.key} /> in <bdi>{result.nugget}</bdi> <span class={`chip match-${result.match}`}>{result.match}</span></p>
           <div class="measures">
@@ -59,7 +91,16 @@ function RecallBox() {
             <Measure name="margin" share={result.margin} title="Distance to the second candidate" />
           </div>
         </div>
-      ) : <p class="muted answer" aria-live="polite">No fact answers to that, and none is made up.</p>)}
+      ) : <Unanswered notes={result.notes ?? []} />)}</div>
+    </div>
+  );
+}
+
+function Unanswered({ notes }) {
+  return (
+    <div class="answer">
+      <p class="muted">No fact answers to that, and none is made up.{notes.length > 0 && " Notes that may:"}</p>
+      {notes.length > 0 && <p class="session-notes">{notes.map(({ note }) => <NoteLink key={note.id} id={note.id} title={note.title} />)}</p>}
     </div>
   );
 }
@@ -73,7 +114,7 @@ function FactTable({ nugget }) {
     if (made) setDraft({ ...draft, key: "", value: "" });
   };
   return (
-    <div class="card">
+    <>
       <form class="fact-form" onSubmit={add}>
         {!nugget && <input value={draft.nugget} aria-label="Nugget" onInput={(e) => setDraft({ ...draft, nugget: e.target.value })} required />}
         <input value={draft.key} placeholder="key, such as test cmd" aria-label="Key" required maxLength={512} onInput={(e) => setDraft({ ...draft, key: e.target.value })} />
@@ -89,12 +130,12 @@ function FactTable({ nugget }) {
                 <td><NoteLink id={fact.id} title={fact.title} /></td>
                 <td class="value" dir="auto"><bdi>{fact.content}</bdi></td>
                 <td class="number">{fact.hits}</td>
-                <td><button type="button" class="icon-button small" aria-label={`Forget ${fact.title}`} title="Forget" onClick={() => attempt(() => api.forget(fact.id), "Forgotten.")}><Icon name="close" /></button></td>
+                <td class="action"><button type="button" class="icon-button small" aria-label={`Forget ${short(fact.title)}`} title="Forget" onClick={() => attempt(() => api.remove(fact.id), "Forgotten.")}><Icon name="close" /></button></td>
               </tr>
             ))}
           </tbody>
         </table>
       ) : <p class="nothing muted">No facts here yet.</p>}
-    </div>
+    </>
   );
 }

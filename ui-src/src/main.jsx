@@ -2,6 +2,7 @@
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { ActivityView } from "./activity.jsx";
+import { Question } from "./asking.jsx";
 import { FactsView } from "./facts.jsx";
 import { GraphView } from "./graph/view.jsx";
 import { Icon } from "./icons.jsx";
@@ -9,7 +10,7 @@ import { MemoryView } from "./memory.jsx";
 import { NotePanel } from "./note.jsx";
 import { ReflectionView } from "./reflection.jsx";
 import { Finder } from "./search.jsx";
-import { dismiss, follow, live, load, open, query, say, selected, setTheme, show, theme, toasts, view } from "./state.js";
+import { dismiss, focused, follow, live, load, open, query, question, say, selected, setTheme, show, theme, toasts, view } from "./state.js";
 
 const VIEWS = [
   ["graph", "Graph"],
@@ -24,7 +25,7 @@ function Page() {
   const input = useRef(null);
   useEffect(() => {
     const key = (event) => {
-      if (event.target.closest("input, textarea, select")) return;
+      if (question.value || event.target.closest("input, textarea, select")) return;
       const number = Number(event.key);
       if (event.key === "/" || ((event.ctrlKey || event.metaKey) && event.key === "k")) {
         event.preventDefault();
@@ -43,7 +44,7 @@ function Page() {
   }, []);
   const Sheet = SHEETS[view.value];
   return (
-    <div class={`frame view-${view.value} ${selected.value ? "with-panel" : ""} ${query.value ? "asking" : ""}`}>
+    <div class={`frame view-${view.value} ${selected.value ? "with-panel" : ""} ${focused.value && view.value === "graph" ? "focusing" : ""} ${query.value ? "asking" : ""}`}>
       <header class="top">
         <a class="brand" href="#/graph" onClick={(event) => { event.preventDefault(); show("graph"); }}><img src="icon.svg" alt="" width="22" height="22" /> Nuggets</a>
         <nav aria-label="Views">
@@ -63,6 +64,7 @@ function Page() {
       </main>
       <NotePanel />
       <Toasts />
+      <Question />
     </div>
   );
 }

@@ -56,7 +56,8 @@ function Entries({ list }) {
       {list.map((entry) => (
         <li key={entry.noteId}>
           <Dots hits={entry.hits} />
-          <div><NoteLink id={entry.noteId} title={entry.title} /><p class="muted small">{entry.outcome && entry.outcome !== "out" && <span class={`chip outcome-${entry.outcome.replace(" ", "-")}`}>{entry.outcome === "new" ? "next to be written" : entry.outcome}</span>} <bdi>{entry.reason}</bdi></p></div>
+          <div><NoteLink id={entry.noteId} title={entry.title} /> <span class="muted small"><bdi>{nodes.value.get(entry.noteId)?.nugget}</bdi></span>
+            {entry.outcome !== "kept" && <p class="muted small">{entry.outcome && entry.outcome !== "out" && <span class={`chip outcome-${entry.outcome.replace(" ", "-")}`}>{entry.outcome === "new" ? "next to be written" : entry.outcome}</span>} <bdi>{entry.reason}</bdi></p>}</div>
         </li>
       ))}
     </ul>

@@ -1,25 +1,28 @@
 // One note: read it, see what it is linked to and what became of it.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api } from "./api.js";
+import { Menu } from "./asking.jsx";
 import { Editor, NewNote } from "./editor.jsx";
 import { Icon } from "./icons.jsx";
 import { Markdown } from "./markdown.jsx";
-import { focusOnce, NoteLink, Step, undoneSteps, When } from "./parts.jsx";
-import { attempt, focused, nodes, open, revision, say, selected, steps, titleOf } from "./state.js";
-import { ownTags, percent, short } from "./words.js";
+import { MergeForm } from "./merge.jsx";
+import { NoteLink, Step, undoneSteps, When } from "./parts.jsx";
+import { NotePicker } from "./picker.jsx";
+import { attempt, focused, nodes, open, question, revision, say, sayDone, selected, steps, titleOf } from "./state.js";
+import { count, LINE, ownTags, percent, short } from "./words.js";
 
 export function NotePanel() {
   const id = selected.value;
   const [note, setNote] = useState(null);
   const [problem, setProblem] = useState("");
-  const [editing, setEditing] = useState(false);
+  const [doing, setDoing] = useState("reading"); // reading | editing | merging
   const [news, setNews] = useState(false); // the note changed while it was being edited
   const panel = useRef(null);
   const writing = useRef(false);
-  writing.current = editing;
+  writing.current = doing === "editing" && note?.id === id;
 
-  useEffect(() => {
-    setEditing(false);
+  useLayoutEffect(() => {
+    setDoing("reading");
     setNews(false);
     setNote((old) => (old?.id === id ? old : null));
     setProblem("");
@@ -33,20 +36,60 @@ export function NotePanel() {
       return undefined;
     }
     let wanted = true;
-    api.note(id).then((found) => wanted && setNote(found), (failure) => wanted && (setNote(null), setProblem(failure.message)));
+    api.note(id).then((found) => wanted && (setNote(found), setProblem("")), (failure) => wanted && (setNote(null), setProblem(failure.message)));
     return () => (wanted = false);
   }, [id, version]);
+  useGivenBack(Boolean(id));
+  useLayoutEffect(() => {
+    if (!id || id === "new" || doing !== "reading") return undefined;
+    const key = (event) => {
+      if (question.value || event.target.closest("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "f") focused.value = !focused.value;
+      const start = { e: "editing", m: version?.hidden ? null : "merging" }[event.key];
+      if (!start) return;
+      event.preventDefault();
+      setDoing(start); // once the note is there
+    };
+    addEventListener("keydown", key);
+    return () => removeEventListener("keydown", key);
+  }, [id, doing, version]);
 
   if (!id) return null;
   const close = () => open(null);
+  const read = (saved) => {
+    setDoing("reading");
+    setNews(false);
+    if (saved) setNote(saved);
+    else api.note(id).then(setNote, () => {});
+  };
   return (
     <aside class="panel" ref={panel} aria-label={id === "new" ? "New note" : "Note"}
-      onKeyDown={(event) => event.key === "Escape" && !editing && id !== "new" && close()}>
+      onKeyDown={(event) => event.key === "Escape" && doing === "reading" && id !== "new" && close()}>
       {id === "new" ? <NewNote onClose={close} />
-        : editing && note ? <Editor note={note} news={news} onDone={(saved) => { setEditing(false); setNews(false); if (saved) setNote(saved); else api.note(id).then(setNote, () => {}); }} />
-          : note ? <Reader note={note} onEdit={() => setEditing(true)} onClose={close} />
-            : problem ? <div class="panel-head"><p class="muted">{problem}</p><Close onClick={close} /></div> : <div class="panel-head"><Close onClick={close} /></div>}
+        : note?.id !== id ? <Coming title={version?.title ?? ""} problem={problem} onClose={close} />
+          : doing === "editing" ? <Editor note={note} news={news} onDone={read} />
+            : doing === "merging" ? <MergeForm note={note} onDone={() => read(null)} />
+              : <Reader note={note} onDo={setDoing} onClose={close} />}
     </aside>
+  );
+}
+
+// Whoever closes the panel goes on where they were before it opened.
+function useGivenBack(isOpen) {
+  const before = useRef(null);
+  useEffect(() => {
+    if (isOpen) before.current = document.activeElement;
+    else if (document.activeElement === document.body) before.current?.focus?.();
+  }, [isOpen]);
+}
+
+// Until the note is there, what the graph knows of it; or why it never will be.
+function Coming({ title, problem, onClose }) {
+  return (
+    <article class="note">
+      <header class="panel-head"><div class="crumbs muted" role="status">{problem}</div><div class="tools"><Close onClick={onClose} /></div></header>
+      {!problem && <h1 dir="auto"><bdi>{short(title, 2000)}</bdi></h1>}
+    </article>
   );
 }
 
@@ -54,36 +97,41 @@ function Close({ onClick }) {
   return <button type="button" class="icon-button" aria-label="Close" title="Close (Esc)" onClick={onClick}><Icon name="close" /></button>;
 }
 
-function Reader({ note, onEdit, onClose }) {
+function Reader({ note, onDo, onClose }) {
   const archive = () => attempt(() => (note.hidden ? api.restore(note.id) : api.archive(note.id)), note.hidden ? "Back in sight." : "Archived.");
-  useEffect(() => {
-    const key = (event) => {
-      if (event.target.closest("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.key === "e") {
-        event.preventDefault();
-        onEdit();
-      }
-      if (event.key === "f") focused.value = !focused.value;
-    };
-    addEventListener("keydown", key);
-    return () => removeEventListener("keydown", key);
-  }, [note.id]);
+  const gone = async (act, done) => {
+    if (await attempt(act, done)) onClose();
+  };
+  const name = `“${short(note.title, 80)}”`;
+  const remove = () => (question.value = { title: `Delete ${name}?`, yes: "Delete", run: () => gone(() => api.remove(note.id), "Deleted."),
+    text: `It goes from the graph${note.links.length ? `, and with it ${count(note.links.length, "link")}` : ""}. The history keeps it.` });
+  const purge = () => (question.value = { title: `Erase ${name} for good?`, yes: "Erase", final: true,
+    run: () => gone(async () => (await api.purge(note.id), say("Erased."), true)),
+    text: "It goes from the graph, from the whole history, and from MEMORY.md. Nobody can bring it back." });
   return (
     <article class={note.hidden ? "note archived" : "note"}>
       <header class="panel-head">
         <div class="crumbs muted"><bdi>{note.nuggetName}</bdi> · {note.kind}{note.hidden && <b> · archived</b>}</div>
         <div class="tools">
-          <button type="button" class="icon-button" aria-label="Edit" title="Edit (E)" onClick={onEdit}><Icon name="edit" /></button>
+          <button type="button" class="icon-button in-graph" aria-label="Show its neighbourhood" title="Only its neighbourhood in the graph (F)" aria-pressed={focused.value} onClick={() => (focused.value = !focused.value)}><Icon name="focus" /></button>
+          <button type="button" class="icon-button" aria-label="Edit" title="Edit (E)" onClick={() => onDo("editing")}><Icon name="edit" /></button>
           <button type="button" class="icon-button" aria-label={note.hidden ? "Restore" : "Archive"} title={note.hidden ? "Bring back" : "Archive; nothing is lost"} onClick={archive}><Icon name={note.hidden ? "restore" : "archive"} /></button>
+          <Menu label="More" items={[
+            { label: "Merge with…", icon: "merge", disabled: note.hidden, run: () => onDo("merging") },
+            { label: "Delete…", icon: "trash", danger: true, run: remove },
+            { label: "Erase for good…", icon: "erase", danger: true, run: purge },
+          ]} />
           <Close onClick={onClose} />
         </div>
       </header>
       <h1 dir="auto"><bdi>{note.title}</bdi></h1>
-      <div dir="auto"><Markdown text={note.content} /></div>
-      <ul class="tags" aria-label="Tags">{ownTags(note).map((tag) => <li key={tag}><bdi>{tag}</bdi></li>)}</ul>
-      <Links note={note} />
-      <Metadata note={note} />
-      <History note={note} />
+      <div class="note-body">
+        <div dir="auto"><Markdown text={note.content} /></div>
+        <ul class="tags" aria-label="Tags">{ownTags(note).map((tag) => <li key={tag}><bdi>{short(tag, LINE)}</bdi></li>)}</ul>
+        <Links note={note} />
+        <Metadata note={note} />
+        <History note={note} />
+      </div>
     </article>
   );
 }
@@ -101,7 +149,7 @@ function Links({ note }) {
         {note.links.map((link) => (
           <li key={`${link.to} ${link.reason}`}>
             <NoteLink id={link.to} />
-            <span class="muted"><bdi>{link.reason}</bdi></span>
+            <span class="muted"><bdi>{short(link.reason, LINE)}</bdi></span>
             <button type="button" class="icon-button small" aria-label={`Take the link to ${short(titleOf(link.to), 40)} away`} title="Take this link away"
               onClick={() => attempt(() => api.unlink(note.id, link.to, link.reason), "Link taken away.")}><Icon name="close" /></button>
           </li>
@@ -112,30 +160,21 @@ function Links({ note }) {
 }
 
 function LinkForm({ note, onDone }) {
-  const [text, setText] = useState("");
   const [reason, setReason] = useState("");
   const [target, setTarget] = useState(null);
-  const choices = text.trim() && !target
-    ? [...nodes.value.values()].filter((n) => n.id !== note.id && !n.hidden && n.title.toLowerCase().includes(text.trim().toLowerCase())).slice(0, 6)
-    : [];
   const save = async (event) => {
     event.preventDefault();
-    const other = target ?? choices[0];
-    if (!other) return say("Choose a note to link to.", { tone: "bad" });
-    const done = await attempt(() => api.link(note.id, other.id, reason.trim()));
+    if (!target) return say("Choose a note to link to.", { tone: "bad" });
+    const done = await attempt(() => api.link(note.id, target.id, reason.trim()));
     if (!done) return undefined;
-    say(done.added ? "Linked." : "They were linked so already.");
+    if (done.added) sayDone("Linked.");
+    else say("They were linked so already.");
     return onDone();
   };
   return (
     <form class="link-form" onSubmit={save} onKeyDown={(event) => event.key === "Escape" && (event.stopPropagation(), onDone())}>
-      <input value={target ? target.title : text} placeholder="Title of the other note" aria-label="Title of the other note"
-        ref={focusOnce}
-        onInput={(event) => { setTarget(null); setText(event.target.value); }} />
-      {choices.length > 0 && (
-        <ul class="choices">{choices.map((n) => <li key={n.id}><button type="button" onClick={() => setTarget(n)}><bdi>{short(n.title, 80)}</bdi> <span class="muted">{n.nugget}</span></button></li>)}</ul>
-      )}
-      <input value={reason} placeholder="How are they related?" aria-label="Reason" maxLength={512} onInput={(event) => setReason(event.target.value)} />
+      <NotePicker not={note.id} chosen={target} onChoose={setTarget} />
+      <input value={reason} placeholder="How are they related?" aria-label="Reason" maxLength={512} dir="auto" onInput={(event) => setReason(event.target.value)} />
       <div class="row"><button type="submit" class="primary small">Link</button><button type="button" class="quiet small" onClick={onDone}>Cancel</button></div>
     </form>
   );
@@ -143,9 +182,9 @@ function LinkForm({ note, onDone }) {
 
 function Metadata({ note }) {
   const rows = [
-    ["Scope", note.scope], ["Type", note.type], ["About", note.subject], ["Source", note.source.replaceAll("_", " ")],
+    ["Scope", note.scope], ["Type", note.type], ["About", short(note.subject, LINE)], ["Source", note.source.replaceAll("_", " ")],
     ["Confidence", percent(note.confidence)], ["Stability", note.stability],
-    ["Recalled", note.hits ? `in ${note.hits} session${note.hits === 1 ? "" : "s"}` : "never"],
+    ["Recalled", note.hits ? `in ${count(note.hits, "session")}` : "never"],
     ["Last seen", <When at={note.lastAccessedAt} />], ["Changed", <When at={note.updatedAt} />], ["Created", <When at={note.createdAt} />],
     ["Id", <code>{note.id}</code>],
   ];

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { attempt, open, steps, titleOf } from "./state.js";
 import { api } from "./api.js";
 import { Icon } from "./icons.jsx";
-import { actionName, ago, count, moment, percent } from "./words.js";
+import { actionName, ago, count, LINE, moment, percent, short } from "./words.js";
 
 export function Command({ text }) {
   const [copied, setCopied] = useState(false);
@@ -57,7 +57,7 @@ export function Gauge({ used, total, percentage, warning }) {
 }
 
 export function NoteLink({ id, title }) {
-  return <button type="button" class="note-link" onClick={() => open(id)}><bdi>{title ?? titleOf(id)}</bdi></button>;
+  return <button type="button" class="note-link" onClick={() => open(id)}><bdi>{short(title ?? titleOf(id), LINE)}</bdi></button>;
 }
 
 // Loads again whenever something changed anywhere.
@@ -81,6 +81,12 @@ export function focusOnce(element) {
   element.focus();
 }
 
+export function focusAtStart(element) {
+  if (!element || element.dataset.seen) return;
+  element.setSelectionRange(0, 0);
+  focusOnce(element);
+}
+
 const SHOWN = 6;
 
 // One step of the history: what, who, when, the notes it changed, and the way back.
@@ -90,16 +96,15 @@ export function Step({ step, undone, brief = false }) {
   return (
     <li class={`step ${undone ? "undone" : ""}`}>
       <div class="step-head">
-        <b>{actionName(step.action)}</b>
-        <span class="muted">{step.client && `by ${step.client} · `}<When at={step.at} /></span>
+        <div><b>{actionName(step.action)}</b> <span class="muted">{step.client && <>by <bdi>{step.client}</bdi> · </>}<When at={step.at} />{brief && step.noteCount > 2 && ` · ${count(step.noteCount, "note")}`}</span></div>
         {undone ? <span class="chip">undone</span> : (
-          <button type="button" class="quiet small" onClick={() => attempt(() => api.undo(step.revision), "Undone.")}><Icon name="undo" /> Undo</button>
+          <button type="button" class="quiet small" title={step.noteCount > 1 ? `Takes the whole step back: ${count(step.noteCount, "note")}` : "Takes this step back"} onClick={() => attempt(() => api.undo(step.revision), "Undone.")}><Icon name="undo" /> Undo</button>
         )}
       </div>
       <ul class="differences">
         {entries.map((entry) => <Difference key={entry.id} entry={entry} brief={brief} />)}
       </ul>
-      {step.noteCount > entries.length && (
+      {!brief && step.noteCount > entries.length && (
         all || step.notes.length <= SHOWN ? <p class="muted small">and {count(step.noteCount - entries.length, "more note", "more notes")}</p>
           : <button type="button" class="quiet small" onClick={() => setAll(true)}>Show all {step.noteCount}</button>
       )}
@@ -114,7 +119,7 @@ function Difference({ entry: { id, before, after }, brief }) {
     <li class="difference">
       <span class="sign" aria-hidden="true">{sign}</span>
       <div>
-        {!brief && (after ? <NoteLink id={id} title={note.title} /> : <bdi>{note.title}</bdi>)}
+        {!brief && (after ? <NoteLink id={id} title={note.title} /> : <bdi>{short(note.title, LINE)}</bdi>)}
         <Changed before={before} after={after} />
       </div>
     </li>
@@ -133,18 +138,17 @@ function Changed({ before, after }) {
       </>
     );
   }
-  return <p class="line muted">{fields(before, after)}</p>;
+  return <p class="line muted">{firstLine(fields(before, after))}</p>;
 }
 
 function firstLine(text) {
-  const line = text.trim().split("\n")[0];
-  return line.length > 160 ? `${line.slice(0, 159)}…` : line;
+  return short(text.trim().split("\n")[0], LINE);
 }
 
 function lineDifference(before, after) {
   const old = before.split("\n"), now = after.split("\n");
   const olds = new Set(old), nows = new Set(now);
-  const cut = (line) => (line.length > 160 ? `${line.slice(0, 159)}…` : line);
+  const cut = (line) => short(line, LINE);
   return [old.filter((l) => l.trim() && !nows.has(l)).map(cut), now.filter((l) => l.trim() && !olds.has(l)).map(cut)];
 }
 

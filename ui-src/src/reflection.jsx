@@ -7,6 +7,9 @@ import { count } from "./words.js";
 
 const KINDS = { rewrite: "tidy up", merge: "merge", hide: "archive", tag: "tag", link: "link" };
 
+// Where a title follows, the id in front of it says nothing to a person.
+const withoutIds = (detail) => detail.replace(/\b(?:note|fact)-\S+ (?=')/g, "");
+
 export function ReflectionView() {
   const preview = useFresh(api.preview);
   const past = useFresh(async () => {
@@ -36,7 +39,7 @@ export function ReflectionView() {
             <ul class="plan">
               {changes.map((change, i) => (
                 <li key={i}><span class={`chip kind-${change.type}`}>{KINDS[change.type] ?? change.type}</span>
-                  <div>{nodes.value.has(change.noteId) ? <NoteLink id={change.noteId} /> : <code>{change.noteId}</code>}<p class="muted small"><bdi>{change.detail}</bdi></p></div></li>
+                  <div>{nodes.value.has(change.noteId) ? <NoteLink id={change.noteId} /> : <code>{change.noteId}</code>}<p class="muted small"><bdi>{withoutIds(change.detail)}</bdi></p></div></li>
               ))}
             </ul>
           </>

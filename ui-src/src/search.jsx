@@ -95,8 +95,8 @@ function Result({ result, active, open: expanded, onWhy }) {
     <li class={active ? "active" : ""}>
       <button type="button" class="entry" aria-current={selected.value === note.id} onClick={() => open(note.id)}>
         <span class="entry-title"><bdi>{short(note.title, 120)}</bdi></span>
-        <span class="entry-text"><bdi>{short(note.content, 150)}</bdi></span>
-        <span class="entry-detail muted"><bdi>{note.nuggetName}</bdi>{ownTags(note).slice(0, 3).map((tag) => ` · ${tag}`)}{note.hidden && " · archived"}{result.foreign && " · another project"}</span>
+        <span class="entry-text"><bdi>{short(note.content.replace(/[`*#>]+/g, ""), 150)}</bdi></span>
+        <span class="entry-detail muted"><bdi>{note.nuggetName}</bdi>{ownTags(note).slice(0, 3).map((tag) => ` · ${short(tag, 30)}`)}{note.hidden && " · archived"}{result.foreign && " · another project"}</span>
       </button>
       <button type="button" class="why" aria-expanded={expanded} title="Why this one?" onClick={onWhy}>{percent(result.relevance)}</button>
       {expanded && <Why result={result} />}

@@ -1,7 +1,7 @@
 // What the page knows: the graph's nodes, what is chosen, and what to say. Views only read it.
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import { api } from "./api.js";
-import { short } from "./words.js";
+import { plainLabel, short } from "./words.js";
 
 export const nodes = signal(new Map()); // id -> node; a new Map with every change
 export const loaded = signal(false);
@@ -17,6 +17,7 @@ export const colourBy = signal(remembered("colourBy", "nugget"));
 export const showHidden = signal(remembered("showHidden", "no") === "yes");
 export const onlyNuggets = signal(new Set()); // empty: all
 export const toasts = signal([]);
+export const question = signal(null); // { title, text, yes, final, run }: what is asked before it is done
 export const pulses = signal([]); // ids that have just changed, for the graph to point at
 export const steps = signal(0); // grows with every change that arrives; views reload on it
 export const theme = signal(remembered("theme", "auto"));
@@ -93,7 +94,7 @@ let toastNumber = 0;
 export function say(text, { tone = "calm", action } = {}) {
   const toast = { number: ++toastNumber, text, tone, action };
   toasts.value = [...toasts.value.slice(-2), toast];
-  setTimeout(() => dismiss(toast.number), tone === "bad" ? 9000 : 5000);
+  setTimeout(() => dismiss(toast.number), tone === "bad" || action ? 10000 : 5000);
 }
 export function dismiss(number) {
   toasts.value = toasts.value.filter((toast) => toast.number !== number);
@@ -101,13 +102,20 @@ export function dismiss(number) {
 export async function attempt(action, done) {
   try {
     const result = await action();
-    if (done) say(done, { action: { label: "Undo", run: () => attempt(() => api.undo(), "Undone.") } });
+    if (done) await sayDone(done);
     return result;
   } catch (problem) {
     say(problem.message, { tone: "bad" });
     return undefined;
   }
 }
+
+// Says what was done, with the way back from exactly that, whoever else writes meanwhile.
+export async function sayDone(text) {
+  const own = await api.history(OWN_AMONG).then((steps) => steps.find((step) => step.client === "page"), () => null);
+  say(text, own ? { action: { label: "Undo", run: () => attempt(() => api.undo(own.revision), "Undone.") } } : {});
+}
+const OWN_AMONG = 8; // newest steps: agents do not write more in the moment between
 
 // --- the graph, and keeping it current --------------------------------------------------------
 
@@ -126,7 +134,8 @@ export async function load() {
   return undefined;
 }
 
-function take(news) {
+async function take(news) {
+  const status = await api.status().catch(() => null); // first: views ask about the nuggets they know of
   if (news.revision <= revision.value) return;
   const next = new Map(nodes.value);
   for (const node of news.put) next.set(node.id, node);
@@ -134,10 +143,10 @@ function take(news) {
   batch(() => {
     nodes.value = next;
     revision.value = news.revision;
+    if (status) statuses.value = status.nuggets;
     pulses.value = news.put.map((node) => node.id);
     steps.value += 1;
   });
-  api.status().then((status) => (statuses.value = status.nuggets), () => {});
   announce(news);
 }
 
@@ -149,6 +158,17 @@ function announce(news) {
   say(`${last.client || "Someone"}: ${last.action.replaceAll("_", " ")}${title}`);
 }
 
+// A filter on a nugget that is gone would hide everything.
+effect(() => {
+  const kept = [...onlyNuggets.value].filter((name) => nuggets.value.includes(name));
+  if (loaded.value && kept.length < onlyNuggets.peek().size) onlyNuggets.value = new Set(kept);
+});
+
+effect(() => {
+  const chosen = nodes.value.get(selected.value);
+  document.title = chosen ? `${short(plainLabel(chosen.title))} · Nuggets` : "Nuggets";
+});
+
 export function follow() {
   const source = new EventSource("/api/events");
   source.addEventListener("hello", (event) => {
@@ -156,7 +176,8 @@ export function follow() {
     heard = JSON.parse(event.data).revision;
     if (loaded.value && heard !== revision.value) load().catch(complain);
   });
-  source.addEventListener("change", (event) => take(JSON.parse(event.data)));
+  let turn = Promise.resolve(); // one change after the other
+  source.addEventListener("change", (event) => (turn = turn.then(() => take(JSON.parse(event.data)))));
   source.addEventListener("reload", () => load().catch(complain));
   source.onerror = () => (live.value = "lost");
 }

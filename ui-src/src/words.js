@@ -67,6 +67,8 @@ export function count(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;
 }
 
+export const LINE = 160; // characters of a title or a reason in a list: a hand may have written any number
+
 export function short(text, length = 60) {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;
 }

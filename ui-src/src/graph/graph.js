@@ -9,9 +9,12 @@ import { Scene } from "./scene.js";
 
 const NEAREST = 4;
 const FARTHEST = 0.04;
+const READABLE = 0.95; // as near as names need, with the surroundings still in view
 const REST_MS = 140; // after the last movement the picture is drawn sharp
 const FITTED_TICKS = 400; // pictures of the first layout that the camera follows, unless a hand moves it
 const GLIDE = 0.18; // of the way that is left, per frame
+const WIDE = { side: 70, top: 44, foot: 104 }; // what stays free around all that is shown: names, legend
+const NARROW = { side: 40, top: 30, foot: 138 };
 
 export class Graph {
   constructor(canvas, onHover) {
@@ -23,6 +26,8 @@ export class Graph {
     this.hoveredLink = null;
     this.movedAt = 0;
     this.follows = 0;
+    this.fitted = true; // all is in view until a hand moves it
+    this.goal = null;
     this.pulsing = new Map();
     this.asked = 0;
     this.worker = new Worker(new URL("layout.js", location.href), { type: "module" });
@@ -50,11 +55,14 @@ export class Graph {
   resize() {
     const { width, height } = this.canvas.parentElement.getBoundingClientRect();
     if (!width || !height) return;
-    const first = this.painter.width === 1;
+    const { width: wide, height: high } = this.painter;
     this.painter.resize(width, height, devicePixelRatio);
-    if (first) this.camera = { k: 1, x: width / 2, y: height / 2 };
-    if (this.follows > 0) this.fit();
-    this.ask();
+    if (wide === 1) this.camera = { k: 1, x: width / 2, y: height / 2 };
+    else this.camera = { ...this.camera, x: this.camera.x + (width - wide) / 2, y: this.camera.y + (height - high) / 2 };
+    this.goal = null;
+    if (this.fitted) this.compose();
+    cancelAnimationFrame(this.asked);
+    this.frame(); // now: a canvas of a new size is empty
   }
 
   // --- what is shown ------------------------------------------------------------------------
@@ -70,11 +78,13 @@ export class Graph {
     const numbers = new Map(nuggets.peek().map((name, i) => [name, i]));
     const groups = list.map((node) => numbers.get(node.nugget) ?? 0);
     const { links, radii } = this.scene;
-    start(this.scene.positions, groups, radii);
+    const tall = innerHeight > innerWidth;
+    start(this.scene.positions, groups, radii, tall);
     if (fresh) this.fit();
     this.worker.postMessage({
       kind: "graph",
       fresh,
+      tall,
       positions: this.scene.positions,
       radii,
       groups,
@@ -87,16 +97,20 @@ export class Graph {
     if (positions.length !== this.scene.positions.length) return; // of a graph that has changed since
     const held = this.hands.held?.index ?? -1;
     if (held >= 0) positions.set(this.scene.positions.subarray(2 * held, 2 * held + 2), 2 * held);
-    const glides = this.drawn && !this.follows && this.scene.nodes.length < SMALL && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const glides = this.drawn && !this.follows && !this.isCalm();
     this.target = glides ? positions : null;
     if (!glides) this.scene.positions = positions;
     if (this.follows > 0) {
       this.follows = settled ? 0 : this.follows - 1;
-      this.fit();
+      this.compose();
     }
     this.painter.stale();
     this.ask();
     if (settled) document.documentElement.dataset.graph = "settled";
+  }
+
+  isCalm() {
+    return this.scene.nodes.length >= SMALL || matchMedia("(prefers-reduced-motion: reduce)").matches;
   }
 
   // A little nearer to where everyone belongs; true while there is some way to go.
@@ -131,30 +145,60 @@ export class Graph {
 
   // --- the camera ---------------------------------------------------------------------------
 
-  fit(wanted) {
+  // What deserves the window while no hand has moved it: all, or the surroundings of the open note.
+  compose() {
+    const { chosen } = this.look;
+    if (chosen < 0 || focused.peek() || this.scene.nodes.length >= SMALL) return this.fit();
+    const near = new Set([chosen, ...this.scene.neighbours[chosen]]);
+    return this.fit((i) => near.has(i), READABLE);
+  }
+
+  fit(wanted, nearest = 1.5) {
     const box = this.scene.bounds(wanted ?? this.look?.isShown);
     const { width, height } = this.painter;
     if (!box || width < 2) return;
-    const pad = width < 500 ? 36 : 70;
-    const k = Math.min((width - 2 * pad) / Math.max(1, box.right - box.left), (height - 2 * pad) / Math.max(1, box.bottom - box.top));
-    this.aim((box.left + box.right) / 2, (box.top + box.bottom) / 2, Math.max(FARTHEST, Math.min(1.5, k)));
+    const { side, top, foot } = width < 500 ? NARROW : WIDE;
+    const k = Math.min((width - 2 * side) / Math.max(1, box.right - box.left), (height - top - foot) / Math.max(1, box.bottom - box.top));
+    this.aim((box.left + box.right) / 2, (box.top + box.bottom) / 2, Math.max(FARTHEST, Math.min(nearest, k)), (top - foot) / 2);
+    this.fitted = true;
   }
 
-  aim(x, y, k) {
+  // Brings a place to the middle, or a little above it; at once while the picture is still made.
+  aim(x, y, k, lower = 0) {
     const { width, height } = this.painter;
-    this.camera = { k, x: width / 2 - x * k, y: height / 2 - y * k };
-    this.painter.stale();
+    const goal = { k, x: width / 2 - x * k, y: height / 2 + lower - y * k };
+    this.fitted = false;
+    this.goal = goal;
+    if (this.isCalm() || this.follows > 0 || !this.drawn) this.arrive();
     this.ask();
+  }
+
+  arrive() {
+    this.camera = this.goal;
+    this.goal = null;
+    this.painter.stale();
+  }
+
+  // A little nearer to where the camera was told to look.
+  travel() {
+    if (!this.goal) return false;
+    const share = Math.log(this.goal.k / this.camera.k);
+    const far = Math.abs(share) * 300 + Math.hypot(this.goal.x - this.camera.x, this.goal.y - this.camera.y);
+    if (far < 0.5) this.arrive();
+    else for (const part of ["k", "x", "y"]) this.camera[part] += GLIDE * (this.goal[part] - this.camera[part]);
+    return Boolean(this.goal);
   }
 
   show(id) {
     const i = this.scene.index.get(id);
-    if (i === undefined || Number.isNaN(this.scene.positions[2 * i])) return;
+    if (this.fitted && this.scene.nodes.length < SMALL) return this.compose();
+    if (i === undefined || Number.isNaN(this.scene.positions[2 * i])) return undefined;
     const { x, y, k } = this.camera;
     const px = this.scene.positions[2 * i] * k + x, py = this.scene.positions[2 * i + 1] * k + y;
     const { width, height } = this.painter;
     if (px < 60 || py < 60 || px > width - 60 || py > height - 60)
       this.aim(this.scene.positions[2 * i], this.scene.positions[2 * i + 1], Math.max(k, 0.7));
+    return undefined;
   }
 
   zoom(factor, px = this.painter.width / 2, py = this.painter.height / 2) {
@@ -171,6 +215,8 @@ export class Graph {
 
   moved() {
     this.follows = 0;
+    this.fitted = false;
+    this.goal = null;
     this.movedAt = performance.now();
     this.ask();
     clearTimeout(this.resting);
@@ -184,7 +230,8 @@ export class Graph {
   frame() {
     this.asked = 0;
     if (!this.look) return;
-    if (this.glide()) this.ask();
+    const glides = this.glide();
+    if (this.travel() || glides) this.ask();
     this.look.rings = rings(this.scene, this.look, this);
     const moving = performance.now() - this.movedAt < REST_MS;
     this.painter.paint(this.scene, this.camera, this.look, moving);

@@ -69,6 +69,7 @@ export class Hands {
     this.graph.worker.postMessage({ kind: "hold", index, x, y });
     this.graph.painter.stale();
     this.graph.follows = 0;
+    this.graph.fitted = false;
     this.graph.ask();
   }
 

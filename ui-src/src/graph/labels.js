@@ -1,31 +1,36 @@
 // Names in the picture: of notes where there is room, of nuggets from afar.
 import { plainLabel, short } from "../words.js";
-import { radius } from "./painter.js";
+import { radius, SMALL } from "./painter.js";
 
-// The most telling notes are named, as many as have room; whoever is pointed at, always.
+const HIGH = 15; // of a line
+const BUDGET = { narrow: 30, wide: 80 };
+
+// The most telling notes are named, as many as have room beside the notes themselves.
 export function drawLabels(context, scene, place, look, camera, inside, width) {
-  const room = new Set();
-  const budget = width < 500 ? 24 : 70;
-  let drawn = 0;
+  const small = scene.nodes.length < SMALL;
+  const room = new Room();
+  const seen = (i) => look.isShown(i) && inside(i);
+  if (small) scene.nodes.forEach((_, i) => seen(i) && room.take(around(place, i, radius(scene, camera, i))));
+  let left = width < 500 ? BUDGET.narrow : BUDGET.wide;
   context.font = `500 12px ${look.font}`;
   context.textAlign = "center";
   context.textBaseline = "top";
   context.lineJoin = "round";
   context.lineWidth = 3.5;
   for (const i of look.order) {
-    if (!look.isShown(i) || !inside(i)) continue;
-    const must = look.isNamed(i);
-    if (drawn >= budget && !must) break;
-    if (look.dims && !look.isLit(i) && !must) continue;
-    if (!must && scene.radii[i] * camera.k < look.leastNamed) continue;
+    const named = look.isNamed(i);
+    if (!left || (!named && scene.radii[i] * camera.k < look.leastNamed)) break; // the rest is smaller
+    if (!seen(i) || (look.dims && !named)) continue;
     const text = short(plainLabel(scene.nodes[i].title), 30);
-    const x = place[2 * i], y = place[2 * i + 1] + radius(scene, camera, i) + (look.isNamed(i) ? 8 : 5);
-    if (!claims(room, x, y, text.length * 6.4, must)) continue;
+    const spots = beside(place, i, radius(scene, camera, i) + (i === look.chosen ? 7 : 4), context.measureText(text).width);
+    const spot = (small ? spots : spots.slice(0, 1)).find((box) => box.x > 2 && box.x + box.wide < width - 2 && room.isFree(box)) ?? (i === look.chosen ? spots[0] : null);
+    if (!spot) continue;
+    room.take(spot);
     context.strokeStyle = look.colours.ground;
-    context.strokeText(text, x, y);
-    context.fillStyle = must ? look.colours.ink : look.colours.soft;
-    context.fillText(text, x, y);
-    drawn += 1;
+    context.strokeText(text, spot.x + spot.wide / 2, spot.y + 1);
+    context.fillStyle = named ? look.colours.ink : look.colours.soft;
+    context.fillText(text, spot.x + spot.wide / 2, spot.y + 1);
+    left -= 1;
   }
 }
 
@@ -55,13 +60,43 @@ export function drawRegions(context, scene, place, look) {
   }
 }
 
-const CELL_X = 24;
-const CELL_Y = 15;
-function claims(room, x, y, wide, must) {
-  const cells = [];
-  for (let cx = Math.floor((x - wide / 2) / CELL_X); cx <= Math.floor((x + wide / 2) / CELL_X); cx++)
-    for (let cy = Math.floor((y - 2) / CELL_Y); cy <= Math.floor((y + 11) / CELL_Y); cy++) cells.push(cx * 100003 + cy);
-  if (!must && cells.some((cell) => room.has(cell))) return false;
-  for (const cell of cells) room.add(cell);
-  return true;
+function around(place, i, r) {
+  return { x: place[2 * i] - r, y: place[2 * i + 1] - r, wide: 2 * r, high: 2 * r };
+}
+
+// Where a name may stand, the best place first: below, above, right, left.
+function beside(place, i, away, wide) {
+  const x = place[2 * i], y = place[2 * i + 1];
+  return [[x - wide / 2, y + away], [x - wide / 2, y - away - HIGH], [x + away + 2, y - HIGH / 2], [x - away - 2 - wide, y - HIGH / 2]]
+    .map(([left, top]) => ({ x: left, y: top, wide, high: HIGH }));
+}
+
+// Which places are taken, in cells so that asking stays cheap.
+const CELL = 64;
+class Room {
+  constructor() {
+    this.cells = new Map();
+  }
+
+  take(box) {
+    for (const key of cellsOf(box)) {
+      if (!this.cells.has(key)) this.cells.set(key, []);
+      this.cells.get(key).push(box);
+    }
+  }
+
+  isFree(box) {
+    return !cellsOf(box).some((key) => this.cells.get(key)?.some((other) => overlap(box, other)));
+  }
+}
+
+function cellsOf({ x, y, wide, high }) {
+  const keys = [];
+  for (let cx = Math.floor(x / CELL); cx <= Math.floor((x + wide) / CELL); cx++)
+    for (let cy = Math.floor(y / CELL); cy <= Math.floor((y + high) / CELL); cy++) keys.push(cx * 100003 + cy);
+  return keys;
+}
+
+function overlap(a, b) {
+  return a.x < b.x + b.wide && b.x < a.x + a.wide && a.y < b.y + b.high && b.y < a.y + a.high;
 }

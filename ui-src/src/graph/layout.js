@@ -18,8 +18,8 @@ onmessage = ({ data }) => {
   else if (data.kind === "release") release(data);
 };
 
-function arrange({ positions, groups, radii, ends, distances, fresh }) {
-  const centres = regions(groups, radii);
+function arrange({ positions, groups, radii, ends, distances, fresh, tall }) {
+  const centres = regions(groups, radii, tall);
   points = Array.from(groups, (group, i) => ({ index: i, group, r: radii[i], x: positions[2 * i], y: positions[2 * i + 1] }));
   const links = [];
   for (let i = 0; i < ends.length; i += 2) links.push({ source: ends[i], target: ends[i + 1], distance: distances[i / 2] });

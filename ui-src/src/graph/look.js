@@ -22,6 +22,7 @@ export function lookAt(scene, pointed) {
   const only = onlyNuggets.peek();
   const hidden = showHidden.peek();
   const isLit = (i) => (hits ? hits.has(i) || i === chosen : around ? around.has(i) : near ? near.has(i) : true);
+  const rank = (i) => (i === chosen ? 3 : hits?.has(i) ? 2 : near?.has(i) ? 1 : 0); // who is named first
   return {
     colours: { link: colour("--graph-link"), strong: colour("--accent"), ground: colour("--ground"), ink: colour("--ink"), soft: colour("--soft") },
     font: css.fontFamily || "sans-serif",
@@ -30,10 +31,10 @@ export function lookAt(scene, pointed) {
     isShown: (i) =>
       (hidden || !scene.nodes[i].hidden || i === chosen) && (!only.size || only.has(scene.nodes[i].nugget)) && (!around || around.has(i)),
     isStrong: (link) => link === pointed.hoveredLink || link.a === chosen || link.b === chosen,
-    isNamed: (i) => i === chosen || i === pointed.hovered || (hits?.size <= 25 && hits.has(i)) || (near?.size <= 25 && near.has(i)),
+    isNamed: (i) => i === chosen || (hits ?? near)?.has(i),
     colourOf: (i) => kinds.get(scene.nodes[i][field]),
-    leastNamed: scene.nodes.length > 300 ? 4.5 : 2.2,
-    order: scene.nodes.map((_, i) => i).sort((a, b) => (hits?.has(b) ?? 0) - (hits?.has(a) ?? 0) || scene.radii[b] - scene.radii[a]),
+    leastNamed: scene.nodes.length > 300 ? 4.5 : 1.2,
+    order: scene.nodes.map((_, i) => i).sort((a, b) => rank(b) - rank(a) || scene.radii[b] - scene.radii[a]),
     hits,
     chosen,
     rings: [],

@@ -3,17 +3,18 @@
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 
 // Each nugget gets a disc as large as it is full; the discs are laid out on a spiral of their own.
-export function regions(groups, radii) {
+export function regions(groups, radii, tall) {
   const sizes = [];
   groups.forEach((group, i) => (sizes[group] = (sizes[group] ?? 0) + (radii[i] + 7) ** 2));
   const order = [...sizes.keys()].sort((a, b) => sizes[b] - sizes[a]);
+  const [wide, high] = tall ? [5, 9] : [9, 7];
   const placed = [];
   const centres = [];
   for (const group of order) {
     const r = 1.55 * Math.sqrt(sizes[group] ?? 0) + 22;
     let place = { x: 0, y: 0, r };
     for (let turn = 0; placed.some((p) => Math.hypot(p.x - place.x, p.y - place.y) < p.r + r); turn += 0.25)
-      place = { x: 9 * turn * Math.cos(turn), y: 7 * turn * Math.sin(turn), r };
+      place = { x: wide * turn * Math.cos(turn), y: high * turn * Math.sin(turn), r };
     placed.push(place);
     centres[group] = place;
   }
@@ -21,8 +22,8 @@ export function regions(groups, radii) {
 }
 
 // Gives every note without a place one around the middle of its nugget, like seeds in a sunflower.
-export function start(positions, groups, radii) {
-  const centres = regions(groups, radii);
+export function start(positions, groups, radii, tall) {
+  const centres = regions(groups, radii, tall);
   const within = new Map();
   groups.forEach((group, i) => {
     const nth = within.get(group) ?? 0;

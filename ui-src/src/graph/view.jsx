@@ -17,15 +17,21 @@ export function GraphView() {
     graph.current = new Graph(canvas.current, setHover);
     const stop = effect(() => {
       const id = selected.value;
-      if (id) requestAnimationFrame(() => graph.current?.show(id));
+      if (graph.current.scene.nodes.length) requestAnimationFrame(() => graph.current?.show(id));
     });
     const stopFocus = effect(() => {
       focused.value;
-      if (graph.current.scene.nodes.length) requestAnimationFrame(() => graph.current?.fit());
+      if (graph.current.scene.nodes.length) requestAnimationFrame(() => graph.current?.compose());
+    });
+    const stopFilter = effect(() => {
+      onlyNuggets.value;
+      showHidden.value;
+      if (graph.current.fitted) requestAnimationFrame(() => graph.current?.compose());
     });
     return () => {
       stop();
       stopFocus();
+      stopFilter();
       graph.current.end();
       graph.current = null;
     };
@@ -33,6 +39,7 @@ export function GraphView() {
   const size = nodes.value.size;
   return (
     <section class="graph" aria-label="Graph of notes">
+      <h1 class="sr-only">Graph</h1>
       <canvas ref={canvas} tabIndex={0} role="img" aria-label={`${count(size, "note")} and their links. Arrow keys move, plus and minus zoom, 0 shows all.`} />
       {loaded.value && size === 0 && <EmptyState />}
       {size > 0 && <Legend />}
@@ -72,12 +79,12 @@ function Legend() {
     onlyNuggets.value = next;
   };
   return (
-    <div class="legend">
+    <div class="legend" role="group" aria-label="Legend">
       <div class="legend-head">
-        <button type="button" class="quiet" onClick={() => { colourBy.value = byType ? "nugget" : "type"; remember("colourBy", colourBy.value); }}>
+        <button type="button" class="quiet" title={`Colour by ${byType ? "nugget" : "type"} instead`} onClick={() => { colourBy.value = byType ? "nugget" : "type"; remember("colourBy", colourBy.value); }}>
           Coloured by <b>{colourBy.value}</b>
         </button>
-        <label class="check"><input type="checkbox" checked={showHidden.value} onChange={(e) => { showHidden.value = e.target.checked; remember("showHidden", e.target.checked ? "yes" : "no"); }} /> archived</label>
+        <label class="check"><input type="checkbox" checked={showHidden.value} onChange={(e) => { showHidden.value = e.target.checked; remember("showHidden", e.target.checked ? "yes" : "no"); }} /> show archived</label>
       </div>
       <div class="chips">
         {names.slice(0, 14).map((name) =>
