@@ -51,6 +51,8 @@ def settings_page() -> str:
         "# Settings",
         "Defaults give way to `config.toml` in the shelf's directory, that to the environment, "
         "and that to the command line.\n"
+        "The directory itself is set by the last two alone: a `config.toml` that names a `dir` is "
+        "refused, for it lies in one.\n"
         "`nuggets config` shows every value and where it came from.\n"
         "A value that makes no sense is warned about and left out.",
         _table(("in config.toml", "variable", "default", "meaning", "allowed"), settings),

@@ -64,7 +64,9 @@ def is_untouched(nuggets: Nuggets) -> bool:
         (("search", "x", "--limit", "-1"), 2, "at least 1"),
         (("graph", "nope"), 1, "no note is called 'nope'"),
         (("list", "--dir", ""), 2, "empty"),
-        (("remember", "n", "k", "v", "--dir", "redis://x"), 1, "no store is known"),
+        (("remember", "n", "k", "v", "--dir", "redis://x"), 1, "no store is known for redis:"),
+        (("list", "--dir", "sqlite:/tmp/x.db"), 1, "no store is known for sqlite:"),
+        (("note", "merge", "Note", "known"), 2, "its key 'known' would answer no more"),
     ],
 )
 def test_bad_input_is_named_and_nothing_changes(

@@ -52,7 +52,7 @@ def test_promote_writes_and_explains(nuggets: Nuggets, directory: Path) -> None:
     done = nuggets("promote", "--path", str(path))
 
     assert "recalled in 0 of 3 sessions" in explained.out
-    assert "Promoted 1 new entries" in done.out
+    assert "Promoted 1 new entry" in done.out
     assert "- **editor**: helix" in path.read_text()
 
 

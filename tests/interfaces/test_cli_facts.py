@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from agent_doors import repository
 from command_line import Nuggets
 from nuggets import NuggetShelf
+from nuggets.records import SCOPES, SOURCES, STABILITIES, TYPES
 
 KEY, VALUE = "shared:auth-handler", "src/auth/middleware.ts:47"
 
@@ -65,16 +67,19 @@ def test_a_query_may_be_several_words(nuggets: Nuggets) -> None:
 def test_recall_as_json_has_the_documented_shape(nuggets: Nuggets) -> None:
     answer = nuggets("recall", KEY, "--json").json
 
-    assert answer == {
-        "answer": VALUE,
-        "confidence": pytest.approx(1, abs=0.05),
-        "margin": pytest.approx(1, abs=0.05),
-        "found": True,
-        "key": KEY,
-        "nugget": "locations",
-        "match": "exact",
-        "ratio": 1.0,
-    }
+    assert (
+        answer.items()
+        >= {
+            "answer": VALUE,
+            "confidence": pytest.approx(1, abs=0.05),
+            "margin": pytest.approx(1, abs=0.05),
+            "found": True,
+            "key": KEY,
+            "nugget": "locations",
+            "match": "exact",
+            "ratio": 1.0,
+        }.items()
+    )
 
 
 def test_a_miss_as_json_is_an_answer_and_no_error(nuggets: Nuggets) -> None:
@@ -103,7 +108,7 @@ def test_the_notes_that_answer_are_in_the_json(nuggets: Nuggets) -> None:
     assert done.code == 0
     assert done.json["found"] is False
     [entry] = done.json["notes"]
-    assert entry.keys() == {"note", "score", "vectorScore", "textScore", "relevance"}
+    assert entry.keys() == {"note", "score", "vectorScore", "textScore", "relevance", "foreign"}
     assert entry["note"]["title"] == "Deployment"
 
 
@@ -154,7 +159,38 @@ def test_remember_says_where_and_as_what(nuggets: Nuggets) -> None:
     done = nuggets("remember", "project", "test cmd", "make test")
 
     assert (done.code, done.err) == (0, "")
-    assert done.lines == ["Remembered test cmd in project (project, durable)."]
+    assert done.lines == ["Remembered test cmd in project (project, durable), valid everywhere."]
+
+
+def test_remember_names_the_project_where_it_is_valid(
+    nuggets: Nuggets, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository(directory / "shop"))
+
+    here = nuggets("remember", "project", "test cmd", "make test")
+    everywhere = nuggets("remember", "prefs", "style", "no semicolons")
+
+    assert here.out.endswith("(project, durable), valid in this project (shop).\n")
+    assert everywhere.out.endswith("(user, durable), valid everywhere.\n")
+
+
+def test_remember_says_which_value_it_replaced(nuggets: Nuggets) -> None:
+    new, changed, same = (nuggets("remember", "n", "k", value) for value in ("1\n2", "3", "3"))
+    later = nuggets("remember", "n", "k", "4", "--scope", "shared")
+
+    assert [line for line in new.lines + same.lines if line.startswith("was")] == []
+    assert changed.lines[1:] == ["was: 1 2"]
+    assert later.lines[1:] == ["was: 3"]
+
+
+@pytest.mark.parametrize(
+    "values", [SCOPES, TYPES, SOURCES, STABILITIES], ids=["scope", "type", "source", "stability"]
+)
+def test_help_lists_the_values_of_metadata(nuggets: Nuggets, values: tuple[str, ...]) -> None:
+    for command in (("remember",), ("note", "add"), ("note", "edit")):
+        told = " ".join(nuggets(*command, "--help").out.split())
+
+        assert ", ".join(values) in told
 
 
 def test_remember_as_json_is_the_note(nuggets: Nuggets) -> None:
@@ -229,6 +265,15 @@ def test_forget_says_what_it_did(nuggets: Nuggets) -> None:
     assert nuggets("recall", KEY).out == "Not found.\n"
 
 
+def test_forget_suggests_a_key_that_is_near(nuggets: Nuggets) -> None:
+    near, far = nuggets("forget", "locations", "auth-handlr"), nuggets("forget", "locations", "dns")
+
+    assert (near.code, far.code) == (1, 1)
+    assert near.lines[1:] == [f"Did you mean {KEY!r}?"]
+    assert far.lines[1:] == []
+    assert the_fact(nuggets)["hits"] == 0
+
+
 def test_facts_are_a_table(nuggets: Nuggets) -> None:
     nuggets("recall", KEY)
 
@@ -238,8 +283,11 @@ def test_facts_are_a_table(nuggets: Nuggets) -> None:
     assert row.split() == [KEY, "1", VALUE]
 
 
-def test_facts_as_json_are_as_in_the_file(nuggets: Nuggets) -> None:
-    assert the_fact(nuggets) == {"key": KEY, "value": VALUE, "hits": 0, "last_hit_session": ""}
+def test_facts_as_json_are_as_in_the_file_and_the_notes_they_are(nuggets: Nuggets) -> None:
+    in_file = {"key": KEY, "value": VALUE, "hits": 0, "last_hit_session": ""}
+    as_note = {"title": KEY, "content": VALUE, "kind": "fact", "lastHitSession": ""}
+
+    assert the_fact(nuggets).items() >= {**in_file, **as_note}.items()
 
 
 def test_a_nugget_without_facts_says_so(nuggets: Nuggets) -> None:

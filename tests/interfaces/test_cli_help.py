@@ -51,6 +51,44 @@ def test_without_a_command_there_is_the_overview(nuggets: Nuggets) -> None:
     assert "Usage: nuggets COMMAND" in done.out
 
 
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("--foo",), "there is no option --foo"),
+        (("-V",), "there is no option -V"),
+        (("--dir",), "name a directory"),
+        (("--dir", ""), "name a directory"),
+        (("--foo", "--help"), "there is no option --foo"),
+        (("bogus", "--help"), "there is no command 'bogus'"),
+        (("help", "bogus"), "there is no command 'bogus'"),
+        (("help", "note", "shwo"), "did you mean `nuggets note show`?"),
+    ],
+)
+def test_a_wrong_option_is_an_error_and_no_overview(
+    nuggets: Nuggets, arguments: tuple[str, ...], says: str
+) -> None:
+    done = nuggets(*arguments)
+
+    assert (done.code, done.out) == (2, "")
+    assert says in done.err
+
+
+def test_help_and_version_are_commands_too(nuggets: Nuggets) -> None:
+    assert nuggets("help") == nuggets("--help")
+    assert nuggets("help", "note") == nuggets("note", "--help")
+    assert nuggets("help", "note", "add") == nuggets("note", "add", "--help")
+    assert nuggets("version") == nuggets("--version")
+    assert nuggets("version", "--json").json.keys() == {"version"}
+
+
+def test_the_overview_is_two_columns_on_a_screen_of_80(nuggets: Nuggets) -> None:
+    lines = nuggets("--help").lines
+    entries = [line for line in lines if line.startswith("  ") and "--" not in line]
+
+    assert max(map(len, lines)) <= 80
+    assert {len(line) - len(line[20:].lstrip()) for line in entries} == {22}
+
+
 def test_a_group_lists_its_commands(nuggets: Nuggets) -> None:
     helped, bare = nuggets("note", "--help"), nuggets("note")
 

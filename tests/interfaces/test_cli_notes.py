@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from agent_doors import repository
 from command_line import Nuggets
 
 
@@ -116,7 +117,6 @@ def test_merge_unites_two_notes(nuggets: Nuggets) -> None:
         (("--scope", "session"), 0),
         (("--type", "style"), 0),
         (("--subject", "nobody"), 0),
-        (("--nugget", "nope"), 0),
     ],
 )
 def test_list_filters(nuggets: Nuggets, options: tuple[str, ...], count: int) -> None:
@@ -124,6 +124,36 @@ def test_list_filters(nuggets: Nuggets, options: tuple[str, ...], count: int) ->
 
     assert done.code == 0
     assert len(done.json) == count
+
+
+@pytest.mark.parametrize("command", [("note", "list"), ("search", "jwt"), ("recall", "jwt")])
+def test_an_unknown_nugget_is_an_error_not_an_empty_answer(
+    nuggets: Nuggets, command: tuple[str, ...]
+) -> None:
+    done = nuggets(*command, "--nugget", "nope", "--json")
+
+    assert done.code == 1
+    assert done.json["error"]["code"] == "not_found"
+
+
+def test_a_key_of_two_projects_names_the_one_of_this_project(
+    nuggets: Nuggets, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("here", "there"):
+        monkeypatch.chdir(repository(directory / name))
+        nuggets("remember", "project", "test cmd", f"make {name}")
+    monkeypatch.chdir(directory / "here")
+
+    shown = nuggets("note", "show", "test cmd", "--json").json
+    edited = nuggets("note", "edit", "test cmd", "make test")
+    monkeypatch.chdir(directory)
+    neither = nuggets("note", "show", "test cmd")
+
+    assert shown["content"] == "make here"
+    assert edited.code == 0
+    assert neither.code == 1
+    assert ", project here)" in neither.err
+    assert ", project there)" in neither.err
 
 
 def test_an_empty_list_says_so(nuggets: Nuggets) -> None:
@@ -145,7 +175,7 @@ def test_search_shows_score_title_id_and_words(nuggets: Nuggets) -> None:
 def test_search_as_json_has_the_documented_shape(nuggets: Nuggets) -> None:
     [best, *_] = nuggets("search", "jwt", "--json").json
 
-    assert best.keys() == {"note", "score", "vectorScore", "textScore", "relevance"}
+    assert best.keys() == {"note", "score", "vectorScore", "textScore", "relevance", "foreign"}
 
 
 def test_a_search_without_a_result_fails(nuggets: Nuggets) -> None:
@@ -194,8 +224,8 @@ def test_link_and_unlink_say_whether_anything_changed(nuggets: Nuggets) -> None:
 def test_link_as_json_says_whether_it_was_added(nuggets: Nuggets) -> None:
     names = ("Auth middleware", "JWT format")
 
-    assert nuggets("link", *names, "--json").json == {"added": True}
-    assert nuggets("link", *names, "--json").json == {"added": False}
+    assert nuggets("link", *names, "--json").json["added"] is True
+    assert nuggets("link", *names, "--json").json["added"] is False
     assert nuggets("unlink", *names, "--json").json == {"removed": True}
 
 

@@ -49,7 +49,7 @@ def test_status_as_json_has_the_documented_names(nuggets: Nuggets) -> None:
 def test_status_shows_how_full_it_is(nuggets: Nuggets) -> None:
     text = nuggets("status", "WORK").out
 
-    assert "1 facts, 1 notes" in text
+    assert "1 fact, 1 note" in text
     assert "0.2% of 512" in text
 
 
@@ -65,7 +65,7 @@ def test_nothing_is_taken_away_when_nobody_can_be_asked(nuggets: Nuggets, comman
 def test_clear_with_yes_forgets_the_facts(nuggets: Nuggets) -> None:
     done = nuggets("clear", "work", "--yes")
 
-    assert (done.code, done.out) == (0, "Forgot 1 facts.\n")
+    assert (done.code, done.out) == (0, "Forgot 1 fact.\n")
     assert nuggets("status", "work", "--json").json["note_count"] == 1
 
 
@@ -85,7 +85,8 @@ def test_a_person_is_asked(
 ) -> None:
     exit_code, seen = run_in_terminal(command, "work", typed=answer)
 
-    facts = nuggets("note", "list", "--nugget", "work", "--kind", "fact", "--json").json
+    everything = nuggets("note", "list", "--kind", "fact", "--json").json
+    facts = [fact for fact in everything if fact["nuggetName"] == "work"]
     assert b"[y/N]" in seen
     assert exit_code == code
     assert len(facts) == left

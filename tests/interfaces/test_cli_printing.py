@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from command_line import HARMFUL
 from nuggets import codec
-from nuggets.interfaces.cli.printing import bar, cells, inert_json, one_line, printable, table
+from nuggets.interfaces.cli.printing import (
+    bar,
+    cells,
+    counted,
+    inert_json,
+    one_line,
+    printable,
+    table,
+    wrapped,
+)
 
 TEXTS = st.text(st.characters(codec="utf-8") | st.sampled_from(sorted(HARMFUL)), max_size=60)
 
@@ -68,3 +77,19 @@ def test_wide_letters_take_two_cells_and_marks_none() -> None:
 def test_a_gauge_never_overflows(share: float, full: int) -> None:
     assert bar(share).count("█") == full
     assert len(bar(share)) == 20
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(0, "0 entries"), (1, "1 entry"), (2, "2 entries")], ids=str
+)
+def test_what_is_counted_agrees_with_its_number(number: int, said: str) -> None:
+    assert counted(number, "entry", "entries") == said
+    assert counted(number, "fact") == f"{number} {'fact' if number == 1 else 'facts'}"
+
+
+@given(st.lists(st.text("ab-/", min_size=1, max_size=30), min_size=1, max_size=30))
+def test_wrapped_lines_lose_no_word_and_break_none(words: list[str]) -> None:
+    lines = wrapped(" ".join(words), "    ")
+
+    assert [word for line in lines for word in line.split()] == words
+    assert all(line.startswith("    ") for line in lines)

@@ -1,14 +1,17 @@
 import json
 import os
 import stat
+import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent_doors import repository
 from command_line import Nuggets
-from nuggets.interfaces.connect import HOSTS
+from nuggets.interfaces.cli.extras import install_line
+from nuggets.interfaces.connect import HOSTS, WITHOUT_MCP
 
 FILES = {  # host -> files in the home directory, first those that people write as well
     "claude-code": [".claude/settings.json", ".claude.json"],
@@ -129,7 +132,7 @@ def test_a_toml_file_keeps_its_comments_and_gets_its_bytes_back(
     text = path.read_text()
 
     assert text.startswith(TOML)
-    assert tomllib.loads(text)["mcp_servers"]["nuggets"]["args"][-1] == "mcp"
+    assert tomllib.loads(text)["mcp_servers"]["nuggets"]["args"][0] == "mcp"
     assert tomllib.loads(text)["mcp_servers"]["other"]["args"] == ["a"]
 
     path.write_text(text + "\n[later]\nadded = true\n")
@@ -182,6 +185,181 @@ def test_a_project_is_connected_at_its_root_with_a_command_that_works_for_everyo
     assert server == {"command": "nuggets", "args": ["mcp"]}
     assert set(hooks) == {"SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop"}
     assert not (home / ".claude.json").exists()
+
+
+def program(directory: Path) -> Path:
+    """Something that can be called nuggets, in a folder of its own."""
+    path = directory / "bin" / "nuggets"
+    path.parent.mkdir(parents=True)
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    return path
+
+
+def server(home: Path) -> dict[str, Any]:
+    shape = json.loads((home / ".claude.json").read_text())["mcpServers"]["nuggets"]
+    assert isinstance(shape, dict)
+    return shape
+
+
+@pytest.mark.parametrize("mark", ["pyvenv.cfg", "conda-meta"])
+def test_a_command_that_only_an_environment_finds_is_written_with_its_path(
+    mark: str, home: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = program(home / "venv")
+    (home / "venv" / mark).touch()
+    monkeypatch.setenv("PATH", str(found.parent))
+    monkeypatch.setattr("sys.executable", str(found.parent / "python"))
+
+    nuggets("connect", "claude-code")
+    nuggets("connect", "opencode")
+    hooks = (home / ".claude" / "settings.json").read_text()
+    extension = (home / ".config" / "opencode" / "plugins" / "nuggets.ts").read_text()
+
+    assert server(home)["command"] == str(found)
+    assert f'"{found} hook stop' in hooks
+    assert f'const NUGGETS = ["{found}"' in extension
+
+
+def test_a_command_that_every_shell_finds_is_written_bare(
+    home: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = program(home / "pipx" / "venvs" / "nuggets")
+    (home / "pipx" / "venvs" / "nuggets" / "pyvenv.cfg").touch()
+    (home / ".local" / "bin").mkdir(parents=True)
+    (home / ".local" / "bin" / "nuggets").symlink_to(found)
+    monkeypatch.setenv("PATH", str(home / ".local" / "bin"))
+
+    nuggets("connect", "claude-code")
+
+    assert server(home)["command"] == "nuggets"
+
+
+def test_without_a_command_to_be_found_python_is_told_not_to_look_around(
+    home: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(home))
+    monkeypatch.setattr("sys.executable", str(home / "python"))
+
+    nuggets("connect", "claude-code")
+    again = nuggets("connect", "claude-code")
+
+    assert server(home)["command"] == str(home / "python")
+    assert server(home)["args"][:4] == ["-P", "-m", "nuggets", "mcp"]
+    assert "already" in again.out
+
+
+@pytest.mark.parametrize("way", ["option", "variable"])
+@pytest.mark.parametrize("host", HOSTS)
+def test_an_agent_is_told_which_shelf_was_meant(
+    host: str, way: str, home: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("NUGGETS_DIR", "my shelf")
+    options = () if way == "variable" else ("--dir", "my shelf")
+
+    connected = nuggets(*options, "connect", host)
+    again = nuggets("connect", host, *options)
+    made = [(home / name).read_text() for name in FILES[host]]
+    nuggets(*options, "disconnect", host)
+
+    assert connected.code == 0
+    assert all(str(home / "my shelf") in text for text in made)
+    assert "already" in again.out
+    assert not any((home / name).exists() for name in FILES[host])
+
+
+def test_every_hook_names_the_shelf(home: Path, nuggets: Nuggets) -> None:
+    nuggets("--dir", str(home / "s"), "connect", "claude-code")
+    hooks = json.loads((home / ".claude" / "settings.json").read_text())["hooks"]
+    lines = [hook["command"] for groups in hooks.values() for g in groups for hook in g["hooks"]]
+
+    assert len(lines) == 5
+    assert all(line.endswith(f" --dir {home / 's'}") for line in lines)
+    assert server(home)["args"][-3:] == ["mcp", "--dir", str(home / "s")]
+
+
+def test_the_shelf_of_everybody_is_not_named(
+    home: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NUGGETS_DIR")
+
+    nuggets("connect", "claude-code")
+
+    assert server(home)["args"][-1:] == ["mcp"]
+
+
+def test_a_project_names_a_shelf_only_if_asked_to(
+    home: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = repository(home / "work")
+    monkeypatch.chdir(project)
+    path = project / ".mcp.json"
+
+    own = nuggets("connect", "claude-code", "--project")
+    plain = path.read_text()
+    nuggets("connect", "claude-code", "--project", "--dir", str(home / "s"))
+
+    assert "--dir" not in plain
+    assert "NUGGETS_DIR is yours alone" in own.out
+    assert str(home / "s") in path.read_text()
+
+
+def test_a_shelf_that_does_not_last_is_no_use_to_an_agent(home: Path, nuggets: Nuggets) -> None:
+    done = nuggets("--dir", "memory:", "connect", "pi")
+
+    assert done.code == 2
+    assert "lasts" in done.err
+    assert list(home.glob(".pi")) == []
+
+
+@pytest.mark.parametrize("host", [host for host in HOSTS if host not in WITHOUT_MCP])
+def test_nothing_is_connected_to_a_server_that_cannot_start(
+    host: str, home: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+
+    done, served = nuggets("connect", host), nuggets("mcp")
+
+    assert (done.code, served.code) == (1, 1)
+    assert done.err == served.err
+    assert f"{sys.executable} -m pip install 'mcp" in done.err
+    assert not any((home / name).exists() for name in FILES[host])
+
+
+def test_a_host_without_a_server_needs_no_more_than_is_there(
+    home: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+
+    assert nuggets("connect", "pi").code == 0
+    assert nuggets("disconnect", "claude-code").code == 0
+
+
+def test_the_page_says_what_it_needs(nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+
+    done = nuggets("ui")
+
+    assert done.code == 1
+    assert " 'uvicorn" in done.err
+
+
+def test_an_installation_by_pipx_is_told_how_pipx_adds_packages(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "pipx_metadata.json").touch()
+    monkeypatch.setattr("sys.prefix", str(home))
+
+    assert install_line("mcp").startswith("pipx inject nuggets-memory 'mcp")
+
+
+def test_an_environment_without_pip_is_told_how_uv_adds_packages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "pip", None)
+
+    assert install_line("mcp").startswith(f"uv pip install --python {sys.executable} 'mcp")
 
 
 def test_a_configuration_that_is_a_link_stays_one(home: Path, nuggets: Nuggets) -> None:

@@ -66,6 +66,8 @@ MODULES = {  # command -> module of this package, in the order of the overview
         "doctor": ("care", "check the files, and repair what can be"),
         "config": ("care", "show every setting and where it came from"),
         "completion": ("completion", "print the completion script for your shell"),
+        "help": ("about", "show all commands, or how to use one"),
+        "version": ("about", "print the version"),
     },
 }
 
@@ -74,8 +76,17 @@ GROUPS = ("note", "schedule")  # commands of two words
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code: 0 found or done, 1 not found or failed, 2 usage."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
+    _fill_standard_files()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads cost more than they bring
+    try:
+        return _called(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:
+        return 130
+    finally:
+        _let_go()
+
+
+def _called(arguments: list[str]) -> int:
     name, first = "", _command_at(arguments)
     if arguments[first : first + 1] == ["hook"] and not {"-h", "--help"} & set(arguments):
         # Hosts call it at every tool: past all the rest.
@@ -92,11 +103,34 @@ def main(argv: Sequence[str] | None = None) -> int:
             name = f"{name} {arguments.pop(first)}"
     command = find(name)
     if command is None or {"--help", "-h", "--version"} & set(arguments[:first]):
-        return overview(name, arguments)
+        return overview(name, arguments, first)
     from nuggets.interfaces.cli.running import run
 
     options = parsed(name, command, arguments)
     return options if isinstance(options, int) else run(command, options)
+
+
+def _fill_standard_files() -> None:
+    """A closed one (``>&-``) would give its number to the next file opened, say the journal, and
+    whatever is printed would end up there."""
+    for number in (0, 1, 2):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
+
+
+def _let_go() -> None:
+    """What could not be written would be tried again when the process ends, and fail again."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _command_at(arguments: Sequence[str], at: int = 0) -> int:

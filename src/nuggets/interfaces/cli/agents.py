@@ -1,13 +1,20 @@
 """Commands for agents: mcp, hook, connect, disconnect."""
 
 import os
+import sys
 from argparse import ArgumentParser
+from typing import TYPE_CHECKING
 
-from nuggets.errors import MissingExtra
+from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import printable
-from nuggets.interfaces.connect import HOSTS
+from nuggets.interfaces.cli.extras import check_extra
+from nuggets.interfaces.cli.printing import printable, warn
+from nuggets.interfaces.connect import HOSTS, WITHOUT_MCP
 from nuggets.interfaces.hooks.payload import EVENTS
+from nuggets.settings import Settings
+
+if TYPE_CHECKING:
+    from nuggets.interfaces.mcp.server import Door
 
 
 def _mcp_arguments(parser: ArgumentParser) -> None:
@@ -20,19 +27,30 @@ def _mcp_arguments(parser: ArgumentParser) -> None:
 
 
 def _mcp(call: Call) -> Outcome:
-    try:
-        from nuggets.interfaces.mcp.server import ALL_TOOLS, FEW_TOOLS, Door, serve_stdio
-    except ModuleNotFoundError as problem:
-        if (problem.name or "").partition(".")[0] not in ("mcp", "mcp_types", "anyio"):
-            raise
-        raise MissingExtra(
-            "the MCP server needs one more package: pip install 'nuggets-memory[mcp]'"
-        ) from None
+    check_extra("mcp", "the MCP server")
+    from nuggets.interfaces.mcp.server import ALL_TOOLS, FEW_TOOLS, Door, serve_stdio
     from nuggets.interfaces.scheduler import Heartbeat
 
     tools = ALL_TOOLS if call.options.tools == "all" else FEW_TOOLS
-    serve_stdio(Door(call.settings, companion=Heartbeat), tools)
+    door = Door(call.settings, companion=Heartbeat)
+    _end_at_interrupt(door)
+    if sys.stdin is not None and sys.stdin.isatty():
+        warn("Speaking MCP on standard input and output, for an agent; Ctrl-C ends it.")
+    serve_stdio(door, tools)
     return Outcome(None, [])
+
+
+def _end_at_interrupt(door: "Door") -> None:
+    """The thread that waits for input cannot be called back, so Ctrl-C closes the shelf and ends
+    the process around it; a second one does not even wait for that."""
+    import signal
+
+    def end(*_: object) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        door.close()
+        os._exit(130)
+
+    signal.signal(signal.SIGINT, end)
 
 
 def _hook_arguments(parser: ArgumentParser) -> None:
@@ -68,13 +86,17 @@ def _changed(call: Call, *, connecting: bool) -> Outcome:
 
     options = call.options
     scope = "project" if options.project else "user"
+    if connecting and options.host not in WITHOUT_MCP:
+        check_extra("mcp", "the MCP server")
+    directory, named = _directory(call.settings, scope)
     edits = planned(
         options.host,
         scope=scope,
         connecting=connecting,
         here=os.getcwd(),
         home=os.path.expanduser("~"),
-        shelf_directory=call.settings["dir"],
+        shelf_directory=directory,
+        named=named,
     )
     changing = [edit for edit in edits if edit.before != edit.after]
     lines = [printable(line) for edit in changing for line in difference(edit)]
@@ -84,10 +106,12 @@ def _changed(call: Call, *, connecting: bool) -> Outcome:
     elif options.dry_run:
         lines.append("Nothing was written: --dry-run.")
     else:
-        backups = apply(changing, call.settings["dir"], connecting=connecting)
+        backups = apply(changing, directory, connecting=connecting)
         lines += [f"Backup: {backup}" for backup in backups]
         verb = "Connected" if connecting else "Disconnected"
         lines.append(f"{verb} {options.host}. Start it anew to see the change.")
+        if connecting and not named and call.settings.origins["dir"] == "environment":
+            lines.append("NUGGETS_DIR is yours alone, so the project's files do not name it.")
     shape = {
         "host": options.host,
         "scope": scope,
@@ -95,6 +119,18 @@ def _changed(call: Call, *, connecting: bool) -> Outcome:
         "files": [edit.path for edit in changing],
     }
     return Outcome(shape, lines)
+
+
+def _directory(settings: Settings, scope: str) -> tuple[str, bool]:
+    """The shelf's directory, and whether the agent has to be told: it does not know our choice.
+
+    A project's files are shared, so there only one that was asked for in this call is named.
+    """
+    url, origin = settings["dir"], settings.origins["dir"]
+    if url == "memory:":
+        raise InvalidInput("an agent needs a shelf that lasts: name a directory with --dir")
+    path = os.path.abspath(os.path.expanduser(url.removeprefix("file://")))
+    return path, origin == "command line" if scope == "project" else origin != "default"
 
 
 COMMANDS = {
@@ -115,11 +151,13 @@ COMMANDS = {
         ("nuggets connect claude-code", "nuggets connect codex --project --dry-run"),
         _host_arguments,
         _connect,
+        changes=True,
     ),
     "disconnect": Command(
         "take out what connect put into an agent's configuration",
         ("nuggets disconnect claude-code",),
         _host_arguments,
         _disconnect,
+        changes=True,
     ),
 }

@@ -4,9 +4,9 @@ from argparse import ArgumentParser
 from itertools import groupby
 
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import one_line, styled, table
-from nuggets.interfaces.traces import missed_deadlines
+from nuggets.interfaces.cli.printing import counted, one_line, styled, wrapped
 from nuggets.settings import SETTINGS
+from nuggets.traces import missed_deadlines
 
 
 def _no_arguments(parser: ArgumentParser) -> None:
@@ -21,7 +21,8 @@ def _audit(call: Call) -> Outcome:
         lines.append(styled(kind, "bold"))
         for finding in of_kind:
             ids = ", ".join(finding.note_ids[:3]) + (" …" if len(finding.note_ids) > 3 else "")
-            lines.append(f"  {one_line(finding.detail)}  {styled(one_line(ids), 'dim')}")
+            lines += wrapped(finding.detail, "  ")
+            lines += [styled(line, "dim") for line in wrapped(ids, "    ")]
     return Outcome(shape, lines or ["Nothing to complain about."])
 
 
@@ -33,7 +34,8 @@ def _doctor(call: Call) -> Outcome:
     found = call.shelf.checkup(call.options.fix)
     shape = [defect._asdict() for defect in found]
     missed = missed_deadlines(call.settings["dir"])
-    lines = [f"{missed} hook(s) ran out of time so far; see docs/agents.md"] if missed else []
+    late = f"{counted(missed, 'hook')} ran out of time so far; see docs/agents.md"
+    lines = [late] if missed else []
     if not found:
         return Outcome(shape, [styled("All is well.", "green"), *lines])
     for defect in found:
@@ -58,11 +60,13 @@ def _config(call: Call) -> Outcome:
         }
         for setting in SETTINGS
     ]
-    rows = [
-        (s.name, str(settings[s.name]) or "-", settings.origins[s.name], s.variable, s.meaning)
-        for s in SETTINGS
-    ]
-    return Outcome(shape, table(("SETTING", "VALUE", "FROM", "VARIABLE", "MEANING"), rows))
+    lines = []
+    for setting in SETTINGS:
+        value = one_line(str(settings[setting.name])) or '""'
+        origin = one_line(f"({settings.origins[setting.name]})")
+        lines.append(f"{setting.name} = {styled(value, 'bold')}  {styled(origin, 'dim')}")
+        lines += wrapped(f"{setting.variable}: {setting.meaning}", "    ")
+    return Outcome(shape, lines)
 
 
 COMMANDS = {

@@ -33,3 +33,4 @@ class Command(NamedTuple):
     examples: tuple[str, ...]
     arguments: Callable[[ArgumentParser], None]
     run: Callable[[Call], Outcome]
+    changes: bool = False  # is it called for what it does, not for what it says?

@@ -9,7 +9,7 @@ from shlex import join
 from tempfile import TemporaryDirectory
 
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import styled
+from nuggets.interfaces.cli.printing import say, styled
 
 STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
@@ -33,6 +33,13 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 )
 
 
+CLOSING = """
+The directory of this demo is gone again. Yours will be ~/.nuggets. Begin with:
+
+  nuggets remember project "test cmd" "make test"
+"""
+
+
 def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--tour", action="store_true", help="a day in the life, end to end")
 
@@ -51,7 +58,7 @@ def _demo(call: Call) -> Outcome:
                 _show(comment, arguments, output)
         if not call.options.json:
             _show_files(directory)
-    return Outcome(steps, [])
+    return Outcome(steps, [CLOSING])
 
 
 def _run(directory: str, arguments: tuple[str, ...]) -> tuple[int, str]:
@@ -69,22 +76,18 @@ def _run(directory: str, arguments: tuple[str, ...]) -> tuple[int, str]:
 
 def _show(comment: str, arguments: tuple[str, ...], output: str) -> None:
     if comment:
-        print(f"\n{styled(comment, 'cyan')}\n")
-    print(styled(f"$ nuggets {join(arguments)}", "bold"))
-    print(output, end="", flush=True)
+        say(f"\n{styled(comment, 'cyan')}\n")
+    say(styled(f"$ nuggets {join(arguments)}", "bold"))
+    say(output.rstrip("\n"))
 
 
 def _show_files(directory: str) -> None:
-    print(f"\n{styled('And this is how it is kept: plain files, on your machine only.', 'cyan')}\n")
+    say(f"\n{styled('And this is how it is kept: plain files, on your machine only.', 'cyan')}\n")
     for name in sorted(_files(directory)):
-        print(f"  {name}")
-    print(styled("\n$ cat locations.nugget.json", "bold"))
+        say(f"  {name}")
+    say(styled("\n$ cat locations.nugget.json", "bold"))
     with open(os.path.join(directory, "locations.nugget.json"), encoding="utf-8") as file:
-        print(file.read(), end="")
-    print(
-        "\nThe directory of this demo is gone again. Yours will be ~/.nuggets. Begin with:\n"
-        '\n  nuggets remember project "test cmd" "make test"\n'
-    )
+        say(file.read().rstrip("\n"))
 
 
 def _files(directory: str) -> Iterator[str]:

@@ -10,27 +10,57 @@ from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import one_line, printable, styled, table
 from nuggets.project import name_of
-from nuggets.records import RecallResult
+from nuggets.records import SCOPES, SOURCES, STABILITIES, TYPES, MemoryNote, RecallResult
 
 
 def _remember_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("nugget", help="the topic it belongs to; made if need be")
     parser.add_argument("key", help="what you will ask for")
     parser.add_argument("value", help="what you want to hear; - reads it from standard input")
-    for field in ("scope", "type", "source", "stability", "confidence"):
-        parser.add_argument(f"--{field}", help=f"set its {field} instead of having it inferred")
+    metadata_arguments(parser)
+
+
+def metadata_arguments(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("metadata (inferred if not given)")
+    for field, allowed in (
+        ("scope", SCOPES),
+        ("type", TYPES),
+        ("source", SOURCES),
+        ("stability", STABILITIES),
+    ):
+        group.add_argument(f"--{field}", help=", ".join(allowed))
+    group.add_argument("--subject", help="whom or what it is about, e.g. user:primary")
+    group.add_argument("--confidence", help="from 0 to 1")
 
 
 def _remember(call: Call) -> Outcome:
     options = call.options
-    fact = call.shelf.remember(
-        options.nugget, options.key, text_or_stdin(options.value), **metadata(call)
-    )
+    value, given = text_or_stdin(options.value), metadata(call)
+    revision = call.shelf.revision
+    fact = call.shelf.remember(options.nugget, options.key, value, **given)
     lines = [
         f"Remembered {styled(one_line(fact.title), 'bold')} in {one_line(fact.nugget_name)} "
-        f"({fact.scope}, {fact.stability})."
+        f"({fact.scope}, {fact.stability}), valid {_where(fact)}."
     ]
+    was = _replaced(call, fact, revision)
+    if was:
+        lines.append(f"was: {one_line(was, 200)}")
     return Outcome(codec.note_to_json(fact), lines)
+
+
+def _where(fact: MemoryNote) -> str:
+    return f"in this project ({one_line(name_of(fact.project))})" if fact.project else "everywhere"
+
+
+def _replaced(call: Call, fact: MemoryNote, revision: int) -> str:
+    """The value it had before this call; "" if it is new or has stayed the same."""
+    if fact.updated_at == fact.created_at or call.shelf.revision == revision:
+        return ""
+    for commit in call.shelf.commits(revision):
+        for before in commit.before.put:
+            if before.id == fact.id and fact in commit.changes.put:
+                return before.content if before.content != fact.content else ""
+    return ""
 
 
 def metadata(call: Call) -> dict[str, Any]:
@@ -53,6 +83,8 @@ def text_or_stdin(value: str) -> str:
     """The value itself, or all of standard input for ``-``."""
     if value != "-":
         return value
+    if sys.stdin is None:
+        raise InvalidInput("standard input is closed; pipe the text in, or give it")
     try:
         return sys.stdin.buffer.read().decode()
     except UnicodeDecodeError:
@@ -66,16 +98,17 @@ def _recall_arguments(parser: ArgumentParser) -> None:
 
 
 def _recall(call: Call) -> Outcome:
+    from nuggets.interfaces import answers
+
     query = " ".join(call.options.query)
     result, notes = call.shelf.recall_or_search(query, call.options.nugget, call.session)
-    shape = codec.recall_to_json(result)
+    shape = answers.recalled(call.shelf, result, notes)
     if result.found:
         return Outcome(shape, _answer_lines(call, result))
     if not notes:
         return Outcome(shape, ["Not found."], 1)
     from nuggets.interfaces.cli.graph import search_lines
 
-    shape["notes"] = [codec.search_result_to_json(note) for note in notes]
     lines = ["No fact of that name, but these notes are about it:"]
     for note in notes:
         lines += search_lines(call, note)
@@ -113,15 +146,20 @@ def _forget_arguments(parser: ArgumentParser) -> None:
 
 
 def _forget(call: Call) -> Outcome:
+    from nuggets.interfaces import answers
+
     nugget, key = call.options.nugget, call.options.key
     if call.options.purge:
         return purged(call.shelf.purge_fact(nugget, key))
     gone = call.shelf.forget(nugget, key)
-    shape = {"forgotten": int(gone), "nugget": nugget, "key": key}
+    shape = answers.forgotten(nugget, int(gone), key)
     if gone:
         return Outcome(shape, [f"Forgot {one_line(key)}."])
-    missing = f"Not found: there is no fact {one_line(key)!r} in {one_line(nugget)}."
-    return Outcome(shape, [missing], 1)
+    lines = [f"Not found: there is no fact {one_line(key)!r} in {one_line(nugget)}."]
+    near = call.shelf.recall(key, nugget, session=None)
+    if near.found and near.project in ("", call.shelf.project):
+        lines.append(f"Did you mean {one_line(near.key)!r}?")
+    return Outcome(shape, lines, 1)
 
 
 def _facts_arguments(parser: ArgumentParser) -> None:
@@ -129,6 +167,8 @@ def _facts_arguments(parser: ArgumentParser) -> None:
 
 
 def _facts(call: Call) -> Outcome:
+    from nuggets.interfaces import answers
+
     facts = call.shelf.facts(call.options.nugget)
     rows = [
         (
@@ -139,7 +179,7 @@ def _facts(call: Call) -> Outcome:
         for fact in facts
     ]
     lines = table(("KEY", "HITS", "VALUE"), rows) if rows else ["No facts yet."]
-    return Outcome([codec.fact_to_json(fact) for fact in facts], lines)
+    return Outcome([answers.fact(fact) for fact in facts], lines)
 
 
 COMMANDS = {
@@ -153,6 +193,7 @@ COMMANDS = {
         ),
         _remember_arguments,
         _remember,
+        changes=True,
     ),
     "recall": Command(
         "find a fact by its key, part of it, or a misspelling of it",
@@ -172,6 +213,7 @@ COMMANDS = {
         ),
         _forget_arguments,
         _forget,
+        changes=True,
     ),
     "facts": Command(
         "show the facts of a nugget",

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from nuggets import codec
+from nuggets.interfaces import answers
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.notes import NAME_HELP, filter_arguments, filters
-from nuggets.interfaces.cli.printing import one_line, screen_width, styled
+from nuggets.interfaces.cli.printing import counted, one_line, screen_width, styled
 from nuggets.records import MemoryNote, SearchNotesResult
 
 if TYPE_CHECKING:
@@ -29,13 +30,13 @@ def _search(call: Call) -> Outcome:
     options = call.options
     query = " ".join(options.query)
     found = call.shelf.search_notes(query, options.limit, session=call.session, **filters(call))
-    shape = [codec.search_result_to_json(result) for result in found]
+    shape = [answers.found(call.shelf, result) for result in found]
     lines: list[str] = []
     for result, entry in zip(found, shape, strict=True):
         lines += search_lines(call, result)
         if options.why:
             why = call.shelf.explain(query, result.note.id)
-            entry["why"] = {**why._asdict(), "words": [word._asdict() for word in why.words]}
+            entry["why"] = answers.plain(why)
             lines += [f"    {one_line(line)}" for line in _why_lines(why)]
     return Outcome(shape, lines or ["Nothing found."], 0 if found else 1)
 
@@ -84,14 +85,15 @@ def _pair_arguments(parser: ArgumentParser) -> None:
 def _link(call: Call) -> Outcome:
     a, b, reason = call.options.a, call.options.b, call.options.reason or ""
     added = call.shelf.add_link(a, b, reason)
-    return Outcome({"added": added}, ["Linked." if added else "They were linked so already."])
+    shape = answers.linked(call.shelf, a, b, added)
+    return Outcome(shape, ["Linked." if added else "They were linked so already."])
 
 
 def _unlink(call: Call) -> Outcome:
     gone = call.shelf.remove_link(call.options.a, call.options.b, call.options.reason)
     if gone:
-        return Outcome({"removed": True}, ["Unlinked."])
-    return Outcome({"removed": False}, ["Not found: there is no such link."], 1)
+        return Outcome(answers.unlinked(True), ["Unlinked."])
+    return Outcome(answers.unlinked(False), ["Not found: there is no such link."], 1)
 
 
 def _graph_arguments(parser: ArgumentParser) -> None:
@@ -135,7 +137,8 @@ def _drawn(path: str, notes: Sequence[MemoryNote]) -> Outcome:
     from nuggets.interfaces.drawing import svg
 
     replace_file(os.path.abspath(path), [svg(notes).encode()], durable=False)
-    return Outcome({"svg": path, "notes": len(notes)}, [f"Drew {len(notes)} notes into {path}."])
+    drew = f"Drew {counted(len(notes), 'note')} into {one_line(path)}."
+    return Outcome({"svg": path, "notes": len(notes)}, [drew])
 
 
 def _around(
@@ -214,12 +217,14 @@ COMMANDS = {
         ('nuggets link "Auth middleware" "JWT token format" "auth uses JWT tokens"',),
         _pair_arguments,
         _link,
+        changes=True,
     ),
     "unlink": Command(
         "take a link away, or all links between two notes",
         ('nuggets unlink "Auth middleware" "JWT token format"',),
         _pair_arguments,
         _unlink,
+        changes=True,
     ),
     "graph": Command(
         "show notes and their links as a tree",

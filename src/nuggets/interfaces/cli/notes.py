@@ -10,24 +10,17 @@ from typing import Any
 from nuggets import codec
 from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.facts import metadata, purge_argument, purged, text_or_stdin
-from nuggets.interfaces.cli.printing import one_line, printable, styled, table
-from nuggets.records import KINDS, SCOPES, SOURCES, STABILITIES, TYPES, MemoryNote
+from nuggets.interfaces.cli.facts import (
+    metadata,
+    metadata_arguments,
+    purge_argument,
+    purged,
+    text_or_stdin,
+)
+from nuggets.interfaces.cli.printing import counted, one_line, printable, styled, table
+from nuggets.records import KINDS, SCOPES, TYPES, MemoryNote
 
 NAME_HELP = "its id, its exact title, or the beginning of its id"
-
-
-def _metadata_arguments(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("metadata (inferred if not given)")
-    for field, choices in (
-        ("scope", SCOPES),
-        ("type", TYPES),
-        ("source", SOURCES),
-        ("stability", STABILITIES),
-    ):
-        group.add_argument(f"--{field}", choices=choices, metavar=field.upper())
-    group.add_argument("--subject")
-    group.add_argument("--confidence", help="from 0 to 1")
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
@@ -37,7 +30,7 @@ def _add_arguments(parser: ArgumentParser) -> None:
         "content", nargs="?", help="- reads standard input; without it your $EDITOR opens"
     )
     parser.add_argument("--tag", action="append", default=[], help="may be repeated")
-    _metadata_arguments(parser)
+    metadata_arguments(parser)
 
 
 def _add(call: Call) -> Outcome:
@@ -81,7 +74,7 @@ def note_lines(call: Call, note: MemoryNote) -> list[str]:
         f"{note.kind}, {note.scope}, {note.type}, {note.stability}, from {note.source}, "
         f"confidence {note.confidence:g}",
         f"tags: {one_line(', '.join(note.tags))}",
-        f"recalled in {note.hits} session(s); changed {one_line(note.updated_at)}",
+        f"recalled in {counted(note.hits, 'session')}; changed {one_line(note.updated_at)}",
     ]
     if call.shelf.is_foreign(note):
         lines.append(f"belongs to another project: {one_line(note.project)}")
@@ -104,7 +97,7 @@ def _edit_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--title", help="a new title; of a fact: a new key")
     parser.add_argument("--tag", action="append", help="its tags from now on; may be repeated")
-    _metadata_arguments(parser)
+    metadata_arguments(parser)
 
 
 def _edit(call: Call) -> Outcome:
@@ -153,8 +146,10 @@ def _editor() -> list[str]:
         words = shlex.split(command)
     except ValueError as problem:
         raise InvalidInput(f"$EDITOR is no command: {problem}: {command}") from None
-    if not words or not sys.stdin.isatty():
+    if not words:
         raise InvalidInput("give the content, - for standard input, or set $EDITOR to write it")
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise InvalidInput("give the content, or - for standard input: an editor needs a terminal")
     return words
 
 
@@ -209,7 +204,9 @@ def _delete(call: Call) -> Outcome:
 
 def _merge_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("target", help=f"the note that stays: {NAME_HELP}")
-    parser.add_argument("source", help="the note that goes into it and is archived")
+    parser.add_argument(
+        "source", help="the note that goes into it and is archived; no fact, its key would be lost"
+    )
     parser.add_argument("--reason", default="", help="why they belong together")
 
 
@@ -263,6 +260,7 @@ COMMANDS = {
         ),
         _add_arguments,
         _add,
+        changes=True,
     ),
     "note show": Command(
         "show a whole note",
@@ -279,18 +277,21 @@ COMMANDS = {
         ),
         _edit_arguments,
         _edit,
+        changes=True,
     ),
     "note hide": Command(
         "archive a note; nothing is lost",
         ('nuggets note hide "Old plan"',),
         _name_argument,
         _hide,
+        changes=True,
     ),
     "note restore": Command(
         "bring an archived note back",
         ('nuggets note restore "Old plan"',),
         _name_argument,
         _restore,
+        changes=True,
     ),
     "note delete": Command(
         "take a note and every link to it away",
@@ -300,12 +301,14 @@ COMMANDS = {
         ),
         _delete_arguments,
         _delete,
+        changes=True,
     ),
     "note merge": Command(
         "unite two notes: target, source",
         ('nuggets note merge "Auth middleware" "Auth notes" --reason "same topic"',),
         _merge_arguments,
         _merge,
+        changes=True,
     ),
     "note list": Command(
         "list notes",

@@ -4,8 +4,9 @@ import sys
 from argparse import ArgumentParser
 
 from nuggets.errors import InvalidInput, NuggetsError
+from nuggets.interfaces import answers
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import bar, one_line, styled, table
+from nuggets.interfaces.cli.printing import bar, counted, one_line, styled, table
 from nuggets.records import NuggetStatus
 
 
@@ -18,7 +19,7 @@ def _list(call: Call) -> Outcome:
     rows = [(n.name, str(n.fact_count), str(n.note_count)) for n in known]
     empty = ["Nothing is remembered yet. Begin with: nuggets remember <nugget> <key> <value>"]
     lines = table(("NUGGET", "FACTS", "NOTES"), rows) if rows else empty
-    return Outcome([n._asdict() for n in known], lines)
+    return Outcome([answers.status(n) for n in known], lines)
 
 
 def _status_arguments(parser: ArgumentParser) -> None:
@@ -28,10 +29,10 @@ def _status_arguments(parser: ArgumentParser) -> None:
 def _status(call: Call) -> Outcome:
     if call.options.nugget:
         one = call.shelf.status(call.options.nugget)
-        return Outcome(one._asdict(), _status_lines(one))
+        return Outcome(answers.status(one), _status_lines(one))
     known = call.shelf.list()
     lines = [line for status in known for line in (*_status_lines(status), "")][:-1]
-    return Outcome([n._asdict() for n in known], lines or ["Nothing is remembered yet."])
+    return Outcome([answers.status(n) for n in known], lines or ["Nothing is remembered yet."])
 
 
 def _status_lines(status: NuggetStatus) -> list[str]:
@@ -41,12 +42,13 @@ def _status_lines(status: NuggetStatus) -> list[str]:
     gauge = styled(bar(status.capacity_used_pct / 100), colour)
     lines = [
         styled(one_line(status.name), "bold"),
-        f"  {status.fact_count} facts, {status.note_count} notes",
+        f"  {counted(status.fact_count, 'fact')}, {counted(status.note_count, 'note')}",
         f"  capacity {gauge} {status.capacity_used_pct}% of {status.capacity}",
-        f"  {status.dimension} dimensions, {status.banks} banks, {status.ensembles} ensemble(s)",
+        f"  {counted(status.dimension, 'dimension')}, {counted(status.banks, 'bank')}, "
+        f"{counted(status.ensembles, 'ensemble')}",
     ]
     if status.max_facts:
-        lines.append(f"  keeps the newest {status.max_facts} facts")
+        lines.append(f"  keeps the newest {counted(status.max_facts, 'fact')}")
     if status.capacity_warning:
         lines.append(f"  {styled(status.capacity_warning, colour)}")
     return lines
@@ -59,19 +61,20 @@ def _doomed_arguments(parser: ArgumentParser) -> None:
 
 def _clear(call: Call) -> Outcome:
     status = call.shelf.status(call.options.nugget)
-    _confirm(call, f"Forget all {status.fact_count} facts of {one_line(status.name)}?")
+    facts = counted(status.fact_count, "fact")
+    _confirm(call, f"Forget all of {one_line(status.name)} ({facts})?")
     count = call.shelf.clear(status.name)
-    return Outcome({"forgotten": count, "nugget": status.name}, [f"Forgot {count} facts."])
+    return Outcome(answers.forgotten(status.name, count), [f"Forgot {counted(count, 'fact')}."])
 
 
 def _remove(call: Call) -> Outcome:
     status = call.shelf.status(call.options.nugget)
-    held = f"{status.fact_count} facts and {status.note_count} notes"
+    held = f"{counted(status.fact_count, 'fact')} and {counted(status.note_count, 'note')}"
     _confirm(call, f"Remove {one_line(status.name)} with its {held}?")
     count = call.shelf.remove(status.name)
     return Outcome(
-        {"removed": count, "nugget": status.name},
-        [f"Removed {one_line(status.name)} with {count} memories."],
+        answers.removed(status.name, count),
+        [f"Removed {one_line(status.name)} with {counted(count, 'memory', 'memories')}."],
     )
 
 
@@ -79,7 +82,7 @@ def _confirm(call: Call, question: str) -> None:
     """Ask before much is gone; without anyone to ask, only ``--yes`` will do."""
     if call.options.yes:
         return
-    if not sys.stdin.isatty():
+    if sys.stdin is None or not sys.stdin.isatty():
         raise InvalidInput(f"{question} Nobody is here to answer: repeat it with --yes")
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
@@ -101,11 +104,13 @@ COMMANDS = {
         ("nuggets clear scratch", "nuggets clear scratch --yes"),
         _doomed_arguments,
         _clear,
+        changes=True,
     ),
     "remove": Command(
         "take a nugget away with all its facts and notes",
         ("nuggets remove scratch", "nuggets remove scratch --yes"),
         _doomed_arguments,
         _remove,
+        changes=True,
     ),
 }

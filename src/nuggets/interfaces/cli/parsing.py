@@ -1,14 +1,13 @@
 """From words on a command line to options, and the help texts on the way."""
 
 import argparse
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli import GROUPS, MODULES
 from nuggets.interfaces.cli.command import Command
-from nuggets.interfaces.cli.printing import screen_width
+from nuggets.interfaces.cli.printing import say, screen_width, warn
 
 GLOBAL_HELP = """\
 Global options:
@@ -17,48 +16,90 @@ Global options:
   --version    print the version
   --help       this text, or with a command its own help with examples"""
 
+# argparse has each of its words translated, and so looks for catalogues that nobody installed:
+# `locale`, and many a `stat`, in every call.
+argparse._ = str  # type: ignore[attr-defined]
+
 _PLAIN = "\0"  # stands before a word that is no option; no argument can contain it
 
 
-def overview(name: str, arguments: Sequence[str]) -> int:
-    """All commands on one screen; also the answer to a name that is none of them."""
-    if "--version" in arguments:
-        from importlib.metadata import version
+def overview(name: str, arguments: Sequence[str], first: int) -> int:
+    """What is said when no command runs: all of them on one screen, the version, or an error.
 
-        print(f"nuggets {version('nuggets-memory')}")
-        return 0
-    wants_help = bool({"--help", "-h"} & set(arguments))
-    if not wants_help and ("--json" in arguments or name not in ("", *GROUPS)):
-        return _complain(_no_such_command(name), arguments)
-    if name in GROUPS:
-        print(f"Usage: nuggets {name} COMMAND [options]\n")
-        _print_commands({full: entry for full, entry in _all().items() if _begins(full, name)})
-    else:
-        print("Local memory for AI agents: facts and notes that outlive the session.\n")
-        print("Usage: nuggets COMMAND [options]\n")
-        for title, commands in MODULES.items():
-            print(f"{title}:")
-            _print_commands(commands)
-            print()
-        print(GLOBAL_HELP)
-        print("\nTry `nuggets demo` first.")
+    `first`: how many of the arguments stood before the name.
+    """
+    wants_version = "--version" in arguments
+    wants_help = wants_version or bool({"--help", "-h"} & set(arguments))
+    is_known = name in ("", *GROUPS, *_summaries())
+    problem = _misused(arguments[:first])
+    if not problem and not wants_version:
+        speechless = "--json" in arguments and not wants_help  # a script gets no overview
+        problem = "" if is_known and not speechless else no_such_command(name)
+    if problem:
+        return _complain(problem, arguments)
+    unheard = say(version_line() if wants_version else help_text(name))
+    if unheard:
+        warn(f"Error: the answer could not be written: {unheard}")
+        return 1
     return 0 if wants_help or not name else 2
 
 
-def _all() -> dict[str, tuple[str, str]]:
-    return {name: entry for commands in MODULES.values() for name, entry in commands.items()}
+def version_line() -> str:
+    from importlib.metadata import version
+
+    return f"nuggets {version('nuggets-memory')}"
 
 
-def _begins(name: str, group: str) -> bool:
-    return name.startswith(f"{group} ")
+def help_text(name: str = "") -> str:
+    """All commands on one screen, or those of a group."""
+    return "\n".join(_group_lines(name) if name in GROUPS else _all_lines())
 
 
-def _no_such_command(name: str) -> str:
+def _group_lines(group: str) -> Iterator[str]:
+    yield f"Usage: nuggets {group} COMMAND [options]\n"
+    for name, summary in _summaries().items():
+        if name.startswith(f"{group} "):
+            yield _entry(name, summary)
+
+
+def _all_lines() -> Iterator[str]:
+    yield "Local memory for AI agents: facts and notes that outlive the session.\n"
+    yield "Usage: nuggets COMMAND [options]\n"
+    for title, commands in MODULES.items():
+        yield f"{title}:"
+        for name, (_, summary) in commands.items():
+            yield _entry(name, summary)
+        yield ""
+    yield GLOBAL_HELP
+    yield "\nTry `nuggets demo` first."
+
+
+def _entry(name: str, summary: str) -> str:
+    return f"  {name:{max(map(len, _summaries()))}}  {summary}"
+
+
+def _summaries() -> dict[str, str]:
+    return {name: summary for group in MODULES.values() for name, (_, summary) in group.items()}
+
+
+def _misused(options: Sequence[str]) -> str:
+    """What is wrong with the options before a command; they are few, so no parser is built."""
+    rest = iter(options)
+    for option in rest:
+        if option == "--dir":
+            if not next(rest, ""):
+                return "--dir: name a directory; see `nuggets --help`"
+        elif option not in ("--json", "--version", "--help", "-h") and option[:6] != "--dir=":
+            return f"there is no option {option}; see `nuggets --help`"
+    return ""
+
+
+def no_such_command(name: str) -> str:
     if name in ("", *GROUPS):
         return f"name a command; see `nuggets {name} --help`".replace("  ", " ")
     from difflib import get_close_matches
 
-    close = get_close_matches(name, _all(), 1)
+    close = get_close_matches(name, _summaries(), 1)
     hint = f"did you mean `nuggets {close[0]}`?" if close else "see `nuggets --help`"
     return f"there is no command {name!r}; {hint}"
 
@@ -69,16 +110,17 @@ def _complain(problem: str, arguments: Sequence[str]) -> int:
     return complain(InvalidInput(problem), as_json="--json" in arguments)
 
 
-def _print_commands(commands: Mapping[str, tuple[str, str]]) -> None:
-    for name, (_, summary) in commands.items():
-        print(f"  {name:12}  {summary}")
-
-
 class _Parser(argparse.ArgumentParser):
     """Leaves it to the caller how a mistake is told: a script wants JSON."""
 
     def error(self, message: str) -> NoReturn:
         raise InvalidInput(message)
+
+    def print_help(self, file: object = None) -> None:
+        unheard = say(self.format_help().rstrip("\n"))
+        if unheard:
+            warn(f"Error: the answer could not be written: {unheard}")
+            self.exit(1)
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -115,12 +157,12 @@ def parsed(name: str, command: Command, arguments: Sequence[str]) -> argparse.Na
     plain = [_PLAIN + word for word in arguments[end + 1 :]]
     try:
         options = _parse(parser, [*arguments[:end], *plain])
-    except SystemExit:  # argparse has printed its help
-        return 0
+    except SystemExit as end:  # argparse has printed its help
+        return int(end.code or 0)
     except InvalidInput as problem:
         said = str(problem).replace(_PLAIN, "")
         if "--json" not in arguments[:end]:
-            parser.print_usage(sys.stderr)
+            warn(parser.format_usage().rstrip("\n"))
             said += f"; see `nuggets {name} --help`"
         return _complain(said, arguments[:end])
     return argparse.Namespace(**{option: _bare(given) for option, given in vars(options).items()})

@@ -79,5 +79,6 @@ COMMANDS = {
         ("nuggets undo", "nuggets undo 42    # undo an undo to redo"),
         _undo_arguments,
         _undo,
+        changes=True,
     ),
 }

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 _HARMFUL = {
     *range(0x20),  # controls, escape sequences
@@ -23,7 +24,29 @@ _ESCAPES = {
     for code in _HARMFUL
 }
 WIDEST = 80  # of a table's columns but the last: holds any id, and one long key spoils no table
+NARROWEST = 12  # of a column between the first, which is copied, and the last
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+def say(text: str) -> str:
+    """Print it, UTF-8 whatever the locale says; why it could not be heard, "" if it was.
+
+    A reader who has seen enough, as in ``nuggets … | head``, is no problem.
+    """
+    try:
+        sys.stdout.flush()
+        if text:
+            sys.stdout.buffer.write(text.encode(errors="backslashreplace") + b"\n")
+            sys.stdout.flush()
+    except OSError as problem:
+        return "" if isinstance(problem, BrokenPipeError) else problem.strerror or "unknown error"
+    return ""
+
+
+def warn(text: str) -> None:
+    """Tell a person, beside the output; if nobody hears it, the exit code still speaks."""
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
 
 
 def printable(text: str) -> str:
@@ -68,20 +91,43 @@ def cells(text: str) -> int:
 def screen_width() -> int:
     """Columns of the terminal; a long line when nobody looks at one."""
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80  # some say nothing
     except (OSError, ValueError):
         return 160
 
 
+def wrapped(text: str, indent: str) -> list[str]:
+    """One line as several that fit the screen, broken between words, each with an indent."""
+    from textwrap import wrap
+
+    return wrap(
+        one_line(text),
+        max(40, screen_width()),
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,  # ids and paths are copied
+        break_on_hyphens=False,
+    )
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """So many of them, in words that agree."""
+    return f"{number} {one if number == 1 else many or one + 's'}"
+
+
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Aligned columns; the last one takes what the screen leaves."""
+    """Aligned columns; the last one takes what the screen leaves, at the cost of the middle."""
     body = [[*(one_line(cell, WIDEST) for cell in row[:-1]), one_line(row[-1])] for row in rows]
     widths = [max(cells(line[i]) for line in [list(head), *body]) for i in range(len(head))]
-    room = max(20, screen_width() - sum(widths[:-1]) - 2 * (len(head) - 1))
+    space = screen_width() - 2 * (len(head) - 1)
+    for i in range(1, len(head) - 1):
+        excess = sum(widths[:-1]) + 20 - space
+        widths[i] = min(widths[i], max(NARROWEST, widths[i] - max(0, excess)))
+    widths[-1] = max(20, space - sum(widths[:-1]))
     lines = [styled(_joined(head, widths), "bold")]
     for row in body:
-        row[-1] = one_line(row[-1], room)
-        lines.append(_joined(row, widths))
+        fitting = [one_line(cell, width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append(_joined([row[0], *fitting], widths))
     return lines
 
 

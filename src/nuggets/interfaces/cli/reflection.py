@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from nuggets import codec
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import bar, one_line, styled, table
+from nuggets.interfaces.cli.printing import bar, counted, one_line, styled, table
 from nuggets.records import ReflectionResult
 
 _COLOURS = {"rewrite": "cyan", "merge": "yellow", "hide": "red", "tag": "green", "link": "green"}
@@ -63,7 +63,7 @@ def _result_lines(result: ReflectionResult, dry_run: bool) -> list[str]:
         f"rewritten {result.rewritten}, merged {result.merged}, archived {result.hidden}, "
         f"tagged {result.tagged}, linked {result.linked}"
     )
-    lines.append(f"Inspected {result.inspected} notes. {verb}: {counts}.")
+    lines.append(f"Inspected {counted(result.inspected, 'note')}. {verb}: {counts}.")
     if result.changes and not dry_run:
         lines.append("`nuggets undo` takes it back.")
     return lines
@@ -89,7 +89,7 @@ def _promote(call: Call) -> Outcome:
         rows = [(e.outcome, e.title or e.note_id, e.reason) for e in done.explanations]
         lines = table(("OUTCOME", "NOTE", "WHY"), rows) if rows else ["There are no notes yet."]
     verb = "Would promote" if options.dry_run or options.explain else "Promoted"
-    lines.append(f"{verb} {done.new_count} new entries to {path}.")
+    lines.append(f"{verb} {counted(done.new_count, 'new entry', 'new entries')} to {path}.")
     return Outcome(shape, lines)
 
 
@@ -99,11 +99,13 @@ COMMANDS = {
         ("nuggets reflect --dry-run", "nuggets reflect", "nuggets reflect --all"),
         _reflect_arguments,
         _reflect,
+        changes=True,
     ),
     "promote": Command(
         "write what was recalled in three sessions to MEMORY.md",
         ("nuggets promote --explain", "nuggets promote --path ./MEMORY.md"),
         _promote_arguments,
         _promote,
+        changes=True,
     ),
 }

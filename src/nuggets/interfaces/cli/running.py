@@ -1,47 +1,58 @@
 """Run a command and show what it says; the one place where errors become exit codes."""
 
+import gc
 import os
-import sys
 from argparse import Namespace
 from collections.abc import Mapping
 
 from nuggets import codec
-from nuggets.errors import InvalidInput, NuggetsError
+from nuggets.errors import InvalidInput, NuggetsError, SettingsError
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import inert_json, printable
+from nuggets.interfaces.cli.printing import inert_json, printable, say, warn
 from nuggets.opening import open_shelf
 from nuggets.settings import Settings, load
+
+_ONLY_LOOKING = ("dry_run", "explain")  # options that keep a command from changing anything
 
 
 def run(command: Command, options: Namespace) -> int:
     """Open the shelf, run, print, close."""
+    gc.enable()  # see `run_process`
     try:
         _check_unicode(vars(options))
         settings = load(os.environ, {"dir": options.dir})
+        _check_store(settings["dir"])
         for warning in settings.warnings:
-            print(f"Warning: {printable(warning)}", file=sys.stderr)
+            warn(f"Warning: {printable(warning)}")
         session = session_of(options, settings)
         _check_unicode({"session": session})
         with open_shelf(settings, client="cli", short_lived=True) as shelf:
             outcome = command.run(Call(options, settings, shelf, session))
-            show(outcome, as_json=options.json)
+            unheard = show(outcome, as_json=options.json)
+        if not unheard:
             return outcome.exit_code
+        looks = any(getattr(options, option, False) for option in _ONLY_LOOKING)
+        return _regret(unheard, outcome, is_done=command.changes and not looks)
     except NuggetsError as problem:
         return complain(problem, as_json=options.json)
-    except BrokenPipeError:  # `nuggets … | head` has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except KeyboardInterrupt:
-        return 130
 
 
-def show(outcome: Outcome, *, as_json: bool) -> None:
-    """To a script the JSON, to a person the lines; out before the shelf is closed."""
+def show(outcome: Outcome, *, as_json: bool) -> str:
+    """To a script the JSON, to a person the lines; out before the shelf is closed.
+
+    Why it could not be heard, "" if it was.
+    """
     text = inert_json(codec.dumps(outcome.json)) if as_json else "\n".join(outcome.lines)
-    if text:
-        sys.stdout.flush()  # UTF-8 whatever the locale says, so past the text layer
-        sys.stdout.buffer.write(text.encode(errors="backslashreplace") + b"\n")
-        sys.stdout.flush()
+    return say(text)
+
+
+def _regret(unheard: str, outcome: Outcome, *, is_done: bool) -> int:
+    """What was done stays done, though its receipt is lost; an answer that is lost is none."""
+    if is_done and not outcome.exit_code:
+        warn(f"Warning: this was done, but what it says could not be written: {unheard}")
+        return 0
+    warn(f"Error: the answer could not be written: {unheard}")
+    return outcome.exit_code or 1
 
 
 def session_of(options: Namespace, settings: Settings) -> str:
@@ -59,8 +70,18 @@ def complain(problem: NuggetsError, *, as_json: bool) -> int:
     if as_json:
         show(Outcome(codec.error_to_json(problem.code, str(problem)), []), as_json=True)
     else:
-        print(f"Error: {printable(str(problem))}", file=sys.stderr)
+        warn(f"Error: {printable(str(problem))}")
     return 2 if isinstance(problem, InvalidInput) else 1
+
+
+def _check_store(url: str) -> None:
+    """A store of another kind must not become a directory of that name."""
+    scheme, colon, _ = url.removeprefix("file://").partition(":")
+    if colon and url != "memory:" and scheme.isascii() and scheme.replace("+", "").isalnum():
+        raise SettingsError(
+            f"no store is known for {scheme}:; give a directory, or memory: "
+            f"(and ./{url} if that is a directory)"
+        )
 
 
 def _check_unicode(given: Mapping[str, object]) -> None:

@@ -12,7 +12,7 @@ from nuggets import codec
 from nuggets.errors import NotFound, NuggetsError
 from nuggets.files import replace_file
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import printable
+from nuggets.interfaces.cli.printing import printable, say, warn
 from nuggets.interfaces.scheduler import Heartbeat, summary, tick
 from nuggets.settings import SETTINGS, Settings
 
@@ -39,9 +39,13 @@ def _run(call: Call) -> Outcome:
         if done is None:
             return Outcome({"ran": False}, ["Not due."])
         return Outcome({"ran": True, **codec.daily_to_json(done)}, [summary(done)])
-    print("Looking after the memory; stop with Ctrl-C.", file=sys.stderr)
-    Heartbeat(call.shelf, report=lambda text: print(printable(text), flush=True)).run()
+    warn("Looking after the memory; stop with Ctrl-C.")
+    Heartbeat(call.shelf, report=_report).run()
     return Outcome({}, [])
+
+
+def _report(text: str) -> None:
+    say(printable(text))
 
 
 def _no_arguments(parser: ArgumentParser) -> None:
@@ -221,6 +225,7 @@ COMMANDS = {
         ("nuggets schedule run", "nuggets schedule run --once"),
         _run_arguments,
         _run,
+        changes=True,
     ),
     "schedule status": Command(
         "show the last and the next run",
@@ -233,11 +238,13 @@ COMMANDS = {
         ("nuggets schedule install --dry-run", "nuggets schedule install"),
         _install_arguments,
         _install,
+        changes=True,
     ),
     "schedule uninstall": Command(
         "take the timer away again",
         ("nuggets schedule uninstall",),
         _install_arguments,
         _uninstall,
+        changes=True,
     ),
 }

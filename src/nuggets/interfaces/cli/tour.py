@@ -3,7 +3,7 @@
 from tempfile import TemporaryDirectory
 
 from nuggets.interfaces.cli.command import Call, Outcome
-from nuggets.interfaces.cli.printing import styled
+from nuggets.interfaces.cli.printing import say, styled
 from nuggets.interfaces.tour.scenes import tour
 
 
@@ -18,9 +18,9 @@ def toured(call: Call) -> Outcome:
                 continue
             if statement.scene != scene:
                 scene = statement.scene
-                print(f"\n{styled(scene, 'cyan')}\n")
+                say(f"\n{styled(scene, 'cyan')}\n")
             mark = styled("✓", "green") if statement.holds else styled("✗", "red")
-            print(f"  {mark} {statement.what}", flush=True)
+            say(f"  {mark} {statement.what}")
     held = all(statement.holds for statement in seen)
     closing = "Everything held." if held else "Not everything held; please report it."
     return Outcome([s._asdict() for s in seen], ["", closing], int(not held))

@@ -4,9 +4,9 @@ import os
 from argparse import ArgumentParser
 
 from nuggets import codec
-from nuggets.errors import MissingExtra
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import styled
+from nuggets.interfaces.cli.extras import check_extra
+from nuggets.interfaces.cli.printing import say, styled
 from nuggets.opening import open_shelf
 
 
@@ -33,21 +33,18 @@ def _ui(call: Call) -> Outcome:
 
 
 def _run(call: Call, *, opens: bool) -> Outcome:
-    try:
-        from nuggets.interfaces.serve import Address, access_token, serve
-    except ImportError as problem:
-        raise MissingExtra(
-            f"the web interface needs {problem.name}: pip install 'nuggets-memory[web]'"
-        ) from problem
+    check_extra("web", "the web interface")
+    from nuggets.interfaces.serve import Address, access_token, serve
+
     address = Address(call.options.host, call.options.port)
     token = None if address.is_loopback else access_token(call.settings)
     url = address.url + (f"?token={token}" if token else "")
 
     def ready() -> None:
         if call.options.json:
-            print(codec.dumps({"url": url}), flush=True)
+            say(codec.dumps({"url": url}))
         else:
-            print(f"Your memory is at {styled(url, 'bold')}  (Ctrl-C ends it)", flush=True)
+            say(f"Your memory is at {styled(url, 'bold')}  (Ctrl-C ends it)")
         if opens:
             _open(url)
 

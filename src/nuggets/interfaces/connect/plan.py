@@ -1,6 +1,7 @@
 """From a host to the edits of its files: planned, shown, backed up, written; or taken back."""
 
 import difflib
+import json
 import os
 import shutil
 import stat
@@ -13,7 +14,10 @@ from nuggets.errors import InvalidInput
 from nuggets.files import private_directory, replace_file, unwritable
 from nuggets.interfaces.connect import jsonc, toml
 from nuggets.interfaces.connect.hosts import Item, Member, Piece, Table, Whole, is_ours, pieces
-from nuggets.interfaces.places import checkout_root
+from nuggets.project import checkout_root
+
+_PLAIN_CALL = 'const NUGGETS = ["nuggets"];'  # in the extensions that come with this package
+_ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 
 # what a file holds that says nothing any more
 _LEFT_OVER: tuple[object, ...] = (
@@ -33,12 +37,23 @@ class Edit(NamedTuple):
 
 
 def planned(
-    host: str, *, scope: str, connecting: bool, here: str, home: str, shelf_directory: str
+    host: str,
+    *,
+    scope: str,
+    connecting: bool,
+    here: str,
+    home: str,
+    shelf_directory: str,
+    named: bool,
 ) -> list[Edit]:
-    """Every file of the host, edited or not. Nothing is written; a file with errors is refused."""
+    """Every file of the host, edited or not. Nothing is written; a file with errors is refused.
+
+    `named`: what is written says where the shelf is.
+    """
     user = scope == "user"
     root = home if user else checkout_root(here)
-    wanted = pieces(host, root, user=user, command=_command(user))
+    directory = shelf_directory if named else ""
+    wanted = pieces(host, root, user=user, command=_command(user), directory=directory)
     edits = []
     for path in dict.fromkeys(piece.file for piece in wanted):
         own = [piece for piece in wanted if piece.file == path]
@@ -100,7 +115,7 @@ def _joined(text: str | None, own: Sequence[Piece]) -> str:
     after = text or ""
     for piece in own:
         if isinstance(piece, Whole):
-            after = packaged(piece.packaged)
+            after = _calling(packaged(piece.packaged), piece.command)
         elif isinstance(piece, Table):
             after = toml.with_table(after, piece.path, piece.value)
         elif isinstance(piece, Member):
@@ -198,11 +213,31 @@ def packaged(name: str) -> str:
     )
 
 
+def _calling(extension: str, command: Sequence[str]) -> str:
+    """An extension with the command that it is to call, in the line that it keeps for it."""
+    call = f"const NUGGETS = {json.dumps(list(command), ensure_ascii=False)};"
+    return extension.replace(_PLAIN_CALL, call, 1)
+
+
 def _command(user: bool) -> list[str]:
-    """How to call us. A project's configuration is shared, so it says what works for everyone."""
-    if not user or shutil.which("nuggets"):
+    """How to call us. A project's configuration is shared, so it says what works for everyone.
+
+    The bare name will do where every shell finds it; in an environment only this one does.
+    """
+    found = shutil.which("nuggets")
+    if not user or (found and not _is_in_environment(found)):
         return ["nuggets"]
-    return [sys.executable, "-m", "nuggets"]
+    own = os.path.join(os.path.dirname(sys.executable), "nuggets")
+    if os.access(own, os.X_OK):
+        return [own]
+    return [sys.executable, "-P", "-m", "nuggets"]  # -P: not what lies in the agent's folder
+
+
+def _is_in_environment(program: str) -> bool:
+    """Does it stand in a virtual environment? A link from elsewhere, as pipx and uv make, does
+    not."""
+    prefix = os.path.dirname(os.path.dirname(os.path.abspath(program)))
+    return any(os.path.exists(os.path.join(prefix, mark)) for mark in _ENVIRONMENT_MARKS)
 
 
 def _backup_path(path: str, shelf_directory: str) -> str:

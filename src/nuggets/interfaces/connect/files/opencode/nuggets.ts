@@ -4,11 +4,13 @@
 import { spawn } from "node:child_process";
 import type { Plugin } from "@opencode-ai/plugin";
 
+const NUGGETS = ["nuggets"]; // how to call it; `nuggets connect` fills this in
 const PATIENCE_MS = 3_000;
 
 function hook(event: string, sent: Record<string, unknown>): Promise<string> {
   return new Promise((resolve) => {
-    const child = spawn("nuggets", ["hook", event, "--host", "opencode"], {
+    const [program, ...words] = [...NUGGETS, "hook", event, "--host", "opencode"];
+    const child = spawn(program, words, {
       stdio: ["pipe", "pipe", "ignore"],
     });
     const timer = setTimeout(() => child.kill(), PATIENCE_MS);

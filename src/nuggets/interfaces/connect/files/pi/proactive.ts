@@ -3,11 +3,13 @@
 import { spawn } from "node:child_process";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 
+const NUGGETS = ["nuggets"]; // how to call it; `nuggets connect` fills this in
 const PATIENCE_MS = 60_000;
 
 function run(args: string[], cwd: string): Promise<string> {
   return new Promise((resolve) => {
-    const child = spawn("nuggets", args, { cwd, stdio: ["ignore", "pipe", "ignore"] });
+    const [program, ...words] = [...NUGGETS, ...args];
+    const child = spawn(program, words, { cwd, stdio: ["ignore", "pipe", "ignore"] });
     const timer = setTimeout(() => child.kill(), PATIENCE_MS);
     let said = "";
     child.stdout.on("data", (part) => (said += part));

@@ -1,0 +1,46 @@
+"""Commands about the command itself: help, version."""
+
+from argparse import ArgumentParser
+
+from nuggets.errors import InvalidInput
+from nuggets.interfaces.cli import GROUPS, find
+from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.parsing import help_text, no_such_command, parser_for, version_line
+
+
+def _help_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("command", nargs="*", help="which one; otherwise all of them")
+
+
+def _help(call: Call) -> Outcome:
+    name = " ".join(call.options.command)
+    command = find(name)
+    if command is None and name not in ("", *GROUPS):
+        raise InvalidInput(no_such_command(name))
+    text = parser_for(name, command).format_help() if command else help_text(name)
+    return Outcome({"help": text}, [text.rstrip("\n")])
+
+
+def _no_arguments(parser: ArgumentParser) -> None:
+    pass
+
+
+def _version(call: Call) -> Outcome:
+    line = version_line()
+    return Outcome({"version": line.split()[1]}, [line])
+
+
+COMMANDS = {
+    "help": Command(
+        "show all commands, or how to use one",
+        ("nuggets help", "nuggets help note add"),
+        _help_arguments,
+        _help,
+    ),
+    "version": Command(
+        "print the version",
+        ("nuggets version", "nuggets version --json"),
+        _no_arguments,
+        _version,
+    ),
+}
