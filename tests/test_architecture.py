@@ -17,6 +17,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 HEAVY = (  # what a cold `nuggets remember` must do without
     *("dataclasses", "inspect", "logging", "pathlib", "tempfile", "random", "uuid", "secrets"),
     *("subprocess", "asyncio", "numpy", "Stemmer", "difflib", "unittest", "email", "http"),
+    "locale",
 )
 
 EXTRAS = {"mcp", "mcp_types", "anyio", "starlette", "uvicorn"}  # not everybody installs them
@@ -104,6 +105,20 @@ def test_a_cold_remember_loads_nothing_heavy(directory: Path) -> None:
     second = loaded_after("--dir", str(directory), "remember", "n", "k", "w")
 
     assert not (first | second) & set(HEAVY)
+
+
+def test_a_command_collects_its_garbage_though_its_imports_did_not(directory: Path) -> None:
+    code = "import gc, sys; from nuggets.interfaces import run_process; from nuggets.interfaces."
+    code += "cli import main; run_process(lambda: main(sys.argv[1:]) or 40 + gc.isenabled())"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code, "--dir", str(directory), "remember", "n", "k", "v"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 41
+    assert done.stdout.startswith("Remembered k")
 
 
 def test_a_cold_recall_needs_numpy_and_no_stemmer(directory: Path) -> None:

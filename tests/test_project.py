@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nuggets.project import current_project, name_of
+from nuggets.project import checkout_root, current_project, name_of
 
 
 @pytest.fixture
@@ -94,3 +94,15 @@ def test_people_call_a_project_by_its_folder_or_as_they_named_it() -> None:
     assert name_of("/srv/webshop.git") == "webshop.git"
     assert name_of("webshop") == "webshop"
     assert name_of("") == ""
+
+
+def test_a_worktree_has_a_root_of_its_own_and_a_folder_without_any_is_its_own(
+    repository: Path, directory: Path
+) -> None:
+    worktree = directory / "worktree"
+    (worktree / "src").mkdir(parents=True)
+    (worktree / ".git").write_text(f"gitdir: {repository}/.git/worktrees/worktree\n")
+    (directory / "plain").mkdir()
+
+    assert checkout_root(str(worktree / "src")) == str(worktree)
+    assert checkout_root(str(directory / "plain")) == str(directory / "plain")

@@ -1,8 +1,11 @@
 """Who waits for whom: a writer that cannot get in holds up no reader."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
 
 from nuggets import NuggetShelf
 from nuggets.stores.in_memory import InMemoryStore
@@ -64,3 +67,51 @@ def test_a_batch_of_one_thread_and_a_write_of_another_are_both_kept() -> None:
 
     assert [fact.title for fact in shelf.facts("project")] == ["a", "b", "c"]
     assert [c.changes.action for c in shelf.history()] == ["remember", "remember"]
+
+
+def in_another_thread(work: Callable[[], object]) -> None:
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join(20)
+
+
+def test_a_batch_that_fails_keeps_the_hits_of_other_threads_and_none_of_its_own(
+    directory: Path,
+) -> None:
+    with NuggetShelf(directory, project="") as shelf:
+        shelf.remember("project", "port", "80")
+        with pytest.raises(RuntimeError), shelf.batch():
+            shelf.remember("project", "host", "here")
+            shelf.recall("port", session="the batch")
+            in_another_thread(lambda: shelf.recall("port", session="someone else"))
+            raise RuntimeError
+
+        [port] = shelf.facts("project")
+    [stored] = NuggetShelf(directory, project="").facts("project")
+
+    assert port.hit_sessions == stored.hit_sessions == ("someone else",)
+
+
+def test_no_recall_is_lost_between_the_writing_of_a_batch_and_its_end() -> None:
+    shelf = NuggetShelf("memory:", project="")
+    done = threading.Event()
+
+    def gather() -> None:
+        number = 0
+        while not done.is_set():
+            number += 1
+            with shelf.batch():
+                shelf.remember("project", "count", str(number))
+
+    writer = threading.Thread(target=gather)
+    writer.start()
+    try:
+        for key in range(10):
+            shelf.remember("project", f"key {key}", "80")
+            for session in range(60):
+                shelf.recall(f"key {key}", session=f"s{session}")
+    finally:
+        done.set()
+        writer.join(20)
+
+    assert [f.hits for f in shelf.facts("project") if f.title != "count"] == [60] * 10

@@ -66,12 +66,18 @@ def test_an_empty_variable_is_one_that_is_not_set(setting: object) -> None:
 
 
 def test_an_empty_directory_is_not_the_one_you_stand_in(directory: Path) -> None:
-    (directory / "config.toml").write_text('dir = ""\n')
-
-    settings = load(environment(directory), {})
+    settings = load(environment(directory), {"dir": ""})
 
     assert settings["dir"] == str(directory)
     assert len(settings.warnings) == 1
+
+
+@pytest.mark.parametrize("named", ["/elsewhere", ""])
+def test_a_file_in_the_directory_cannot_name_another(directory: Path, named: str) -> None:
+    (directory / "config.toml").write_text(f'dir = "{named}"\n')
+
+    with pytest.raises(SettingsError, match="NUGGETS_DIR or use --dir"):
+        load(environment(directory), {})
 
 
 def test_the_file_of_a_url_is_found(directory: Path) -> None:

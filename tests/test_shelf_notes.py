@@ -348,7 +348,6 @@ def test_a_note_is_not_merged_with_itself(shelf: NuggetShelf) -> None:
         ({"subject": "team:a"}, ["plain"]),
         ({"nugget": "a", "kind": "fact"}, []),
         ({"tag": "nothing"}, []),
-        ({"nugget": "nope"}, []),
     ],
 )
 def test_all_filters_must_hold(
@@ -364,6 +363,24 @@ def test_all_filters_must_hold(
     by_record = [note.title for note in shelf.list_notes(NoteFilterOptions(**wanted))]
 
     assert by_name == by_record == titles
+
+
+def test_a_nugget_that_is_not_there_is_an_error_everywhere(shelf: NuggetShelf) -> None:
+    shelf.create_note("project", "title", "content")
+    asking: list[Callable[[], object]] = [
+        lambda: shelf.list_notes(nugget="projcet"),
+        lambda: shelf.search_notes("title", nugget="projcet"),
+        lambda: shelf.recall("title", "projcet"),
+        lambda: shelf.recall_or_search("title", "projcet"),
+        lambda: shelf.facts("projcet"),
+        lambda: shelf.status("projcet"),
+        lambda: shelf.reflect("projcet"),
+        lambda: shelf.forget("projcet", "key"),
+    ]
+
+    for ask in asking:
+        with pytest.raises(NotFound, match="no nugget 'projcet'; did you mean 'project'"):
+            ask()
 
 
 @pytest.mark.parametrize("wanted", [{"scope": "world"}, {"type": "x"}, {"kind": "x"}, {"bad": "x"}])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nuggets.errors import NuggetsError
+    from nuggets.nugget import Nugget
     from nuggets.promotion import PROMOTE_THRESHOLD
     from nuggets.records import (
         GraphNoteMetaInput,
@@ -30,13 +31,7 @@ if TYPE_CHECKING:
         ReflectionResult,
         SearchNotesResult,
     )
-    from nuggets.shelf import (
-        Nugget,
-        NuggetGraph,
-        NuggetShelf,
-        promote_facts,
-        reflect_and_clean_memory,
-    )
+    from nuggets.shelf import NuggetGraph, NuggetShelf, promote_facts, reflect_and_clean_memory
 
 __all__ = [
     "PROMOTE_THRESHOLD",
@@ -63,7 +58,7 @@ __all__ = [
     "reflect_and_clean_memory",
 ]
 
-_ROOMS = ("shelf", "records", "errors", "promotion")  # where the public names live
+_ROOMS = ("shelf", "nugget", "records", "errors", "promotion")  # where the public names live
 
 
 def __getattr__(name: str) -> Any:

@@ -1,8 +1,14 @@
-"""``python -m nuggets`` is the same as ``nuggets``."""
+"""The process ``nuggets``, which is the same as ``python -m nuggets``."""
 
-import sys
+from typing import NoReturn
 
-from nuggets.interfaces.cli import main
+from nuggets.interfaces import run_process
+from nuggets.interfaces.cli import main as command
+
+
+def main() -> NoReturn:
+    run_process(command)
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -1,26 +1,24 @@
-"""Which project someone is working in: the git repository, shared by all of its worktrees."""
+"""Where someone is working: the git repository, which worktrees share, and their own checkout."""
 
 import os
 
 
 def current_project(directory: str | None = None) -> str:
-    """The path of the repository's git directory; "" outside of any.
-
-    A home directory under git (dotfiles) is no project: everything would belong to it.
-    """
+    """The path of the repository's git directory; "" outside of any."""
     try:
-        folder = os.path.realpath(directory or os.getcwd())
-    except OSError:
+        root = _checkout_around(os.path.realpath(directory or os.getcwd()))
+    except OSError:  # the folder we are in was taken away
         return ""
-    home = os.path.realpath(os.path.expanduser("~"))
-    while True:
-        git = os.path.join(folder, ".git")
-        if folder != home and os.path.lexists(git):
-            return _common_directory(git)
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return ""
-        folder = parent
+    return _common_directory(os.path.join(root, ".git")) if root else ""
+
+
+def checkout_root(folder: str) -> str:
+    """The root of the checkout around a folder; the folder itself if there is none.
+
+    A worktree has a root of its own, although it shares its project with the others.
+    """
+    here = os.path.realpath(folder)
+    return _checkout_around(here) or here
 
 
 def root_of(project: str) -> str:
@@ -33,6 +31,20 @@ def root_of(project: str) -> str:
 def name_of(project: str) -> str:
     """A project as people call it; "" for none."""
     return os.path.basename(root_of(project)) or project
+
+
+def _checkout_around(folder: str) -> str:
+    """The nearest folder from here up with a `.git` in it; "" if there is none.
+
+    A home directory under git (dotfiles) does not count: everything would belong to it.
+    """
+    home = os.path.realpath(os.path.expanduser("~"))
+    while folder == home or not os.path.lexists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return ""
+        folder = parent
+    return folder
 
 
 def _common_directory(git: str) -> str:

@@ -7,13 +7,15 @@ the shelf's matter.
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from nuggets.errors import StaleWrite
 from nuggets.picture import Picture
 from nuggets.records import Changes, Touch
 from nuggets.state import State, merged
-from nuggets.stores.base import Store
+
+if TYPE_CHECKING:
+    from nuggets.stores.base import Store
 
 T = TypeVar("T")
 Decision = tuple[Changes, T]
@@ -22,49 +24,60 @@ Decision = tuple[Changes, T]
 class Step(NamedTuple):
     """An operation that is gathered: what it decided, and how to decide it again."""
 
-    action: str
     decide: Callable[[], Decision[Any]]
     drawn: tuple[str, ...]  # random digits of the ids it gave away
     changes: Changes
+    guest: bool = False  # a recall of another thread than the one whose batch this is
 
 
 class Rhythm:
     """A store, the picture of it in this process, and what is gathered but not written yet."""
 
-    def __init__(
-        self, store: Store, *, client: str, draw: Callable[[], str], auto_save: bool
-    ) -> None:
+    def __init__(self, store: "Store", *, draw: Callable[[], str], auto_save: bool) -> None:
         self.store = store
         self.picture = Picture()
         self.lock = threading.RLock()  # around the picture; nobody waits for a store inside it
         self._writing = threading.RLock()  # one writer of this process at a time
-        self._client = client
         self._draw = draw
         self._drawn: list[str] = []  # digits of the step that is being decided
         self._steps: list[Step] | None = None if auto_save else []
         self._gathered_at = 0  # the revision on which the first step was decided
+        self._batch_of: int | None = None  # the thread that gathers until the end of its batch
 
     @property
     def state(self) -> State:
         return self.picture.state
 
-    def update(self, action: str, decide: Callable[[], Decision[T]]) -> T:
-        """Decide on what is there now, write it, and give the result."""
+    def update(self, action: str, client: str, decide: Callable[[], Decision[T]]) -> T:
+        """Decide on what is there now, write it as the client's doing, and give the result."""
+
+        def decided() -> Decision[T]:
+            changes, result = decide()
+            if changes != Changes():
+                changes = changes._replace(action=changes.action or action, client=client)
+            return changes, result
+
         with self._writing:
             if self._steps is None:
                 with self.alone():
-                    changes, result = decide()
+                    changes, result = decided()
                     if changes != Changes():
-                        self.write(changes._replace(action=changes.action or action))
+                        self.write(changes)
                     return result
             with self.lock:
                 self.catch_up()
                 self._drawn = []
-                changes, result = decide()
+                changes, result = decided()
                 if changes != Changes():
-                    action = changes.action or action
-                    self._gather(Step(action, decide, tuple(self._drawn), changes))
+                    self._gather(Step(decided, tuple(self._drawn), changes))
                 return result
+
+    @contextmanager
+    def reading(self) -> Iterator[Picture]:
+        """What is there now; it stays so inside. Whoever reads never waits for a store."""
+        with self.lock:
+            self.catch_up()
+            yield self.picture
 
     @contextmanager
     def alone(self) -> Iterator[State]:
@@ -77,7 +90,7 @@ class Rhythm:
 
     def write(self, changes: Changes) -> None:
         """For whoever is alone."""
-        self.store.write(changes._replace(client=self._client), expected=self.picture.revision)
+        self.store.write(changes, expected=self.picture.revision)
         self.catch_up()
 
     def catch_up(self) -> State:
@@ -100,7 +113,8 @@ class Rhythm:
         if not touches:
             return
         if self._steps is not None:
-            self._gather(Step("recall", lambda: (changes, None), (), changes))
+            guest = self._batch_of not in (None, threading.get_ident())
+            self._gather(Step(lambda: (changes, None), (), changes, guest))
             return
         self.picture.apply(changes)
         self.store.touch(touches)
@@ -124,17 +138,14 @@ class Rhythm:
             if self._steps is not None:
                 yield  # an outer batch, or auto_save=False, writes
                 return
-            self._steps = []
+            with self.lock:
+                self._steps, self._batch_of = [], threading.get_ident()
             try:
                 yield
                 self.save()
-            except BaseException:
-                with self.lock:
-                    self.picture = Picture()  # it shows what was never written
-                raise
             finally:
                 with self.lock:
-                    self._steps = None
+                    self._end_batch()
 
     def save(self) -> None:
         """Write what was gathered, as one change: all of it or nothing."""
@@ -157,6 +168,16 @@ class Rhythm:
             self.save()
             self.store.close()
 
+    def _end_batch(self) -> None:
+        """What is left was not written. Of a batch that failed it goes, but for what other
+        threads recalled meanwhile: they know nothing of its failure."""
+        left, self._steps, self._batch_of = self._steps or [], None, None
+        if not all(step.guest for step in left):
+            self.picture = Picture()  # it shows what was never written
+        seen = tuple(touch for step in left if step.guest for touch in step.changes.touches)
+        if seen:
+            self.store.touch(seen)
+
     def _gather(self, step: Step) -> None:
         assert self._steps is not None
         if not self._steps:
@@ -170,9 +191,13 @@ class Rhythm:
             self._steps = None
             self.forget_picture()
             steps = [self._again(step) for step in steps]
-        actions = {step.action for step in steps}
         changes = merged(step.changes for step in steps)
-        return changes._replace(action=actions.pop() if len(actions) == 1 else "save")
+        actions = {step.changes.action or "recall" for step in steps}
+        clients = [step.changes.client for step in steps if step.changes.client]
+        return changes._replace(
+            action=actions.pop() if len(actions) == 1 else "save",
+            client=clients[-1] if clients else "",
+        )
 
     def _again(self, step: Step) -> Step:
         """The same operation on what is there now; what it made keeps its ids."""

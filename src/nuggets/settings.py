@@ -1,6 +1,7 @@
 """Every setting, its value and where it came from. Read once, by a front door; never a global.
 
-Defaults < ``config.toml`` in the shelf's directory < environment < command line.
+Defaults < ``config.toml`` in the shelf's directory < environment < command line. The directory
+itself is named by the last two alone: a file that lies in it cannot say where it is.
 """
 
 import os
@@ -24,7 +25,12 @@ class Setting(NamedTuple):
 
 
 SETTINGS = (
-    Setting("dir", "NUGGETS_DIR", DEFAULT_DIRECTORY, "the directory (or store URL) of the shelf"),
+    Setting(
+        "dir",
+        "NUGGETS_DIR",
+        DEFAULT_DIRECTORY,
+        "the directory (or store URL) of the shelf; not for config.toml, which lies in it",
+    ),
     Setting("session", "NUGGETS_SESSION", "", "who is asking; by default one session per day"),
     Setting(
         "project",
@@ -129,11 +135,17 @@ def _file(path: str) -> Mapping[str, Any]:
 
     try:
         with open(path, "rb") as file:
-            return tomllib.load(file)
+            given = tomllib.load(file)
     except (OSError, ValueError) as problem:
         raise SettingsError(
             f"{path} cannot be read: {problem}. Correct it or move it away"
         ) from None
+    if "dir" in given:  # some would follow it and some not, and memories would go two ways
+        raise SettingsError(
+            f"{path} lies in the shelf's directory and cannot name another: take `dir` out, and "
+            "set NUGGETS_DIR or use --dir"
+        )
+    return given
 
 
 def _checked(setting: Setting, value: Any) -> Any:

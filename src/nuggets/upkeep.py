@@ -18,6 +18,7 @@ from nuggets.stores.adoption import Adopt
 from nuggets.stores.checkup import Finding as Defect
 from nuggets.stores.checkup import examine, repair
 from nuggets.stores.json_files import JsonFileStore
+from nuggets.traces import drop_diaries
 
 RUN_MARK = "last_run"
 MEMORY_MARK = "memory_file:"  # and its path: what we wrote there
@@ -28,12 +29,18 @@ class Upkeep:
     """One shelf's, at its rhythm."""
 
     def __init__(
-        self, rhythm: Rhythm, settings: Settings, project: str, now: Callable[[], str]
+        self,
+        rhythm: Rhythm,
+        settings: Settings,
+        project: str,
+        now: Callable[[], str],
+        client: str,
     ) -> None:
         self._rhythm = rhythm
         self._settings = settings
         self._project = project
         self._now = now
+        self._client = client
 
     # --- the past ---------------------------------------------------------------------------
 
@@ -67,10 +74,11 @@ class Upkeep:
             commit = self._to_undo() if revision is None else self._commit(revision)
             return history.reverted(self._rhythm.state, commit), commit
 
-        return self._rhythm.update("undo", decide)
+        return self._rhythm.update("undo", self._client, decide)
 
     def purge(self, name: str, nugget: str | None) -> Sequence[str]:
-        """Erase a memory from the shelf, its history and the memory files; where it was."""
+        """Erase a memory from the shelf, its history, the memory files, and with all that agents'
+        conversations said, which may have been this; where it was."""
         rhythm = self._rhythm
         with rhythm.alone():
             rhythm.save()
@@ -78,12 +86,18 @@ class Upkeep:
             places = []
             note = rhythm.state.notes.get(note_id)
             if note is not None:
-                rhythm.write(links.dropping(rhythm.state.notes, [note_id])._replace(action="purge"))
+                gone = links.dropping(rhythm.state.notes, [note_id])
+                rhythm.write(gone._replace(action="purge", client=self._client))
                 places.append(f"{note.kind} {note.title!r} in {note.nugget_name}")
             places += [path for path in self._memory_files() if self._stands_in(path, note_id)]
             places += rhythm.store.erase([note_id])
             rhythm.forget_picture()
             _, problems = self._promote_to(self._memory_files())
+            if isinstance(rhythm.store, JsonFileStore):
+                try:
+                    places += drop_diaries(rhythm.store.directory)
+                except OSError as problem:
+                    problems.append(StoreError(f"{problem.filename}: {problem.strerror}"))
             if problems:  # told last: a file that refuses must not keep it in the history
                 raise StoreError(f"It is erased, but perhaps not here: {problems[0]}")
             return places
@@ -100,7 +114,8 @@ class Upkeep:
     def _id_of(self, name: str, nugget: str | None) -> str:
         """A note that is gone can still be named by its whole id."""
         try:
-            return naming.resolve(self._rhythm.state.notes, name, nugget).id
+            notes = self._rhythm.state.notes
+            return naming.resolve(notes, name, nugget, project=self._project).id
         except NotFound:
             if any(history.concerns(commit, name) for commit in self._rhythm.store.commits(0)):
                 return name
@@ -118,7 +133,7 @@ class Upkeep:
         def decide() -> Decision[ReflectionResult]:
             return reflection.still_valid(changes, result, seen, self._rhythm.state.notes)
 
-        return self._rhythm.update("reflect", decide)
+        return self._rhythm.update("reflect", self._client, decide)
 
     def run_daily(self, now: datetime) -> DailyRun | None:
         """The daily clean-up, if it is due at this local time and nobody else has run it today."""
@@ -134,13 +149,13 @@ class Upkeep:
             run = DailyRun(today.isoformat(), done)
             return kept._replace(marks={RUN_MARK: codec.daily_to_json(run)}), run
 
-        run = self._rhythm.update("reflect", decide)
+        run = self._rhythm.update("reflect", self._client, decide)
         if run is not None:
             count, problems = self._promote_everywhere()
             run = run._replace(promoted=count)
             if run.promoted:
                 mark = {RUN_MARK: codec.daily_to_json(run)}
-                self._rhythm.update("promote", lambda: (Changes(marks=mark), None))
+                self._rhythm.update("promote", self._client, lambda: (Changes(marks=mark), None))
             if problems:
                 raise problems[0]
         return run
@@ -200,7 +215,7 @@ class Upkeep:
             done = memory_file.rewrite(path, merge)
             record = {"project": project, "written": done.written.to_json()}
             if rhythm.state.marks.get(mark) != record:
-                rhythm.write(Changes(marks={mark: record}, action="promote"))
+                rhythm.write(Changes(marks={mark: record}, action="promote", client=self._client))
             return done
 
     def _promote_everywhere(self) -> tuple[int, list[NuggetsError]]:
@@ -254,7 +269,11 @@ class Upkeep:
                 return found  # what cannot be read has no links to look at
         broken = links.asymmetries(self._notes())
         if fix and broken:
-            rhythm.update("doctor", lambda: (Changes(put=links.repaired(rhythm.state.notes)), None))
+            rhythm.update(
+                "doctor",
+                self._client,
+                lambda: (Changes(put=links.repaired(rhythm.state.notes)), None),
+            )
         remedy = "take it away, or complete it at its other end"
         return found + [
             Defect(

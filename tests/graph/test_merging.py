@@ -7,7 +7,7 @@ from graph_samples import LATER, NOW, by_id, sample
 from nuggets.errors import InvalidInput
 from nuggets.graph.links import asymmetries, linked
 from nuggets.graph.notes import merged
-from nuggets.records import MemoryNote, NoteLink
+from nuggets.records import MemoryNote, NoteKind, NoteLink
 
 
 def merge(target: MemoryNote, source: MemoryNote, *others: MemoryNote) -> dict[str, MemoryNote]:
@@ -165,3 +165,17 @@ def test_a_merge_without_a_reason_says_that_it_was_one() -> None:
     _, gone = merged(target, source, " ", NOW, by_id(target, source))
 
     assert gone.links == (NoteLink(target.id, "merged", NOW),)
+
+
+@pytest.mark.parametrize("kind", ["fact", "note"])
+def test_a_fact_is_not_merged_away_because_its_key_keeps_answering(kind: NoteKind) -> None:
+    target, source = sample(1, kind=kind), sample(2, kind="fact", title="commits")
+
+    with pytest.raises(InvalidInput, match=r"'commits'.*Link the two, or .* note and then forget"):
+        merged(target, source, "", NOW, by_id(target, source))
+
+
+def test_a_note_may_go_into_a_fact() -> None:
+    target, source = sample(1, kind="fact", content="a"), sample(2, content="b")
+
+    assert merge(target, source)[target.id].content == "a\nb"

@@ -55,6 +55,45 @@ def test_an_ambiguous_name_lists_the_candidates() -> None:
         resolve(NOTES, "note-learnings-a1")
 
 
+HERE, THERE = "/work/here/.git", "/work/there/.git"
+OURS, THEIRS, EVERYBODYS = (
+    sample(n, title="test cmd", kind="fact")._replace(project=project)
+    for n, project in enumerate((HERE, THERE, ""))
+)
+
+
+def test_of_equal_names_the_project_that_asks_means_its_own() -> None:
+    notes = by_id(THEIRS, EVERYBODYS, OURS)
+
+    assert resolve(notes, "test cmd", project=HERE) is OURS
+    assert resolve(notes, "test cmd", project=THERE) is THEIRS
+    assert resolve(notes, "test cmd", project="") is EVERYBODYS
+    assert resolve(notes, "test cmd", project="/work/elsewhere/.git") is EVERYBODYS
+    assert resolve(by_id(THEIRS), "test cmd", project=HERE) is THEIRS
+    assert resolve(notes, THEIRS.id, project=HERE) is THEIRS
+
+
+def test_of_equal_names_in_one_project_none_is_meant() -> None:
+    twin = OURS._replace(id="fact-other-00000009", nugget_name="other")
+
+    with pytest.raises(Ambiguous, match="2 notes"):
+        resolve(by_id(OURS, twin, THEIRS), "test cmd", project=HERE)
+
+
+def test_one_in_sight_wins_over_an_archived_one_of_the_project() -> None:
+    notes = by_id(OURS._replace(hidden=True), THEIRS)
+
+    assert resolve(notes, "test cmd", project=HERE) is THEIRS
+
+
+def test_the_candidates_say_which_project_they_belong_to() -> None:
+    with pytest.raises(Ambiguous) as refusal:
+        resolve(by_id(OURS, THEIRS, EVERYBODYS), "test cmd")
+
+    for note, home in ((OURS, ", project here"), (THEIRS, ", project there"), (EVERYBODYS, "")):
+        assert f"{note.id} ('test cmd' in learnings{home})" in str(refusal.value)
+
+
 def test_a_long_list_of_candidates_says_how_many_more() -> None:
     with pytest.raises(Ambiguous, match=r"any of 12 notes.*and 2 more"):
         resolve(by_id(*(sample(n, title="x") for n in range(12))), "x")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from agent_doors import PATIENT, hook, injected, repository
-from nuggets.interfaces.traces import missed_deadlines, noted_session
 from nuggets.shelf import NuggetShelf
+from nuggets.traces import missed_deadlines, noted_session
 
 
 @pytest.fixture

@@ -428,3 +428,22 @@ def test_a_fault_inside_reaches_the_model_without_its_text(tmp_path: Path) -> No
     assert "doormat" not in said(result)
     assert "RuntimeError" in log
     assert "doormat" not in log
+
+
+def test_a_fault_after_a_write_does_not_claim_that_nothing_was_written(tmp_path: Path) -> None:
+    def stumble(asked: Asked, given: Json) -> Answer:
+        asked.shelf.remember("project", "port", "80")
+        raise RuntimeError
+
+    remember = next(tool for tool in ALL_TOOLS if tool.name == "remember")
+    fact = {"nugget": "project", "key": "port", "value": "80"}
+    result = in_memory(
+        door(tmp_path),
+        lambda client: client.call_tool("remember", fact),
+        [remember._replace(run=stumble)],
+    )
+
+    assert result.is_error
+    assert "unchanged" not in said(result)
+    assert "may have changed memory" in said(result)
+    assert NuggetShelf(tmp_path).recall("port").found

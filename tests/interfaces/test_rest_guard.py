@@ -155,13 +155,15 @@ def test_the_right_token_opens_by_header_by_link_and_by_cookie(shelf: NuggetShel
 
 def test_reading_changes_nothing(shelf: NuggetShelf) -> None:
     note = shelf.create_note("p", "title", "content")
+    other = shelf.create_note("p", "other", "more content")
     shelf.remember("p", "key", "value")
     before = shelf.revision, shelf.list_notes()
     with client(shelf) as web:
         for operation in OPERATIONS:
             if operation.method == "GET":
                 path = operation.path.format(nugget="p", note=note.id)
-                query = {"query": "title content key"} if operation.needed else {}
+                given = {"query": "title content key", "source": other.id}
+                query = {name: given[name] for name in operation.needed}
                 assert web.get(path, params=query).status_code == 200, operation.name
 
     assert (shelf.revision, shelf.list_notes()) == before

@@ -67,7 +67,9 @@ def test_an_edit_of_what_someone_else_changed_is_a_conflict(web: TestClient) -> 
 def test_links_are_seen_from_both_ends_and_can_be_taken_away(web: TestClient) -> None:
     a, b = created(web, "A")["id"], created(web, "B")["id"]
 
-    assert web.post("/api/links", json={"a": a, "b": b, "reason": "why"}).json() == {"added": True}
+    linked = web.post("/api/links", json={"a": a, "b": b, "reason": "why"}).json()
+    assert linked["added"] is True
+    assert [note["id"] for note in linked["notes"]] == [a, b]
     assert web.get(f"/api/notes/{b}").json()["links"][0]["to"] == a
     gone = web.delete("/api/links", params={"a": a, "b": b, "reason": "why"})
     assert gone.json() == {"removed": True}
@@ -93,6 +95,32 @@ def test_merging_archives_the_other_note(web: TestClient) -> None:
     assert web.get(f"/api/notes/{other}").json()["hidden"] is True
 
 
+def test_a_merge_can_be_seen_before_it_is_done(web: TestClient) -> None:
+    one, other = created(web, "One", "a line")["id"], created(web, "Other", "another")["id"]
+    at = f"/api/notes/{one}/merge"
+
+    seen = web.get(at, params={"source": other}).json()
+
+    assert web.get(f"/api/notes/{one}").json()["content"] == "a line"
+    done = web.post(at, json={"source": other}).json()
+    assert (seen["title"], seen["content"], seen["tags"]) == (
+        done["title"],
+        done["content"],
+        done["tags"],
+    )
+    assert code(web.get(at, params={"source": one})) == (400, "invalid_input")
+
+
+def test_a_purge_erases_a_note_from_the_history_too(web: TestClient) -> None:
+    note = created(web, "Code", "swordfish")["id"]
+
+    told = web.post(f"/api/notes/{note}/purge", json={}).json()["erased"]
+
+    assert "Code" in told[0]
+    assert code(web.get(f"/api/notes/{note}")) == (404, "not_found")
+    assert "swordfish" not in web.get("/api/history").text
+
+
 def test_facts_are_remembered_recalled_and_forgotten(web: TestClient) -> None:
     at = "/api/nuggets/project/facts"
     web.post(at, json={"key": "test cmd", "value": "make test"})
@@ -101,7 +129,11 @@ def test_facts_are_remembered_recalled_and_forgotten(web: TestClient) -> None:
     assert (found["answer"], found["match"]) == ("make test", "fuzzy")
     assert [fact["title"] for fact in web.get(at).json()] == ["test cmd"]
     assert web.get("/api/nuggets/project").json()["fact_count"] == 1
-    assert web.delete(at, params={"key": "test cmd"}).json() == {"forgotten": 1}
+    assert web.delete(at, params={"key": "test cmd"}).json() == {
+        "forgotten": 1,
+        "nugget": "project",
+        "key": "test cmd",
+    }
     assert web.get("/api/recall", params={"query": "test cmd"}).json()["found"] is False
 
 

@@ -1,9 +1,12 @@
 """How much one set of banks holds, and where a nugget goes on in pages. Knows no vector."""
 
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from math import isqrt
 from typing import NamedTuple
 
-from nuggets.records import NuggetConfig
+from nuggets.records import MemoryNote, NoteKind, NuggetConfig, NuggetStatus
+from nuggets.text import folded
 
 FACTS_PER_PAGE_AT_LEAST = 4  # one for each of the usual banks
 DIMS_PER_FACT = 256  # keeps a right answer 22 standard deviations above the crosstalk
@@ -33,6 +36,33 @@ def fill(config: NuggetConfig, count: int) -> Fill:
     room = capacity(config)
     used = round(100 * count / room, 1)
     return Fill(room, used, _warning(used, -(-count // page_size(config.dims))))
+
+
+def statuses(
+    configs: Sequence[NuggetConfig], notes: Iterable[MemoryNote]
+) -> tuple[NuggetStatus, ...]:
+    """How full each of these nuggets is; what is out of sight takes no room."""
+    counts = Counter((note.nugget_name, note.kind) for note in notes if not note.hidden)
+    held: Counter[tuple[str, NoteKind]] = Counter()
+    for (name, kind), count in counts.items():
+        held[folded(name), kind] += count
+    return tuple(
+        _status(config, held[folded(config.name), "fact"], held[folded(config.name), "note"])
+        for config in configs
+    )
+
+
+def _status(config: NuggetConfig, facts: int, notes: int) -> NuggetStatus:
+    return NuggetStatus(
+        config.name,
+        facts,
+        notes,
+        config.dims,
+        config.banks,
+        config.ensembles,
+        *fill(config, facts),
+        config.max_facts,
+    )
 
 
 def _warning(used: float, pages: int) -> str:

@@ -1,9 +1,24 @@
 """Which notes a listing or a search may show. Knows no ranking."""
 
+from collections.abc import Mapping
+from typing import Any
+
+from nuggets.errors import InvalidInput
 from nuggets.graph.limits import check_choice
 from nuggets.graph.metadata import normal_tag
 from nuggets.records import KINDS, SCOPES, TYPES, MemoryNote, NoteFilterOptions
 from nuggets.text import folded
+
+
+def narrowed(filters: NoteFilterOptions, wanted: Mapping[str, Any]) -> NoteFilterOptions:
+    """The filters with those given by name, checked."""
+    unknown = wanted.keys() - set(NoteFilterOptions._fields)
+    if unknown:
+        raise InvalidInput(
+            f"there is no filter called {', '.join(sorted(unknown))}; "
+            f"there are: {', '.join(NoteFilterOptions._fields)}"
+        )
+    return checked_filters(filters._replace(**wanted))
 
 
 def checked_filters(filters: NoteFilterOptions) -> NoteFilterOptions:

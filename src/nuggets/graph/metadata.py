@@ -8,7 +8,7 @@ its content can make it a preference or a reflection, never move it to another s
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nuggets.errors import InvalidInput
 from nuggets.graph.limits import check_choice, checked_subject, storable
@@ -76,8 +76,8 @@ def inferred(
 ) -> NoteMetadata:
     """All metadata of a memory; `given` must have passed `checked`."""
     if current is not None:
-        stated = {field: getattr(given, field) for field in NoteMetadata._fields}
-        return current._replace(**{f: value for f, value in stated.items() if value is not None})
+        told = {field: getattr(given, field) for field in NoteMetadata._fields}
+        return current._replace(**{f: value for f, value in told.items() if value is not None})
     prefix, bare = scope_and_rest(key_or_title)
     own = frozenset(own_tags(tags, nugget))
     clues = _Clues(prefix, bare, _tokens(key_or_title), own, folded(nugget), kind, content)
@@ -92,6 +92,17 @@ def inferred(
         confidence=CONFIDENCES[source] if given.confidence is None else given.confidence,
         stability=given.stability or _stability(clues, scope),
     )
+
+
+def stated(words: Mapping[str, Any]) -> GraphNoteMetaInput:
+    """Metadata by its names, checked; a misspelt name is refused, not ignored."""
+    unknown = words.keys() - set(GraphNoteMetaInput._fields)
+    if unknown:
+        raise InvalidInput(
+            f"there is no metadata called {', '.join(sorted(unknown))}; "
+            f"there are: {', '.join(GraphNoteMetaInput._fields)}"
+        )
+    return checked(GraphNoteMetaInput(**words))
 
 
 def checked(given: GraphNoteMetaInput) -> GraphNoteMetaInput:

@@ -1,11 +1,12 @@
-"""What people call things: which note a name means, and which names a nugget may have."""
+"""What people call things: which note or nugget a name means, and which names a nugget may have."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
 
 from nuggets.errors import Ambiguous, InvalidInput, NotFound
 from nuggets.graph.limits import storable
-from nuggets.records import MemoryNote
+from nuggets.project import name_of
+from nuggets.records import MemoryNote, NuggetConfig
 from nuggets.text import folded
 
 ID_TAIL = 8  # hex digits at the end of every id
@@ -25,10 +26,13 @@ def resolve(
     name: str,
     nugget: str | None = None,
     include_hidden: bool = True,
+    *,
+    project: str | None = None,
 ) -> MemoryNote:
     """The note of this id, else of this title, else whose id begins so (or ends: all 8 digits).
 
-    An id counts in every nugget, other names in the one given. Of equal names one in sight wins.
+    An id counts in every nugget, other names in the one given. Of equal names one in sight wins,
+    then as in recall: one of the `project` that asks before everybody's, and that before others'.
     """
     wanted = folded(storable(name, "the name of a note"))
     if not wanted:
@@ -45,9 +49,34 @@ def resolve(
     chosen = in_sight or (found if include_hidden else [])
     if not chosen:
         raise NotFound(_missing(name, nugget, archived=bool(found or exact)))
+    if project is not None:
+        nearest = min(_distance(note, project) for note in chosen)
+        chosen = [note for note in chosen if _distance(note, project) == nearest]
     if len(chosen) > 1:
         raise Ambiguous(_candidates(name, chosen))
     return chosen[0]
+
+
+def nugget_called(nuggets: Mapping[str, NuggetConfig], name: str) -> NuggetConfig | None:
+    """The nugget of this name, in whatever case; `nuggets` are known by their folded names."""
+    if not isinstance(name, str):
+        raise InvalidInput(f"a nugget's name is a text, not {name!r}")
+    return nuggets.get(folded(name))
+
+
+def known_nugget(nuggets: Mapping[str, NuggetConfig], name: str) -> NuggetConfig:
+    """The same; if there is none, `NotFound` says which was meant, or which there are."""
+    config = nugget_called(nuggets, name)
+    if config is None:
+        from difflib import get_close_matches
+
+        close = get_close_matches(folded(name), nuggets, 1)
+        there = ", ".join(sorted(config.name for config in nuggets.values())[:CANDIDATES_SHOWN])
+        hint = f"there are: {there}" if there else "there is none yet"
+        if close:
+            hint = f"did you mean {nuggets[close[0]].name!r}?"
+        raise NotFound(f"there is no nugget {name!r}; {hint}")
+    return config
 
 
 def checked_name(name: str) -> str:
@@ -80,6 +109,10 @@ def _abbreviates(wanted: str, note_id: str) -> bool:
     return begins or (len(wanted) == ID_TAIL and note_id.endswith(f"-{wanted}"))
 
 
+def _distance(note: MemoryNote, project: str) -> int:
+    return 0 if note.project == project else 1 if not note.project else 2
+
+
 def _missing(name: str, nugget: str | None, archived: bool) -> str:
     where = "" if nugget is None else f" in nugget {nugget!r}"
     if archived:
@@ -89,11 +122,16 @@ def _missing(name: str, nugget: str | None, archived: bool) -> str:
 
 def _candidates(name: str, notes: Sequence[MemoryNote]) -> str:
     shown = [
-        f"{note.id} ({note.title!r:.80} in {note.nugget_name})" for note in notes[:CANDIDATES_SHOWN]
+        f"{note.id} ({note.title!r:.80} in {note.nugget_name}{_of_project(note)})"
+        for note in notes[:CANDIDATES_SHOWN]
     ]
     if len(notes) > len(shown):
         shown.append(f"and {len(notes) - len(shown)} more")
     return f"{name!r:.80} could be any of {len(notes)} notes; use an id: {', '.join(shown)}"
+
+
+def _of_project(note: MemoryNote) -> str:
+    return f", project {name_of(note.project)}" if note.project else ""
 
 
 def _may_name(sign: str) -> bool:

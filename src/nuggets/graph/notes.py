@@ -151,12 +151,18 @@ def merged(
 ) -> tuple[MemoryNote, ...]:
     """All notes that change when `source` goes into `target`: these two first.
 
-    The third ones, looked up in `notes`, are those that `source` was linked with.
+    The third ones, looked up in `notes`, are those that `source` was linked with. A fact is no
+    source: what was remembered by a key keeps answering to it.
     """
     if target.id == source.id:
         raise InvalidInput(f"{target.id} cannot be merged into itself; name two notes")
     if target.hidden:
         raise InvalidInput(f"{target.id} is archived; restore it before merging into it")
+    if source.kind == "fact":
+        raise InvalidInput(
+            f"{source.id} is a fact: merged away, its key {source.title!r:.80} would answer no "
+            "more. Link the two, or write what it says into a note and then forget it"
+        )
     reason = checked_reason(reason, "merged")
     bond = NoteLink("", reason, now)
     links = redirected((*target.links, *source.links), source.id, target.id, target.id)

@@ -4,9 +4,9 @@ import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from nuggets.interfaces.traces import log
 from nuggets.records import DailyRun
 from nuggets.shelf import NuggetShelf
+from nuggets.traces import log
 
 LONGEST_PAUSE = 60.0  # seconds: a laptop that wakes up looks at its clock within a minute
 

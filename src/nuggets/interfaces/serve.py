@@ -126,7 +126,7 @@ def _companions(shelf: NuggetShelf) -> tuple[Mapping[str, ASGIApp], list[Compani
             await run_in_threadpool(heartbeat.stop)
 
     try:
-        path, app, running = _mcp(shelf.settings)
+        path, app, running = _mcp(shelf)
     except ImportError:  # installed without the SDK: everything else is there
         return {}, [daily]
     return {path: app}, [daily, running]
@@ -142,13 +142,13 @@ class _McpEndpoint:
         await self._manager.handle_request(scope, receive, send)
 
 
-def _mcp(settings: Settings) -> tuple[str, ASGIApp, Companion]:
+def _mcp(shelf: NuggetShelf) -> tuple[str, ASGIApp, Companion]:
     """Where MCP answers, and what has to run for it. Host and Origin were checked by the guard."""
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from nuggets.interfaces.mcp.server import Door, build_server
 
-    door = Door(settings)
+    door = Door(shelf.settings, shelf=shelf)
     manager = StreamableHTTPSessionManager(build_server(door), max_sessions=MCP_SESSIONS)
 
     @asynccontextmanager

@@ -2,6 +2,7 @@
 
 import sys
 
+from nuggets.interfaces import run_process
 from nuggets.interfaces.hooks.running import main
 
-sys.exit(main(sys.argv[1:]))
+run_process(lambda: main(sys.argv[1:]))

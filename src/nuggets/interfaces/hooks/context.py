@@ -6,7 +6,7 @@ Only memories of this project and of none; those of another never get in by them
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from nuggets import memory_file, times
+from nuggets import times
 from nuggets.errors import NuggetsError
 from nuggets.interfaces.fencing import TAG, age, inert, one_line, without_fenced
 from nuggets.records import MemoryNote, SearchNotesResult
@@ -67,8 +67,7 @@ def _fitting(notes: Iterable[MemoryNote], known: str, room: int) -> dict[str, st
 def _loaded_already(shelf: "NuggetShelf") -> str:
     """What the host has put into the context by itself."""
     try:
-        path = memory_file.located(shelf.settings["memory_file"], shelf.project)
-        text = memory_file.read(path)
+        text = shelf.memory_text()
     except NuggetsError:
         return ""
     loaded = "\n".join(text.splitlines()[:MEMORY_LINES]).encode()[:MEMORY_BYTES]

@@ -7,10 +7,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nuggets import times
-from nuggets.interfaces.places import checkout_root
-from nuggets.interfaces.traces import place
-from nuggets.project import current_project
+from nuggets.project import checkout_root, current_project
 from nuggets.records import MemoryNote
+from nuggets.traces import place
 
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf

@@ -7,7 +7,7 @@ import json
 import os
 
 from nuggets.interfaces.hooks.payload import Event, files_of
-from nuggets.interfaces.traces import append, place
+from nuggets.traces import append, place
 
 LONGEST_PATH = 500  # characters; longer ones are generated, and nobody asks for them
 INBOX_BYTES = 1024 * 1024  # nobody took them in for long; more would say nothing

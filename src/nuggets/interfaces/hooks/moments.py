@@ -4,16 +4,15 @@ import json
 import os
 import zlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nuggets.interfaces.fencing import one_line, without_fenced
 from nuggets.interfaces.hooks.context import at_start, on_prompt
 from nuggets.interfaces.hooks.folding import fold
 from nuggets.interfaces.hooks.inbox import waiting
 from nuggets.interfaces.hooks.payload import Event
-from nuggets.interfaces.traces import append, note_session, place, sweep
-from nuggets.project import current_project
 from nuggets.settings import load
+from nuggets.traces import append, note_session, place, sweep
 
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
@@ -46,12 +45,11 @@ def act(event: Event, directory: str, say: Callable[[str], None]) -> None:
 
 
 def _opened(event: Event, directory: str) -> "NuggetShelf":
-    from nuggets.shelf import NuggetShelf
+    from nuggets.opening import open_shelf
 
     settings = load(os.environ, {"dir": directory})
-    project = settings["project"] or current_project(event.directory)
-    return NuggetShelf.open(
-        directory, settings=settings, client="hook", short_lived=True, project=project
+    return open_shelf(
+        settings, client="hook", short_lived=True, folder=event.directory, at_work=True
     )
 
 
@@ -90,11 +88,8 @@ def _capture(shelf: "NuggetShelf", prompt: str) -> None:
 
     for stated in preferences(prompt):
         said = redacted(stated.text)
-        where: dict[str, Any] = {"project": "" if stated.personal else shelf.project}
-        scope = "project" if where["project"] else "user"
-        shelf.remember(
-            "prefs", one_line(said, 80), said, scope=scope, source="explicit_user", **where
-        )
+        scope = "project" if shelf.project and not stated.personal else "user"
+        shelf.remember("prefs", one_line(said, 80), said, scope=scope, source="explicit_user")
 
 
 def _pre_compact(shelf: "NuggetShelf", event: Event, directory: str) -> None:
@@ -118,7 +113,6 @@ def _pre_compact(shelf: "NuggetShelf", event: Event, directory: str) -> None:
         scope="session",
         source="system",
         stability="temporary",
-        project=shelf.project,
     )
 
 

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from nuggets.interfaces.hooks.payload import EVENTS, HOST_NAMES, Event, event_of
-from nuggets.interfaces.traces import count_miss, log_problem
+from nuggets.traces import count_miss, log_problem
 
 DEADLINE_SECONDS = 1.0
 DEADLINE_VARIABLE = "NUGGETS_HOOK_SECONDS"  # for a machine that is slower than most

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from nuggets import codec
+from nuggets.interfaces import answers
 from nuggets.interfaces.fencing import PREFACE, age, fenced, fenced_note, one_line, project_name
 from nuggets.interfaces.mcp.arguments import (
     TEXT,
@@ -13,9 +14,9 @@ from nuggets.interfaces.mcp.arguments import (
     one_of,
     told,
 )
-from nuggets.interfaces.mcp.tool import READ, Answer, Asked, Json, Tool, head
-from nuggets.interfaces.traces import missed_deadlines
+from nuggets.interfaces.mcp.tool import READ, Answer, Asked, Json, Tool
 from nuggets.records import SCOPES, MemoryNote, SearchNotesResult
+from nuggets.traces import missed_deadlines
 
 LINE = 160  # characters of a note in an index: enough to decide whether to open it
 INDEX_CHARACTERS = 4800  # about 1,200 tokens: an index is read at every question
@@ -30,15 +31,14 @@ _NUGGET = told(TEXT, "only this topic")
 
 def _recall(asked: Asked, given: Json) -> Answer:
     result, notes = asked.shelf.recall_or_search(given["query"], given.get("nugget"), asked.session)
-    shape = codec.recall_to_json(result)
+    shape = answers.recalled(asked.shelf, result, notes)
     if result.found:
-        note = asked.shelf.get_note(result.note_id, session=asked.session)
-        shape["note"] = head(note)
+        note = asked.shelf.get_note(result.note_id, session=None)
         return Answer(shape, f"{PREFACE}\n{_shown(asked, note, result.answer)}")
-    index = _index(asked, notes)
-    shape["notes"] = index.structured["results"]
     if not notes:
         return Answer(shape, "Nothing is remembered about this.")
+    index = _index(asked, notes)
+    shape["notes"] = index.structured["results"]
     return Answer(shape, f"No fact of that key, but notes on it:\n{index.text}")
 
 
@@ -53,18 +53,13 @@ def _search(asked: Asked, given: Json) -> Answer:
 
 def _index(asked: Asked, results: Iterable[SearchNotesResult]) -> Answer:
     found = list(results)
-    shapes = [
-        {
-            "note": {**head(r.note), "content": one_line(r.note.content, LINE)},
-            "score": round(r.score, 4),
-            "vectorScore": round(r.vector_score, 4),
-            "textScore": round(r.text_score, 4),
-            "relevance": round(r.relevance, 4),
-            "foreign": asked.shelf.is_foreign(r.note),
-        }
-        for r in found
-    ]
+    shapes = [{**answers.found(asked.shelf, r), "note": _entry(r.note)} for r in found]
     return _within_budget(asked, [r.note for r in found], shapes)
+
+
+def _entry(note: MemoryNote) -> Json:
+    """A note in an index: its particulars, and the beginning of what it says."""
+    return {**answers.brief(note), "content": one_line(note.content, LINE)}
 
 
 def _within_budget(asked: Asked, notes: list[MemoryNote], shapes: list[Json]) -> Answer:
@@ -102,7 +97,7 @@ def _get(asked: Asked, given: Json) -> Answer:
     note = asked.shelf.get_note(given["note"], given.get("nugget"), asked.session)
     start = max(0, given.get("offset", 0))
     page = note.content[start : start + PAGE]
-    shape = codec.note_to_json(note._replace(content=page, hit_sessions=()), vector=False)
+    shape = codec.note_to_json(note._replace(content=page))
     around = [f"tags: {', '.join(note.tags)}"]
     around += [f"linked to {link.to}: {one_line(link.reason, LINE)}" for link in note.links[:20]]
     lines = [PREFACE, _shown(asked, note, "\n".join([page, "", *around]))]
@@ -120,13 +115,9 @@ def _list(asked: Asked, given: Json) -> Answer:
     notes.sort(key=lambda note: note.updated_at, reverse=True)
     notes.sort(key=asked.shelf.is_foreign)
     shapes = [
-        {
-            "note": {**head(note), "content": one_line(note.content, LINE)},
-            "foreign": asked.shelf.is_foreign(note),
-        }
-        for note in notes
+        {"note": _entry(note), "foreign": asked.shelf.is_foreign(note)} for note in notes[:limit]
     ]
-    shown = _within_budget(asked, notes[:limit], shapes[:limit])
+    shown = _within_budget(asked, notes[:limit], shapes)
     shown.structured["omitted"] += max(0, len(notes) - limit)
     return shown
 
@@ -143,7 +134,7 @@ def _status(asked: Asked, given: Json) -> Answer:
     if missed:
         lines.append(f"Hooks missed their deadline {missed} times; see `nuggets doctor`.")
     shape = {
-        "nuggets": [status._asdict() for status in statuses],
+        "nuggets": [answers.status(status) for status in statuses],
         "project": shelf.project,
         "session": asked.session,
         "missedDeadlines": missed,

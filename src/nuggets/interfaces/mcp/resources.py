@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nuggets import memory_file, times
+from nuggets import times
 from nuggets.errors import NotFound
 from nuggets.interfaces.fencing import PREFACE, fenced, fenced_note
 
@@ -72,8 +72,7 @@ def prompt_text(name: str, topic: str) -> str:
 def resource_text(shelf: "NuggetShelf", uri: str, session: str) -> str:
     """What stands behind an address of ours."""
     if uri.rstrip("/") == MEMORY:
-        path = memory_file.located(shelf.settings["memory_file"], shelf.project)
-        text = memory_file.read(path)
+        text = shelf.memory_text()
         if not text:
             raise NotFound("MEMORY.md is not written yet: nothing was recalled often enough")
         return f"{PREFACE}\n{fenced(text, source='MEMORY.md')}"

@@ -16,9 +16,8 @@ from nuggets.interfaces.mcp import care, reading, resources, writing
 from nuggets.interfaces.mcp.arguments import checked
 from nuggets.interfaces.mcp.tool import Asked, Tool
 from nuggets.interfaces.mcp.wording import described, offered_prompt, refusal, spoken
-from nuggets.interfaces.traces import log_problem, noted_session
-from nuggets.project import current_project
 from nuggets.settings import Settings
+from nuggets.traces import log_problem, noted_session
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -44,25 +43,28 @@ class Door:
     """The shelf of one server: opened by the first call that needs it, used one call at a time."""
 
     def __init__(
-        self, settings: Settings, companion: "Callable[[NuggetShelf], Companion] | None" = None
+        self,
+        settings: Settings,
+        companion: "Callable[[NuggetShelf], Companion] | None" = None,
+        shelf: "NuggetShelf | None" = None,
     ) -> None:
-        """`companion`: what runs beside the shelf while it is open, such as the daily clean-up."""
+        """`companion`: what runs beside the shelf while it is open, such as the daily clean-up.
+
+        `shelf`: one that is open already, in a process that serves more than this.
+        """
         self.settings = settings
         self._make_companion = companion
         self._companion: Companion | None = None
-        self._shelf: NuggetShelf | None = None
+        self._shelf = shelf and shelf.beside(client="mcp", at_work=True)
         self._turn: anyio.CapacityLimiter | None = None
         self._own_session = f"mcp-{os.urandom(6).hex()}"
 
     def shelf(self) -> "NuggetShelf":
         if self._shelf is None:
-            from nuggets.shelf import NuggetShelf
+            from nuggets.opening import open_shelf
 
             told = os.environ.get("CLAUDE_PROJECT_DIR")  # some hosts start servers elsewhere
-            project = self.settings["project"] or current_project(told)
-            self._shelf = NuggetShelf.open(
-                self.settings["dir"], settings=self.settings, client="mcp", project=project
-            )
+            self._shelf = open_shelf(self.settings, client="mcp", folder=told, at_work=True)
             if self._make_companion is not None:
                 self._companion = self._make_companion(self._shelf)
                 self._companion.start()
@@ -209,8 +211,18 @@ def _answered(
         return refusal(str(problem))
     except Exception as problem:  # a fault of ours: its text may hold anything, so only we see it
         log_problem(door.settings["dir"], f"mcp {tool.name}", problem)
-        return refusal(f"{tool.name} failed inside; memory is unchanged. See `nuggets doctor`")
+        return refusal(_failed(tool))
     return spoken(answer)
+
+
+def _failed(tool: Tool) -> str:
+    """Where a tool stumbled is known to the log alone: perhaps it had written already."""
+    if tool.hints.read_only:
+        return f"{tool.name} failed inside; it changes no memory. See `nuggets doctor`"
+    return (
+        f"{tool.name} failed inside, and may have changed memory before that: look before you "
+        "repeat it. See `nuggets doctor` and `nuggets history`"
+    )
 
 
 def _version() -> str:

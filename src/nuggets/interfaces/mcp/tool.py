@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nuggets.interfaces import answers
 from nuggets.interfaces.fencing import project_name
 from nuggets.interfaces.mcp.arguments import TEXT, Schema, object_schema
 from nuggets.records import MemoryNote
@@ -60,27 +61,11 @@ HEAD: Schema = object_schema(
 )
 
 
-def head(note: MemoryNote) -> Json:
-    """A note's particulars without its text, in the documented names."""
-    return {
-        "id": note.id,
-        "nuggetName": note.nugget_name,
-        "title": note.title,
-        "kind": note.kind,
-        "scope": note.scope,
-        "type": note.type,
-        "source": note.source,
-        "stability": note.stability,
-        "project": note.project,
-        "updatedAt": note.updated_at,
-    }
-
-
 def receipt(verb: str, note: MemoryNote) -> Answer:
     """What a write says: where exactly the memory went."""
     where = "everywhere" if not note.project else f"project {project_name(note.project)}"
     return Answer(
-        head(note),
+        answers.brief(note),
         f"{verb} {note.title!r:.120} ({note.id}) in nugget {note.nugget_name}, "
         f"scope {note.scope}, {note.stability}, valid {where}.",
     )

@@ -1,6 +1,7 @@
 """Tools that change: remember, forget, create_note, edit_note, add_link, merge_notes."""
 
 from nuggets.errors import InvalidInput
+from nuggets.interfaces import answers
 from nuggets.interfaces.fencing import carries_mark, project_name
 from nuggets.interfaces.mcp.arguments import (
     TEXT,
@@ -13,26 +14,21 @@ from nuggets.interfaces.mcp.arguments import (
 )
 from nuggets.interfaces.mcp.tool import ADD, CHANGE, HEAD, Answer, Asked, Json, Tool, receipt
 from nuggets.records import SCOPES, STABILITIES, TYPES
-from nuggets.text import folded
 
 _NOTE = told(TEXT, "id or exact title")
 _NUGGET = told(TEXT, "topic, e.g. project, prefs, learnings; made if new")
-_PERSONAL = ("prefs", "preferences", "user", "self")
-_PERSONAL_PREFIXES = ("user:", "self:", "pref:")
 _META = {"scope": one_of(SCOPES), "stability": one_of(STABILITIES)}
 
 
 def _remember(asked: Asked, given: Json) -> Answer:
     _refuse_unfit(f"{given['key']}: {given['value']}")
     nugget, key, value = given.pop("nugget"), given.pop("key"), given.pop("value")
-    if not _is_known_everywhere(asked, nugget, key):
-        given.update(_home(asked, nugget, key, given))
     return receipt("Remembered", asked.shelf.remember(nugget, key, value, **given))
 
 
 def _forget(asked: Asked, given: Json) -> Answer:
     gone = asked.shelf.forget(given["nugget"], given["key"])
-    shape = {"forgotten": int(gone), "nugget": given["nugget"], "key": given["key"]}
+    shape = answers.forgotten(given["nugget"], int(gone), given["key"])
     if gone:
         return Answer(shape, f"Forgot {given['key']!r:.120} in {given['nugget']}.")
     return Answer(shape, f"Nothing forgotten: {given['nugget']} has no key {given['key']!r:.120}.")
@@ -41,7 +37,6 @@ def _forget(asked: Asked, given: Json) -> Answer:
 def _create(asked: Asked, given: Json) -> Answer:
     _refuse_unfit(f"{given['title']}: {given['content']}", *given.get("tags", ()))
     nugget, title, content = given.pop("nugget"), given.pop("title"), given.pop("content")
-    given.update(_home(asked, nugget, title, given))
     note = asked.shelf.create_note(nugget, title, content, given.pop("tags", ()), **given)
     return receipt("Noted", note)
 
@@ -60,18 +55,11 @@ def _link(asked: Asked, given: Json) -> Answer:
     a, b, reason = given["a"], given["b"], given.get("reason", "")
     _refuse_unfit(reason)
     added = asked.shelf.add_link(a, b, reason)
-    one, other = asked.shelf.get_note(a, session=None), asked.shelf.get_note(b, session=None)
-    shape = {
-        "added": added,
-        "notes": [
-            {"id": n.id, "nuggetName": n.nugget_name, "scope": n.scope, "project": n.project}
-            for n in (one, other)
-        ],
-    }
+    shape = answers.linked(asked.shelf, a, b, added)
     verb = "Linked" if added else "Linked already:"
     places = " and ".join(
-        f"{n.id} (nugget {n.nugget_name}, scope {n.scope}, {project_name(n.project)})"
-        for n in (one, other)
+        f"{n['id']} (nugget {n['nuggetName']}, scope {n['scope']}, {project_name(n['project'])})"
+        for n in shape["notes"]
     )
     return Answer(shape, f"{verb} {places}.")
 
@@ -80,23 +68,6 @@ def _merge(asked: Asked, given: Json) -> Answer:
     _refuse_unfit(given.get("reason", ""))
     note = asked.shelf.merge_notes(given["target"], given["source"], given.get("reason", ""))
     return receipt(f"Merged {given['source']!r:.80} into", note)
-
-
-def _home(asked: Asked, nugget: str, name: str, given: Json) -> Json:
-    """What an agent learns at work belongs to the project, unless it is about a person.
-
-    Left to inference, "auth handler" would be the user's and show up in every other project.
-    """
-    personal = folded(nugget) in _PERSONAL or folded(name).startswith(_PERSONAL_PREFIXES)
-    return {} if "scope" in given or personal else {"project": asked.shelf.project}
-
-
-def _is_known_everywhere(asked: Asked, nugget: str, key: str) -> bool:
-    if not asked.shelf.has(nugget):
-        return False
-    wanted = folded(key)
-    facts = asked.shelf.facts(nugget)
-    return any(not fact.project and folded(fact.title) == wanted for fact in facts)
 
 
 def _refuse_unfit(*texts: str) -> None:

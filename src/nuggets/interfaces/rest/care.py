@@ -5,6 +5,7 @@ from typing import Any
 
 from nuggets import codec
 from nuggets.errors import NotFound
+from nuggets.interfaces import answers
 from nuggets.interfaces.rest import views
 from nuggets.interfaces.rest.operation import (
     NAME,
@@ -57,7 +58,7 @@ def _promotion(shelf: NuggetShelf, given: Given) -> Any:
         "path": path,
         "text": planned.text[:TEXT_SHOWN],
         "notes": [
-            {**views.plain(why), "hits": hits.get(why.note_id, 0)}
+            {**answers.plain(why), "hits": hits.get(why.note_id, 0)}
             for why in planned.explanations
             if why.outcome != "out" or hits.get(why.note_id, 0)
         ][:EXPLAINED],

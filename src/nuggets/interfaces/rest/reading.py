@@ -3,6 +3,7 @@
 from typing import Any
 
 from nuggets import codec
+from nuggets.interfaces import answers
 from nuggets.interfaces.rest import views
 from nuggets.interfaces.rest.operation import (
     NAME,
@@ -18,7 +19,6 @@ from nuggets.interfaces.rest.operation import (
     whole,
 )
 from nuggets.interfaces.rest.shapes import COUNT
-from nuggets.project import name_of
 from nuggets.records import KINDS, SCOPES, TYPES
 from nuggets.shelf import NuggetShelf
 
@@ -46,21 +46,22 @@ def _summary(shelf: NuggetShelf, given: Given) -> Any:
     nuggets = shelf.list()
     return {
         "revision": shelf.revision,
-        "project": name_of(shelf.project),
-        "nuggets": [views.status(status) for status in nuggets],
+        "project": shelf.project,
+        "nuggets": [answers.status(status) for status in nuggets],
     }
 
 
 def _nugget(shelf: NuggetShelf, given: Given) -> Any:
-    return views.status(shelf.status(given["nugget"]))
+    return answers.status(shelf.status(given["nugget"]))
 
 
 def _facts(shelf: NuggetShelf, given: Given) -> Any:
-    return [codec.note_to_json(fact) for fact in shelf.facts(given["nugget"])]
+    return [answers.fact(fact) for fact in shelf.facts(given["nugget"])]
 
 
 def _recall(shelf: NuggetShelf, given: Given) -> Any:
-    return views.recall(shelf.recall(given["query"], given.get("nugget"), session=None))
+    found = shelf.recall_or_search(given["query"], given.get("nugget"), session=None)
+    return answers.recalled(shelf, *found)
 
 
 def _notes(shelf: NuggetShelf, given: Given) -> Any:
@@ -88,14 +89,13 @@ def _graph(shelf: NuggetShelf, given: Given) -> Any:
 def _search(shelf: NuggetShelf, given: Given) -> Any:
     query = given["query"]
     found = shelf.search_notes(query, given.get("limit", 5), session=None, **_filters(given))
-    answers = []
+    results = []
     for result in found:
-        answer = codec.search_result_to_json(result)
-        answer["foreign"] = shelf.is_foreign(result.note)
+        answer = answers.found(shelf, result)
         if given.get("why"):
-            answer["why"] = views.plain(shelf.explain(query, result.note.id))
-        answers.append(answer)
-    return answers
+            answer["why"] = answers.plain(shelf.explain(query, result.note.id))
+        results.append(answer)
+    return results
 
 
 _LIMIT = whole(1, 200, 20)
@@ -116,13 +116,13 @@ OPERATIONS = (
         "facts",
         "The facts of a nugget, oldest first, as the notes they are",
         _facts,
-        _NOTES,
+        array(named("Fact")),
     ),
     Operation(
         "GET",
         "/api/recall",
         "recall",
-        "Find a fact by its key, part of it, or a misspelling; counts nothing",
+        "Find a fact by its key, part of it, or a misspelling, else notes on it; counts nothing",
         _recall,
         named("Recall"),
         {"query": QUERY, "nugget": NAME},

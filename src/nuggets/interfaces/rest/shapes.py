@@ -54,6 +54,19 @@ _NOTE = shape(
     "archivedAt",
     "lastInspectedAt",
 )
+_BRIEF_FIELDS = ("id", "nuggetName", "title", "kind", "scope", "type", "source", "stability")
+_BRIEF = shape(
+    {name: _NOTE["properties"][name] for name in (*_BRIEF_FIELDS, "project", "updatedAt")}
+)
+_FACT = shape(
+    {
+        **_NOTE["properties"],
+        "key": TEXT,
+        "value": TEXT,
+        "last_hit_session": TEXT,
+    },
+    *(_NOTE["properties"].keys() - set(_NOTE["required"])),
+)
 _NODE = shape(
     {
         "id": TEXT,
@@ -94,8 +107,12 @@ _RECALL = shape(
         "ratio": SHARE,
         "noteId": TEXT,
         "project": TEXT,
+        "note": named("Brief"),
+        "notes": array(named("SearchResult")),
     },
     "project",
+    "note",
+    "notes",
 )
 _FOUND = shape(
     {
@@ -160,6 +177,8 @@ _ACTIVITY = shape(
 
 COMPONENTS: Mapping[str, Schema] = {
     "Note": _NOTE,
+    "Brief": _BRIEF,
+    "Fact": _FACT,
     "Node": _NODE,
     "Status": _STATUS,
     "Recall": _RECALL,

@@ -1,11 +1,10 @@
 """Records as the REST interface shows them, where that is less than the whole record."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from nuggets import codec
 from nuggets.codec import Json
-from nuggets.records import Commit, MemoryNote, NuggetStatus, RecallResult
+from nuggets.records import Commit, MemoryNote
 
 NOTES_OF_A_COMMIT = 20  # shown with before and after; an import may have written thousands
 
@@ -24,14 +23,6 @@ def node(note: MemoryNote) -> Json:
         "updatedAt": note.updated_at,
         "links": [[link.to, link.reason] for link in note.links],
     }
-
-
-def status(given: NuggetStatus) -> Json:
-    return given._asdict()
-
-
-def recall(result: RecallResult) -> Json:
-    return {**codec.recall_to_json(result), "noteId": result.note_id}
 
 
 def commit(step: Commit, only: str | None = None) -> Json:
@@ -78,22 +69,6 @@ def activity(steps: Sequence[Commit]) -> Json:
             for touch in step.changes.touches
         ],
     }
-
-
-def plain(value: Any) -> Any:
-    """Any record as JSON, with the documented spelling of its names."""
-    if isinstance(value, MemoryNote):
-        return codec.note_to_json(value)
-    if hasattr(value, "_asdict"):
-        return {_camel(name): plain(part) for name, part in value._asdict().items()}
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    return value
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
 
 
 def _step(step: Commit) -> Json:

@@ -1,14 +1,16 @@
-"""Operations that change the shelf. Each is one entry of the history and can be undone."""
+"""Operations that change the shelf. Each but a purge is one step of the history with a way back."""
 
 from typing import Any
 
-from nuggets import codec
+from nuggets import codec, times
+from nuggets.graph import notes
 from nuggets.graph.limits import REASON_CHARACTERS, TAG_CHARACTERS, TAGS
-from nuggets.interfaces.rest import views
+from nuggets.interfaces import answers
 from nuggets.interfaces.rest.operation import (
     CONTENT,
     NAME,
     SHARE,
+    TEXT,
     TRUTH,
     Given,
     Operation,
@@ -47,12 +49,13 @@ def _remember(shelf: NuggetShelf, given: Given) -> Any:
 
 
 def _forget(shelf: NuggetShelf, given: Given) -> Any:
-    return {"forgotten": int(shelf.forget(given["nugget"], given["key"]))}
+    nugget, key = given["nugget"], given["key"]
+    return answers.forgotten(nugget, int(shelf.forget(nugget, key)), key)
 
 
 def _recall(shelf: NuggetShelf, given: Given) -> Any:
-    result = shelf.recall(given["query"], given.get("nugget"), given.get("session", ""))
-    return views.recall(result)
+    found = shelf.recall_or_search(given["query"], given.get("nugget"), given.get("session", ""))
+    return answers.recalled(shelf, *found)
 
 
 def _create_note(shelf: NuggetShelf, given: Given) -> Any:
@@ -84,20 +87,32 @@ def _merge(shelf: NuggetShelf, given: Given) -> Any:
     return codec.note_to_json(note)
 
 
+def _merge_preview(shelf: NuggetShelf, given: Given) -> Any:
+    target = shelf.get_note(given["note"], session=None)
+    source = shelf.get_note(given["source"], session=None)
+    united, *_ = notes.merged(target, source, "", times.now(), {})
+    return codec.note_to_json(united)
+
+
+def _purge(shelf: NuggetShelf, given: Given) -> Any:
+    return {"erased": list(shelf.purge(given["note"]))}
+
+
 def _link(shelf: NuggetShelf, given: Given) -> Any:
-    return {"added": shelf.add_link(given["a"], given["b"], given.get("reason", ""))}
+    a, b = given["a"], given["b"]
+    return answers.linked(shelf, a, b, shelf.add_link(a, b, given.get("reason", "")))
 
 
 def _unlink(shelf: NuggetShelf, given: Given) -> Any:
-    return {"removed": shelf.remove_link(given["a"], given["b"], given.get("reason"))}
+    return answers.unlinked(shelf.remove_link(given["a"], given["b"], given.get("reason")))
 
 
 def _clear(shelf: NuggetShelf, given: Given) -> Any:
-    return {"forgotten": shelf.clear(given["nugget"])}
+    return answers.forgotten(given["nugget"], shelf.clear(given["nugget"]))
 
 
 def _remove(shelf: NuggetShelf, given: Given) -> Any:
-    return {"removed": shelf.remove(given["nugget"])}
+    return answers.removed(given["nugget"], shelf.remove(given["nugget"]))
 
 
 _NOTE = named("Note")
@@ -120,7 +135,7 @@ OPERATIONS = (
         "forget",
         "Take a fact away",
         _forget,
-        shape({"forgotten": COUNT}),
+        shape({"forgotten": COUNT, "nugget": NAME, "key": NAME}),
         {"key": NAME},
         ("key",),
     ),
@@ -130,7 +145,7 @@ OPERATIONS = (
         "clear",
         "Forget all facts of a nugget; its notes stay",
         _clear,
-        shape({"forgotten": COUNT}),
+        shape({"forgotten": COUNT, "nugget": NAME}),
         body=closed({}),
     ),
     Operation(
@@ -139,13 +154,13 @@ OPERATIONS = (
         "remove",
         "Take a nugget away with all it holds",
         _remove,
-        shape({"removed": COUNT}),
+        shape({"removed": COUNT, "nugget": NAME}),
     ),
     Operation(
         "POST",
         "/api/recall",
         "recallInSession",
-        "Find a fact for an agent: a session that had not seen it adds a hit",
+        "Find a fact for an agent, else notes: a session that had not seen them adds a hit",
         _recall,
         named("Recall"),
         body=closed({"query": QUERY, "nugget": NAME, "session": SESSION}, ("query",)),
@@ -209,12 +224,31 @@ OPERATIONS = (
         body=closed({"source": NAME, "reason": REASON}, ("source",)),
     ),
     Operation(
+        "GET",
+        "/api/notes/{note}/merge",
+        "previewMerge",
+        "What this note would be with another one united into it; changes nothing",
+        _merge_preview,
+        _NOTE,
+        {"source": NAME},
+        ("source",),
+    ),
+    Operation(
+        "POST",
+        "/api/notes/{note}/purge",
+        "purgeNote",
+        "Erase a note from the shelf, its history and MEMORY.md; there is no undo",
+        _purge,
+        shape({"erased": array(TEXT)}),
+        body=closed({}),
+    ),
+    Operation(
         "POST",
         "/api/links",
         "link",
         "Link two notes, at both ends",
         _link,
-        shape({"added": TRUTH}),
+        shape({"added": TRUTH, "notes": array(named("Brief"))}),
         body=closed(_PAIR, ("a", "b")),
     ),
     Operation(

@@ -1,5 +1,11 @@
 """Small files beside the shelf that agents leave: a log, missed deadlines, conversations.
 
+    <shelf's directory>/hooks/
+      log, missed          what went wrong, never with the texts that were handled
+      hosts/<process>      which conversation a host's process is in
+      sessions/<id>        a conversation's diary: its last prompts, and what it was shown
+      inbox                files that tools touched, on their way into memory
+
 Knows no memory. Everything here may be lost without harm, so nothing here may fail its caller.
 """
 
@@ -112,6 +118,23 @@ def noted_session(directory: str, host_process: int) -> str:
             return file.read(200)
     except (OSError, ValueError):
         return ""
+
+
+def drop_diaries(directory: str) -> list[str]:
+    """Take away what conversations said: one of them may have said what is being purged.
+
+    Where it was; unlike all else here this fails if it cannot. A conversation that goes on only
+    forgets what it was shown.
+    """
+    folder = place(directory, "sessions")
+    gone = []
+    with suppress(FileNotFoundError):  # there were no conversations
+        for name in sorted(os.listdir(folder)):
+            path = os.path.join(folder, name)
+            with suppress(FileNotFoundError):  # swept away by someone else
+                os.unlink(path)
+            gone.append(path)
+    return gone
 
 
 def sweep(directory: str) -> None:

@@ -1,0 +1,87 @@
+"""What an operation says to a program, the same through every door: `--json`, REST, MCP.
+
+Records become JSON in `codec`; here are the answers made of several. MCP shows `brief` notes where
+a model reads a whole list of them: the same fields, fewer of them.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from nuggets import codec
+from nuggets.codec import Json
+from nuggets.records import MemoryNote, NuggetStatus, RecallResult, SearchNotesResult
+
+if TYPE_CHECKING:
+    from nuggets.shelf import NuggetShelf
+
+_HEAD = ("id", "nuggetName", "title", "kind", "scope", "type", "source", "stability")
+_BRIEF = frozenset((*_HEAD, "project", "updatedAt"))
+
+
+def brief(given: MemoryNote) -> Json:
+    """A note's particulars without its text."""
+    whole = codec.note_to_json(given, vector=False)
+    return {name: value for name, value in whole.items() if name in _BRIEF}
+
+
+def fact(given: MemoryNote) -> Json:
+    """A fact by its own names, key and value, and by those of the note that it is."""
+    return {**codec.note_to_json(given), **codec.fact_to_json(given)}
+
+
+def recalled(
+    shelf: "NuggetShelf", result: RecallResult, notes: Sequence[SearchNotesResult] = ()
+) -> Json:
+    """What a query recalled; `note`: whose answer it is, `notes`: what answers instead."""
+    shape = {**codec.recall_to_json(result), "noteId": result.note_id}
+    if result.found:
+        shape["note"] = brief(shelf.get_note(result.note_id, session=None))
+    elif notes:
+        shape["notes"] = [found(shelf, one) for one in notes]
+    return shape
+
+
+def found(shelf: "NuggetShelf", result: SearchNotesResult) -> Json:
+    """One result of a search; `foreign`: it belongs to another project than the current one."""
+    return {**codec.search_result_to_json(result), "foreign": shelf.is_foreign(result.note)}
+
+
+def status(given: NuggetStatus) -> Json:
+    return given._asdict()
+
+
+def linked(shelf: "NuggetShelf", a: str, b: str, added: bool) -> Json:
+    """Whether a link is new, and where its two ends are."""
+    ends = (shelf.get_note(name, session=None) for name in (a, b))
+    return {"added": added, "notes": [brief(end) for end in ends]}
+
+
+def unlinked(removed: bool) -> Json:
+    return {"removed": removed}
+
+
+def forgotten(nugget: str, count: int, key: str | None = None) -> Json:
+    """How many facts are gone: of one key, or of the whole nugget."""
+    shape: Json = {"forgotten": count, "nugget": nugget}
+    return shape if key is None else {**shape, "key": key}
+
+
+def removed(nugget: str, count: int) -> Json:
+    """How many memories went with a nugget."""
+    return {"removed": count, "nugget": nugget}
+
+
+def plain(record: Any) -> Any:
+    """Any other record as JSON, with the documented spelling of its names."""
+    if isinstance(record, MemoryNote):
+        return codec.note_to_json(record)
+    if hasattr(record, "_asdict"):
+        return {_camel(name): plain(part) for name, part in record._asdict().items()}
+    if isinstance(record, list | tuple):
+        return [plain(part) for part in record]
+    return record
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)

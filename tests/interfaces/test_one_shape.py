@@ -1,0 +1,241 @@
+"""The same operations through three doors: `--json`, REST and MCP answer alike."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import anyio
+import pytest
+from mcp.client import Client
+from starlette.testclient import TestClient
+
+from agent_doors import door, in_memory
+from command_line import Nuggets
+from nuggets import NuggetShelf
+from nuggets.interfaces.mcp.server import build_server
+from web_serving import client
+
+HERE = "/home/me/here/.git"
+SESSION = "one session"
+FACT = {"key": "test cmd", "value": "make test"}
+NOTES = (("Auth", "Tokens are signed with RS256."), ("Keys", "The public key signs nothing."))
+
+
+class Doors(NamedTuple):
+    """Each to a shelf of its own; what is done through one is done through all."""
+
+    cli: Nuggets
+    web: TestClient
+    directory: Path  # of MCP's shelf
+
+    def ask(
+        self,
+        command: tuple[str, ...],
+        request: tuple[str, str, dict[str, Any]],
+        tool: tuple[str, dict[str, Any]],
+    ) -> tuple[Any, Any, Any]:
+        said = self.cli("--dir", str(self.directory / "cli"), *command, "--json").json
+        method, path, given = request
+        sent = {"params": given} if method in ("GET", "DELETE") else {"json": given}
+        answered = self.web.request(method, f"/api/{path}", **sent)  # type: ignore[arg-type]
+        return settled(said), settled(answered.json()), settled(self.call(*tool))
+
+    def call(self, name: str, arguments: dict[str, Any]) -> Any:
+        async def talk(agent: Client) -> Any:
+            meta: Any = {"nuggets/session": SESSION}
+            return await agent.call_tool(name, arguments, meta=meta)
+
+        return in_memory(door(self.directory / "mcp"), talk).structured_content
+
+
+@pytest.fixture
+def doors(tmp_path: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch) -> Iterator[Doors]:
+    monkeypatch.setenv("NUGGETS_PROJECT", HERE)
+    monkeypatch.setenv("NUGGETS_SESSION", SESSION)
+    shelf = NuggetShelf(tmp_path / "rest", project=HERE)
+    with shelf, client(shelf) as web:
+        yield Doors(nuggets, web, tmp_path)
+
+
+def settled(answer: Any) -> Any:
+    """Without what is another in each shelf: the random part of ids, and times."""
+    text = re.sub(r"(fact|note)-project-[0-9a-f]{8}", r"\1-id", json.dumps(answer))
+    return json.loads(re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "some time", text))
+
+
+def brief(answer: Any) -> Any:
+    """As MCP shows notes in its receipts and lists: with fewer fields, each of them the same."""
+    if isinstance(answer, list):
+        return [brief(one) for one in answer]
+    if not isinstance(answer, dict):
+        return answer
+    if "nuggetName" in answer:
+        kept = ("id", "nuggetName", "title", "kind", "scope", "type", "source", "stability")
+        return {name: answer[name] for name in (*kept, "project", "updatedAt")}
+    return {name: brief(value) for name, value in answer.items()}
+
+
+def fill(doors: Doors) -> None:
+    doors.ask(
+        ("remember", "project", FACT["key"], FACT["value"]),
+        ("POST", "nuggets/project/facts", FACT),
+        ("remember", {"nugget": "project", **FACT}),
+    )
+    for title, content in NOTES:
+        note = {"nugget": "project", "title": title, "content": content}
+        doors.ask(
+            ("note", "add", "project", title, content),
+            ("POST", "notes", note),
+            ("create_note", note),
+        )
+
+
+def test_what_is_written_is_answered_alike(doors: Doors) -> None:
+    fact = {"nugget": "project", **FACT}
+    cli, rest, mcp = doors.ask(
+        ("remember", "project", FACT["key"], FACT["value"]),
+        ("POST", "nuggets/project/facts", FACT),
+        ("remember", fact),
+    )
+
+    assert cli == rest
+    assert brief(cli) == mcp
+
+    note = {"nugget": "project", "title": "T", "content": "C", "tags": ["a tag"]}
+    cli, rest, mcp = doors.ask(
+        ("note", "add", "project", "T", "C", "--tag", "a tag"),
+        ("POST", "notes", note),
+        ("create_note", note),
+    )
+
+    assert cli == rest
+    assert brief(cli) == mcp
+
+
+def test_a_link_is_answered_alike(doors: Doors) -> None:
+    fill(doors)
+    pair = {"a": "Auth", "b": "Keys", "reason": "signing"}
+    for added in (True, False):
+        cli, rest, mcp = doors.ask(
+            ("link", "Auth", "Keys", "signing"), ("POST", "links", pair), ("add_link", pair)
+        )
+
+        assert cli == rest == mcp
+        assert cli["added"] is added
+
+
+@pytest.mark.parametrize("query", ["test cmd", "tset cmd", "kangaroos"])
+def test_a_recall_is_answered_alike(doors: Doors, query: str) -> None:
+    fill(doors)
+    cli, rest, mcp = doors.ask(
+        ("recall", query),
+        ("POST", "recall", {"query": query, "session": SESSION}),
+        ("recall", {"query": query}),
+    )
+
+    assert cli == rest == mcp
+    assert "notes" not in cli
+
+
+def test_notes_that_answer_instead_of_a_fact_are_told_alike(doors: Doors) -> None:
+    fill(doors)
+    query = "how are tokens signed"
+    cli, rest, mcp = doors.ask(
+        ("recall", query),
+        ("POST", "recall", {"query": query, "session": SESSION}),
+        ("recall", {"query": query}),
+    )
+    looked = settled(doors.web.get("/api/recall", params={"query": query}).json())
+    contents = [entry["note"].pop("content") for entry in mcp["notes"]]
+
+    assert cli == rest == looked
+    assert brief(cli) == mcp
+    assert [entry["note"]["content"] for entry in cli["notes"]] == contents
+    assert not cli["found"]
+    assert contents
+
+
+def test_a_search_is_answered_alike(doors: Doors) -> None:
+    fill(doors)
+    query = "tokens signed"
+    doors.ask(  # counts, so that the search itself changes nothing
+        ("recall", query),
+        ("POST", "recall", {"query": query, "session": SESSION}),
+        ("recall", {"query": query}),
+    )
+    cli, rest, mcp = doors.ask(
+        ("search", query), ("GET", "search", {"query": query}), ("search_notes", {"query": query})
+    )
+    for entry in mcp["results"]:
+        del entry["note"]["content"]
+
+    assert cli == rest
+    assert brief(cli) == mcp["results"]
+    assert cli
+
+
+def test_a_note_is_shown_alike(doors: Doors) -> None:
+    fill(doors)
+    doors.web.post("/api/recall", json={"query": "tokens are signed", "session": SESSION})
+    cli, rest, mcp = doors.ask(
+        ("note", "show", "Auth"), ("GET", "notes/Auth", {}), ("get_note", {"note": "Auth"})
+    )
+
+    assert cli == rest == mcp
+
+
+def test_facts_and_what_is_forgotten_are_told_alike(doors: Doors) -> None:
+    fill(doors)
+    at = "nuggets/project/facts"
+    cli = doors.cli("--dir", str(doors.directory / "cli"), "facts", "project", "--json").json
+
+    assert settled(cli) == settled(doors.web.get(f"/api/{at}").json())
+
+    cli, rest, mcp = doors.ask(
+        ("forget", "project", FACT["key"]),
+        ("DELETE", at, {"key": FACT["key"]}),
+        ("forget", {"nugget": "project", "key": FACT["key"]}),
+    )
+
+    assert cli == rest == mcp
+
+
+def test_the_status_is_told_alike(doors: Doors) -> None:
+    fill(doors)
+    cli, rest, mcp = doors.ask(("status",), ("GET", "status", {}), ("status", {}))
+
+    assert cli == rest["nuggets"] == mcp["nuggets"]
+    assert rest["project"] == mcp["project"] == HERE
+
+
+def test_a_clean_up_is_told_alike(doors: Doors) -> None:
+    fill(doors)
+    cli, rest, mcp = doors.ask(
+        ("reflect",), ("POST", "reflection", {}), ("reflect_and_clean_memory", {})
+    )
+
+    assert cli == rest == mcp
+    assert cli["changes"]
+
+
+def test_an_unknown_nugget_is_refused_alike(doors: Doors) -> None:
+    fill(doors)
+    said = doors.cli(
+        "--dir", str(doors.directory / "cli"), "search", "x", "--nugget", "projetc", "--json"
+    ).json["error"]["message"]
+    answered = doors.web.get("/api/search", params={"query": "x", "nugget": "projetc"})
+    server = door(doors.directory / "mcp")
+
+    async def talk() -> Any:
+        async with Client(build_server(server)) as agent:
+            return await agent.call_tool("search_notes", {"query": "x", "nugget": "projetc"})
+
+    told = anyio.run(talk)
+    server.close()
+
+    assert "did you mean 'project'" in said
+    assert (answered.status_code, answered.json()["error"]["message"]) == (404, said)
+    assert told.is_error
+    assert told.content[0].text == said

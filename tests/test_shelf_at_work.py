@@ -1,0 +1,73 @@
+"""Whose a memory is when someone writes at work: the project's, unless it is about a person."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from nuggets import NuggetShelf
+
+HERE, THERE = "/home/me/here/.git", "/home/me/there/.git"
+
+
+@pytest.fixture
+def plain() -> Iterator[NuggetShelf]:
+    with NuggetShelf("memory:", project=HERE) as opened:
+        yield opened
+
+
+@pytest.fixture
+def at_work(plain: NuggetShelf) -> NuggetShelf:
+    return plain.beside(client="agent", at_work=True)
+
+
+@pytest.mark.parametrize(
+    ("nugget", "name", "meta", "project"),
+    [
+        ("locations", "auth handler", {}, HERE),
+        ("prefs", "style", {}, ""),
+        ("User", "style", {}, ""),
+        ("anything", "user: name", {}, ""),
+        ("anything", "pref: tabs", {}, ""),
+        ("anything", "name", {"scope": "user"}, ""),
+        ("anything", "name", {"scope": "project"}, HERE),
+        ("anything", "name", {"project": THERE}, THERE),
+    ],
+)
+def test_what_is_learnt_at_work_belongs_to_the_project_unless_it_is_about_a_person(
+    at_work: NuggetShelf, nugget: str, name: str, meta: dict[str, Any], project: str
+) -> None:
+    fact = at_work.remember(nugget, name, "value", **meta)
+    note = at_work.create_note(nugget, name, "content", **meta)
+
+    assert (fact.project, note.project) == (project, project)
+
+
+def test_otherwise_its_words_decide(plain: NuggetShelf) -> None:
+    assert plain.remember("locations", "auth handler", "here").project == ""
+    assert plain.remember("project", "port", "80").project == HERE
+
+
+def test_a_known_key_is_corrected_where_it_is_known(
+    plain: NuggetShelf, at_work: NuggetShelf
+) -> None:
+    plain.remember("people", "release manager", "Ann", project="")
+    plain.remember("people", "reviewer", "Ann", project=THERE)
+    everywhere = at_work.remember("people", "Release Manager", "Bo")
+    ours = at_work.remember("people", "reviewer", "Bo")
+
+    assert (everywhere.project, ours.project) == ("", HERE)
+    assert len(plain.facts("people")) == 3
+
+
+def test_two_doors_to_one_shelf_see_the_same_at_once_and_sign_for_themselves(
+    plain: NuggetShelf, at_work: NuggetShelf
+) -> None:
+    plain.remember("project", "port", "80")
+    at_work.remember("project", "port", "8080")
+    at_work.recall("port", session="s1")
+    plain.undo()
+
+    [port] = at_work.facts("project")
+    assert (port.content, port.hits) == ("80", 1)
+    assert [step.changes.client for step in plain.history()] == ["python", "agent", "python"]
