@@ -3,6 +3,7 @@
 Derived from a store and changed only by `apply`, so it can be thrown away at any time.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from nuggets.facts.index import FactIndex
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 class Picture:
     """The state at one revision, and indexes that follow it."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: Callable[[], bytes] = bytes) -> None:
+        """`kept`: the search index that another process kept, however old."""
+        self._kept = kept
         self.revision = 0
         self.state = State()
         self.facts = FactIndex()
@@ -39,6 +42,10 @@ class Picture:
         if self._search is None:
             from nuggets.search.index import SearchIndex
 
-            self._search = SearchIndex()
+            self._search = SearchIndex(self._kept())
             self._search.apply(self.state.everything())
         return self._search
+
+    def search_to_keep(self) -> bytes | None:
+        """The search index for a later process; None if that is not worth while."""
+        return None if self._search is None else self._search.to_keep()

@@ -35,7 +35,7 @@ class Rhythm:
 
     def __init__(self, store: "Store", *, draw: Callable[[], str], auto_save: bool) -> None:
         self.store = store
-        self.picture = Picture()
+        self.picture = self._new_picture()
         self.lock = threading.RLock()  # around the picture; nobody waits for a store inside it
         self._writing = threading.RLock()  # one writer of this process at a time
         self._draw = draw
@@ -43,6 +43,9 @@ class Rhythm:
         self._steps: list[Step] | None = None if auto_save else []
         self._gathered_at = 0  # the revision on which the first step was decided
         self._batch_of: int | None = None  # the thread that gathers until the end of its batch
+
+    def _new_picture(self) -> Picture:
+        return Picture(lambda: self.store.kept("search"))
 
     @property
     def state(self) -> State:
@@ -98,7 +101,7 @@ class Rhythm:
         try:
             changes, revision = self.store.read(since=self.picture.revision)
         except StaleWrite:  # too far behind for a difference
-            self.picture = Picture()
+            self.picture = self._new_picture()
             changes, revision = self.store.read(since=0)
         self.picture.apply(changes)
         if revision != self.picture.revision:
@@ -126,7 +129,7 @@ class Rhythm:
 
     def forget_picture(self) -> None:
         """Read everything anew: what the store ever said may have changed."""
-        self.picture = Picture()
+        self.picture = self._new_picture()
         self.catch_up()
 
     # --- gathering ----------------------------------------------------------------------------
@@ -166,6 +169,10 @@ class Rhythm:
         """Save what was gathered and leave the store in order."""
         with self._writing:
             self.save()
+            with self.lock:
+                index = self.picture.search_to_keep()
+            if index is not None:
+                self.store.keep("search", index)
             self.store.close()
 
     def _end_batch(self) -> None:
@@ -173,7 +180,7 @@ class Rhythm:
         threads recalled meanwhile: they know nothing of its failure."""
         left, self._steps, self._batch_of = self._steps or [], None, None
         if not all(step.guest for step in left):
-            self.picture = Picture()  # it shows what was never written
+            self.picture = self._new_picture()  # it shows what was never written
         seen = tuple(touch for step in left if step.guest for touch in step.changes.touches)
         if seen:
             self.store.touch(seen)

@@ -119,6 +119,33 @@ def test_what_is_gone_is_not_in_an_index_taken_up() -> None:
     assert [r.note.title for r in index.search("seal")] == ["seal"]
 
 
+def test_no_word_of_a_note_that_is_gone_is_kept() -> None:
+    stays = note(1, "walrus", "tusks", "animals")
+    goes = note(2, "Hunter2 the password", "sesame createSesame öffne", "vault")
+    index = index_of(stays, goes)
+    index.search("sesame")
+    index.apply(Changes(drop=(goes.id,)))
+
+    kept = kept_by(index)
+
+    for word in ("hunter", "password", "sesame", "createSesame", "createsesam", "vault", goes.id):
+        assert word.encode() not in kept
+    assert "öffne".encode() not in kept
+    assert b"walrus" in kept
+    assert index.search("walrus")
+    assert index.search("sesame") == []
+    assert [r.note.id for r in taken_up(kept, stays).search("animals")] == [stays.id]
+
+
+def test_nor_one_of_an_earlier_version_of_a_note() -> None:
+    before = note(1, "walrus", "sesame")
+    now = before._replace(content="tusks")
+    index = taken_up(kept_by(index_of(before)), now)
+
+    assert b"sesame" not in kept_by(index)
+    assert index.search("tusks")
+
+
 @pytest.mark.parametrize(
     "spoil",
     [

@@ -160,3 +160,30 @@ def test_any_text_comes_back_as_it_was(store: Store, content: str) -> None:
     put(store, note(1, content=content))
 
     assert state_of(store).notes[note(1).id].content == content
+
+
+# --- what is kept for later ----------------------------------------------------------------------
+
+
+def test_what_is_kept_is_there_until_something_is_erased(store: Store) -> None:
+    put(store, note(1), note(2))
+    assert store.kept("search") == b""
+
+    store.keep("search", b"first")
+    store.keep("search", b"second")
+    assert (store.kept("search"), store.kept("other")) == (b"second", b"")
+
+    drop(store, note(1).id)
+    assert store.kept("search") == b"second"
+
+    store.erase([note(1).id])
+    assert store.kept("search") == b""
+
+
+def test_whoever_touches_is_not_told_so_again_and_others_are(store: Store) -> None:
+    put(store, note(1), note(2))
+    _, revision = store.read(0)
+    touch(store, note(1).id, "s1")
+
+    assert store.read(revision)[0].touches == ()
+    assert state_of(store).notes[note(1).id].hits == 1

@@ -191,13 +191,26 @@ def test_no_recall_is_lost_between_appending_and_taking(tmp_path: Path) -> None:
     assert sorted(counted) == sorted(f"{t}-{n}" for t in range(3) for n in range(50))
 
 
+def test_a_recall_of_another_process_is_told_though_we_recalled_after_it(tmp_path: Path) -> None:
+    ours, theirs = Hits(str(tmp_path)), Hits(str(tmp_path))
+    assert ours.news(1) == ()
+    ours.append([Touch("n", "ours", "t")])
+    assert ours.news(1) == ()
+    theirs.append([Touch("n", "theirs", "t")])
+    ours.append([Touch("n", "ours too", "t")])
+
+    assert "theirs" in [touch.session for touch in ours.news(1)]
+    assert ours.news(1) == ()
+
+
 def test_a_new_file_with_an_old_ones_inode_is_read_from_its_beginning(tmp_path: Path) -> None:
     waiting, path = Hits(str(tmp_path)), tmp_path / "hits.jsonl"
-    waiting.append([Touch("n", "before", "t")])
+    others = Hits(str(tmp_path))
+    others.append([Touch("n", "before", "t")])
     assert [touch.session for touch in waiting.news(1)] == ["before"]
 
     os.truncate(path, 0)  # keeps the inode, as a file system may when one file follows another
-    waiting.append([Touch("n", "after", "t"), Touch("n", "later", "t")])
+    others.append([Touch("n", "after", "t"), Touch("n", "later", "t")])
 
     assert [touch.session for touch in waiting.news(2)] == ["after", "later"]
     assert waiting.news(2) == ()

@@ -64,6 +64,14 @@ class Collection:
             self._close_gaps()
         return self.postings.as_one()
 
+    def prune(self) -> Run:
+        """Forget every word and tag that no note uses any more; all postings as one."""
+        run = self.settled()
+        self.table.prune_groups()
+        moved = self.vocabulary.prune()
+        self.postings.runs = [run._replace(terms=moved[run.terms])]
+        return self.postings.runs[0]
+
     def count_terms(self, run: Run) -> None:
         """Count anew how many notes have each term; the run has all postings."""
         import numpy as np

@@ -50,10 +50,10 @@ def fingerprint(note: "MemoryNote") -> int:
 
 
 def to_bytes(collection: Collection) -> bytes | None:
-    """The whole index, gaps closed; None if it cannot be written down."""
+    """The whole index, nothing in it of notes that are gone; None if it cannot be written down."""
     import numpy as np
 
-    run = collection.settled()
+    run = collection.prune()
     vocabulary, table = collection.vocabulary, collection.table
     names = {name: list(getattr(vocabulary, name)) for name in _NAMES}
     names |= {"groups": list(table.group_numbers), "ids": list(table.rows)}

@@ -1,5 +1,6 @@
 """What is known of each note besides its words: links, groups, day, weight; one row a note."""
 
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 from nuggets.search.columns import Column
@@ -48,6 +49,8 @@ class NoteTable:
         self.group_numbers: dict[str, int] = {}
         self.group_sizes = Column("i4")
         self.group_lengths = Column("i8")
+        for column in (self.group_sizes, self.group_lengths):
+            column.grow(1)
         self.awaited: dict[str, set[str]] = {}  # target of a link to nobody yet: its sources
         self.columns = (
             self.alive,
@@ -152,6 +155,20 @@ class NoteTable:
             self.groups[place].all[row] = group
             self.group_sizes.all[group] += 1
             self.group_lengths.all[group] += self.lengths.all[row]
+
+    def prune_groups(self) -> None:
+        """Forget those that nobody belongs to."""
+        import numpy as np
+
+        used = self.group_sizes.all > 0
+        used[:1] = True  # no group
+        moved = np.cumsum(used) - 1
+        for joined in self.groups:
+            joined.fill(moved[joined.all])
+        for column in (self.group_sizes, self.group_lengths):
+            column.keep(used)
+        names = compress(self.group_numbers, used[1:])
+        self.group_numbers = {tag: number for number, tag in enumerate(names, 1)}
 
     def relink(self, changed: "Iterable[MemoryNote]", some_gone: bool) -> None:
         """Follow the links of changed notes, and of all that are linked to what is gone."""

@@ -6,7 +6,7 @@ ever added: what no note uses any more has a count of zero and is invisible.
 """
 
 from bisect import bisect_left, insort
-from itertools import count, islice
+from itertools import compress, count, islice
 from typing import TYPE_CHECKING, Any
 
 from nuggets.search.columns import Column
@@ -64,14 +64,41 @@ class Vocabulary:
         self, names: "Mapping[str, list[str]]", columns: "Mapping[str, NDArray[Any]]"
     ) -> None:
         """Be the vocabulary that these were part of, with no term counted yet."""
-        self.tokens.update(zip(names["tokens"], count()))
-        self.words.update(zip(names["words"], count()))
-        self.terms.update(zip(names["terms"], count()))
-        self._names = [word.rpartition(OF_LANGUAGE)[2] or word for word in names["words"]]
-        self._unsorted = [term for term in names["terms"] if not term.startswith(LABEL)]
+        self.tokens = TokenNumbers(zip(names["tokens"], count()))
+        self._name(names["words"], names["terms"])
         for name, values in columns.items():
             getattr(self, name).fill(values)
         self.term_counts.grow(len(self.terms))
+
+    def prune(self) -> "NDArray[Any]":
+        """Forget what no note uses any more; returns the new number of each term, -1 if gone."""
+        import numpy as np
+
+        terms = self.term_counts.all > 0
+        words = (self.word_counts.all > 0) & terms[self.word_terms.all]
+        sizes = np.diff(self.spans.all)
+        holders = np.repeat(np.arange(len(sizes)), sizes)
+        unused = np.bincount(holders, ~words[self.token_words.all], minlength=len(sizes))
+        tokens = unused == 0
+        moved = np.where(terms, np.cumsum(terms) - 1, -1).astype(np.int32)
+        self.token_words.fill((np.cumsum(words) - 1)[self.token_words.all[tokens[holders]]])
+        self.spans.fill(np.append(0, np.cumsum(sizes[tokens])))
+        self.word_terms.fill(moved[self.word_terms.all[words]])
+        for column in (self.word_marks, self.word_languages, self.word_counts):
+            column.keep(words)
+        self.term_counts.keep(terms)
+        self.tokens = TokenNumbers(zip(compress(self.tokens, tokens), count()))
+        self._name(list(compress(self.words, words)), list(compress(self.terms, terms)))
+        return moved
+
+    def _name(self, words: list[str], terms: list[str]) -> None:
+        """Begin again with these, numbered in order."""
+        self.words = dict(zip(words, count()))
+        self.terms = dict(zip(terms, count()))
+        self._names = [word.rpartition(OF_LANGUAGE)[2] or word for word in words]
+        self._spelling = Spelling()
+        self._sorted = []
+        self._unsorted = [term for term in terms if not term.startswith(LABEL)]
 
     def numbers(self, tokens: list[str], language: str = ENGLISH) -> "NDArray[Any]":
         """The tokens by number, new ones included."""

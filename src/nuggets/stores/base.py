@@ -1,4 +1,4 @@
-"""What every store promises. A backend is these seven methods and nothing else."""
+"""What every store promises. A backend is these nine methods and nothing else."""
 
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -29,8 +29,11 @@ class Store(Protocol):
         """
 
     def touch(self, touches: Sequence[Touch]) -> None:
-        """Note that memories were shown. Never waits and never fails: the last ones may be lost
-        with the power, and a store that cannot be written just does not count."""
+        """Note that memories were shown. Whoever says so knows it: `read` need not say it again.
+
+        Never waits and never fails: the last ones may be lost with the power, and a store that
+        cannot be written just does not count.
+        """
 
     def commits(self, since: int) -> Iterable[Commit]:
         """The history after a revision as far as it is kept, oldest first, with what leads back."""
@@ -40,6 +43,15 @@ class Store(Protocol):
 
         They must have been dropped before. Nothing can bring them back.
         """
+
+    def keep(self, name: str, content: bytes) -> None:
+        """Something derived, for a later process to begin with; may be lost at any time.
+
+        Never fails. An `erase` takes it away.
+        """
+
+    def kept(self, name: str) -> bytes:
+        """What was kept last under that name, of whatever age; empty if there is nothing."""
 
     def close(self) -> None:
         """Leave everything in order for whoever comes next."""

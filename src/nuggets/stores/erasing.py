@@ -19,6 +19,9 @@ _ASIDE = ".damaged-"  # what a doctor set aside may hold anything
 def erase(directory: str, note_ids: Collection[str]) -> list[str]:
     """The files that were changed, or taken away where they could not be read line by line."""
     changed = []
+    for path in _files(directory, lambda name: name.endswith(".kept")):
+        _remove(path)  # derived from everything, and soon made again
+        changed.append(path)
     said = set(note_ids)
     for path in _files(directory, lambda name: name.startswith(("log-", "snapshot-"))):
         content = _content(path)

@@ -28,8 +28,10 @@ class Hits:
         self._told: dict[int, int] = {}  # inode -> bytes that the picture has been told of
 
     def append(self, touches: Sequence[Touch]) -> int:
-        """Write them down; how large the file is now. Fails silently: a memory that cannot be
-        written can still be read."""
+        """Write them down; how large the file is now. Whoever does is not told of them again.
+
+        Fails silently: a memory that cannot be written can still be read.
+        """
         import fcntl
 
         with suppress(OSError, ValueError):
@@ -41,7 +43,10 @@ class Hits:
                     fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
                     if os.path.samestat(os.fstat(descriptor), os.stat(self._open)):
                         os.write(descriptor, content)
-                        return os.fstat(descriptor).st_size
+                        now = os.fstat(descriptor)
+                        if self._told.get(now.st_ino, 0) == now.st_size - len(content):
+                            self._told[now.st_ino] = now.st_size  # nobody else's in between
+                        return now.st_size
                 except (BlockingIOError, FileNotFoundError):
                     pass  # being taken away: there will be a new one
                 finally:

@@ -15,11 +15,11 @@ class InMemoryStore:
 
     def __init__(self) -> None:
         self._writer = threading.RLock()  # held as long as someone decides
-        self._lock = (
-            threading.RLock()
-        )  # held only while the lists are looked at: readers never wait
+        self._lock = threading.RLock()  # only while the lists are looked at: readers never wait
         self._log: list[tuple[str, Changes]] = []
         self._touches: list[Touch] = []  # that no write has taken in yet
+        self._told = 0  # how many of them readers know
+        self._kept: dict[str, bytes] = {}
 
     def read(self, since: int) -> tuple[Changes, int]:
         with self._lock:
@@ -31,7 +31,9 @@ class InMemoryStore:
                 for _, changes in self._log:
                     state.apply(changes)
                 found = state.everything()
-            return found._replace(touches=(*found.touches, *self._touches)), len(self._log)
+            told = self._told if since else 0
+            self._told = len(self._touches)
+            return found._replace(touches=(*found.touches, *self._touches[told:])), len(self._log)
 
     def write(self, changes: Changes, expected: int) -> int:
         with self._writer, self._lock:
@@ -39,7 +41,7 @@ class InMemoryStore:
                 raise StaleWrite(f"revision {len(self._log)} is newer than {expected}; read again")
             changes = changes._replace(touches=(*changes.touches, *self._touches))
             self._log.append((times.now(), changes))
-            self._touches = []
+            self._touches, self._told = [], 0
             return len(self._log)
 
     def exclusive(self) -> AbstractContextManager[None]:
@@ -47,6 +49,8 @@ class InMemoryStore:
 
     def touch(self, touches: Sequence[Touch]) -> None:
         with self._lock:
+            if self._told == len(self._touches):
+                self._told += len(touches)
             self._touches += touches
 
     def commits(self, since: int) -> Iterable[Commit]:
@@ -61,7 +65,14 @@ class InMemoryStore:
     def erase(self, note_ids: Collection[str]) -> list[str]:
         with self._writer, self._lock:
             self._log = [(at, _without(changes, note_ids)) for at, changes in self._log]
+            self._kept.clear()
             return ["memory"]
+
+    def keep(self, name: str, content: bytes) -> None:
+        self._kept[name] = content
+
+    def kept(self, name: str) -> bytes:
+        return self._kept.get(name, b"")
 
     def close(self) -> None:
         """Nothing to leave behind."""

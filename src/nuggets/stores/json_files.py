@@ -5,6 +5,7 @@
       journal/                                the truth (journal.py)
         hits.jsonl                            recalls that no commit has taken in yet (hits.py)
         lock                                  held while anything is written
+        <name>.kept                           derived, to begin with; may be thrown away
 
 Readers never wait: they follow the journal. A writer holds the lock, takes in what others wrote
 into the documented files, appends one line, and has the pictures painted: before it lets go when
@@ -24,7 +25,7 @@ from weakref import WeakSet
 
 from nuggets import times
 from nuggets.errors import StaleWrite, StoreBusy, StoreCorrupt, StoreError
-from nuggets.files import is_leftover, private_directory
+from nuggets.files import is_leftover, private_directory, replace_file
 from nuggets.records import Changes, Commit, Touch
 from nuggets.stores.adoption import Adopt, Adoption
 from nuggets.stores.hits import Hits
@@ -124,7 +125,7 @@ class JsonFileStore:
                 if note and touch.session and touch.session not in note.hit_sessions:
                     self._uncounted = True
         if self._hits.append(touches) > HITS_BYTES:
-            self._settle()
+            self._count()
 
     def commits(self, since: int) -> Iterable[Commit]:
         from nuggets.stores.past import commits
@@ -144,6 +145,20 @@ class JsonFileStore:
                 self._replica.loaded = False  # the files we were following are others now
                 self._replica.refresh()
             return changed
+
+    def keep(self, name: str, content: bytes) -> None:
+        with suppress(OSError, StoreError):
+            replace_file(self._kept_path(name), [content], durable=False)
+
+    def kept(self, name: str) -> bytes:
+        try:
+            with open(self._kept_path(name), "rb") as file:
+                return file.read()
+        except OSError:
+            return b""
+
+    def _kept_path(self, name: str) -> str:
+        return os.path.join(self._journal.directory, f"{name}.kept")
 
     def close(self) -> None:
         painter, self._painter = self._painter, None
@@ -180,11 +195,13 @@ class JsonFileStore:
     def _settle(self) -> None:
         """Count our recalls and paint what is stale, unless someone else is writing: then they
         or the next one will."""
-        with suppress(OSError, StoreError):
-            if self._uncounted:
-                with self.exclusive(wait_seconds=0):
-                    self._commit(Changes(action="recall"))
+        if self._uncounted:
+            self._count()
         self._paint_now(wait_seconds=0)
+
+    def _count(self) -> None:
+        with suppress(OSError, StoreError), self.exclusive(wait_seconds=0):
+            self._commit(Changes(action="recall"))
 
     def _sweep(self) -> None:
         """Files that dead writers left unfinished. Nobody alive makes any without the lock."""
