@@ -6,6 +6,7 @@ postings of all words are worked on at once: on a few thousand numbers a call co
 the arithmetic in it.
 """
 
+from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nuggets.search.postings import IMPACT_UNIT, TF_UNIT, joined
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from nuggets.search.query import Query
 
 # A word of a linked note counts as a part of a word here, and two links away as less.
-NEAR, NEAR_TWICE = 0.35, 0.15
+NEAR, NEAR_TWICE = 0.3, 0.15
 PASSED_ON = 0.7  # of all notes; a word that more of them have needs no passing on
 
 LENDERS = 300  # notes with most of the words; they and their neighbours are looked at
@@ -105,7 +106,7 @@ class Evidence:
         return promising.nonzero()[0], rough
 
     def in_groups(self) -> "NDArray[Any]":
-        """How much of the question each group speaks of."""
+        """How much of the question each group speaks of; a word that few have tells them apart."""
         import numpy as np
 
         landscape = self._landscape
@@ -119,7 +120,9 @@ class Evidence:
             summed += np.bincount(members, heard, minlength=len(summed))
         spoken = summed.reshape(-1, count)
         spoken /= spoken + landscape.group_norms
-        answered: NDArray[Any] = self._term_parts @ spoken
+        total, having = landscape.groups, (spoken > 0).sum(axis=1)
+        rare = np.log(1 + (total - having + 0.5) / (having + 0.5)) / log(2 + 2 * total)
+        answered: NDArray[Any] = (self._term_parts * rare) @ spoken
         return answered
 
     def words(self, close: Closeness) -> "NDArray[Any]":

@@ -19,7 +19,7 @@ LENGTH_SMOOTHING = 40  # words
 LONGEST = 6  # times the mean; a rare word inside a very long note still counts
 LARGEST_GROUP = 0.25  # of all notes; a group that holds nearly everything says nothing
 USUAL_LINKS = 2  # a note with more passes less on through each of them
-ANSWERED = 2.5  # a note that asks passes its words on to the one that answers
+ANSWERED = 2.0  # a note that asks passes its words on to the one that answers
 
 
 class Landscape:

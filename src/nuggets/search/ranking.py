@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 VECTOR_WEIGHT, TEXT_WEIGHT = 0.42, 0.48
 
 # The text signal, in shares of the query's words found in a note and its neighbours (1.0).
-GROUP = 0.5  # the note's group (a sitting, a topic) as a whole
+GROUP = 0.6  # the note's group (a sitting, a topic) as a whole
 SUBJECT = 0.3  # the question names the note's title
-WHEN = 0.11  # asked when, and the note says when
-DATED = 0.25  # the question names the note's day
+WHEN = 0.12  # asked when, and the note says when
+DATED = 0.35  # the question names the note's day
 PHRASE = 0.2  # the question stands in the note word for word
 TEXT_SCALE = 1.5  # brings the sum into [0, 1]; all of it at once does not happen
 DATE_REACH = 7  # days after an event in which one still speaks of it
