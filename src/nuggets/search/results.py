@@ -29,7 +29,7 @@ POOL = 20  # results that share one softmax, or as many as are asked for if that
 TEMPERATURE = 0.35  # of the softmax, as documented
 # Both without the boost, which says how far to trust a note and not what it is about. A note
 # that has nothing to do with the question has 0.21, half the weight of the vector.
-ANSWERS = 0.32  # the best note must have so much, or all words of the question
+ANSWERS = 0.30  # the best note must have so much, or all words of the question
 THRESHOLD = 0.25  # then so much is enough for a result
 DIGITS = 9  # of a relevance; differences beyond are rounding, not ranking
 READ_CLOSELY = 20  # notes with most of the words are searched for the question word for word
