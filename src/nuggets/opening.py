@@ -16,7 +16,7 @@ def open_shelf(
     """The settings' shelf. `folder`: where someone works, if that is not where this process runs.
 
     `short_lived`: for a process that ends with this call, such as a command.
-    `at_work`: for agents: what they learn belongs to the project, unless it is about a person.
+    `at_work`: what is learnt belongs to the project, unless it is about a person.
     """
     return NuggetShelf.open(
         settings["dir"],

@@ -330,3 +330,30 @@ def test_what_another_project_knows_is_marked(
     assert nuggets("recall", "test cmd").lines[-1] == "Nugget: project (another project: webshop)"
     assert nuggets("recall", "test cmd", "--json").json["project"] == "/home/me/webshop/.git"
     assert "test cmd (another project)" in nuggets("facts", "project").lines[1]
+
+
+def test_what_is_remembered_in_a_repository_belongs_to_it_unless_it_is_about_a_person(
+    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/webshop/.git")
+    shop = nuggets("remember", "locations", "auth handler", "src/auth/middleware.ts:47")
+    nuggets("remember", "prefs", "indentation", "two spaces")
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/blog/.git")
+    nuggets("remember", "locations", "auth handler", "lib/auth.rb:9")
+
+    assert "valid in this project (webshop)" in shop.out
+    assert "Value: lib/auth.rb:9" in nuggets("recall", "auth handler").lines
+    assert "Value: two spaces" in nuggets("recall", "indentation").lines
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/webshop/.git")
+    assert "Value: src/auth/middleware.ts:47" in nuggets("recall", "auth handler").lines
+    monkeypatch.setenv("NUGGETS_PROJECT", "")
+
+
+def test_a_scope_or_a_project_that_is_named_decides(
+    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/webshop/.git")
+
+    told = nuggets("remember", "locations", "notes folder", "~/notes", "--scope", "user")
+
+    assert "valid everywhere" in told.out

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 
 from nuggets import codec
-from nuggets.errors import InvalidInput, NuggetsError, SettingsError
+from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import inert_json, printable, say, warn
 from nuggets.opening import open_shelf
@@ -21,14 +21,17 @@ def run(command: Command, options: Namespace) -> int:
     try:
         _check_unicode(vars(options))
         settings = load(os.environ, {"dir": options.dir})
-        _check_store(settings["dir"])
         for warning in settings.warnings:
             warn(f"Warning: {printable(warning)}")
         session = session_of(options, settings)
         _check_unicode({"session": session})
-        with open_shelf(settings, client="cli", short_lived=True) as shelf:
-            outcome = command.run(Call(options, settings, shelf, session))
-            unheard = show(outcome, as_json=options.json)
+        with open_shelf(settings, client="cli", short_lived=True, at_work=True) as shelf:
+            try:
+                outcome = command.run(Call(options, settings, shelf, session))
+                unheard = show(outcome, as_json=options.json)
+            finally:  # also why something was not found
+                for warning in shelf.warnings:
+                    warn(f"Warning: {printable(warning)}")
         if not unheard:
             return outcome.exit_code
         looks = any(getattr(options, option, False) for option in _ONLY_LOOKING)
@@ -72,16 +75,6 @@ def complain(problem: NuggetsError, *, as_json: bool) -> int:
     else:
         warn(f"Error: {printable(str(problem))}")
     return 2 if isinstance(problem, InvalidInput) else 1
-
-
-def _check_store(url: str) -> None:
-    """A store of another kind must not become a directory of that name."""
-    scheme, colon, _ = url.removeprefix("file://").partition(":")
-    if colon and url != "memory:" and scheme.isascii() and scheme.replace("+", "").isalnum():
-        raise SettingsError(
-            f"no store is known for {scheme}:; give a directory, or memory: "
-            f"(and ./{url} if that is a directory)"
-        )
 
 
 def _check_unicode(given: Mapping[str, object]) -> None:
