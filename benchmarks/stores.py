@@ -119,7 +119,7 @@ def durable_writes(quick: bool) -> Iterator[Row]:
 # --- cold commands ----------------------------------------------------------------------------
 
 
-def _cpu(command: Callable[[int], list[str]], repeats: int) -> float:
+def cpu(command: Callable[[int], list[str]], repeats: int) -> float:
     """CPU-seconds of a process, the smallest of several; each may have its own words."""
     best = float("inf")
     for number in range(repeats):
@@ -136,10 +136,10 @@ def cold_commands(quick: bool) -> Iterator[Row]:
     with _directory() as place:
         _filled(place, 100, notes_for_a_fact=0)
         nuggets = [os.path.join(os.path.dirname(sys.executable), "nuggets"), "--dir", place]
-        nothing = _cpu(lambda _: [sys.executable, "-c", "pass"], repeats)
-        remember = _cpu(lambda n: [*nuggets, "remember", "bench", "cold", f"value {n}"], repeats)
-        numpy = _cpu(lambda _: [sys.executable, "-c", "import numpy"], repeats)
-        recall = _cpu(lambda _: [*nuggets, "recall", "key 70"], repeats)
+        nothing = cpu(lambda _: [sys.executable, "-c", "pass"], repeats)
+        remember = cpu(lambda n: [*nuggets, "remember", "bench", "cold", f"value {n}"], repeats)
+        numpy = cpu(lambda _: [sys.executable, "-c", "import numpy"], repeats)
+        recall = cpu(lambda _: [*nuggets, "recall", "key 70"], repeats)
     yield {
         "what": "cold `nuggets remember`, 100 facts, CPU",
         "goal": "≤ 5 × python",
