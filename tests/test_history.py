@@ -1,5 +1,8 @@
 """History and undo: exact, and never at the cost of a later change."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from nuggets import NuggetShelf
@@ -51,6 +54,20 @@ def test_undo_takes_the_last_change_back(shelf: NuggetShelf) -> None:
 
     assert contents(shelf) == before
     assert shelf.recall("port").answer == "80"
+
+
+def test_a_forgotten_fact_comes_back_to_its_place(directory: Path) -> None:
+    moments = iter(f"2026-01-31T09:00:0{second}.000Z" for second in range(9))
+    with NuggetShelf(directory, clock=lambda: next(moments)) as shelf:
+        for key in "abc":
+            shelf.remember("project", key, "value")
+        shelf.forget("project", "b")
+        shelf.undo()
+        listed = [fact.title for fact in shelf.facts("project")]
+    file = json.loads((directory / "project.nugget.json").read_text())
+
+    assert listed == ["a", "b", "c"]
+    assert [fact["key"] for fact in file["facts"]] == ["a", "b", "c"]
 
 
 def test_undo_again_goes_further_back(shelf: NuggetShelf) -> None:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from nuggets.nugget import Nugget
     from nuggets.promotion import Promotion
     from nuggets.stores.base import Store
-    from nuggets.stores.checkup import Finding as Defect
+    from nuggets.stores.findings import Finding as Defect
     from nuggets.upkeep import Upkeep
 
 NO_FILTERS = NoteFilterOptions()
@@ -231,7 +231,8 @@ class NuggetShelf:
         """The facts of a nugget, oldest first."""
         with self._rhythm.reading() as there:
             known = naming.known_nugget(there.state.nuggets, nugget)
-            return [there.state.notes[i] for i in there.facts.facts(known.name)]
+            facts = [there.state.notes[i] for i in there.facts.facts(known.name)]
+            return sorted(facts, key=lambda fact: fact.created_at)  # undo brings back old ones
 
     def clear(self, nugget: str) -> int:
         """Forget all facts of a nugget; how many those were. Its notes stay."""
@@ -462,6 +463,11 @@ class NuggetShelf:
     def checkup(self, fix: bool = False) -> "Sequence[Defect]":
         """What is not in order with the files and the links; `fix` mends what can be."""
         return self._upkeep.checkup(self._adopted, fix)
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """What a person should see to, though memory goes on: files that cannot be read."""
+        return self._rhythm.store.warnings
 
     @property
     def _upkeep(self) -> "Upkeep":

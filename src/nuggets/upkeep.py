@@ -8,15 +8,15 @@ from datetime import date, datetime
 
 from nuggets import clock, codec, history, memory_file, reflection
 from nuggets.audit import Finding, audited
-from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreError
+from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreCorrupt, StoreError
 from nuggets.graph import links, naming
 from nuggets.promotion import Promotion, Written, merged_text
 from nuggets.records import Changes, Commit, DailyRun, MemoryNote, ReflectionResult
 from nuggets.rhythm import Decision, Rhythm
 from nuggets.settings import Settings
 from nuggets.stores.adoption import Adopt
-from nuggets.stores.checkup import Finding as Defect
 from nuggets.stores.checkup import examine, repair
+from nuggets.stores.findings import Finding as Defect
 from nuggets.stores.json_files import JsonFileStore
 from nuggets.traces import drop_diaries
 
@@ -82,6 +82,9 @@ class Upkeep:
         rhythm = self._rhythm
         with rhythm.alone():
             rhythm.save()
+            if isinstance(rhythm.store, JsonFileStore) and rhythm.store.warnings:
+                unread = rhythm.store.warnings[0]
+                raise StoreCorrupt(f"Nothing is erased while it may still stand here: {unread}")
             note_id = self._id_of(name, nugget)
             places = []
             note = rhythm.state.notes.get(note_id)
@@ -264,7 +267,7 @@ class Upkeep:
         found: list[Defect] = []
         if isinstance(rhythm.store, JsonFileStore):
             directory = rhythm.store.directory
-            found = repair(directory, adopt) if fix else examine(directory)
+            found = repair(directory, adopt) if fix else examine(directory, adopt)
             if any(defect.harmful and not defect.mended for defect in found):
                 return found  # what cannot be read has no links to look at
         broken = links.asymmetries(self._notes())

@@ -187,9 +187,27 @@ def test_a_damaged_file_is_named_and_never_overwritten(
     path.write_bytes(content)
 
     done = nuggets("--dir", str(directory), "remember", "n", "other", "v")
+    recalled = nuggets("--dir", str(directory), "recall", "other", "--json")
+
+    assert done.code == recalled.code == 0
+    assert recalled.json["answer"] == "v"
+    for said in (done, recalled):
+        assert "graph.json" in said.err
+        assert "doctor --fix" in said.err
+    assert path.read_bytes() == content
+
+
+@pytest.mark.parametrize("content", [b"{", b"", b'{"version": 4, "name": "n", "facts": [5]}'])
+def test_a_damaged_file_found_at_the_first_opening_keeps_everything_out(
+    nuggets: Nuggets, directory: Path, content: bytes
+) -> None:
+    path = directory / "n.nugget.json"
+    path.write_bytes(content)
+
+    done = nuggets("--dir", str(directory), "remember", "m", "k", "v")
 
     assert done.code == 1
-    assert "graph.json" in done.err
+    assert "n.nugget.json" in done.err
     assert path.read_bytes() == content
 
 

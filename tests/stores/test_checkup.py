@@ -10,7 +10,8 @@ from nuggets.graph.outside import adopted
 from nuggets.records import Changes, OutsideEdit
 from nuggets.state import State
 from nuggets.stores import journal
-from nuggets.stores.checkup import Finding, examine, repair
+from nuggets.stores.checkup import examine, repair
+from nuggets.stores.findings import Finding
 from store_samples import contents, note, open_json, pictures_agree, put
 
 LOG = "log-000000000001.jsonl"
@@ -44,9 +45,9 @@ def damage(path: Path, place: int | None = None) -> bytes:
 
 
 def test_a_sound_store_has_no_findings(directory: Path, tmp_path: Path) -> None:
-    assert examine(str(directory)) == []
+    assert examine(str(directory), adopt) == []
     assert repair(str(directory), adopt) == []
-    assert examine(str(tmp_path / "nothing there")) == []
+    assert examine(str(tmp_path / "nothing there"), adopt) == []
 
 
 def test_examining_changes_nothing(directory: Path) -> None:
@@ -55,7 +56,7 @@ def test_examining_changes_nothing(directory: Path) -> None:
     damage(directory / "journal" / LOG)
     (directory / "graph" / "graph.json").write_text("hello")
     before = files_of(directory)
-    examine(str(directory))
+    examine(str(directory), adopt)
 
     assert files_of(directory) == before
 
@@ -63,7 +64,7 @@ def test_examining_changes_nothing(directory: Path) -> None:
 def test_a_torn_tail_is_harmless(directory: Path) -> None:
     with open(directory / "journal" / LOG, "ab") as file:
         file.write(b"1234")
-    found = examine(str(directory))
+    found = examine(str(directory), adopt)
 
     assert kinds(found) == ["torn tail"]
     assert not found[0].harmful
@@ -76,7 +77,7 @@ def test_a_damaged_log_is_cut_and_what_the_pictures_still_show_comes_back(
     damage(log)
     whole = log.read_bytes()
 
-    assert "damaged log" in kinds(examine(str(directory)))
+    assert "damaged log" in kinds(examine(str(directory), adopt))
 
     found = repair(str(directory), adopt)
 
@@ -126,14 +127,14 @@ def test_with_both_snapshots_damaged_the_pictures_stand_in(folded_up: Path) -> N
     repair(str(folded_up), adopt)
 
     assert contents(open_json(folded_up)) == ALL
-    assert examine(str(folded_up)) == []
+    assert examine(str(folded_up), adopt) == []
 
 
 def test_a_gap_is_bridged(folded_up: Path) -> None:
     for snapshot in (folded_up / "journal").glob("snapshot-*"):
         snapshot.unlink()
 
-    assert kinds(examine(str(folded_up))) == ["unreadable journal"]
+    assert kinds(examine(str(folded_up), adopt)) == ["unreadable journal"]
 
     repair(str(folded_up), adopt)
 
@@ -149,7 +150,7 @@ def test_a_damaged_picture_is_set_aside_and_painted_again(directory: Path, name:
     assert (directory / f"{name}.damaged-1").read_text() == "{ half a file"
     assert contents(open_json(directory)) == ALL
     assert pictures_agree(directory)
-    assert examine(str(directory)) == []
+    assert examine(str(directory), adopt) == []
 
 
 def test_damage_upon_damage_keeps_every_version(directory: Path) -> None:
@@ -172,7 +173,7 @@ def test_old_pictures_leftovers_edits_and_open_modes_are_mended(directory: Path)
 
     assert kinds(found) == ["leftover", "old pictures", "open to others"]
     assert all(finding.mended for finding in found)
-    assert examine(str(directory)) == []
+    assert examine(str(directory), adopt) == []
     assert pictures_agree(directory)
 
 
@@ -180,7 +181,7 @@ def test_an_edit_is_found_and_taken_in(directory: Path) -> None:
     path = directory / "learnings.nugget.json"
     path.write_text(path.read_text().replace("value 1", "by hand"))
 
-    assert "edited picture" in kinds(examine(str(directory)))
+    assert "edited picture" in kinds(examine(str(directory), adopt))
 
     repair(str(directory), adopt)
 
@@ -212,7 +213,7 @@ def test_a_newer_format_is_left_alone(directory: Path) -> None:
 def test_a_snapshot_that_cannot_be_opened_is_a_finding_and_not_a_crash(directory: Path) -> None:
     (directory / "journal" / "snapshot-000000000003.jsonl").mkdir(mode=0o700)
 
-    assert {finding.kind for finding in examine(str(directory)) if finding.harmful} == {
+    assert {finding.kind for finding in examine(str(directory), adopt) if finding.harmful} == {
         "unreadable journal"
     }
     with pytest.raises(StoreError, match=r"snapshot-000000000003.jsonl.*move it away"):
@@ -233,7 +234,7 @@ def test_a_file_that_goes_while_the_doctor_looks_is_passed_over(
 
     monkeypatch.setattr(os, "lstat", taken_away)
 
-    assert examine(str(directory)) == []
+    assert examine(str(directory), adopt) == []
 
 
 def test_a_doctor_who_dies_while_mending_a_log_has_not_taken_it_away(

@@ -24,6 +24,15 @@ with locked(sys.argv[1], 10):
 """
 
 
+@pytest.fixture(autouse=True)
+def _alone() -> None:
+    """Stores that other tests left open paint within a second: they would take part in what is
+    done here to the calls that all locks share."""
+    for thread in threading.enumerate():
+        if isinstance(thread, threading.Timer):
+            thread.join()
+
+
 def holder(path: Path) -> "subprocess.Popen[str]":
     """A process that holds the lock until its input ends."""
     process = subprocess.Popen(

@@ -1,6 +1,8 @@
 """The documented files: always what the journal says, and as little rewritten as possible."""
 
 import os
+import re
+import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nuggets import codec, times
-from nuggets.errors import StoreCorrupt, StoreError
+from nuggets.errors import StoreCorrupt
 from nuggets.records import Changes, MemoryNote
 from nuggets.stores.checkup import examine
 from nuggets.stores.json_files import JsonFileStore
@@ -189,6 +191,7 @@ def test_a_picture_torn_by_a_power_cut_heals(
     assert len(contents(other)) == 4
 
 
+ALL = {"key 1": "value 1", "key 2": "value 2", "Free": "value 3"}
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "emptied": lambda text: b"",
     "cut in half": lambda text: text[: len(text) // 2],
@@ -211,38 +214,63 @@ DAMAGE: dict[str, Callable[[bytes], bytes]] = {
 
 @pytest.mark.parametrize("damage", DAMAGE)
 @pytest.mark.parametrize("name", ["graph/graph.json", "learnings.nugget.json"])
-def test_a_damaged_file_is_an_error_that_names_it_and_nothing_is_overwritten(
+def test_a_damaged_file_is_named_and_never_overwritten_while_memory_goes_on(
     store: JsonFileStore, tmp_path: Path, name: str, damage: str
 ) -> None:
+    damaged = DAMAGE[damage]((tmp_path / name).read_bytes())
+    (tmp_path / name).write_bytes(damaged)
+    for number, opened in enumerate((store, open_json(tmp_path)), 8):
+        put(opened, note(number))
+        opened.close()
+
+        assert len(opened.warnings) == 1
+        assert re.search(rf"{re.escape(name)}.*doctor --fix", opened.warnings[0])
+    assert contents(open_json(tmp_path)) == {**ALL, "key 8": "value 8", "key 9": "value 9"}
+    assert (tmp_path / name).read_bytes() == damaged
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("name", ["graph/graph.json", "learnings.nugget.json"])
+def test_without_a_journal_a_damaged_file_keeps_everything_out(
+    store: JsonFileStore, tmp_path: Path, name: str, damage: str
+) -> None:
+    shutil.rmtree(tmp_path / "journal")
     (tmp_path / name).write_bytes(DAMAGE[damage]((tmp_path / name).read_bytes()))
     before = files_of(tmp_path)
-    for opened in (store, open_json(tmp_path)):
-        with pytest.raises(StoreCorrupt, match=r"(graph|nugget)\.json.*doctor"):
-            put(opened, note(9))
+    with pytest.raises(StoreCorrupt, match=r"(graph|nugget)\.json.*doctor"):
+        put(open_json(tmp_path), note(9))
     with pytest.raises(StoreCorrupt):
         open_json(tmp_path).read(0)
+
     assert {**files_of(tmp_path), "journal/lock": b""} == {**before, "journal/lock": b""}
 
 
 @pytest.mark.parametrize("name", ["graph/graph.json", "learnings.nugget.json"])
-def test_a_directory_where_a_file_should_be_is_a_clear_error(
+def test_a_directory_where_a_file_should_be_is_named_and_left_alone(
     store: JsonFileStore, tmp_path: Path, name: str
 ) -> None:
     os.unlink(tmp_path / name)
     os.mkdir(tmp_path / name)
+    opened = open_json(tmp_path)
+    put(opened, note(9))
 
-    with pytest.raises(StoreError, match="not a plain file"):
-        put(open_json(tmp_path), note(9))
+    assert f"{name} is not a plain file" in opened.warnings[0]
+    assert contents(open_json(tmp_path)) == {**ALL, "key 9": "value 9"}
+    assert os.listdir(tmp_path / name) == []
 
 
-def test_a_link_is_not_followed(store: JsonFileStore, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["graph/graph.json", "learnings.nugget.json"])
+def test_a_link_is_not_followed(store: JsonFileStore, tmp_path: Path, name: str) -> None:
     target = tmp_path.parent / f"{tmp_path.name}-elsewhere.json"
-    os.rename(graph_of(tmp_path), target)
-    os.symlink(target, graph_of(tmp_path))
+    os.rename(tmp_path / name, target)
+    os.symlink(target, tmp_path / name)
     before = target.read_bytes()
+    opened = open_json(tmp_path)
+    put(opened, note(9))
 
-    with pytest.raises(StoreError, match="not a plain file"):
-        put(open_json(tmp_path), note(9))
+    assert f"{name} is not a plain file" in opened.warnings[0]
+    assert contents(open_json(tmp_path)) == {**ALL, "key 9": "value 9"}
+    assert os.path.islink(tmp_path / name)
     assert target.read_bytes() == before
 
 
@@ -271,7 +299,7 @@ def test_where_times_are_coarse_our_own_pictures_are_still_known(
     open_json(tmp_path).read(0)
 
     assert [os.stat(path).st_ino for path in (graph_of(tmp_path), nugget_of(tmp_path))] == before
-    assert examine(str(tmp_path)) == []
+    assert examine(str(tmp_path), lambda *_: Changes()) == []
 
 
 def test_where_times_are_coarse_a_save_in_the_very_second_of_ours_is_taken_in(
@@ -307,9 +335,10 @@ def test_an_empty_file_where_times_are_coarse_is_not_painted_over_while_someone_
     nugget_of(tmp_path).write_bytes(b"")  # an editor that saves in place begins like this
     now = time.time_ns()
     os.utime(nugget_of(tmp_path), ns=(now, now))
-    with pytest.raises(StoreCorrupt):
-        open_json(tmp_path).read(0)
+    opened = open_json(tmp_path)
+    put(opened, note(2))
 
+    assert "learnings.nugget.json" in opened.warnings[0]
     assert nugget_of(tmp_path).read_bytes() == b""
 
 

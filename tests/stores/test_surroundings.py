@@ -242,8 +242,9 @@ def test_stores_are_opened_by_url(tmp_path: Path) -> None:
 
         assert isinstance(store, JsonFileStore)
         assert store.directory == str(tmp_path)
-    with pytest.raises(SettingsError, match="redis"):
-        open_store("redis://x", adopt)  # type: ignore[arg-type]
+    for url, scheme in (("redis://x", "redis:"), (f"sqlite:{tmp_path}/x", "sqlite:")):
+        with pytest.raises(SettingsError, match=f"no store is known for {scheme}"):
+            open_store(url, adopt)  # type: ignore[arg-type]
 
 
 def test_reading_an_empty_place_makes_nothing(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def adopted(
     except InvalidInput as problem:
         where = "graph.json" if edit.nugget is None else f"{edit.nugget.name}.nugget.json"
         raise StoreCorrupt(
-            f"{where} was edited and cannot be taken in: {problem}. Correct it there; nothing was "
-            "changed"
+            f"{where} was edited and cannot be taken in: {problem}. It is left as it is. Correct "
+            "it there, or run `nuggets doctor --fix`: that sets it aside"
         ) from problem
     return taken._replace(action="outside edit", client="file")

@@ -18,11 +18,19 @@ def open_store(url: str, adopt: "Adopt", *, short_lived: bool = False) -> "Store
         from nuggets.stores.in_memory import InMemoryStore
 
         return InMemoryStore()
-    if "://" in url and not url.startswith("file://"):
-        raise SettingsError(
-            f"no store is known for {url.partition(':')[0]}://; give a directory, or memory:"
-        )
+    _check_scheme(url)
     from nuggets.stores.json_files import PAINT_SECONDS, JsonFileStore
 
     lag = 0.0 if short_lived else PAINT_SECONDS
     return JsonFileStore(url.removeprefix("file://"), adopt, paint_seconds=lag)
+
+
+def _check_scheme(url: str) -> None:
+    """A store of another kind must not become a directory of that name."""
+    scheme, colon, _ = url.removeprefix("file://").partition(":")
+    letters = scheme.translate(dict.fromkeys(map(ord, "+-.")))
+    if colon and scheme[:1].isalpha() and letters.isascii() and letters.isalnum():
+        raise SettingsError(
+            f"no store is known for {scheme}:; give a directory, or memory: "
+            f"(and ./{url} if that is a directory)"
+        )

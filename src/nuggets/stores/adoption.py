@@ -2,10 +2,12 @@
 means as changes. Decides nothing about notes (that is given) and writes nothing."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from nuggets import times
+from nuggets.errors import StoreBusy, StoreError
 from nuggets.records import Changes, OutsideEdit
 from nuggets.state import State
 from nuggets.stores.pictures import GRAPH_FIELDS, Pictures, Shown
@@ -14,6 +16,8 @@ from nuggets.text import folded
 
 if TYPE_CHECKING:
     from nuggets.stores.edits import Edited
+
+_BEHIND_SECONDS = 2.0  # pictures may be a second behind a commit, and painting takes its time
 
 Adopt = Callable[[State, State | None, OutsideEdit, str], Changes]
 """Decide what an edit means: (what we hold, what its author saw or None, the edit, now)."""
@@ -55,21 +59,59 @@ class Adoption:
 
     def shown_with_edits(self, now: str) -> State:
         """What a reader sees where the edits can be read but nothing can be written."""
+        return self._applied(self._edits(), now)
+
+    def changes(self, clock: Callable[[], str]) -> "Iterator[tuple[Edited, Changes | None]]":
+        """Every edited file with what takes it in, decided on what those before it have become;
+        None if it says nothing new. Files that cannot be taken in are refused, one by one: only
+        while nothing is ours yet, one of them keeps all the others out."""
+        edits = self._edits()
+        if edits:
+            now = clock()
+            if not self._replica.position.revision:
+                self._applied(edits, now)
+            yield from self._decided(edits, self._replica.state, now)
+
+    def _applied(self, edits: "Iterable[tuple[Edited, State | None]]", now: str) -> State:
         state = self._replica.state.copy()
-        for edited, base in self.edits():
-            changes = self.changes(state, edited, base, now)
+        for _, changes in self._decided(edits, state, now):
             if changes is not None:
                 state.apply(changes)
         return state
 
-    def edits(self) -> "list[tuple[Edited, State | None]]":
+    def _decided(
+        self, edits: "Iterable[tuple[Edited, State | None]]", state: State, now: str
+    ) -> "Iterator[tuple[Edited, Changes | None]]":
+        for edited, base in edits:
+            try:
+                changes = self._changes(state, edited, base, now)
+            except StoreError as problem:
+                self._refuse(edited.path, edited.status, problem)
+            else:
+                yield edited, changes
+
+    def _refuse(self, path: str, status: os.stat_result, problem: StoreError) -> None:
+        if isinstance(problem, StoreBusy) or not self._replica.position.revision:
+            raise problem
+        self._pictures.refuse(path, status, str(problem))
+
+    def _read(self, paths: Iterable[str]) -> "Iterator[Edited]":
+        from nuggets.stores.edits import read_edit
+
+        for path in paths:
+            with suppress(FileNotFoundError):  # gone since we looked
+                status = os.lstat(path)
+                try:
+                    yield read_edit(path, self._pictures.graph_path)
+                except StoreError as problem:
+                    self._refuse(path, status, problem)
+
+    def _edits(self) -> "list[tuple[Edited, State | None]]":
         """Every edited file with what its author saw."""
         paths = self.foreign()
         if not paths:
             return []
-        from nuggets.stores.edits import read_edit
-
-        edits = [read_edit(path, self._pictures.graph_path) for path in paths]
+        edits = list(self._read(paths))
         claimed = self._pictures.claimed()
         shown = {one.revision for one in (*(edited.shown for edited in edits), claimed) if one}
         pasts = self._replica.pasts(shown)
@@ -95,9 +137,21 @@ class Adoption:
         if shown.revision not in pasts and edited.edit.nugget is not None and claimed is not None:
             shown = claimed  # too long ago to be looked up; the graph says how far all of them are
         past = pasts.get(shown.revision)
-        return past[0] if past is not None and past[1] == shown.saved_at else None
+        if past is None or past[1] != shown.saved_at:
+            return None
+        return self._replica.state.copy() if self._is_restored(edited, past[0]) else past[0]
 
-    def changes(
+    def _is_restored(self, edited: "Edited", past: State) -> bool:
+        """Did someone put an earlier picture of ours back, in the place of one that shows more?
+        Then what came after it is meant to go. One that was merely behind, and was copied or saved
+        unchanged at that moment, means nothing."""
+        last = self._replica.position.at
+        put_there = edited.status.st_ctime  # unlike the time of modification, nobody can set it
+        if put_there < times.parsed(last).timestamp() + _BEHIND_SECONDS:
+            return False
+        return self._changes(past, edited, past, last) is None
+
+    def _changes(
         self, state: State, edited: "Edited", base: State | None, now: str
     ) -> Changes | None:
         """The changes that take a file in; None if it says nothing new."""

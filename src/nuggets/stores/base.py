@@ -1,4 +1,4 @@
-"""What every store promises. A backend is these nine methods and nothing else."""
+"""What every store promises. A backend is this and nothing else."""
 
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -52,6 +52,10 @@ class Store(Protocol):
 
     def kept(self, name: str) -> bytes:
         """What was kept last under that name, of whatever age; empty if there is nothing."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should see to, such as files that are left as they are, and why."""
 
     def close(self) -> None:
         """Leave everything in order for whoever comes next."""

@@ -8,39 +8,30 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import NamedTuple
 
-from nuggets.errors import StoreCorrupt, StoreError
-from nuggets.files import is_leftover, replace_file, sync_directory, unwritable
+from nuggets import codec, times
+from nuggets.errors import NuggetsError, StoreBusy, StoreError
+from nuggets.files import is_leftover, unwritable
 from nuggets.state import State
-from nuggets.stores import lines
-from nuggets.stores.adoption import Adopt
+from nuggets.stores.adoption import Adopt, Adoption
 from nuggets.stores.edits import read_edit
+from nuggets.stores.findings import Finding, set_aside
 from nuggets.stores.journal import Journal
+from nuggets.stores.journal_checkup import bridge, cut_log, journal_findings
 from nuggets.stores.json_files import LOCK_SECONDS, JsonFileStore
 from nuggets.stores.lock import locked
-from nuggets.stores.logs import Moved, Position
+from nuggets.stores.painting import facts_by_nugget
 from nuggets.stores.pictures import Pictures, Shown
+from nuggets.stores.replica import Replica
 
 
-class Finding(NamedTuple):
-    """One thing that is not as it should be."""
-
-    kind: str  # e.g. "damaged log"
-    path: str
-    problem: str
-    remedy: str  # what repair does about it
-    harmful: bool  # keeps the store from working, or says that something was lost
-    mended: bool = False
-
-
-def examine(directory: str) -> list[Finding]:
+def examine(directory: str, adopt: Adopt) -> list[Finding]:
     """Everything that is not in order; nothing is changed."""
     directory = os.path.abspath(os.path.expanduser(directory))
     if not os.path.isdir(directory):
         return []
     journal = Journal(os.path.join(directory, "journal"))
-    found = [*_journal_findings(journal), *_picture_findings(directory, journal)]
+    found = [*journal_findings(journal), *_picture_findings(directory, journal, adopt)]
     found += _leftovers(directory)
     found += _open_modes(directory)
     return found
@@ -49,7 +40,7 @@ def examine(directory: str) -> list[Finding]:
 def repair(directory: str, adopt: Adopt) -> list[Finding]:
     """Mend what `examine` finds, under the lock; the same findings, marked with what is done."""
     directory = os.path.abspath(os.path.expanduser(directory))
-    found = examine(directory)
+    found = examine(directory, adopt)
     if not found:
         return []
     journal = Journal(os.path.join(directory, "journal"))
@@ -57,11 +48,11 @@ def repair(directory: str, adopt: Adopt) -> list[Finding]:
         with locked(os.path.join(journal.directory, "lock"), LOCK_SECONDS):
             for finding in found:
                 _mend(finding)
-            _bridge(journal)
+            bridge(journal)
     store = JsonFileStore(directory, adopt, paint_seconds=0)
     with store.exclusive():
         pass  # takes edits in, sweeps, paints
-    left = {(finding.kind, finding.path) for finding in examine(directory)}
+    left = {(finding.kind, finding.path) for finding in examine(directory, adopt)}
     return [f._replace(mended=(f.kind, f.path) not in left) for f in found]
 
 
@@ -74,144 +65,82 @@ def _mend(finding: Finding) -> None:
             raise unwritable(finding.path, problem) from problem
 
 
-# --- the journal ------------------------------------------------------------------------------
-
-
-def _journal_findings(journal: Journal) -> Iterator[Finding]:
-    try:
-        snapshots, logs = journal.names()
-    except StoreError as problem:
-        yield Finding("unreadable journal", journal.directory, str(problem), "", True)
-        return
-    for revision, name in sorted(snapshots.items()):
-        try:
-            journal.load_snapshot(revision, State())
-        except StoreCorrupt as problem:
-            last = revision == max(snapshots)
-            remedy = "set it aside; the logs before it lead to the same state"
-            yield Finding("damaged snapshot", journal.path(name), str(problem), remedy, last)
-        except FileNotFoundError:
-            continue  # folded away while we looked
-        except StoreError as problem:
-            yield Finding("unreadable journal", journal.path(name), str(problem), "", True)
-    damaged = False
-    for name in (logs[start] for start in sorted(logs)):
-        for finding in _log_findings(journal.path(name), last=name == logs[max(logs)]):
-            damaged = damaged or finding.harmful
-            yield finding
-    try:
-        journal.load()
-    except StoreError as problem:
-        if not damaged:
-            gap = isinstance(problem, StoreCorrupt)
-            remedy = "set aside what comes after a gap and go on from before it" if gap else ""
-            yield Finding("unreadable journal", journal.directory, str(problem), remedy, True)
-
-
-def _log_findings(path: str, *, last: bool) -> Iterator[Finding]:
-    sound, rest = _sound_part(path)
-    if not rest:
-        return
-    if lines.is_torn(rest, sound):
-        if last:
-            remedy = "nothing to do: it was never acknowledged, and the next write replaces it"
-            yield Finding("torn tail", path, f"{len(rest)} bytes", remedy, harmful=False)
-    else:
-        remedy = "keep a copy aside, and go on from the last sound line"
-        problem = f"byte {sound} of {sound + len(rest)} is damaged"
-        yield Finding("damaged log", path, problem, remedy, harmful=True)
-
-
-def _sound_part(path: str) -> tuple[int, bytes]:
-    """How far a log can be read, and what comes after that."""
-    offset = 0
-    with suppress(OSError), open(path, "rb") as file:
-        for written in file:
-            if lines.checked(written) is None:
-                return offset, written + file.read()
-            offset += len(written)
-    return offset, b""
-
-
-def _cut_log(path: str) -> None:
-    """Keep the lines before the damage. The log is there at every moment: should we die in between,
-    it is as damaged as before."""
-    sound, _ = _sound_part(path)
-    with open(path, "rb") as file:
-        whole = file.read()
-    replace_file(_aside(path), [whole], durable=True)
-    replace_file(path, [whole[:sound]], durable=True)
-
-
-def _bridge(journal: Journal) -> None:
-    """Set aside what comes after a gap that no snapshot bridges. What it said, the pictures may
-    still show: they are newer than the journal then, and are taken in like any edit."""
-    while True:
-        try:
-            journal.load()
-            return
-        except StoreCorrupt:
-            snapshots, logs = journal.names()
-            reached = _reached(journal, max(snapshots, default=0))
-            later = [name for start, name in sorted(logs.items()) if start > reached.revision + 1]
-            if not later:
-                raise
-            for name in later:
-                _set_aside(journal.path(name))
-
-
-def _reached(journal: Journal, revision: int) -> Position:
-    """How far the logs can be followed from a revision."""
-    _, logs = journal.names()
-    position = Position(revision=revision)
-    for start in sorted(logs):
-        if start <= position.revision + 1:
-            with suppress(Moved, StoreCorrupt):
-                for reached, _ in journal.entries(
-                    Position(logs[start], revision=position.revision)
-                ):
-                    position = reached
-    return position
-
-
-def _set_aside(path: str) -> None:
-    os.rename(path, _aside(path))
-    sync_directory(os.path.dirname(path))
-
-
-def _aside(path: str) -> str:
-    number = 1
-    while os.path.lexists(f"{path}.damaged-{number}"):
-        number += 1
-    return f"{path}.damaged-{number}"
-
-
 # --- the documented files ---------------------------------------------------------------------
 
 
-def _picture_findings(directory: str, journal: Journal) -> Iterator[Finding]:
-    pictures = Pictures(directory)
-    try:
-        state, position, _ = journal.load()
-    except StoreError:
-        state, position = State(), Position()
+def _picture_findings(directory: str, journal: Journal, adopt: Adopt) -> Iterator[Finding]:
+    pictures, replica = Pictures(directory), Replica(journal)
+    with suppress(StoreError):  # found before
+        replica.refresh()
     graph = os.path.dirname(pictures.graph_path)
     if os.path.lexists(graph) and not os.path.isdir(graph):
         why = "a file stands where a directory should be"
         yield Finding("damaged picture", graph, why, "set it aside", harmful=False)
-    for path in pictures.foreign(lambda path, shown: True, lambda label, version: False):
-        try:
-            read_edit(path, pictures.graph_path)
-        except StoreError as problem:
+    edited = pictures.foreign(lambda path, shown: True, lambda label, version: False)
+    refused = _refused(edited, replica, Pictures(directory), adopt)
+    for path in edited:
+        if path in refused:
             remedy = "set it aside and paint it again from the journal"
-            yield Finding("damaged picture", path, str(problem), remedy, harmful=True)
+            yield Finding("damaged picture", path, refused[path], remedy, harmful=True)
         else:
             why = "someone edited it; the next command takes that in"
             yield Finding("edited picture", path, why, "take it in", harmful=False)
-    now = Shown(position.revision, position.at)
-    if position.revision and not pictures.are_current(now, state.nuggets):
-        why = f"not at revision {position.revision}"
-        yield Finding("old pictures", directory, why, "paint them again", harmful=False)
+    now = Shown(replica.position.revision, replica.position.at)
+    if now.revision and not edited:
+        if pictures.are_current(now, replica.state.nuggets):
+            yield from _wrong_pictures(pictures, replica.state)
+        else:
+            why = f"not at revision {now.revision}"
+            yield Finding("old pictures", directory, why, "paint them again", harmful=False)
+
+
+def _refused(
+    edited: list[str], replica: Replica, pictures: Pictures, adopt: Adopt
+) -> dict[str, str]:
+    """Those of the edited files that cannot be taken in, and why."""
+    if replica.position.revision:
+        with suppress(StoreBusy):  # one of them is being saved: it will show the next time
+            Adoption(replica, pictures, adopt).shown_with_edits(times.now())
+        return pictures.refused()
+    found = {}
+    for path in edited:
+        try:
+            read_edit(path, pictures.graph_path)
+        except StoreError as problem:
+            found[path] = str(problem)
+    return found
+
+
+def _wrong_pictures(pictures: Pictures, state: State) -> Iterator[Finding]:
+    """With our own mark on them, and yet not what the journal says: an earlier one that was put
+    back together with its time, or a medium that forgets."""
+    facts = facts_by_nugget(state, state.nuggets)
+    for fold, config in state.nuggets.items():
+        path = pictures.nugget_path(config.name)
+        said = _says(path)
+        if said != {**said, **codec.nugget_to_json(config, facts[fold])}:
+            yield _wrong(path)
+    notes = [codec.note_to_json(note) for note in state.notes.values()]
+    if _says(pictures.graph_path).get("notes") != notes:
+        yield _wrong(pictures.graph_path)
+
+
+def _says(path: str) -> codec.Json:
+    try:
+        with open(path, "rb") as file:
+            shape = codec.loads(file.read(), path)
+    except (OSError, NuggetsError):
+        return {}
+    return shape if isinstance(shape, dict) else {}
+
+
+def _wrong(path: str) -> Finding:
+    why = (
+        "it does not say what the journal says, although its time is as we left it. If an earlier "
+        "version was put back on purpose, `touch` it, and the next command takes it in"
+    )
+    remedy = "set it aside and paint it again from the journal"
+    return Finding("wrong picture", path, why, remedy, harmful=False)
 
 
 # --- what lies around -------------------------------------------------------------------------
@@ -250,8 +179,9 @@ def _make_private(path: str) -> None:
 
 
 _MENDING: dict[str, Callable[[str], None]] = {
-    "damaged snapshot": _set_aside,
-    "damaged log": _cut_log,
-    "damaged picture": _set_aside,
+    "damaged snapshot": set_aside,
+    "damaged log": cut_log,
+    "damaged picture": set_aside,
+    "wrong picture": set_aside,
     "open to others": _make_private,
 }

@@ -64,8 +64,8 @@ def version_of(status: os.stat_result, content: bytes) -> list[int]:
 
 def damaged(path: str, problem: str) -> StoreCorrupt:
     return StoreCorrupt(
-        f"{path} cannot be read: {problem}. It was left as it is and nothing was changed. Correct "
-        "it, or run `nuggets doctor --fix`: that sets it aside and writes it again from the journal"
+        f"{path} cannot be read: {problem}. It is left as it is. Correct it, or run "
+        "`nuggets doctor --fix`: that sets it aside and writes it again from the journal"
     )
 
 

@@ -74,6 +74,10 @@ class InMemoryStore:
     def kept(self, name: str) -> bytes:
         return self._kept.get(name, b"")
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return ()
+
     def close(self) -> None:
         """Nothing to leave behind."""
 

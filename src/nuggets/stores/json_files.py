@@ -170,6 +170,11 @@ class JsonFileStore:
             finally:
                 self._writer.release()
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        refused = self._pictures.refused().values()
+        return tuple(f"{why}. Until then memory goes on without it" for why in refused)
+
     # --- committing, inside the lock --------------------------------------------------------
 
     def _commit(self, changes: Changes) -> None:
@@ -243,14 +248,14 @@ class JsonFileStore:
         """Inside the lock: what others wrote becomes commits of its own, painted at once, so that
         nobody takes it in a second time."""
         self._looked = time.monotonic()
+        took_in = False
         with self._mutex:
-            edits = self._adoption.edits()
-        for edited, base in edits:
-            changes = self._adoption.changes(self._replica.state, edited, base, self._clock())
-            if changes is not None:
-                self._commit(changes)
-            self._pictures.took_in(edited.path, edited.status)
-        if edits:
+            for edited, changes in self._adoption.changes(self._clock):
+                if changes is not None:
+                    self._commit(changes)
+                self._pictures.took_in(edited.path, edited.status)
+                took_in = True
+        if took_in:
             with suppress(StoreError):
                 self._paint()
 

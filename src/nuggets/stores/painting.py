@@ -2,8 +2,9 @@
 that changed since the revision they show. For whoever holds the store's lock."""
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from operator import attrgetter
 
 from nuggets import codec
 from nuggets.files import private_directory
@@ -57,13 +58,22 @@ def _nuggets(step: Step, state: State) -> set[str]:
 # --- nuggets ----------------------------------------------------------------------------------
 
 
-def _paint_nuggets(pictures: Pictures, state: State, nuggets: set[str], shown: Shown) -> None:
+def facts_by_nugget(state: State, nuggets: Iterable[str]) -> dict[str, list[MemoryNote]]:
+    """The facts that the files of these nuggets (by their folded names) show, oldest first: one
+    that an undo brought back stands where it stood."""
     facts: dict[str, list[MemoryNote]] = {fold: [] for fold in nuggets}
     for note in state.notes.values():
         if note.kind == "fact" and not note.hidden:
             of_nugget = facts.get(folded(note.nugget_name))
             if of_nugget is not None:
                 of_nugget.append(note)
+    for of_nugget in facts.values():
+        of_nugget.sort(key=attrgetter("created_at"))
+    return facts
+
+
+def _paint_nuggets(pictures: Pictures, state: State, nuggets: set[str], shown: Shown) -> None:
+    facts = facts_by_nugget(state, nuggets)
     for fold, of_nugget in facts.items():
         config = state.nuggets.get(fold)
         if config is not None:

@@ -42,6 +42,8 @@ class Pictures:
         self.graph_path = os.path.join(directory, "graph", "graph.json")
         self._known: dict[str, Signature] = {}  # ours or taken in; until they change again
         self._spoilt: set[str] = set()  # of those, the ones to be painted again
+        self._refused: dict[str, tuple[Signature, str]] = {}  # neither; why, until they change
+        self._painted: Shown | None = None  # how far we came while the graph's file is refused
 
     # --- where they are ---------------------------------------------------------------------
 
@@ -76,6 +78,8 @@ class Pictures:
         """What the graph's picture shows, if nobody else has touched it. It is painted last, so
         that says how far all of them are."""
         shown = self.claimed()
+        if self.graph_path in self._refused:
+            return self._painted or shown
         with suppress(OSError):
             status = os.lstat(self.graph_path)
             ours = self._known.get(self.graph_path) == _signature(status)
@@ -95,10 +99,12 @@ class Pictures:
 
     def incomplete(self, nuggets: Collection[str]) -> set[str]:
         """Those nuggets (by their folded names) without a sound picture, and pictures without a
-        nugget; from what was seen at the last look."""
-        there = {folded(self.name_of(path)) for path in set(self._known) - {self.graph_path}}
-        spoilt = {folded(self.name_of(path)) for path in self._spoilt - {self.graph_path}}
-        return there.symmetric_difference(nuggets) | spoilt
+        nugget; from what was seen at the last look. A file that is refused is left as it is."""
+        there, spoilt, refused = (
+            {folded(self.name_of(path)) for path in paths if path != self.graph_path}
+            for paths in (set(self._known), set(self._spoilt), set(self._refused))
+        )
+        return there.symmetric_difference(nuggets) - refused | spoilt
 
     # --- what others wrote ------------------------------------------------------------------
 
@@ -114,16 +120,16 @@ class Pictures:
         """
         found = []
         there = list(self.paths())
-        for path in set(self._known).difference(there):
+        for path in {*self._known, *self._refused}.difference(there):
             self._forget(path)
         for path in there:
             try:
                 status = os.lstat(path)
             except FileNotFoundError:
                 continue
-            if self._known.get(path) == _signature(status):
+            if self._known.get(path) == _signature(status) or self._is_refused(path, status):
                 continue
-            self._spoilt.discard(path)
+            self._forget(path)
             if not self._is_picture(path, status, wrote):
                 if not took_in(path, status):
                     found.append(path)
@@ -154,10 +160,28 @@ class Pictures:
         self._known[path] = _signature(status)
         self._spoilt.add(path)
 
+    # --- what cannot be taken in ------------------------------------------------------------
+
+    def refuse(self, path: str, status: os.stat_result, why: str) -> None:
+        """Leave this file as it is, and do without it, until it changes."""
+        self._forget(path)
+        self._refused[path] = _signature(status), why
+
+    def refused(self) -> dict[str, str]:
+        """The files that are left as they are, and why."""
+        return {path: why for path, (_, why) in self._refused.copy().items()}
+
+    def _is_refused(self, path: str, status: os.stat_result) -> bool:
+        return path in self._refused and self._refused[path][0] == _signature(status)
+
     # --- putting them in place --------------------------------------------------------------
 
     def place(self, path: str, content: Iterable[bytes], shown: Shown) -> None:
         """Not synced: the journal is what counts, and a picture torn by a power cut shows."""
+        if path == self.graph_path:
+            self._painted = shown
+        if path in self._refused:
+            return
         self._refuse_unknown(path)
         written = replace_file(
             path,
@@ -193,6 +217,7 @@ class Pictures:
 
     def _forget(self, path: str) -> None:
         self._known.pop(path, None)
+        self._refused.pop(path, None)
         self._spoilt.discard(path)
 
 

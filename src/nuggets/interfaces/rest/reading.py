@@ -48,6 +48,7 @@ def _summary(shelf: NuggetShelf, given: Given) -> Any:
         "revision": shelf.revision,
         "project": shelf.project,
         "nuggets": [answers.status(status) for status in nuggets],
+        "warnings": list(shelf.warnings),
     }
 
 
@@ -100,7 +101,14 @@ def _search(shelf: NuggetShelf, given: Given) -> Any:
 
 _LIMIT = whole(1, 200, 20)
 _NOTES = array(named("Note"))
-_SUMMARY = shape({"revision": COUNT, "project": TEXT, "nuggets": array(named("Status"))})
+_SUMMARY = shape(
+    {
+        "revision": COUNT,
+        "project": TEXT,
+        "nuggets": array(named("Status")),
+        "warnings": array(TEXT),
+    }
+)
 
 OPERATIONS = (
     Operation("GET", "/api/health", "health", "Is anyone there?", _health, shape({"ok": TRUTH})),
