@@ -24,6 +24,7 @@ from nuggets.interfaces.mcp.wording import described
 from nuggets.shelf import NuggetShelf
 
 PYTHON = sys.executable
+TESTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests")
 Row = dict[str, Any]
 MINIMAL_SERVER = """
 from mcp.server.mcpserver import MCPServer
@@ -56,23 +57,6 @@ STRANGE = (
     "explain the difference between a monad and a functor",
     "yes do it",
 )
-
-
-NOTES = {
-    "Auth middleware": "Authentication is handled in src/auth/middleware.ts:47. JWT with RS256.",
-    "JWT token format": "Tokens use RS256 signing. Public key at src/auth/keys/public.pem.",
-    "Release steps": "Bump the version, tag, run make release, then announce it in the channel.",
-    "Why we left Redis": "Sessions moved to Postgres because failover lost writes in March.",
-    "Flaky upload test": "test_upload_retry fails when the clock jumps; use frozen_clock.",
-}
-FITTING = {
-    "how does authentication work?": "Auth middleware",
-    "please fix the failing upload test": "Flaky upload test",
-    "let's do a release": "Release steps",
-    "why don't we use redis for sessions any more": "Why we left Redis",
-    "how do I sign a token": "JWT token format",
-    "where does the auth middleware live?": "Auth middleware",
-}
 
 
 def filled(directory: str, project: str, count: int) -> None:
@@ -158,14 +142,27 @@ def noise(directory: str, project: str) -> int:
         return sum(bool(on_prompt(shelf, prompt, frozenset(), "")[0]) for prompt in STRANGE)
 
 
-def missed_notes() -> int:
-    """How many prompts on a topic do not get its note."""
-    with NuggetShelf("memory:", project="") as shelf:
-        for title, content in NOTES.items():
-            shelf.create_note("project", title, content)
-        return sum(
-            f"**{title}**" not in on_prompt(shelf, prompt, frozenset(), "")[0]
-            for prompt, title in FITTING.items()
+def labelled_rows() -> Iterator[Row]:
+    """Prompts whose note is known, and prompts on nothing here, to a shelf that was lived in."""
+    sys.path.insert(0, TESTS)
+    import prompt_samples as samples
+
+    silent = samples.SILENT + samples.SILENT_UNSEEN
+    fitting = samples.FITTING + samples.FITTING_UNSEEN
+    for when in ("before", "after"):
+        with samples.lived_in() as shelf:
+            if when == "after":
+                shelf.reflect(limit=1000)
+            found = samples.measured(shelf, silent, fitting)
+        yield row(
+            f"of {len(silent)} prompts on nothing here, noise, {when} reflection",
+            len(found.noise),
+            len(silent) // 30,
+        )
+        yield row(
+            f"of {len(fitting)} prompts, without their note, {when} reflection",
+            len(found.missed),
+            len(fitting) // 10,
         )
 
 
@@ -222,7 +219,7 @@ def rows(quick: bool) -> list[Row]:
     """All measurements, goals and baselines."""
     return [
         *hook_rows(quick),
-        row(f"of {len(FITTING)} prompts on a topic, without its note", missed_notes(), 0),
+        *labelled_rows(),
         *server_rows(quick),
         list_row(),
     ]

@@ -53,7 +53,7 @@ def test_old_memories_that_nobody_asked_for_are_counted(shelf: NuggetShelf) -> N
     shelf.create_note("project", "Old", "Long ago.", created_at=FAR)
     detail = next(f.detail for f in shelf.audit() if f.kind == "never recalled")
 
-    assert detail.startswith("1 memories")
+    assert detail == "1 memory older than 30 days was never recalled"
 
 
 def test_notes_linked_to_nothing_are_counted(shelf: NuggetShelf) -> None:

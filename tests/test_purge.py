@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agent_doors import hook, injected
+from agent_doors import hook, injected, repository
 from nuggets import NuggetShelf
 from nuggets.errors import Conflict, NotFound, StoreError
 from nuggets.stores import journal
@@ -51,6 +51,22 @@ def test_what_was_forgotten_long_ago_can_still_be_purged(directory: Path) -> Non
         shelf.forget("learn", "code")
         shelf.purge(note.id)
 
+    assert files_with(directory, SECRET) == []
+
+
+def test_nothing_is_purged_while_a_file_that_cannot_be_read_may_hold_it(directory: Path) -> None:
+    with NuggetShelf(directory) as shelf:
+        note = shelf.remember("learn", "code", SECRET)
+    path = directory / "learn.nugget.json"
+    path.write_bytes(path.read_bytes()[:-3])
+    with NuggetShelf(directory) as shelf:
+        with pytest.raises(StoreError, match=r"Nothing is erased.*learn\.nugget\.json cannot"):
+            shelf.purge(note.id)
+        left = shelf.recall("code").answer
+        shelf.checkup(fix=True)
+        shelf.purge(note.id)
+
+    assert left == SECRET
     assert files_with(directory, SECRET) == []
 
 
@@ -200,3 +216,19 @@ def test_a_diary_that_cannot_be_taken_away_is_said_and_keeps_nothing_elsewhere(
             shelf.purge("code", "learn")
 
     assert files_with(directory, SECRET) == []
+
+
+def test_a_file_that_waits_to_be_noted_does_not_come_back(directory: Path) -> None:
+    project = repository(directory / "here")
+    shelf_directory = directory / "shelf"
+    touched = {"tool_name": "Edit", "tool_input": {"file_path": str(project / "launch-code.txt")}}
+    sent = {"cwd": str(project), "session_id": "s", **touched}
+    hook("post-tool", sent, shelf_directory)
+    hook("stop", sent, shelf_directory)
+    hook("post-tool", sent, shelf_directory)  # seen again, and not taken in yet
+    with NuggetShelf(shelf_directory) as shelf:
+        (note,) = shelf.list_notes(nugget="files")
+        shelf.purge(note.id)
+    hook("stop", sent, shelf_directory)
+
+    assert files_with(shelf_directory, "launch-code") == []

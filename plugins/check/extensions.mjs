@@ -10,7 +10,7 @@ import { pathToFileURL } from "node:url";
 const [notes, care, opencode, project] = process.argv.slice(2);
 const load = (path) => import(pathToFileURL(path).href);
 const nuggets = (...args) => execFileSync("nuggets", args, { cwd: project, encoding: "utf8" });
-const filesSeen = () => JSON.parse(nuggets("note", "list", "--nugget", "files", "--json"));
+const filesSeen = () => JSON.parse(nuggets("note", "list", "--json"));
 
 async function eventually(what, holds) {
   for (let left = 100; left > 0; left--) {

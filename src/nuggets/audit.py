@@ -107,7 +107,8 @@ def _orphans(notes: list[MemoryNote]) -> Iterator[Finding]:
     alone = [note for note in notes if note.kind == "note" and not note.links]
     if alone:
         ids = tuple(note.id for note in alone)
-        yield Finding("orphan", ids, f"{len(alone)} notes are linked to nothing")
+        them = "1 note is" if len(alone) == 1 else f"{len(alone)} notes are"
+        yield Finding("orphan", ids, f"{them} linked to nothing")
 
 
 def _never_recalled(notes: Iterable[MemoryNote], now: str) -> Iterator[Finding]:
@@ -115,8 +116,9 @@ def _never_recalled(notes: Iterable[MemoryNote], now: str) -> Iterator[Finding]:
     unused = [note for note in notes if not note.hits and note.created_at < limit]
     if unused:
         ids = tuple(note.id for note in unused)
-        detail = f"{len(unused)} memories older than {UNUSED_DAYS} days were never recalled"
-        yield Finding("never recalled", ids, detail)
+        count, old = len(unused), f"older than {UNUSED_DAYS} days"
+        them = f"1 memory {old} was" if count == 1 else f"{count} memories {old} were"
+        yield Finding("never recalled", ids, f"{them} never recalled")
 
 
 def _next_pass(notes: Mapping[str, MemoryNote], now: str, policy: Policy) -> Iterator[Finding]:

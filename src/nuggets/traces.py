@@ -121,19 +121,22 @@ def noted_session(directory: str, host_process: int) -> str:
 
 
 def drop_diaries(directory: str) -> list[str]:
-    """Take away what conversations said: one of them may have said what is being purged.
+    """Take away what conversations said and which files wait to be noted: one of them may be what
+    is being purged, and would come back.
 
     Where it was; unlike all else here this fails if it cannot. A conversation that goes on only
     forgets what it was shown.
     """
-    folder = place(directory, "sessions")
     gone = []
-    with suppress(FileNotFoundError):  # there were no conversations
-        for name in sorted(os.listdir(folder)):
-            path = os.path.join(folder, name)
-            with suppress(FileNotFoundError):  # swept away by someone else
-                os.unlink(path)
-            gone.append(path)
+    for folder, beginning in ((place(directory, "sessions"), ""), (place(directory), "inbox")):
+        with suppress(FileNotFoundError):  # there were no conversations
+            for name in sorted(os.listdir(folder)):
+                if not name.startswith(beginning):
+                    continue
+                path = os.path.join(folder, name)
+                with suppress(FileNotFoundError):  # swept away by someone else
+                    os.unlink(path)
+                gone.append(path)
     return gone
 
 

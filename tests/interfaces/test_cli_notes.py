@@ -311,7 +311,7 @@ def test_the_graph_can_be_drawn_without_a_browser(nuggets: Nuggets, directory: P
     drawing = ElementTree.fromstring(path.read_text())
 
     assert "Drew 4 notes" in done.out
-    assert drawing.findtext("{http://www.w3.org/2000/svg}title") == "4 notes, 1 links"
+    assert drawing.findtext("{http://www.w3.org/2000/svg}title") == "4 notes, 1 link"
     assert "One <b>" in " ".join(drawing.itertext())
 
 

@@ -279,6 +279,21 @@ def test_every_hook_names_the_shelf(home: Path, nuggets: Nuggets) -> None:
     assert server(home)["args"][-3:] == ["mcp", "--dir", str(home / "s")]
 
 
+@pytest.mark.parametrize("host", ["opencode", "pi"])
+def test_an_extension_is_given_any_path_as_it_is(host: str, home: Path, nuggets: Nuggets) -> None:
+    """JSON, which is what TypeScript reads as well."""
+    shelf = home / 'it\'s "our" shelf \\ `${HOME}` $& 鍵\u2028'
+    nuggets("connect", host, "--dir", str(shelf))
+
+    for name in FILES[host]:
+        if name.endswith(".ts"):
+            lines = (home / name).read_text().split("\n")
+            (call,) = (line for line in lines if line.startswith("const NUGGETS = "))
+            words = call.removeprefix("const NUGGETS = ").partition(";")[0]
+
+            assert json.loads(words)[-2:] == ["--dir", str(shelf)]
+
+
 def test_the_shelf_of_everybody_is_not_named(
     home: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,3 +101,10 @@ def test_comments_and_trailing_commas_are_read() -> None:
     text = '\ufeff// top\n{"a": [1, /* two */ 2,], "b": "// no comment",}\n// end'
 
     assert jsonc.read(text).value == {"a": [1, 2], "b": "// no comment"}
+
+
+def test_two_slashes_in_a_string_are_no_comment() -> None:
+    before = '{"url": "https://example.org"}'
+    text = jsonc.with_member(before, ["nuggets"], 1)
+
+    assert jsonc.without(text, ["nuggets"]) == before

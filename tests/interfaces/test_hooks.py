@@ -163,9 +163,22 @@ def test_preferences_are_kept_where_they_belong_and_without_credentials(
     assert found["I prefer short answers"].project == ""
     assert found["Always use pnpm in this repo"].project == str(project / ".git")
     assert not any("tabs" in text for text in found)
-    assert any("the deploy token" in text for text in found)
+    assert not any("deploy token" in text for text in found)
+    assert found["I prefer short answers"].title == "short answers"
     for path in shelf_directory.rglob("*"):
         assert path.is_dir() or token.encode() not in path.read_bytes()
+
+
+def test_a_preference_is_told_once_not_with_a_title_that_repeats_it(
+    shelf_directory: Path, project: Path
+) -> None:
+    sent = {"session_id": "s", "cwd": str(project), "prompt": "Always use pnpm, never npm."}
+    hook("user-prompt", sent, shelf_directory)
+
+    start = injected(hook("session-start", {**sent, "session_id": "t"}, shelf_directory))
+
+    assert start.count("pnpm") == 1
+    assert "- Always use pnpm, never npm (explicit user" in start
 
 
 def test_what_was_injected_is_not_learnt_again(shelf_directory: Path, project: Path) -> None:

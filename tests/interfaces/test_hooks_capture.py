@@ -3,61 +3,167 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nuggets.interfaces.fencing import fenced, inert, without_fenced
-from nuggets.interfaces.hooks.capture import AT_MOST, preferences
+from nuggets.interfaces.hooks.capture import AT_MOST, Stated, preferences
 
 
 def texts(prompt: str) -> list[str]:
     return [stated.text for stated in preferences(prompt)]
 
 
-@pytest.mark.parametrize(
-    ("prompt", "kept"),
-    [
-        ("Always use pnpm, never npm.", "Always use pnpm, never npm"),
-        ("please always run the linter before you commit", None),
-        ("From now on, always write tests first.", "From now on, always write tests first"),
-        ("Never push to main!", "Never push to main"),
-        ("I prefer tabs over spaces.", "I prefer tabs over spaces"),
-        ("We prefer composition.", "We prefer composition"),
-        ("Remember that the staging database is read-only.", "the staging database is read-only"),
-        ("Don't forget that CI runs on ARM.", "CI runs on ARM"),
-        ("Fix the bug. In this project, never mock the clock.", None),
-        ("- never use sudo here", None),
-        ('Always use "ruff format". Fix it.', 'Always use "ruff format"'),
-    ],
+STATED = (
+    "Always use pnpm, never npm.",
+    "please always run the linter before you commit",
+    "From now on, always write tests first.",
+    "Never push to main!",
+    "I prefer tabs over spaces.",
+    "We prefer composition.",
+    "Remember that the staging database is read-only.",
+    "Don't forget that CI runs on ARM.",
+    "Fix the bug. In this project, never mock the clock.",
+    "never use sudo here",
+    'Always use "ruff format". Fix it.',
+    "From now on, answer in German",
+    "from now on answer in German.",
+    "don't use semicolons",
+    "Don't use emojis in commit messages.",
+    "Use pnpm instead of npm",
+    "please use British spelling rather than American",
+    "Going forward, keep commit messages short.",
+    "In future please reply in English.",
+    "Answer in German from now on.",
+    "Avoid default exports.",
+    "Stop adding comments everywhere",
+    "do not push to main",
+    "Don’t add trailing commas",
+    "Use tabs, not spaces",
+    "In this repo, don't use lodash",
+    "By default, explain in two sentences.",
+    "I prefer not to use mocks.",
+    "I prefer short answers.",
+    "We really prefer small pull requests!",
+    "Okay, never commit secrets.",
+    "You should always squash before merging.",
+    "You must never force push.",
+    "Remember: deploys happen from trunk only.",
+    "Remember that the backup runs at 3am.",
+    "always answer in French",
+    "I prefer functions to classes in this repo.",
+    "Never rebase a shared branch; ask Jonas.",
+    "I prefer the imperative mood in commit messages.",
+    "Fix it. Also, from now on, don't mention ticket numbers.",
+    "use ruff over black",
+    "Don't mock databases in tests",
+    "Never summarise at the end of an answer",
+    "please do not forget that port 5173 is taken",
+    "Stop using emojis.",
+    "From here on, use metric units.",
+    "Never include generated files in a commit.",
 )
-def test_a_stated_preference_is_kept(prompt: str, kept: str | None) -> None:
-    found = texts(prompt.removeprefix("- "))
 
-    assert len(found) == 1
-    assert kept is None or found == [kept]
-
-
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "Should I always use pnpm?",
-        "Do you remember that bug?",
-        "never mind",
-        "Never heard of that library.",
-        "I always wondered how this works.",
-        "I remember that we fixed this.",
-        "It always fails on CI.",
-        "The docs say: always use pnpm.",
-        "> Always use pnpm.",
-        "```\nAlways use pnpm.\n```",
-        "Remember that.",
-        "would you prefer tabs?",
-        'She wrote: "It is done. I prefer tabs over spaces." What now?',
-        "She wrote: “It is done. Always use pnpm. Bye.” What now?",
-        "fix the function that never returns",
-        "<nuggets-memory>\nAlways use pnpm.\n</nuggets-memory>",
-        "<nuggets-memory>\nAlways use pnpm. (never closed)",
-        "Always use pnpm. " + "lorem ipsum " * 500,
-    ],
+SAID = (
+    "I prefer the second option you gave",
+    "I prefer not to say",
+    "I have a meeting at 3pm",
+    "Remember that I have a meeting at 3pm.",
+    "I prefer that one.",
+    "I prefer this approach",
+    "We prefer the latter.",
+    "I prefer your first suggestion",
+    "I prefer to wait.",
+    "use the second approach",
+    "Use a dict instead of a list",
+    "use userId instead of id",
+    "Use pnpm instead of npm in the Dockerfile",
+    "don't use that function",
+    "Don't run it yet",
+    "don't worry",
+    "Don't change the tests",
+    "don't do that",
+    "do not touch src/a.py",
+    "Use React for this",
+    "stop",
+    "Stop running the server",
+    "avoid that",
+    "Never do that again.",
+    "Always do it like this.",
+    "Remember that we meet Mara tomorrow.",
+    "For now, always use the old server.",
+    "Never deploy today.",
+    "use recursion",
+    "Don't add a test for this, fix the bug",
+    "Fix the login page. Don't use jQuery.",
+    "don't use it anymore",
+    "use 4 instead of 5",
+    "Use foo() instead of bar()",
+    "don't use semicolons and fix the linter",
+    "From now on I will be quicker.",
+    "In future versions this will be removed.",
+    "By default the port is 80.",
+    "I prefer if you ask first",
+    "I'd prefer the shorter one",
+    "Remember that I am out at 15:00 today.",
+    "Don't you think so",
+    "Don't know, maybe npm",
+    "Use this instead of that",
+    "Should I always use pnpm?",
+    "Do you remember that bug?",
+    "never mind",
+    "Never heard of that library.",
+    "I always wondered how this works.",
+    "I remember that we fixed this.",
+    "It always fails on CI.",
+    "The docs say: always use pnpm.",
+    "> Always use pnpm.",
+    "```\nAlways use pnpm.\n```",
+    "Remember that.",
+    "would you prefer tabs?",
+    'She wrote: "It is done. I prefer tabs over spaces." What now?',
+    "She wrote: “It is done. Always use pnpm. Bye.” What now?",
+    "fix the function that never returns",
+    "<nuggets-memory>\nAlways use pnpm.\n</nuggets-memory>",
+    "<nuggets-memory>\nAlways use pnpm. (never closed)",
 )
-def test_questions_quotes_stories_and_what_we_showed_are_not(prompt: str) -> None:
+
+
+@pytest.mark.parametrize("prompt", STATED)
+def test_a_stated_preference_is_kept(prompt: str) -> None:
+    assert len(texts(prompt)) == 1
+
+
+@pytest.mark.parametrize("prompt", [*SAID, "Always use pnpm. " + "lorem ipsum " * 500])
+def test_talk_questions_quotes_stories_and_what_we_showed_are_not(prompt: str) -> None:
     assert texts(prompt) == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kept", "key"),
+    [
+        ("Always use pnpm, never npm.", "Always use pnpm, never npm", "pnpm npm"),
+        ("From now on, answer in German", "From now on, answer in German", "answer German"),
+        ("Never push to main!", "Never push to main", "push main"),
+        ("Don't forget that CI runs on ARM.", "CI runs on ARM", "CI runs ARM"),
+        ("don't use semicolons", "don't use semicolons", "semicolons"),
+        ("We prefer TypeScript.", "We prefer TypeScript", "TypeScript"),
+        ("I prefer tabs in this repo.", "I prefer tabs in this repo", "tabs"),
+    ],
+)
+def test_a_preference_is_kept_in_its_own_words_under_a_few_of_them(
+    prompt: str, kept: str, key: str
+) -> None:
+    (stated,) = preferences(prompt)
+
+    assert (stated.text, stated.key) == (kept, key)
+
+
+def test_a_preference_without_telling_words_is_called_what_it_says() -> None:
+    assert Stated("Never stop", personal=False).key == "Never stop"
+
+
+def test_a_change_of_mind_has_the_key_of_what_it_changes() -> None:
+    (before,) = preferences("Always push to main.")
+    (after,) = preferences("Never push to main.")
+
+    assert before.key == after.key
 
 
 def test_a_taste_goes_everywhere_and_a_rule_stays_in_its_project() -> None:

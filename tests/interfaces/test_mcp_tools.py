@@ -67,7 +67,7 @@ def test_a_remembered_fact_is_recalled_fenced_with_its_source_and_age(tmp_path: 
 
     assert result.structured_content["answer"] == "pytest -q"
     assert result.structured_content["match"] == "fuzzy"
-    assert 'source="explicit_user"' in said(result)
+    assert 'source="agent_reflection"' in said(result)
     assert 'age="just now"' in said(result)
     assert "\npytest -q\n</nuggets-memory>" in said(result)
 
@@ -114,6 +114,71 @@ def test_what_an_agent_learns_belongs_to_its_project_unless_it_is_about_a_person
     result = in_memory(door(tmp_path), lambda client: client.call_tool("remember", fact))
 
     assert result.structured_content["project"] == project
+
+
+@pytest.mark.parametrize(
+    ("stated", "source", "confidence"),
+    [({}, "agent_reflection", 0.75), ({"source": "explicit_user"}, "explicit_user", 0.9)],
+)
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("remember", {"nugget": "project", "key": "new key", "value": "v"}),
+        ("remember", {"nugget": "project", "key": "old key", "value": "another"}),
+        ("create_note", {"nugget": "project", "title": "T", "content": "C"}),
+        ("edit_note", {"note": "old key", "content": "another"}),
+    ],
+)
+def test_what_an_agent_writes_is_its_own_word_unless_it_says_that_the_user_said_so(
+    tmp_path: Path,
+    tool: str,
+    arguments: dict[str, Any],
+    stated: dict[str, str],
+    source: str,
+    confidence: float,
+) -> None:
+    with NuggetShelf(tmp_path, project=HERE) as shelf:
+        shelf.remember("project", "old key", "the user's value")
+
+    result = in_memory(door(tmp_path), lambda client: client.call_tool(tool, arguments | stated))
+    note = NuggetShelf(tmp_path).get_note(result.structured_content["id"])
+
+    assert (note.source, note.confidence) == (source, confidence)
+    assert f"source {source}, valid project here." in said(result)
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("remember", {"nugget": "project", "key": "Old Key", "value": "the user's value"}),
+        ("edit_note", {"note": "old key", "tags": ["extra"]}),
+    ],
+)
+def test_what_the_user_said_stays_their_word_while_it_says_the_same(
+    tmp_path: Path, tool: str, arguments: dict[str, Any]
+) -> None:
+    with NuggetShelf(tmp_path, project=HERE) as shelf:
+        shelf.remember("project", "old key", "the user's value")
+
+    result = in_memory(door(tmp_path), lambda client: client.call_tool(tool, arguments))
+
+    assert result.structured_content["source"] == "explicit_user"
+
+
+def test_one_is_not_plural(tmp_path: Path) -> None:
+    with NuggetShelf(tmp_path, project=HERE) as shelf:
+        shelf.remember("project", "a", "b")
+
+    async def talk(client: Client) -> Any:
+        return [
+            said(await client.call_tool(tool, {}))
+            for tool in ("status", "reflect_and_clean_memory")
+        ]
+
+    status, reflected = in_memory(door(tmp_path), talk)
+
+    assert "project: 1 fact, 0 notes" in status
+    assert "Inspected 1 note." in reflected
 
 
 def test_a_fact_that_is_valid_everywhere_stays_so_when_an_agent_corrects_it(

@@ -19,6 +19,7 @@ from web_serving import client
 
 HERE = "/home/me/here/.git"
 SESSION = "one session"
+BY_THE_USER = {"source": "explicit_user"}  # as at the other doors; else it is the agent's own word
 FACT = {"key": "test cmd", "value": "make test"}
 NOTES = (("Auth", "Tokens are signed with RS256."), ("Keys", "The public key signs nothing."))
 
@@ -81,14 +82,14 @@ def fill(doors: Doors) -> None:
     doors.ask(
         ("remember", "project", FACT["key"], FACT["value"]),
         ("POST", "nuggets/project/facts", FACT),
-        ("remember", {"nugget": "project", **FACT}),
+        ("remember", {"nugget": "project", **FACT, **BY_THE_USER}),
     )
     for title, content in NOTES:
         note = {"nugget": "project", "title": title, "content": content}
         doors.ask(
             ("note", "add", "project", title, content),
             ("POST", "notes", note),
-            ("create_note", note),
+            ("create_note", note | BY_THE_USER),
         )
 
 
@@ -97,7 +98,7 @@ def test_what_is_written_is_answered_alike(doors: Doors) -> None:
     cli, rest, mcp = doors.ask(
         ("remember", "project", FACT["key"], FACT["value"]),
         ("POST", "nuggets/project/facts", FACT),
-        ("remember", fact),
+        ("remember", fact | BY_THE_USER),
     )
 
     assert cli == rest
@@ -107,7 +108,7 @@ def test_what_is_written_is_answered_alike(doors: Doors) -> None:
     cli, rest, mcp = doors.ask(
         ("note", "add", "project", "T", "C", "--tag", "a tag"),
         ("POST", "notes", note),
-        ("create_note", note),
+        ("create_note", note | BY_THE_USER),
     )
 
     assert cli == rest
@@ -215,6 +216,8 @@ def test_a_clean_up_is_told_alike(doors: Doors) -> None:
     cli, rest, mcp = doors.ask(
         ("reflect",), ("POST", "reflection", {}), ("reflect_and_clean_memory", {})
     )
+    for told in (cli, rest, mcp):  # in the order of their ids, which are random
+        told["changes"].sort(key=lambda change: change["detail"])
 
     assert cli == rest == mcp
     assert cli["changes"]

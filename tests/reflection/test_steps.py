@@ -95,12 +95,30 @@ def test_a_note_is_tagged_by_its_own_words_once_and_a_person_has_the_last_say() 
 
     first = tagged[note.id]
     assert first.tags == (
-        "x", "files", "auth", "middleware", "jwt", "lives",
+        "x", "files", "auth", "middleware", "jwt",
         "learnings", "scope:user", "type:note",
     )  # fmt: skip
-    assert result.changes[0].detail == "tags added: files, auth, middleware, jwt, lives"
+    assert result.changes[0].detail == "tags added: files, auth, middleware, jwt"
     taken_off = first._replace(tags=("learnings", "scope:user", "type:note"))
     assert after(taken_off).tags == taken_off.tags
+
+
+@pytest.mark.parametrize(
+    ("title", "content", "topics"),
+    [
+        ("tests first", "write a failing test before the fix", ["tests", "failing"]),
+        ("Why we left Redis", "Moved sessions via Postgres.", ["redis", "sessions"]),
+        ("Cart expiry", "Carts are dropped; a job drops carts.", ["cart", "expiry"]),
+        ("Limits", "Retry after 429. The client does the retry by itself.", ["limits", "retry"]),
+        ("never", "always write it down first", []),
+    ],
+)
+def test_only_what_a_note_is_about_becomes_a_tag(
+    title: str, content: str, topics: list[str]
+) -> None:
+    tags = after(sample(title=title, content=content)).tags
+
+    assert [tag for tag in tags if ":" not in tag and tag != "learnings"] == topics
 
 
 def test_tags_that_every_note_carries_are_restored() -> None:

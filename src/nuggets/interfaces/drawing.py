@@ -58,7 +58,7 @@ def svg(notes: Sequence[MemoryNote], width: int = 1200, height: int = 800) -> st
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" role="img">',
-        f"<title>{len(notes)} notes, {len(links)} links</title>",
+        f"<title>{_counted(len(notes), 'note')}, {_counted(len(links), 'link')}</title>",
         f"<style>{STYLE}</style>",
     ]
     for a, b, reason in links:
@@ -82,6 +82,10 @@ def svg(notes: Sequence[MemoryNote], width: int = 1200, height: int = 800) -> st
         lines.append(f'<circle cx="24" cy="{y - 4}" r="5" fill="{colours[name]}"/>')
         lines.append(f'<text class="legend" x="36" y="{y}">{_text(name)}</text>')
     return "\n".join([*lines, "</svg>", ""])
+
+
+def _counted(number: int, one: str) -> str:
+    return f"{number} {one}" if number == 1 else f"{number} {one}s"
 
 
 def _labels(

@@ -15,7 +15,18 @@ from nuggets.times import iso, parsed
 
 WORTHLESS_CHARACTERS = 2  # so short, and never asked for: a slip of the hand
 SHORTEST_TAG = 3  # characters: "of", "ts" and "v2" say nothing on their own
-_NO_TAGS = frozenset(("http", "https", "www", "com", "org", "src", "use", "used", "uses", "using"))
+SAID_OFTEN = 2  # times: a word that the text says once is mostly a detail, not what it is about
+ENOUGH = 2  # names; a note that has fewer is named by details, too
+# Addresses, and words that say how, when or what to do, which no note is about.
+_NO_TAGS_LISTED = """
+http https www com org src
+use used uses using via per never always first second last next left right one two every without
+instead maybe also old new good bad best better big small long short many much few main
+add ask call come do does find fix get give go goes went keep know leave let like look made make
+makes mean move moved need needs put read run runs said say says see seen sent set show start
+stop take tell think try want write writes written wrong how why what file
+"""
+_NO_TAGS = frozenset(_NO_TAGS_LISTED.split())
 _PASSING = re.compile(r"(tmp|temp|scratch)\d*(?![^\W_])")  # whole words: Template is safe
 _FENCE = re.compile(r"\s*(`{3,}(?=[^`]*$)|~{3,})")
 
@@ -132,13 +143,23 @@ def _filled(text: str) -> int:
 
 
 def _own_words(note: MemoryNote, policy: Policy) -> tuple[str, ...]:
-    """What its content is, then the words that name it: the title's first, then frequent ones."""
-    title, body = words(note.title), words(note.content)
+    """What its content is, then the words that name it: the title's, frequent ones, any."""
+    count = Counter(words(note.content))
+    often = [word for word, times in count.most_common() if times >= SAID_OFTEN]
     taken = set(words(note.nugget_name))
-    count = Counter(body)
-    ranked = dict.fromkeys([*title, *sorted(body, key=lambda word: -count[word])])
-    naming = [word for word in ranked if _is_name(word) and word not in taken]
+    naming: list[str] = []
+    telling = (*words(note.title), *often)
+    for place, word in enumerate((*telling, *count)):
+        if place >= len(telling) and len(naming) >= ENOUGH:
+            break
+        if _is_name(word) and word not in taken and not _is_there(word, naming):
+            naming.append(word)
     return (*content_tags(note.content), *naming[: policy.tag_words])
+
+
+def _is_there(word: str, chosen: list[str]) -> bool:
+    """In this form or another: "carts" beside "cart" says nothing new."""
+    return any(word.startswith(other) or other.startswith(word) for other in chosen)
 
 
 def _is_name(word: str) -> bool:

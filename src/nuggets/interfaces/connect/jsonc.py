@@ -89,8 +89,10 @@ def without(text: str, path: Sequence[str | int]) -> str:
     part = parent.parts[index]
     start = len(text[: part.start].rstrip())
     following = _skip(text, part.node.end)
-    if "//" in text[text.rfind("\n", 0, start) + 1 : start] and not _ends_line(text, part.node.end):
-        start = text.index("\n", start) + 1  # else a comment would swallow what follows
+    line_end = text.find("\n", start, part.start)
+    commented = line_end >= 0 and "//" in text[text.rfind("\n", 0, start) + 1 : start]
+    if commented and not _ends_line(text, part.node.end):
+        start = line_end + 1  # else a comment would swallow what follows
     if text[following] == ",":
         return text[:start] + text[part.node.end : following] + text[following + 1 :]
     if index:

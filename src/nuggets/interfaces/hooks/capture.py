@@ -6,33 +6,82 @@ Knows text only; where a preference is kept is decided elsewhere.
 import re
 from typing import NamedTuple
 
-from nuggets.interfaces.fencing import without_fenced
+from nuggets.interfaces.fencing import one_line, without_fenced
+from nuggets.text import STOP_WORDS, tokens
 
 LONGEST_PROMPT = 4000  # characters; longer ones are pasted documents, not someone talking
 LONGEST = 300  # of one statement
 AT_MOST = 3  # of one prompt
+KEY_WORDS, KEY_CHARACTERS = 4, 60  # what a preference is called: short, for it says itself
 
 _VERBS = (
-    "add|answer|ask|assume|avoid|build|call|change|check|commit|create|delete|deploy|do|edit|"
-    "end|explain|follow|force|format|import|include|indent|install|keep|lint|log|make|merge|mock|"
-    "name|open|prefer|prefix|push|put|rebase|reformat|remove|rename|reply|respond|return|rewrite|"
-    "run|show|sort|squash|start|store|test|touch|type|use|wrap|write"
+    "add|address|answer|ask|assume|avoid|build|call|change|check|commit|create|delete|deploy|do|"
+    "edit|end|explain|follow|force|format|import|include|indent|install|keep|lint|log|make|merge|"
+    "mention|mock|name|open|prefer|prefix|push|put|rebase|reformat|remove|rename|reply|respond|"
+    "return|rewrite|run|show|sign|sort|speak|squash|start|store|summari[sz]e|test|touch|translate|"
+    "type|use|wrap|write"
 )
-_LEAD = r"(?:(?:ok|okay|also|and|but|please|from now on|in future|going forward)[,:]?\s+)*"
+_SINCE = r"(?:from now on|from here on|in (?:the )?future|going forward|by default)"
+_LEAD = rf"(?:(?:ok|okay|also|and|but|so|please|{_SINCE})[,:]?\s+)*"
 _HERE = r"(?:(?:in|for) this (?:project|repo(?:sitory)?|codebase)[,:]?\s+)?"
+_NOT = r"(?:do not|don['’]?t)"
 _RULE = re.compile(
     rf"{_LEAD}{_HERE}{_LEAD}(?:you should |you must )?(?:always|never) (?:{_VERBS})\b",
     re.IGNORECASE,
 )
+_STANDING = re.compile(
+    rf"(?:{_LEAD}{_SINCE}[,:]?\s+{_LEAD}{_HERE}(?:{_NOT} |no |only )?(?:{_VERBS})\b"
+    rf"|{_LEAD}{_HERE}(?:{_NOT} |only )?(?:{_VERBS})\b.*\b{_SINCE}$)",
+    re.IGNORECASE,
+)
 _TASTE = re.compile(rf"{_LEAD}{_HERE}(?:I|we) (?:really |always )?prefer\b", re.IGNORECASE)
 _REMEMBER = re.compile(
-    rf"{_LEAD}(?:remember|do not forget|don['’]t forget)(?: that\b|:)\s*(?P<what>.+)", re.IGNORECASE
+    rf"{_LEAD}(?:remember|{_NOT} forget)(?: that\b|:)\s*(?P<what>.+)", re.IGNORECASE
+)
+# An order without "always" is for good only if it opens a prompt and is about nothing at hand.
+_ORDER = re.compile(
+    rf"(?:please )?{_HERE}(?:{_NOT} (?:add|commit|import|include|install|mention|mock|push|use|"
+    r"write)|avoid|stop (?:\w+ing)|use \S+(?: \S+)?,? (?:instead of|rather than|over|not)) \w",
+    re.IGNORECASE,
+)
+_AT_HAND = re.compile(
+    r"\b(?:the|an?|this|that|these|those|it|its|them|him|her|here|there|yet|again|any(?:thing|more)?"
+    r"|my|me|your|you|so|too|first|both|all|more|else|something|to do|(?:and|then|but|until|before"
+    rf"|after) (?:{_VERBS}|fix|we|I)|for (?:now|once)|\w+\.\w+|\w+\(\)|\w*_\w*|\d+)\b"
+    r"|(?-i:\b[a-z]+[A-Z])|[/(){}=`]",
+    re.IGNORECASE,
+)
+# What was said a moment ago, and what is over tomorrow: worth nothing to the next conversation.
+_OF_THE_TALK = re.compile(
+    r"\b(?:prefer|(?:always|never) \w+) (?:this|that|it|these|those|them|so|neither|either|both)\b"
+    r"(?! (?:project|repo|codebase))"
+    r"|\b(?:the|this|that|your) (?:\w+ )?(?:options?|approach(?:es)?|solutions?|suggestions?|ideas?"
+    r"|proposals?|variants?|alternatives?|versions?|drafts?|ones?|former|latter|first|second|third)\b"
+    r"|\b(?:option|version|variant) (?:\w|\d+)\b"
+    r"|\byou (?:just )?(?:gave|suggested|proposed|showed|made|wrote|mentioned|said|had)\b"
+    r"|\bprefer(?:red)? (?:not to|to not) (?:say|answer|tell|share|discuss|talk|comment|think)\b"
+    r"|\bprefer (?:if|when|that) (?:you|we|I)\b"
+    r"|\bprefer to (?:wait|stop|think|see|leave|go|finish)\b",
+    re.IGNORECASE,
+)
+_PASSING = re.compile(
+    r"\b(?:today|tonight|tomorrow|yesterday|right now|for now|just now|at the moment|this time"
+    r"|for once|this (?:morning|afternoon|evening|week|month|once)|next (?:week|month|time)"
+    r"|in (?:\d+|an?|a few) (?:minutes?|hours?|days?)"
+    r"|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
+    r"|\b(?:I|we)\b.*\bat \d",
+    re.IGNORECASE,
 )
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SPEECH = re.compile(r'["“][^"”]*[.!?]\s[^"”]*["”]')  # sentences that someone else said
 _QUOTED = (">", "|", "$", "#", "+", "- [", "at ")  # quotes, tables, shells, patches, stack traces
 _IN_THIS_PROJECT = re.compile(r"\b(?:in|for) this (?:project|repo(?:sitory)?|codebase)\b", re.I)
+_FRAME_AROUND = re.compile(rf"\b{_SINCE}\b|{_IN_THIS_PROJECT.pattern}", re.IGNORECASE)
+_FRAME = STOP_WORDS | {  # says that it is a preference, not which one
+    *("always", "never", "prefer", "please", "ok", "okay", "use", "using", "really"),
+    *("don't", "don’t", "dont", "stop", "avoid", "instead", "rather"),
+}
 
 
 class Stated(NamedTuple):
@@ -41,31 +90,46 @@ class Stated(NamedTuple):
     text: str
     personal: bool  # a taste that goes everywhere; otherwise a rule of this project
 
+    @property
+    def key(self) -> str:
+        """What to call it: its few telling words, so that a change of mind finds the old one."""
+        bare = _FRAME_AROUND.sub(" ", self.text)
+        telling = [word for word in dict.fromkeys(tokens(bare)) if word.lower() not in _FRAME]
+        return one_line(" ".join(telling[:KEY_WORDS]) or self.text, KEY_CHARACTERS)
+
 
 def preferences(prompt: str) -> list[Stated]:
     """What a prompt states for good; nothing from questions, quotes, code, or what we showed."""
-    own = _SPEECH.sub("\n", _CODE.sub("\n", without_fenced(prompt)))
+    own = _SPEECH.sub("\n", _CODE.sub("\n", without_fenced(prompt))).strip()
     if len(own) > LONGEST_PROMPT:
         return []
     found: dict[str, Stated] = {}
-    for sentence in _SENTENCE.split(own):
-        stated = _stated(sentence.strip())
+    for place, sentence in enumerate(_SENTENCE.split(own)):
+        stated = _stated(sentence.strip(), opening=place == 0)
         if stated is not None:
             found.setdefault(stated.text.casefold(), stated)
     return list(found.values())[:AT_MOST]
 
 
-def _stated(sentence: str) -> Stated | None:
+def _stated(sentence: str, opening: bool) -> Stated | None:
     if sentence.endswith("?") or sentence.startswith(_QUOTED) or len(sentence) > LONGEST:
         return None
-    here = _IN_THIS_PROJECT.search(sentence) is not None
+    if _OF_THE_TALK.search(sentence) or _PASSING.search(sentence):
+        return None
     remember = _REMEMBER.match(sentence)
     if remember is not None:
         what = remember["what"].strip().rstrip(".!;")
         return Stated(what, personal=False) if len(what.split()) > 1 else None
     text = sentence.rstrip(".!;")
-    if len(text.split()) < 3:
+    if len(text.split()) < (2 if opening else 3):
         return None
     if _TASTE.match(text):
+        here = _IN_THIS_PROJECT.search(sentence) is not None
         return Stated(text, personal=not here)
-    return Stated(text, personal=False) if _RULE.match(text) else None
+    is_rule = _RULE.match(text) or _STANDING.match(text) or (opening and _is_standing_order(text))
+    return Stated(text, personal=False) if is_rule else None
+
+
+def _is_standing_order(text: str) -> bool:
+    order = _ORDER.match(text)
+    return order is not None and not _AT_HAND.search(_IN_THIS_PROJECT.sub(" ", text))

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 from nuggets import times
 from nuggets.errors import NuggetsError
 from nuggets.interfaces.fencing import TAG, age, inert, one_line, without_fenced
-from nuggets.records import MemoryNote, SearchNotesResult
+from nuggets.interfaces.hooks.evidence import Evidence, evidence
+from nuggets.records import MemoryNote
+from nuggets.text import folded, words
 
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
@@ -17,11 +19,13 @@ if TYPE_CHECKING:
 START_CHARACTERS = 8000  # hosts cut at 10,000; the fence and other hooks' words need room too
 START_LINES = 60
 PROMPT_LINES = 5
+SEARCHED = 20  # results, of other projects too
+JUDGED = 8  # of them word by word, which takes a millisecond each
 PROMPT_LINE = 300
 PROMPT_CHARACTERS = 2000  # of a prompt that are searched: what it is about stands at its start
 MEMORY_LINES, MEMORY_BYTES = 200, 25_000  # what hosts load of MEMORY.md
 STICKS = 3  # sessions, as for promotion
-LEAST_RELEVANCE = 0.44  # between prompts on a topic and on others: see benchmarks/agents.py
+LEAST_RELEVANCE = 0.40  # below, words meet by chance in a long prompt; see tests/prompt_samples.py
 RELATIVE = 0.75  # of the best: a second-rate note is noise beside a good one
 
 
@@ -79,35 +83,46 @@ def on_prompt(
 ) -> tuple[str, list[str]]:
     """What memory has on a prompt that this session was not shown yet; "" if nothing fits.
 
-    What fits counts as recalled, also if the agent has it in its context already.
+    Of what fits only the best counts as recalled, and only if the prompt plainly asks for it, also
+    if the agent has it in its context already: what we chose to show is no sign that it is wanted.
     """
     query = without_fenced(prompt)[:PROMPT_CHARACTERS].strip()
     if len(query) < 3 or query.startswith("/") or not any(map(str.isalnum, query)):
         return "", []
-    fitting = _relevant(shelf, shelf.search_notes(query, 20, session=None))
-    for note in fitting:
-        shelf.get_note(note.id, session=session)
-    notes = [note for note in fitting if note.id not in shown]
+    fitting = _fitting_prompt(shelf, query)
+    if fitting and fitting[0][1] is Evidence.STRONG:
+        shelf.get_note(fitting[0][0].id, session=session)
+    notes = [note for note, _ in fitting if note.id not in shown]
     now = times.now()
     lines = [_line(note, now, PROMPT_LINE) for note in notes]
     return _block("From memory, on this prompt", lines), [note.id for note in notes]
 
 
-def _relevant(shelf: "NuggetShelf", results: Sequence[SearchNotesResult]) -> list[MemoryNote]:
-    ours = [r for r in results if not shelf.is_foreign(r.note)]
-    if not ours:
-        return []
-    least = max(LEAST_RELEVANCE, RELATIVE * max(r.relevance for r in ours))
-    good = [r.note for r in ours if r.relevance >= least]
-    return good[:PROMPT_LINES]
+def _fitting_prompt(shelf: "NuggetShelf", query: str) -> list[tuple[MemoryNote, Evidence]]:
+    """The notes that a prompt is about, best first, and how surely it is."""
+    found = shelf.search_notes(query, SEARCHED, session=None)
+    ours = [result for result in found if not shelf.is_foreign(result.note)]
+    least = max((LEAST_RELEVANCE, *(RELATIVE * result.relevance for result in ours[:1])))
+    fitting: list[tuple[MemoryNote, Evidence]] = []
+    for note in [result.note for result in ours if result.relevance >= least][:JUDGED]:
+        surely = evidence(query, note.title, shelf.explain(query, note.id).words)
+        if surely:
+            fitting.append((note, surely))
+    return fitting[:PROMPT_LINES]
 
 
 def _line(note: MemoryNote, now: str, width: int) -> str:
     source = note.source.replace("_", " ")
-    return (
-        f"- **{one_line(note.title, 100)}**: {one_line(note.content, width)} "
-        f"({source}, {age(note.updated_at, now)}, {note.id})"
-    )
+    named = "" if _says_its_title(note) else f"**{one_line(note.title, 100)}**: "
+    said = one_line(note.content, width)
+    return f"- {named}{said} ({source}, {age(note.updated_at, now)}, {note.id})"
+
+
+def _says_its_title(note: MemoryNote) -> bool:
+    """Would its title only repeat it? Keys of preferences are made of their words."""
+    if note.type == "preference":
+        return set(words(note.title)) <= set(words(note.content))
+    return folded(note.title) == folded(note.content)
 
 
 def _block(heading: str, lines: Sequence[str]) -> str:

@@ -17,7 +17,10 @@ from nuggets.traces import append, note_session, place, sweep
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
 
-HINTS = ("always", "never", "prefer", "remember", "forget")  # no preference without one
+HINTS = (  # no preference without one
+    *("always", "never", "prefer", "remember", "forget", "now on", "here on", "future", "forward"),
+    *("default", "don", "do not", "avoid", "stop", "use "),
+)
 TASK_PROMPTS = 3  # the last ones say what the task has become
 TASK_CHARACTERS = 600  # of each
 HOSTS_WITH_MEMORY_FILE = ("claude-code",)
@@ -80,16 +83,25 @@ def _user_prompt(shelf: "NuggetShelf", event: Event, directory: str) -> str:
 
 
 def _capture(shelf: "NuggetShelf", prompt: str) -> None:
-    """Keep what the person stated for good, if anything."""
+    """Keep what the person stated for good, if anything. What holds a credential is not kept at
+    all: blacked out it would say nothing."""
     if not any(hint in prompt.lower() for hint in HINTS):
         return
     from nuggets.interfaces.hooks.capture import preferences
-    from nuggets.secrets import redacted
+    from nuggets.secrets import found
 
     for stated in preferences(prompt):
-        said = redacted(stated.text)
+        if found(stated.text):
+            continue
         scope = "project" if shelf.project and not stated.personal else "user"
-        shelf.remember("prefs", one_line(said, 80), said, scope=scope, source="explicit_user")
+        shelf.remember(
+            "prefs",
+            stated.key,
+            stated.text,
+            scope=scope,
+            source="explicit_user",
+            stability="durable",
+        )
 
 
 def _pre_compact(shelf: "NuggetShelf", event: Event, directory: str) -> None:

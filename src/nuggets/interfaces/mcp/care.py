@@ -3,7 +3,7 @@
 from nuggets import codec
 from nuggets.interfaces.fencing import project_name
 from nuggets.interfaces.mcp.arguments import TEXT, TRUTH, WHOLE, object_schema
-from nuggets.interfaces.mcp.tool import CHANGE, TIDY, Answer, Asked, Json, Tool
+from nuggets.interfaces.mcp.tool import CHANGE, TIDY, Answer, Asked, Json, Tool, counted
 
 
 def _reflect(asked: Asked, given: Json) -> Answer:
@@ -16,7 +16,8 @@ def _reflect(asked: Asked, given: Json) -> Answer:
     )
     verb = "Would change" if given.get("dry_run") else "Changed"
     tail = "" if given.get("dry_run") else " Nothing was deleted; undo takes it back."
-    return Answer(shape, f"Inspected {shape['inspected']} notes. {verb}: {counts}.{tail}")
+    inspected = counted(result.inspected, "note")
+    return Answer(shape, f"Inspected {inspected}. {verb}: {counts}.{tail}")
 
 
 def _undo(asked: Asked, given: Json) -> Answer:
@@ -31,7 +32,7 @@ def _promote(asked: Asked, given: Json) -> Answer:
     where = project_name(asked.shelf.project)
     return Answer(
         {"promoted": count, "project": asked.shelf.project},
-        f"{count} new entries for MEMORY.md of {where}.",
+        f"{counted(count, 'new entry', 'new entries')} for MEMORY.md of {where}.",
     )
 
 

@@ -14,7 +14,7 @@ from nuggets.interfaces.mcp.arguments import (
     one_of,
     told,
 )
-from nuggets.interfaces.mcp.tool import READ, Answer, Asked, Json, Tool
+from nuggets.interfaces.mcp.tool import READ, Answer, Asked, Json, Tool, counted
 from nuggets.records import SCOPES, MemoryNote, SearchNotesResult
 from nuggets.traces import missed_deadlines
 
@@ -128,16 +128,20 @@ def _status(asked: Asked, given: Json) -> Answer:
     missed = missed_deadlines(shelf.settings["dir"])
     lines = [f"Current project: {project_name(shelf.project)}."]
     for status in statuses:
-        line = f"{status.name}: {status.fact_count} facts, {status.note_count} notes"
+        held = f"{counted(status.fact_count, 'fact')}, {counted(status.note_count, 'note')}"
         warning = f" ({status.capacity_warning})" if status.capacity_warning else ""
-        lines.append(line + warning)
+        lines.append(f"{status.name}: {held}{warning}")
     if missed:
-        lines.append(f"Hooks missed their deadline {missed} times; see `nuggets doctor`.")
+        lines.append(
+            f"Hooks missed their deadline {counted(missed, 'time')}; see `nuggets doctor`."
+        )
+    lines += [f"Warning, tell the user: {warning}." for warning in shelf.warnings]
     shape = {
         "nuggets": [answers.status(status) for status in statuses],
         "project": shelf.project,
         "session": asked.session,
         "missedDeadlines": missed,
+        "warnings": list(shelf.warnings),
     }
     return Answer(shape, "\n".join(lines))
 

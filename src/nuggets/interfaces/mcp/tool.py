@@ -55,17 +55,18 @@ class Tool(NamedTuple):
     run: Callable[[Asked, Json], Answer]
 
 
-HEAD: Schema = object_schema(
-    dict.fromkeys(("id", "nuggetName", "scope", "project"), TEXT),
-    ("id", "nuggetName", "scope", "project"),
-)
+HEAD: Schema = object_schema({"id": TEXT}, ("id",))  # a list of tools is short; the text says more
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def receipt(verb: str, note: MemoryNote) -> Answer:
-    """What a write says: where exactly the memory went."""
+    """What a write says: where exactly the memory went, and whose word it is."""
     where = "everywhere" if not note.project else f"project {project_name(note.project)}"
     return Answer(
         answers.brief(note),
         f"{verb} {note.title!r:.120} ({note.id}) in nugget {note.nugget_name}, "
-        f"scope {note.scope}, {note.stability}, valid {where}.",
+        f"scope {note.scope}, {note.stability}, source {note.source}, valid {where}.",
     )

@@ -1,6 +1,7 @@
 """Tools that change: remember, forget, create_note, edit_note, add_link, merge_notes."""
 
 from nuggets.errors import InvalidInput
+from nuggets.graph.metadata import CONFIDENCES
 from nuggets.interfaces import answers
 from nuggets.interfaces.fencing import carries_mark, project_name
 from nuggets.interfaces.mcp.arguments import (
@@ -14,16 +15,34 @@ from nuggets.interfaces.mcp.arguments import (
 )
 from nuggets.interfaces.mcp.tool import ADD, CHANGE, HEAD, Answer, Asked, Json, Tool, receipt
 from nuggets.records import SCOPES, STABILITIES, TYPES
+from nuggets.text import folded
 
 _NOTE = told(TEXT, "id or exact title")
 _NUGGET = told(TEXT, "topic, e.g. project, prefs, learnings; made if new")
-_META = {"scope": one_of(SCOPES), "stability": one_of(STABILITIES)}
+_AGENTS = "agent_reflection"  # what an agent says of its own accord
+_SOURCE = told(one_of((_AGENTS, "explicit_user")), "explicit_user: the user's word")
+_META = {"scope": one_of(SCOPES), "stability": one_of(STABILITIES), "source": _SOURCE}
 
 
 def _remember(asked: Asked, given: Json) -> Answer:
     _refuse_unfit(f"{given['key']}: {given['value']}")
     nugget, key, value = given.pop("nugget"), given.pop("key"), given.pop("value")
+    if "source" in given or not _is_known(asked, nugget, key, value):
+        _attribute(given)
     return receipt("Remembered", asked.shelf.remember(nugget, key, value, **given))
+
+
+def _is_known(asked: Asked, nugget: str, key: str, value: str) -> bool:
+    """Does memory say just that already? Then it stays the word of whoever said it first."""
+    facts = asked.shelf.facts(nugget) if asked.shelf.has(nugget) else ()
+    ours = (fact for fact in facts if not asked.shelf.is_foreign(fact))
+    return any(folded(fact.title) == folded(key) and fact.content == value.strip() for fact in ours)
+
+
+def _attribute(given: Json) -> None:
+    """An agent's guess must not read as the user's word, nor be trusted like it."""
+    source = given.setdefault("source", _AGENTS)
+    given["confidence"] = CONFIDENCES[source]
 
 
 def _forget(asked: Asked, given: Json) -> Answer:
@@ -37,6 +56,7 @@ def _forget(asked: Asked, given: Json) -> Answer:
 def _create(asked: Asked, given: Json) -> Answer:
     _refuse_unfit(f"{given['title']}: {given['content']}", *given.get("tags", ()))
     nugget, title, content = given.pop("nugget"), given.pop("title"), given.pop("content")
+    _attribute(given)
     note = asked.shelf.create_note(nugget, title, content, given.pop("tags", ()), **given)
     return receipt("Noted", note)
 
@@ -45,8 +65,11 @@ def _edit(asked: Asked, given: Json) -> Answer:
     name = given.pop("note")
     if not given:
         raise InvalidInput("say what to change: content, title, tags, hidden or metadata")
-    title = given.get("title") or asked.shelf.get_note(name, session=None).title
+    before = asked.shelf.get_note(name, session=None)
+    title, content = given.get("title", before.title), given.get("content", before.content)
     _refuse_unfit(f"{title}: {given.get('content', '')}", *given.get("tags", ()))
+    if "source" in given or (title, content) != (before.title, before.content):
+        _attribute(given)
     note = asked.shelf.edit_note(name, **given)
     return receipt("Archived" if note.hidden else "Changed", note)
 
@@ -150,6 +173,7 @@ TOOLS = (
                 "tags": TEXTS,
                 "hidden": TRUTH,
                 "scope": one_of(SCOPES),
+                "source": _SOURCE,
             },
             ("note",),
         ),
@@ -172,7 +196,8 @@ MORE_TOOLS = (
     Tool(
         "merge_notes",
         "Merge two notes",
-        "Unite two notes that say the same; the source is archived with a link to the target.",
+        "Unite two notes that say the same; the source, which cannot be a fact, is archived with "
+        "a link to the target.",
         object_schema({"target": _NOTE, "source": _NOTE, "reason": TEXT}, ("target", "source")),
         HEAD,
         CHANGE,

@@ -5,6 +5,7 @@ import { spawn } from "node:child_process";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 
 const NUGGETS = ["nuggets"]; // how to call it; `nuggets connect` fills this in
+const learnt = ["--source", "agent_reflection"]; // by the agent, unless a person says so
 const PATIENCE_MS = 10_000;
 
 function run(args: string[], input: string, cwd: string): Promise<string> {
@@ -81,7 +82,7 @@ export default function (pi: ExtensionAPI) {
     "Remember",
     "Store one short fact that the next session would need.",
     text({ nugget: "topic, e.g. project", key: "what to ask for", value: "the answer" }),
-    ({ nugget, key, value }) => ({ args: ["remember", "--json", "--", nugget, key, "-"], input: value }),
+    ({ nugget, key, value }) => ({ args: ["remember", "--json", ...learnt, "--", nugget, key, "-"], input: value }),
   );
   tool(
     "createNote",
@@ -89,7 +90,7 @@ export default function (pi: ExtensionAPI) {
     "Store what needs more than a sentence: a decision and its reason, a lesson, how a part works.",
     text({ title: "its name", content: "what it says", nugget: "topic; default project" }, ["nugget"]),
     ({ title, content, nugget }) => ({
-      args: ["note", "add", "--json", "--", nugget || "project", title, "-"],
+      args: ["note", "add", "--json", ...learnt, "--", nugget || "project", title, "-"],
       input: content,
     }),
   );

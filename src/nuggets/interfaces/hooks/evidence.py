@@ -1,0 +1,85 @@
+"""Whether a prompt is really about a note, judged word by word. Knows no shelf and no ranking.
+
+Search answers whoever asks; here nobody asked, so that a note has one word of a prompt is not
+enough. Which words find a note says more than how well they do.
+"""
+
+from enum import IntEnum
+from typing import Any
+
+from nuggets.text import tokens
+
+# Parts of what a prompt is about, by weight:
+NAMES_IT = 0.35  # a single word must be so much of it, and stand in the title
+ASKS_FOR_IT = (
+    0.6  # several words are so much of it, one of them in the title: nothing else is meant
+)
+SHORTEST_TYPO = 5  # letters: among shorter words everything resembles something
+
+# Belongs to talking, or tells an agent what to do: not what a prompt is about.
+_IDLE = """
+hello hi hey thanks thank ok okay yes yeah yep sure please sorry welcome great good nice cool fine
+perfect awesome excellent amazing wonderful better best bad worse wrong right correct exactly really
+job work works working worked done idea well maybe
+again still already yet never always ever first second third last next left one two three other
+another few many much more most lot bit little big small long short new old same whole rest
+thing things stuff something anything everything nothing kind sort way ways part parts example
+time times day days today tomorrow yesterday week minute minutes hour hours moment now later soon
+say says said tell told talk ask asked answer answered question questions mean means meant think
+thought know knows known believe guess wonder hope feel like likes liked want wants wanted need
+needs needed prefer mind agree care help helps let lets
+go goes going went come comes came get gets got give gives gave take takes took bring keep put set
+make makes made making do does did doing try tries tried trying use uses used using call called
+look looks looked looking see sees saw seen show shows showed find finds found check checked
+read reads write writes wrote written explain describe summarise summarize list compare
+run runs running start starts started stop stops stopped wait continue finish end begin
+add adds added change changes changed fix fixes fixed update updates updated create creates created
+remove removes removed delete deletes deleted rename move moves moved edit edits edited open opens
+close turn happen happens happened seem seems must line lines number numbers word words sentence
+name names file files people person someone anyone everyone
+"""
+IDLE = frozenset(_IDLE.split())
+_LENT = ("(root)", "(corrected)", "(meta)")  # found by resemblance: supports, proves nothing
+
+
+class Evidence(IntEnum):
+    """How surely a prompt is about a note."""
+
+    NONE = 0
+    FAIR = 1  # worth a line
+    STRONG = 2  # the person asks for it: counts as a recall
+
+
+def evidence(prompt: str, title: str, words: tuple[Any, ...]) -> Evidence:
+    """What speaks for a note; `words` is what each word of the prompt found in it, of `explain`."""
+    if _names(prompt, title, len(words)):
+        return Evidence.STRONG
+    telling = [word for word in words if _tells(word.word)]
+    found = [word for word in telling if _found_itself(word)]
+    titled = any("title" in word.fields for word in found)
+    part = sum(word.weight for word in found) / (sum(word.weight for word in telling) or 1.0)
+    if len(found) > 1:
+        return Evidence.STRONG if titled and part >= ASKS_FOR_IT else Evidence.FAIR
+    alone = len(words) == 1 or (titled and part >= NAMES_IT)
+    supported = any(_resembles(word) for word in telling if word not in found)
+    return Evidence.FAIR if found and (alone or supported) else Evidence.NONE
+
+
+def _names(prompt: str, title: str, words: int) -> bool:
+    """Does the title stand in the prompt as it is? A single word must be all that is asked."""
+    said, name = (f" {' '.join(tokens(text)).casefold()} " for text in (prompt, title))
+    return name in said and bool(name.strip()) and (" " in name.strip() or words == 1)
+
+
+def _tells(word: str) -> bool:
+    return word not in IDLE and not word.isdigit() and len(word) > 1
+
+
+def _found_itself(word: Any) -> bool:
+    """Does the word stand in the note, or its abbreviation?"""
+    return any(not found.endswith(_LENT) for found in word.matched)
+
+
+def _resembles(word: Any) -> bool:
+    """Does something like the word stand there?"""
+    return len(word.word) >= SHORTEST_TYPO and word.fields not in ((), ("metadata",), ("linked",))

@@ -1,0 +1,120 @@
+import pytest
+
+from nuggets.interfaces.hooks.context import on_prompt
+from nuggets.shelf import NuggetShelf
+from prompt_samples import (
+    FITTING,
+    FITTING_UNSEEN,
+    SHOP,
+    SILENT,
+    SILENT_UNSEEN,
+    lived_in,
+    measured,
+)
+
+
+@pytest.fixture(scope="module")
+def fresh() -> NuggetShelf:
+    return lived_in()
+
+
+@pytest.fixture(scope="module")
+def cleaned_up() -> NuggetShelf:
+    shelf = lived_in()
+    shelf.reflect(limit=1000)
+    return shelf
+
+
+@pytest.fixture
+def shelf() -> NuggetShelf:
+    return lived_in()
+
+
+def told(shelf: NuggetShelf, prompt: str, session: str = "") -> list[str]:
+    shelf.project = SHOP
+    return [
+        shelf.get_note(note, session=None).title
+        for note in on_prompt(shelf, prompt, frozenset(), session)[1]
+    ]
+
+
+def hits(shelf: NuggetShelf) -> dict[str, int]:
+    return {note.title: note.hits for note in shelf.list_notes() if note.hits}
+
+
+@pytest.mark.parametrize("state", ["fresh", "cleaned_up"])
+@pytest.mark.parametrize(
+    ("silent", "fitting"), [(SILENT, FITTING), (SILENT_UNSEEN, FITTING_UNSEEN)]
+)
+def test_at_most_one_prompt_in_thirty_gets_noise_and_nine_in_ten_get_their_note(
+    state: str,
+    silent: tuple[tuple[str, str], ...],
+    fitting: tuple[tuple[str, ...], ...],
+    request: pytest.FixtureRequest,
+) -> None:
+    found = measured(request.getfixturevalue(state), silent, fitting)
+
+    assert len(found.noise) <= len(silent) / 30, found.noise
+    assert len(found.missed) <= len(fitting) / 10, found.missed
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "thanks, looks good",  # good resembles mood
+        "I never said that",
+        "write a haiku about autumn",
+        "good job",
+        "what's 2+2",
+        "run it again",
+        "my favourite theme park is closed",  # park resembles dark, beside theme
+    ],
+)
+@pytest.mark.parametrize("state", ["fresh", "cleaned_up"])
+def test_talk_resemblance_and_numbers_are_no_evidence(
+    state: str, prompt: str, request: pytest.FixtureRequest
+) -> None:
+    assert told(request.getfixturevalue(state), prompt) == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "title"),
+    [
+        ("tests first", "tests first"),
+        ("please never mind the tests first rule", "tests first"),
+        ("name?", "name"),
+        ("deploy?", "deploy"),
+        ("where is the paymnt webhook?", "payment webhook"),
+    ],
+)
+def test_what_is_called_by_its_name_always_comes(
+    prompt: str, title: str, fresh: NuggetShelf
+) -> None:
+    assert title in told(fresh, prompt)
+
+
+def test_only_the_best_note_counts_as_recalled(shelf: NuggetShelf) -> None:
+    shown = told(shelf, "slow search for products: search relevance", "s")
+
+    assert len(shown) > 1
+    assert hits(shelf) == {shown[0]: 1}
+
+
+def test_a_note_that_is_merely_near_is_shown_and_not_counted(shelf: NuggetShelf) -> None:
+    shown = told(shelf, "lint the code", "s")
+
+    assert "lint cmd" in shown
+    assert hits(shelf) == {}
+
+
+def test_what_prompts_ask_for_in_three_sessions_sticks_and_noise_does_not(
+    shelf: NuggetShelf,
+) -> None:
+    for session in ("monday", "tuesday", "friday"):
+        for prompt, project in SILENT:
+            shelf.project = project
+            on_prompt(shelf, prompt, frozenset(), session)
+        shelf.project = SHOP
+        on_prompt(shelf, "where is the auth handler?", frozenset(), session)
+
+    assert [title for title, count in hits(shelf).items() if count >= 3] == ["auth handler"]
