@@ -229,6 +229,18 @@ def test_a_purge_takes_the_kept_index_away_and_nobody_brings_it_back(tmp_path: P
     assert b"sesame" not in kept.read_bytes()
 
 
+def test_whoever_has_not_heard_of_a_purge_keeps_no_index(tmp_path: Path) -> None:
+    fill(tmp_path, 300)
+    shelf, unaware = NuggetShelf(tmp_path), NuggetShelf(tmp_path)
+    secret = shelf.create_note("n", "the vault", "sesame")
+    assert unaware.search_notes("sesame")
+    shelf.purge(secret.id)
+
+    unaware.close()
+
+    assert not (tmp_path / "journal" / "search.kept").exists()
+
+
 def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
     fill(tmp_path, 300)
     kept = tmp_path / "journal" / "search.kept"

@@ -171,8 +171,9 @@ class Rhythm:
             self.save()
             with self.lock:
                 index = self.picture.search_to_keep()
+                revision = self.picture.revision
             if index is not None:
-                self.store.keep("search", index)
+                self.store.keep("search", index, revision)
             self.store.close()
 
     def _end_batch(self) -> None:

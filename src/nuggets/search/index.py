@@ -65,6 +65,7 @@ class SearchIndex:
 
         if self._collection is None or self._unkept < WORTH_KEEPING:
             return None
+        self._search(include_hidden=False)  # what came since the last question
         self._unkept = 0
         self._searches.clear()  # places change when gaps are closed
         return to_bytes(self._collection)

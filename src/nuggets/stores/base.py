@@ -44,10 +44,11 @@ class Store(Protocol):
         They must have been dropped before. Nothing can bring them back.
         """
 
-    def keep(self, name: str, content: bytes) -> None:
-        """Something derived, for a later process to begin with; may be lost at any time.
+    def keep(self, name: str, content: bytes, at: int) -> None:
+        """Something derived from revision `at`, for a later process to begin with.
 
-        Never fails. An `erase` takes it away.
+        Not kept if someone wrote since, or is writing: it may be about to be erased. Never fails;
+        may be lost at any time, and an `erase` takes it away.
         """
 
     def kept(self, name: str) -> bytes:

@@ -68,8 +68,10 @@ class InMemoryStore:
             self._kept.clear()
             return ["memory"]
 
-    def keep(self, name: str, content: bytes) -> None:
-        self._kept[name] = content
+    def keep(self, name: str, content: bytes, at: int) -> None:
+        with self._lock:
+            if at == len(self._log):
+                self._kept[name] = content
 
     def kept(self, name: str) -> bytes:
         return self._kept.get(name, b"")
