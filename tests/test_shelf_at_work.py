@@ -1,6 +1,7 @@
 """Whose a memory is when someone writes at work: the project's, unless it is about a person."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -71,3 +72,21 @@ def test_two_doors_to_one_shelf_see_the_same_at_once_and_sign_for_themselves(
     [port] = at_work.facts("project")
     assert (port.content, port.hits) == ("80", 1)
     assert [step.changes.client for step in plain.history()] == ["python", "agent", "python"]
+
+
+def test_a_memory_goes_where_its_new_scope_belongs(tmp_path: Path) -> None:
+    shelf = NuggetShelf(tmp_path, project="/shop/.git", at_work=True)
+
+    rule = shelf.remember("locations", "test cmd", "make test")
+    taste = shelf.remember("locations", "test cmd", "make test", scope="user")
+    again = shelf.remember("locations", "test cmd", "make check", scope="project")
+
+    assert [note.project for note in (rule, taste, again)] == ["/shop/.git", "", "/shop/.git"]
+    assert len({note.id for note in (rule, taste, again)}) == 1
+
+
+def test_a_scope_of_the_same_kind_leaves_it_where_it_is(tmp_path: Path) -> None:
+    NuggetShelf(tmp_path, project="/blog/.git").create_note("n", "t", "c", scope="project")
+    shelf = NuggetShelf(tmp_path, project="/shop/.git")
+
+    assert shelf.edit_note("t", scope="shared").project == "/blog/.git"

@@ -357,3 +357,15 @@ def test_what_a_project_knows_itself_goes_before_what_everybody_knows() -> None:
         assert [fact.content for fact in shelf.facts("n")] == ["make", "pytest"]
         shelf.forget("n", "test cmd")
         assert shelf.recall("test cmd").answer == "make"
+
+
+def test_the_oldest_fact_makes_room_also_after_an_undo(shelf: NuggetShelf) -> None:
+    shelf.create("n", max_facts=3)
+    for key in "abc":
+        shelf.remember("n", key, "v")
+    shelf.forget("n", "a")
+    shelf.undo()
+
+    shelf.remember("n", "d", "v")
+
+    assert [fact.title for fact in shelf.facts("n")] == ["b", "c", "d"]

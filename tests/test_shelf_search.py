@@ -1,6 +1,7 @@
 """Searching through the shelf: what comes back, in which order, and what is refused."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -180,6 +181,16 @@ def test_a_project_memory_belongs_to_the_current_project() -> None:
 
     assert shelf.remember("n", "project: build", "make").project == "/repo/.git"
     assert shelf.remember("n", "user: name", "Ada").project == ""
+
+
+@pytest.mark.parametrize("name", ["tag", "subject"])
+def test_a_filter_that_is_no_text_is_refused(shelf: NuggetShelf, name: str) -> None:
+    odd: dict[str, Any] = {name: 3}
+
+    with pytest.raises(InvalidInput, match=name):
+        shelf.search_notes("anything", **odd)
+    with pytest.raises(InvalidInput, match=name):
+        shelf.list_notes(**odd)
 
 
 # --- an index for the next process ---------------------------------------------------------------

@@ -10,7 +10,7 @@ from nuggets import times
 from nuggets.errors import Conflict, InvalidInput, NotFound
 from nuggets.graph import links, naming, notes
 from nuggets.graph.limits import check_config, checked_value
-from nuggets.graph.metadata import PREFERENCE_NUGGETS
+from nuggets.graph.metadata import PREFERENCE_NUGGETS, default_project
 from nuggets.records import Changes, GraphNoteMetaInput, MemoryNote, NoteKind, NuggetConfig
 from nuggets.state import State
 from nuggets.text import folded
@@ -70,6 +70,7 @@ class Decisions:
         home, new = self._home(nugget, {})
         known = self._fact_of(home.name, key, given.project)
         if known is not None:
+            given = self._moved(known, given)
             written = notes.restored(
                 notes.edited(known, now=self._now, content=checked_value(value), given=given),
                 self._now,
@@ -138,7 +139,7 @@ class Decisions:
             title=title,
             tags=tags,
             hidden=hidden,
-            given=given,
+            given=self._moved(note, given),
         )
         return self._replacing(note, after), after
 
@@ -256,6 +257,13 @@ class Decisions:
         personal = folded(nugget) in _PERSONAL_NUGGETS or folded(title).startswith(_PERSONAL_KEYS)
         return given if personal else given._replace(project=self._project)
 
+    def _moved(self, known: MemoryNote, given: GraphNoteMetaInput) -> GraphNoteMetaInput:
+        """A memory that is said to be about a person is so everywhere, and the other way round."""
+        if given.scope is None or given.project is not None:
+            return given
+        home = default_project(given.scope, self._project)
+        return given if bool(home) == bool(known.project) else given._replace(project=home)
+
     def _dropping(self, gone: Iterable[str]) -> Changes:
         return links.dropping(self._state.notes, gone)
 
@@ -264,6 +272,7 @@ class Decisions:
         if config.max_facts <= 0:
             return ()
         ids = self._facts.facts(config.name)
+        ids = sorted(ids, key=lambda note_id: self._state.notes[note_id].created_at)
         return ids[: max(0, len(ids) + 1 - config.max_facts)]
 
     def _replacing(self, before: MemoryNote, after: MemoryNote) -> Changes:

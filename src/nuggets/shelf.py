@@ -59,7 +59,7 @@ def random_hex() -> str:
 
 
 class NuggetShelf:
-    """All nuggets of one directory or database."""
+    """All nuggets of one place."""
 
     def __init__(
         self,

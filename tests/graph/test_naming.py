@@ -55,7 +55,7 @@ def test_an_ambiguous_name_lists_the_candidates() -> None:
         resolve(NOTES, "note-learnings-a1")
 
 
-HERE, THERE = "/work/here/.git", "/work/there/.git"
+HERE, THERE = "/home/me/here/.git", "/home/me/there/.git"
 OURS, THEIRS, EVERYBODYS = (
     sample(n, title="test cmd", kind="fact")._replace(project=project)
     for n, project in enumerate((HERE, THERE, ""))
@@ -68,7 +68,7 @@ def test_of_equal_names_the_project_that_asks_means_its_own() -> None:
     assert resolve(notes, "test cmd", project=HERE) is OURS
     assert resolve(notes, "test cmd", project=THERE) is THEIRS
     assert resolve(notes, "test cmd", project="") is EVERYBODYS
-    assert resolve(notes, "test cmd", project="/work/elsewhere/.git") is EVERYBODYS
+    assert resolve(notes, "test cmd", project="/home/me/elsewhere/.git") is EVERYBODYS
     assert resolve(by_id(THEIRS), "test cmd", project=HERE) is THEIRS
     assert resolve(notes, THEIRS.id, project=HERE) is THEIRS
 

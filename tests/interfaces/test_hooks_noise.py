@@ -118,3 +118,11 @@ def test_what_prompts_ask_for_in_three_sessions_sticks_and_noise_does_not(
         on_prompt(shelf, "where is the auth handler?", frozenset(), session)
 
     assert [title for title, count in hits(shelf).items() if count >= 3] == ["auth handler"]
+
+
+def test_a_title_of_idle_words_is_not_named_in_passing(shelf: NuggetShelf) -> None:
+    shelf.create_note("n", "Good work", "What the review of May said.", project=SHOP)
+    shelf.create_note("n", "Next time", "Ask Mara before the release.", project=SHOP)
+
+    assert "Good work" not in told(shelf, "good work, now fix the parser")
+    assert "Next time" not in told(shelf, "ok, next time run the tests first")

@@ -26,6 +26,10 @@ def checked_filters(filters: NoteFilterOptions) -> NoteFilterOptions:
     check_choice("scope", filters.scope, SCOPES)
     check_choice("type", filters.type, TYPES)
     check_choice("kind", filters.kind, KINDS)
+    for name in ("subject", "tag"):
+        value = getattr(filters, name)
+        if value is not None and not isinstance(value, str):
+            raise InvalidInput(f"{name} is a text, not {value!r}")
     return filters
 
 

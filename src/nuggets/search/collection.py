@@ -23,6 +23,14 @@ class Collection:
         self.vocabulary = Vocabulary()
         self.postings = Postings()
         self.table = NoteTable()
+        self.remembers_more = False  # words of notes that are gone may still be counted
+
+    def afresh(self) -> "Collection":
+        """The same notes, read once more."""
+        other = Collection()
+        table = self.table
+        other.take({note_id: table.notes[row] for note_id, row in table.rows.items()})
+        return other
 
     def take(self, pending: dict[str, MemoryNote | None]) -> bool:
         """Follow the changes; None says that a note is gone.

@@ -53,6 +53,8 @@ def to_bytes(collection: Collection) -> bytes | None:
     """The whole index, nothing in it of notes that are gone; None if it cannot be written down."""
     import numpy as np
 
+    if collection.remembers_more:
+        collection = collection.afresh()
     run = collection.prune()
     vocabulary, table = collection.vocabulary, collection.table
     names = {name: list(getattr(vocabulary, name)) for name in _NAMES}
@@ -105,6 +107,7 @@ def from_bytes(content: bytes, notes: "Mapping[str, MemoryNote]") -> Collection 
     )
     made.postings.runs = [Run(*(arrays[f"run {name}"] for name in Run._fields))]
     made.count_terms(made.settled())
+    made.remembers_more = not all(alike)
     return made
 
 

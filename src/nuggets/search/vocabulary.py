@@ -2,7 +2,7 @@
 
 A token is what stands in a text ("createNotes"); it holds words ("createnotes", "create",
 "notes"), and each word belongs to one term ("createnot", "creat", "note"). Numbers are only
-ever added: what no note uses any more has a count of zero and is invisible.
+added: what no note uses any more has a count of zero and is invisible, until `prune`.
 """
 
 from bisect import bisect_left, insort

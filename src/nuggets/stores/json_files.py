@@ -4,7 +4,7 @@
       <name>.nugget.json, graph/graph.json    for people and other programs (pictures.py)
       journal/                                the truth (journal.py)
         hits.jsonl                            recalls that no commit has taken in yet (hits.py)
-        lock                                  held while anything is written
+        lock                                  held while anything is committed
         <name>.kept                           derived, to begin with; may be thrown away
 
 Readers never wait: they follow the journal. A writer holds the lock, takes in what others wrote

@@ -68,7 +68,9 @@ def evidence(prompt: str, title: str, words: tuple[Any, ...]) -> Evidence:
 def _names(prompt: str, title: str, words: int) -> bool:
     """Does the title stand in the prompt as it is? A single word must be all that is asked."""
     said, name = (f" {' '.join(tokens(text)).casefold()} " for text in (prompt, title))
-    return name in said and bool(name.strip()) and (" " in name.strip() or words == 1)
+    named = name.split()
+    meant = any(map(_tells, named)) if len(named) > 1 else bool(named) and words == 1
+    return meant and name in said
 
 
 def _tells(word: str) -> bool:
