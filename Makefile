@@ -35,7 +35,7 @@ lint: .venv/tested
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/lint-imports --no-cache --no-logo
 
 fmt: .venv/tested
 	@$(BIN)/ruff check --fix .

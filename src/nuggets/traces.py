@@ -20,7 +20,8 @@ SESSION_SECONDS = 2 * 86400  # a conversation that was silent for two days is ov
 def place(directory: str, *parts: str) -> str:
     """A path in the hooks' corner of a shelf's directory; "" if the shelf has none."""
     directory = directory.removeprefix("file://")
-    if "://" in directory or directory == "memory:":
+    scheme, colon, _ = directory.partition(":")
+    if colon and os.sep not in scheme:  # memory:, or a kind of store that is refused elsewhere
         return ""
     return os.path.join(os.path.expanduser(directory), "hooks", *parts)
 
@@ -43,7 +44,7 @@ def append(path: str, text: str) -> None:
 
 def _make(folder: str) -> None:
     """The folder and all that is missing above it, for its owner only."""
-    if not os.path.isdir(folder):
+    if folder and not os.path.isdir(folder):  # "": where we are, above a relative path
         _make(os.path.dirname(folder))
         with suppress(FileExistsError):
             os.mkdir(folder, 0o700)

@@ -1,4 +1,6 @@
 import random
+import re
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -190,3 +192,28 @@ def test_only_the_inspected_and_their_partners_are_written(limit: int) -> None:
     assert {note.id for note in changes.put} <= inspected | partners
     assert len(inspected) == min(limit, result.inspected)
     assert changes.action == "reflect"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**9), st.integers(1, 14))
+def test_ids_which_are_drawn_by_chance_decide_nothing(seed: int, limit: int) -> None:
+    notes = graph(seed)
+    drawn = random.Random(seed + 1).sample(range(16**8), len(notes))
+    names = {old: f"{old[:-8]}{new:08x}" for old, new in zip(notes, drawn, strict=True)}
+    renamed = {names[i]: in_other_names(note, names) for i, note in notes.items()}
+
+    changes, result = reflect(notes, LATER, Policy(max_notes=limit))
+    others, other_result = reflect(renamed, LATER, Policy(max_notes=limit))
+
+    assert by_id(*in_other_names(changes.put, names)) == by_id(*others.put)
+    assert in_other_names(result, names) == other_result
+
+
+def in_other_names(record: Any, names: dict[str, str]) -> Any:
+    """The same record with every id in it replaced."""
+    if isinstance(record, str):
+        return re.sub("|".join(names), lambda found: names[found[0]], record)
+    if isinstance(record, tuple):
+        parts = [in_other_names(part, names) for part in record]
+        return type(record)._make(parts) if hasattr(record, "_make") else tuple(parts)
+    return record

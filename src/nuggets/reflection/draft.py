@@ -5,13 +5,21 @@ from collections.abc import Iterator, Mapping
 from nuggets.records import MemoryNote, ReflectionChange, ReflectionKind
 
 
+def age(note: MemoryNote) -> tuple[str, ...]:
+    """Sorts the oldest first. Ids are drawn by chance, so they decide only between doubles."""
+    return note.created_at, note.nugget_name, note.title, note.id
+
+
 class Draft:
-    """Changed notes lie over the found ones; nothing is written until all is thought out."""
+    """Changed notes lie over the found ones; nothing is written until all is thought out.
+
+    The oldest come first: the order of files tells nothing.
+    """
 
     def __init__(self, found: Mapping[str, MemoryNote], now: str) -> None:
         self.found = found
         self.now = now
-        self.notes: dict[str, MemoryNote] = dict(found)
+        self.notes = {note.id: note for note in sorted(found.values(), key=age)}
         self.changes: list[ReflectionChange] = []
 
     def put(self, *notes: MemoryNote) -> None:
@@ -23,10 +31,11 @@ class Draft:
         self.changes.append(ReflectionChange(type, note.nugget_name, note.id, detail, partners))
 
     def visible(self, ids: list[str]) -> Iterator[MemoryNote]:
-        """Those still in sight when their turn comes, by id: the order of files tells nothing."""
-        for note_id in sorted(ids):
-            if not self.notes[note_id].hidden:
-                yield self.notes[note_id]
+        """Those still in sight when their turn comes."""
+        for found in sorted((self.found[note_id] for note_id in ids), key=age):
+            note = self.notes[found.id]
+            if not note.hidden:
+                yield note
 
     def changed(self) -> tuple[MemoryNote, ...]:
         """What must be written, by id."""

@@ -109,13 +109,14 @@ class _Related:
         self._most = max(FEW, len(tokens) // COMMON)
 
     def matches(self, note: MemoryNote) -> Iterator[tuple[str, str]]:
-        """Ids and reasons; a rare word weighs more than a common one, equals go by id."""
+        """Ids and reasons; a rare word weighs more than a common one, equals go by age."""
+        rank = self._postings.rank
         followed = self._followed(note.id)
         common = Counter(chain.from_iterable(map(self._postings.having, followed)))
         del common[note.id]
-        related = [(-count, other) for other, count in common.items() if count >= SHARED]
-        found = (self._match(other, followed) for _, other in nsmallest(WEIGHED, related))
-        for _, other, shared in sorted(found):
+        related = [(-n, rank[other], other) for other, n in common.items() if n >= SHARED]
+        found = (self._match(other, followed) for *_, other in nsmallest(WEIGHED, related))
+        for *_, other, shared in sorted(found):
             yield other, f"shared context: {', '.join(shared[:SHARED])}"
 
     def _followed(self, note_id: str) -> dict[str, int]:
@@ -131,11 +132,12 @@ class _Related:
             if end <= LOOKED_AT and found <= self._most
         }
 
-    def _match(self, other: str, followed: dict[str, int]) -> tuple[int, str, list[str]]:
+    def _match(self, other: str, followed: dict[str, int]) -> tuple[int, int, str, list[str]]:
         """Sorts by how well it fits."""
         tokens = self._postings.tokens[other]
         shared = [token for token in followed if token in tokens]
-        return -sum([followed[token] for token in shared]), other, shared
+        weight = sum([followed[token] for token in shared])
+        return -weight, self._postings.rank[other], other, shared
 
 
 def _related(lonely: list[MemoryNote], peers: list[MemoryNote]) -> _Related:

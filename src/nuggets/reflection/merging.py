@@ -6,7 +6,7 @@ from heapq import heapify, heappop, heappush
 from nuggets.errors import InvalidInput
 from nuggets.graph.notes import merged
 from nuggets.records import MemoryNote
-from nuggets.reflection.draft import Draft
+from nuggets.reflection.draft import Draft, age
 from nuggets.reflection.outcome import Policy
 from nuggets.reflection.vocabulary import Postings, all_tokens, near, union
 
@@ -52,10 +52,10 @@ def _merge_group(draft: Draft, asking: list[str], group: list[str], policy: Poli
     texts = {i: all_tokens(draft.notes[i].content) for i in group}
     # whatever a merge adds to a note, it keeps the tokens that it was asked for with
     postings = Postings(texts, union(texts[i] for i in asking))
-    waiting = list(asking)
+    waiting = [(postings.rank[i], i) for i in asking]
     heapify(waiting)
     while waiting:
-        this = heappop(waiting)
+        _, this = heappop(waiting)
         if this not in postings.tokens:  # merged into another meanwhile
             continue
         for _, other in near(postings, this, policy.merge_at):
@@ -63,13 +63,14 @@ def _merge_group(draft: Draft, asking: list[str], group: list[str], policy: Poli
             if _merge_pair(draft, kept, gone):
                 postings.drop(gone.id)
                 postings.put(kept.id, all_tokens(draft.notes[kept.id].content))
-                heappush(waiting, kept.id)  # with more words it may resemble others
+                # with more words it may resemble others
+                heappush(waiting, (postings.rank[kept.id], kept.id))
                 break
 
 
 def _longer_first(a: MemoryNote, b: MemoryNote) -> tuple[MemoryNote, MemoryNote]:
     """The survivor first: the longer, of equals the older."""
-    first, second = sorted((a, b), key=lambda note: (-len(note.content), note.created_at, note.id))
+    first, second = sorted((a, b), key=lambda note: (-len(note.content), age(note)))
     return first, second
 
 

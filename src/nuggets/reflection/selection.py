@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from nuggets.errors import InvalidInput
 from nuggets.graph.metadata import own_tags
 from nuggets.records import MemoryNote
+from nuggets.reflection.draft import age
 from nuggets.reflection.outcome import Policy
 from nuggets.reflection.tidying import oldest_kept, why_worthless
 from nuggets.times import parsed
@@ -21,15 +22,15 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def selected(notes: Iterable[MemoryNote], now: str, policy: Policy) -> list[str]:
-    """The ids of the visible notes to inspect, the most needy first, equals by id."""
+    """The ids of the visible notes to inspect, the most needy first, equals by age."""
     moment = parsed(now)
     cutoff = oldest_kept(now, policy)
     ranked = sorted(
-        (-need(note, moment, bool(why_worthless(note, cutoff))), note.id)
+        (-need(note, moment, bool(why_worthless(note, cutoff))), age(note), note.id)
         for note in notes
         if not note.hidden
     )
-    return [note_id for _, note_id in ranked[: max(policy.max_notes, 0)]]
+    return [note_id for _, _, note_id in ranked[: max(policy.max_notes, 0)]]
 
 
 def need(note: MemoryNote, now: datetime, worthless: bool) -> float:

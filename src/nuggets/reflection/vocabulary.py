@@ -41,14 +41,15 @@ def _is_significant(token: str) -> bool:
 class Postings:
     """Which of some texts have a token; only for `wanted` tokens, the rest cannot be asked for.
 
-    A text may be put again with more tokens.
+    Texts keep the order in which they were given. One may be put again with more tokens.
     """
 
     def __init__(self, texts: Mapping[str, Tokens], wanted: Tokens) -> None:
         self.tokens: dict[str, Tokens] = {}
         self._wanted = wanted
         self._places: defaultdict[str, list[str]] = defaultdict(list)
-        for name in sorted(texts):
+        self.rank = {name: position for position, name in enumerate(texts)}
+        for name in texts:
             self.put(name, texts[name])
 
     def put(self, name: str, tokens: Tokens) -> None:
@@ -62,7 +63,7 @@ class Postings:
         self.tokens.pop(name, None)
 
     def having(self, token: str) -> list[str]:
-        """By name; some may have been dropped since."""
+        """In order; some may have been dropped since."""
         return self._places.get(token, [])
 
     def rarest_first(self, name: str) -> list[str]:
@@ -76,7 +77,8 @@ def union(texts: Iterable[Tokens]) -> Tokens:
 
 
 def near(postings: Postings, name: str, at_least: float) -> list[tuple[float, str]]:
-    """The other texts whose Jaccard similarity to this one is high enough, the best first.
+    """The other texts whose Jaccard similarity to this one is high enough, the best first, equals
+    in order.
 
     A text that has `at_least` of these tokens can miss only few of them, so it must have one of
     the few rarest: nothing else needs to be compared.
@@ -95,7 +97,8 @@ def near(postings: Postings, name: str, at_least: float) -> list[tuple[float, st
         if other in postings.tokens
     ]
     return sorted(
-        (pair for pair in found if pair[0] >= at_least), key=lambda pair: (-pair[0], pair[1])
+        (pair for pair in found if pair[0] >= at_least),
+        key=lambda pair: (-pair[0], postings.rank[pair[1]]),
     )
 
 

@@ -44,7 +44,7 @@ class Adoption:
             if known or path == self._pictures.graph_path:
                 return True  # too old to be proved, and too likely to read all history for it
             past = self._replica.pasts({shown.revision})
-            moment = past[shown.revision][1] if past else None
+            moment = past[shown.revision][1] if shown.revision in past else None
         return moment == shown.saved_at
 
     def _took_in(self, path: str, status: os.stat_result) -> bool:
