@@ -8,6 +8,7 @@ its content can make it a preference or a reflection, never move it to another s
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from nuggets.errors import InvalidInput
@@ -131,6 +132,7 @@ def scope_and_rest(key: str) -> tuple[MemoryScope | None, str]:
     return (None, whole) if scope is None else (scope, rest.strip())
 
 
+@lru_cache(maxsize=4096)  # few tags, of many notes
 def normal_tag(tag: str) -> str:
     """The written form of one tag; "" when it says nothing."""
     lower = unicodedata.normalize("NFC", tag).lower()

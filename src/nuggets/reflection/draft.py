@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from nuggets.records import MemoryNote, ReflectionChange, ReflectionKind
+from nuggets.reflection.vocabulary import Tokens, all_tokens
 
 
 def age(note: MemoryNote) -> tuple[str, ...]:
@@ -21,6 +22,7 @@ class Draft:
         self.now = now
         self.notes = {note.id: note for note in sorted(found.values(), key=age)}
         self.changes: list[ReflectionChange] = []
+        self._said: dict[str, Tokens] = {}  # by content
 
     def put(self, *notes: MemoryNote) -> None:
         self.notes.update({note.id: note for note in notes})
@@ -36,6 +38,13 @@ class Draft:
             note = self.notes[found.id]
             if not note.hidden:
                 yield note
+
+    def said(self, note: MemoryNote) -> Tokens:
+        """The tokens of its content; each is read once in a pass."""
+        tokens = self._said.get(note.content)
+        if tokens is None:
+            tokens = self._said[note.content] = all_tokens(note.content)
+        return tokens
 
     def changed(self) -> tuple[MemoryNote, ...]:
         """What must be written, by id."""

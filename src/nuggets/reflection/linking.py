@@ -40,7 +40,7 @@ def link(draft: Draft, ids: list[str], policy: Policy) -> None:
             peers[note.nugget_name].append(note)
     for nugget in sorted(lonely):
         near_facts = _near_facts(lonely[nugget], peers[nugget])
-        related = _related(lonely[nugget], peers[nugget])
+        related = _related(draft, lonely[nugget], peers[nugget])
         for note in lonely[nugget]:
             for other, reason in _matches(note, near_facts, related, policy):
                 if not _wants_more(draft, note.id, policy):
@@ -140,6 +140,6 @@ class _Related:
         return -weight, self._postings.rank[other], other, shared
 
 
-def _related(lonely: list[MemoryNote], peers: list[MemoryNote]) -> _Related:
-    tokens = {note.id: all_tokens(f"{note.title} {note.content}") for note in peers}
+def _related(draft: Draft, lonely: list[MemoryNote], peers: list[MemoryNote]) -> _Related:
+    tokens = {note.id: draft.said(note) | all_tokens(note.title) for note in peers}
     return _Related(tokens, significant(union(tokens[note.id] for note in lonely)))

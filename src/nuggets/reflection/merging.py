@@ -8,7 +8,7 @@ from nuggets.graph.notes import merged
 from nuggets.records import MemoryNote
 from nuggets.reflection.draft import Draft, age
 from nuggets.reflection.outcome import Policy
-from nuggets.reflection.vocabulary import Postings, all_tokens, near, union
+from nuggets.reflection.vocabulary import Postings, near, union
 
 REASON = "merged: nearly the same content"
 
@@ -49,7 +49,7 @@ def merge(draft: Draft, ids: list[str], policy: Policy) -> None:
 
 
 def _merge_group(draft: Draft, asking: list[str], group: list[str], policy: Policy) -> None:
-    texts = {i: all_tokens(draft.notes[i].content) for i in group}
+    texts = {i: draft.said(draft.notes[i]) for i in group}
     # whatever a merge adds to a note, it keeps the tokens that it was asked for with
     postings = Postings(texts, union(texts[i] for i in asking))
     waiting = [(postings.rank[i], i) for i in asking]
@@ -62,7 +62,7 @@ def _merge_group(draft: Draft, asking: list[str], group: list[str], policy: Poli
             kept, gone = _longer_first(draft.notes[this], draft.notes[other])
             if _merge_pair(draft, kept, gone):
                 postings.drop(gone.id)
-                postings.put(kept.id, all_tokens(draft.notes[kept.id].content))
+                postings.put(kept.id, draft.said(draft.notes[kept.id]))
                 # with more words it may resemble others
                 heappush(waiting, (postings.rank[kept.id], kept.id))
                 break
