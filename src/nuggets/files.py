@@ -125,7 +125,7 @@ def write_all(descriptor: int, content: bytes | bytearray) -> None:
 
 def replace_file(
     path: str,
-    content: Iterable[bytes],
+    content: Iterable[bytes | memoryview],
     *,
     durable: bool,
     mtimes_ns: Sequence[int] = (),
@@ -175,7 +175,7 @@ def is_leftover(name: str) -> bool:
     return tail == "tmp" and bool(dash) and all(c in "0123456789abcdef" for c in pid + moment)
 
 
-def _write_parts(descriptor: int, content: Iterable[bytes]) -> None:
+def _write_parts(descriptor: int, content: Iterable[bytes | memoryview]) -> None:
     gathered = bytearray()
     for part in content:
         gathered += part

@@ -3,7 +3,7 @@
 Derived from a store and changed only by `apply`, so it can be thrown away at any time.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from nuggets.facts.index import FactIndex
@@ -46,6 +46,6 @@ class Picture:
             self._search.apply(self.state.everything())
         return self._search
 
-    def search_to_keep(self) -> bytes | None:
+    def search_to_keep(self) -> Sequence[bytes | memoryview] | None:
         """The search index for a later process; None if that is not worth while."""
         return None if self._search is None else self._search.to_keep()

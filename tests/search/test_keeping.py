@@ -47,7 +47,7 @@ def kept_by(index: SearchIndex) -> bytes:
     index.search("anything")
     kept = index.to_keep()
     assert kept is not None
-    return kept
+    return b"".join(kept)
 
 
 def taken_up(kept: bytes, *notes: MemoryNote) -> SearchIndex:

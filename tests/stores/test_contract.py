@@ -169,8 +169,8 @@ def test_what_is_kept_is_there_until_something_is_erased(store: Store) -> None:
     put(store, note(1), note(2))
     assert store.kept("search") == b""
 
-    store.keep("search", b"first", 1)
-    store.keep("search", b"second", 1)
+    store.keep("search", [b"fir", b"st"], 1)
+    store.keep("search", [b"second"], 1)
     assert (store.kept("search"), store.kept("other")) == (b"second", b"")
 
     drop(store, note(1).id)
@@ -179,7 +179,7 @@ def test_what_is_kept_is_there_until_something_is_erased(store: Store) -> None:
     store.erase([note(1).id])
     assert store.kept("search") == b""
 
-    store.keep("search", b"of what was erased", 1)
+    store.keep("search", [b"of what was erased"], 1)
     assert store.kept("search") == b""
 
 

@@ -6,6 +6,8 @@ from nuggets.errors import InvalidInput, NotFound
 from nuggets.records import Changes, MemoryNote, NoteFilterOptions, SearchNotesResult
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from nuggets.search.collection import Collection
     from nuggets.search.explanation import Explanation
     from nuggets.search.results import Search
@@ -59,16 +61,16 @@ class SearchIndex:
             search = self._search(include_hidden=False)
         return explain(search, self._collection, query, row)
 
-    def to_keep(self) -> bytes | None:
-        """The index for a later process; None if that has not enough new to offer."""
-        from nuggets.search.keeping import to_bytes
+    def to_keep(self) -> "Sequence[bytes | memoryview] | None":
+        """The index for a later process, in parts; None if that has not enough new to offer."""
+        from nuggets.search.keeping import to_parts
 
         if self._collection is None or self._unkept < WORTH_KEEPING:
             return None
         self._search(include_hidden=False)  # what came since the last question
         self._unkept = 0
         self._searches.clear()  # places change when gaps are closed
-        return to_bytes(self._collection)
+        return to_parts(self._collection)
 
     def _search(self, include_hidden: bool) -> "Search":
         from nuggets.search.results import Search

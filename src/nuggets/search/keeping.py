@@ -49,8 +49,11 @@ def fingerprint(note: "MemoryNote") -> int:
     return zlib.crc32(read) << 32 | zlib.adler32(read)
 
 
-def to_bytes(collection: Collection) -> bytes | None:
-    """The whole index, nothing in it of notes that are gone; None if it cannot be written down."""
+def to_parts(collection: Collection) -> "list[bytes | memoryview] | None":
+    """The whole index, to be written one after another; nothing in it of notes that are gone.
+
+    None if it cannot be written down.
+    """
     import numpy as np
 
     if collection.remembers_more:
@@ -76,8 +79,12 @@ def to_bytes(collection: Collection) -> bytes | None:
             "awaited": {target: sorted(sources) for target, sources in table.awaited.items()},
         }
     )
-    body = b"".join([head.encode(), b"\n", *(one.tobytes() for one in arrays.values())])
-    return b"%s %08x\n%s" % (FORMAT.encode(), zlib.crc32(body), body)
+    parts: list[bytes | memoryview] = [head.encode(), b"\n"]
+    parts += [memoryview(one.reshape(-1).view(np.uint8)) for one in arrays.values()]
+    checksum = 0
+    for part in parts:
+        checksum = zlib.crc32(part, checksum)
+    return [b"%s %08x\n" % (FORMAT.encode(), checksum), *parts]
 
 
 def from_bytes(content: bytes, notes: "Mapping[str, MemoryNote]") -> Collection | None:
@@ -105,7 +112,8 @@ def from_bytes(content: bytes, notes: "Mapping[str, MemoryNote]") -> Collection 
         rows,
         np.array(alike, bool),
     )
-    made.postings.runs = [Run(*(arrays[f"run {name}"] for name in Run._fields))]
+    # Copied, so that the bytes need not be kept for them.
+    made.postings.runs = [Run(*(arrays[f"run {name}"].copy() for name in Run._fields))]
     made.count_terms(made.settled())
     made.remembers_more = not all(alike)
     return made

@@ -44,7 +44,7 @@ class Store(Protocol):
         They must have been dropped before. Nothing can bring them back.
         """
 
-    def keep(self, name: str, content: bytes, at: int) -> None:
+    def keep(self, name: str, parts: Iterable[bytes | memoryview], at: int) -> None:
         """Something derived from revision `at`, for a later process to begin with.
 
         Not kept if someone wrote since, or is writing: it may be about to be erased. Never fails;

@@ -68,10 +68,10 @@ class InMemoryStore:
             self._kept.clear()
             return ["memory"]
 
-    def keep(self, name: str, content: bytes, at: int) -> None:
+    def keep(self, name: str, parts: Iterable[bytes | memoryview], at: int) -> None:
         with self._lock:
             if at == len(self._log):
-                self._kept[name] = content
+                self._kept[name] = b"".join(parts)
 
     def kept(self, name: str) -> bytes:
         return self._kept.get(name, b"")

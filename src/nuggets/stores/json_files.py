@@ -146,10 +146,10 @@ class JsonFileStore:
                 self._replica.refresh()
             return changed
 
-    def keep(self, name: str, content: bytes, at: int) -> None:
+    def keep(self, name: str, parts: Iterable[bytes | memoryview], at: int) -> None:
         with suppress(OSError, StoreError), self.exclusive(wait_seconds=0):
             if at == self._replica.position.revision:
-                replace_file(self._kept_path(name), [content], durable=False)
+                replace_file(self._kept_path(name), parts, durable=False)
 
     def kept(self, name: str) -> bytes:
         try:

@@ -11,9 +11,7 @@ from nuggets.text import tokens
 
 # Parts of what a prompt is about, by weight:
 NAMES_IT = 0.35  # a single word must be so much of it, and stand in the title
-ASKS_FOR_IT = (
-    0.6  # several words are so much of it, one of them in the title: nothing else is meant
-)
+ASKS_FOR_IT = 0.6  # several words are so much of it, one in the title: nothing else is meant
 SHORTEST_TYPO = 5  # letters: among shorter words everything resembles something
 
 # Belongs to talking, or tells an agent what to do: not what a prompt is about.
