@@ -79,8 +79,8 @@ def to_parts(collection: Collection) -> "list[bytes | memoryview] | None":
             "awaited": {target: sorted(sources) for target, sources in table.awaited.items()},
         }
     )
-    parts: list[bytes | memoryview] = [head.encode(), b"\n"]
-    parts += [memoryview(one.reshape(-1).view(np.uint8)) for one in arrays.values()]
+    views: list[Any] = [one.reshape(-1).view(np.uint8).data for one in arrays.values()]
+    parts: list[bytes | memoryview] = [head.encode(), b"\n", *views]
     checksum = 0
     for part in parts:
         checksum = zlib.crc32(part, checksum)
