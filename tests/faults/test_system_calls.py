@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from fault_processes import TESTS, environment
+from system_programs import program
 
 pytestmark = pytest.mark.faults
 
 
 @pytest.fixture(scope="session")
 def shim(tmp_path_factory: pytest.TempPathFactory) -> str:
-    compiler = shutil.which("gcc") or shutil.which("cc")
+    compiler = program("cc", "gcc", "libc6-dev")
     if compiler is None or sys.platform != "linux":
         pytest.skip("a C compiler on Linux is needed to fail system calls")
     library = tmp_path_factory.mktemp("shim") / "shim.so"

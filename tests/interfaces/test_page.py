@@ -1,10 +1,7 @@
 """The page in a real browser, on a real socket, with a real shelf behind it."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
 from nuggets import NuggetShelf
+from system_programs import program
 from web_serving import run, served_here
 
 FLAGS = (
@@ -32,13 +30,8 @@ HOSTILE = (
 
 
 def chromium() -> str:
-    """The system's own; installed first where that is possible."""
-    found = shutil.which("chromium")
-    if found is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        install = ["apt-get", "install", "-y", "--no-install-recommends", "chromium"]
-        subprocess.run(["apt-get", "update"], capture_output=True, check=False)
-        subprocess.run(install, capture_output=True, check=False)
-        found = shutil.which("chromium")
+    """The system's own."""
+    found = program("chromium", "chromium")
     if found is None:
         pytest.skip("there is no Chromium here and it cannot be installed: apt install chromium")
     return found
