@@ -351,7 +351,8 @@ class NuggetShelf:
             asked = _narrowed(filters, wanted, there.state)
             shown = self._ours_first(there.search.search, query, limit, asked)
             self._touch([result.note.id for result in shown], session)
-            return [r._replace(note=there.state.notes[r.note.id]) for r in shown]
+            notes = there.state.notes
+            return [SearchNotesResult(notes[note.id], *scores) for note, *scores in shown]
 
     def _ours_first(
         self, search: Search, query: str, limit: int, filters: NoteFilterOptions

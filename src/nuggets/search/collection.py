@@ -109,8 +109,7 @@ class Collection:
 
         counts = self.vocabulary.term_counts.all
         counts[reading.run.terms] += sign * np.diff(reading.run.starts)
-        words = self.vocabulary.word_counts.all
-        words += sign * np.bincount(reading.words, minlength=len(words)).astype(words.dtype)
+        np.add.at(self.vocabulary.word_counts.all, reading.words, sign)
 
     def meeting(self, filters: NoteFilterOptions) -> "NDArray[Any] | None":
         """Which rows meet all that the filters name; None if they name nothing."""
@@ -119,9 +118,11 @@ class Collection:
         meeting = None
         for name, value in _named(filters):
             label = self.vocabulary.in_use(f"{LABEL}{name}={value}")
+            if label is not None and self.vocabulary.count(label) == len(self.table.rows):
+                continue  # as all notes do
             having = np.zeros(len(self.table) + 1, bool)  # the last one: NOBODY
             if label is not None:
-                having[self.postings.of([label])[0].slots] = True
+                having[self.postings.notes_with(label)] = True
             meeting = having if meeting is None else meeting & having
         return meeting
 

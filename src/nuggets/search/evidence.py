@@ -9,7 +9,7 @@ the arithmetic in it.
 from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nuggets.search.postings import IMPACT_UNIT, TF_UNIT, joined
+from nuggets.search.postings import IMPACT_UNIT, TF_UNIT
 from nuggets.search.table import BACKWARD, FORWARD, NOBODY
 
 if TYPE_CHECKING:
@@ -23,20 +23,11 @@ if TYPE_CHECKING:
 NEAR, NEAR_TWICE = 0.3, 0.15
 PASSED_ON = 0.7  # of all notes; a word that more of them have needs no passing on
 
+GLANCED_AT = 1000  # notes with most of the words and the title that is asked for
 LENDERS = 300  # notes with most of the words; they and their neighbours are looked at
 WORTH_A_LOOK = 0.3  # of the largest amount; where enough have that much, nobody else is asked
 ENOUGH = 0.1  # of as many as are wanted
 ROUNDING = 1e-12  # equal sums may differ by that much, and equals stay together
-
-
-class Finds(NamedTuple):
-    """What the terms of a question find, term after term; all columns are equally long."""
-
-    rows: "NDArray[Any]"  # of notes
-    heard: "NDArray[Any]"  # how often the term stands there
-    pulled: "NDArray[Any]"  # what that brings to the cosine
-    sizes: list[int]  # how many notes each term found
-    words: list[int]  # which word each term answers
 
 
 class Closeness(NamedTuple):
@@ -47,53 +38,48 @@ class Closeness(NamedTuple):
     cosines: "NDArray[Any]"  # with the note alone, then with each neighbour; a line a note
 
 
-def find(query: "Query", landscape: "Landscape", postings: "Postings") -> Finds:
-    """Notes with the words of the question, or with relatives of them."""
-    import numpy as np
-
-    asked = [(word, one) for word, slot in enumerate(query.slots) for one in slot.alternatives]
-    pieces = postings.of([one.term for _, one in asked])
-    words = [word for word, _ in asked]
-    sizes = [len(piece.slots) for piece in pieces]
-    rows, heard, pulled = joined(pieces)
-    rows = rows.astype(np.intp)
-    heard = heard.astype(np.float32)
-    weights = np.array([one.weight for _, one in asked], np.float32)
-    heard *= (weights / TF_UNIT).repeat(sizes)
-    pulls = [query.slots[word].mass / (query.length * IMPACT_UNIT) for word in words]
-    pulled = pulled * (weights * np.array(pulls, np.float32)).repeat(sizes)
-    if landscape.all_visible:
-        return Finds(rows, heard, pulled, sizes, words)
-    seen = landscape.visible.take(rows)
-    lines = np.arange(len(sizes)).repeat(sizes)[seen]
-    sizes = np.bincount(lines, minlength=len(sizes)).tolist()
-    return Finds(rows[seen], heard[seen], pulled[seen], sizes, words)
-
-
 class Evidence:
-    """What all words of a question find together."""
+    """What the words of a question find, or relatives of them."""
 
-    def __init__(self, query: "Query", finds: Finds, landscape: "Landscape") -> None:
+    def __init__(self, query: "Query", landscape: "Landscape", postings: "Postings") -> None:
         import numpy as np
 
-        self._finds, self._landscape = finds, landscape
+        self._landscape = landscape
         self._parts = np.array([slot.mass / query.mass for slot in query.slots], np.float32)
-        self._term_parts = self._parts[finds.words]
-        shares = finds.heard / (finds.heard + landscape.norms.take(finds.rows))
-        shares *= self._term_parts.repeat(finds.sizes)
-        # Of each note, the last one being NOBODY: how much of the question it has itself, and
-        # how near its own vector is.
-        self.direct = np.bincount(finds.rows, shares, minlength=len(landscape.reach))
-        self.cosines = np.bincount(finds.rows, finds.pulled, minlength=len(landscape.reach))
+        words: list[int] = []  # which word each term answers
+        terms: list[int] = []
+        weights: list[float] = []
+        pulls: list[float] = []  # what the term brings to the cosine
+        for word, slot in enumerate(query.slots):
+            pull = slot.mass / (query.length * IMPACT_UNIT)
+            for term, weight, *_ in slot.alternatives:
+                words.append(word)
+                terms.append(term)
+                weights.append(weight)
+                pulls.append(weight * pull)
+        found = postings.of(terms)
+        if not landscape.all_visible:
+            found = found.only(landscape.visible.take(found.slots))
+        self._found = found
+        self._pulls = np.array(pulls, np.float32)
+        self._words = np.array(words, np.intp)
+        self._term_parts = self._parts.take(self._words)
+        self._lines = found.spread(np.arange(len(terms)))
+        # How often the term stands in the note.
+        self._heard = found.frequencies * found.spread(np.array(weights, np.float32) / TF_UNIT)
+        shares = self._heard / (self._heard + landscape.norms.take(found.slots))
+        shares *= found.spread(self._term_parts)
+        # How much of the question each note has itself, the last one being NOBODY.
+        self.direct = np.bincount(found.slots, shares, minlength=len(landscape.reach))
 
     def roughly(self) -> "tuple[NDArray[Any], NDArray[Any]]":
         """Notes that have most of the question, themselves or next to them, and about how much."""
         import numpy as np
 
         landscape, rough = self._landscape, self.direct
-        best = strongest(rough, LENDERS)
         if not landscape.linked:
-            return best, rough
+            return strongest(rough, GLANCED_AT), rough
+        best = strongest(rough, LENDERS)
         others, flows = landscape.around(best)
         lent = NEAR * rough.take(best) * landscape.lending.take(best)
         # What flows in on a link flows out the other way with the opposite sense of time.
@@ -110,19 +96,17 @@ class Evidence:
         import numpy as np
 
         landscape = self._landscape
-        rows, heard, _, sizes, _ = self._finds
         count = len(landscape.grouping)
-        lines = np.arange(0, len(sizes) * count, count).repeat(sizes)
-        summed = np.zeros(len(sizes) * count)
+        lines = self._lines * count
+        spoken = np.zeros((len(self._term_parts), count))
         for groups in landscape.table.used_groups:
-            members = groups.all.take(rows)
-            members += lines
-            summed += np.bincount(members, heard, minlength=len(summed))
-        spoken = summed.reshape(-1, count)
+            cells = groups.all.take(self._found.slots)
+            cells += lines
+            spoken += np.bincount(cells, self._heard, spoken.size).reshape(spoken.shape)
         spoken /= spoken + landscape.group_norms
-        total, having = landscape.groups, (spoken > 0).sum(axis=1)
-        rare = np.log(1 + (total - having + 0.5) / (having + 0.5)) / log(2 + 2 * total)
-        answered: NDArray[Any] = (self._term_parts * rare) @ spoken
+        total, having = landscape.groups, (spoken > 0).sum(axis=1).tolist()
+        rare = [log(1 + (total - some + 0.5) / (some + 0.5)) for some in having]
+        answered: NDArray[Any] = (self._term_parts / log(2 + 2 * total) * rare) @ spoken
         return answered
 
     def words(self, close: Closeness) -> "NDArray[Any]":
@@ -137,9 +121,10 @@ class Evidence:
         landscape = self._landscape
         norms = landscape.norms.take(rows)
         if not landscape.linked:
-            direct = self._held_at(rows)
-            cosines = self.cosines.take(rows)[:, None]
-            return Closeness(direct / (direct + norms), np.logical_and.reduce(direct), cosines)
+            direct, cosines = self._at(rows)
+            return Closeness(
+                direct / (direct + norms), np.logical_and.reduce(direct), cosines[:, None]
+            )
         near, flow = landscape.around(rows)
         beyond, further = landscape.around(near.ravel())
         flow = flow * landscape.reach.take(rows)[:, None]
@@ -147,43 +132,44 @@ class Evidence:
         beyond = beyond.reshape(len(rows), near.shape[1] ** 2)
         further = further.reshape(beyond.shape) * landscape.lending.take(beyond)
         flow *= landscape.lending.take(near)
-        around = np.concatenate([rows[:, None], near, beyond], axis=1)
-        held = self._held_at(around)
+        held, cosines = self._at(np.concatenate([rows[:, None], near, beyond], axis=1))
         width = 1 + near.shape[1]
         direct = held[:, :, 0]
         once = np.einsum("wrk,rk->wr", held[:, :, 1:width], flow)
         twice = np.einsum("wrk,rk->wr", held[:, :, width:], further)
         twice[direct > 0] = 0.0  # a word does not come back to where it stands
         total = direct + self._passed_on() * (NEAR * once + NEAR_TWICE * twice)
-        cosines = self.cosines.take(around[:, :width])
-        return Closeness(total / (total + norms), np.logical_and.reduce(direct), cosines)
+        return Closeness(total / (total + norms), np.logical_and.reduce(direct), cosines[:, :width])
 
     def _passed_on(self) -> "NDArray[Any]":
         """Whether a word is lent to neighbours at all; a line a word."""
         import numpy as np
 
         most = PASSED_ON * self._landscape.notes
-        found = np.bincount(self._finds.words, self._finds.sizes, minlength=len(self._parts))
+        words = self._words.take(self._found.terms)
+        found = np.bincount(words, self._found.sizes, len(self._parts))
         return (found <= most).astype(np.float32)[:, None]
 
-    def _held_at(self, places: "NDArray[Any]") -> "NDArray[Any]":
-        """How often each word stands at these places, never where NOBODY is.
+    def _at(self, places: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
+        """How often each word stands at these places, and how near their own vectors are.
 
-        Of several terms that answer one word the strongest counts.
+        Of several terms that answer one word the strongest counts. Nothing is where NOBODY is.
         """
         import numpy as np
 
-        rows, heard, _, sizes, words = self._finds
-        everywhere = np.zeros(len(self.direct), np.float32)
-        held = np.zeros((len(self._parts), *places.shape), np.float32)
-        start = 0
-        for word, size in zip(words, sizes, strict=True):
-            term = slice(start, start := start + size)
-            everywhere[rows[term]] = heard[term]
-            line = held[word]
-            np.maximum(line, everywhere.take(places), out=line)
-            everywhere[rows[term]] = 0.0
-        return held
+        count = places.size
+        columns = np.full(len(self.direct), -1)
+        columns[places] = np.arange(count).reshape(places.shape)  # of a place met twice, one
+        column = columns.take(self._found.slots)
+        chosen = (column >= 0).nonzero()[0]
+        column, line = column.take(chosen), self._lines.take(chosen)
+        held = np.zeros((len(self._parts), count), np.float32)
+        cells = self._words.take(line) * count + column
+        np.maximum.at(held.reshape(-1), cells, self._heard.take(chosen))
+        pulled = self._found.impacts.take(chosen) * self._pulls.take(line)
+        cosines = np.bincount(column, pulled, count)
+        columns = columns.take(places)
+        return held.take(columns, axis=1), cosines.take(columns)
 
 
 def strongest(amounts: "NDArray[Any]", most: int) -> "NDArray[Any]":

@@ -95,8 +95,7 @@ def _word(
     slot: "Slot", weight: float, share: float, collection: "Collection", row: int
 ) -> WordExplanation:
     here = _fields(collection.table.notes[row])
-    held = collection.postings.of([one.term for one in slot.alternatives])
-    having = [one for one, (rows, *_) in zip(slot.alternatives, held, strict=True) if row in rows]
+    having = [one for one in slot.alternatives if row in collection.postings.notes_with(one.term)]
     fields = dict.fromkeys(
         field for one in having for field in (here.get(one.name) or _fallback(one, here))
     )

@@ -34,21 +34,22 @@ class Landscape:
         self.all_visible = bool(visible.all())
         self.visible = np.append(visible, False)  # the last place, here and below, is NOBODY
         self.notes = len(table.rows)
-        self.norms = _norms(table.lengths.all, alive, LENGTH_SMOOTHING).astype(np.float32)
+        self.norms = _norms(table.lengths.all, self.notes, LENGTH_SMOOTHING)
         self.linked = bool(table.degrees.all.any())
         # How much passes through each of a note's links, nothing through hidden notes.
-        reach = np.sqrt(USUAL_LINKS / np.maximum(USUAL_LINKS, table.degrees.all))
-        self.reach = np.append(reach * visible, 0).astype(np.float32)
+        self.reach = self.visible.astype(np.float32)
+        if self.linked:
+            self.reach[:-1] *= np.sqrt(USUAL_LINKS / np.maximum(USUAL_LINKS, table.degrees.all))
         self.lending = self.reach.copy()
         self.lending[:-1][table.asking.all] *= ANSWERED
         sizes = table.group_sizes.all
         # A group of one is the note itself; a tag that most notes have is no topic.
         self.grouping = (sizes > 1) & (sizes <= max(2, LARGEST_GROUP * self.notes))
         self.groups = int(self.grouping.sum())
-        norms = _norms(table.group_lengths.all, self.grouping, 0)
-        self.group_norms = np.where(self.grouping, norms, np.inf)
-        self.years = _years(table.days.all[alive])
-        spoken = np.bincount(table.languages.all[alive])[1:]  # other languages than English
+        lengths = np.where(self.grouping, table.group_lengths.all, 0)
+        self.group_norms = np.where(self.grouping, _norms(lengths, self.groups, 0), np.inf)
+        self.years = _years(table.days.all)
+        spoken = np.bincount(table.languages.all)[1:]  # other languages than English
         self.languages = tuple(LANGUAGES[place] for place in spoken.nonzero()[0].tolist())
 
     def around(self, rows: "NDArray[Any]") -> "tuple[NDArray[Any], NDArray[Any]]":
@@ -60,21 +61,23 @@ class Landscape:
         )
 
 
-def _norms(lengths: "NDArray[Any]", counted: "NDArray[Any]", smoothing: int) -> "NDArray[Any]":
+def _norms(lengths: "NDArray[Any]", count: int, smoothing: int) -> "NDArray[Any]":
     """How much of a word makes half an answer, by length: the longer, the more."""
     import numpy as np
 
-    total = int(lengths[counted].sum(dtype=np.int64))
-    mean = total / max(int(counted.sum()), 1)
-    relative = np.minimum((lengths + smoothing) / max(mean + smoothing, 1), LONGEST)
-    norms: NDArray[Any] = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative)
+    mean = int(lengths.sum(dtype=np.int64)) / max(count, 1)
+    longer = SATURATION * LENGTH_SHARE / max(mean + smoothing, 1)
+    norms = (lengths + smoothing) * np.float32(longer)
+    np.minimum(norms, SATURATION * LENGTH_SHARE * LONGEST, out=norms)
+    norms += SATURATION * (1 - LENGTH_SHARE)
     return norms
 
 
 def _years(days: "NDArray[Any]") -> range:
     """The years that the notes were written in, the recent ones if there are many."""
-    known = days[days > 0]
-    if not len(known):
+    last = int(days.max(initial=0))
+    if not last:
         return range(0)
-    last = date.fromordinal(int(known.max())).year
-    return range(max(date.fromordinal(int(known.min())).year, last - YEARS_BACK), last + 1)
+    first = int(days.min(initial=last, where=days > 0))
+    newest = date.fromordinal(last).year
+    return range(max(date.fromordinal(first).year, newest - YEARS_BACK), newest + 1)

@@ -1,5 +1,6 @@
 """Which notes have a term, and how much of it: sorted runs of integers, merged as they grow."""
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -14,40 +15,86 @@ MERGED_AT_ONCE = 10_000  # postings; less than a millisecond
 MOST_RUNS = 24  # visited for every word
 
 
+@cache
+def _posting() -> Any:
+    """Place of the note, impact and frequency of the term, in eight bytes.
+
+    Held as one integer, because those are joined and put in order in one go.
+    """
+    import numpy as np
+
+    formats = {"slot": "i4", "impact": "u2", "frequency": "u1"}
+    return np.dtype({"names": list(formats), "formats": list(formats.values()), "itemsize": 8})
+
+
 class Run(NamedTuple):
     """Postings of some notes, ordered by term, then by note."""
 
     terms: "NDArray[Any]"  # distinct, ascending
     starts: "NDArray[Any]"  # one more than terms
-    slots: "NDArray[Any]"  # places of notes
-    frequencies: "NDArray[Any]"  # in quarters, fields weighted
-    impacts: "NDArray[Any]"  # share of the note's vector that a query for the term meets
+    postings: "NDArray[Any]"
 
     def moved(self, first: int) -> "Run":
         """The same, with places counted from `first` on."""
-        return self._replace(slots=self.slots + self.slots.dtype.type(first))
+        moved = self.postings.copy()
+        moved.view(_posting())["slot"] += first
+        return self._replace(postings=moved)
 
 
-class Piece(NamedTuple):
-    """The postings of one term."""
+class Found(NamedTuple):
+    """Postings of several terms."""
 
     slots: "NDArray[Any]"
-    frequencies: "NDArray[Any]"
     impacts: "NDArray[Any]"
+    frequencies: "NDArray[Any]"
+    terms: "NDArray[Any]"  # numbered as they were asked for, once for each piece of postings
+    sizes: "NDArray[Any]"  # of the pieces
+
+    def spread(self, values: "NDArray[Any]") -> "NDArray[Any]":
+        """A value of each term, given to all its postings."""
+        return values.take(self.terms).repeat(self.sizes)
+
+    def only(self, chosen: "NDArray[Any]") -> "Found":
+        """The chosen ones of the postings."""
+        import numpy as np
+
+        pieces = np.arange(len(self.sizes)).repeat(self.sizes)[chosen]
+        return Found(
+            self.slots[chosen],
+            self.impacts[chosen],
+            self.frequencies[chosen],
+            self.terms,
+            np.bincount(pieces, minlength=len(self.sizes)),
+        )
 
 
-def run_of(
-    terms: "NDArray[Any]",
-    slots: "NDArray[Any]",
-    frequencies: "NDArray[Any]",
-    impacts: "NDArray[Any]",
-) -> Run:
-    """A run from parallel arrays that are ordered by term already."""
+def packed(
+    slots: "NDArray[Any]", impacts: "NDArray[Any]", frequencies: "NDArray[Any]"
+) -> "NDArray[Any]":
+    """Postings from parallel arrays."""
     import numpy as np
 
-    first = np.flatnonzero(np.diff(terms, prepend=-1))
-    starts = np.append(first, len(terms)).astype(np.int32)
-    return Run(terms[first], starts, slots, frequencies, impacts)
+    postings = np.zeros(len(slots), np.int64)
+    fields = postings.view(_posting())
+    fields["slot"], fields["impact"], fields["frequency"] = slots, impacts, frequencies
+    return postings
+
+
+def firsts(ordered: "NDArray[Any]") -> "NDArray[Any]":
+    """Where each new value begins."""
+    import numpy as np
+
+    new = np.ones(len(ordered), bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    return new.nonzero()[0]
+
+
+def run_of(terms: "NDArray[Any]", postings: "NDArray[Any]") -> Run:
+    """A run from postings that are ordered by term already."""
+    import numpy as np
+
+    first = firsts(terms)
+    return Run(terms[first], np.append(first, len(terms)).astype(np.int32), postings)
 
 
 class Postings:
@@ -61,8 +108,8 @@ class Postings:
 
         Until there are many, long ones wait: so one more note never has to move all others.
         """
-        sizes = [len(run.slots) for run in self.runs]
-        size, start = sum(len(run.slots) for run in runs), len(sizes)
+        sizes = [len(run.postings) for run in self.runs]
+        size, start = sum(len(run.postings) for run in runs), len(sizes)
         patient = size < MERGED_AT_ONCE and start < MOST_RUNS
         while start and sizes[start - 1] < MERGE_BELOW * size:
             if patient and size + sizes[start - 1] > MERGED_AT_ONCE:
@@ -73,53 +120,60 @@ class Postings:
 
     def as_one(self) -> Run:
         """All of them, merged."""
-        self.runs = [_merged(self.runs)] if self.runs else []
-        return self.runs[0] if self.runs else _run_of_nothing()
+        import numpy as np
+
+        nothing = run_of(np.zeros(0, np.int32), np.zeros(0, np.int64))
+        self.runs = [_merged(self.runs or [nothing])]
+        return self.runs[0]
 
     def renumber(self, places: "NDArray[Any]") -> None:
         """Give every note its new place; those with -1 are gone."""
         moved = (_renumbered(run, places) for run in self.runs)
         self.runs = [run for run in moved if len(run.terms)]
 
-    def of(self, terms: "Sequence[int]") -> list[Piece]:
-        """What there is of each term, notes that are gone included."""
+    def of(self, terms: "Sequence[int]") -> Found:
+        """What there is of the terms, notes that are gone included."""
         import numpy as np
 
         asked = np.array(terms, np.int32)
-        found: list[list[Piece]] = [[] for _ in terms]
+        numbers: list[int] = []
+        pieces: list[NDArray[Any]] = []
         for run in self.runs:
             places = run.terms.searchsorted(asked)
-            there = run.terms.take(places, mode="clip") == asked
-            starts = run.starts.take(places).tolist()
-            ends = run.starts.take(places + 1, mode="clip").tolist()
-            for number in there.nonzero()[0].tolist():
-                span = slice(starts[number], ends[number])
-                found[number].append(
-                    Piece(run.slots[span], run.frequencies[span], run.impacts[span])
-                )
-        return [joined(pieces) for pieces in found]
+            there = (run.terms.take(places, mode="clip") == asked).nonzero()[0]
+            places = places.take(there)
+            starts, ends = run.starts.take(places).tolist(), run.starts.take(places + 1).tolist()
+            pieces += [run.postings[a:b] for a, b in zip(starts, ends, strict=True)]
+            numbers += there.tolist()
+        sizes = np.array([len(piece) for piece in pieces], np.intp)
+        together = np.concatenate(pieces) if pieces else np.zeros(0, np.int64)
+        fields = together.view(_posting())
+        return Found(
+            fields["slot"].astype(np.intp),
+            fields["impact"],
+            fields["frequency"],
+            np.array(numbers, np.intp),
+            sizes,
+        )
+
+    def notes_with(self, term: int) -> "NDArray[Any]":
+        """The places of the notes that have a term, those that are gone included."""
+        import numpy as np
+
+        pieces = [np.zeros(0, np.int64)]
+        for run in self.runs:
+            place = run.terms.searchsorted(term)
+            if place < len(run.terms) and run.terms[place] == term:
+                pieces.append(run.postings[run.starts[place] : run.starts[place + 1]])
+        slots: NDArray[Any] = np.concatenate(pieces).view(_posting())["slot"]
+        return slots
 
 
-def joined(pieces: list[Piece]) -> Piece:
+def _terms_of(run: Run) -> "NDArray[Any]":
+    """The term of each posting."""
     import numpy as np
 
-    if len(pieces) == 1:
-        return pieces[0]
-    if not pieces:
-        return Piece(np.zeros(0, np.int32), np.zeros(0, np.uint8), np.zeros(0, np.uint16))
-    return Piece(*(np.concatenate(column) for column in zip(*pieces, strict=True)))
-
-
-def _run_of_nothing() -> Run:
-    import numpy as np
-
-    return run_of(np.zeros(0, np.int32), *joined([]))
-
-
-def _spread(run: Run) -> "NDArray[Any]":
-    import numpy as np
-
-    return np.repeat(run.terms, np.diff(run.starts))
+    return run.terms.repeat(np.diff(run.starts))
 
 
 def _merged(runs: list[Run]) -> Run:
@@ -127,17 +181,14 @@ def _merged(runs: list[Run]) -> Run:
 
     if len(runs) == 1:
         return runs[0]
-    terms = np.concatenate([_spread(run) for run in runs])
+    terms = np.concatenate([_terms_of(run) for run in runs])
     order = np.argsort(terms, kind="stable")  # quick: they are sorted piece by piece
-    return run_of(
-        terms[order],
-        np.concatenate([run.slots for run in runs])[order],
-        np.concatenate([run.frequencies for run in runs])[order],
-        np.concatenate([run.impacts for run in runs])[order],
-    )
+    return run_of(terms[order], np.concatenate([run.postings for run in runs])[order])
 
 
 def _renumbered(run: Run, places: "NDArray[Any]") -> Run:
-    moved = places[run.slots]
-    kept = moved >= 0
-    return run_of(_spread(run)[kept], moved[kept], run.frequencies[kept], run.impacts[kept])
+    postings = run.postings.copy()
+    slots = postings.view(_posting())["slot"]
+    slots[:] = places[slots]
+    kept = slots >= 0
+    return run_of(_terms_of(run)[kept], postings[kept])

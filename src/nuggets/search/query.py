@@ -1,7 +1,7 @@
 """A question, understood: which terms it asks for, which titles and which days it names."""
 
 from functools import cache
-from math import log, sqrt
+from math import hypot, log
 from typing import TYPE_CHECKING, NamedTuple
 
 from nuggets.search.dates import ASKS_WHEN, Period, is_date_word, periods
@@ -99,7 +99,9 @@ class Reader:
     def understand(self, text: str) -> Query:
         """Read the question."""
         named = tuple(periods(text, self._years))
-        slots = [self._slot(*asked, bool(named)) for asked in _asked(text)]
+        asked = _asked(text)
+        self._answer_all([(word, term) for word, term, _ in asked if word not in self._answers])
+        slots = [self._slot(*one, bool(named)) for one in asked]
         slots = [slot for slot in slots if slot.mass > 0]
         if len(slots) > MOST_SLOTS:
             slots.sort(key=lambda slot: (not slot.alternatives, -slot.mass, slot.term))
@@ -117,8 +119,6 @@ class Reader:
     def _slot(self, word: str, term: str, whole: bool, dated: bool) -> Slot:
         if whole and self._vocabulary.in_use(term) is None:
             return Slot(word, term, (), 0.0)  # nobody wrote it like that: its parts count
-        if word not in self._answers:
-            self._answers[word] = self._answer(word, term)
         alternatives, rare = self._answers[word]
         if whole:
             rare *= WHOLE_IDENTIFIER
@@ -128,15 +128,26 @@ class Reader:
             rare *= ASKING_WORD
         return Slot(word, term, alternatives, rare)
 
-    def _answer(self, word: str, term: str) -> tuple[tuple[Alternative, ...], float]:
+    def _answer_all(self, asked: list[tuple[str, str]]) -> None:
+        """Find out what answers these words, given with their terms."""
+        words = [word for word, _ in asked]
+        # As the languages inflect them that some notes are written in.
+        elsewhere = [stems(words, language) for language in self._languages] if words else []
+        for place, (word, term) in enumerate(asked):
+            inflected = [terms[place] for terms in elsewhere]
+            self._answers[word] = self._answer(word, term, inflected)
+
+    def _answer(
+        self, word: str, term: str, inflected: list[str]
+    ) -> tuple[tuple[Alternative, ...], float]:
         """The terms that answer a word, and its rarity."""
         vocabulary = self._vocabulary
-        itself = vocabulary.in_use(term)
         found: dict[int, Alternative] = {}
-        if itself is not None:
-            found[itself] = Alternative(itself, 1.0, "", term)
-        for same in self._in_other_languages(word):
-            found.setdefault(same.term, same)
+        for same in (term, *inflected):
+            number = vocabulary.in_use(same)
+            if number is not None:
+                found.setdefault(number, Alternative(number, 1.0, "", same))
+        itself = vocabulary.in_use(term)
         for relative in self._abbreviated(word):
             found.setdefault(relative.term, relative)
         if not found:
@@ -145,23 +156,13 @@ class Reader:
         if not found or self._is_rare(itself):
             for relative in self._of_one_root(term, itself is None):
                 found.setdefault(relative.term, relative)
-        counts = [
-            vocabulary.count(number) for number in ([itself] if itself is not None else found)
-        ]
-        rare = rarity(max(counts, default=0), self._notes)
+        counted = found if itself is None else (itself,)
+        rare = rarity(max(map(vocabulary.count, counted), default=0), self._notes)
         meta = vocabulary.in_use(f"{LABEL}meta={word}")
         if meta is not None:
             weight = META * min(1.0, rarity(vocabulary.count(meta), self._notes) / rare)
             found[meta] = Alternative(meta, weight, "meta", word)
         return tuple(found.values()), rare
-
-    def _in_other_languages(self, word: str) -> "Iterator[Alternative]":
-        """The word as the languages inflect it that some notes are written in."""
-        for language in self._languages:
-            (term,) = stems([word], language)
-            number = self._vocabulary.in_use(term)
-            if number is not None:
-                yield Alternative(number, 1.0, "", term)
 
     def _is_rare(self, term: int | None) -> bool:
         """Whether so few notes have it that a related word may be what they say instead."""
@@ -181,27 +182,31 @@ class Reader:
         vocabulary = self._vocabulary
         if len(term) < SHORTEST_ROOT or not term.isalpha():
             return
-        shortest = max(SHORTEST_ROOT, int(len(term) * ROOT_SHARE + 0.5))
-        shorter = [term[:length] for length in range(len(term) - 1, shortest - 1, -1)]
-        longer = [
-            name
-            for name in vocabulary.beginning(term)
-            if len(term) < len(name) <= len(term) / ROOT_SHARE
-        ]
-        longer.sort(key=lambda name: (-vocabulary.count(vocabulary.terms[name]), name))
-        known = [name for name in shorter if vocabulary.in_use(name) is not None]
         most = MOST_RELATIVES_OF_UNKNOWN if unknown else MOST_RELATIVES
-        for name in [*known, *longer][:most]:
+        shortest = max(SHORTEST_ROOT, int(len(term) * ROOT_SHARE + 0.5))
+        shorter = (term[:length] for length in range(len(term) - 1, shortest - 1, -1))
+        chosen = [name for name in shorter if vocabulary.in_use(name) is not None]
+        if len(chosen) < most:
+            longer = [
+                name
+                for name in vocabulary.beginning(term)
+                if len(term) < len(name) <= len(term) / ROOT_SHARE
+            ]
+            longer.sort(key=lambda name: (-vocabulary.count(vocabulary.terms[name]), name))
+            chosen += longer
+        for name in chosen[:most]:
             weight = ROOT_OF_UNKNOWN if unknown else ROOT
             yield Alternative(vocabulary.terms[name], weight, "root", name)
 
     def _titles(self, text: str, mass: float) -> "Iterator[NamedTitle]":
         """Titles that stand in the question as they are."""
         words = title_key(text).split()[: 4 * MOST_SLOTS]
-        vocabulary = self._vocabulary
         for start in range(len(words)):
-            for end in range(start + 1, min(start + LONGEST_TITLE, len(words)) + 1):
-                label = vocabulary.in_use(f"{LABEL}title={' '.join(words[start:end])}")
+            name = f"{LABEL}title="
+            for end, word in enumerate(words[start : start + LONGEST_TITLE], start + 1):
+                name += word
+                label = self._vocabulary.in_use(name)
+                name += " "
                 if label is None:
                     continue
                 named = [word for word in words[start:end] if not is_stop(word)]
@@ -228,13 +233,11 @@ class Reader:
 def _length(slots: list[Slot]) -> float:
     """Of the query's vector: its terms and those that stand for them, unknown ones included."""
     weights: dict[int | str, float] = {}
-    for slot in slots:
-        terms: list[tuple[int | str, float]] = [
-            (one.term, one.weight) for one in slot.alternatives if one.how != "meta"
-        ]
-        for term, weight in terms or [(slot.term, 1.0)]:
-            weights[term] = weights.get(term, 0.0) + weight * slot.mass
-    return sqrt(sum(weight**2 for weight in weights.values())) or 1.0
+    for _, itself, alternatives, mass in slots:
+        known = [one[:2] for one in alternatives if one.how != "meta"]
+        for term, weight in known or ((itself, 1.0),):
+            weights[term] = weights.get(term, 0.0) + weight * mass
+    return hypot(*weights.values()) or 1.0
 
 
 def _asked(text: str) -> list[tuple[str, str, bool]]:

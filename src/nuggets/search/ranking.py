@@ -4,7 +4,7 @@ from functools import reduce
 from math import sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nuggets.search.evidence import Closeness, Evidence, find, strongest
+from nuggets.search.evidence import GLANCED_AT, Closeness, Evidence, strongest
 from nuggets.search.table import ASKING
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ NEAR_ROLES = 4
 NEAR_IN_NOTE = 0.8
 NEAR_IN_QUERY = 0.5
 
-GLANCED_AT = 1000  # notes with most of the words and the title that is asked for
 LOOKED_AT = 100  # notes weighed exactly: the best by a rough estimate
 
 
@@ -57,7 +56,7 @@ class Ranking:
 
     def evidence(self, query: "Query") -> Evidence:
         """What the words of the question find."""
-        return Evidence(query, find(query, self.landscape, self.postings), self.landscape)
+        return Evidence(query, self.landscape, self.postings)
 
     def signals(self, query: "Query", eligible: "NDArray[Any] | None", most: int) -> Signals:
         """The answers of the most promising of the eligible notes; None says all of them."""
@@ -71,7 +70,7 @@ class Ranking:
             rows = strongest(amounts if eligible is None else amounts * eligible, GLANCED_AT)
         beside = self.beside(query, evidence, rows, subjects)
         extra: NDArray[Any] = sum(beside.values(), beside.pop("prior"))
-        if self.landscape.linked and len(rows) > most:
+        if len(rows) > most:
             best = strongest(rough.take(rows) + extra - ASKING, most)
             rows, extra = rows.take(best), extra.take(best)
         close = evidence.closely(rows)
@@ -87,8 +86,8 @@ class Ranking:
         if not query.titles:
             return None
         subjects = np.zeros(len(self.landscape.reach))
-        held = self.postings.of([title.label for title in query.titles])
-        for title, (rows, *_) in zip(query.titles, held, strict=True):
+        for title in query.titles:
+            rows = self.postings.notes_with(title.label)
             subjects[rows] = np.maximum(subjects[rows], SUBJECT * title.strength)
         return subjects
 

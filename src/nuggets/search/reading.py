@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nuggets.search.languages import ENGLISH, LANGUAGES, LEAST_EVIDENCE
-from nuggets.search.postings import IMPACT_UNIT, TF_UNIT, Run, run_of
+from nuggets.search.postings import IMPACT_UNIT, TF_UNIT, Run, firsts, packed, run_of
 from nuggets.search.vocabulary import STOP, TIME, Vocabulary
 from nuggets.text import folded, plain, tokens, without_contraction
 
@@ -93,8 +93,14 @@ def read(notes: "Sequence[MemoryNote]", vocabulary: Vocabulary) -> Reading:
     lengths = np.bincount(slots[~stopped & (fields != TAG)], minlength=count).astype(np.float32)
     timed = np.bincount(slots[(marks & TIME) > 0], minlength=count) > 0
     fields[stopped] = _STOPPED
-    run = _run(vocabulary.word_terms.all[words], slots, fields, count)
-    run = _with_labels(run, notes, vocabulary)
+    labels, labelled = _labels(notes, vocabulary)
+    run = _run(
+        np.concatenate([vocabulary.word_terms.all[words], labels]),
+        np.concatenate([slots, labelled]),
+        # A label is found like a stop word, and adds as little to the length of a vector.
+        np.concatenate([fields, np.full(len(labels), _STOPPED, np.uint8)]),
+        count,
+    )
     return Reading(run, lengths, timed, languages, words, tags)
 
 
@@ -169,20 +175,21 @@ def _run(terms: "NDArray[Any]", slots: "NDArray[Any]", fields: "NDArray[Any]", c
 
     keys = ((terms.astype(np.int64) * count + slots) << 2) | fields
     keys.sort()
-    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    first = firsts(keys)
     times = np.diff(np.append(first, len(keys))).astype(np.float32)
     keys = keys[first]
     fields = (keys & 3).astype(np.uint8)
     keys >>= 2
+    one = firsts(keys)  # where the fields of one (term, note) begin
     # A tag that repeats a word of the text, as those do that the clean-up gives, adds nothing.
-    repeated = (fields == TAG) & (np.diff(keys, prepend=-1) == 0)
+    repeated = fields == TAG
+    repeated[one] = False
     times[repeated] = 0.0
     weights = np.where((fields == _STOPPED) | repeated, 0.0, 1.0 + np.log(np.maximum(times, 1)))
     weights = weights.astype(np.float32)
     norms = np.sqrt(np.bincount(keys % count, weights * weights, minlength=count))
     impacts = weights * np.array((*QUERY_FIELDS, 0.0), np.float32)[fields]
     frequencies = times * np.array(FIELD_WEIGHTS, np.float32)[fields]
-    one = np.flatnonzero(np.diff(keys, prepend=-1))  # fields of one (term, note) become one
     keys = keys[one]
     if len(one):
         impacts = np.add.reduceat(impacts, one)
@@ -191,38 +198,25 @@ def _run(terms: "NDArray[Any]", slots: "NDArray[Any]", fields: "NDArray[Any]", c
     impacts *= IMPACT_UNIT / np.maximum(norms, 1e-6)[slots]
     impacts = np.minimum(impacts, IMPACT_UNIT).astype(np.uint16)
     quarters = np.minimum(frequencies * TF_UNIT, 255).astype(np.uint8)
-    return run_of((keys // count).astype(np.int32), slots, quarters, impacts)
+    return run_of((keys // count).astype(np.int32), packed(slots, impacts, quarters))
 
 
-def _with_labels(run: Run, notes: "Sequence[MemoryNote]", vocabulary: Vocabulary) -> Run:
-    """Labels are terms as well; their numbers are interleaved with those of the words."""
+def _labels(
+    notes: "Sequence[MemoryNote]", vocabulary: Vocabulary
+) -> "tuple[NDArray[Any], NDArray[Any]]":
+    """The numbers of all labels, and for each the place of its note."""
     import numpy as np
 
-    kinds: dict[tuple[str, ...], list[int]] = {}  # what notes share is looked up once
-    taggings: dict[tuple[str, ...], list[int]] = {}
-    numbers: list[int] = []
+    shared: dict[tuple[Any, ...], list[int]] = {}  # what notes have in common is looked up once
+    numbers = vocabulary.labels(["title=" + title_key(note.title) for note in notes])
     counts: list[int] = []
-    titles = vocabulary.labels(["title=" + title_key(note.title) for note in notes])
-    for note, title in zip(notes, titles, strict=True):
-        kind = (note.subject, note.scope, note.type, note.nugget_name, note.kind)
-        if kind not in kinds:
-            kinds[kind] = vocabulary.labels(_metadata_labels(note))
-        if note.tags not in taggings:
+    for note in notes:
+        kind = (note.tags, note.subject, note.scope, note.type, note.nugget_name, note.kind)
+        labels = shared.get(kind)
+        if labels is None:
             tags = ["tag=" + tag for tag in dict.fromkeys(note.tags)]
-            taggings[note.tags] = vocabulary.labels(tags)
-        shared, tagged = kinds[kind], taggings[note.tags]
-        numbers += shared
-        numbers += tagged
-        numbers.append(title)
-        counts.append(len(shared) + len(tagged) + 1)
-    labelled = np.array(numbers, np.int32)
-    order = np.argsort(labelled, kind="stable")
-    slots = np.repeat(np.arange(len(notes), dtype=np.int32), counts)[order]
-    terms = np.concatenate([np.repeat(run.terms, np.diff(run.starts)), labelled[order]])
-    order = np.argsort(terms, kind="stable")  # quick: two sorted pieces
-    return run_of(
-        terms[order],
-        np.concatenate([run.slots, slots])[order],
-        np.concatenate([run.frequencies, np.full(len(slots), TF_UNIT, np.uint8)])[order],
-        np.concatenate([run.impacts, np.zeros(len(slots), np.uint16)])[order],
-    )
+            labels = shared[kind] = vocabulary.labels(_metadata_labels(note) + tags)
+        numbers += labels
+        counts.append(len(labels))
+    places = np.arange(len(notes), dtype=np.int32)
+    return np.array(numbers, np.int32), np.concatenate([places, places.repeat(counts)])

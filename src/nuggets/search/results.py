@@ -5,7 +5,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from nuggets.records import NoteFilterOptions, SearchNotesResult
-from nuggets.search.evidence import ROUNDING, strongest
+from nuggets.search.evidence import strongest
 from nuggets.search.landscape import Landscape
 from nuggets.search.query import Reader
 from nuggets.search.ranking import (
@@ -34,7 +34,6 @@ THRESHOLD = 0.25  # then so much is enough for a result
 DIGITS = 9  # of a relevance; differences beyond are rounding, not ranking
 READ_CLOSELY = 20  # notes with most of the words are searched for the question word for word
 LITERAL = 0.5  # text of a note with a sign that is no word, such as "=>"
-_RELEVANCE = itemgetter(1)
 
 
 class Search:
@@ -55,13 +54,11 @@ class Search:
         most = max(LOOKED_AT, 2 * limit)
         signals = self.signals(text, self._eligible(filters), most)
         evidence = VECTOR_WEIGHT * signals.vector + TEXT_WEIGHT * signals.text
-        relevance = evidence + table.boosts.all.take(signals.rows)
         near = evidence > THRESHOLD
         if not (near & (signals.complete | (evidence > ANSWERS))).any():
             return []
-        relevance[~near] = 0.0
-        pool = max(limit, POOL)
-        ranked = _ordered(relevance, signals.rows, table.notes, pool)
+        relevance = (evidence + table.boosts.all.take(signals.rows)) * near
+        ranked = _ordered(relevance, signals.rows, table.notes, max(limit, POOL))
         shares = [exp((value - ranked[0][1]) / TEMPERATURE) for _, value, _ in ranked]
         whole = sum(shares)
         return [
@@ -126,27 +123,32 @@ class Search:
 
 def _says(text: str, telling: str, whole: str) -> bool:
     text = text.lower() if text.isascii() else folded(text)
-    # Most texts fail at one long word, before their blanks are made even.
-    return telling in text and whole in " ".join(text.split())
+    if telling not in text:
+        return False
+    # Few texts have other blanks than single ones, and making them even takes longest.
+    uneven = "  " in text or not text.isprintable()
+    return whole in (" ".join(text.split()) if uneven else text)
 
 
 def _ordered(
     relevance: "NDArray[Any]", rows: "NDArray[Any]", notes: "list[MemoryNote]", most: int
 ) -> "list[tuple[MemoryNote, float, int]]":
     """Note, relevance and place of the best, best first; of equals the newer, then by id."""
-    order = (-relevance).argsort(kind="stable")
-    best = order[: 2 * most]
-    if len(order) > len(best) and relevance[best[-1]] > relevance[best[most - 1]] - ROUNDING:
-        best = order  # more equals than wanted: all of them stand for election
+    relevance = relevance.clip(max=1.0).round(DIGITS)
+    best = (-relevance).argsort(kind="stable")
+    if len(best) > most and relevance[best[most]] == relevance[best[most - 1]]:
+        # More equals than wanted: all of them stand for election.
+        best = best[: (relevance >= relevance[best[most]]).sum()]
+    else:
+        best = best[:most]
+    values = relevance.take(best).tolist()
     ranked = [
-        (notes[row], min(1.0, round(value, DIGITS)), place)
-        for row, value, place in zip(
-            rows.take(best).tolist(), relevance.take(best).tolist(), best.tolist(), strict=True
-        )
-        if value > 0
+        (notes[row], value, place)
+        for row, value, place in zip(rows.take(best).tolist(), values, best.tolist(), strict=True)
+        if value
     ]
-    if len({value for _, value, _ in ranked}) < len(ranked):
+    if len(set(values)) < len(values):
         ranked.sort(key=lambda one: one[0].id)
         ranked.sort(key=lambda one: one[0].created_at, reverse=True)
-        ranked.sort(key=_RELEVANCE, reverse=True)
+        ranked.sort(key=itemgetter(1), reverse=True)
     return ranked[:most]

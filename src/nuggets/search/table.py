@@ -52,6 +52,7 @@ class NoteTable:
         for column in (self.group_sizes, self.group_lengths):
             column.grow(1)
         self.awaited: dict[str, set[str]] = {}  # target of a link to nobody yet: its sources
+        self.summed_up = (self.lengths, self.days, self.languages)  # 0 where nobody is alive
         self.columns = (
             self.alive,
             self.hidden,
@@ -91,9 +92,7 @@ class NoteTable:
         self.boosts.all[start:] = [boost(note) for note in notes]
         self.days.all[start:] = [ordinal(note.created_at[:10]) for note in notes]
         self.rows.update((note.id, row) for row, note in enumerate(notes, start))
-        for row, tags in enumerate(reading.tags, start):
-            if tags:
-                self._join_groups(row, tags[:GROUPS_KEPT])
+        self._join_groups(start, reading.tags)
 
     def take_up(
         self,
@@ -109,6 +108,8 @@ class NoteTable:
         for column, values in zip(self.columns, columns, strict=True):
             column.fill(values)
         self.alive.fill(alike)
+        for column in self.summed_up:
+            column.all[~alike] = 0
         self.notes = list(notes)  # type: ignore[arg-type]  # None only where nothing is alive
         self.rows = {note.id: row for row, note in enumerate(notes) if note and alike[row]}
         self.widest = int((self.neighbours.all != NOBODY).sum(axis=1).max(initial=1))
@@ -140,21 +141,32 @@ class NoteTable:
             for group in filter(None, (int(joined.all[row]) for joined in self.groups)):
                 self.group_sizes.all[group] -= 1
                 self.group_lengths.all[group] -= self.lengths.all[row]
+            for column in self.summed_up:
+                column.all[row] = 0
 
     @property
     def used_groups(self) -> "Sequence[Column]":
         """As many as any note needs."""
         return self.groups[: self.most_groups]
 
-    def _join_groups(self, row: int, tags: list[str]) -> None:
-        self.most_groups = max(self.most_groups, len(tags))
-        for place, tag in enumerate(tags):
-            group = self.group_numbers.setdefault(tag, len(self.group_numbers) + 1)
-            self.group_sizes.grow(group + 1)
-            self.group_lengths.grow(group + 1)
-            self.groups[place].all[row] = group
-            self.group_sizes.all[group] += 1
-            self.group_lengths.all[group] += self.lengths.all[row]
+    def _join_groups(self, start: int, taggings: "Sequence[list[str]]") -> None:
+        """The notes from row `start` on become part of the groups that their tags name."""
+        import numpy as np
+
+        numbers = self.group_numbers
+        needed = min(GROUPS_KEPT, max(map(len, taggings)))
+        self.most_groups = max(self.most_groups, needed)
+        for place in range(needed):
+            joined = [
+                numbers.setdefault(tags[place], len(numbers) + 1) if place < len(tags) else 0
+                for tags in taggings
+            ]
+            self.groups[place].all[start:] = joined
+            self.group_sizes.grow(len(numbers) + 1)
+            self.group_lengths.grow(len(numbers) + 1)
+            np.add.at(self.group_sizes.all, joined, 1)
+            np.add.at(self.group_lengths.all, joined, self.lengths.all[start:])
+        self.group_sizes.all[:1] = self.group_lengths.all[:1] = 0
 
     def prune_groups(self) -> None:
         """Forget those that nobody belongs to."""
@@ -181,32 +193,39 @@ class NoteTable:
             stale.update(self.notes[row].id for row in np.flatnonzero(pointing).tolist())
         for note_id in list(stale):
             stale |= self.awaited.pop(note_id, set())
-        for note_id in stale:
-            row = self.rows.get(note_id)
-            if row is not None and (self.notes[row].links or self.degrees.all[row]):
-                self._link(row, self.notes[row])
+        found = (self.rows.get(note_id) for note_id in stale)
+        rows = [
+            row
+            for row in found
+            if row is not None and (self.notes[row].links or self.degrees.all[row])
+        ]
+        if rows:
+            degrees, near, flows = zip(*map(self._linked, rows), strict=True)
+            self.degrees.all[rows] = degrees
+            self.widest = max(self.widest, min(max(degrees), LINKS_KEPT))
+            self.neighbours.all[rows] = near
+            self.flows.all[rows] = flows
 
-    def _link(self, row: int, note: "MemoryNote") -> None:
-        found = []
-        for target in dict.fromkeys(link.to for link in note.links):
+    def _linked(self, row: int) -> tuple[int, list[int], list[float]]:
+        """How many neighbours a note has; the newest ones, and what flows from each."""
+        note, found = self.notes[row], []
+        for target in dict.fromkeys([link.to for link in note.links]):
             other = self.rows.get(target)
             if other is None:
                 self.awaited.setdefault(target, set()).add(note.id)
             elif other != row:
                 found.append(other)
-        self.degrees.all[row] = len(found)
         kept = found[-LINKS_KEPT:]
-        self.widest = max(self.widest, len(kept))
-        self.neighbours.all[row] = kept + [NOBODY] * (LINKS_KEPT - len(kept))
         # Of notes written at the same moment, the first link leads back: when a note is made it
         # can only be linked to one that is there already.
-        self.flows.all[row] = 0.0
-        self.flows.all[row, : len(kept)] = [
+        flows = [
             BACKWARD
             if (self.notes[other].created_at, other != found[0]) > (note.created_at, False)
             else FORWARD
             for other in kept
         ]
+        empty = LINKS_KEPT - len(kept)
+        return len(found), kept + [NOBODY] * empty, flows + [0.0] * empty
 
     def compact(self) -> "NDArray[Any]":
         """Close the gaps; returns the new place of each row, -1 for those gone."""

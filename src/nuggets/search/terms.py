@@ -32,7 +32,8 @@ LONGEST_WORD = 64  # letters; what is longer (a hash, base64) is compared by its
 def _stemmer(language: str) -> Callable[[list[str]], list[str]]:
     import Stemmer
 
-    stemmer: Any = Stemmer.Stemmer(language)
+    # Its cache would slow it down: an index asks for each word once.
+    stemmer: Any = Stemmer.Stemmer(language, 0)
     stems: Callable[[list[str]], list[str]] = stemmer.stemWords
     return stems
 
@@ -51,6 +52,8 @@ def _language(word: str, latin: str) -> str:
 
 def pieces(token: str) -> list[str]:
     """The words of one token: the whole of an identifier first, then its parts."""
+    if token.isalpha() and token.isascii() and token.islower():
+        return [token[:LONGEST_WORD]]  # a plain word, as most are
     found: list[str] = []
     for bare in without_contraction(token):
         for run in split_scripts(bare):

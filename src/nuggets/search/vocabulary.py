@@ -121,10 +121,10 @@ class Vocabulary:
         held: list[int] = []
         ends: list[int] = []
         for token in tokens:
-            small = token.lower()
             # Most tokens are plain words: no need to look for parts.
-            if token.isalpha() and token.isascii() and (token == small or token.istitle()):
-                held.append(words.setdefault(prefix + small[:LONGEST_WORD], len(words)))
+            if token.isascii() and token.isalpha() and (token.islower() or token.istitle()):
+                word = prefix + token.lower()[:LONGEST_WORD]
+                held.append(words.setdefault(word, len(words)))
             else:
                 held += [words.setdefault(prefix + word, len(words)) for word in pieces(token)]
             ends.append(len(held))
