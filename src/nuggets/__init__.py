@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nuggets.errors import NuggetsError
     from nuggets.nugget import Nugget
-    from nuggets.promotion import PROMOTE_THRESHOLD
     from nuggets.records import (
+        PROMOTE_THRESHOLD,
         GraphNoteMetaInput,
         MemoryNote,
         MemoryScope,
@@ -58,7 +58,7 @@ __all__ = [
     "reflect_and_clean_memory",
 ]
 
-_ROOMS = ("shelf", "nugget", "records", "errors", "promotion")  # where the public names live
+_ROOMS = ("shelf", "nugget", "records", "errors")  # where the public names live
 
 
 def __getattr__(name: str) -> Any:

@@ -17,6 +17,7 @@ from nuggets.graph.limits import check_most, storable
 from nuggets.graph.metadata import stated
 from nuggets.project import current_project
 from nuggets.records import (
+    SHARING,
     Changes,
     Commit,
     DailyRun,
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 
 NO_FILTERS = NoteFilterOptions()
 SESSION_CHARACTERS = 256
-SHARING = 20  # results that share one softmax
 SEARCHED = 400  # results among which ours are looked for when others come before them
 
 T = TypeVar("T")
@@ -88,7 +88,6 @@ class NuggetShelf:
         if project is None:
             project = self.settings["project"] or current_project()
         self.project: str = project
-        self.auto_save = auto_save
         self._at_work = at_work
         self._client = client
         self._clock = clock
@@ -427,11 +426,11 @@ class NuggetShelf:
 
     def promote(self, path: str | None = None, dry_run: bool = False) -> int:
         """Write what was recalled in three sessions to MEMORY.md; how many entries are new."""
-        return self._upkeep.promotion(path, dry_run).new_count
+        return self.promotion(path, dry_run).new_count
 
     def promotion(self, path: str | None = None, dry_run: bool = True) -> "Promotion":
         """What promotion makes of the file, and for each note why or why not."""
-        return self._upkeep.promotion(path, dry_run)
+        return self._upkeep.promotion(self.memory_path(path), dry_run)
 
     def memory_path(self, path: str | None = None) -> str:
         """The memory file of this place; `NotFound` says how to name one."""
@@ -474,7 +473,9 @@ class NuggetShelf:
     def _upkeep(self) -> "Upkeep":
         from nuggets.upkeep import Upkeep
 
-        return Upkeep(self._rhythm, self.settings, self.project, self._clock, self._client)
+        return Upkeep(
+            self._rhythm, self.settings, self.project, self.memory_path, self._clock, self._client
+        )
 
     # --- what an operation is made of -------------------------------------------------------
 

@@ -33,12 +33,14 @@ class Upkeep:
         rhythm: Rhythm,
         settings: Settings,
         project: str,
+        memory_path: Callable[[], str],
         now: Callable[[], str],
         client: str,
     ) -> None:
         self._rhythm = rhythm
         self._settings = settings
         self._project = project
+        self._memory_path = memory_path
         self._now = now
         self._client = client
 
@@ -196,12 +198,8 @@ class Upkeep:
 
     # --- promotion --------------------------------------------------------------------------
 
-    def memory_path(self, path: str | None = None) -> str:
-        """The memory file of this place; `NotFound` says how to name one."""
-        return memory_file.located(path or self._settings["memory_file"], self._project)
-
-    def promotion(self, path: str | None, dry_run: bool) -> Promotion:
-        return self._promoted(self.memory_path(path), self._project, dry_run)
+    def promotion(self, path: str, dry_run: bool) -> Promotion:
+        return self._promoted(path, self._project, dry_run)
 
     def _promoted(self, path: str, project: str, dry_run: bool) -> Promotion:
         rhythm, mark = self._rhythm, f"{MEMORY_MARK}{path}"
@@ -225,7 +223,7 @@ class Upkeep:
         """Into each project's memory file that we ever wrote, and this place's."""
         known = self._memory_files()
         with suppress(NotFound):
-            known.setdefault(self.memory_path(), self._project)
+            known.setdefault(self._memory_path(), self._project)
         return self._promote_to(known)
 
     def _promote_to(self, files: Mapping[str, str]) -> tuple[int, list[NuggetsError]]:

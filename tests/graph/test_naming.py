@@ -106,12 +106,6 @@ def test_of_equal_titles_the_one_in_sight_is_meant() -> None:
     assert resolve(by_id(hidden), "auth middleware") is hidden
 
 
-@pytest.mark.parametrize("name", [AUTH.id, AUTH.title, AUTH.id[:-2]])
-def test_an_archived_note_is_not_named_where_only_visible_ones_count(name: str) -> None:
-    with pytest.raises(NotFound, match="archived; restore"):
-        resolve(by_id(AUTH._replace(hidden=True)), name, include_hidden=False)
-
-
 def test_a_name_that_means_nothing_is_an_error_that_says_what_to_do() -> None:
     with pytest.raises(NotFound, match=r"'nowhere'.*list the notes"):
         resolve(NOTES, "nowhere")

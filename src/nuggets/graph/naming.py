@@ -25,7 +25,6 @@ def resolve(
     notes: Mapping[str, MemoryNote],
     name: str,
     nugget: str | None = None,
-    include_hidden: bool = True,
     *,
     project: str | None = None,
 ) -> MemoryNote:
@@ -38,17 +37,19 @@ def resolve(
     if not wanted:
         raise InvalidInput("name a note by its id, its title, or the beginning of its id")
     exact = notes.get(name.strip())
-    if exact is not None and (include_hidden or not exact.hidden):
+    if exact is not None:
         return exact
     home = None if nugget is None else folded(nugget)
     near = [n for n in notes.values() if home is None or folded(n.nugget_name) == home]
     found = [note for note in near if folded(note.title) == wanted] or [
         note for note in near if _abbreviates(wanted, folded(note.id))
     ]
-    in_sight = [note for note in found if not note.hidden]
-    chosen = in_sight or (found if include_hidden else [])
+    chosen = [note for note in found if not note.hidden] or found
     if not chosen:
-        raise NotFound(_missing(name, nugget, archived=bool(found or exact)))
+        where = "" if nugget is None else f" in nugget {nugget!r}"
+        raise NotFound(
+            f"no note{where} is called {name!r:.80}; search or list the notes to see their ids"
+        )
     if project is not None:
         nearest = min(_distance(note, project) for note in chosen)
         chosen = [note for note in chosen if _distance(note, project) == nearest]
@@ -111,13 +112,6 @@ def _abbreviates(wanted: str, note_id: str) -> bool:
 
 def _distance(note: MemoryNote, project: str) -> int:
     return 0 if note.project == project else 1 if not note.project else 2
-
-
-def _missing(name: str, nugget: str | None, archived: bool) -> str:
-    where = "" if nugget is None else f" in nugget {nugget!r}"
-    if archived:
-        return f"{name!r:.80}{where} is archived; restore it first"
-    return f"no note{where} is called {name!r:.80}; search or list the notes to see their ids"
 
 
 def _candidates(name: str, notes: Sequence[MemoryNote]) -> str:

@@ -1,11 +1,10 @@
 """Promotion: what sticks goes to MEMORY.md, a file that people edit. Text in, text out."""
 
-from nuggets.promotion.eligibility import PROMOTE_THRESHOLD, Explanation
+from nuggets.promotion.eligibility import Explanation
 from nuggets.promotion.run import Budget, Promotion, merged_text
 from nuggets.promotion.written import Written
 
 __all__ = [
-    "PROMOTE_THRESHOLD",
     "Budget",
     "Explanation",
     "Promotion",

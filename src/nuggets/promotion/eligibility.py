@@ -3,10 +3,9 @@
 from typing import Literal, NamedTuple
 
 from nuggets.promotion.entry import line_for
-from nuggets.records import MemoryNote
+from nuggets.records import PROMOTE_THRESHOLD, MemoryNote
 from nuggets.secrets import found, found_in
 
-PROMOTE_THRESHOLD = 3  # distinct sessions: once is chance, twice is coincidence
 CONFIRMED = "confirmed"  # the tag by which a person or agent vouches for what a tool saw
 
 Outcome = Literal["new", "kept", "updated", "changed", "declined", "no room", "out"]

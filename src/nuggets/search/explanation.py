@@ -22,6 +22,7 @@ class WordExplanation(NamedTuple):
 
     word: str
     matched: tuple[str, ...]  # terms, such as "auth" or "tokne → token (corrected)"
+    itself: bool  # whether it stands there, or its abbreviation, and not only something like it
     fields: tuple[str, ...]  # of the note: title, content, tag; "linked" for its neighbours
     weight: float  # share of the question, all words together 1
     share: float  # how much of that the note answers
@@ -102,7 +103,8 @@ def _word(
     if share and not having:
         fields["linked"] = None
     matched = tuple(_described(slot, one) for one in having)
-    return WordExplanation(slot.word, matched, tuple(fields), weight, share)
+    itself = any(one.how in ("", "related") for one in having)
+    return WordExplanation(slot.word, matched, itself, tuple(fields), weight, share)
 
 
 def _fallback(one: "Alternative", here: dict[str, list[str]]) -> list[str]:

@@ -4,7 +4,7 @@ from math import exp
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-from nuggets.records import NoteFilterOptions, SearchNotesResult
+from nuggets.records import SHARING, NoteFilterOptions, SearchNotesResult
 from nuggets.search.evidence import strongest
 from nuggets.search.landscape import Landscape
 from nuggets.search.query import Reader
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from nuggets.records import MemoryNote
     from nuggets.search.collection import Collection
 
-POOL = 20  # results that share one softmax, or as many as are asked for if that is more
 TEMPERATURE = 0.35  # of the softmax, as documented
 # Both without the boost, which says how far to trust a note and not what it is about. A note
 # that has nothing to do with the question has 0.21, half the weight of the vector.
@@ -58,7 +57,7 @@ class Search:
         if not (near & (signals.complete | (evidence > ANSWERS))).any():
             return []
         relevance = (evidence + table.boosts.all.take(signals.rows)) * near
-        ranked = _ordered(relevance, signals.rows, table.notes, max(limit, POOL))
+        ranked = _ordered(relevance, signals.rows, table.notes, max(limit, SHARING))
         shares = [exp((value - ranked[0][1]) / TEMPERATURE) for _, value, _ in ranked]
         whole = sum(shares)
         return [

@@ -10,7 +10,7 @@ from nuggets import times
 from nuggets.errors import NuggetsError
 from nuggets.interfaces.fencing import TAG, age, inert, one_line, without_fenced
 from nuggets.interfaces.hooks.evidence import Evidence, evidence
-from nuggets.records import MemoryNote
+from nuggets.records import PROMOTE_THRESHOLD, MemoryNote
 from nuggets.text import folded, words
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ JUDGED = 8  # of them word by word, which takes a millisecond each
 PROMPT_LINE = 300
 PROMPT_CHARACTERS = 2000  # of a prompt that are searched: what it is about stands at its start
 MEMORY_LINES, MEMORY_BYTES = 200, 25_000  # what hosts load of MEMORY.md
-STICKS = 3  # sessions, as for promotion
 LEAST_RELEVANCE = 0.40  # below, words meet by chance in a long prompt; see tests/prompt_samples.py
 RELATIVE = 0.75  # of the best: a second-rate note is noise beside a good one
 
@@ -51,7 +50,7 @@ def _lasts(note: MemoryNote) -> bool:
 
 def _weight(note: MemoryNote) -> tuple[bool, bool, int, str]:
     """Promoted first, then preferences, then what is recalled often, then what is new."""
-    return (note.hits >= STICKS, note.type == "preference", note.hits, note.updated_at)
+    return (note.hits >= PROMOTE_THRESHOLD, note.type == "preference", note.hits, note.updated_at)
 
 
 def _fitting(notes: Iterable[MemoryNote], known: str, room: int) -> dict[str, str]:

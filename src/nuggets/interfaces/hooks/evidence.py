@@ -37,7 +37,6 @@ close turn happen happens happened seem seems must line lines number numbers wor
 name names file files people person someone anyone everyone
 """
 IDLE = frozenset(_IDLE.split())
-_LENT = ("(root)", "(corrected)", "(meta)")  # found by resemblance: supports, proves nothing
 
 
 class Evidence(IntEnum):
@@ -53,7 +52,7 @@ def evidence(prompt: str, title: str, words: tuple[Any, ...]) -> Evidence:
     if _names(prompt, title, len(words)):
         return Evidence.STRONG
     telling = [word for word in words if _tells(word.word)]
-    found = [word for word in telling if _found_itself(word)]
+    found = [word for word in telling if word.itself]
     titled = any("title" in word.fields for word in found)
     part = sum(word.weight for word in found) / (sum(word.weight for word in telling) or 1.0)
     if len(found) > 1:
@@ -75,11 +74,6 @@ def _tells(word: str) -> bool:
     return word not in IDLE and not word.isdigit() and len(word) > 1
 
 
-def _found_itself(word: Any) -> bool:
-    """Does the word stand in the note, or its abbreviation?"""
-    return any(not found.endswith(_LENT) for found in word.matched)
-
-
 def _resembles(word: Any) -> bool:
-    """Does something like the word stand there?"""
+    """Does something like the word stand there? That supports, and proves nothing."""
     return len(word.word) >= SHORTEST_TYPO and word.fields not in ((), ("metadata",), ("linked",))
