@@ -181,18 +181,20 @@ def _fsyncs() -> Iterator[Row]:
 
 # --- loading ----------------------------------------------------------------------------------
 
-LOAD = """
-import resource, sys, time
-def rss():
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * resource.getpagesize() / 1e6
+# For a program of its own. The peak of `getrusage` may be that of the process that started it.
+HELD = """
+def held(what):
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith(what)) / 1e3
+"""
+LOAD = f"""{HELD}
+import sys, time
 from nuggets.shelf import NuggetShelf
-before, began = rss(), time.process_time()
+before, began = held("VmRSS"), time.process_time()
 shelf = NuggetShelf(sys.argv[1], project="")
 shelf._rhythm.store.read(0)
 took = time.process_time() - began
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-print(took, rss() - before, peak)
+print(took, held("VmRSS") - before, held("VmHWM"))
 """
 
 
