@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from nuggets.errors import SettingsError
+from nuggets.place import directory_of
 
 DEFAULT_DIRECTORY = "~/.nuggets"
 
@@ -107,8 +108,9 @@ def load(environ: Mapping[str, str], flags: Mapping[str, Any]) -> Settings:
     values = {setting.name: setting.default for setting in SETTINGS}
     origins = dict.fromkeys(values, "default")
     warnings: list[str] = []
-    directory = flags.get("dir") or environ.get("NUGGETS_DIR") or DEFAULT_DIRECTORY
-    path = os.path.join(os.path.expanduser(directory.removeprefix("file://")), "config.toml")
+    url = flags.get("dir") or environ.get("NUGGETS_DIR") or DEFAULT_DIRECTORY
+    directory = directory_of(url)
+    path = os.path.join(directory, "config.toml") if directory else ""
     sources = (
         (path, _file(path)),
         ("environment", {s.name: environ[s.variable] for s in SETTINGS if environ.get(s.variable)}),

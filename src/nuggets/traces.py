@@ -12,18 +12,21 @@ Knows no memory. Everything here may be lost without harm, so nothing here may f
 import os
 from contextlib import suppress
 
+from nuggets.errors import SettingsError
+from nuggets.place import directory_of
+
 LOG_BYTES = 256 * 1024  # then the log begins anew, with one older one kept
 MISSES_BYTES = 64 * 1024  # far more than anyone needs to see that something is wrong
 SESSION_SECONDS = 2 * 86400  # a conversation that was silent for two days is over
 
 
-def place(directory: str, *parts: str) -> str:
-    """A path in the hooks' corner of a shelf's directory; "" if the shelf has none."""
-    directory = directory.removeprefix("file://")
-    scheme, colon, _ = directory.partition(":")
-    if colon and os.sep not in scheme:  # memory:, or a kind of store that is refused elsewhere
+def place(url: str, *parts: str) -> str:
+    """A path in the hooks' corner of a shelf; "" if it has no directory."""
+    try:
+        known = directory_of(url)
+    except SettingsError:  # said where the shelf is opened
         return ""
-    return os.path.join(os.path.expanduser(directory), "hooks", *parts)
+    return os.path.join(known, "hooks", *parts) if known else ""
 
 
 def append(path: str, text: str) -> None:

@@ -84,6 +84,12 @@ def test_install_adds_a_line_once_and_keeps_the_others(nuggets: Nuggets, crontab
     assert "schedule run --once" in lines[1]
 
 
+def test_the_timer_names_the_directory_of_a_url(nuggets: Nuggets, crontab: Path) -> None:
+    nuggets("schedule", "install", "--dir", "file:///srv/my shelf")
+
+    assert "--dir '/srv/my shelf' schedule run" in crontab.read_text()
+
+
 def test_a_dry_run_installs_nothing(nuggets: Nuggets, crontab: Path) -> None:
     done = nuggets("schedule", "install", "--dry-run")
 

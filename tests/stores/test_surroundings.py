@@ -222,13 +222,6 @@ def test_unfinished_files_of_dead_writers_are_swept_and_others_are_not(tmp_path:
     assert all(path.exists() for path in kept)
 
 
-def test_a_tilde_is_the_home_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    put(open_json("~/memories"), note(1))
-
-    assert (tmp_path / "memories" / "learnings.nugget.json").exists()
-
-
 def test_stores_are_opened_by_url(tmp_path: Path) -> None:
     from nuggets.errors import SettingsError
     from nuggets.graph.outside import adopted

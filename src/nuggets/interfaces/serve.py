@@ -17,6 +17,7 @@ from nuggets.errors import InvalidInput, StoreError
 from nuggets.files import private_directory
 from nuggets.interfaces.rest.app import application
 from nuggets.interfaces.scheduler import Heartbeat
+from nuggets.place import directory_of
 from nuggets.settings import DEFAULT_DIRECTORY, Settings
 from nuggets.shelf import NuggetShelf
 
@@ -162,9 +163,7 @@ def _mcp(shelf: NuggetShelf) -> tuple[str, ASGIApp, Companion]:
 
 def access_token(settings: Settings) -> str:
     """The token of this shelf's server, made when first needed; only its owner can read it."""
-    directory = os.path.expanduser(settings["dir"].removeprefix("file://"))
-    if ":" in directory.partition(os.sep)[0]:  # a database: the token stays on this machine
-        directory = os.path.expanduser(DEFAULT_DIRECTORY)
+    directory = directory_of(settings["dir"]) or directory_of(DEFAULT_DIRECTORY)
     path = os.path.join(directory, "token")
     try:
         private_directory(directory)

@@ -27,7 +27,6 @@ from nuggets.stores.replica import Replica
 
 def examine(directory: str, adopt: Adopt) -> list[Finding]:
     """Everything that is not in order; nothing is changed."""
-    directory = os.path.abspath(os.path.expanduser(directory))
     if not os.path.isdir(directory):
         return []
     journal = Journal(os.path.join(directory, "journal"))
@@ -39,7 +38,6 @@ def examine(directory: str, adopt: Adopt) -> list[Finding]:
 
 def repair(directory: str, adopt: Adopt) -> list[Finding]:
     """Mend what `examine` finds, under the lock; the same findings, marked with what is done."""
-    directory = os.path.abspath(os.path.expanduser(directory))
     found = examine(directory, adopt)
     if not found:
         return []

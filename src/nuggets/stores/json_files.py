@@ -52,7 +52,7 @@ class JsonFileStore:
         paint_seconds: float = PAINT_SECONDS,
         clock: Callable[[], str] = times.now,
     ) -> None:
-        self.directory = os.path.abspath(os.path.expanduser(directory))
+        self.directory = directory
         self._clock = clock
         self._paint_seconds = paint_seconds
         self._journal = Journal(os.path.join(self.directory, "journal"))

@@ -11,6 +11,7 @@ from nuggets.interfaces.cli.extras import check_extra
 from nuggets.interfaces.cli.printing import printable, warn
 from nuggets.interfaces.connect import HOSTS, WITHOUT_MCP
 from nuggets.interfaces.hooks.payload import EVENTS
+from nuggets.place import directory_of
 from nuggets.settings import Settings
 
 if TYPE_CHECKING:
@@ -126,10 +127,9 @@ def _directory(settings: Settings, scope: str) -> tuple[str, bool]:
 
     A project's files are shared, so there only one that was asked for in this call is named.
     """
-    url, origin = settings["dir"], settings.origins["dir"]
-    if url == "memory:":
+    path, origin = directory_of(settings["dir"]), settings.origins["dir"]
+    if not path:
         raise InvalidInput("an agent needs a shelf that lasts: name a directory with --dir")
-    path = os.path.abspath(os.path.expanduser(url.removeprefix("file://")))
     return path, origin == "command line" if scope == "project" else origin != "default"
 
 

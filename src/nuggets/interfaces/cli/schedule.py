@@ -14,6 +14,7 @@ from nuggets.files import replace_file
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import printable, say, warn
 from nuggets.interfaces.scheduler import Heartbeat, summary, tick
+from nuggets.place import directory_of
 from nuggets.settings import SETTINGS, Settings
 
 MARK = "# nuggets: daily clean-up"
@@ -105,7 +106,7 @@ def _plan(call: Call) -> Plan:
     hour, minute = call.settings["reflection_hour"], call.settings["reflection_minute"]
     program = [*_environment(call.settings), sys.executable, "-m", "nuggets"]
     if call.settings.origins["dir"] != "default":
-        program += ["--dir", os.path.abspath(os.path.expanduser(call.settings["dir"]))]
+        program += ["--dir", directory_of(call.settings["dir"])]
     program += ["schedule", "run", "--once"]
     if sys.platform == "darwin":
         return _launchd(program, hour, minute)
