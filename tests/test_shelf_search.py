@@ -176,6 +176,17 @@ def test_this_projects_notes_come_before_those_of_others(shelf: NuggetShelf) -> 
     assert [shelf.is_foreign(one.note) for one in found] == [False, True]
 
 
+def test_this_projects_notes_come_first_however_many_others_there_are(shelf: NuggetShelf) -> None:
+    with shelf.batch():
+        for number in range(450):
+            shelf.create_note("n", f"Deploy guide {number}", "how to deploy", project="/elsewhere")
+        here = shelf.create_note("n", "Releases", "what we do before a deploy, in some detail")
+
+    found = shelf.search_notes("deploy", limit=3)
+
+    assert [one.note.id == here.id for one in found] == [True, False, False]
+
+
 def test_a_project_memory_belongs_to_the_current_project() -> None:
     shelf = NuggetShelf("memory:", project="/repo/.git")
 

@@ -28,7 +28,6 @@ KINDS: tuple[NoteKind, ...] = get_args(NoteKind)
 
 NO_EXTRA: Mapping[str, Any] = {}
 PROMOTE_THRESHOLD = 3  # sessions that recalled a memory: once is chance, twice is coincidence
-SHARING = 20  # search results whose scores add up to 1, or as many as are asked for if more
 
 
 class NuggetConfig(NamedTuple):

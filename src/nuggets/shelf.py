@@ -17,7 +17,6 @@ from nuggets.graph.limits import check_most, storable
 from nuggets.graph.metadata import stated
 from nuggets.project import current_project
 from nuggets.records import (
-    SHARING,
     Changes,
     Commit,
     DailyRun,
@@ -47,10 +46,8 @@ if TYPE_CHECKING:
 
 NO_FILTERS = NoteFilterOptions()
 SESSION_CHARACTERS = 256
-SEARCHED = 400  # results among which ours are looked for when others come before them
 
 T = TypeVar("T")
-Search = Callable[[str, int, NoteFilterOptions], Sequence[SearchNotesResult]]
 
 
 def random_hex() -> str:
@@ -348,26 +345,15 @@ class NuggetShelf:
         query = _asked(query)
         with self._rhythm.reading() as there:
             asked = _narrowed(filters, wanted, there.state)
-            shown = self._ours_first(there.search.search, query, limit, asked)
+            shown = there.search.search(query, limit, asked, self.project)
             self._touch([result.note.id for result in shown], session)
             notes = there.state.notes
             return [SearchNotesResult(notes[note.id], *scores) for note, *scores in shown]
 
-    def _ours_first(
-        self, search: Search, query: str, limit: int, filters: NoteFilterOptions
-    ) -> Sequence[SearchNotesResult]:
-        """This project's and everybody's results before those of others, however many those are."""
-        found = search(query, limit, filters)
-        if not any(self.is_foreign(result.note) for result in found):
-            return found
-        many = sorted(search(query, SEARCHED, filters), key=lambda r: self.is_foreign(r.note))
-        whole = sum(result.score for result in many[: max(limit, SHARING)])
-        return [result._replace(score=result.score / whole) for result in many[:limit]]
-
-    def explain(self, query: str, note_id: str) -> Any:
-        """What made a note's score for a query."""
+    def explain(self, query: str, note_id: str, include_hidden: bool = False) -> Any:
+        """What made a note's score for a query, asked with or without what is archived."""
         with self._rhythm.reading() as there:
-            return there.search.explain(query, note_id)
+            return there.search.explain(query, note_id, include_hidden)
 
     def is_foreign(self, note: MemoryNote) -> bool:
         """Does it belong to another project than the current one?"""

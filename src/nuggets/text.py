@@ -19,11 +19,14 @@ _TOKEN = (
 # The same for plain ASCII, five times as fast: all that separates becomes a blank.
 _BLANKS = "".join(c if c.isalnum() or c in "_'\0" else " " for c in map(chr, range(128)))
 
-# Scripts written without blanks: their runs are cut into pairs of letters.
+# Scripts that put no blanks between words, or none before particles (Korean): their runs are
+# cut into pairs of letters.
 _UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003134f"
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+    "\uf900-\ufaff\U00020000-\U0003134f"
 )
+# A soft hyphen, a blank of no width, a mark of byte order: nobody sees them in a word.
+_UNSEEN = dict.fromkeys((0xAD, 0x200B, 0x2060, 0xFEFF))
 
 _STOP_WORDS = """
 a about above after again against all also am an and any are as at be because been before
@@ -64,15 +67,18 @@ def tokens(text: str) -> list[str]:
     """The pieces of a text as they stand there, in order."""
     if text.isascii():
         return text.translate(_BLANKS).split()
-    return _token_pattern().findall(text)
+    return _token_pattern().findall(text.translate(_UNSEEN))
 
 
 @cache
 def _seams() -> re.Pattern[str]:
-    """Where an identifier's parts meet: camelCase, HTTPServer, snake_case, utf8."""
-    return re.compile(
-        r"_+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])"
-    )
+    """Where an identifier's parts meet: camelCase, HTTPServer, snake_case."""
+    return re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+@cache
+def _numbers() -> re.Pattern[str]:
+    return re.compile(r"\d+|[^\W\d_]+")
 
 
 @cache
@@ -105,10 +111,18 @@ def parts(token: str) -> list[str]:
     """What an identifier is composed of; an ordinary word is its own only part."""
     if token.isalpha() and (token.islower() or token.isupper() or token[1:].islower()):
         return [token]
-    cut = [part for part in _seams().split(token) if part]
-    if any(len(part) < _SHORTEST_NUMBERED_PART for part in cut) and any(map(str.isdigit, cut)):
-        cut = [part for part in token.split("_") if part]
+    cut = [piece for part in _seams().split(token) if part for piece in _without_number(part)]
     return cut or [token]
+
+
+def _without_number(part: str) -> list[str]:
+    """``rs256`` is rs and 256; v2, s3 and the hash 9fceb02 stay whole."""
+    if part.isalpha() or part.isdigit():
+        return [part]
+    pieces = _numbers().findall(part)
+    if "".join(pieces) != part or any(len(piece) < _SHORTEST_NUMBERED_PART for piece in pieces):
+        return [part]
+    return pieces
 
 
 def split_scripts(token: str) -> list[str]:

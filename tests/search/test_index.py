@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from itertools import product
 
 import pytest
 
@@ -265,3 +266,25 @@ def test_a_tag_that_repeats_the_text_adds_nothing() -> None:
 
     assert relevance(tagged) == relevance(plain)
     assert index_of(note(1, "commits", "no force", "deploy"), other).search("deploy")
+
+
+def test_a_question_word_for_word_is_found_among_many_that_have_its_words() -> None:
+    many = [note(n, f"Number {n}", f"column for the secret {n}") for n in range(40)]
+    said = note(99, "Rule", "the secret column must never be logged " + "anywhere at all " * 20)
+
+    assert index_of(*many, said).search("secret column")[0].note.id == said.id
+
+
+def test_a_commit_is_found_by_the_beginning_of_its_name() -> None:
+    commit = note(1, "Release", "broken by 9fceb02d0ae598e95dc970b74767f19372d61af8 it seems")
+
+    assert index_of(commit, note(2, "Other", "all is well")).search("9fceb02")[0].note == commit
+
+
+def test_a_page_of_unknown_words_costs_no_more_than_a_question() -> None:
+    known = note(1, "Garden", "roses and a hedge")
+    unknown = " ".join(map("".join, product("bdfgk", "aeiou", "lmnpr", "aeiou", "stvz")))
+    reader = index_of(known)._in_sight.search().reader
+
+    assert len(reader.understand(f"{unknown} hedge").slots) == 64
+    assert reader.understand(f"{unknown} hedge").slots[0].word == "hedge"

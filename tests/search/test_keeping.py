@@ -199,7 +199,6 @@ def test_a_few_new_notes_are_not_worth_keeping(monkeypatch: pytest.MonkeyPatch) 
         {"scope": "shared"},
         {"type": "style"},
         {"created_at": "2020-01-01T00:00:00.000Z"},
-        {"hidden": True},
         {"confidence": 0.5},
         {"stability": "temporary"},
         {"links": (NoteLink("note-n-00000009", "r", ""),)},

@@ -36,7 +36,7 @@ def asked_terms(notes: list[MemoryNote], query: str) -> dict[str, float]:
     """Terms and weights of the question, read in the light of the same notes."""
     collection = Collection()
     collection.take({one.id: one for one in notes})
-    reader = Search(collection, include_hidden=False).reader
+    reader = Search(collection).reader
     named = list(collection.vocabulary.terms)
     weights: dict[str, float] = {}
     for slot in reader.understand(query).slots:

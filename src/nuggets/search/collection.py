@@ -150,9 +150,7 @@ def _reads_alike(a: MemoryNote, b: MemoryNote) -> bool:
 
 def _ranks_alike(a: MemoryNote, b: MemoryNote) -> bool:
     """Of notes that read alike: whether nothing else that a ranking looks at differs."""
-    return (a.links, a.hidden, a.confidence, a.stability) == (
-        b.links,
-        b.hidden,
+    return (a.links, a.project) == (b.links, b.project) and (a.confidence, a.stability) == (
         b.confidence,
         b.stability,
     )

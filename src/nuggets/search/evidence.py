@@ -58,8 +58,8 @@ class Evidence:
                 weights.append(weight)
                 pulls.append(weight * pull)
         found = postings.of(terms)
-        if not landscape.all_visible:
-            found = found.only(landscape.visible.take(found.slots))
+        if not landscape.all_there:
+            found = found.only(landscape.there.take(found.slots))
         self._found = found
         self._pulls = np.array(pulls, np.float32)
         self._words = np.array(words, np.intp)

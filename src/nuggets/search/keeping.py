@@ -39,7 +39,6 @@ def fingerprint(note: "MemoryNote") -> int:
             note.scope,
             note.type,
             note.created_at,
-            note.hidden,
             note.confidence,
             note.stability,
             [link.to for link in note.links],

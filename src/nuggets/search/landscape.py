@@ -23,21 +23,20 @@ ANSWERED = 2.0  # a note that asks passes its words on to the one that answers
 
 
 class Landscape:
-    """The notes that may be seen, with the norms that scores are measured by."""
+    """The notes that are there, with the norms that scores are measured by."""
 
-    def __init__(self, table: "NoteTable", include_hidden: bool) -> None:
+    def __init__(self, table: "NoteTable") -> None:
         import numpy as np
 
         alive = table.alive.all
         self.table = table
-        visible = alive if include_hidden else alive & ~table.hidden.all
-        self.all_visible = bool(visible.all())
-        self.visible = np.append(visible, False)  # the last place, here and below, is NOBODY
+        self.all_there = bool(alive.all())
+        self.there = np.append(alive, False)  # the last place, here and below, is NOBODY
         self.notes = len(table.rows)
         self.norms = _norms(table.lengths.all, self.notes, LENGTH_SMOOTHING)
         self.linked = bool(table.degrees.all.any())
-        # How much passes through each of a note's links, nothing through hidden notes.
-        self.reach = self.visible.astype(np.float32)
+        # How much passes through each of a note's links.
+        self.reach = self.there.astype(np.float32)
         if self.linked:
             self.reach[:-1] *= np.sqrt(USUAL_LINKS / np.maximum(USUAL_LINKS, table.degrees.all))
         self.lending = self.reach.copy()

@@ -1,6 +1,7 @@
 """A question, understood: which terms it asks for, which titles and which days it names."""
 
 from functools import cache
+from itertools import islice
 from math import hypot, log
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -30,6 +31,8 @@ CORRECTED = 0.8
 META = 0.6  # the word names a scope, type or subject
 
 SHORTEST_ROOT = 4  # letters
+SHORTEST_HASH = 7  # digits that people write of a commit
+HEXADECIMAL = frozenset("0123456789abcdef")
 ROOT_SHARE = 0.5  # of the longer word's letters
 FEW_NOTES, FEW_OF_ALL = 10, 0.01  # what many notes say themselves needs no relatives
 MOST_RELATIVES = 2  # of a word that is known
@@ -42,6 +45,14 @@ DATE_WORD = 0.1  # the day itself is compared, not how it was written
 
 LONGEST_TITLE = 6  # words of a title recognised inside a question
 SHARED_TITLE = 3  # notes with one title: a person, a place, a matter
+
+
+class Asked(NamedTuple):
+    """One word of a question."""
+
+    word: str
+    term: str
+    whole: bool  # an identifier that is asked in parts too
 
 
 class Alternative(NamedTuple):
@@ -99,13 +110,10 @@ class Reader:
     def understand(self, text: str) -> Query:
         """Read the question."""
         named = tuple(periods(text, self._years))
-        asked = _asked(text)
+        asked = self._telling(_asked(text))
         self._answer_all([(word, term) for word, term, _ in asked if word not in self._answers])
         slots = [self._slot(*one, bool(named)) for one in asked]
         slots = [slot for slot in slots if slot.mass > 0]
-        if len(slots) > MOST_SLOTS:
-            slots.sort(key=lambda slot: (not slot.alternatives, -slot.mass, slot.term))
-            slots = slots[:MOST_SLOTS]
         mass = sum(slot.mass for slot in slots)
         return Query(
             tuple(slots),
@@ -115,6 +123,15 @@ class Reader:
             ASKS_WHEN.search(text) is not None,
             named,
         )
+
+    def _telling(self, asked: list[Asked]) -> list[Asked]:
+        """The words that matter most: the rarest that are known, then those that nobody knows."""
+        if len(asked) <= MOST_SLOTS:
+            return asked
+        numbers = (self._vocabulary.in_use(one.term) for one in asked)
+        counts = [0 if number is None else self._vocabulary.count(number) for number in numbers]
+        order = sorted(range(len(asked)), key=lambda place: (not counts[place], counts[place]))
+        return [asked[place] for place in order[:MOST_SLOTS]]
 
     def _slot(self, word: str, term: str, whole: bool, dated: bool) -> Slot:
         if whole and self._vocabulary.in_use(term) is None:
@@ -180,9 +197,13 @@ class Reader:
     def _of_one_root(self, term: str, unknown: bool) -> "Iterator[Alternative]":
         """Terms that begin alike: shorter ones first, then the most frequent."""
         vocabulary = self._vocabulary
+        most = MOST_RELATIVES_OF_UNKNOWN if unknown else MOST_RELATIVES
+        if unknown and len(term) >= SHORTEST_HASH and HEXADECIMAL.issuperset(term):
+            for name in islice(vocabulary.beginning(term), most):
+                yield Alternative(vocabulary.terms[name], ROOT_OF_UNKNOWN, "root", name)
+            return
         if len(term) < SHORTEST_ROOT or not term.isalpha():
             return
-        most = MOST_RELATIVES_OF_UNKNOWN if unknown else MOST_RELATIVES
         shortest = max(SHORTEST_ROOT, int(len(term) * ROOT_SHARE + 0.5))
         shorter = (term[:length] for length in range(len(term) - 1, shortest - 1, -1))
         chosen = [name for name in shorter if vocabulary.in_use(name) is not None]
@@ -240,11 +261,8 @@ def _length(slots: list[Slot]) -> float:
     return hypot(*weights.values()) or 1.0
 
 
-def _asked(text: str) -> list[tuple[str, str, bool]]:
-    """Distinct words, their terms, and whether it is an identifier that is asked in parts too.
-
-    Stop words only if there is nothing else.
-    """
+def _asked(text: str) -> list[Asked]:
+    """Distinct words; stop words only if there is nothing else."""
     found: dict[str, bool] = {}
     for token in dict.fromkeys(tokens(text)):
         words, whole = query_words(token)
@@ -255,7 +273,7 @@ def _asked(text: str) -> list[tuple[str, str, bool]]:
     terms: dict[str, str] = {}
     for word, term in zip(chosen, stems(chosen), strict=True):
         terms.setdefault(term, word)
-    return [(word, term, found[word]) for term, word in terms.items()]
+    return [Asked(word, term, found[word]) for term, word in terms.items()]
 
 
 _abbreviations = cache(abbreviations)

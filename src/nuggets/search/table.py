@@ -32,7 +32,6 @@ class NoteTable:
         self.notes: list[MemoryNote] = []
         self.rows: dict[str, int] = {}
         self.alive = Column("?")
-        self.hidden = Column("?")
         self.boosts = Column("f8")
         self.lengths = Column("i4")
         self.days = Column("i4")
@@ -55,7 +54,6 @@ class NoteTable:
         self.summed_up = (self.lengths, self.days, self.languages)  # 0 where nobody is alive
         self.columns = (
             self.alive,
-            self.hidden,
             self.boosts,
             self.lengths,
             self.days,
@@ -88,7 +86,6 @@ class NoteTable:
         self.asking.all[start:] = asking
         informed = np.minimum(reading.lengths * AN_INFORMATIVE_WORD, INFORMATIVE)
         self.priors.all[start:] = informed + ASKING * asking
-        self.hidden.all[start:] = [note.hidden for note in notes]
         self.boosts.all[start:] = [boost(note) for note in notes]
         self.days.all[start:] = [ordinal(note.created_at[:10]) for note in notes]
         self.rows.update((note.id, row) for row, note in enumerate(notes, start))
@@ -128,7 +125,6 @@ class NoteTable:
     def set_facts(self, row: int, note: "MemoryNote") -> None:
         """What may change without the words changing."""
         self.notes[row] = note
-        self.hidden.all[row] = note.hidden
         self.boosts.all[row] = boost(note)
 
     def remove(self, rows: "Sequence[int]") -> None:
