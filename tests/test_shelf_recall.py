@@ -192,6 +192,16 @@ def test_nothing_anywhere_is_a_miss_without_notes(shelf: NuggetShelf) -> None:
     assert list(notes) == []
 
 
+@pytest.mark.parametrize("query", ["what is love", "moon phase", "recipe for bread"])
+def test_what_merely_resembles_is_no_answer(shelf: NuggetShelf, query: str) -> None:
+    shelf.create_note("n", "Stripe", "the live key, read from the mood board")
+
+    result, notes = shelf.recall_or_search(query, session="s1")
+
+    assert not result.found
+    assert list(notes) == []
+
+
 # --- capacity -----------------------------------------------------------------------------------
 
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from nuggets.audit import Finding
     from nuggets.nugget import Nugget
+    from nuggets.picture import Picture
     from nuggets.promotion import Promotion
     from nuggets.stores.base import Store
     from nuggets.stores.findings import Finding as Defect
@@ -210,11 +211,20 @@ class NuggetShelf:
     def recall_or_search(
         self, query: str, nugget: str | None = None, session: str | None = "", limit: int = 5
     ) -> tuple[RecallResult, Sequence[SearchNotesResult]]:
-        """Recall first; when no fact answers, what the graph has on it."""
+        """Recall first; when no fact answers, what the graph has on it.
+
+        Of that only notes with a word of the query: whoever asks for a fact by its key is better
+        off with nothing than with what resembles it.
+        """
         result = self.recall(query, nugget, session)
         if result.found:
             return result, ()
-        return result, self.search_notes(query, limit, session=session, nugget=nugget)
+        with self._rhythm.reading() as there:
+            asked = _narrowed(NO_FILTERS, {"nugget": nugget}, there.state)
+            found = there.search.search(query, limit, asked, self.project)
+            explain = there.search.explain
+            told = [one for one in found if explain(query, one.note.id).says_a_word]
+            return result, self._shown(there, told, session)
 
     def forget(self, nugget: str, key: str) -> bool:
         """Take a fact and its note away; False if there was none.
@@ -345,10 +355,16 @@ class NuggetShelf:
         query = _asked(query)
         with self._rhythm.reading() as there:
             asked = _narrowed(filters, wanted, there.state)
-            shown = there.search.search(query, limit, asked, self.project)
-            self._touch([result.note.id for result in shown], session)
-            notes = there.state.notes
-            return [SearchNotesResult(notes[note.id], *scores) for note, *scores in shown]
+            found = there.search.search(query, limit, asked, self.project)
+            return self._shown(there, found, session)
+
+    def _shown(
+        self, there: "Picture", found: Sequence[SearchNotesResult], session: str | None
+    ) -> Sequence[SearchNotesResult]:
+        """The results, with their notes as they are once they have been shown."""
+        self._touch([result.note.id for result in found], session)
+        notes = there.state.notes
+        return [SearchNotesResult(notes[note.id], *scores) for note, *scores in found]
 
     def explain(self, query: str, note_id: str, include_hidden: bool = False) -> Any:
         """What made a note's score for a query, asked with or without what is archived."""

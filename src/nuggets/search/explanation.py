@@ -17,12 +17,16 @@ if TYPE_CHECKING:
     from nuggets.search.results import Search
 
 
+SHORTEST_LIKENESS = 5  # letters: among shorter words everything resembles something
+
+
 class WordExplanation(NamedTuple):
     """What one word of the question found in the note."""
 
     word: str
     matched: tuple[str, ...]  # terms, such as "auth" or "tokne → token (corrected)"
-    itself: bool  # whether it stands there, or its abbreviation, and not only something like it
+    itself: bool  # whether it stands there, or its abbreviation
+    alike: bool  # whether something stands there that it may well have been meant to be
     fields: tuple[str, ...]  # of the note: title, content, tag; "linked" for its neighbours
     weight: float  # share of the question, all words together 1
     share: float  # how much of that the note answers
@@ -43,6 +47,11 @@ class Explanation(NamedTuple):
     vector: float
     boost: float
     relevance: float
+
+    @property
+    def says_a_word(self) -> bool:
+        """Whether the note itself has any word of the question, and not just a neighbour's."""
+        return any(word.itself or word.alike for word in self.words)
 
 
 def explain(search: "Search", collection: "Collection", text: str, row: int) -> Explanation:
@@ -104,7 +113,8 @@ def _word(
         fields["linked"] = None
     matched = tuple(_described(slot, one) for one in having)
     itself = any(one.how in ("", "related") for one in having)
-    return WordExplanation(slot.word, matched, itself, tuple(fields), weight, share)
+    alike = len(slot.word) >= SHORTEST_LIKENESS and any(one.how != "meta" for one in having)
+    return WordExplanation(slot.word, matched, itself, alike, tuple(fields), weight, share)
 
 
 def _fallback(one: "Alternative", here: dict[str, list[str]]) -> list[str]:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SHORTEST = 4  # letters; in shorter words one edit leads anywhere
+ANY_LETTER_FROM = 6  # letters; of shorter words the first one must be right: "bread", "read"
 TWO_EDITS_FROM = 8  # letters; long words survive two edits and stay recognisable
 CANDIDATES = 3  # corrections tried together; the ranking sees which one makes sense
 _LETTERS = 61  # bits for letters: a prime, so other scripts spread as well
@@ -77,8 +78,9 @@ class Spelling:
         near = np.flatnonzero(np.abs(self._lengths.all - len(word)) <= edits)
         unlike = np.bitwise_count(self._signatures.all[near] ^ signatures([word])[0])
         # Hardly anybody mistypes the first letter and another one as well.
-        allowed = np.where(self._firsts.all[near] == ord(word[0]), edits, 1)
-        chosen = (unlike <= 2 * allowed) & (counts[near] > 0)
+        same_first = self._firsts.all[near] == ord(word[0])
+        allowed = np.where(same_first, edits, int(len(word) >= ANY_LETTER_FROM))
+        chosen = (unlike <= 2 * allowed) & (allowed > 0) & (counts[near] > 0)
         ranked = []
         for place, limit in zip(near[chosen].tolist(), allowed[chosen].tolist(), strict=True):
             name = names[place]
