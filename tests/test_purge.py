@@ -232,3 +232,14 @@ def test_a_file_that_waits_to_be_noted_does_not_come_back(directory: Path) -> No
     hook("stop", sent, shelf_directory)
 
     assert files_with(shelf_directory, "launch-code") == []
+
+
+def test_a_purge_of_an_empty_note_leaves_what_was_set_aside_alone(directory: Path) -> None:
+    with NuggetShelf(directory) as shelf:
+        empty = shelf.create_note("learn", "Empty", "")
+    aside = directory / "other.nugget.json.damaged-1"
+    aside.write_text('{"half": ""')
+    with NuggetShelf(directory) as shelf:
+        shelf.purge(empty.id)
+
+    assert aside.exists()

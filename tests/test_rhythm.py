@@ -1,5 +1,6 @@
 """Who waits for whom: a writer that cannot get in holds up no reader."""
 
+import shutil
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from nuggets import NuggetShelf
+from nuggets.errors import Conflict
 from nuggets.stores.in_memory import InMemoryStore
 
 
@@ -115,3 +117,45 @@ def test_no_recall_is_lost_between_the_writing_of_a_batch_and_its_end() -> None:
         writer.join(20)
 
     assert [f.hits for f in shelf.facts("project") if f.title != "count"] == [60] * 10
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_the_first_read_and_the_first_write_do_not_wait_for_each_other(
+    tmp_path: Path, attempt: int
+) -> None:
+    with NuggetShelf(tmp_path, project="") as before:
+        before.remember("project", "port", "80")
+    shutil.rmtree(tmp_path / "journal")  # only the documented files, not taken in yet
+    shelf = NuggetShelf(tmp_path, project="")
+    together = threading.Barrier(2)
+    answers: list[str | None] = []
+
+    def read() -> None:
+        together.wait(5)
+        answers.append(shelf.recall("port").answer)
+
+    def write() -> None:
+        together.wait(5)
+        shelf.remember("project", "host", "localhost")
+
+    threads = [threading.Thread(target=one, daemon=True) for one in (read, write)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(5)  # a lock is waited for twice as long
+
+    assert not any(thread.is_alive() for thread in threads)
+    assert answers == ["80"]
+
+
+def test_what_was_gathered_stays_in_sight_when_it_cannot_be_saved(tmp_path: Path) -> None:
+    other = NuggetShelf(tmp_path, project="")
+    note = other.create_note("n", "Plan", "first")
+    gathering = NuggetShelf(tmp_path, project="", auto_save=False)
+    gathering.edit_note(note.id, content="ours", expected=note.updated_at)
+    gathering.remember("n", "port", "80")
+    other.edit_note(note.id, content="theirs")
+    with pytest.raises(Conflict):
+        gathering.save_all()
+
+    assert gathering.recall("port").answer == "80"

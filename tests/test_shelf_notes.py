@@ -108,6 +108,29 @@ def test_a_soft_delete_hides_and_a_restore_brings_back(shelf: NuggetShelf) -> No
     assert len(shelf.search_notes("jwt")) == 1
 
 
+def test_of_equal_titles_the_archived_one_is_restored(shelf: NuggetShelf) -> None:
+    old = shelf.create_note("n", "Old plan", "first")
+    shelf.delete_note(old.id)
+    new = shelf.create_note("n", "Old plan", "second")
+
+    assert shelf.restore_note("Old plan").id == old.id
+    with pytest.raises(InvalidInput, match="is not archived"):
+        shelf.restore_note(new.id)
+
+
+def test_a_title_is_known_however_its_blanks_are_written(shelf: NuggetShelf) -> None:
+    note = shelf.create_note("n", "Spaces   in\ntitle", "x")
+
+    assert shelf.get_note("spaces in title").id == note.id
+
+
+def test_a_merge_can_be_seen_before_it_is_made(shelf: NuggetShelf) -> None:
+    target, source = shelf.create_note("n", "A", "one"), shelf.create_note("n", "B", "two")
+
+    assert shelf.merge_notes(target.id, source.id, dry_run=True).content == "one\ntwo"
+    assert shelf.get_note(target.id).content == "one"
+
+
 def test_a_hard_delete_removes_links_to_the_note_in_every_nugget(shelf: NuggetShelf) -> None:
     gone = shelf.create_note("a", "gone", "c")
     rest = [shelf.create_note(nugget, "rest", "c") for nugget in ("a", "b", "c")]

@@ -10,6 +10,7 @@ from nuggets.graph.links import asymmetries
 from nuggets.graph.metadata import scope_and_rest
 from nuggets.records import MemoryNote
 from nuggets.reflection import Policy, reflect
+from nuggets.reflection.tidying import is_stale, oldest_kept
 from nuggets.text import folded
 from nuggets.times import iso, parsed
 
@@ -35,11 +36,8 @@ class Finding(NamedTuple):
     detail: str
 
 
-def audited(
-    notes: Mapping[str, MemoryNote], now: str, policy: Policy | None = None
-) -> list[Finding]:
-    """All findings, the gravest kinds first."""
-    policy = policy or Policy()
+def audited(notes: Mapping[str, MemoryNote], now: str, policy: Policy) -> list[Finding]:
+    """All findings, the gravest kinds first; the policy is that of the next clean-up."""
     visible = [note for note in notes.values() if not note.hidden]
     return [
         *_secrets(visible),
@@ -96,9 +94,9 @@ def _duplicates(notes: Iterable[MemoryNote]) -> Iterator[Finding]:
 
 
 def _stale(notes: Iterable[MemoryNote], now: str, policy: Policy) -> Iterator[Finding]:
-    limit = iso(parsed(now) - timedelta(days=policy.temporary_days))
+    limit = oldest_kept(now, policy)
     for note in notes:
-        if note.stability == "temporary" and max(note.last_accessed_at, note.updated_at) < limit:
+        if is_stale(note, limit):
             detail = f"{note.title!r} is temporary and was last used {note.last_accessed_at[:10]}"
             yield Finding("stale temporary", (note.id,), detail)
 

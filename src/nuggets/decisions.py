@@ -126,7 +126,7 @@ class Decisions:
         tags: Iterable[str] | None,
         hidden: bool | None,
     ) -> tuple[Changes, MemoryNote]:
-        note = self._named(name, nugget)
+        note = self._named(name, nugget, archived=hidden is False)
         if expected is not None and note.updated_at != times.normal(expected):
             raise Conflict(
                 f"{note.id} was changed at {note.updated_at}, after you read it; "
@@ -151,7 +151,9 @@ class Decisions:
         return self._replacing(note, after), after
 
     def restore_note(self, name: str, nugget: str | None) -> tuple[Changes, MemoryNote]:
-        note = self._named(name, nugget)
+        note = self._named(name, nugget, archived=True)
+        if not note.hidden:
+            raise InvalidInput(f"{note.title!r:.80} ({note.id}) is not archived")
         after = notes.restored(note, self._now)
         return self._replacing(note, after), after
 
@@ -185,8 +187,10 @@ class Decisions:
         made = _checked_config(nugget, config)
         return made, (made,)
 
-    def _named(self, name: str, nugget: str | None) -> MemoryNote:
-        return naming.resolve(self._state.notes, name, nugget, project=self._project)
+    def _named(self, name: str, nugget: str | None, archived: bool = False) -> MemoryNote:
+        return naming.resolve(
+            self._state.notes, name, nugget, project=self._project, archived=archived
+        )
 
     def _notes_of(self, nugget: str) -> Iterator[MemoryNote]:
         return (n for n in self._state.notes.values() if n.nugget_name == nugget)

@@ -6,10 +6,10 @@ the shelf's matter.
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from nuggets.errors import StaleWrite
+from nuggets.errors import NuggetsError, StaleWrite
 from nuggets.picture import Picture
 from nuggets.records import Changes, Touch
 from nuggets.state import State, merged
@@ -38,6 +38,7 @@ class Rhythm:
         self.picture = self._new_picture()
         self.lock = threading.RLock()  # around the picture; nobody waits for a store inside it
         self._writing = threading.RLock()  # one writer of this process at a time
+        self._has_read = False
         self._draw = draw
         self._drawn: list[str] = []  # digits of the step that is being decided
         self._steps: list[Step] | None = None if auto_save else []
@@ -61,6 +62,7 @@ class Rhythm:
             return changes, result
 
         with self._writing:
+            self._drawn = []
             if self._steps is None:
                 with self.alone():
                     changes, result = decided()
@@ -69,7 +71,6 @@ class Rhythm:
                     return result
             with self.lock:
                 self.catch_up()
-                self._drawn = []
                 changes, result = decided()
                 if changes != Changes():
                     self._gather(Step(decided, tuple(self._drawn), changes))
@@ -77,8 +78,11 @@ class Rhythm:
 
     @contextmanager
     def reading(self) -> Iterator[Picture]:
-        """What is there now; it stays so inside. Whoever reads never waits for a store."""
-        with self.lock:
+        """What is there now; it stays so inside. Whoever reads never waits for a store.
+
+        But for the first time: that may have to write what it finds, and takes its turn.
+        """
+        with nullcontext() if self._has_read else self._writing, self.lock:
             self.catch_up()
             yield self.picture
 
@@ -103,6 +107,7 @@ class Rhythm:
         except StaleWrite:  # too far behind for a difference
             self.picture = self._new_picture()
             changes, revision = self.store.read(since=0)
+        self._has_read = True
         self.picture.apply(changes)
         if revision != self.picture.revision:
             self.picture.revision = revision
@@ -163,6 +168,8 @@ class Rhythm:
                     self.write(changes)
                 except BaseException:
                     self._steps = steps  # nothing is lost: correct what is wrong and save again
+                    with suppress(NuggetsError):
+                        self.forget_picture()  # and nothing out of sight
                     raise
 
     def close(self) -> None:

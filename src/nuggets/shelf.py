@@ -13,7 +13,7 @@ from nuggets import times
 from nuggets.decisions import Decisions
 from nuggets.errors import InvalidInput
 from nuggets.graph import naming
-from nuggets.graph.limits import check_most, storable
+from nuggets.graph.limits import check_count, check_most, storable
 from nuggets.graph.metadata import stated
 from nuggets.project import current_project
 from nuggets.records import (
@@ -322,9 +322,18 @@ class NuggetShelf:
         return self._update("remove_link", lambda d: d.remove_link(a, b, reason, nugget))
 
     def merge_notes(
-        self, target: str, source: str, reason: str = "", nugget: str | None = None
+        self,
+        target: str,
+        source: str,
+        reason: str = "",
+        nugget: str | None = None,
+        *,
+        dry_run: bool = False,
     ) -> MemoryNote:
         """Unite two notes in the target; the source is archived with a link to it."""
+        if dry_run:
+            with self._rhythm.reading():
+                return self._decisions().merge_notes(target, source, reason, nugget)[1]
         return self._update("merge_notes", lambda d: d.merge_notes(target, source, reason, nugget))
 
     def list_notes(
@@ -350,8 +359,7 @@ class NuggetShelf:
 
         Too weak is no result. Notes shown in a session that has not seen them before gain a hit.
         """
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            raise InvalidInput(f"limit is how many results to give, at least 1; not {limit!r}")
+        check_count(limit, "how many results to give")
         query = _asked(query)
         with self._rhythm.reading() as there:
             asked = _narrowed(filters, wanted, there.state)
@@ -371,7 +379,7 @@ class NuggetShelf:
         with self._rhythm.reading() as there:
             return there.search.explain(query, note_id, include_hidden)
 
-    def is_foreign(self, note: MemoryNote) -> bool:
+    def is_foreign(self, note: MemoryNote | RecallResult) -> bool:
         """Does it belong to another project than the current one?"""
         return note.project not in ("", self.project)
 

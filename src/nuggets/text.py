@@ -48,6 +48,12 @@ def folded(text: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text.strip()).casefold())
 
 
+def normal_tag(tag: str) -> str:
+    """The written form of one tag; "" when it says nothing."""
+    lower = unicodedata.normalize("NFC", tag).lower()
+    return unicodedata.normalize("NFC", "-".join(lower.split()))
+
+
 def plain(word: str) -> str:
     """Case folded and without accents: ``Café`` and ``cafe`` become one."""
     if word.isascii():

@@ -8,8 +8,9 @@ from datetime import date, datetime
 
 from nuggets import clock, codec, history, memory_file, reflection
 from nuggets.audit import Finding, audited
-from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreCorrupt, StoreError
+from nuggets.errors import NotFound, NuggetsError, StoreCorrupt, StoreError
 from nuggets.graph import links, naming
+from nuggets.graph.limits import check_count
 from nuggets.promotion import Promotion, Written, merged_text
 from nuggets.records import Changes, Commit, DailyRun, MemoryNote, ReflectionResult
 from nuggets.rhythm import Decision, Rhythm
@@ -48,10 +49,8 @@ class Upkeep:
 
     def history(self, note: str | None, limit: int) -> Sequence[Commit]:
         """What was done, newest first: everything, or what changed one note."""
-        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-            raise InvalidInput(f"limit is how many entries to show, at least 1; not {limit!r}")
-        with self._rhythm.lock:
-            self._rhythm.catch_up()
+        check_count(limit, "how many entries to show")
+        with self._rhythm.reading():
             if note is None:
                 shown = self._last_changes(limit)
             else:
@@ -166,8 +165,8 @@ class Upkeep:
         return run
 
     def last_run(self) -> DailyRun | None:
-        with self._rhythm.lock:
-            record = self._rhythm.catch_up().marks.get(RUN_MARK)
+        with self._rhythm.reading() as there:
+            record = there.state.marks.get(RUN_MARK)
             return codec.daily_from_json(record) if record else None
 
     def next_run(self, now: datetime) -> datetime:
@@ -177,16 +176,17 @@ class Upkeep:
     def _planned(
         self, nugget: str | None, limit: int | None
     ) -> tuple[dict[str, MemoryNote], Changes, ReflectionResult]:
-        most = self._settings["reflection_max_notes"] if limit is None else limit
-        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise InvalidInput(f"limit is how many notes to inspect, at least 1; not {most!r}")
-        seen = self._notes()
-        policy = reflection.Policy(max_notes=most)
+        policy, seen = self._policy(limit), self._notes()
         return (seen, *reflection.reflect(seen, self._now(), policy, nugget))
 
+    def _policy(self, limit: int | None) -> reflection.Policy:
+        most = self._settings["reflection_max_notes"] if limit is None else limit
+        check_count(most, "how many notes to inspect")
+        return reflection.Policy(max_notes=most)
+
     def _notes(self) -> dict[str, MemoryNote]:
-        with self._rhythm.lock:
-            return dict(self._rhythm.catch_up().notes)
+        with self._rhythm.reading() as there:
+            return dict(there.state.notes)
 
     def _last_run_date(self) -> date | None:
         run = self.last_run()
@@ -209,8 +209,7 @@ class Upkeep:
             return done.text, done
 
         if dry_run:
-            with rhythm.lock:
-                rhythm.catch_up()
+            with rhythm.reading():
                 return merge(memory_file.read(path))[1]
         with rhythm.alone():
             done = memory_file.rewrite(path, merge)
@@ -257,7 +256,7 @@ class Upkeep:
     # --- health -----------------------------------------------------------------------------
 
     def audit(self) -> Sequence[Finding]:
-        return audited(self._notes(), self._now())
+        return audited(self._notes(), self._now(), self._policy(None))
 
     def checkup(self, adopt: Adopt, fix: bool) -> Sequence[Defect]:
         """What is not in order with the files and the links; `fix` mends what can be."""

@@ -19,7 +19,7 @@ NOTE = sample(title="server port", nugget="Café", tags=["Two words"])
         ({"type": "note"}, {"type": "fact"}),
         ({"kind": "note"}, {"kind": "fact"}),
         ({"nugget": "CAFE\u0301"}, {"nugget": "Caf"}),
-        ({"tag": "two WORDS"}, {"tag": "two"}),
+        ({"tag": "two-words"}, {"tag": "two"}),
         ({"tag": "scope:shared", "kind": "note"}, {"tag": "scope:shared", "kind": "fact"}),
     ],
 )
@@ -43,4 +43,15 @@ def test_a_misspelt_filter_is_refused(field: str) -> None:
 
     assert checked_filters(NoteFilterOptions()) == NoteFilterOptions()
     with pytest.raises(InvalidInput, match=f"{field} must be one of"):
+        checked_filters(NoteFilterOptions(**wrong))
+
+
+def test_a_tag_is_asked_for_however_it_is_written() -> None:
+    assert checked_filters(NoteFilterOptions(tag="Two  WORDS")).tag == "two-words"
+    assert checked_filters(NoteFilterOptions(tag="cafe\u0301")).tag == "café"
+
+
+@pytest.mark.parametrize("wrong", [{"include_hidden": "no"}, {"tag": 7}])
+def test_a_filter_of_the_wrong_kind_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInput, match=next(iter(wrong))):
         checked_filters(NoteFilterOptions(**wrong))

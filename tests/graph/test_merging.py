@@ -179,3 +179,31 @@ def test_a_note_may_go_into_a_fact() -> None:
     target, source = sample(1, kind="fact", content="a"), sample(2, content="b")
 
     assert merge(target, source)[target.id].content == "a\nb"
+
+
+@pytest.mark.parametrize(
+    ("target", "source", "united"),
+    [
+        ("Run fly deploy after the CI is green.", "run fly deploy, after CI is green", "target"),
+        ("- Ask Ada first", "Ask Ada first!", "target"),
+        ("Ada asks Ben", "Ben asks Ada", "both"),
+        ("a = b", "a == b", "both"),
+        ("never on Fridays", "on Fridays", "both"),
+    ],
+)
+def test_a_sentence_that_is_said_already_is_not_said_again(
+    target: str, source: str, united: str
+) -> None:
+    assert contents(target, source) == (target if united == "target" else f"{target}\n{source}")
+
+
+def test_a_merge_keeps_to_the_limits_of_a_note() -> None:
+    one = sample(1, tags=[f"one-{n}" for n in range(60)])
+    other = sample(2, tags=[f"two-{n}" for n in range(60)])
+
+    assert len(merge(one, other)[one.id].tags) == 64 + 3
+
+    many = tuple(NoteLink(f"note-{n}", "near", NOW) for n in range(600))
+    more = tuple(NoteLink(f"note-{n}", "near", NOW) for n in range(600, 1200))
+    with pytest.raises(InvalidInput, match="at most 1000 links"):
+        merge(one._replace(links=many), other._replace(links=more))

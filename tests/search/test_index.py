@@ -122,7 +122,7 @@ def test_hidden_notes_are_found_only_when_asked_for() -> None:
     [
         (NoteFilterOptions(scope="project"), "A"),
         (NoteFilterOptions(type="preference"), "B"),
-        (NoteFilterOptions(tag="Red Tag"), "C"),
+        (NoteFilterOptions(tag="red-tag"), "C"),
         (NoteFilterOptions(kind="fact"), "D"),
         (NoteFilterOptions(subject="assistant:self"), "E"),
         (NoteFilterOptions(nugget="OTHER"), "F"),

@@ -5,13 +5,14 @@ from typing import Any
 
 from nuggets.errors import InvalidInput
 from nuggets.graph.limits import check_choice
-from nuggets.graph.metadata import normal_tag
 from nuggets.records import KINDS, SCOPES, TYPES, MemoryNote, NoteFilterOptions
-from nuggets.text import folded
+from nuggets.text import folded, normal_tag
 
 
 def narrowed(filters: NoteFilterOptions, wanted: Mapping[str, Any]) -> NoteFilterOptions:
-    """The filters with those given by name, checked."""
+    """The filters with those given by name, checked and in written form."""
+    if not isinstance(filters, NoteFilterOptions):
+        raise InvalidInput(f"filters are NoteFilterOptions, or given by name; not {filters!r:.80}")
     unknown = wanted.keys() - set(NoteFilterOptions._fields)
     if unknown:
         raise InvalidInput(
@@ -22,7 +23,7 @@ def narrowed(filters: NoteFilterOptions, wanted: Mapping[str, Any]) -> NoteFilte
 
 
 def checked_filters(filters: NoteFilterOptions) -> NoteFilterOptions:
-    """The same; a misspelt word is refused, for it would just find nothing."""
+    """The same, a tag as it is written; a misspelt word is refused, for it would find nothing."""
     check_choice("scope", filters.scope, SCOPES)
     check_choice("type", filters.type, TYPES)
     check_choice("kind", filters.kind, KINDS)
@@ -30,7 +31,9 @@ def checked_filters(filters: NoteFilterOptions) -> NoteFilterOptions:
         value = getattr(filters, name)
         if value is not None and not isinstance(value, str):
             raise InvalidInput(f"{name} is a text, not {value!r}")
-    return filters
+    if not isinstance(filters.include_hidden, bool):
+        raise InvalidInput(f"include_hidden is True or False, not {filters.include_hidden!r}")
+    return filters if filters.tag is None else filters._replace(tag=normal_tag(filters.tag))
 
 
 def matches(note: MemoryNote, filters: NoteFilterOptions) -> bool:
@@ -42,5 +45,5 @@ def matches(note: MemoryNote, filters: NoteFilterOptions) -> bool:
         and filters.type in (None, note.type)
         and filters.kind in (None, note.kind)
         and (filters.nugget is None or folded(filters.nugget) == folded(note.nugget_name))
-        and (filters.tag is None or normal_tag(filters.tag) in note.tags)
+        and (filters.tag is None or filters.tag in note.tags)
     )

@@ -60,8 +60,8 @@ def checked_content(content: str) -> str:
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """The tags as they came, none of them too long."""
-    if isinstance(tags, str):
-        raise InvalidInput("tags must be a list of texts, not one text")
+    if isinstance(tags, str) or not isinstance(tags, Iterable):
+        raise InvalidInput(f"tags must be a list of texts, not {tags!r:.80}")
     given = tuple(storable(tag, "a tag") for tag in tags)
     for tag in given:
         check_most(len(tag.strip()), TAG_CHARACTERS, "a tag", "characters")
@@ -83,6 +83,12 @@ def check_config(values: Mapping[str, Any]) -> None:
         if not fits or not least <= value <= most:
             kind = "whole number" if whole else "number"
             raise InvalidInput(f"{field} is a {kind} from {least} to {most}; not {value!r:.80}")
+
+
+def check_count(limit: object, what: str) -> None:
+    """Refuse what is no number of things, `what` saying of which."""
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        raise InvalidInput(f"limit is {what}, at least 1; not {limit!r}")
 
 
 def check_most(count: int, most: int, what: str, unit: str) -> None:

@@ -6,7 +6,6 @@ its content can make it a preference or a reflection, never move it to another s
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -26,7 +25,7 @@ from nuggets.records import (
     NoteKind,
     NoteMetadata,
 )
-from nuggets.text import folded
+from nuggets.text import folded, normal_tag
 
 SUBJECTS: Mapping[MemoryScope, str] = {
     "self": "assistant:self",
@@ -133,12 +132,6 @@ def scope_and_rest(key: str) -> tuple[MemoryScope | None, str]:
 
 
 @lru_cache(maxsize=4096)  # few tags, of many notes
-def normal_tag(tag: str) -> str:
-    """The written form of one tag; "" when it says nothing."""
-    lower = unicodedata.normalize("NFC", tag).lower()
-    return unicodedata.normalize("NFC", "-".join(lower.split()))
-
-
 def system_tags(nugget: str, scope: MemoryScope, type: MemoryType) -> tuple[str, ...]:
     """The tags that every note carries."""
     return (normal_tag(nugget), f"scope:{scope}", f"type:{type}")

@@ -27,11 +27,13 @@ def resolve(
     nugget: str | None = None,
     *,
     project: str | None = None,
+    archived: bool = False,
 ) -> MemoryNote:
     """The note of this id, else of this title, else whose id begins so (or ends: all 8 digits).
 
-    An id counts in every nugget, other names in the one given. Of equal names one in sight wins,
-    then as in recall: one of the `project` that asks before everybody's, and that before others'.
+    An id counts in every nugget, other names in the one given. Of equal names one in sight wins
+    (or one that is not: `archived`), then as in recall: one of the `project` that asks before
+    everybody's, and that before others'.
     """
     wanted = folded(storable(name, "the name of a note"))
     if not wanted:
@@ -41,10 +43,12 @@ def resolve(
         return exact
     home = None if nugget is None else folded(nugget)
     near = [n for n in notes.values() if home is None or folded(n.nugget_name) == home]
-    found = [note for note in near if folded(note.title) == wanted] or [
-        note for note in near if _abbreviates(wanted, folded(note.id))
-    ]
-    chosen = [note for note in found if not note.hidden] or found
+    found = (
+        [note for note in near if folded(note.title) == wanted]
+        or [note for note in near if folded(note.title).split() == wanted.split()]
+        or [note for note in near if _abbreviates(wanted, folded(note.id))]
+    )
+    chosen = [note for note in found if note.hidden == archived] or found
     if not chosen:
         where = "" if nugget is None else f" in nugget {nugget!r}"
         raise NotFound(

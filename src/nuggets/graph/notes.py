@@ -5,6 +5,7 @@ from collections.abc import Callable, Container, Iterable, Mapping
 
 from nuggets.errors import InvalidInput
 from nuggets.graph.limits import (
+    LINKS,
     TAGS,
     check_most,
     checked_content,
@@ -25,10 +26,11 @@ from nuggets.graph.metadata import (
 )
 from nuggets.records import GraphNoteMetaInput, MemoryNote, NoteKind, NoteLink, NoteMetadata
 from nuggets.state import SESSIONS_KEPT
-from nuggets.text import folded
+from nuggets.text import folded, tokens
 from nuggets.times import normal
 
 NOTHING_GIVEN = GraphNoteMetaInput()
+_PROSE = re.compile(r"[\w\s.,;:!'’\"()]*")  # in code, in paths and in sums every sign counts
 
 
 def normal_content(text: str) -> str:
@@ -166,6 +168,7 @@ def merged(
     reason = checked_reason(reason, "merged")
     bond = NoteLink("", reason, now)
     links = redirected((*target.links, *source.links), source.id, target.id, target.id)
+    check_most(len(links) + 1, LINKS, f"{target.id} with the links of {source.id}", "links")
     both = (target.id, source.id)
     third_ones = dict.fromkeys(link.to for link in source.links if link.to not in both)
     return (
@@ -181,11 +184,11 @@ def merged(
 def _united(target: MemoryNote, source: MemoryNote, now: str) -> MemoryNote:
     """The target with the words and the sessions of both, links aside."""
     content = checked_content(_united_lines(target.content, source.content))
-    tags = _following(
-        (*target.tags, *own_tags(source.tags, source.nugget_name)),
-        target.nugget_name,
-        target.metadata,
+    own = (
+        *own_tags(target.tags, target.nugget_name),
+        *own_tags(source.tags, source.nugget_name),
     )
+    tags = _following(tuple(dict.fromkeys(own))[:TAGS], target.nugget_name, target.metadata)
     changed = (content, tags) != (target.content, target.tags)
     earlier, later = sorted((source, target), key=lambda note: note.last_accessed_at)
     common = set(earlier.hit_sessions) & set(later.hit_sessions)
@@ -202,15 +205,25 @@ def _united(target: MemoryNote, source: MemoryNote, now: str) -> MemoryNote:
 
 
 def _united_lines(target: str, source: str) -> str:
-    known = {passage.strip() for passage in _passages(target)}
+    known = {_told(passage) for passage in _passages(target)}
     added = []
     for passage in _passages(source):
-        bare = passage.strip()
-        if not bare or bare not in known:
+        told = _told(passage)
+        if not told or told not in known:
             added.append(passage)
-            known.add(bare)
+            known.add(told)
     more = "\n".join(added).strip("\n")
     return normal_content(f"{target}\n{more}") if more else target
+
+
+def _told(passage: str) -> str:
+    """What tells it from others: of prose its words in order, articles and full stops aside."""
+    bare = passage.strip()
+    prose = bare.lstrip("-*• ")
+    if not _PROSE.fullmatch(prose):
+        return bare
+    words = [word for word in tokens(prose.lower()) if word not in ("a", "an", "the")]
+    return " ".join(words) or bare
 
 
 def _passages(content: str) -> list[str]:

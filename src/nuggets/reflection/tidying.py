@@ -36,6 +36,12 @@ def oldest_kept(now: str, policy: Policy) -> str:
     return iso(parsed(now) - timedelta(days=policy.temporary_days))
 
 
+def is_stale(note: MemoryNote, cutoff: str) -> bool:
+    """Whether it was not meant to last, and nobody used or changed it since."""
+    used = max(note.last_accessed_at, note.updated_at)
+    return note.stability == "temporary" and used < cutoff
+
+
 def archive(draft: Draft, ids: list[str], policy: Policy) -> None:
     """Out of sight, not gone."""
     cutoff = oldest_kept(draft.now, policy)
@@ -84,7 +90,7 @@ def why_worthless(note: MemoryNote, cutoff: str) -> str:
         return "almost empty and never recalled"
     if not recalled and _PASSING.match(scope_and_rest(note.title)[1]):
         return "temporary by its title and never recalled"
-    if note.stability == "temporary" and max(note.last_accessed_at, note.updated_at) < cutoff:
+    if is_stale(note, cutoff):
         return "temporary and not used for days"
     return ""
 

@@ -134,7 +134,7 @@ def _named(filters: NoteFilterOptions) -> list[tuple[str, str]]:
         "type": filters.type,
         "kind": filters.kind,
         "nugget": None if filters.nugget is None else folded(filters.nugget),
-        "tag": None if filters.tag is None else "-".join(filters.tag.lower().split()),
+        "tag": filters.tag,
     }
     return [(name, value) for name, value in given.items() if value is not None]
 

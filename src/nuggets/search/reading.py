@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nuggets.search.languages import ENGLISH, LANGUAGES, LEAST_EVIDENCE
 from nuggets.search.postings import IMPACT_UNIT, TF_UNIT, Run, firsts, packed, run_of
 from nuggets.search.vocabulary import STOP, TIME, Vocabulary
-from nuggets.text import folded, plain, tokens, without_contraction
+from nuggets.text import folded, normal_tag, plain, tokens, without_contraction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -38,11 +38,7 @@ class Reading(NamedTuple):
 
 
 _folded_name = lru_cache(maxsize=64)(folded)
-
-
-@lru_cache(maxsize=64)
-def _nugget_tag(nugget: str) -> str:
-    return "-".join(folded(nugget).split())
+_nugget_tag = lru_cache(maxsize=64)(normal_tag)
 
 
 def own_tags(note: "MemoryNote") -> list[str]:
