@@ -24,33 +24,36 @@ def place(url: str, *parts: str) -> str:
     """A path in the hooks' corner of a shelf; "" if it has no directory."""
     try:
         known = directory_of(url)
-    except SettingsError:  # said where the shelf is opened
+    except (SettingsError, OSError):  # said where the shelf is opened
         return ""
     return os.path.join(known, "hooks", *parts) if known else ""
 
 
 def append(path: str, text: str) -> None:
-    """One line more, for its owner only."""
-    if not path:
-        return
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-    try:
-        descriptor = os.open(path, flags, 0o600)
-    except FileNotFoundError:
+    """One line more, for its owner only; none if it cannot be written."""
+    with suppress(OSError):
         _make(os.path.dirname(path))
-        descriptor = os.open(path, flags, 0o600)
-    try:
-        os.write(descriptor, text.encode(errors="replace"))
-    finally:
-        os.close(descriptor)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, text.encode(errors="replace"))
+        finally:
+            os.close(descriptor)
 
 
 def _make(folder: str) -> None:
     """The folder and all that is missing above it, for its owner only."""
-    if folder and not os.path.isdir(folder):  # "": where we are, above a relative path
+    if folder and not os.path.isdir(folder):  # "": above a bare name, or no path at all
         _make(os.path.dirname(folder))
         with suppress(FileExistsError):
             os.mkdir(folder, 0o700)
+
+
+def size(path: str) -> int:
+    """In bytes; 0 for what is not there."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
 
 
 def log_problem(directory: str, what: str, problem: BaseException) -> None:
@@ -63,10 +66,10 @@ def log(directory: str, text: str) -> None:
     from nuggets import times
 
     path = place(directory, "log")
-    with suppress(OSError):
-        if path and os.path.exists(path) and os.path.getsize(path) > LOG_BYTES:
+    if size(path) > LOG_BYTES:
+        with suppress(OSError):
             os.replace(path, f"{path}.1")
-        append(path, f"{times.now()} {text}\n")
+    append(path, f"{times.now()} {text}\n")
 
 
 def _where(problem: BaseException) -> str:
@@ -85,9 +88,8 @@ def count_miss(directory: str, event: str) -> None:
     from nuggets import times
 
     path = place(directory, "missed")
-    with suppress(OSError):
-        if not (path and os.path.exists(path) and os.path.getsize(path) > MISSES_BYTES):
-            append(path, f"{times.now()} {event[:40]}\n")
+    if size(path) <= MISSES_BYTES:
+        append(path, f"{times.now()} {event[:40]}\n")
 
 
 def missed_deadlines(directory: str) -> int:
@@ -101,9 +103,9 @@ def missed_deadlines(directory: str) -> int:
 
 def note_session(directory: str, host_process: int, session: str) -> None:
     """Which conversation a host's process is in, so that its MCP server counts it as the same."""
-    path = place(directory, "hosts", str(host_process))
-    if not path or not session or noted_session(directory, host_process) == session:
+    if not session or noted_session(directory, host_process) == session:
         return
+    path = place(directory, "hosts", str(host_process))
     with suppress(OSError):
         with suppress(FileNotFoundError):
             os.unlink(path)
@@ -119,7 +121,7 @@ def noted_session(directory: str, host_process: int) -> str:
         if time.time() - os.stat(path).st_mtime > SESSION_SECONDS:
             return ""
         with open(path, encoding="utf-8") as file:
-            return file.read(200)
+            return file.read()
     except (OSError, ValueError):
         return ""
 

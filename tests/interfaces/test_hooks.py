@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 
 from agent_doors import PATIENT, hook, injected, repository
-from nuggets.shelf import NuggetShelf
+from nuggets.interfaces.hooks.context import MEMORY_BYTES, MEMORY_LINES
+from nuggets.interfaces.hooks.folding import fold
+from nuggets.interfaces.hooks.inbox import LONGEST_PATH
+from nuggets.promotion import Budget
+from nuggets.records import MemoryNote
+from nuggets.shelf import SESSION_CHARACTERS, NuggetShelf
 from nuggets.traces import missed_deadlines, noted_session
 
 
@@ -75,6 +80,10 @@ def test_a_host_that_loads_the_memory_file_is_not_told_twice(
     assert "JWT" not in injected(loads)
     assert "make release" in injected(loads)
     assert "JWT" in injected(does_not)
+
+
+def test_hosts_load_as_much_of_the_memory_file_as_promotion_writes() -> None:
+    assert Budget() == (MEMORY_LINES, MEMORY_BYTES)
 
 
 def test_a_prompt_gets_what_memory_has_on_it_once_and_silence_otherwise(
@@ -276,7 +285,7 @@ def test_files_of_a_worktree_count_by_their_place_in_it(
 
 def test_at_most_200_files_are_kept_for_a_project(shelf_directory: Path, project: Path) -> None:
     def seen(numbers: range) -> None:
-        lines = [json.dumps([str(project), f"f{n}.py", False, "s"]) + "\n" for n in numbers]
+        lines = [json.dumps([str(project), f"f{n}.py", False]) + "\n" for n in numbers]
         inbox = shelf_directory / "hooks" / "inbox"
         inbox.parent.mkdir(parents=True, exist_ok=True)
         inbox.write_text("".join(lines))
@@ -296,15 +305,48 @@ def test_what_a_killed_hook_had_claimed_is_taken_in_later(
 ) -> None:
     claimed = shelf_directory / "hooks" / "inbox.12345"
     claimed.parent.mkdir(parents=True)
-    claimed.write_text(json.dumps([str(project), "a.py", True, "s"]) + "\nhalf a li")
+    claimed.write_text(json.dumps([str(project), "a.py", True]) + "\nhalf a li")
     os.utime(claimed, (1, 1))
-    (claimed.parent / "inbox").write_text(json.dumps([str(project), "b.py", True, "s"]) + "\n")
+    (claimed.parent / "inbox").write_text(json.dumps([str(project), "b.py", True]) + "\n")
 
     hook("stop", {"cwd": str(project)}, shelf_directory)
     titles = {note.title for note in shelf_of(shelf_directory, project).list_notes(nugget="files")}
 
     assert titles == {"file: a.py", "file: b.py"}
     assert [path.name for path in claimed.parent.glob("inbox*")] == []
+
+
+@pytest.mark.parametrize("idle", ["inbox", "inbox.12345"])
+def test_a_file_is_noted_once_though_another_hook_comes_while_it_is_taken_in(
+    idle: str, shelf_directory: Path, project: Path
+) -> None:
+    class Overtaken(NuggetShelf):
+        def create_note(self, *given: Any, **meta: Any) -> MemoryNote:
+            hook("pre-compact", {"cwd": str(project)}, shelf_directory)
+            return super().create_note(*given, **meta)
+
+    waiting = shelf_directory / "hooks" / idle
+    waiting.parent.mkdir(parents=True)
+    waiting.write_text(json.dumps([str(project), "a.py", True]) + "\n")
+    os.utime(waiting, (1, 1))
+
+    with Overtaken(shelf_directory) as shelf:
+        fold(shelf, str(shelf_directory))
+    notes = shelf_of(shelf_directory, project).list_notes(nugget="files")
+
+    assert [note.title for note in notes] == ["file: a.py"]
+    assert list(waiting.parent.glob("inbox*")) == []
+
+
+def test_a_path_is_kept_as_long_as_it_fits_a_title(shelf_directory: Path, project: Path) -> None:
+    fits = ("folder/" * LONGEST_PATH)[: LONGEST_PATH - 4] + "a.py"
+    for path in (fits, f"{fits}x"):
+        sent = {"cwd": str(project), "tool_name": "Edit", "tool_input": {"file_path": path}}
+        hook("post-tool", sent, shelf_directory)
+    hook("stop", {"cwd": str(project)}, shelf_directory)
+    notes = shelf_of(shelf_directory, project).list_notes(nugget="files")
+
+    assert [note.title for note in notes] == [f"file: {fits}"]
 
 
 def test_the_task_survives_a_compaction(shelf_directory: Path, project: Path) -> None:
@@ -384,6 +426,61 @@ def test_a_broken_shelf_is_logged_privately_and_fails_nobody(
     assert stat.S_IMODE(log.parent.stat().st_mode) == 0o700
 
 
+@pytest.mark.parametrize("in_the_way", ["hooks", "hooks/sessions", "hooks/hosts"])
+@pytest.mark.parametrize("event", ["session-start", "user-prompt"])
+def test_an_agent_is_told_though_no_diary_can_be_kept(
+    event: str, in_the_way: str, shelf_directory: Path, project: Path
+) -> None:
+    with shelf_of(shelf_directory, project) as shelf:
+        shelf.create_note("project", "Auth middleware", "JWT with RS256")
+    (shelf_directory / in_the_way).parent.mkdir(exist_ok=True)
+    (shelf_directory / in_the_way).touch()
+    sent = {"session_id": "s", "cwd": str(project), "prompt": "where is the auth middleware?"}
+
+    assert "JWT" in injected(hook(event, sent, shelf_directory))
+
+
+@pytest.mark.parametrize("event", ["session-start", "user-prompt"])
+def test_an_agent_is_told_though_the_disk_is_full(
+    event: str, shelf_directory: Path, project: Path
+) -> None:
+    with shelf_of(shelf_directory, project) as shelf:
+        shelf.create_note("project", "Auth middleware", "JWT with RS256")
+    touched = {"cwd": str(project), "tool_name": "Edit", "tool_input": {"file_path": "a.py"}}
+    hook("post-tool", touched, shelf_directory)
+    sent = {"session_id": "s", "cwd": str(project), "prompt": "where is the auth middleware?"}
+
+    # no file may grow, which is what a full disk comes to
+    full = 'ulimit -f 0; exec "$0" -m nuggets.interfaces.hooks "$1"'
+    done = subprocess.run(
+        ["sh", "-c", full, sys.executable, event],
+        input=json.dumps(sent).encode(),
+        capture_output=True,
+        env={**os.environ, **PATIENT, "NUGGETS_DIR": str(shelf_directory)},
+        timeout=30,
+        check=False,
+    )
+
+    assert "JWT" in injected(done)
+
+
+def test_a_long_name_of_a_conversation_is_cut_to_what_a_shelf_takes(
+    shelf_directory: Path, project: Path
+) -> None:
+    with shelf_of(shelf_directory, project) as shelf:
+        note = shelf.create_note("project", "Auth middleware", "JWT with RS256")
+    name = "s" * 1000
+    sent = {"session_id": name, "cwd": str(project), "prompt": "where is the auth middleware?"}
+
+    text = injected(hook("user-prompt", sent, shelf_directory))
+    known = noted_session(str(shelf_directory), os.getpid())
+    again = shelf_of(shelf_directory, project).get_note(note.id, session=known)
+
+    assert "JWT" in text
+    assert known == name[:SESSION_CHARACTERS]
+    assert again.hits == 1
+
+
 def test_a_host_that_never_closes_its_pipe_waits_one_second_and_the_miss_is_counted(
     shelf_directory: Path,
 ) -> None:
@@ -452,3 +549,31 @@ def test_the_command_itself_answers_hooks(shelf_directory: Path, project: Path) 
     assert done.returncode == 0
     assert "JWT" in answer["additional_context"]
     assert answer["continue"] is True
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--dir={}", "hook", "user-prompt", "--host=cursor"),
+        ("hook", "user-prompt", "--host", "cursor", "--dir={}"),
+        ("hook", "--host=cursor", "--dir", "{}", "user-prompt"),
+    ],
+)
+def test_options_are_understood_however_they_are_written(
+    words: tuple[str, ...], tmp_path: Path, shelf_directory: Path, project: Path
+) -> None:
+    sent = {"cwd": str(project), "prompt": "Always use pnpm here. Which deploy command?"}
+    with shelf_of(shelf_directory, project) as shelf:
+        shelf.remember("project", "deploy command", "make zebra")
+    inherited = {name: value for name, value in os.environ.items() if name != "NUGGETS_DIR"}
+    done = subprocess.run(
+        [sys.executable, "-m", "nuggets", *(word.format(shelf_directory) for word in words)],
+        input=json.dumps(sent).encode(),
+        capture_output=True,
+        env={**inherited, **PATIENT, "HOME": str(tmp_path / "home")},
+        check=False,
+    )
+
+    assert "make zebra" in json.loads(done.stdout)["additional_context"]
+    assert shelf_of(shelf_directory, project).has("prefs")
+    assert not (tmp_path / "home").exists()

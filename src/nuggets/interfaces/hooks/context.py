@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from nuggets import times
 from nuggets.errors import NuggetsError
-from nuggets.interfaces.fencing import TAG, age, inert, one_line, without_fenced
-from nuggets.interfaces.hooks.evidence import Evidence, evidence
+from nuggets.interfaces.fencing import TAG, age, inert, one_line
+from nuggets.interfaces.hooks.certainty import Certainty, certainty_of
 from nuggets.records import PROMOTE_THRESHOLD, MemoryNote
 from nuggets.text import folded, words
 
@@ -23,7 +23,9 @@ SEARCHED = 20  # results, of other projects too
 JUDGED = 8  # of them word by word, which takes a millisecond each
 PROMPT_LINE = 300
 PROMPT_CHARACTERS = 2000  # of a prompt that are searched: what it is about stands at its start
-MEMORY_LINES, MEMORY_BYTES = 200, 25_000  # what hosts load of MEMORY.md
+# What hosts load of MEMORY.md: `promotion.Budget`, which a test compares. Importing it would take
+# every start of a session some five milliseconds.
+MEMORY_LINES, MEMORY_BYTES = 200, 25_000
 LEAST_RELEVANCE = 0.40  # below, words meet by chance in a long prompt; see tests/prompt_samples.py
 RELATIVE = 0.75  # of the best: a second-rate note is noise beside a good one
 
@@ -80,16 +82,16 @@ def _loaded_already(shelf: "NuggetShelf") -> str:
 def on_prompt(
     shelf: "NuggetShelf", prompt: str, shown: frozenset[str], session: str
 ) -> tuple[str, list[str]]:
-    """What memory has on a prompt that this session was not shown yet; "" if nothing fits.
+    """What memory has on a person's words that this session was not shown yet; "" if nothing fits.
 
     Of what fits only the best counts as recalled, and only if the prompt plainly asks for it, also
     if the agent has it in its context already: what we chose to show is no sign that it is wanted.
     """
-    query = without_fenced(prompt)[:PROMPT_CHARACTERS].strip()
+    query = prompt[:PROMPT_CHARACTERS].strip()
     if len(query) < 3 or query.startswith("/") or not any(map(str.isalnum, query)):
         return "", []
     fitting = _fitting_prompt(shelf, query)
-    if fitting and fitting[0][1] is Evidence.STRONG:
+    if fitting and fitting[0][1] is Certainty.STRONG:
         shelf.get_note(fitting[0][0].id, session=session)
     notes = [note for note, _ in fitting if note.id not in shown]
     now = times.now()
@@ -97,16 +99,16 @@ def on_prompt(
     return _block("From memory, on this prompt", lines), [note.id for note in notes]
 
 
-def _fitting_prompt(shelf: "NuggetShelf", query: str) -> list[tuple[MemoryNote, Evidence]]:
+def _fitting_prompt(shelf: "NuggetShelf", query: str) -> list[tuple[MemoryNote, Certainty]]:
     """The notes that a prompt is about, best first, and how surely it is."""
     found = shelf.search_notes(query, SEARCHED, session=None)
     ours = [result for result in found if not shelf.is_foreign(result.note)]
     least = max((LEAST_RELEVANCE, *(RELATIVE * result.relevance for result in ours[:1])))
-    fitting: list[tuple[MemoryNote, Evidence]] = []
+    fitting: list[tuple[MemoryNote, Certainty]] = []
     for note in [result.note for result in ours if result.relevance >= least][:JUDGED]:
-        surely = evidence(query, note.title, shelf.explain(query, note.id).words)
-        if surely:
-            fitting.append((note, surely))
+        certainty = certainty_of(query, note.title, shelf.explain(query, note.id).words)
+        if certainty:
+            fitting.append((note, certainty))
     return fitting[:PROMPT_LINES]
 
 

@@ -2,11 +2,11 @@
 
 import json
 import os
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nuggets import times
+from nuggets.interfaces.hooks.inbox import LONGEST_PATH
 from nuggets.project import checkout_root, current_project
 from nuggets.records import MemoryNote
 from nuggets.traces import place
@@ -17,49 +17,50 @@ if TYPE_CHECKING:
 NUGGET = "files"
 TAG = "seen-file"
 KEPT = 200  # per project: what was touched lately, not a listing of the repository
-LONGEST_PATH = 480  # characters: a title may have 512, and says what it names
-LEFT_SECONDS = 60  # a claimed inbox this old was left by a process that died
+LEFT_SECONDS = 60  # no hook lasts longer: a claimed inbox this old was left by one that died
 
 
-def fold(shelf: "NuggetShelf", directory: str) -> int:
-    """Turn what waits into temporary notes, each of its own project; how many were new."""
+def fold(shelf: "NuggetShelf", directory: str) -> None:
+    """Turn what waits into temporary notes, each of its own project."""
     seen: dict[str, dict[str, bool]] = {}
-    claims = list(_claimed(directory))
+    claims = _claimed(directory)
     for claim in claims:
         for line in _lines(claim):
             project, relative, edited = _sighting(line, shelf.settings["project"])
             if relative:
                 files = seen.setdefault(project, {})
                 files[relative] = files.pop(relative, False) or edited
-    count = 0
     with shelf.batch():
         for project, files in seen.items():
-            count += _stored(shelf, project, dict(list(files.items())[-KEPT:]))
+            _store(shelf, project, dict(list(files.items())[-KEPT:]))
     for claim in claims:  # those of a write that failed stay, and are folded the next time
         with suppress(OSError):
             os.unlink(claim)
-    return count
 
 
-def _claimed(directory: str) -> Iterator[str]:
-    """Take the inbox for ourselves, and what a process left that died on the way."""
-    import time
+def _claimed(directory: str) -> list[str]:
+    """Take the inbox for ourselves, and what a process left that died on the way.
 
+    Whoever renames a file has it, and nobody else. It is touched before: a rename keeps its time,
+    by which an inbox that was idle for long would at once look left behind.
+    """
     inbox = place(directory, "inbox")
-    if not inbox:
-        return
-    folder = os.path.dirname(inbox)
-    ours = f"{inbox}.{os.getpid()}"
-    with suppress(OSError):
-        os.rename(inbox, ours)
-        yield ours
+    folder, claims = os.path.dirname(inbox), []
     with suppress(OSError):
         for name in os.listdir(folder):
-            path = os.path.join(folder, name)
-            if name.startswith("inbox.") and path != ours:
-                with suppress(OSError):
-                    if time.time() - os.stat(path).st_mtime > LEFT_SECONDS:
-                        yield path
+            path, ours = os.path.join(folder, name), f"{inbox}.{os.urandom(4).hex()}"
+            with suppress(OSError):  # another was faster
+                if path == inbox or (name.startswith("inbox.") and _is_left(path)):
+                    os.utime(path)
+                    os.rename(path, ours)
+                    claims.append(ours)
+    return claims
+
+
+def _is_left(path: str) -> bool:
+    import time
+
+    return time.time() - os.stat(path).st_mtime > LEFT_SECONDS
 
 
 def _lines(path: str) -> list[str]:
@@ -73,11 +74,11 @@ def _lines(path: str) -> list[str]:
 def _sighting(line: str, told: str) -> tuple[str, str, bool]:
     """Project, path inside of it, and whether the file was changed; no path: not to be kept."""
     try:
-        directory, path, edited, _ = json.loads(line)
+        directory, path, edited = json.loads(line)
         project = told or current_project(directory)
         whole = os.path.realpath(os.path.join(directory, path))
         relative = os.path.relpath(whole, checkout_root(directory))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OSError):
         return "", "", False
     outside = relative.startswith((os.pardir, ".git" + os.sep)) or relative == os.curdir
     if outside or not project or not _is_namable(relative):
@@ -90,11 +91,10 @@ def _is_namable(path: str) -> bool:
     return path.isprintable() and len(path) <= LONGEST_PATH
 
 
-def _stored(shelf: "NuggetShelf", project: str, seen: dict[str, bool]) -> int:
+def _store(shelf: "NuggetShelf", project: str, seen: dict[str, bool]) -> None:
     from nuggets.secrets import found as secrets_in
 
     known = {note.title: note for note in _of_project(shelf, project)}
-    new = 0
     for relative, edited in seen.items():
         title = f"file: {relative}"
         what = f"{relative} was {'edited' if edited else 'read'} on {times.now()[:10]}"
@@ -112,11 +112,9 @@ def _stored(shelf: "NuggetShelf", project: str, seen: dict[str, bool]) -> int:
                 stability="temporary",
                 project=project,
             )
-            new += 1
     oldest = sorted(known.values(), key=lambda note: note.updated_at)
     for note in oldest[: max(0, len(known) + len(seen) - KEPT)]:
         shelf.delete_note(note.id, hard=True)
-    return new
 
 
 def _of_project(shelf: "NuggetShelf", project: str) -> list[MemoryNote]:

@@ -7,27 +7,21 @@ import json
 import os
 
 from nuggets.interfaces.hooks.payload import Event, files_of
-from nuggets.traces import append, place
+from nuggets.traces import append, place, size
 
-LONGEST_PATH = 500  # characters; longer ones are generated, and nobody asks for them
+LONGEST_PATH = 500  # characters: with "file: " before it, it is a title, which may have 512
 INBOX_BYTES = 1024 * 1024  # nobody took them in for long; more would say nothing
 
 
 def leave(directory: str, event: Event) -> None:
     """Append what a tool call touched; no memory is read."""
     lines = "".join(
-        json.dumps([event.directory, path, edited, event.session]) + "\n"
+        json.dumps([event.directory, path, edited]) + "\n"
         for path, edited in files_of(event)
-        if len(path) < LONGEST_PATH
+        if len(path) <= LONGEST_PATH
     )
     path = place(directory, "inbox")
-    if not lines or not path:
-        return
-    try:
-        full = os.stat(path).st_size > INBOX_BYTES
-    except FileNotFoundError:
-        full = False
-    if not full:
+    if lines and size(path) <= INBOX_BYTES:
         append(path, lines)
 
 

@@ -21,6 +21,7 @@ HINTS = (  # no preference without one
     *("always", "never", "prefer", "remember", "forget", "now on", "here on", "future", "forward"),
     *("default", "don", "do not", "avoid", "stop", "use "),
 )
+PROMPT_CHARACTERS = 20_000  # that are looked at: what we showed may stand before a person's words
 TASK_PROMPTS = 3  # the last ones say what the task has become
 TASK_CHARACTERS = 600  # of each
 HOSTS_WITH_MEMORY_FILE = ("claude-code",)
@@ -33,6 +34,9 @@ def act(event: Event, directory: str, say: Callable[[str], None]) -> None:
         return
     if event.name == "stop" and not waiting(directory):
         return
+    from nuggets.shelf import SESSION_CHARACTERS
+
+    event = event._replace(session=event.session[:SESSION_CHARACTERS])  # more would be refused
     note_session(directory, os.getppid(), event.session)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with _opened(event, directory) as shelf:
@@ -41,9 +45,9 @@ def act(event: Event, directory: str, say: Callable[[str], None]) -> None:
         elif event.name == "user-prompt":
             say(_user_prompt(shelf, event, directory))
             _capture(shelf, event.prompt)
-        else:
-            if event.name == "pre-compact":
-                _pre_compact(shelf, event, directory)
+        elif event.name == "pre-compact":
+            _pre_compact(shelf, event, directory)
+        if event.name != "user-prompt":  # a person waits for that one to end
             fold(shelf, directory)
 
 
@@ -60,8 +64,6 @@ def _session_start(shelf: "NuggetShelf", event: Event, directory: str) -> str:
     if event.source in ("compact", "clear"):  # what was shown is gone from the context
         append(_diary(directory, event), json.dumps({"forgotten": True}) + "\n")
     sweep(directory)
-    if waiting(directory):
-        fold(shelf, directory)
     text, ids = at_start(
         shelf,
         loads_memory_file=event.host in HOSTS_WITH_MEMORY_FILE,
@@ -74,7 +76,7 @@ def _session_start(shelf: "NuggetShelf", event: Event, directory: str) -> str:
 def _user_prompt(shelf: "NuggetShelf", event: Event, directory: str) -> str:
     from nuggets.secrets import redacted
 
-    own = without_fenced(event.prompt[:20_000]).strip()
+    own = without_fenced(event.prompt[:PROMPT_CHARACTERS]).strip()
     shown, _ = _diary_of(directory, event)
     text, ids = on_prompt(shelf, own, frozenset(shown), event.session)
     entry = {"prompt": redacted(one_line(own, TASK_CHARACTERS)), "shown": ids}

@@ -29,6 +29,7 @@ HOST_NAMES = {  # our event -> what the answer has to call it where the host did
     "session-start": "SessionStart",
     "user-prompt": "UserPromptSubmit",
 }
+FILES = 20  # of one tool call: a patch of more is a sweep, which says little about each
 _CONTEXT, _CONTEXT_END = "<hook_context>", "</hook_context>"
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "target_file", "path")
 _READERS = frozenset(("read", "readfile", "readmanyfiles", "view"))
@@ -61,7 +62,7 @@ def event_of(argument: str, host: str, sent: Mapping[str, Any]) -> Event:
         _known(argument) or _known(spelled),
         host,
         spelled,
-        _text(sent, "session_id", "conversation_id", "sessionID", "sessionId")[:200],
+        _text(sent, "session_id", "conversation_id", "sessionID", "sessionId"),
         _text(sent, "cwd", "directory") or _first_root(sent) or os.getcwd(),
         _own_words(_text(sent, "prompt", "user_prompt", "message")),
         _text(sent, "source", "trigger", "reason"),
@@ -79,7 +80,7 @@ def files_of(event: Event) -> list[tuple[str, bool]]:
     found = [path for path in named if isinstance(path, str) and path]
     if tool == "applypatch":
         found = _patched(event.tool_input)
-    return [(path, tool in _WRITERS) for path in found[:20]]
+    return [(path, tool in _WRITERS) for path in found[:FILES]]
 
 
 def _patched(tool_input: Mapping[str, Any]) -> list[str]:
@@ -91,7 +92,7 @@ def _patched(tool_input: Mapping[str, Any]) -> list[str]:
 
 
 def _known(spelled: str) -> str:
-    return spelled if spelled in EVENTS else _SPELLINGS.get(_letters(spelled), "")
+    return _SPELLINGS.get(_letters(spelled), "")
 
 
 def _letters(name: str) -> str:

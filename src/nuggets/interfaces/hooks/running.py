@@ -6,24 +6,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from nuggets.interfaces.hooks.payload import EVENTS, HOST_NAMES, Event, event_of
+from nuggets.interfaces.hooks.payload import HOST_NAMES, Event, event_of
 from nuggets.traces import count_miss, log_problem
 
 DEADLINE_SECONDS = 1.0
 DEADLINE_VARIABLE = "NUGGETS_HOOK_SECONDS"  # for a machine that is slower than most
-HELP = f"""\
-usage: nuggets hook EVENT [--host HOST] [--dir DIR]
-
-Called by an agent's host with its JSON on standard input; see `nuggets connect`.
-Events: {", ".join(EVENTS)}, and the hosts' own spellings of them."""
 
 
 def main(argv: Sequence[str]) -> int:
     """Always 0: a memory that fails must not fail the host."""
     words, options = _split(argv)
-    if "--help" in argv or "-h" in argv:
-        sys.stdout.write(HELP + "\n")
-        return 0
     directory = options.get("--dir") or os.environ.get("NUGGETS_DIR") or "~/.nuggets"
     name = words[0] if words else ""
     try:
@@ -80,8 +72,9 @@ def _split(argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     options: dict[str, str] = {}
     rest = iter(argv)
     for word in rest:
-        if word in ("--host", "--dir"):
-            options[word] = next(rest, "")
+        name, equals, value = word.partition("=")
+        if name in ("--host", "--dir"):
+            options[name] = value if equals else next(rest, "")
         elif not word.startswith("-"):
             words.append(word)
     return words, options

@@ -12,7 +12,6 @@ from nuggets.text import tokens
 # Parts of what a prompt is about, by weight:
 NAMES_IT = 0.35  # a single word must be so much of it, and stand in the title
 ASKS_FOR_IT = 0.6  # several words are so much of it, one in the title: nothing else is meant
-SHORTEST_TYPO = 5  # letters: among shorter words everything resembles something
 
 # Belongs to talking, or tells an agent what to do: not what a prompt is about.
 _IDLE = """
@@ -39,7 +38,7 @@ name names file files people person someone anyone everyone
 IDLE = frozenset(_IDLE.split())
 
 
-class Evidence(IntEnum):
+class Certainty(IntEnum):
     """How surely a prompt is about a note."""
 
     NONE = 0
@@ -47,19 +46,19 @@ class Evidence(IntEnum):
     STRONG = 2  # the person asks for it: counts as a recall
 
 
-def evidence(prompt: str, title: str, words: tuple[Any, ...]) -> Evidence:
-    """What speaks for a note; `words` is what each word of the prompt found in it, of `explain`."""
+def certainty_of(prompt: str, title: str, words: tuple[Any, ...]) -> Certainty:
+    """Of one note; `words` is what each word of the prompt found in it, of `explain`."""
     if _names(prompt, title, len(words)):
-        return Evidence.STRONG
+        return Certainty.STRONG
     telling = [word for word in words if _tells(word.word)]
     found = [word for word in telling if word.itself]
     titled = any("title" in word.fields for word in found)
     part = sum(word.weight for word in found) / (sum(word.weight for word in telling) or 1.0)
     if len(found) > 1:
-        return Evidence.STRONG if titled and part >= ASKS_FOR_IT else Evidence.FAIR
+        return Certainty.STRONG if titled and part >= ASKS_FOR_IT else Certainty.FAIR
     alone = len(words) == 1 or (titled and part >= NAMES_IT)
-    supported = any(_resembles(word) for word in telling if word not in found)
-    return Evidence.FAIR if found and (alone or supported) else Evidence.NONE
+    supported = any(word.alike for word in telling if word not in found)
+    return Certainty.FAIR if found and (alone or supported) else Certainty.NONE
 
 
 def _names(prompt: str, title: str, words: int) -> bool:
@@ -72,8 +71,3 @@ def _names(prompt: str, title: str, words: int) -> bool:
 
 def _tells(word: str) -> bool:
     return word not in IDLE and not word.isdigit() and len(word) > 1
-
-
-def _resembles(word: Any) -> bool:
-    """Does something like the word stand there? That supports, and proves nothing."""
-    return len(word.word) >= SHORTEST_TYPO and word.fields not in ((), ("metadata",), ("linked",))

@@ -1,0 +1,112 @@
+"""What agents leave beside a shelf may be lost, and never fails whoever leaves it."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nuggets import traces
+
+TRACES: list[Callable[[str], object]] = [
+    lambda shelf: traces.append(traces.place(shelf, "sessions", "s"), "a line\n"),
+    lambda shelf: traces.append(traces.place(shelf, "inbox"), "a line\n"),
+    lambda shelf: traces.size(traces.place(shelf, "inbox")),
+    lambda shelf: traces.log(shelf, "what happened"),
+    lambda shelf: traces.log_problem(shelf, "a hook", ValueError("why")),
+    lambda shelf: traces.count_miss(shelf, "stop"),
+    traces.missed_deadlines,
+    lambda shelf: traces.note_session(shelf, 7, "talk"),
+    lambda shelf: traces.noted_session(shelf, 7),
+    traces.sweep,
+]
+
+
+@pytest.mark.parametrize("leave", TRACES)
+def test_a_file_where_a_folder_should_be_fails_nobody(
+    leave: Callable[[str], object], tmp_path: Path
+) -> None:
+    (tmp_path / "hooks").write_text("in the way")
+
+    assert not leave(str(tmp_path))
+    assert (tmp_path / "hooks").read_text() == "in the way"
+
+
+@pytest.mark.parametrize("leave", TRACES)
+def test_a_folder_where_a_file_should_be_fails_nobody(
+    leave: Callable[[str], object], tmp_path: Path
+) -> None:
+    for name in ("log", "missed", "inbox", "hosts/7", "sessions/s"):
+        (tmp_path / "hooks" / name / "in the way").mkdir(parents=True)
+        os.utime(tmp_path / "hooks" / name, (1, 1))
+
+    leave(str(tmp_path))
+
+    assert (tmp_path / "hooks" / "hosts" / "7" / "in the way").exists()
+
+
+@pytest.mark.parametrize("leave", TRACES)
+def test_a_shelf_that_has_no_directory_keeps_no_traces(
+    leave: Callable[[str], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    for url in ("memory:", "postgres://elsewhere"):
+        assert not leave(url)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("leave", TRACES)
+def test_a_working_folder_that_was_taken_away_fails_nobody(
+    leave: Callable[[str], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+
+    assert not leave("beside")
+
+
+def test_a_log_that_has_grown_begins_anew_with_the_older_one_kept(tmp_path: Path) -> None:
+    traces.log(str(tmp_path), "x" * traces.LOG_BYTES)
+    traces.log(str(tmp_path), "the next")
+    traces.log(str(tmp_path), "and one more")
+    log = tmp_path / "hooks" / "log"
+
+    assert [line.split(" ", 1)[1] for line in log.read_text().splitlines()] == [
+        "the next",
+        "and one more",
+    ]
+    assert (tmp_path / "hooks" / "log.1").stat().st_size > traces.LOG_BYTES
+
+
+def test_misses_are_counted_up_to_a_size(tmp_path: Path) -> None:
+    missed = tmp_path / "hooks" / "missed"
+    traces.count_miss(str(tmp_path), "stop")
+    traces.count_miss(str(tmp_path), "stop")
+    counted = traces.missed_deadlines(str(tmp_path))
+    missed.write_text("a miss\n" * traces.MISSES_BYTES)
+    traces.count_miss(str(tmp_path), "stop")
+
+    assert counted == 2
+    assert traces.missed_deadlines(str(tmp_path)) == traces.MISSES_BYTES
+
+
+def test_what_ended_conversations_left_is_swept_away(tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        traces.append(traces.place(str(tmp_path), "sessions", name), "said\n")
+    os.utime(tmp_path / "hooks" / "sessions" / "old", (1, 1))
+
+    traces.sweep(str(tmp_path))
+
+    assert os.listdir(tmp_path / "hooks" / "sessions") == ["new"]
+
+
+def test_a_conversation_of_the_day_before_yesterday_is_not_this_one(tmp_path: Path) -> None:
+    traces.note_session(str(tmp_path), 7, "talk")
+    before = traces.noted_session(str(tmp_path), 7)
+    os.utime(tmp_path / "hooks" / "hosts" / "7", (1, 1))
+
+    assert before == "talk"
+    assert traces.noted_session(str(tmp_path), 7) == ""
