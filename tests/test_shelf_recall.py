@@ -256,3 +256,40 @@ def test_beyond_capacity_the_status_says_that_it_goes_on_exactly(shelf: NuggetSh
     assert "pages" in nugget.status().capacity_warning
     assert "exact" in nugget.status().capacity_warning
     assert answers == [f"value {number}" for number in range(70)]
+
+
+# --- what else may have been meant --------------------------------------------------------------
+
+
+def also(shelf: NuggetShelf, query: str, nugget: str | None = None) -> list[str]:
+    result = shelf.recall(query, nugget)
+    return [f"{note.nugget_name}: {note.title}" for note in map(shelf.get_note, result.also)]
+
+
+def test_other_keys_with_the_words_are_told(shelf: NuggetShelf) -> None:
+    for key in ("test cmd", "deploy cmd", "command line"):
+        shelf.remember("project", key, f"the {key}")
+
+    assert shelf.recall("cmd").key == "test cmd"
+    assert also(shelf, "cmd") == ["project: deploy cmd"]
+    assert also(shelf, "test cmd") == []
+
+
+def test_the_same_key_in_another_nugget_is_told(shelf: NuggetShelf) -> None:
+    shelf.remember("a", "port", "1")
+    shelf.remember("b", "port", "2")
+
+    assert also(shelf, "port") == ["b: port"]
+    assert also(shelf, "port", "b") == []
+
+
+def test_outside_all_projects_those_that_know_a_key_are_told(tmp_path: Path) -> None:
+    for project in ("shop", "blog"):
+        with NuggetShelf(tmp_path, project=project) as shelf:
+            shelf.remember("n", "project: test cmd", f"make {project}")
+    outside = NuggetShelf(tmp_path, project="")
+    inside = NuggetShelf(tmp_path, project="blog")
+
+    assert len(outside.recall("project: test cmd").also) == 1
+    assert inside.recall("project: test cmd").answer == "make blog"
+    assert inside.recall("project: test cmd").also == ()

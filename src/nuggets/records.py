@@ -239,6 +239,7 @@ class RecallResult(NamedTuple):
     ratio: float = 0.0  # in [0, 1]; 1 for an exact match
     note_id: str = ""
     project: str = ""  # that the fact belongs to; "": everywhere
+    also: tuple[str, ...] = ()  # ids of other facts that the query fits as well, a few of them
 
 
 class SearchNotesResult(NamedTuple):

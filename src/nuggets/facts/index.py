@@ -5,6 +5,7 @@ counted in. So an index that followed every change and one made afresh agree pag
 """
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from nuggets.facts.topic import Keys, Topic
@@ -14,6 +15,7 @@ from nuggets.text import folded
 if TYPE_CHECKING:
     from nuggets.facts.keys import Match
 
+ALSO_TOLD = 3  # other facts that a query may have meant
 BUILT_NUGGETS = 2  # whose vectors stay in memory, some 16 MB each
 
 
@@ -105,22 +107,29 @@ class FactIndex:
 
     def _resolve(self, query: str, topics: Sequence[Topic | Keys], project: str) -> "list[Match]":
         """The best match of each topic, all of the strictest kind that any topic has."""
-        from nuggets.facts.keys import Match, fuzzy, substring
+        from nuggets.facts.keys import fuzzy, substring
         from nuggets.facts.words import form
 
         plain = folded(query)
         same = [topic.exact[plain] for topic in topics if plain in topic.exact]
         if same:
-            return [Match("exact", 1.0, True, self._own(places, project)) for places in same]
+            return [self._exactly(places, project) for places in same]
         asked = form(query)
         found = [match for t in topics if (match := substring(asked, t.forms))]
         return found or [
             match for t in topics if (match := fuzzy(asked, t.forms, t.config.fuzzy_threshold))
         ]
 
-    def _own(self, places: Sequence[int], project: str) -> int:
+    def _exactly(self, places: Sequence[int], project: str) -> "Match":
         """Of facts with one key the project's own, else the oldest."""
-        return min(places, key=lambda place: self._homes[place].facts[place].project != project)
+        from nuggets.facts.keys import Match
+
+        def is_other(place: int) -> bool:
+            return self._homes[place].facts[place].project != project
+
+        own = min(places, key=is_other)
+        rivals = tuple(place for place in places if place != own) if is_other(own) else ()
+        return Match("exact", 1.0, True, own, rivals)
 
     def _best(self, matches: "list[Match]") -> RecallResult:
         """Of equally good matches the one decoded most surely, then the oldest."""
@@ -129,7 +138,15 @@ class FactIndex:
         top = max((match.strictness, match.ratio) for match in matches)
         tied = [match for match in matches if (match.strictness, match.ratio) == top]
         results = [self._decoded(match) for match in sorted(tied, key=lambda match: match.place)]
-        return max(results, key=lambda result: result.confidence)
+        best = max(results, key=lambda result: result.confidence)
+        return best._replace(also=self._also(matches, best))
+
+    def _also(self, matches: "list[Match]", best: RecallResult) -> tuple[str, ...]:
+        """What fits in the same way, in whole words: whoever asked may have meant it."""
+        alike = [match for match in matches if match.kind == best.match != "fuzzy" and match.whole]
+        places = dict.fromkeys(p for match in alike for p in (match.place, *match.rivals))
+        ids = (self._homes[place].facts[place].id for place in places)
+        return tuple(islice((one for one in ids if one != best.note_id), ALSO_TOLD))
 
     def _decoded(self, match: "Match") -> RecallResult:
         topic = self._homes[match.place]

@@ -6,6 +6,7 @@ when, word by word, it can be a misspelling: letters in common by chance are no 
 """
 
 from collections.abc import Iterable, Mapping
+from heapq import nsmallest
 from typing import NamedTuple
 
 from nuggets.facts.words import Form, dense, significant, trimmed, within
@@ -16,6 +17,7 @@ WORD_INSIDE = 5  # letters that name a word by its middle or end: (end)point
 LONG_WORD = 8  # letters: two slips in it are plausible
 SHORT_WORD = 4  # letters: below, a changed word is another word, unless all the rest is equal
 IMPLAUSIBLE = 1000  # edits
+RIVALS = 3  # told besides the best
 LETTERS_PER_EDIT = 6  # of a whole question: several slips need so much that is right
 
 
@@ -26,6 +28,7 @@ class Match(NamedTuple):
     ratio: float
     whole: bool  # in whole words
     place: int  # of the fact
+    rivals: tuple[int, ...] = ()  # places of others that fit about as well
 
     @property
     def strictness(self) -> tuple[int, bool]:
@@ -38,7 +41,7 @@ def substring(query: Form, keys: Mapping[int, Form]) -> Match | None:
     part = trimmed(asked)
     if len(part) < 2 and not dense(part):
         return None
-    best: tuple[bool, int, int, int] | None = None
+    found: list[tuple[bool, int, int, int]] = []
     for place, key in keys.items():
         text = key.spaced
         if key.scoped and text not in asked and part not in text:
@@ -47,14 +50,13 @@ def substring(query: Form, keys: Mapping[int, Form]) -> Match | None:
             whole = _part_of_key(part, text) if part in text else _part_of_question(text, asked)
             if whole is not None:
                 shared = min(len(part), len(text))
-                rank = (not whole, abs(len(text) - len(part)), place, shared)
-                best = rank if best is None else min(best, rank)
-    if best is None:
+                found.append((not whole, abs(len(text) - len(part)), place, shared))
+    if not found:
         return None
-    inside, _, place, shared = best
-    return Match(
-        "substring", 2 * shared / (len(keys[place].spaced) + len(asked)), not inside, place
-    )
+    (inside, _, place, shared), *others = nsmallest(1 + RIVALS, found)
+    rivals = tuple(other for _, _, other, _ in others) if not inside else ()
+    ratio = 2 * shared / (len(keys[place].spaced) + len(asked))
+    return Match("substring", ratio, not inside, place, rivals)
 
 
 def _part_of_key(part: str, key: str) -> bool | None:
