@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from nuggets.errors import Conflict, NotFound
 from nuggets.records import Changes, Commit, MemoryNote
-from nuggets.state import SESSIONS_KEPT, State, touched
+from nuggets.state import SESSIONS_KEPT, State, touched, with_recalls_of
 from nuggets.text import folded
 
 UNDO = "undo"  # the action of a commit that takes another back is this and its revision
@@ -100,16 +100,7 @@ def concerns(commit: Commit, note_id: str) -> bool:
 def _same(note: MemoryNote | None, other: MemoryNote | None) -> bool:
     if note is None or other is None:
         return note is other
-    return _with_recalls_of(note, other) == other
-
-
-def _with_recalls_of(note: MemoryNote, other: MemoryNote) -> MemoryNote:
-    return note._replace(
-        hits=other.hits,
-        hit_sessions=other.hit_sessions,
-        last_hit_session=other.last_hit_session,
-        last_accessed_at=other.last_accessed_at,
-    )
+    return with_recalls_of(note, other) == other
 
 
 def _with_recalls_since(

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from nuggets.picture import Picture
     from nuggets.promotion import Promotion
     from nuggets.stores.base import Store
-    from nuggets.stores.findings import Finding as Defect
+    from nuggets.stores.findings import Defect
     from nuggets.upkeep import Upkeep
 
 NO_FILTERS = NoteFilterOptions()

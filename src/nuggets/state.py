@@ -84,6 +84,16 @@ def touched(note: MemoryNote, touch: Touch) -> MemoryNote:
     )
 
 
+def with_recalls_of(note: MemoryNote, other: MemoryNote) -> MemoryNote:
+    """The note as if it had been shown when the other one was."""
+    return note._replace(
+        hits=other.hits,
+        hit_sessions=other.hit_sessions,
+        last_hit_session=other.last_hit_session,
+        last_accessed_at=other.last_accessed_at,
+    )
+
+
 def merged(many: Iterable[Changes]) -> Changes:
     """Several changes as one, later ones winning; touches go where their notes are."""
     after = State()

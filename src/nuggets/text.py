@@ -151,3 +151,28 @@ def words(text: str) -> list[str]:
         if piece
     ]
     return [word for word in found if word not in STOP_WORDS] or found
+
+
+def edits_between(a: str, b: str, limit: int) -> int:
+    """Edits between two words, swapped neighbours counting once; above `limit`: limit + 1.
+
+    Limits are 1 or 2, so trying every edit at the first difference beats filling a table.
+    """
+    if abs(len(a) - len(b)) > limit:
+        return limit + 1
+    same = 0
+    for letter, other in zip(a, b, strict=False):
+        if letter != other:
+            break
+        same += 1
+    a, b = a[same:], b[same:]
+    if not a or not b or not limit:
+        return min(max(len(a), len(b)), limit + 1)
+    fewest = min(
+        edits_between(a[1:], b[1:], limit - 1),
+        edits_between(a[1:], b, limit - 1),
+        edits_between(a, b[1:], limit - 1),
+    )
+    if a[:2] == b[1::-1]:
+        fewest = min(fewest, edits_between(a[2:], b[2:], limit - 1))
+    return 1 + fewest

@@ -17,8 +17,7 @@ from nuggets.rhythm import Decision, Rhythm
 from nuggets.settings import Settings
 from nuggets.stores.adoption import Adopt
 from nuggets.stores.checkup import examine, repair
-from nuggets.stores.findings import Finding as Defect
-from nuggets.stores.json_files import JsonFileStore
+from nuggets.stores.findings import Defect
 from nuggets.traces import drop_diaries
 
 RUN_MARK = "last_run"
@@ -83,7 +82,7 @@ class Upkeep:
         rhythm = self._rhythm
         with rhythm.alone():
             rhythm.save()
-            if isinstance(rhythm.store, JsonFileStore) and rhythm.store.warnings:
+            if rhythm.store.warnings:
                 unread = rhythm.store.warnings[0]
                 raise StoreCorrupt(f"Nothing is erased while it may still stand here: {unread}")
             note_id = self._id_of(name, nugget)
@@ -97,11 +96,10 @@ class Upkeep:
             places += rhythm.store.erase([note_id])
             rhythm.forget_picture()
             _, problems = self._promote_to(self._memory_files())
-            if isinstance(rhythm.store, JsonFileStore):
-                try:
-                    places += drop_diaries(rhythm.store.directory)
-                except OSError as problem:
-                    problems.append(StoreError(f"{problem.filename}: {problem.strerror}"))
+            try:
+                places += drop_diaries(rhythm.store.directory) if rhythm.store.directory else []
+            except OSError as problem:
+                problems.append(StoreError(f"{problem.filename}: {problem.strerror}"))
             if problems:  # told last: a file that refuses must not keep it in the history
                 raise StoreError(f"It is erased, but perhaps not here: {problems[0]}")
             return places
@@ -262,8 +260,8 @@ class Upkeep:
         """What is not in order with the files and the links; `fix` mends what can be."""
         rhythm = self._rhythm
         found: list[Defect] = []
-        if isinstance(rhythm.store, JsonFileStore):
-            directory = rhythm.store.directory
+        directory = rhythm.store.directory
+        if directory:
             found = repair(directory, adopt) if fix else examine(directory, adopt)
             if any(defect.harmful and not defect.mended for defect in found):
                 return found  # what cannot be read has no links to look at

@@ -11,7 +11,7 @@ from nuggets.records import Changes, OutsideEdit
 from nuggets.state import State
 from nuggets.stores import journal
 from nuggets.stores.checkup import examine, repair
-from nuggets.stores.findings import Finding
+from nuggets.stores.findings import Defect
 from store_samples import contents, note, open_json, pictures_agree, put
 
 LOG = "log-000000000001.jsonl"
@@ -32,7 +32,7 @@ def directory(tmp_path: Path) -> Path:
 ALL = {f"key {number}": f"value {number}" for number in range(1, 5)}
 
 
-def kinds(found: list[Finding]) -> list[str]:
+def kinds(found: list[Defect]) -> list[str]:
     return sorted({finding.kind for finding in found})
 
 

@@ -9,8 +9,9 @@ from collections.abc import Iterable, Mapping
 from heapq import nsmallest
 from typing import NamedTuple
 
-from nuggets.facts.words import Form, dense, significant, trimmed, within
+from nuggets.facts.words import Form, dense, significant, trimmed
 from nuggets.records import MatchKind
+from nuggets.text import edits_between
 
 WORD_START = 4  # letters that name a longer word by its beginning: auth(entication)
 WORD_INSIDE = 5  # letters that name a word by its middle or end: (end)point
@@ -140,7 +141,7 @@ def plausible(query: Form, key: Form) -> bool:
 
 def _slip(query: str, key: str) -> bool:
     """One edit anywhere, blanks put in or left out besides."""
-    return within(key.replace(" ", ""), query.replace(" ", ""), 1)
+    return edits_between(key.replace(" ", ""), query.replace(" ", ""), 1) <= 1
 
 
 def _pairs_up(query: str, key: str) -> bool:
@@ -168,6 +169,6 @@ def _cost(ours: str, theirs: str) -> int:
     short, long = (ours, theirs) if len(ours) < len(theirs) else (theirs, ours)
     if len(short) < SHORT_WORD:
         return IMPLAUSIBLE
-    if long.startswith(short) or within(short, long, 1):
+    if long.startswith(short) or edits_between(short, long, 1) <= 1:
         return 1
-    return 2 if len(short) >= LONG_WORD and within(short, long, 2) else IMPLAUSIBLE
+    return 2 if len(short) >= LONG_WORD and edits_between(short, long, 2) <= 2 else IMPLAUSIBLE

@@ -93,25 +93,3 @@ def letters(text: str) -> int:
 def digits(text: str) -> str:
     """All digits, in order."""
     return "".join(filter(str.isdigit, text))
-
-
-def within(a: str, b: str, edits: int) -> bool:
-    """Whether so few edits lead from a to b: a sign put in, left out, changed, or two swapped."""
-    if abs(len(a) - len(b)) > edits:
-        return False
-    same = 0
-    for x, y in zip(a, b, strict=False):
-        if x != y:
-            break
-        same += 1
-    a, b = a[same:], b[same:]
-    if not a or not b:
-        return len(a) + len(b) <= edits
-    if not edits:
-        return False
-    return (
-        within(a[1:], b[1:], edits - 1)
-        or within(a[1:], b, edits - 1)
-        or within(a, b[1:], edits - 1)
-        or (a[:2] == b[1::-1] and within(a[2:], b[2:], edits - 1))
-    )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from nuggets.records import Changes, MemoryNote, ReflectionChange, ReflectionResult, Touch
 from nuggets.reflection.outcome import result_of
-from nuggets.state import touched
+from nuggets.state import touched, with_recalls_of
 
 
 def still_valid(
@@ -67,12 +67,7 @@ def _stale(
 def _same(seen: MemoryNote, now: MemoryNote | None, recalls_count: bool) -> bool:
     if now is None or recalls_count:
         return seen == now
-    return seen == now._replace(
-        hits=seen.hits,
-        hit_sessions=seen.hit_sessions,
-        last_hit_session=seen.last_hit_session,
-        last_accessed_at=seen.last_accessed_at,
-    )
+    return seen == with_recalls_of(now, seen)
 
 
 def _involved(change: ReflectionChange) -> tuple[str, ...]:

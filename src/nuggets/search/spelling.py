@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from nuggets.search.columns import Column
+from nuggets.text import edits_between
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,31 +26,6 @@ def signatures(words: "Sequence[str]") -> "NDArray[Any]":
     lengths = np.fromiter(map(len, words), np.intp, len(words))
     first: NDArray[Any] = np.bitwise_or.reduceat(bits, np.cumsum(lengths) - lengths)
     return first
-
-
-def distance(a: str, b: str, limit: int) -> int:
-    """Edits between two words, swapped neighbours counting once; above `limit`: limit + 1.
-
-    Limits are 1 or 2, so trying every edit at the first difference beats filling a table.
-    """
-    if abs(len(a) - len(b)) > limit:
-        return limit + 1
-    same = 0
-    for letter, other in zip(a, b, strict=False):
-        if letter != other:
-            break
-        same += 1
-    a, b = a[same:], b[same:]
-    if not a or not b or not limit:
-        return min(max(len(a), len(b)), limit + 1)
-    fewest = min(
-        distance(a[1:], b[1:], limit - 1),
-        distance(a[1:], b, limit - 1),
-        distance(a, b[1:], limit - 1),
-    )
-    if a[:2] == b[1::-1]:
-        fewest = min(fewest, distance(a[2:], b[2:], limit - 1))
-    return 1 + fewest
 
 
 class Spelling:
@@ -84,7 +60,7 @@ class Spelling:
         ranked = []
         for place, limit in zip(near[chosen].tolist(), allowed[chosen].tolist(), strict=True):
             name = names[place]
-            apart = distance(word, name, limit)
+            apart = edits_between(word, name, limit)
             if apart <= limit:
                 ranked.append((apart, name[0] != word[0], -int(counts[place]), name, place))
         ranked.sort()

@@ -55,6 +55,10 @@ class Store(Protocol):
         """What was kept last under that name, of whatever age; empty if there is nothing."""
 
     @property
+    def directory(self) -> str:
+        """Where its files are; "" if it has none."""
+
+    @property
     def warnings(self) -> tuple[str, ...]:
         """What a person should see to, such as files that are left as they are, and why."""
 

@@ -15,7 +15,7 @@ from nuggets.files import is_leftover, unwritable
 from nuggets.state import State
 from nuggets.stores.adoption import Adopt, Adoption
 from nuggets.stores.edits import read_edit
-from nuggets.stores.findings import Finding, set_aside
+from nuggets.stores.findings import Defect, set_aside
 from nuggets.stores.journal import Journal
 from nuggets.stores.journal_checkup import bridge, cut_log, journal_findings
 from nuggets.stores.json_files import LOCK_SECONDS, JsonFileStore
@@ -25,7 +25,7 @@ from nuggets.stores.pictures import Pictures, Shown
 from nuggets.stores.replica import Replica
 
 
-def examine(directory: str, adopt: Adopt) -> list[Finding]:
+def examine(directory: str, adopt: Adopt) -> list[Defect]:
     """Everything that is not in order; nothing is changed."""
     if not os.path.isdir(directory):
         return []
@@ -36,7 +36,7 @@ def examine(directory: str, adopt: Adopt) -> list[Finding]:
     return found
 
 
-def repair(directory: str, adopt: Adopt) -> list[Finding]:
+def repair(directory: str, adopt: Adopt) -> list[Defect]:
     """Mend what `examine` finds, under the lock; the same findings, marked with what is done."""
     found = examine(directory, adopt)
     if not found:
@@ -54,7 +54,7 @@ def repair(directory: str, adopt: Adopt) -> list[Finding]:
     return [f._replace(mended=(f.kind, f.path) not in left) for f in found]
 
 
-def _mend(finding: Finding) -> None:
+def _mend(finding: Defect) -> None:
     if finding.kind in _MENDING:
         try:
             if os.path.lexists(finding.path):  # else another finding moved it aside
@@ -66,30 +66,30 @@ def _mend(finding: Finding) -> None:
 # --- the documented files ---------------------------------------------------------------------
 
 
-def _picture_findings(directory: str, journal: Journal, adopt: Adopt) -> Iterator[Finding]:
+def _picture_findings(directory: str, journal: Journal, adopt: Adopt) -> Iterator[Defect]:
     pictures, replica = Pictures(directory), Replica(journal)
     with suppress(StoreError):  # found before
         replica.refresh()
     graph = os.path.dirname(pictures.graph_path)
     if os.path.lexists(graph) and not os.path.isdir(graph):
         why = "a file stands where a directory should be"
-        yield Finding("damaged picture", graph, why, "set it aside", harmful=False)
+        yield Defect("damaged picture", graph, why, "set it aside", harmful=False)
     edited = pictures.foreign(lambda path, shown: True, lambda label, version: False)
     refused = _refused(edited, replica, Pictures(directory), adopt)
     for path in edited:
         if path in refused:
             remedy = "set it aside and paint it again from the journal"
-            yield Finding("damaged picture", path, refused[path], remedy, harmful=True)
+            yield Defect("damaged picture", path, refused[path], remedy, harmful=True)
         else:
             why = "someone edited it; the next command takes that in"
-            yield Finding("edited picture", path, why, "take it in", harmful=False)
+            yield Defect("edited picture", path, why, "take it in", harmful=False)
     now = Shown(replica.position.revision, replica.position.at)
     if now.revision and not edited:
         if pictures.are_current(now, replica.state.nuggets):
             yield from _wrong_pictures(pictures, replica.state)
         else:
             why = f"not at revision {now.revision}"
-            yield Finding("old pictures", directory, why, "paint them again", harmful=False)
+            yield Defect("old pictures", directory, why, "paint them again", harmful=False)
 
 
 def _refused(
@@ -109,7 +109,7 @@ def _refused(
     return found
 
 
-def _wrong_pictures(pictures: Pictures, state: State) -> Iterator[Finding]:
+def _wrong_pictures(pictures: Pictures, state: State) -> Iterator[Defect]:
     """With our own mark on them, and yet not what the journal says: an earlier one that was put
     back together with its time, or a medium that forgets."""
     facts = facts_by_nugget(state, state.nuggets)
@@ -132,26 +132,26 @@ def _says(path: str) -> codec.Json:
     return shape if isinstance(shape, dict) else {}
 
 
-def _wrong(path: str) -> Finding:
+def _wrong(path: str) -> Defect:
     why = (
         "it does not say what the journal says, although its time is as we left it. If an earlier "
         "version was put back on purpose, `touch` it, and the next command takes it in"
     )
     remedy = "set it aside and paint it again from the journal"
-    return Finding("wrong picture", path, why, remedy, harmful=False)
+    return Defect("wrong picture", path, why, remedy, harmful=False)
 
 
 # --- what lies around -------------------------------------------------------------------------
 
 
-def _leftovers(directory: str) -> Iterator[Finding]:
+def _leftovers(directory: str) -> Iterator[Defect]:
     for path in _ours(directory):
         if is_leftover(os.path.basename(path)):
             problem = "a writer died before it was finished"
-            yield Finding("leftover", path, problem, "delete it", harmful=False)
+            yield Defect("leftover", path, problem, "delete it", harmful=False)
 
 
-def _open_modes(directory: str) -> Iterator[Finding]:
+def _open_modes(directory: str) -> Iterator[Defect]:
     for path in (directory, *_ours(directory)):
         try:
             mode = os.lstat(path).st_mode
@@ -159,7 +159,7 @@ def _open_modes(directory: str) -> Iterator[Finding]:
             continue  # swept or folded away while we looked
         if not stat.S_ISLNK(mode) and stat.S_IMODE(mode) & 0o077:
             problem = f"others may use it ({stat.S_IMODE(mode):o})"
-            yield Finding("open to others", path, problem, "make it private", harmful=False)
+            yield Defect("open to others", path, problem, "make it private", harmful=False)
 
 
 def _ours(directory: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from nuggets.files import sync_directory
 
 
-class Finding(NamedTuple):
+class Defect(NamedTuple):
     """One thing that is not as it should be."""
 
     kind: str  # e.g. "damaged log"

@@ -21,6 +21,10 @@ class InMemoryStore:
         self._told = 0  # how many of them readers know
         self._kept: dict[str, bytes] = {}
 
+    @property
+    def directory(self) -> str:
+        return ""
+
     def read(self, since: int) -> tuple[Changes, int]:
         with self._lock:
             if since > len(self._log):

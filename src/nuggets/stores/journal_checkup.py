@@ -7,16 +7,16 @@ from nuggets.errors import StoreCorrupt, StoreError
 from nuggets.files import replace_file
 from nuggets.state import State
 from nuggets.stores import lines
-from nuggets.stores.findings import Finding, aside, set_aside
+from nuggets.stores.findings import Defect, aside, set_aside
 from nuggets.stores.journal import Journal
 from nuggets.stores.logs import Moved, Position
 
 
-def journal_findings(journal: Journal) -> Iterator[Finding]:
+def journal_findings(journal: Journal) -> Iterator[Defect]:
     try:
         snapshots, logs = journal.names()
     except StoreError as problem:
-        yield Finding("unreadable journal", journal.directory, str(problem), "", True)
+        yield Defect("unreadable journal", journal.directory, str(problem), "", True)
         return
     for revision, name in sorted(snapshots.items()):
         try:
@@ -24,11 +24,11 @@ def journal_findings(journal: Journal) -> Iterator[Finding]:
         except StoreCorrupt as problem:
             last = revision == max(snapshots)
             remedy = "set it aside; the logs before it lead to the same state"
-            yield Finding("damaged snapshot", journal.path(name), str(problem), remedy, last)
+            yield Defect("damaged snapshot", journal.path(name), str(problem), remedy, last)
         except FileNotFoundError:
             continue  # folded away while we looked
         except StoreError as problem:
-            yield Finding("unreadable journal", journal.path(name), str(problem), "", True)
+            yield Defect("unreadable journal", journal.path(name), str(problem), "", True)
     damaged = False
     for name in (logs[start] for start in sorted(logs)):
         for finding in _log_findings(journal.path(name), last=name == logs[max(logs)]):
@@ -40,21 +40,21 @@ def journal_findings(journal: Journal) -> Iterator[Finding]:
         if not damaged:
             gap = isinstance(problem, StoreCorrupt)
             remedy = "set aside what comes after a gap and go on from before it" if gap else ""
-            yield Finding("unreadable journal", journal.directory, str(problem), remedy, True)
+            yield Defect("unreadable journal", journal.directory, str(problem), remedy, True)
 
 
-def _log_findings(path: str, *, last: bool) -> Iterator[Finding]:
+def _log_findings(path: str, *, last: bool) -> Iterator[Defect]:
     sound, rest = _sound_part(path)
     if not rest:
         return
     if lines.is_torn(rest, sound):
         if last:
             remedy = "nothing to do: it was never acknowledged, and the next write replaces it"
-            yield Finding("torn tail", path, f"{len(rest)} bytes", remedy, harmful=False)
+            yield Defect("torn tail", path, f"{len(rest)} bytes", remedy, harmful=False)
     else:
         remedy = "keep a copy aside, and go on from the last sound line"
         problem = f"byte {sound} of {sound + len(rest)} is damaged"
-        yield Finding("damaged log", path, problem, remedy, harmful=True)
+        yield Defect("damaged log", path, problem, remedy, harmful=True)
 
 
 def _sound_part(path: str) -> tuple[int, bytes]:
