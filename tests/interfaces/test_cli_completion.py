@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from command_line import Nuggets
-from nuggets.interfaces.cli import MODULES
+from nuggets.interfaces.cli import GROUPS, MODULES
 
 
 def complete(script: str, *words: str, cwd: Path | None = None, **env: str) -> set[str]:
@@ -58,6 +58,19 @@ def test_the_first_word_is_a_command(bash: str) -> None:
 def test_the_second_word_of_a_group_is_a_command(bash: str) -> None:
     assert {"add", "show", "edit"} < complete(bash, "nuggets", "note", "")
     assert complete(bash, "nuggets", "note", "re") == {"restore"}
+
+
+@pytest.mark.parametrize(
+    ("group", "command"),
+    [name.split() for names in MODULES.values() for name in names if name.split()[0] in GROUPS],
+)
+def test_behind_a_command_of_a_group_its_options_are_offered(
+    bash: str, group: str, command: str
+) -> None:
+    offered = complete(bash, "nuggets", group, command, "--")
+
+    assert {"--help", "--dir", "--json"} <= offered
+    assert command not in complete(bash, "nuggets", group, command, "")
 
 
 def test_options_are_those_of_the_command(bash: str) -> None:

@@ -37,6 +37,17 @@ def test_every_command_of_a_module_is_listed_and_every_listed_one_is_there(modul
     assert import_module(f"nuggets.interfaces.cli.{module}").COMMANDS.keys() == listed
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_says_of_itself_what_the_list_says_or_more(name: str) -> None:
+    home, listed = next(c[name] for c in MODULES.values() if name in c)
+    own = import_module(f"nuggets.interfaces.cli.{home}").COMMANDS[name].summary
+    command = find(name)
+
+    assert command is not None
+    assert own != listed
+    assert command.summary == (own or listed)
+
+
 def test_the_overview_names_every_command(nuggets: Nuggets) -> None:
     done = nuggets("--help")
 

@@ -14,7 +14,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "note show": ("One",),
     "note edit": ("One", "changed"),
     "note hide": ("One",),
-    "note restore": ("One",),
+    "note restore": ("Archived",),
     "note delete": ("One",),
     "note merge": ("One", "Two"),
     "note list": (),
@@ -37,6 +37,8 @@ def _filled(nuggets: Nuggets) -> None:
     nuggets("remember", "n", "key", "value")
     nuggets("note", "add", "n", "One", "About jwt.")
     nuggets("note", "add", "n", "Two", "About tokens.")
+    nuggets("note", "add", "n", "Archived", "About cookies.")
+    nuggets("note", "hide", "Archived")
 
 
 @pytest.mark.parametrize("command", CALLS)

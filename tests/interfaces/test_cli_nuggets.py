@@ -6,6 +6,7 @@ import pytest
 
 from command_line import Nuggets, run_in_terminal
 from nuggets.settings import SETTINGS
+from nuggets.traces import count_miss
 
 
 @pytest.fixture(autouse=True)
@@ -124,3 +125,13 @@ def test_a_wrong_setting_is_one_warning_and_the_command_goes_on(
 
     assert (done.code, done.json) == (0, [])
     assert done.err.count("Warning:") == 1
+
+
+def test_the_doctor_says_how_hooks_that_are_late_get_more_time(
+    nuggets: Nuggets, directory: Path
+) -> None:
+    count_miss(str(directory), "stop")
+
+    said = nuggets("--dir", str(directory), "doctor").out
+
+    assert "1 hook ran out of time so far; NUGGETS_HOOK_SECONDS allows more" in said

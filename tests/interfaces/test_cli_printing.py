@@ -12,13 +12,13 @@ from nuggets import codec
 from nuggets.interfaces.cli.printing import (
     bar,
     cells,
-    counted,
     inert_json,
     one_line,
     printable,
     table,
     wrapped,
 )
+from nuggets.interfaces.words import counted
 
 TEXTS = st.text(st.characters(codec="utf-8") | st.sampled_from(sorted(HARMFUL)), max_size=60)
 

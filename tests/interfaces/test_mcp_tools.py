@@ -10,7 +10,7 @@ from agent_doors import door, in_memory, said
 from nuggets.interfaces.mcp.resources import INSTRUCTIONS
 from nuggets.interfaces.mcp.server import ALL_TOOLS, FEW_TOOLS
 from nuggets.interfaces.mcp.tool import Answer, Asked, Json
-from nuggets.shelf import NuggetShelf
+from nuggets.shelf import SESSION_CHARACTERS, NuggetShelf
 
 HERE = "/home/me/here/.git"
 
@@ -410,6 +410,22 @@ def test_a_session_named_by_the_client_counts_once_and_each_connection_is_its_ow
     in_memory(door(tmp_path), unnamed)
 
     assert NuggetShelf(tmp_path).get_note(note.id, session=None).hits == 3
+
+
+@pytest.mark.parametrize(("length", "kept"), [(250, 250), (300, SESSION_CHARACTERS)])
+def test_the_name_of_a_long_session_is_cut_where_hooks_cut_it(
+    tmp_path: Path, length: int, kept: int
+) -> None:
+    with NuggetShelf(tmp_path, project=HERE) as shelf:
+        note = shelf.create_note("project", "counted", "something")
+
+    async def talk(client: Client) -> None:
+        meta: Any = {"nuggets/session": "s" * length}
+        await client.call_tool("get_note", {"note": "counted"}, meta=meta)
+
+    in_memory(door(tmp_path), talk)
+
+    assert NuggetShelf(tmp_path).get_note(note.id, session=None).last_hit_session == "s" * kept
 
 
 def test_undo_takes_the_last_change_back(tmp_path: Path) -> None:

@@ -332,6 +332,27 @@ def test_what_a_command_writes_appears_by_itself(visit: Visit, tmp_path: Path) -
     expect(page.locator(".toast")).to_contain_text("From the terminal")
 
 
+def test_what_a_command_recalls_is_seen_in_the_graph(visit: Visit, tmp_path: Path) -> None:
+    alone = visit.shelf.create_note("project", "Alone in the middle", "text")
+    visit.see()
+    page = visit.page
+    page.locator("html[data-graph=settled]").wait_for()
+
+    run(str(tmp_path / "shelf"), "note", "show", alone.id, "--session", "s1")
+
+    page.wait_for_function(
+        """() => {
+          const canvas = document.querySelector("canvas"), box = canvas.getBoundingClientRect();
+          const middle = { clientX: box.x + box.width / 2, clientY: box.y + box.height / 2 - 30 };
+          const told = document.querySelector(".tip")?.innerText ?? "";
+          canvas.dispatchEvent(new PointerEvent("pointerleave"));
+          canvas.dispatchEvent(new PointerEvent("pointermove", middle));
+          return told.includes("recalled 1×");
+        }"""
+    )
+    expect(page.locator(".toast")).to_have_count(0)
+
+
 def test_facts_are_asked_remembered_and_forgotten(visit: Visit) -> None:
     filled(visit.shelf)
     visit.see("facts")

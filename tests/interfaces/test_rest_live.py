@@ -61,6 +61,22 @@ def test_a_write_of_another_process_is_told_within_a_second(server: Served) -> N
         assert next_event(stream)[1]["put"][0]["hidden"] is True
 
 
+def test_a_recall_is_told_with_its_hits_and_is_no_change(server: Served) -> None:
+    asked = run(server.directory, "note", "add", "project", "Asked for", "text")
+    gone = run(server.directory, "note", "add", "project", "Soon gone", "text")
+
+    with listening(server) as stream:
+        assert next_event(stream)[0] == "hello"
+        run(server.directory, "note", "show", asked["id"], "--session", "s1")
+        kind, news = next_event(stream)
+        run(server.directory, "note", "delete", gone["id"])
+        _, later = next_event(stream)
+
+    assert (kind, news["put"], news["drop"]) == ("change", [], [])
+    assert [(node["id"], node["hits"]) for node in news["recalled"]] == [(asked["id"], 1)]
+    assert (later["put"], later["drop"], later["recalled"]) == ([], [gone["id"]], [])
+
+
 def test_agents_reach_the_same_shelf_by_mcp_over_http(server: Served) -> None:
     headers = {
         "Content-Type": "application/json",

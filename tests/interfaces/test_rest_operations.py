@@ -5,6 +5,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from nuggets import NuggetShelf
+from nuggets.shelf import SESSION_CHARACTERS
 from web_serving import client
 
 
@@ -148,6 +149,16 @@ def test_looking_counts_nothing_and_recalling_in_a_session_counts_once(web: Test
     for _ in range(2):
         web.post("/api/recall", json={"query": "port", "session": "s1"})
     assert web.get(at).json()["hits"] == 1
+
+
+def test_a_session_may_be_as_long_as_the_shelf_allows(web: TestClient, shelf: NuggetShelf) -> None:
+    note = created(web, "Long talk")
+    said = {"query": "Long talk", "session": "s" * SESSION_CHARACTERS}
+
+    assert web.post("/api/recall", json=said).status_code == 200
+    assert shelf.get_note(note["id"], session=None).last_hit_session == said["session"]
+    said["session"] += "s"
+    assert code(web.post("/api/recall", json=said)) == (400, "invalid_input")
 
 
 def test_the_history_can_be_undone_step_by_step(web: TestClient) -> None:

@@ -138,7 +138,7 @@ async function take(news) {
   const status = await api.status().catch(() => null); // first: views ask about the nuggets they know of
   if (news.revision <= revision.value) return;
   const next = new Map(nodes.value);
-  for (const node of news.put) next.set(node.id, node);
+  for (const node of [...news.put, ...news.recalled]) next.set(node.id, node);
   for (const id of news.drop) next.delete(id);
   batch(() => {
     nodes.value = next;

@@ -14,14 +14,16 @@ from nuggets.records import MemoryNote, NuggetStatus, RecallResult, SearchNotesR
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
 
-_HEAD = ("id", "nuggetName", "title", "kind", "scope", "type", "source", "stability")
-_BRIEF = frozenset((*_HEAD, "project", "updatedAt"))
+BRIEF = (
+    *("id", "nuggetName", "title", "kind", "scope", "type", "source", "stability"),
+    *("project", "updatedAt"),
+)
 
 
 def brief(given: MemoryNote) -> Json:
     """A note's particulars without its text."""
     whole = codec.note_to_json(given, vector=False)
-    return {name: value for name, value in whole.items() if name in _BRIEF}
+    return {name: whole[name] for name in BRIEF}
 
 
 def fact(given: MemoryNote) -> Json:
@@ -32,10 +34,13 @@ def fact(given: MemoryNote) -> Json:
 def recalled(
     shelf: "NuggetShelf", result: RecallResult, notes: Sequence[SearchNotesResult] = ()
 ) -> Json:
-    """What a query recalled; `note`: whose answer it is, `notes`: what answers instead."""
+    """What a query recalled; `note`: whose answer it is, `also`: what else it may have meant,
+    `notes`: what answers instead."""
     shape = {**codec.recall_to_json(result), "noteId": result.note_id}
     if result.found:
         shape["note"] = brief(shelf.get_note(result.note_id, session=None))
+        if result.also:
+            shape["also"] = [brief(shelf.get_note(one, session=None)) for one in result.also]
     elif notes:
         shape["notes"] = [found(shelf, one) for one in notes]
     return shape

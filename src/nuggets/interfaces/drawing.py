@@ -5,6 +5,7 @@ from math import cos, pi, sin, sqrt
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape, quoteattr
 
+from nuggets.interfaces.words import counted
 from nuggets.records import MemoryNote
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def svg(notes: Sequence[MemoryNote], width: int = 1200, height: int = 800) -> st
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" role="img">',
-        f"<title>{_counted(len(notes), 'note')}, {_counted(len(links), 'link')}</title>",
+        f"<title>{counted(len(notes), 'note')}, {counted(len(links), 'link')}</title>",
         f"<style>{STYLE}</style>",
     ]
     for a, b, reason in links:
@@ -82,10 +83,6 @@ def svg(notes: Sequence[MemoryNote], width: int = 1200, height: int = 800) -> st
         lines.append(f'<circle cx="24" cy="{y - 4}" r="5" fill="{colours[name]}"/>')
         lines.append(f'<text class="legend" x="36" y="{y}">{_text(name)}</text>')
     return "\n".join([*lines, "</svg>", ""])
-
-
-def _counted(number: int, one: str) -> str:
-    return f"{number} {one}" if number == 1 else f"{number} {one}s"
 
 
 def _labels(

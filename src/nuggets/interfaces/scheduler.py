@@ -4,6 +4,7 @@ import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from nuggets.interfaces.words import cleaned
 from nuggets.records import DailyRun
 from nuggets.shelf import NuggetShelf
 from nuggets.traces import log
@@ -12,7 +13,7 @@ LONGEST_PAUSE = 60.0  # seconds: a laptop that wakes up looks at its clock withi
 
 
 class Heartbeat:
-    """A thread that calls `tick` at every heartbeat until it is stopped.
+    """A thread that runs what is due at every heartbeat until it is stopped.
 
     Used by the servers, so that people who install no timer still get the daily pass. What it has
     to say goes to the log beside the shelf, unless someone wants to hear it.
@@ -41,7 +42,7 @@ class Heartbeat:
             self._thread.join(timeout=LONGEST_PAUSE)
 
     def run(self) -> None:
-        """Tick at every heartbeat until stopped, by the clock on the wall: sleep is time, too."""
+        """Look at every heartbeat until stopped, by the clock on the wall: sleep is time, too."""
         interval = timedelta(milliseconds=self._shelf.settings["heartbeat_interval_ms"])
         last: datetime | None = None
         while not self._stopped.is_set():
@@ -54,7 +55,7 @@ class Heartbeat:
     def _beat(self, now: datetime) -> None:
         """Whatever goes wrong is reported and does not end the heartbeat."""
         try:
-            done = tick(self._shelf, now)
+            done = self._shelf.run_daily(now)
         except Exception as problem:
             self._report(f"the daily clean-up failed: {str(problem) or type(problem).__name__}")
         else:
@@ -62,16 +63,8 @@ class Heartbeat:
                 self._report(summary(done))
 
 
-def tick(shelf: NuggetShelf, now: datetime) -> DailyRun | None:
-    """Run the daily clean-up if it is due; what it did, or None."""
-    return shelf.run_daily(now)
-
-
 def summary(run: DailyRun) -> str:
     """One line for a log."""
     result = run.result
-    return (
-        f"{run.date}: inspected {result.inspected}, rewritten {result.rewritten}, merged "
-        f"{result.merged}, archived {result.hidden}, tagged {result.tagged}, linked "
-        f"{result.linked}, promoted {run.promoted}"
-    )
+    done = f"inspected {result.inspected}, {cleaned(result)}, promoted {run.promoted}"
+    return f"{run.date}: {done}"

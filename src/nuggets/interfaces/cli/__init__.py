@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from nuggets.interfaces.cli.command import Command
 
-MODULES = {  # command -> module of this package, in the order of the overview
+MODULES = {  # command -> module of this package and what it does, in the order of the overview
     "Facts": {
         "remember": ("facts", "store a fact: nugget, key, value"),
         "recall": ("facts", "find a fact by its key, part of it, or a misspelling"),
@@ -144,7 +144,7 @@ def find(name: str) -> "Command | None":
     """The command of that name, with its module imported."""
     for commands in MODULES.values():
         if name in commands:
-            module = import_module(f"nuggets.interfaces.cli.{commands[name][0]}")
-            found: Command = module.COMMANDS[name]
-            return found
+            module, summary = commands[name]
+            found: Command = import_module(f"nuggets.interfaces.cli.{module}").COMMANDS[name]
+            return found._replace(summary=found.summary or summary)
     return None

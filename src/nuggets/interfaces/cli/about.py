@@ -6,6 +6,7 @@ from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli import GROUPS, find
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.parsing import help_text, no_such_command, parser_for, version_line
+from nuggets.interfaces.words import version
 
 
 def _help_arguments(parser: ArgumentParser) -> None:
@@ -21,26 +22,18 @@ def _help(call: Call) -> Outcome:
     return Outcome({"help": text}, [text.rstrip("\n")])
 
 
-def _no_arguments(parser: ArgumentParser) -> None:
-    pass
-
-
 def _version(call: Call) -> Outcome:
-    line = version_line()
-    return Outcome({"version": line.split()[1]}, [line])
+    return Outcome({"version": version()}, [version_line()])
 
 
 COMMANDS = {
     "help": Command(
-        "show all commands, or how to use one",
         ("nuggets help", "nuggets help note add"),
-        _help_arguments,
         _help,
+        _help_arguments,
     ),
     "version": Command(
-        "print the version",
         ("nuggets version", "nuggets version --json"),
-        _no_arguments,
         _version,
     ),
 }

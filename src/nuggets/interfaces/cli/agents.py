@@ -60,9 +60,7 @@ def _hook_arguments(parser: ArgumentParser) -> None:
 
 
 def _hook(call: Call) -> Outcome:
-    from nuggets.interfaces.hooks.running import main
-
-    main([call.options.event, "--host", call.options.host, "--dir", call.settings["dir"]])
+    """Nothing: a host is answered before any word is parsed, and only the help comes from here."""
     return Outcome(None, [])
 
 
@@ -135,29 +133,29 @@ def _directory(settings: Settings, scope: str) -> tuple[str, bool]:
 
 COMMANDS = {
     "mcp": Command(
-        "serve memory to an agent over MCP, on standard input and output",
         ("nuggets mcp", "nuggets mcp --tools all"),
-        _mcp_arguments,
         _mcp,
+        _mcp_arguments,
+        summary="serve memory to an agent over MCP, on standard input and output",
     ),
     "hook": Command(
-        "answer a hook of an agent's host; hosts call this, people use `nuggets connect`",
         ('echo \'{"prompt": "where is auth?"}\' | nuggets hook user-prompt',),
-        _hook_arguments,
         _hook,
+        _hook_arguments,
+        summary="answer a hook of an agent's host; hosts call this, people use `nuggets connect`",
     ),
     "connect": Command(
-        "connect an agent: its MCP server and its hooks, in the agent's own configuration",
         ("nuggets connect claude-code", "nuggets connect codex --project --dry-run"),
-        _host_arguments,
         _connect,
+        _host_arguments,
+        summary="connect an agent: its MCP server and its hooks, in the agent's own configuration",
         changes=True,
     ),
     "disconnect": Command(
-        "take out what connect put into an agent's configuration",
         ("nuggets disconnect claude-code",),
-        _host_arguments,
         _disconnect,
+        _host_arguments,
+        summary="take out what connect put into an agent's configuration",
         changes=True,
     ),
 }

@@ -4,13 +4,11 @@ from argparse import ArgumentParser
 from itertools import groupby
 
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import counted, one_line, styled, wrapped
+from nuggets.interfaces.cli.printing import one_line, styled, wrapped
+from nuggets.interfaces.hooks.running import DEADLINE_VARIABLE
+from nuggets.interfaces.words import counted
 from nuggets.settings import SETTINGS
 from nuggets.traces import missed_deadlines
-
-
-def _no_arguments(parser: ArgumentParser) -> None:
-    pass
 
 
 def _audit(call: Call) -> Outcome:
@@ -34,7 +32,7 @@ def _doctor(call: Call) -> Outcome:
     found = call.shelf.checkup(call.options.fix)
     shape = [defect._asdict() for defect in found]
     missed = missed_deadlines(call.settings["dir"])
-    late = f"{counted(missed, 'hook')} ran out of time so far; see docs/agents.md"
+    late = f"{counted(missed, 'hook')} ran out of time so far; {DEADLINE_VARIABLE} allows more"
     lines = [late] if missed else []
     if not found:
         return Outcome(shape, [styled("All is well.", "green"), *lines])
@@ -71,21 +69,17 @@ def _config(call: Call) -> Outcome:
 
 COMMANDS = {
     "doctor": Command(
-        "check the files and the links; with --fix repair what can be",
         ("nuggets doctor", "nuggets doctor --fix", "nuggets doctor --json"),
-        _doctor_arguments,
         _doctor,
+        _doctor_arguments,
+        summary="check the files and the links; with --fix repair what can be",
     ),
     "audit": Command(
-        "report what is worth a look: duplicates, contradictions, secrets, stale memories",
         ("nuggets audit", "nuggets audit --json"),
-        _no_arguments,
         _audit,
     ),
     "config": Command(
-        "show every setting, its value and where it came from",
         ("nuggets config", "NUGGETS_DIR=/tmp/other nuggets config --json"),
-        _no_arguments,
         _config,
     ),
 }

@@ -26,11 +26,15 @@ class Call(NamedTuple):
     session: str
 
 
+def _no_arguments(parser: ArgumentParser) -> None:
+    pass
+
+
 class Command(NamedTuple):
     """How a command is called, and what it does."""
 
-    summary: str
     examples: tuple[str, ...]
-    arguments: Callable[[ArgumentParser], None]
     run: Callable[[Call], Outcome]
+    arguments: Callable[[ArgumentParser], None] = _no_arguments
+    summary: str = ""  # where there is more to say than the list of commands does
     changes: bool = False  # is it called for what it does, not for what it says?

@@ -62,7 +62,11 @@ def _bash() -> str:
     for name, one in known.items():
         topics = '; [ "$place" -eq 0 ] && topics=1' if one.takes_nugget else ""
         cases.append(f'    "{name}") words="{" ".join(one.options)}"{topics} ;;')
-    return _BASH.replace("@valued@", valued).replace("@cases@", "\n".join(cases))
+    parts = {"@valued@": valued, "@groups@": "|".join(GROUPS), "@cases@": "\n".join(cases)}
+    script = _BASH
+    for place, part in parts.items():
+        script = script.replace(place, part)
+    return script
 
 
 # Written so that zsh's bashcompinit runs it as well. `compgen -W` would evaluate the names of
@@ -80,7 +84,7 @@ _nuggets() {
       -*) ;;
       *) case "$command" in
            "") command="$word" ;;
-           note) command="note $word" ;;
+           @groups@) command="$command $word" ;;
            *) place=$((place + 1)) ;;
          esac ;;
     esac
@@ -167,12 +171,11 @@ def _quoted(text: str) -> str:
 
 COMMANDS = {
     "completion": Command(
-        "print the completion script for your shell",
         (
             'eval "$(nuggets completion bash)"',
             "nuggets completion fish > ~/.config/fish/completions/nuggets.fish",
         ),
-        _arguments,
         _completion,
+        _arguments,
     ),
 }

@@ -98,9 +98,8 @@ def _files(directory: str) -> Iterator[str]:
 
 COMMANDS = {
     "demo": Command(
-        "see it work, in a directory that is thrown away",
         ("nuggets demo", "nuggets demo --tour"),
-        _arguments,
         _demo,
+        _arguments,
     ),
 }

@@ -6,9 +6,9 @@ from importlib.util import find_spec
 from shlex import join
 
 from nuggets.errors import MissingExtra
+from nuggets.interfaces.words import PACKAGE
 
-PROJECT = "nuggets-memory"  # as pyproject.toml calls it, and its extras:
-_MODULES = {
+_MODULES = {  # of each extra that pyproject.toml names
     "mcp": ("mcp", "mcp_types"),  # the second is there from the version we need
     "web": ("mcp", "mcp_types", "starlette", "uvicorn"),
 }
@@ -30,7 +30,7 @@ def install_line(extra: str) -> str:
     if not packages:
         return _FROM_THE_CHECKOUT.format(extra=extra)
     if os.path.exists(os.path.join(sys.prefix, "pipx_metadata.json")):
-        return join(["pipx", "inject", PROJECT, *packages])
+        return join(["pipx", "inject", PACKAGE, *packages])
     if find_spec("pip") is None:  # environments that uv makes have none
         return join(["uv", "pip", "install", "--python", sys.executable, *packages])
     return join([sys.executable, "-m", "pip", "install", *packages])
@@ -40,7 +40,7 @@ def _packages(extra: str) -> list[str]:
     from importlib.metadata import PackageNotFoundError, requires
 
     try:
-        needed = requires(PROJECT) or []
+        needed = requires(PACKAGE) or []
     except PackageNotFoundError:
         return []
     split = (line.partition(";") for line in needed)

@@ -1,16 +1,20 @@
 """Commands on facts: remember, recall, forget, facts."""
 
-import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
-from typing import Any
 
 from nuggets import codec
-from nuggets.errors import InvalidInput
+from nuggets.interfaces.cli.arguments import (
+    metadata,
+    metadata_arguments,
+    purge_argument,
+    session_argument,
+    text_or_stdin,
+)
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import one_line, printable, styled, table
 from nuggets.project import name_of
-from nuggets.records import SCOPES, SOURCES, STABILITIES, TYPES, MemoryNote, RecallResult
+from nuggets.records import MemoryNote, RecallResult
 
 
 def _remember_arguments(parser: ArgumentParser) -> None:
@@ -18,19 +22,6 @@ def _remember_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("key", help="what you will ask for")
     parser.add_argument("value", help="what you want to hear; - reads it from standard input")
     metadata_arguments(parser)
-
-
-def metadata_arguments(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("metadata (inferred if not given)")
-    for field, allowed in (
-        ("scope", SCOPES),
-        ("type", TYPES),
-        ("source", SOURCES),
-        ("stability", STABILITIES),
-    ):
-        group.add_argument(f"--{field}", help=", ".join(allowed))
-    group.add_argument("--subject", help="whom or what it is about, e.g. user:primary")
-    group.add_argument("--confidence", help="from 0 to 1")
 
 
 def _remember(call: Call) -> Outcome:
@@ -63,38 +54,10 @@ def _replaced(call: Call, fact: MemoryNote, revision: int) -> str:
     return ""
 
 
-def metadata(call: Call) -> dict[str, Any]:
-    """The metadata that was given on the command line."""
-    given: dict[str, Any] = {
-        field: value
-        for field in ("scope", "type", "source", "stability", "subject")
-        if (value := getattr(call.options, field, None)) is not None
-    }
-    confidence = getattr(call.options, "confidence", None)
-    if confidence is not None:
-        try:
-            given["confidence"] = float(confidence)
-        except ValueError:
-            raise InvalidInput(f"confidence is a number from 0 to 1, not {confidence!r}") from None
-    return given
-
-
-def text_or_stdin(value: str) -> str:
-    """The value itself, or all of standard input for ``-``."""
-    if value != "-":
-        return value
-    if sys.stdin is None:
-        raise InvalidInput("standard input is closed; pipe the text in, or give it")
-    try:
-        return sys.stdin.buffer.read().decode()
-    except UnicodeDecodeError:
-        raise InvalidInput("standard input is not valid UTF-8; convert it first") from None
-
-
 def _recall_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("query", nargs="+", help="the key, a part of it, or nearly it")
     parser.add_argument("--nugget", help="ask only this one; otherwise the best match of all")
-    parser.add_argument("--session", help="who is asking (default: NUGGETS_SESSION, else today)")
+    session_argument(parser)
 
 
 def _recall(call: Call) -> Outcome:
@@ -117,8 +80,9 @@ def _recall(call: Call) -> Outcome:
 
 def _answer_lines(call: Call, result: RecallResult) -> list[str]:
     lines = [] if result.match == "exact" else [f"Match: {result.match} {result.ratio:.2f}"]
-    foreign = result.project not in ("", call.shelf.project)
-    marks = f" (another project: {one_line(name_of(result.project))})" if foreign else ""
+    marks = ""
+    if call.shelf.is_foreign(result):
+        marks = f" (another project: {one_line(name_of(result.project))})"
     return [
         *lines,
         f"Found: {one_line(result.key)}",
@@ -126,12 +90,6 @@ def _answer_lines(call: Call, result: RecallResult) -> list[str]:
         f"Confidence: {result.confidence:.2f}  Margin: {result.margin:.2f}",
         f"Nugget: {one_line(result.nugget)}{marks}",
     ]
-
-
-def purge_argument(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--purge", action="store_true", help="erase it from the history as well; there is no undo"
-    )
 
 
 def purged(places: Sequence[str]) -> Outcome:
@@ -157,7 +115,7 @@ def _forget(call: Call) -> Outcome:
         return Outcome(shape, [f"Forgot {one_line(key)}."])
     lines = [f"Not found: there is no fact {one_line(key)!r} in {one_line(nugget)}."]
     near = call.shelf.recall(key, nugget, session=None)
-    if near.found and near.project in ("", call.shelf.project):
+    if near.found and not call.shelf.is_foreign(near):
         lines.append(f"Did you mean {one_line(near.key)!r}?")
     return Outcome(shape, lines, 1)
 
@@ -184,41 +142,38 @@ def _facts(call: Call) -> Outcome:
 
 COMMANDS = {
     "remember": Command(
-        "store a fact; a key that is known gets the new value",
         (
             'nuggets remember locations "auth handler" "src/auth/middleware.ts:47"',
             'nuggets remember project "test cmd" "pytest tests/ -v"',
             'nuggets remember prefs "style" "2-space indent, no semicolons"',
             'git log -1 --format=%B | nuggets remember project "last commit" -',
         ),
-        _remember_arguments,
         _remember,
+        _remember_arguments,
+        summary="store a fact; a key that is known gets the new value",
         changes=True,
     ),
     "recall": Command(
-        "find a fact by its key, part of it, or a misspelling of it",
         (
             'nuggets recall "auth handler"',
             "nuggets recall auth handlr",
             'nuggets recall "test cmd" --nugget project --json',
         ),
-        _recall_arguments,
         _recall,
+        _recall_arguments,
     ),
     "forget": Command(
-        "take a fact away",
         (
             'nuggets forget locations "auth handler"',
             'nuggets forget project "api token" --purge    # from the history as well',
         ),
-        _forget_arguments,
         _forget,
+        _forget_arguments,
         changes=True,
     ),
     "facts": Command(
-        "show the facts of a nugget",
         ("nuggets facts project", "nuggets facts project --json"),
-        _facts_arguments,
         _facts,
+        _facts_arguments,
     ),
 }

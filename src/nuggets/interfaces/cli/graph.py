@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING
 
 from nuggets import codec
 from nuggets.interfaces import answers
+from nuggets.interfaces.cli.arguments import (
+    NAME_HELP,
+    filter_arguments,
+    filters,
+    session_argument,
+)
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.notes import NAME_HELP, filter_arguments, filters
-from nuggets.interfaces.cli.printing import counted, one_line, screen_width, styled
+from nuggets.interfaces.cli.printing import one_line, screen_width, styled
+from nuggets.interfaces.words import counted
 from nuggets.records import MemoryNote, SearchNotesResult
 
 if TYPE_CHECKING:
@@ -22,7 +28,7 @@ def _search_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("query", nargs="+", help="what you want to know, in your own words")
     parser.add_argument("--limit", type=int, default=5, help="at most so many (default: 5)")
     parser.add_argument("--why", action="store_true", help="say what made each score")
-    parser.add_argument("--session", help="who is asking (default: NUGGETS_SESSION, else today)")
+    session_argument(parser)
     filter_arguments(parser)
 
 
@@ -35,7 +41,7 @@ def _search(call: Call) -> Outcome:
     for result, entry in zip(found, shape, strict=True):
         lines += search_lines(call, result)
         if options.why:
-            why = call.shelf.explain(query, result.note.id)
+            why = call.shelf.explain(query, result.note.id, options.all)
             entry["why"] = answers.plain(why)
             lines += [f"    {one_line(line)}" for line in _why_lines(why)]
     return Outcome(shape, lines or ["Nothing found."], 0 if found else 1)
@@ -204,36 +210,33 @@ def _quoted(text: str) -> str:
 
 COMMANDS = {
     "search": Command(
-        "find notes by what they are about",
         (
             "nuggets search how does authentication work",
             "nuggets search jwt --nugget project --limit 3 --why",
         ),
-        _search_arguments,
         _search,
+        _search_arguments,
     ),
     "link": Command(
-        "link two notes, with a reason",
         ('nuggets link "Auth middleware" "JWT token format" "auth uses JWT tokens"',),
-        _pair_arguments,
         _link,
+        _pair_arguments,
         changes=True,
     ),
     "unlink": Command(
-        "take a link away, or all links between two notes",
         ('nuggets unlink "Auth middleware" "JWT token format"',),
-        _pair_arguments,
         _unlink,
+        _pair_arguments,
+        summary="take a link away, or all links between two notes",
         changes=True,
     ),
     "graph": Command(
-        "show notes and their links as a tree",
         (
             'nuggets graph "Auth middleware" --depth 3',
             "nuggets graph --svg memory.svg",
             "nuggets graph --dot | dot -Tpng > memory.png",
         ),
-        _graph_arguments,
         _graph,
+        _graph_arguments,
     ),
 }

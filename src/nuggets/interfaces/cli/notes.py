@@ -5,22 +5,24 @@ import subprocess
 import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
-from typing import Any
 
 from nuggets import codec
 from nuggets.errors import InvalidInput, NuggetsError
-from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.facts import (
+from nuggets.interfaces.cli.arguments import (
+    NAME_HELP,
+    filter_arguments,
+    filters,
     metadata,
     metadata_arguments,
     purge_argument,
-    purged,
+    session_argument,
     text_or_stdin,
 )
-from nuggets.interfaces.cli.printing import counted, one_line, printable, styled, table
-from nuggets.records import KINDS, SCOPES, TYPES, MemoryNote
-
-NAME_HELP = "its id, its exact title, or the beginning of its id"
+from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.facts import purged
+from nuggets.interfaces.cli.printing import one_line, printable, styled, table
+from nuggets.interfaces.words import counted
+from nuggets.records import MemoryNote
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
@@ -54,7 +56,7 @@ def _name_argument(parser: ArgumentParser) -> None:
 
 def _show_arguments(parser: ArgumentParser) -> None:
     _name_argument(parser)
-    parser.add_argument("--session", help="who is asking (default: NUGGETS_SESSION, else today)")
+    session_argument(parser)
 
 
 def _show(call: Call) -> Outcome:
@@ -216,26 +218,6 @@ def _merge(call: Call) -> Outcome:
     return Outcome(codec.note_to_json(note), [f"Merged into {_name(note)}."])
 
 
-def filter_arguments(parser: ArgumentParser) -> None:
-    """Options that choose among notes; all of them must hold."""
-    group = parser.add_argument_group("only notes of")
-    group.add_argument("--nugget")
-    group.add_argument("--subject")
-    group.add_argument("--tag")
-    group.add_argument("--scope", choices=SCOPES, metavar="SCOPE", help=", ".join(SCOPES))
-    group.add_argument("--type", choices=TYPES, metavar="TYPE", help=", ".join(TYPES))
-    group.add_argument("--kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
-    group.add_argument("--all", action="store_true", help="archived ones too")
-
-
-def filters(call: Call) -> dict[str, Any]:
-    """The filters that were given."""
-    options = call.options
-    names = ("nugget", "subject", "tag", "scope", "type", "kind")
-    given = {name: getattr(options, name) for name in names}
-    return {**given, "include_hidden": options.all}
-
-
 def _list(call: Call) -> Outcome:
     found = call.shelf.list_notes(**filters(call))
     rows = [
@@ -252,68 +234,60 @@ def _name(note: MemoryNote) -> str:
 
 COMMANDS = {
     "note add": Command(
-        "store a note: nugget, title, content",
         (
             'nuggets note add project "Auth middleware" "In src/auth. Uses JWT." --tag auth',
             'nuggets note add project "Release steps" - < RELEASING.md',
             'nuggets note add project "Ideas"    # opens $EDITOR',
         ),
-        _add_arguments,
         _add,
+        _add_arguments,
         changes=True,
     ),
     "note show": Command(
-        "show a whole note",
         ('nuggets note show "Auth middleware"', "nuggets note show note-project-1a2b3c4d --json"),
-        _show_arguments,
         _show,
+        _show_arguments,
     ),
     "note edit": Command(
-        "change a note's content, title, tags or metadata",
         (
             'nuggets note edit "Auth middleware"    # opens $EDITOR',
             'nuggets note edit "Auth middleware" "Uses RS256 now." --tag auth --tag jwt',
             "nuggets note edit note-project-1a2b3c4d --title 'Auth' --stability temporary",
         ),
-        _edit_arguments,
         _edit,
+        _edit_arguments,
         changes=True,
     ),
     "note hide": Command(
-        "archive a note; nothing is lost",
         ('nuggets note hide "Old plan"',),
-        _name_argument,
         _hide,
+        _name_argument,
         changes=True,
     ),
     "note restore": Command(
-        "bring an archived note back",
         ('nuggets note restore "Old plan"',),
-        _name_argument,
         _restore,
+        _name_argument,
         changes=True,
     ),
     "note delete": Command(
-        "take a note and every link to it away",
         (
             'nuggets note delete "Old plan"',
             "nuggets note delete note-project-1a2b3c4d --purge    # from the history as well",
         ),
-        _delete_arguments,
         _delete,
+        _delete_arguments,
         changes=True,
     ),
     "note merge": Command(
-        "unite two notes: target, source",
         ('nuggets note merge "Auth middleware" "Auth notes" --reason "same topic"',),
-        _merge_arguments,
         _merge,
+        _merge_arguments,
         changes=True,
     ),
     "note list": Command(
-        "list notes",
         ("nuggets note list --nugget project", "nuggets note list --tag auth --all --json"),
-        filter_arguments,
         _list,
+        filter_arguments,
     ),
 }

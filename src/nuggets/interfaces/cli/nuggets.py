@@ -4,14 +4,12 @@ import sys
 from argparse import ArgumentParser
 
 from nuggets.errors import InvalidInput, NuggetsError
+from nuggets.facts.capacity import NEARLY_FULL
 from nuggets.interfaces import answers
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import bar, counted, one_line, styled, table
+from nuggets.interfaces.cli.printing import bar, one_line, styled, table
+from nuggets.interfaces.words import counted
 from nuggets.records import NuggetStatus
-
-
-def _no_arguments(parser: ArgumentParser) -> None:
-    pass
 
 
 def _list(call: Call) -> Outcome:
@@ -38,7 +36,7 @@ def _status(call: Call) -> Outcome:
 def _status_lines(status: NuggetStatus) -> list[str]:
     colour = "green"
     if status.capacity_warning:
-        colour = "red" if status.capacity_used_pct >= 90 else "yellow"
+        colour = "red" if status.capacity_used_pct >= NEARLY_FULL else "yellow"
     gauge = styled(bar(status.capacity_used_pct / 100), colour)
     lines = [
         styled(one_line(status.name), "bold"),
@@ -91,26 +89,26 @@ def _confirm(call: Call, question: str) -> None:
 
 COMMANDS = {
     "list": Command(
-        "show all nuggets", ("nuggets list", "nuggets list --json"), _no_arguments, _list
+        ("nuggets list", "nuggets list --json"),
+        _list,
     ),
     "status": Command(
-        "show how full a nugget is, or all of them",
         ("nuggets status", "nuggets status project --json"),
-        _status_arguments,
         _status,
+        _status_arguments,
+        summary="show how full a nugget is, or all of them",
     ),
     "clear": Command(
-        "forget all facts of a nugget; its notes stay",
         ("nuggets clear scratch", "nuggets clear scratch --yes"),
-        _doomed_arguments,
         _clear,
+        _doomed_arguments,
+        summary="forget all facts of a nugget; its notes stay",
         changes=True,
     ),
     "remove": Command(
-        "take a nugget away with all its facts and notes",
         ("nuggets remove scratch", "nuggets remove scratch --yes"),
-        _doomed_arguments,
         _remove,
+        _doomed_arguments,
         changes=True,
     ),
 }

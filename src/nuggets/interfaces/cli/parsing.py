@@ -7,7 +7,8 @@ from typing import NoReturn
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli import GROUPS, MODULES
 from nuggets.interfaces.cli.command import Command
-from nuggets.interfaces.cli.printing import say, screen_width, warn
+from nuggets.interfaces.cli.printing import regret, say, screen_width, warn
+from nuggets.interfaces.words import version
 
 GLOBAL_HELP = """\
 Global options:
@@ -39,15 +40,12 @@ def overview(name: str, arguments: Sequence[str], first: int) -> int:
         return _complain(problem, arguments)
     unheard = say(version_line() if wants_version else help_text(name))
     if unheard:
-        warn(f"Error: the answer could not be written: {unheard}")
-        return 1
+        return regret(unheard)
     return 0 if wants_help or not name else 2
 
 
 def version_line() -> str:
-    from importlib.metadata import version
-
-    return f"nuggets {version('nuggets-memory')}"
+    return f"nuggets {version()}"
 
 
 def help_text(name: str = "") -> str:
@@ -119,8 +117,7 @@ class _Parser(argparse.ArgumentParser):
     def print_help(self, file: object = None) -> None:
         unheard = say(self.format_help().rstrip("\n"))
         if unheard:
-            warn(f"Error: the answer could not be written: {unheard}")
-            self.exit(1)
+            self.exit(regret(unheard))
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):

@@ -4,8 +4,8 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 
 from nuggets import codec
+from nuggets.interfaces.cli.arguments import NAME_HELP
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.notes import NAME_HELP
 from nuggets.interfaces.cli.printing import one_line, styled
 from nuggets.records import Commit, MemoryNote
 
@@ -69,16 +69,15 @@ def _undo(call: Call) -> Outcome:
 
 COMMANDS = {
     "history": Command(
-        "show what was done, by whom, newest first",
         ("nuggets history", 'nuggets history --note "Auth middleware" --json'),
-        _history_arguments,
         _history,
+        _history_arguments,
     ),
     "undo": Command(
-        "take a change back, by default the last one; never at the cost of a later one",
         ("nuggets undo", "nuggets undo 42    # undo an undo to redo"),
-        _undo_arguments,
         _undo,
+        _undo_arguments,
+        summary="take a change back, by default the last one; never at the cost of a later one",
         changes=True,
     ),
 }

@@ -49,6 +49,12 @@ def warn(text: str) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
+def regret(unheard: str) -> int:
+    """Tell that an answer is lost, and why; the exit code for it."""
+    warn(f"Error: the answer could not be written: {unheard}")
+    return 1
+
+
 def printable(text: str) -> str:
     """The text with everything shown that would otherwise steer a terminal."""
     return text.translate(_ESCAPES)
@@ -108,11 +114,6 @@ def wrapped(text: str, indent: str) -> list[str]:
         break_long_words=False,  # ids and paths are copied
         break_on_hyphens=False,
     )
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """So many of them, in words that agree."""
-    return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

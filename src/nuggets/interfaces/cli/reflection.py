@@ -6,8 +6,10 @@ from argparse import ArgumentParser
 from nuggets import codec
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import bar, counted, one_line, styled, table
+from nuggets.interfaces.cli.printing import bar, one_line, styled, table
+from nuggets.interfaces.words import cleaned, counted
 from nuggets.records import ReflectionResult
+from nuggets.reflection.outcome import result_of
 
 _COLOURS = {"rewrite": "cyan", "merge": "yellow", "hide": "red", "tag": "green", "link": "green"}
 _STEP = 200  # notes per pass of --all: each is one entry of the history, and one step of the bar
@@ -15,7 +17,11 @@ _STEP = 200  # notes per pass of --all: each is one entry of the history, and on
 
 def _reflect_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--nugget", help="only this one")
-    parser.add_argument("--limit", type=int, help="inspect at most so many notes (default: 10)")
+    parser.add_argument(
+        "--limit",
+        type=int,
+        help="inspect at most so many notes (default: the setting reflection_max_notes)",
+    )
     parser.add_argument("--all", action="store_true", help="inspect every note, pass by pass")
     parser.add_argument("--dry-run", action="store_true", help="say what it would do, do nothing")
 
@@ -46,10 +52,9 @@ def _everything(call: Call) -> ReflectionResult:
             print(f"\r{bar(share, 30)} {share:4.0%}", end="", file=sys.stderr, flush=True)
     if shows:
         print(file=sys.stderr)
-    counts = ("inspected", "rewritten", "merged", "hidden", "tagged", "linked")
-    sums = {name: sum(getattr(result, name) for result in results) for name in counts}
-    changes = tuple(change for result in results for change in result.changes)
-    return ReflectionResult(results[0].ran_at, **sums, changes=changes)
+    inspected = sum(result.inspected for result in results)
+    changes = (change for result in results for change in result.changes)
+    return result_of(results[0].ran_at, inspected, changes)
 
 
 def _result_lines(result: ReflectionResult, dry_run: bool) -> list[str]:
@@ -59,11 +64,7 @@ def _result_lines(result: ReflectionResult, dry_run: bool) -> list[str]:
         for change in result.changes
     ]
     verb = "Would change" if dry_run else "Changed"
-    counts = (
-        f"rewritten {result.rewritten}, merged {result.merged}, archived {result.hidden}, "
-        f"tagged {result.tagged}, linked {result.linked}"
-    )
-    lines.append(f"Inspected {counted(result.inspected, 'note')}. {verb}: {counts}.")
+    lines.append(f"Inspected {counted(result.inspected, 'note')}. {verb}: {cleaned(result)}.")
     if result.changes and not dry_run:
         lines.append("`nuggets undo` takes it back.")
     return lines
@@ -95,17 +96,16 @@ def _promote(call: Call) -> Outcome:
 
 COMMANDS = {
     "reflect": Command(
-        "clean up: archive rubbish, tidy, tag, merge near-duplicates, link",
         ("nuggets reflect --dry-run", "nuggets reflect", "nuggets reflect --all"),
-        _reflect_arguments,
         _reflect,
+        _reflect_arguments,
+        summary="clean up: archive rubbish, tidy, tag, merge near-duplicates, link",
         changes=True,
     ),
     "promote": Command(
-        "write what was recalled in three sessions to MEMORY.md",
         ("nuggets promote --explain", "nuggets promote --path ./MEMORY.md"),
-        _promote_arguments,
         _promote,
+        _promote_arguments,
         changes=True,
     ),
 }

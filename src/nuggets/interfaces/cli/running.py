@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from nuggets import codec
 from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import inert_json, printable, say, warn
+from nuggets.interfaces.cli.printing import inert_json, printable, regret, say, warn
 from nuggets.opening import open_shelf
 from nuggets.settings import Settings, load
 
@@ -35,7 +35,7 @@ def run(command: Command, options: Namespace) -> int:
         if not unheard:
             return outcome.exit_code
         looks = any(getattr(options, option, False) for option in _ONLY_LOOKING)
-        return _regret(unheard, outcome, is_done=command.changes and not looks)
+        return _unheard(unheard, outcome, is_done=command.changes and not looks)
     except NuggetsError as problem:
         return complain(problem, as_json=options.json)
 
@@ -49,13 +49,12 @@ def show(outcome: Outcome, *, as_json: bool) -> str:
     return say(text)
 
 
-def _regret(unheard: str, outcome: Outcome, *, is_done: bool) -> int:
+def _unheard(why: str, outcome: Outcome, *, is_done: bool) -> int:
     """What was done stays done, though its receipt is lost; an answer that is lost is none."""
     if is_done and not outcome.exit_code:
-        warn(f"Warning: this was done, but what it says could not be written: {unheard}")
+        warn(f"Warning: this was done, but what it says could not be written: {why}")
         return 0
-    warn(f"Error: the answer could not be written: {unheard}")
-    return outcome.exit_code or 1
+    return max(regret(why), outcome.exit_code)
 
 
 def session_of(options: Namespace, settings: Settings) -> str:

@@ -13,7 +13,7 @@ from nuggets.errors import NotFound, NuggetsError
 from nuggets.files import replace_file
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import printable, say, warn
-from nuggets.interfaces.scheduler import Heartbeat, summary, tick
+from nuggets.interfaces.scheduler import Heartbeat, summary
 from nuggets.place import directory_of
 from nuggets.settings import SETTINGS, Settings
 
@@ -36,7 +36,7 @@ def _run_arguments(parser: ArgumentParser) -> None:
 
 def _run(call: Call) -> Outcome:
     if call.options.once:
-        done = tick(call.shelf, datetime.now())
+        done = call.shelf.run_daily(datetime.now())
         if done is None:
             return Outcome({"ran": False}, ["Not due."])
         return Outcome({"ran": True, **codec.daily_to_json(done)}, [summary(done)])
@@ -47,10 +47,6 @@ def _run(call: Call) -> Outcome:
 
 def _report(text: str) -> None:
     say(printable(text))
-
-
-def _no_arguments(parser: ArgumentParser) -> None:
-    pass
 
 
 def _status(call: Call) -> Outcome:
@@ -222,30 +218,27 @@ def _run_all(commands: list[list[str]]) -> None:
 
 COMMANDS = {
     "schedule run": Command(
-        "look after the memory: run the daily clean-up whenever it is due",
         ("nuggets schedule run", "nuggets schedule run --once"),
-        _run_arguments,
         _run,
+        _run_arguments,
+        summary="look after the memory: run the daily clean-up whenever it is due",
         changes=True,
     ),
     "schedule status": Command(
-        "show the last and the next run",
         ("nuggets schedule status", "nuggets schedule status --json"),
-        _no_arguments,
         _status,
     ),
     "schedule install": Command(
-        "have the system run it every day: systemd, launchd or cron",
         ("nuggets schedule install --dry-run", "nuggets schedule install"),
-        _install_arguments,
         _install,
+        _install_arguments,
+        summary="have the system run it every day: systemd, launchd or cron",
         changes=True,
     ),
     "schedule uninstall": Command(
-        "take the timer away again",
         ("nuggets schedule uninstall",),
-        _install_arguments,
         _uninstall,
+        _install_arguments,
         changes=True,
     ),
 }

@@ -64,15 +64,14 @@ def _open(url: str) -> None:
 
 COMMANDS = {
     "serve": Command(
-        "serve the REST interface, the page and MCP over HTTP, and clean up daily",
         ("nuggets serve", "nuggets serve --port 8000 --open", "nuggets serve --host 0.0.0.0"),
-        _serve_arguments,
         _serve,
+        _serve_arguments,
+        summary="serve the REST interface, the page and MCP over HTTP, and clean up daily",
     ),
     "ui": Command(
-        "open the page that shows your memory",
         ("nuggets ui",),
-        _address_arguments,
         _ui,
+        _address_arguments,
     ),
 }

@@ -45,11 +45,16 @@ class Whole(NamedTuple):
     command: tuple[str, ...]  # which it is to call
 
 
-class Program(NamedTuple):
-    """How to call us, and on which shelf."""
+class Setup(NamedTuple):
+    """Where a host's files are, and how they are to call us, on which shelf."""
 
-    command: list[str]
-    directory: str
+    root: str  # the home directory, or the project's
+    user: bool  # for all of a user's projects, so it is the former
+    command: Sequence[str]
+    directory: str  # of the shelf; "" for the default one, which need not be said
+
+    def path(self, *names: str) -> str:
+        return os.path.join(self.root, *names)
 
     def called(self, *words: str) -> list[str]:
         """A command line, with the shelf behind the command: `is_ours` looks before that."""
@@ -62,10 +67,7 @@ Piece = Member | Item | Table | Whole
 def pieces(
     host: str, root: str, *, user: bool, command: Sequence[str], directory: str = ""
 ) -> list[Piece]:
-    """All that connects a host. `root`: the home directory, or the project's.
-
-    `directory`: of the shelf; "" for the default one, which need not be said.
-    """
+    """All that connects a host; see `Setup`."""
     make = {
         "claude-code": _claude_code,
         "codex": _codex,
@@ -74,7 +76,7 @@ def pieces(
         "opencode": _opencode,
         "pi": _pi,
     }[host]
-    return make(root, user, Program(list(command), directory))
+    return make(Setup(root, user, command, directory))
 
 
 def is_ours(item: Any) -> bool:
@@ -90,8 +92,8 @@ def is_ours(item: Any) -> bool:
     return at > 0 and os.path.basename(words[at - 1]).strip("'\"") == "nuggets"
 
 
-def _server(program: Program) -> dict[str, Any]:
-    first, *rest = program.called("mcp")
+def _server(setup: Setup) -> dict[str, Any]:
+    first, *rest = setup.called("mcp")
     return {"command": first, "args": rest}
 
 
@@ -100,19 +102,19 @@ def _group(matcher: str, run: Mapping[str, Any]) -> dict[str, Any]:
     return {**({"matcher": matcher} if matcher else {}), "hooks": [dict(run)]}
 
 
-def _claude_code(root: str, user: bool, program: Program) -> list[Piece]:
-    servers = ".claude.json" if user else ".mcp.json"
-    settings = os.path.join(root, ".claude", "settings.json")
+def _claude_code(setup: Setup) -> list[Piece]:
+    servers = ".claude.json" if setup.user else ".mcp.json"
+    settings = setup.path(".claude", "settings.json")
 
     def hook(event: str, name: str, timeout: int, matcher: str = "", later: bool = False) -> Item:
         # one line, no "args": Cursor runs these hooks too and would leave the arguments out
-        run = {"type": "command", "command": shlex.join(program.called("hook", name))}
+        run = {"type": "command", "command": shlex.join(setup.called("hook", name))}
         more = {"async": True} if later else {}  # the agent does not wait for it
         group = _group(matcher, {**run, **more, "timeout": timeout})
         return Item(settings, ("hooks", event), group)
 
     return [
-        Member(os.path.join(root, servers), ("mcpServers", "nuggets"), _server(program)),
+        Member(setup.path(servers), ("mcpServers", "nuggets"), _server(setup)),
         hook("SessionStart", "session-start", 5, "startup|resume|clear|compact"),
         hook("UserPromptSubmit", "user-prompt", 3),
         hook("PostToolUse", "post-tool", 10, _CLAUDE_FILE_TOOLS, later=True),
@@ -121,11 +123,10 @@ def _claude_code(root: str, user: bool, program: Program) -> list[Piece]:
     ]
 
 
-def _codex(root: str, user: bool, program: Program) -> list[Piece]:
-    folder = os.path.join(root, ".codex")
-    hooks = os.path.join(folder, "hooks.json")
+def _codex(setup: Setup) -> list[Piece]:
+    hooks = setup.path(".codex", "hooks.json")
     found: list[Piece] = [
-        Table(os.path.join(folder, "config.toml"), ("mcp_servers", "nuggets"), _server(program))
+        Table(setup.path(".codex", "config.toml"), ("mcp_servers", "nuggets"), _server(setup))
     ]
     for event, name, timeout, matcher in (
         ("SessionStart", "session-start", 5, ""),
@@ -134,17 +135,16 @@ def _codex(root: str, user: bool, program: Program) -> list[Piece]:
         ("PreCompact", "pre-compact", 10, ""),
         ("Stop", "stop", 20, ""),
     ):
-        line = shlex.join(program.called("hook", name, "--host", "codex"))
+        line = shlex.join(setup.called("hook", name, "--host", "codex"))
         run = {"type": "command", "command": line, "timeout": timeout}
         found.append(Item(hooks, ("hooks", event), _group(matcher, run)))
     return found
 
 
-def _cursor(root: str, user: bool, program: Program) -> list[Piece]:
-    folder = os.path.join(root, ".cursor")
-    hooks = os.path.join(folder, "hooks.json")
+def _cursor(setup: Setup) -> list[Piece]:
+    hooks = setup.path(".cursor", "hooks.json")
     found: list[Piece] = [
-        Member(os.path.join(folder, "mcp.json"), ("mcpServers", "nuggets"), _server(program)),
+        Member(setup.path(".cursor", "mcp.json"), ("mcpServers", "nuggets"), _server(setup)),
         Member(hooks, ("version",), 1),
     ]
     for event, name, timeout, matcher in (
@@ -155,16 +155,16 @@ def _cursor(root: str, user: bool, program: Program) -> list[Piece]:
         ("stop", "stop", 20, ""),
     ):
         # word for word as for Claude Code, whose hooks Cursor runs too: it leaves out doubles
-        line = shlex.join(program.called("hook", name))
+        line = shlex.join(setup.called("hook", name))
         entry: dict[str, Any] = {"command": line, "timeout": timeout}
         entry |= {"matcher": matcher} if matcher else {}
         found.append(Item(hooks, ("hooks", event), entry))
     return found
 
 
-def _gemini(root: str, user: bool, program: Program) -> list[Piece]:
-    settings = os.path.join(root, ".gemini", "settings.json")
-    found: list[Piece] = [Member(settings, ("mcpServers", "nuggets"), _server(program))]
+def _gemini(setup: Setup) -> list[Piece]:
+    settings = setup.path(".gemini", "settings.json")
+    found: list[Piece] = [Member(settings, ("mcpServers", "nuggets"), _server(setup))]
     for event, name, milliseconds, matcher in (
         ("SessionStart", "session-start", 5000, ""),
         ("BeforeAgent", "user-prompt", 3000, ""),
@@ -175,28 +175,28 @@ def _gemini(root: str, user: bool, program: Program) -> list[Piece]:
         run = {
             "name": f"nuggets-{name}",
             "type": "command",
-            "command": shlex.join(program.called("hook", name, "--host", "gemini")),
+            "command": shlex.join(setup.called("hook", name, "--host", "gemini")),
             "timeout": milliseconds,
         }
         found.append(Item(settings, ("hooks", event), _group(matcher, run)))
     return found
 
 
-def _opencode(root: str, user: bool, program: Program) -> list[Piece]:
-    folder = os.path.join(root, ".config", "opencode") if user else root
-    plugins = os.path.join(folder if user else os.path.join(root, ".opencode"), "plugins")
+def _opencode(setup: Setup) -> list[Piece]:
+    folder = setup.path(".config", "opencode") if setup.user else setup.root
+    plugins = os.path.join(folder if setup.user else setup.path(".opencode"), "plugins")
     commented = os.path.join(folder, "opencode.jsonc")
     settings = commented if os.path.exists(commented) else os.path.join(folder, "opencode.json")
-    server = {"type": "local", "command": program.called("mcp"), "enabled": True}
+    server = {"type": "local", "command": setup.called("mcp"), "enabled": True}
     return [
         Member(settings, ("mcp", "nuggets"), server),
-        Whole(os.path.join(plugins, "nuggets.ts"), "opencode/nuggets.ts", tuple(program.called())),
+        Whole(os.path.join(plugins, "nuggets.ts"), "opencode/nuggets.ts", tuple(setup.called())),
     ]
 
 
-def _pi(root: str, user: bool, program: Program) -> list[Piece]:
-    folder = os.path.join(root, ".pi", "agent") if user else os.path.join(root, ".pi")
+def _pi(setup: Setup) -> list[Piece]:
+    folder = setup.path(".pi", "agent") if setup.user else setup.path(".pi")
     return [
-        Whole(os.path.join(folder, "extensions", name), f"pi/{name}", tuple(program.called()))
+        Whole(os.path.join(folder, "extensions", name), f"pi/{name}", tuple(setup.called()))
         for name in ("nuggets.ts", "proactive.ts")
     ]

@@ -23,7 +23,6 @@ class Node(NamedTuple):
     end: int
     value: Any
     parts: tuple["Part", ...] = ()
-    is_container: bool = False
 
 
 class Part(NamedTuple):
@@ -42,7 +41,7 @@ def read(text: str) -> Node:
     """The whole text, positions included. Empty text is an empty object."""
     start = _skip(text, 1 if text.startswith("\ufeff") else 0)
     if start == len(text):
-        return Node(len(text), len(text), {}, (), True)
+        return Node(len(text), len(text), {})
     node = _node(text, start, 0)
     if _skip(text, node.end) != len(text):
         raise Unreadable(_where(text, _skip(text, node.end), "nothing more was expected"))
@@ -212,7 +211,7 @@ def _container(text: str, start: int, depth: int) -> Node:
         if is_object
         else [part.node.value for part in parts]
     )
-    return Node(start, at + 1, value, tuple(parts), True)
+    return Node(start, at + 1, value, tuple(parts))
 
 
 def _part(text: str, at: int, is_object: bool, depth: int) -> Part:

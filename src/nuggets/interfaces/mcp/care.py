@@ -3,21 +3,21 @@
 from nuggets import codec
 from nuggets.interfaces.fencing import project_name
 from nuggets.interfaces.mcp.arguments import TEXT, TRUTH, WHOLE, object_schema
-from nuggets.interfaces.mcp.tool import CHANGE, TIDY, Answer, Asked, Json, Tool, counted
+from nuggets.interfaces.mcp.tool import CHANGE, TIDY, Answer, Asked, Json, Tool
+from nuggets.interfaces.words import cleaned, counted
 
 
 def _reflect(asked: Asked, given: Json) -> Answer:
     result = asked.shelf.reflect(
         given.get("nugget"), given.get("limit"), given.get("dry_run", False)
     )
-    shape = codec.reflection_to_json(result)
-    counts = ", ".join(
-        f"{shape[name]} {name}" for name in ("rewritten", "merged", "hidden", "tagged", "linked")
-    )
     verb = "Would change" if given.get("dry_run") else "Changed"
     tail = "" if given.get("dry_run") else " Nothing was deleted; undo takes it back."
     inspected = counted(result.inspected, "note")
-    return Answer(shape, f"Inspected {inspected}. {verb}: {counts}.{tail}")
+    return Answer(
+        codec.reflection_to_json(result),
+        f"Inspected {inspected}. {verb}: {cleaned(result)}.{tail}",
+    )
 
 
 def _undo(asked: Asked, given: Json) -> Answer:

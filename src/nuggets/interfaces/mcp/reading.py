@@ -14,7 +14,8 @@ from nuggets.interfaces.mcp.arguments import (
     one_of,
     told,
 )
-from nuggets.interfaces.mcp.tool import READ, Answer, Asked, Json, Tool, counted
+from nuggets.interfaces.mcp.tool import READ, Answer, Asked, Json, Tool
+from nuggets.interfaces.words import counted
 from nuggets.records import SCOPES, MemoryNote, SearchNotesResult
 from nuggets.traces import missed_deadlines
 

@@ -15,7 +15,16 @@ from nuggets.errors import NotFound, NuggetsError
 from nuggets.interfaces.mcp import care, reading, resources, writing
 from nuggets.interfaces.mcp.arguments import checked
 from nuggets.interfaces.mcp.tool import Asked, Tool
-from nuggets.interfaces.mcp.wording import described, offered_prompt, refusal, spoken
+from nuggets.interfaces.mcp.wording import (
+    MARKDOWN,
+    MEMORY,
+    NOTE,
+    described,
+    offered_prompt,
+    refusal,
+    spoken,
+)
+from nuggets.interfaces.words import version
 from nuggets.settings import Settings
 from nuggets.traces import log_problem, noted_session
 
@@ -29,6 +38,8 @@ FEW_TOOLS = (*reading.TOOLS, *writing.TOOLS, *care.TOOLS)
 ALL_TOOLS = (*FEW_TOOLS, *reading.MORE_TOOLS, *writing.MORE_TOOLS, *care.MORE_TOOLS)
 
 T = TypeVar("T")
+Handlers = dict[str, Any]
+"""What the server calls, by the name it has for it."""
 
 
 class Companion(Protocol):
@@ -82,12 +93,15 @@ class Door:
         A hook of the same host may have noted the conversation's own id; sharing it keeps one
         conversation from counting as two.
         """
+        from nuggets.shelf import SESSION_CHARACTERS
+
         said = (ctx.meta or {}).get(SESSION_KEY)
         if isinstance(said, str) and said.strip():
-            return said.strip()[:200]
+            return said.strip()[:SESSION_CHARACTERS]
         headers = getattr(ctx.request, "headers", None)
         if headers is not None:  # over HTTP a client without a session is one a day
-            return f"mcp-{headers.get('mcp-session-id') or times.now()[:10]}"[:200]
+            own = headers.get("mcp-session-id") or times.now()[:10]
+            return f"mcp-{own}"[:SESSION_CHARACTERS]
         told = str(self.settings["session"])
         return told or noted_session(self.settings["dir"], os.getppid()) or self._own_session
 
@@ -100,67 +114,65 @@ class Door:
 
 def build_server(door: Door, tools: Sequence[Tool] = FEW_TOOLS) -> Server[Any]:
     """The server on any transport; whoever runs it closes the door afterwards."""
+    return Server(
+        "nuggets",
+        version=version(),
+        title="Nuggets memory",
+        instructions=resources.INSTRUCTIONS,
+        **_offering_tools(door, tools),
+        **_offering_resources(door),
+        **_offering_prompts(),
+    )
+
+
+def _offering_tools(door: Door, tools: Sequence[Tool]) -> Handlers:
     offered = {tool.name: tool for tool in tools}
-    listed = [described(tool) for tool in offered.values()]
+    listed = types.ListToolsResult(tools=[described(tool) for tool in tools])
 
-    async def list_tools(ctx: Any, params: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=listed)
+    async def all_tools(ctx: Any, params: Any) -> types.ListToolsResult:
+        return listed
 
-    async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = offered.get(params.name)
         if tool is None:
             return refusal(f"there is no tool {params.name!r:.80}; there are: {', '.join(offered)}")
         session = door.session(ctx)
         return await door.in_turn(lambda: _answered(door, tool, params.arguments or {}, session))
 
-    async def list_resources(ctx: Any, params: Any) -> types.ListResourcesResult:
-        return types.ListResourcesResult(
-            resources=[
-                types.Resource(
-                    uri=resources.MEMORY,
-                    name="memory",
-                    title="MEMORY.md",
-                    description="What was promoted to this project's MEMORY.md",
-                    mime_type="text/markdown",
-                )
-            ]
-        )
+    return {"on_list_tools": all_tools, "on_call_tool": call}
 
-    async def list_templates(ctx: Any, params: Any) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(
-            resource_templates=[
-                types.ResourceTemplate(
-                    uri_template=resources.NOTE_TEMPLATE,
-                    name="note",
-                    title="A note",
-                    description="A note or fact by its id",
-                    mime_type="text/markdown",
-                )
-            ]
-        )
 
-    async def read_resource(
-        ctx: Any, params: types.ReadResourceRequestParams
-    ) -> types.ReadResourceResult:
+def _offering_resources(door: Door) -> Handlers:
+    async def all_resources(ctx: Any, params: Any) -> types.ListResourcesResult:
+        return types.ListResourcesResult(resources=[MEMORY])
+
+    async def templates(ctx: Any, params: Any) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[NOTE])
+
+    async def read(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         session, uri = door.session(ctx), str(params.uri)
         try:
-            text = await door.in_turn(
-                lambda: resources.resource_text(door.shelf(), uri, session),
-            )
+            text = await door.in_turn(lambda: resources.resource_text(door.shelf(), uri, session))
         except NotFound as problem:
             raise MCPError(types.INVALID_PARAMS, str(problem)) from None
         except NuggetsError as problem:
             raise MCPError(types.INTERNAL_ERROR, str(problem)) from None
         return types.ReadResourceResult(
-            contents=[types.TextResourceContents(uri=uri, mime_type="text/markdown", text=text)]
+            contents=[types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)]
         )
 
-    async def list_prompts(ctx: Any, params: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(
-            prompts=[offered_prompt(prompt) for prompt in resources.PROMPTS]
-        )
+    return {
+        "on_list_resources": all_resources,
+        "on_list_resource_templates": templates,
+        "on_read_resource": read,
+    }
 
-    async def get_prompt(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
+
+def _offering_prompts() -> Handlers:
+    async def all_prompts(ctx: Any, params: Any) -> types.ListPromptsResult:
+        return types.ListPromptsResult(prompts=[offered_prompt(one) for one in resources.PROMPTS])
+
+    async def get(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         try:
             text = resources.prompt_text(params.name, (params.arguments or {}).get("topic", ""))
         except NotFound as problem:
@@ -169,19 +181,7 @@ def build_server(door: Door, tools: Sequence[Tool] = FEW_TOOLS) -> Server[Any]:
             messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))]
         )
 
-    return Server(
-        "nuggets",
-        version=_version(),
-        title="Nuggets memory",
-        instructions=resources.INSTRUCTIONS,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
-        on_read_resource=read_resource,
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
-    )
+    return {"on_list_prompts": all_prompts, "on_get_prompt": get}
 
 
 def serve_stdio(door: Door, tools: Sequence[Tool] = FEW_TOOLS) -> None:
@@ -223,9 +223,3 @@ def _failed(tool: Tool) -> str:
         f"{tool.name} failed inside, and may have changed memory before that: look before you "
         "repeat it. See `nuggets doctor` and `nuggets history`"
     )
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("nuggets-memory")

@@ -58,10 +58,6 @@ class Tool(NamedTuple):
 HEAD: Schema = object_schema({"id": TEXT}, ("id",))  # a list of tools is short; the text says more
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    return f"{number} {one if number == 1 else many or one + 's'}"
-
-
 def receipt(verb: str, note: MemoryNote) -> Answer:
     """What a write says: where exactly the memory went, and whose word it is."""
     where = "everywhere" if not note.project else f"project {project_name(note.project)}"

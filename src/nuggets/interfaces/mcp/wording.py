@@ -1,9 +1,25 @@
-"""Our tools, answers and prompts in the words of the protocol."""
+"""Our tools, answers, resources and prompts in the words of the protocol."""
 
 import mcp_types as types
 
-from nuggets.interfaces.mcp.resources import Prompt
+from nuggets.interfaces.mcp import resources
 from nuggets.interfaces.mcp.tool import Answer, Tool
+
+MARKDOWN = "text/markdown"
+MEMORY = types.Resource(
+    uri=resources.MEMORY,
+    name="memory",
+    title="MEMORY.md",
+    description="What was promoted to this project's MEMORY.md",
+    mime_type=MARKDOWN,
+)
+NOTE = types.ResourceTemplate(
+    uri_template=resources.NOTE_TEMPLATE,
+    name="note",
+    title="A note",
+    description="A note or fact by its id",
+    mime_type=MARKDOWN,
+)
 
 
 def described(tool: Tool) -> types.Tool:
@@ -34,7 +50,7 @@ def refusal(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
-def offered_prompt(prompt: Prompt) -> types.Prompt:
+def offered_prompt(prompt: resources.Prompt) -> types.Prompt:
     arguments = [types.PromptArgument(name=prompt.argument, description="what it is about")]
     return types.Prompt(
         name=prompt.name,

@@ -26,7 +26,7 @@ from nuggets.errors import (
 )
 from nuggets.interfaces.rest import care, events, reading, writing
 from nuggets.interfaces.rest.checking import checked, checked_query
-from nuggets.interfaces.rest.guard import Guard, TooLarge, refused
+from nuggets.interfaces.rest.guard import Guard, TooLarge, refused, too_large
 from nuggets.interfaces.rest.openapi import document
 from nuggets.interfaces.rest.operation import Given, Operation
 from nuggets.shelf import NuggetShelf
@@ -160,7 +160,7 @@ async def _told_by_starlette(request: Request, problem: Exception) -> Response:
 
 
 async def _told_too_large(request: Request, problem: Exception) -> Response:
-    return refused(413, "too_large", "the body is too large")
+    return too_large()
 
 
 async def _failed(request: Request, problem: Exception) -> Response:

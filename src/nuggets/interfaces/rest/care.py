@@ -19,7 +19,7 @@ from nuggets.interfaces.rest.operation import (
     shape,
     whole,
 )
-from nuggets.interfaces.rest.shapes import COUNT
+from nuggets.interfaces.rest.shapes import COUNT, STEPS
 from nuggets.records import Commit
 from nuggets.shelf import NuggetShelf
 
@@ -29,7 +29,7 @@ LOOKED_AT = 5000  # steps of the history that a plot, or the list of clean-ups, 
 
 
 def _history(shelf: NuggetShelf, given: Given) -> Any:
-    return [views.commit(step) for step in shelf.history(limit=given.get("limit", 20))]
+    return [views.commit(step) for step in shelf.history(limit=given["limit"])]
 
 
 def _recent(shelf: NuggetShelf) -> Sequence[Commit]:
@@ -43,7 +43,7 @@ def _preview(shelf: NuggetShelf, given: Given) -> Any:
 
 def _passes(shelf: NuggetShelf, given: Given) -> Any:
     steps = [step for step in _recent(shelf) if step.changes.action.startswith("reflect")]
-    return [views.commit(step) for step in steps[::-1][: given.get("limit", 20)]]
+    return [views.commit(step) for step in steps[::-1][: given["limit"]]]
 
 
 def _promotion(shelf: NuggetShelf, given: Given) -> Any:
@@ -81,7 +81,6 @@ def _promote(shelf: NuggetShelf, given: Given) -> Any:
     return {"promoted": shelf.promote()}  # never to a path from outside: it writes a file
 
 
-_LIMIT = whole(1, 200, 20)
 _WHY = shape({"noteId": TEXT, "title": TEXT, "outcome": TEXT, "reason": TEXT, "hits": COUNT})
 _PROMOTION = shape(
     {"problem": or_null(TEXT), "path": TEXT, "text": TEXT, "notes": array(_WHY)},
@@ -95,7 +94,7 @@ OPERATIONS = (
         "What was done, newest first",
         _history,
         array(named("Commit")),
-        {"limit": _LIMIT},
+        {"limit": STEPS},
     ),
     Operation(
         "GET",
@@ -113,7 +112,7 @@ OPERATIONS = (
         "Past clean-ups with what they changed, newest first",
         _passes,
         array(named("Commit")),
-        {"limit": _LIMIT},
+        {"limit": STEPS},
     ),
     Operation(
         "GET",

@@ -11,7 +11,7 @@ from nuggets.interfaces.rest.operation import Given, Schema
 def checked_query(
     pairs: Iterable[tuple[str, str]], schemas: Mapping[str, Schema], needed: Iterable[str]
 ) -> Given:
-    """The parameters of a query, each at most once, read as their type."""
+    """The parameters of a query, each at most once, read as their type, else by default."""
     given: Given = {}
     for name, text in pairs:
         if name not in schemas:
@@ -23,7 +23,8 @@ def checked_query(
     missing = [name for name in needed if name not in given]
     if missing:
         raise InvalidInput(f"{missing[0]} is missing")
-    return given
+    defaults = {name: one["default"] for name, one in schemas.items() if "default" in one}
+    return {**defaults, **given}
 
 
 def checked(value: Any, schema: Schema, where: str) -> Any:

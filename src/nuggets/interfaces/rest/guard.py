@@ -116,7 +116,7 @@ def _body_refusal(method: str, headers: Headers) -> Response | None:
     if not (length.isascii() and length.isdigit()):
         return refused(400, "invalid_input", "Content-Length is a number")
     if int(length) > BODY_BYTES:
-        return _too_large()
+        return too_large()
     return None
 
 
@@ -124,7 +124,7 @@ class TooLarge(Exception):
     """More came than was announced, or than fits."""
 
 
-def _too_large() -> Response:
+def too_large() -> Response:
     return refused(413, "too_large", f"a body has at most {BODY_BYTES} bytes")
 
 

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from importlib.metadata import version
 from typing import Any
 
 from nuggets.interfaces.rest.operation import Operation, Schema, named
 from nuggets.interfaces.rest.shapes import COMPONENTS
+from nuggets.interfaces.words import version
 
 _PATH_PART = re.compile(r"{(\w+)}")
 _ERRORS = {
@@ -34,7 +34,7 @@ def document(operations: Sequence[Operation]) -> dict[str, Any]:
             "title": "Nuggets",
             "description": "Facts and linked notes of one shelf. GET never changes anything; "
             "changes are told at /api/events as server-sent events.",
-            "version": version("nuggets-memory"),
+            "version": version(),
         },
         "paths": paths,
         "components": {"schemas": dict(COMPONENTS)},

@@ -18,7 +18,7 @@ from nuggets.interfaces.rest.operation import (
     shape,
     whole,
 )
-from nuggets.interfaces.rest.shapes import COUNT
+from nuggets.interfaces.rest.shapes import COUNT, STEPS
 from nuggets.records import KINDS, SCOPES, TYPES
 from nuggets.shelf import NuggetShelf
 
@@ -67,8 +67,8 @@ def _recall(shelf: NuggetShelf, given: Given) -> Any:
 
 def _notes(shelf: NuggetShelf, given: Given) -> Any:
     found = shelf.list_notes(**_filters(given))
-    start = given.get("offset", 0)
-    return [codec.note_to_json(n) for n in found[start : start + given.get("limit", 100)]]
+    start = given["offset"]
+    return [codec.note_to_json(note) for note in found[start : start + given["limit"]]]
 
 
 def _note(shelf: NuggetShelf, given: Given) -> Any:
@@ -77,7 +77,7 @@ def _note(shelf: NuggetShelf, given: Given) -> Any:
 
 def _note_history(shelf: NuggetShelf, given: Given) -> Any:
     note = shelf.get_note(given["note"], session=None)
-    steps = shelf.history(note.id, given.get("limit", 20))
+    steps = shelf.history(note.id, given["limit"])
     return [views.commit(step, only=note.id) for step in steps]
 
 
@@ -89,17 +89,17 @@ def _graph(shelf: NuggetShelf, given: Given) -> Any:
 
 def _search(shelf: NuggetShelf, given: Given) -> Any:
     query = given["query"]
-    found = shelf.search_notes(query, given.get("limit", 5), session=None, **_filters(given))
+    found = shelf.search_notes(query, given["limit"], session=None, **_filters(given))
     results = []
     for result in found:
         answer = answers.found(shelf, result)
         if given.get("why"):
-            answer["why"] = answers.plain(shelf.explain(query, result.note.id))
+            why = shelf.explain(query, result.note.id, given.get("include_hidden", False))
+            answer["why"] = answers.plain(why)
         results.append(answer)
     return results
 
 
-_LIMIT = whole(1, 200, 20)
 _NOTES = array(named("Note"))
 _SUMMARY = shape(
     {
@@ -160,7 +160,7 @@ OPERATIONS = (
         "What was done to a note, newest first",
         _note_history,
         array(named("Commit")),
-        {"limit": _LIMIT},
+        {"limit": STEPS},
     ),
     Operation(
         "GET",

@@ -1,7 +1,9 @@
 """What the REST interface answers with: the documented shapes, described once."""
 
 from collections.abc import Mapping
+from typing import get_args
 
+from nuggets.interfaces.answers import BRIEF
 from nuggets.interfaces.rest.operation import (
     NUMBER,
     SHARE,
@@ -15,9 +17,10 @@ from nuggets.interfaces.rest.operation import (
     shape,
     whole,
 )
-from nuggets.records import KINDS, SCOPES, SOURCES, STABILITIES, TYPES
+from nuggets.records import KINDS, SCOPES, SOURCES, STABILITIES, TYPES, MatchKind
 
 COUNT = whole(0, 2**53)
+STEPS = whole(1, 200, 20)  # of the history, in one answer
 
 _LINK = shape({"to": TEXT, "reason": TEXT, "createdAt": TEXT})
 _NOTE = shape(
@@ -54,10 +57,7 @@ _NOTE = shape(
     "archivedAt",
     "lastInspectedAt",
 )
-_BRIEF_FIELDS = ("id", "nuggetName", "title", "kind", "scope", "type", "source", "stability")
-_BRIEF = shape(
-    {name: _NOTE["properties"][name] for name in (*_BRIEF_FIELDS, "project", "updatedAt")}
-)
+_BRIEF = shape({name: _NOTE["properties"][name] for name in BRIEF})
 _FACT = shape(
     {
         **_NOTE["properties"],
@@ -103,7 +103,7 @@ _RECALL = shape(
         "found": TRUTH,
         "key": TEXT,
         "nugget": TEXT,
-        "match": or_null(choice(("exact", "substring", "fuzzy"))),
+        "match": or_null(choice(get_args(MatchKind))),
         "ratio": SHARE,
         "noteId": TEXT,
         "project": TEXT,

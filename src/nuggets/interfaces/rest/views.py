@@ -1,6 +1,6 @@
 """Records as the REST interface shows them, where that is less than the whole record."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from nuggets import codec
 from nuggets.codec import Json
@@ -40,21 +40,21 @@ def commit(step: Commit, only: str | None = None) -> Json:
     return {**codec.commit_to_json(part), "noteCount": len(changed)}
 
 
-def news(steps: Sequence[Commit]) -> Json:
-    """What an open page has to change so that it shows these steps too: the last word per note."""
-    put: dict[str, MemoryNote] = {}
-    drop: dict[str, None] = {}
-    for step in steps:
-        for note in step.changes.put:
-            put[note.id] = note
-            drop.pop(note.id, None)
-        for note_id in step.changes.drop:
-            put.pop(note_id, None)
-            drop[note_id] = None
+def news(steps: Sequence[Commit], notes: Iterable[MemoryNote]) -> Json:
+    """What an open page has to change so that it shows these steps too.
+
+    `notes`: all there are by now; what became of them after these steps is told again with those.
+    A recall makes a note larger and is no change of it, so it is told apart.
+    """
+    there = {note.id: note for note in notes}
+    put = {note.id for step in steps for note in step.changes.put}
+    recalled = {touch.note_id for step in steps for touch in step.changes.touches} - put
+    drop = {note_id for step in steps for note_id in step.changes.drop}
     return {
         "revision": steps[-1].revision,
-        "put": [node(note) for note in put.values()],
-        "drop": list(drop),
+        "put": [node(there[note_id]) for note_id in there if note_id in put],
+        "recalled": [node(there[note_id]) for note_id in there if note_id in recalled],
+        "drop": sorted(drop - there.keys()),
         "steps": [_step(step) for step in steps],
     }
 

@@ -1,9 +1,11 @@
-"""Operations that change the shelf. Each but a purge is one step of the history with a way back."""
+"""Operations that change the shelf, and the look at a merge before it is done.
+
+Each change but a purge is one step of the history with a way back.
+"""
 
 from typing import Any
 
-from nuggets import codec, times
-from nuggets.graph import notes
+from nuggets import codec
 from nuggets.graph.limits import REASON_CHARACTERS, TAG_CHARACTERS, TAGS
 from nuggets.interfaces import answers
 from nuggets.interfaces.rest.operation import (
@@ -24,10 +26,10 @@ from nuggets.interfaces.rest.operation import (
 from nuggets.interfaces.rest.reading import QUERY
 from nuggets.interfaces.rest.shapes import COUNT
 from nuggets.records import SCOPES, SOURCES, STABILITIES, TYPES
-from nuggets.shelf import NuggetShelf
+from nuggets.shelf import SESSION_CHARACTERS, NuggetShelf
 
 REASON: Schema = {"type": "string", "maxLength": REASON_CHARACTERS}
-SESSION: Schema = {"type": "string", "maxLength": 200}
+SESSION: Schema = {"type": "string", "maxLength": SESSION_CHARACTERS}
 TAG_LIST = array({"type": "string", "maxLength": TAG_CHARACTERS}, TAGS + 3)
 META: dict[str, Schema] = {
     "subject": NAME,
@@ -88,10 +90,7 @@ def _merge(shelf: NuggetShelf, given: Given) -> Any:
 
 
 def _merge_preview(shelf: NuggetShelf, given: Given) -> Any:
-    target = shelf.get_note(given["note"], session=None)
-    source = shelf.get_note(given["source"], session=None)
-    united, *_ = notes.merged(target, source, "", times.now(), {})
-    return codec.note_to_json(united)
+    return codec.note_to_json(shelf.merge_notes(given["note"], given["source"], dry_run=True))
 
 
 def _purge(shelf: NuggetShelf, given: Given) -> Any:
