@@ -159,7 +159,7 @@ def test_remember_says_where_and_as_what(nuggets: Nuggets) -> None:
     done = nuggets("remember", "project", "test cmd", "make test")
 
     assert (done.code, done.err) == (0, "")
-    assert done.lines == ["Remembered test cmd in project (project, durable), valid everywhere."]
+    assert done.lines == ["Remembered test cmd in project (durable), valid everywhere."]
 
 
 def test_remember_names_the_project_where_it_is_valid(
@@ -170,8 +170,8 @@ def test_remember_names_the_project_where_it_is_valid(
     here = nuggets("remember", "project", "test cmd", "make test")
     everywhere = nuggets("remember", "prefs", "style", "no semicolons")
 
-    assert here.out.endswith("(project, durable), valid in this project (shop).\n")
-    assert everywhere.out.endswith("(user, durable), valid everywhere.\n")
+    assert here.out.endswith("(durable), valid in this project (shop).\n")
+    assert everywhere.out.endswith("(durable), valid everywhere.\n")
 
 
 def test_remember_says_which_value_it_replaced(nuggets: Nuggets) -> None:
@@ -329,7 +329,7 @@ def test_what_another_project_knows_is_marked(
     assert own[-1] == "Nugget: project"
     assert nuggets("recall", "test cmd").lines[-1] == "Nugget: project (another project: webshop)"
     assert nuggets("recall", "test cmd", "--json").json["project"] == "/home/me/webshop/.git"
-    assert "test cmd (another project)" in nuggets("facts", "project").lines[1]
+    assert "test cmd (webshop)" in nuggets("facts", "project").lines[1]
 
 
 def test_what_is_remembered_in_a_repository_belongs_to_it_unless_it_is_about_a_person(
@@ -357,3 +357,14 @@ def test_a_scope_or_a_project_that_is_named_decides(
     told = nuggets("remember", "locations", "notes folder", "~/notes", "--scope", "user")
 
     assert "valid everywhere" in told.out
+
+
+def test_recall_names_what_else_may_have_been_meant(nuggets: Nuggets) -> None:
+    nuggets("remember", "project", "test cmd", "make test")
+    nuggets("remember", "project", "deploy cmd", "fly deploy")
+    nuggets("remember", "team", "cmd", "run it")
+
+    assert nuggets("recall", "cmd", "--nugget", "project").lines[-1] == "Also: deploy cmd (project)"
+    assert nuggets("recall", "test cmd").lines[-1] == "Nugget: project"
+    told = nuggets("recall", "cmd", "--nugget", "project", "--json").json
+    assert [other["title"] for other in told["also"]] == ["deploy cmd"]

@@ -320,3 +320,20 @@ def test_a_place_that_cannot_be_drawn_to_is_said(nuggets: Nuggets, directory: Pa
 
     assert done.code == 1
     assert "Cannot write" in done.err
+
+
+def test_a_second_note_of_one_title_is_pointed_out(nuggets: Nuggets) -> None:
+    first = nuggets("note", "add", "n", "Plan", "one")
+    second = nuggets("note", "add", "n", "plan", "two")
+
+    assert len(first.lines) == 1
+    assert "There is another note of that title: note-n-" in second.lines[1]
+
+
+def test_an_archived_neighbour_is_marked(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "n", "Plan", "one")
+    nuggets("note", "add", "n", "Old plan", "two")
+    nuggets("link", "Plan", "Old plan", "before")
+    nuggets("note", "hide", "Old plan")
+
+    assert "Old plan (archived)  (before)" in nuggets("note", "show", "Plan").out

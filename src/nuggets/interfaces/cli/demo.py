@@ -6,6 +6,7 @@ import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator
 from shlex import join
+from shutil import which
 from tempfile import TemporaryDirectory
 
 from nuggets.interfaces.cli.command import Call, Command, Outcome
@@ -36,7 +37,7 @@ STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
 CLOSING = """
 The directory of this demo is gone again. Yours will be ~/.nuggets. Begin with:
 
-  nuggets remember project "test cmd" "make test"
+  {command} remember project "test cmd" "make test"
 """
 
 
@@ -58,7 +59,8 @@ def _demo(call: Call) -> Outcome:
                 _show(comment, arguments, output)
         if not call.options.json:
             _show_files(directory)
-    return Outcome(steps, [CLOSING])
+    command = "nuggets" if which("nuggets") else sys.argv[0]  # as in a fresh checkout
+    return Outcome(steps, [CLOSING.format(command=command)])
 
 
 def _run(directory: str, arguments: tuple[str, ...]) -> tuple[int, str]:

@@ -31,7 +31,7 @@ def _remember(call: Call) -> Outcome:
     fact = call.shelf.remember(options.nugget, options.key, value, **given)
     lines = [
         f"Remembered {styled(one_line(fact.title), 'bold')} in {one_line(fact.nugget_name)} "
-        f"({fact.scope}, {fact.stability}), valid {_where(fact)}."
+        f"({fact.stability}), {where_valid(fact)}."
     ]
     was = _replaced(call, fact, revision)
     if was:
@@ -39,8 +39,11 @@ def _remember(call: Call) -> Outcome:
     return Outcome(codec.note_to_json(fact), lines)
 
 
-def _where(fact: MemoryNote) -> str:
-    return f"in this project ({one_line(name_of(fact.project))})" if fact.project else "everywhere"
+def where_valid(note: MemoryNote) -> str:
+    """For a receipt; the scope says what a memory is about, and this is another thing."""
+    if note.project:
+        return f"valid in this project ({one_line(name_of(note.project))})"
+    return "valid everywhere"
 
 
 def _replaced(call: Call, fact: MemoryNote, revision: int) -> str:
@@ -89,7 +92,19 @@ def _answer_lines(call: Call, result: RecallResult) -> list[str]:
         f"Value: {styled(printable(result.answer), 'bold')}",
         f"Confidence: {result.confidence:.2f}  Margin: {result.margin:.2f}",
         f"Nugget: {one_line(result.nugget)}{marks}",
+        *_also_lines(call, result),
     ]
+
+
+def _also_lines(call: Call, result: RecallResult) -> list[str]:
+    """What else may have been meant."""
+    others = [call.shelf.get_note(note_id, session=None) for note_id in result.also]
+    names = [
+        f"{one_line(other.title, 80)} ({one_line(other.nugget_name)}"
+        + (f", {one_line(name_of(other.project))})" if call.shelf.is_foreign(other) else ")")
+        for other in others
+    ]
+    return [f"Also: {', '.join(names)}"] if names else []
 
 
 def purged(places: Sequence[str]) -> Outcome:
@@ -130,7 +145,7 @@ def _facts(call: Call) -> Outcome:
     facts = call.shelf.facts(call.options.nugget)
     rows = [
         (
-            fact.title + (" (another project)" if call.shelf.is_foreign(fact) else ""),
+            fact.title + (f" ({name_of(fact.project)})" if call.shelf.is_foreign(fact) else ""),
             str(fact.hits),
             fact.content,
         )

@@ -16,6 +16,7 @@ from nuggets.interfaces.cli.arguments import (
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import one_line, screen_width, styled
 from nuggets.interfaces.words import counted
+from nuggets.project import name_of
 from nuggets.records import MemoryNote, SearchNotesResult
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def _why_lines(why: "Explanation") -> Iterator[str]:
         found = f"{', '.join(word.matched)} in {', '.join(word.fields)}"
         if not word.matched:
             found = "in linked notes" if word.fields else "not here"
-        yield f"{word.word}: {found}; {word.share:.2f} of {word.weight:.2f}"
+        part = f"{word.weight:.0%} of the question, {word.share:.0%} of that answered"
+        yield f"{word.word}: {found}; {part}"
     others = {
         "phrase": why.phrase,
         "group": why.group,
@@ -75,8 +77,8 @@ def search_lines(call: Call, result: SearchNotesResult) -> Iterator[str]:
     note = result.note
     marks = " (archived)" if note.hidden else ""
     if call.shelf.is_foreign(note):
-        marks += " (another project)"
-    score = styled(f"[{result.score:.3f}]", "cyan")
+        marks += f" (another project: {one_line(name_of(note.project))})"
+    score = styled(f"[{result.relevance:.2f}]", "cyan")
     title = styled(one_line(note.title, 80), "bold")
     yield f"{score} {title}{marks}  {styled(one_line(note.id), 'dim')}"
     yield f"    {one_line(note.content, max(40, screen_width() - 4))}"

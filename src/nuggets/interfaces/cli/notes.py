@@ -19,10 +19,11 @@ from nuggets.interfaces.cli.arguments import (
     text_or_stdin,
 )
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.facts import purged
+from nuggets.interfaces.cli.facts import purged, where_valid
 from nuggets.interfaces.cli.printing import one_line, printable, styled, table
 from nuggets.interfaces.words import counted
 from nuggets.records import MemoryNote
+from nuggets.text import folded
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
@@ -46,7 +47,15 @@ def _add(call: Call) -> Outcome:
         note = _saved_from_editor("", create)
     else:
         note = create(text_or_stdin(options.content))
-    return Outcome(codec.note_to_json(note), [f"Noted {_name(note)}."])
+    lines = [f"Noted {_name(note)}, {where_valid(note)}."]
+    others = [one for one in call.shelf.list_notes() if folded(one.title) == folded(note.title)]
+    if len(others) > 1:
+        there = next(one for one in others if one.id != note.id)
+        lines.append(
+            f"There is another note of that title: {there.id}. From now on name them by their ids, "
+            "or merge them with `nuggets note merge`."
+        )
+    return Outcome(codec.note_to_json(note), lines)
 
 
 def _name_argument(parser: ArgumentParser) -> None:
@@ -86,6 +95,7 @@ def note_lines(call: Call, note: MemoryNote) -> list[str]:
         for link in note.links:
             other = linked.get(link.to)
             title = one_line(other.title) if other else "?"
+            title += " (archived)" if other and other.hidden else ""
             lines.append(
                 f"  {title}  ({one_line(link.reason)})  {styled(one_line(link.to), 'dim')}"
             )
