@@ -528,3 +528,60 @@ def test_a_fault_after_a_write_does_not_claim_that_nothing_was_written(tmp_path:
     assert "unchanged" not in said(result)
     assert "may have changed memory" in said(result)
     assert NuggetShelf(tmp_path).recall("port").found
+
+
+def test_an_edit_does_not_replace_what_the_agent_has_not_seen(tmp_path: Path) -> None:
+    memory = NuggetShelf(tmp_path, project=HERE)
+    note = memory.create_note("n", "Plan", "step one, " * 40)
+    long = memory.create_note("n", "Log", "line\n" * 10_000)
+
+    async def edits(client: Client) -> list[Any]:
+        async def edit(name: str) -> Any:
+            return await client.call_tool("edit_note", {"note": name, "content": "mine"})
+
+        unread = await edit("Plan")
+        await client.call_tool("get_note", {"note": "Plan"})
+        memory.edit_note(note.id, content="theirs, " * 40)
+        stale = await edit("Plan")
+        await client.call_tool("get_note", {"note": "Plan"})
+        await client.call_tool("edit_note", {"note": "Plan", "tags": ["mine"]})
+        read = await edit("Plan")
+        await client.call_tool("get_note", {"note": "Log"})
+        half = await edit("Log")
+        await client.call_tool("get_note", {"note": "Log", "offset": 30_000})
+        return [unread, stale, read, half, await edit("Log")]
+
+    answers = in_memory(door(tmp_path, project=HERE), edits)
+
+    assert [answer.is_error for answer in answers] == [True, True, False, True, False]
+    assert "you have read 160" in said(answers[0])
+    assert "after you read it" in said(answers[1])
+    assert "you have read 30000" in said(answers[3])
+    assert memory.get_note(long.id).content == "mine"
+
+
+def test_remembering_another_value_says_what_it_was(tmp_path: Path) -> None:
+    async def remembered(client: Client) -> list[str]:
+        values = ("80", "80", "8080")
+        given = ({"nugget": "n", "key": "port", "value": value} for value in values)
+        return [said(await client.call_tool("remember", one)) for one in given]
+
+    first, same, other = in_memory(door(tmp_path), remembered)
+
+    assert "It was" not in first + same
+    assert "It was:" in other
+    assert "\n80\n" in other
+
+
+def test_recall_tells_which_other_facts_fit(tmp_path: Path) -> None:
+    memory = NuggetShelf(tmp_path, project="")
+    memory.remember("n", "test cmd", "make test")
+    memory.remember("n", "deploy cmd", "fly deploy")
+
+    async def recalled(client: Client) -> Any:
+        return await client.call_tool("recall", {"query": "cmd"})
+
+    answer = in_memory(door(tmp_path), recalled)
+
+    assert "deploy cmd: fly deploy" in said(answer).partition("as well:")[2]
+    assert [one["title"] for one in answer.structured_content["also"]] == ["deploy cmd"]

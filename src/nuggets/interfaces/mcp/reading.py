@@ -14,12 +14,13 @@ from nuggets.interfaces.mcp.arguments import (
     one_of,
     told,
 )
+from nuggets.interfaces.mcp.seen import AT_A_GLANCE
 from nuggets.interfaces.mcp.tool import READ, Answer, Asked, Json, Tool
 from nuggets.interfaces.words import counted
 from nuggets.records import SCOPES, MemoryNote, SearchNotesResult
 from nuggets.traces import missed_deadlines
 
-LINE = 160  # characters of a note in an index: enough to decide whether to open it
+LINE = AT_A_GLANCE  # of a note in an index: enough to decide whether to open it
 INDEX_CHARACTERS = 4800  # about 1,200 tokens: an index is read at every question
 PAGE = 30_000  # characters of a note shown at once: hosts cut an answer at about 25,000 tokens
 LISTED = 50
@@ -34,8 +35,13 @@ def _recall(asked: Asked, given: Json) -> Answer:
     result, notes = asked.shelf.recall_or_search(given["query"], given.get("nugget"), asked.session)
     shape = answers.recalled(asked.shelf, result, notes)
     if result.found:
-        note = asked.shelf.get_note(result.note_id, session=None)
-        return Answer(shape, f"{PREFACE}\n{_shown(asked, note, result.answer)}")
+        note = asked.seen.all_of(asked.session, asked.shelf.get_note(result.note_id, session=None))
+        text = f"{PREFACE}\n{_shown(asked, note, result.answer)}"
+        others = [asked.shelf.get_note(one, session=None) for one in result.also]
+        if others:
+            lines = "\n".join(_line(asked, other) for other in others)
+            text += f"\nOther facts fit the question as well:\n{fenced(lines)}"
+        return Answer(shape, text)
     if not notes:
         return Answer(shape, "Nothing is remembered about this.")
     index = _index(asked, notes)
@@ -85,6 +91,7 @@ def _within_budget(asked: Asked, notes: list[MemoryNote], shapes: list[Json]) ->
 def _line(asked: Asked, note: MemoryNote) -> str:
     foreign = asked.shelf.is_foreign(note)
     where = f", other project: {project_name(note.project)}" if foreign else ""
+    where += ", archived" if note.hidden else ""
     title, line = one_line(note.title, 80), one_line(note.content, LINE)
     source, old = note.source.replace("_", " "), age(note.updated_at, asked.now)
     return f"{note.id} | {title}: {line} ({source}, {old}{where})"
@@ -98,6 +105,7 @@ def _get(asked: Asked, given: Json) -> Answer:
     note = asked.shelf.get_note(given["note"], given.get("nugget"), asked.session)
     start = max(0, given.get("offset", 0))
     page = note.content[start : start + PAGE]
+    asked.seen.read(asked.session, note, start, start + len(page))
     shape = codec.note_to_json(note._replace(content=page))
     around = [f"tags: {', '.join(note.tags)}"]
     around += [f"linked to {link.to}: {one_line(link.reason, LINE)}" for link in note.links[:20]]

@@ -14,6 +14,7 @@ from nuggets import times
 from nuggets.errors import NotFound, NuggetsError
 from nuggets.interfaces.mcp import care, reading, resources, writing
 from nuggets.interfaces.mcp.arguments import checked
+from nuggets.interfaces.mcp.seen import Seen
 from nuggets.interfaces.mcp.tool import Asked, Tool
 from nuggets.interfaces.mcp.wording import (
     MARKDOWN,
@@ -69,6 +70,7 @@ class Door:
         self._shelf = shelf and shelf.beside(client="mcp", at_work=True)
         self._turn: anyio.CapacityLimiter | None = None
         self._own_session = f"mcp-{os.urandom(6).hex()}"
+        self.seen = Seen()
 
     def shelf(self) -> "NuggetShelf":
         if self._shelf is None:
@@ -206,7 +208,7 @@ def _answered(
 ) -> types.CallToolResult:
     try:
         given = checked(arguments, tool.arguments)
-        answer = tool.run(Asked(door.shelf(), session, times.now()), given)
+        answer = tool.run(Asked(door.shelf(), session, times.now(), door.seen), given)
     except NuggetsError as problem:
         return refusal(str(problem))
     except Exception as problem:  # a fault of ours: its text may hold anything, so only we see it

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nuggets.interfaces import answers
 from nuggets.interfaces.fencing import project_name
 from nuggets.interfaces.mcp.arguments import TEXT, Schema, object_schema
+from nuggets.interfaces.mcp.seen import Seen
 from nuggets.records import MemoryNote
 
 if TYPE_CHECKING:
@@ -15,11 +16,12 @@ Json = dict[str, Any]
 
 
 class Asked(NamedTuple):
-    """One call: the door to the shelf, who is asking, and when."""
+    """One call: the door to the shelf, who is asking, when, and what they have read."""
 
     shelf: "NuggetShelf"
     session: str
     now: str
+    seen: Seen
 
 
 class Answer(NamedTuple):

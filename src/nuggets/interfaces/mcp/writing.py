@@ -3,7 +3,7 @@
 from nuggets.errors import InvalidInput
 from nuggets.graph.metadata import CONFIDENCES
 from nuggets.interfaces import answers
-from nuggets.interfaces.fencing import carries_mark, project_name
+from nuggets.interfaces.fencing import carries_mark, fenced, one_line, project_name
 from nuggets.interfaces.mcp.arguments import (
     TEXT,
     TEXTS,
@@ -14,7 +14,7 @@ from nuggets.interfaces.mcp.arguments import (
     told,
 )
 from nuggets.interfaces.mcp.tool import ADD, CHANGE, HEAD, Answer, Asked, Json, Tool, receipt
-from nuggets.records import SCOPES, STABILITIES, TYPES
+from nuggets.records import SCOPES, STABILITIES, TYPES, MemoryNote
 from nuggets.text import folded
 
 _NOTE = told(TEXT, "id or exact title")
@@ -27,16 +27,21 @@ _META = {"scope": one_of(SCOPES), "stability": one_of(STABILITIES), "source": _S
 def _remember(asked: Asked, given: Json) -> Answer:
     _refuse_unfit(f"{given['key']}: {given['value']}")
     nugget, key, value = given.pop("nugget"), given.pop("key"), given.pop("value")
-    if "source" in given or not _is_known(asked, nugget, key, value):
+    before = _known(asked, nugget, key)
+    said = before is not None and before.content == value.strip()
+    if "source" in given or not said:  # else it stays the word of whoever said it first
         _attribute(given)
-    return receipt("Remembered", asked.shelf.remember(nugget, key, value, **given))
+    fact = asked.shelf.remember(nugget, key, value, **given)
+    answer = receipt("Remembered", asked.seen.all_of(asked.session, fact))
+    if before is None or said:
+        return answer
+    return answer._replace(text=f"{answer.text} It was:\n{fenced(one_line(before.content, 200))}")
 
 
-def _is_known(asked: Asked, nugget: str, key: str, value: str) -> bool:
-    """Does memory say just that already? Then it stays the word of whoever said it first."""
+def _known(asked: Asked, nugget: str, key: str) -> MemoryNote | None:
     facts = asked.shelf.facts(nugget) if asked.shelf.has(nugget) else ()
     ours = (fact for fact in facts if not asked.shelf.is_foreign(fact))
-    return any(folded(fact.title) == folded(key) and fact.content == value.strip() for fact in ours)
+    return next((fact for fact in ours if folded(fact.title) == folded(key)), None)
 
 
 def _attribute(given: Json) -> None:
@@ -58,7 +63,7 @@ def _create(asked: Asked, given: Json) -> Answer:
     nugget, title, content = given.pop("nugget"), given.pop("title"), given.pop("content")
     _attribute(given)
     note = asked.shelf.create_note(nugget, title, content, given.pop("tags", ()), **given)
-    return receipt("Noted", note)
+    return receipt("Noted", asked.seen.all_of(asked.session, note))
 
 
 def _edit(asked: Asked, given: Json) -> Answer:
@@ -66,11 +71,19 @@ def _edit(asked: Asked, given: Json) -> Answer:
     if not given:
         raise InvalidInput("say what to change: content, title, tags, hidden or metadata")
     before = asked.shelf.get_note(name, session=None)
+    if "content" in given:
+        asked.seen.check(asked.session, before)
     title, content = given.get("title", before.title), given.get("content", before.content)
     _refuse_unfit(f"{title}: {given.get('content', '')}", *given.get("tags", ()))
     if "source" in given or (title, content) != (before.title, before.content):
         _attribute(given)
+    # Whoever brings one back means the archived one of that name.
+    name = name if given.get("hidden") is False else before.id
     note = asked.shelf.edit_note(name, **given)
+    if "content" in given:
+        asked.seen.all_of(asked.session, note)
+    else:
+        asked.seen.changed(asked.session, before, note)
     return receipt("Archived" if note.hidden else "Changed", note)
 
 
