@@ -1,15 +1,37 @@
 """Commands on the past: history, undo."""
 
+import os
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from nuggets import codec
+from nuggets.errors import NotFound
 from nuggets.interfaces.cli.arguments import NAME_HELP
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import one_line, styled
+from nuggets.interfaces.cli.printing import minute, one_line, styled
 from nuggets.records import Commit, MemoryNote
 
 _SHOWN = 5  # notes of one entry; the JSON has them all
+_EVERYTHING = 1 << 30  # entries
+_TITLE = 40  # columns
+_TEXT = 60  # columns of what came or went
+_EXCERPT = 40  # columns of each side of a change
+_LEAD = 16  # characters before the first difference: enough to know the place
+_VERBS = {  # as the commands call them; "delete_note" is one of two
+    "create_note": "add",
+    "edit_note": "edit",
+    "restore_note": "restore",
+    "merge_notes": "merge",
+    "add_link": "link",
+    "remove_link": "unlink",
+}
+_BOOKKEEPING = frozenset(  # follows from the rest, or counts who looked
+    (
+        *("updated_at", "last_rewritten_at", "archived_at", "last_inspected_at"),
+        *("last_accessed_at", "hits", "last_hit_session", "hit_sessions"),
+    )
+)
+_Pair = tuple[MemoryNote | None, MemoryNote | None]
 
 
 def _history_arguments(parser: ArgumentParser) -> None:
@@ -18,41 +40,99 @@ def _history_arguments(parser: ArgumentParser) -> None:
 
 
 def _history(call: Call) -> Outcome:
-    commits = call.shelf.history(call.options.note, call.options.limit)
-    lines = [line for commit in commits for line in commit_lines(commit)]
-    return Outcome([codec.commit_to_json(c) for c in commits], lines or ["Nothing was done yet."])
+    name, limit = call.options.note, call.options.limit
+    commits = call.shelf.history(name, limit)
+    shape = [codec.commit_to_json(commit) for commit in commits]
+    if name:
+        lines = _lines_about(call, name, limit)
+    else:
+        lines = [line for commit in commits for line in _entry(commit, _pairs(commit))]
+    return Outcome(shape, lines or ["Nothing was done yet."])
 
 
-def commit_lines(commit: Commit) -> Iterator[str]:
+def _lines_about(call: Call, name: str, limit: int) -> list[str]:
+    """The entries that changed what one note says; a clean-up that only looked at it did not."""
+    try:
+        note_id = call.shelf.get_note(name).id
+    except NotFound:  # gone, and named by its whole id
+        note_id = name
+    found = []
+    for commit in call.shelf.history(name, _EVERYTHING):
+        pairs = _pairs(commit, note_id)
+        if pairs or note_id in commit.changes.drop:
+            found.append(list(_entry(commit, pairs)))
+    return [line for entry in found[:limit] for line in entry]
+
+
+def _entry(commit: Commit, pairs: list[_Pair]) -> Iterator[str]:
     """One entry for a person: what was done, and the notes it changed."""
-    changes = commit.changes
-    count = len(changes.put) + len(changes.drop)
-    what = styled(f"{commit.revision:>5}", "cyan") + f"  {commit.at}  "
-    yield what + styled(changes.action or "change", "bold") + f" from {changes.client or '?'}"
+    number = styled(f"{commit.revision:>5}", "cyan")
+    client = one_line(commit.changes.client) or "?"
+    yield f"{number}  {minute(commit.at)}  {styled(_verb(commit), 'bold')} from {client}"
+    for line in _differences(pairs):
+        yield f"         {line}"
+
+
+def _verb(commit: Commit) -> str:
+    action = commit.changes.action
+    if action == "delete_note":
+        return "delete" if commit.changes.drop else "hide"
+    return _VERBS.get(action) or one_line(action) or "change"
+
+
+def _pairs(commit: Commit, note_id: str | None = None) -> list[_Pair]:
+    """Each note as it was and as it became (one, or all), where that makes a difference."""
     before = {note.id: note for note in commit.before.put}
-    after: dict[str, MemoryNote | None] = {note.id: note for note in changes.put}
-    after.update(dict.fromkeys(changes.drop))
-    for note_id, note in list(after.items())[:_SHOWN]:
-        yield f"         {_difference(before.get(note_id), note)}"
-    if count > _SHOWN:
-        yield f"         and {count - _SHOWN} more"
+    after: dict[str, MemoryNote | None] = {note.id: note for note in commit.changes.put}
+    after.update(dict.fromkeys(commit.changes.drop))
+    wanted = after if note_id is None else {note_id} & after.keys()
+    pairs = ((before.get(one), after[one]) for one in wanted)
+    return [pair for pair in pairs if None in pair or _changed_fields(*pair)]
 
 
-def _difference(before: MemoryNote | None, after: MemoryNote | None) -> str:
-    if before is None and after is not None:
-        return f"+ {one_line(after.title, 40)}: {one_line(after.content, 60)}"
-    if before is None or after is None:
-        gone = f"{one_line(before.title, 40)}: {one_line(before.content, 60)}" if before else ""
-        return f"- {gone or 'purged'}"
-    if before.content != after.content:
-        old, new = one_line(before.content, 30), one_line(after.content, 30)
-        return f"~ {one_line(after.title, 40)}: {old} → {new}"
-    fields = [
-        field.replace("_", " ")
+def _differences(pairs: list[_Pair]) -> Iterator[str]:
+    for was, is_now in pairs[:_SHOWN]:
+        yield _difference(was, is_now)
+    if len(pairs) > _SHOWN:
+        yield f"and {len(pairs) - _SHOWN} more"
+
+
+def _difference(was: MemoryNote | None, is_now: MemoryNote | None) -> str:
+    if was is None or is_now is None:
+        one = was or is_now
+        said = f"{one_line(one.title, _TITLE)}: {one_line(one.content, _TEXT)}" if one else "purged"
+        return f"{'-' if is_now is None else '+'} {said}"
+    title = one_line(is_now.title, _TITLE)
+    if was.hidden != is_now.hidden:
+        return f"- {title}: archived" if is_now.hidden else f"+ {title}: back from the archive"
+    if was.title != is_now.title:
+        title = f"{one_line(was.title, _TITLE)} → {title}"
+    fields = _changed_fields(was, is_now)
+    if "content" in fields:
+        return f"~ {title}: {_changed_text(was.content, is_now.content)}"
+    others = [field.replace("_", " ") for field in fields if field != "title"]
+    return f"~ {title}: {', '.join(others)}" if others else f"~ {title}"
+
+
+def _changed_fields(was: MemoryNote | None, is_now: MemoryNote | None) -> list[str]:
+    return [
+        field
         for field in MemoryNote._fields
-        if getattr(before, field) != getattr(after, field) and field != "updated_at"
+        if getattr(was, field) != getattr(is_now, field) and field not in _BOOKKEEPING
     ]
-    return f"~ {one_line(after.title, 40)}: {', '.join(fields) or 'nothing'}"
+
+
+def _changed_text(was: str, is_now: str) -> str:
+    """Both from a little before the first difference on."""
+    old, new = " ".join(was.split()), " ".join(is_now.split())
+    if old == new:
+        return "blanks and line breaks"
+    start = max(0, len(os.path.commonprefix([old, new])) - _LEAD)
+    word = old.rfind(" ", 0, start + _LEAD) + 1  # where the last whole word before it begins
+    start = word if start and word > start else start
+    lead = "…" if start else ""
+    excerpts = (one_line(f"{lead}{text[start:]}", _EXCERPT) for text in (old, new))
+    return " → ".join(excerpts)
 
 
 def _undo_arguments(parser: ArgumentParser) -> None:
@@ -63,7 +143,9 @@ def _undo_arguments(parser: ArgumentParser) -> None:
 
 def _undo(call: Call) -> Outcome:
     commit = call.shelf.undo(call.options.entry)
-    lines = ["Undone:", *commit_lines(commit)]
+    back: Iterable[_Pair] = ((is_now, was) for was, is_now in _pairs(commit))
+    lines = [f"Undone: {_verb(commit)} of {minute(commit.at)} ({commit.revision} in the history)"]
+    lines += (f"  {line}" for line in _differences(list(back)))
     return Outcome({"undone": codec.commit_to_json(commit)}, lines)
 
 

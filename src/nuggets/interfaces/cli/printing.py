@@ -2,8 +2,12 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nuggets.records import MemoryNote
 
 _HARMFUL = {
     *range(0x20),  # controls, escape sequences
@@ -24,6 +28,8 @@ _ESCAPES = {
     for code in _HARMFUL
 }
 WIDEST = 80  # of a table's columns but the last: holds any id, and one long key spoils no table
+TITLE = 80  # columns of a title that stands in a line with more
+ID_TAIL = 8  # signs at the end of an id, which name a note as well as all of it do
 NARROWEST = 12  # of a column between the first, which is copied, and the last
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -76,6 +82,24 @@ def one_line(text: str, width: int = 0) -> str:
     """The same in one line, cut to a width if one is given."""
     flat = printable(" ".join(text.split()))
     return flat if not width or cells(flat) <= width else _cut(flat, width - 1) + "…"
+
+
+def titles(notes: Iterable["MemoryNote"]) -> dict[str, str]:
+    """What to call each, by its id: its title, and how its id ends where two have the same."""
+    known = {note.id: one_line(note.title, TITLE) for note in notes}
+    seen: set[str] = set()
+    shared = {title for title in known.values() if title in seen or seen.add(title)}
+    return {
+        note_id: f"{title} ({one_line(note_id[-ID_TAIL:])})" if title in shared else title
+        for note_id, title in known.items()
+    }
+
+
+def minute(moment: str) -> str:
+    """A stored moment as the reader's clock showed it."""
+    from nuggets.times import parsed
+
+    return f"{parsed(moment).astimezone():%Y-%m-%d %H:%M}"
 
 
 def styled(text: str, *styles: str) -> str:
