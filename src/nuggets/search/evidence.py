@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from nuggets.search.query import Query
 
 # A word of a linked note counts as a part of a word here, and two links away as less.
-NEAR, NEAR_TWICE = 0.3, 0.15
+NEAR, NEAR_TWICE = 0.25, 0.12
 PASSED_ON = 0.7  # of all notes; a word that more of them have needs no passing on
 
 GLANCED_AT = 1000  # notes with most of the words and the title that is asked for
