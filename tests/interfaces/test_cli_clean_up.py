@@ -1,11 +1,12 @@
 """reflect, promote, history, undo, audit and schedule on the command line."""
 
 import json
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from command_line import Nuggets
+from command_line import Nuggets, NuggetsProcess
 
 
 def seen_in_three_sessions(nuggets: Nuggets, key: str) -> None:
@@ -83,6 +84,109 @@ def test_history_tells_and_undo_takes_back(nuggets: Nuggets) -> None:
     assert "Value: 80\n" in nuggets("recall", "port").out
 
 
+def test_undo_shows_what_is_gone_now_and_what_is_back(nuggets: Nuggets) -> None:
+    nuggets("remember", "ops", "deploy cmd", "fly deploy")
+    nuggets("note", "add", "project", "Auth", "Uses JWT.")
+    nuggets("note", "hide", "Auth")
+    shown = nuggets("undo")
+    gone = nuggets("undo", "1")
+    back = nuggets("undo", str(json.loads(nuggets("history", "--json").out)[0]["revision"]))
+
+    assert shown.lines[0].startswith("Undone: hide of ")
+    assert shown.lines[1:] == ["  + Auth: back from the archive"]
+    assert gone.lines[1:] == ["  - deploy cmd: fly deploy"]
+    assert back.lines[1:] == ["  + deploy cmd: fly deploy"]
+
+
+def test_a_changed_text_is_shown_where_it_changed(nuggets: Nuggets) -> None:
+    same = "RS256 signing. The public key that everybody needs is at the address of "
+    nuggets("note", "add", "project", "Auth", f"{same}old.example, port 1")
+    nuggets("note", "edit", "Auth", f"{same}new.example, port 1")
+
+    assert "~ Auth: …the address of old.example, port 1 → …the address of new.example, port 1" in (
+        nuggets("history").out
+    )
+
+
+def test_the_history_says_which_links_tags_and_titles_changed(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "project", "Auth", "Uses JWT.", "--tag", "old")
+    nuggets("note", "add", "project", "Keys", "In the vault.")
+    nuggets("link", "Auth", "Keys")
+    nuggets("note", "edit", "Keys", "In the vault.\n\nOr not.", "--title", "Key places")
+    nuggets("note", "edit", "Auth", "--tag", "new")
+    said = nuggets("history").out
+
+    assert "~ Auth: links +Keys\n" in said
+    assert "~ Keys → Key places: In the vault. → In the vault. Or not.\n" in said
+    assert "~ Auth: tags +new -old\n" in said
+
+
+def test_the_history_calls_what_was_done_as_the_commands_do(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "project", "Auth", "Uses JWT.")
+    nuggets("note", "add", "project", "Keys", "In the vault.")
+    nuggets("link", "Auth", "Keys")
+    nuggets("unlink", "Auth", "Keys")
+    nuggets("note", "edit", "Auth", "Uses no JWT.")
+    nuggets("note", "hide", "Auth")
+    nuggets("note", "restore", "Auth")
+    nuggets("note", "merge", "Auth", "Keys")
+    nuggets("note", "delete", "Auth")
+    said = nuggets("history")
+    verbs = [line.split()[3] for line in said.lines if line.endswith(" from cli")]
+    stored = [step["action"] for step in nuggets("history", "--json").json]
+
+    assert verbs[::-1] == [
+        *("add", "add", "link", "unlink", "edit", "hide", "restore", "merge", "delete")
+    ]
+    assert stored.count("delete_note") == 2
+
+
+def test_people_read_their_own_clock_and_scripts_the_moment(
+    nuggets: Nuggets, nuggets_process: NuggetsProcess
+) -> None:
+    nuggets("remember", "project", "port", "80")
+    at = nuggets("history", "--json").json[0]["at"]
+    local = datetime.fromisoformat(at) + timedelta(hours=9)
+    said = nuggets_process("history", env={"TZ": "JST-9"})
+
+    assert at.endswith("Z")
+    assert f"    1  {local:%Y-%m-%d %H:%M}  remember from cli" in said.lines
+
+
+def test_what_a_clean_up_only_looked_at_is_not_in_the_history(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "project", "Auth", "Uses JWT.\nUses JWT.")
+    nuggets("reflect")
+    before = nuggets("history", "--note", "Auth").lines
+    nuggets("note", "add", "project", "Lists", "Milk, eggs.\nMilk, eggs.")
+    nuggets("reflect")
+    entry = nuggets("history", "--limit", "1").lines
+
+    assert "reflect" in entry[0]
+    assert not any("Auth" in line or "inspected" in line for line in entry)
+    assert nuggets("history", "--note", "Auth").lines == before
+    assert len(nuggets("history", "--note", "Auth", "--json").json) == 3
+
+
+def test_the_history_of_one_note_speaks_of_no_other(nuggets: Nuggets) -> None:
+    for number in range(8):
+        nuggets("note", "add", "project", f"Note {number}", f"Text {number}.\nText {number}.")
+    nuggets("reflect")
+
+    for number in range(8):
+        first, line, *_ = nuggets("history", "--note", f"Note {number}", "--limit", "1").lines
+        assert " reflect from cli" in first
+        assert line.strip().startswith(f"~ Note {number}: ")
+
+
+def test_a_note_that_is_gone_still_has_its_history(nuggets: Nuggets) -> None:
+    gone = nuggets("note", "add", "project", "Auth", "Uses JWT.", "--json").json["id"]
+    nuggets("note", "delete", gone)
+
+    assert [line.split(maxsplit=1)[0] for line in nuggets("history", "--note", gone).lines] == [
+        *("2", "-", "1", "+")
+    ]
+
+
 def test_the_history_as_json_has_both_versions(nuggets: Nuggets) -> None:
     nuggets("remember", "project", "port", "80")
     nuggets("remember", "project", "port", "8080")
@@ -108,6 +212,48 @@ def test_audit_reports_by_kind(nuggets: Nuggets) -> None:
     assert json.loads(nuggets("audit", "--json").out)[0]["kind"] == "contradiction"
 
 
+def test_clean_up_and_audit_call_notes_by_their_titles(nuggets: Nuggets) -> None:
+    nuggets("remember", "project", "cart test", "pytest tests/cart checkout basket")
+    nuggets("note", "add", "project", "Cart", "The basket checkout is in tests. Basket checkout.")
+    nuggets("note", "add", "project", "tmp scribble", "never mind")
+    audited = nuggets("audit").out
+    done = nuggets("reflect").out
+
+    assert "Cart  tags added: " in done
+    assert "cart test  linked with 'Cart': " in done
+    assert "hide    archived 'tmp scribble': " in done
+    assert "would link: linked with 'Cart': " in audited
+    assert "    cart test\n" in audited
+    assert "-project-" not in done + audited
+
+
+def test_notes_of_one_title_are_told_apart_by_how_their_ids_end(nuggets: Nuggets) -> None:
+    for text in ("Basket checkout. Basket.", "Something else. Something."):
+        nuggets("note", "add", "project", "Cart", text)
+    tails = {one["id"][-8:] for one in nuggets("note", "list", "--json").json}
+    orphans = nuggets("audit").out
+    done = nuggets("reflect").out
+
+    assert all(f"Cart ({tail})" in orphans for tail in tails)
+    assert all(f"Cart ({tail})  tags added" in done for tail in tails)
+
+
+def test_a_title_that_is_a_word_of_the_finding_is_still_named(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "project", "nothing", "Something else.")
+
+    assert nuggets("audit").lines[:3] == [
+        *("orphan", "  1 note is linked to nothing", "    nothing")
+    ]
+
+
+def test_audit_repeats_no_credential_in_a_title(nuggets: Nuggets) -> None:
+    token = "ghp_" + "a1B2" * 9
+    nuggets("note", "add", "project", token, "The token of the build.")
+
+    assert "secret" in nuggets("audit").lines
+    assert token not in nuggets("audit").out
+
+
 def test_the_schedule_has_a_last_and_a_next_run(
     nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -131,3 +277,37 @@ def test_the_history_shows_that_something_was_purged_and_not_what(nuggets: Nugge
     assert done.code == 0
     assert "- purged" in done.out
     assert "swordfish" not in done.out
+
+
+def test_a_purge_says_in_one_line_what_is_gone_and_not_that_the_journal_is(
+    nuggets: Nuggets,
+) -> None:
+    nuggets("remember", "project", "ci token", "swordfish")
+    nuggets("remember", "project", "old token", "marlin")
+    directory = Path(nuggets("config", "--json").json[0]["value"])
+    (directory / "hooks" / "sessions").mkdir(parents=True)
+    for name in "ab":
+        (directory / "hooks" / "sessions" / name).write_text("{}")
+    first = nuggets("forget", "project", "ci token", "--purge")
+    second = nuggets("forget", "project", "old token", "--purge", "--json")
+
+    assert first.lines == [
+        "Erased fact 'ci token' in project from the shelf, its history and 2 session records."
+    ]
+    assert [Path(place).name for place in second.json["erased"][1:]] == ["log-000000000001.jsonl"]
+
+
+def test_a_purge_names_the_memory_file_and_what_was_long_gone(
+    nuggets: Nuggets, directory: Path
+) -> None:
+    path = directory / "MEMORY.md"
+    nuggets("remember", "prefs", "editor", "helix")
+    seen_in_three_sessions(nuggets, "editor")
+    nuggets("promote", "--path", str(path))
+    gone = nuggets("note", "add", "prefs", "Gone", "Long ago.", "--json").json["id"]
+    nuggets("note", "delete", gone)
+    said = nuggets("forget", "prefs", "editor", "--purge")
+    left = nuggets("note", "delete", gone, "--purge")
+
+    assert said.lines == [f"Erased fact 'editor' in prefs from the shelf, its history and {path}."]
+    assert left.lines == ["Erased what was left of it from its history."]

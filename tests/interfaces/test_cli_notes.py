@@ -8,6 +8,7 @@ import pytest
 
 from agent_doors import repository
 from command_line import Nuggets
+from nuggets import NuggetShelf
 
 
 @pytest.fixture(autouse=True)
@@ -257,7 +258,78 @@ def test_a_ring_of_links_ends(nuggets: Nuggets) -> None:
 
     lines = nuggets("graph", "--depth", "99").lines
 
-    assert len(lines) == 3
+    assert len(lines) == 4
+    assert lines[3].endswith("  (related)  ↑ shown above")
+
+
+def linked_notes(nuggets: Nuggets, *links: str) -> None:
+    for name in dict.fromkeys(name for link in links for name in link.split("-")):
+        nuggets("note", "add", "maze", name, f"Text of {name}.")
+    for link in links:
+        assert nuggets("link", *link.split("-"), f"why {link}").code == 0
+
+
+def test_a_note_stands_where_it_is_nearest_so_that_what_is_in_reach_is_shown(
+    nuggets: Nuggets,
+) -> None:
+    linked_notes(nuggets, "TS-TA", "TA-TB", "TB-TX", "TS-TC", "TC-TX", "TX-TY")
+
+    assert nuggets("graph", "TS", "--depth", "3").lines[1:] == [
+        "├─ TA  (why TS-TA)",
+        "│  └─ TB  (why TA-TB)",
+        "└─ TC  (why TS-TC)",
+        "   └─ TX  (why TC-TX)",
+        "      ├─ TB  (why TB-TX)  ↑ shown above",
+        "      └─ TY  (why TX-TY)",
+    ]
+
+
+@pytest.mark.parametrize("command", [("graph",), ("graph", "--depth", "1"), ("graph", "NA")])
+def test_every_link_in_reach_has_one_line(nuggets: Nuggets, command: tuple[str, ...]) -> None:
+    links = ("NA-NB", "NB-NC", "NC-NA", "NC-ND", "ND-NE", "NE-NF")
+    linked_notes(nuggets, *links)
+    shape = nuggets(*command, "--json").json
+    said = nuggets(*command).out
+
+    assert {link["reason"] for link in shape["links"]} >= {f"why {link}" for link in links[:4]}
+    assert all(said.count(link["reason"]) == 1 for link in shape["links"])
+    assert said.count("why ") == len(shape["links"])
+
+
+def test_what_hangs_together_is_one_tree(nuggets: Nuggets) -> None:
+    linked_notes(nuggets, "NA-NB", "NB-NC", "NC-NA", "NC-ND", "ND-NE", "NE-NF", "OA-OB")
+    tops = [line for line in nuggets("graph").lines if line[0].isalpha()]
+
+    assert [top.split()[0] for top in tops] in (["NC", "OA"], ["NC", "OB"])
+
+
+def test_a_long_chain_goes_on_in_a_tree_of_its_own(nuggets: Nuggets, directory: Path) -> None:
+    with NuggetShelf(directory, project="") as shelf, shelf.batch():
+        ids = [shelf.create_note("n", f"Link {i:03}", f"{i}").id for i in range(250)]
+        for i in range(249):
+            shelf.add_link(ids[i], ids[i + 1], f"why {i}.")
+    lines = nuggets("--dir", str(directory), "graph").lines
+
+    assert all("\n".join(lines).count(f"why {i}.") == 1 for i in range(249))
+    assert max(map(len, lines)) < 400
+
+
+def test_what_is_archived_is_marked_in_the_graph(nuggets: Nuggets) -> None:
+    linked_notes(nuggets, "NA-NB", "NB-NC", "NC-ND")
+    nuggets("note", "hide", "NB")
+
+    assert nuggets("graph", "NB").lines[0].startswith("NB (archived)  note-maze-")
+    assert nuggets("graph", "NA").lines[1:] == ["└─ NB (archived)  (why NA-NB)"]
+    assert 'label="NB (archived)", style="rounded,dashed"' in nuggets("graph", "NA", "--dot").out
+    assert "NB" not in nuggets("graph").out
+
+
+def test_notes_of_one_title_are_told_apart_in_the_graph(nuggets: Nuggets) -> None:
+    linked_notes(nuggets, "NA-NB")
+    twin = nuggets("note", "add", "maze", "NB", "Another text.", "--json").json["id"]
+    nuggets("link", "NA", twin, "twin")
+
+    assert nuggets("graph", "NA").lines[2] == f"└─ NB ({twin[-8:]})  (twin)"
 
 
 def test_two_links_to_one_note_are_one_branch_with_both_reasons(nuggets: Nuggets) -> None:
@@ -310,7 +382,7 @@ def test_the_graph_can_be_drawn_without_a_browser(nuggets: Nuggets, directory: P
     done = nuggets("graph", "--svg", str(path))
     drawing = ElementTree.fromstring(path.read_text())
 
-    assert "Drew 4 notes" in done.out
+    assert "Drew 4 notes and 1 link into" in done.out
     assert drawing.findtext("{http://www.w3.org/2000/svg}title") == "4 notes, 1 link"
     assert "One <b>" in " ".join(drawing.itertext())
 
@@ -319,7 +391,8 @@ def test_a_place_that_cannot_be_drawn_to_is_said(nuggets: Nuggets, directory: Pa
     done = nuggets("graph", "--svg", str(directory / "nowhere" / "graph.svg"))
 
     assert done.code == 1
-    assert "Cannot write" in done.err
+    assert f"make the directory {directory / 'nowhere'} first" in done.err
+    assert "try again" not in done.err
 
 
 def test_a_second_note_of_one_title_is_pointed_out(nuggets: Nuggets) -> None:

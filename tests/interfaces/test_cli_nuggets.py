@@ -89,6 +89,8 @@ def test_a_person_is_asked(
     everything = nuggets("note", "list", "--kind", "fact", "--json").json
     facts = [fact for fact in everything if fact["nuggetName"] == "work"]
     assert b"[y/N]" in seen
+    assert (b"Nothing was changed." in seen) == bool(code)
+    assert b"Error" not in seen
     assert exit_code == code
     assert len(facts) == left
 

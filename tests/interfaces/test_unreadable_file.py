@@ -78,6 +78,9 @@ def test_the_doctor_names_it_and_sets_it_aside(
 
     assert (found.code, fixed.code, after.code) == (1, 0, 0)
     assert "self.nugget.json" in found.out
+    assert "Correct it" in found.out
+    assert "Correct it" not in fixed.out
+    assert "done: set it aside" in fixed.out
     assert after.err == ""
     assert (directory / "self.nugget.json.damaged-1").read_text() == OOPS
 

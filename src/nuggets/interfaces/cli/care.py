@@ -1,27 +1,42 @@
 """Commands that look after the shelf: audit, doctor, config."""
 
 from argparse import ArgumentParser
+from collections.abc import Mapping
 from itertools import groupby
+from typing import TYPE_CHECKING
 
+from nuggets import secrets
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import one_line, styled, wrapped
+from nuggets.interfaces.cli.printing import one_line, styled, titles, without_ids, wrapped
 from nuggets.interfaces.hooks.running import DEADLINE_VARIABLE
 from nuggets.interfaces.words import counted
 from nuggets.settings import SETTINGS
 from nuggets.traces import missed_deadlines
 
+if TYPE_CHECKING:
+    from nuggets.audit import Finding
+
 
 def _audit(call: Call) -> Outcome:
     findings = call.shelf.audit()
     shape = [{"kind": f.kind, "noteIds": list(f.note_ids), "detail": f.detail} for f in findings]
+    names = titles(call.shelf.list_notes(include_hidden=True))
     lines = []
     for kind, of_kind in groupby(findings, key=lambda finding: finding.kind):
         lines.append(styled(kind, "bold"))
         for finding in of_kind:
-            ids = ", ".join(finding.note_ids[:3]) + (" …" if len(finding.note_ids) > 3 else "")
-            lines += wrapped(finding.detail, "  ")
-            lines += [styled(line, "dim") for line in wrapped(ids, "    ")]
+            detail = without_ids(finding.detail, finding.note_ids, names)
+            lines += wrapped(detail, "  ")
+            lines += [styled(line, "dim") for line in wrapped(_others(finding, names), "    ")]
     return Outcome(shape, lines or ["Nothing to complain about."])
+
+
+def _others(finding: "Finding", names: Mapping[str, str]) -> str:
+    """A few of the notes it is about, but for those that its detail names; no credential is told
+    again."""
+    unsaid = [secrets.redacted(names.get(one, one)) for one in finding.note_ids]
+    unsaid = [name for name in unsaid if repr(name) not in finding.detail]
+    return ", ".join(unsaid[:3]) + (f" and {len(unsaid) - 3} more" if len(unsaid) > 3 else "")
 
 
 def _doctor_arguments(parser: ArgumentParser) -> None:
@@ -39,9 +54,14 @@ def _doctor(call: Call) -> Outcome:
     for defect in found:
         mark = styled("mended", "green") if defect.mended else styled("found", "yellow")
         lines.append(f"{mark} {styled(defect.kind, 'bold')} {one_line(defect.path)}")
-        lines.append(f"    {one_line(defect.problem)}")
-        if defect.remedy and not defect.mended:
-            lines.append(f"    with --fix: {one_line(defect.remedy)}")
+        problem = one_line(defect.problem.removeprefix(f"{defect.path} "))
+        if defect.mended:  # what its reader might do about it comes after the first sentence
+            problem = problem.partition(". ")[0]
+        lines.append(f"    {problem}")
+        if defect.remedy:
+            lines.append(
+                f"    {'done' if defect.mended else 'with --fix'}: {one_line(defect.remedy)}"
+            )
     ill = any(defect.harmful and not defect.mended for defect in found)
     return Outcome(shape, lines, 1 if ill else 0)
 

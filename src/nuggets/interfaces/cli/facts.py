@@ -1,5 +1,6 @@
 """Commands on facts: remember, recall, forget, facts."""
 
+import os
 from argparse import ArgumentParser
 from collections.abc import Sequence
 
@@ -13,6 +14,7 @@ from nuggets.interfaces.cli.arguments import (
 )
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import one_line, printable, styled, table
+from nuggets.interfaces.words import counted
 from nuggets.project import name_of
 from nuggets.records import MemoryNote, RecallResult
 
@@ -108,8 +110,29 @@ def _also_lines(call: Call, result: RecallResult) -> list[str]:
 
 
 def purged(places: Sequence[str]) -> Outcome:
-    """Where a memory was erased."""
-    return Outcome({"erased": list(places)}, [f"Erased: {one_line(place)}" for place in places])
+    """Where a memory was erased; for a person by kind, lest the whole journal seem to be gone."""
+    what = [one_line(place) for place in places if place.startswith(("fact ", "note "))]
+    corners = [_corner(place) for place in places]
+    where = [*(["the shelf"] if what else []), "its history"]
+    where += [
+        one_line(place)
+        for place, corner in zip(places, corners, strict=True)
+        if os.path.isabs(place) and not corner
+    ]
+    if "hooks" in corners:
+        where.append(counted(corners.count("hooks"), "session record"))
+    said = " and ".join(filter(None, (", ".join(where[:-1]), where[-1])))
+    line = f"Erased {what[0] if what else 'what was left of it'} from {said}."
+    return Outcome({"erased": list(places)}, [line])
+
+
+def _corner(place: str) -> str:
+    """Of the shelf's directory: its past, or what agents left; "" for whatever lies elsewhere."""
+    *_, above, folder, name = ("", "", *place.split(os.sep))
+    if folder == "journal":
+        return "journal"
+    left = (above, folder) == ("hooks", "sessions") or (folder == "hooks" and name[:5] == "inbox")
+    return "hooks" if left else ""
 
 
 def _forget_arguments(parser: ArgumentParser) -> None:

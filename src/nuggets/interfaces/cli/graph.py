@@ -2,10 +2,11 @@
 
 import os
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from nuggets import codec
+from nuggets.errors import StoreError
 from nuggets.interfaces import answers
 from nuggets.interfaces.cli.arguments import (
     NAME_HELP,
@@ -15,6 +16,7 @@ from nuggets.interfaces.cli.arguments import (
 )
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import one_line, screen_width, styled
+from nuggets.interfaces.cli.tree import archived, tree
 from nuggets.interfaces.words import counted
 from nuggets.project import name_of
 from nuggets.records import MemoryNote, SearchNotesResult
@@ -22,6 +24,7 @@ from nuggets.records import MemoryNote, SearchNotesResult
 if TYPE_CHECKING:
     from nuggets.search.explanation import Explanation
 
+NEAR = 2  # links away from a note, if nobody says how many
 DEEPEST = 100  # no screen is wide enough for more
 
 
@@ -106,9 +109,15 @@ def _unlink(call: Call) -> Outcome:
 
 def _graph_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("note", nargs="?", help=f"where to begin: {NAME_HELP}; otherwise all")
-    parser.add_argument("--depth", type=_depth, default=2, help="how many links away (default: 2)")
-    parser.add_argument("--dot", action="store_true", help="print Graphviz input")
-    parser.add_argument("--svg", metavar="FILE", help="draw it into a file; no browser needed")
+    parser.add_argument(
+        "--depth", type=_depth, help="how many links away (default: 2 from a note, otherwise all)"
+    )
+    parser.add_argument("--dot", action="store_true", help="print Graphviz input for the same")
+    parser.add_argument(
+        "--svg",
+        metavar="FILE",
+        help="draw it into a file, without a note to begin at also what has no links",
+    )
 
 
 def _depth(text: str) -> int:
@@ -118,46 +127,60 @@ def _depth(text: str) -> int:
 
 
 def _graph(call: Call) -> Outcome:
-    notes = {note.id: note for note in call.shelf.list_notes()}
-    if call.options.note:
-        start = call.shelf.get_note(call.options.note)
-        shown = {**_around(notes, start, call.options.depth), start.id: start}
-        roots = [start]
+    options = call.options
+    if options.note:
+        start = call.shelf.get_note(options.note)
+        depth = NEAR if options.depth is None else options.depth
+        notes = {note.id: note for note in call.shelf.list_notes(include_hidden=True)}
+        shown = drawn = _around(notes, start, depth)
+        roots = [start.id]
     else:
-        shown = {i: note for i, note in notes.items() if note.links}
-        roots = sorted(shown.values(), key=lambda n: (-len(n.links), n.id))
+        depth = DEEPEST if options.depth is None else options.depth
+        drawn = {note.id: note for note in call.shelf.list_notes()}
+        shown = {i: note for i, note in drawn.items() if _neighbours(drawn, note)}
+        roots = sorted(shown, key=lambda i: (-len(shown[i].links), i))
+    if options.svg:
+        return _drawn(options.svg, drawn)
+    edges = list(_edges(shown))
     shape = {
         "nodes": [codec.note_to_json(note) for note in shown.values()],
         "links": [
-            {"from": a, "to": b, "reason": reason, "createdAt": at}
-            for a, b, reason, at in _edges(shown)
+            {"from": a, "to": b, "reason": reason, "createdAt": at} for a, b, reason, at in edges
         ],
     }
-    if call.options.svg:
-        return _drawn(call.options.svg, list((shown if call.options.note else notes).values()))
-    if call.options.dot:
+    if options.dot:
         return Outcome(shape, _dot(shown))
-    return Outcome(shape, list(_tree(shown, roots, call.options.depth)) or ["No links yet."])
+    return Outcome(shape, list(tree(shown, roots, depth)) or ["No links yet."])
 
 
-def _drawn(path: str, notes: Sequence[MemoryNote]) -> Outcome:
+def _drawn(path: str, notes: Mapping[str, MemoryNote]) -> Outcome:
     from nuggets.files import replace_file
     from nuggets.interfaces.drawing import svg
 
-    replace_file(os.path.abspath(path), [svg(notes).encode()], durable=False)
-    drew = f"Drew {counted(len(notes), 'note')} into {one_line(path)}."
+    place = os.path.abspath(path)
+    if not os.path.isdir(os.path.dirname(place)):
+        raise StoreError(f"Cannot write {place}: make the directory {os.path.dirname(place)} first")
+    replace_file(place, [svg(list(notes.values())).encode()], durable=False)
+    links = counted(sum(1 for _ in _edges(notes)), "link")
+    drew = f"Drew {counted(len(notes), 'note')} and {links} into {one_line(path)}."
     return Outcome({"svg": path, "notes": len(notes)}, [drew])
+
+
+def _neighbours(notes: Mapping[str, MemoryNote], note: MemoryNote) -> list[MemoryNote]:
+    return [notes[link.to] for link in note.links if link.to in notes and link.to != note.id]
 
 
 def _around(
     notes: Mapping[str, MemoryNote], start: MemoryNote, depth: int
 ) -> dict[str, MemoryNote]:
+    """The notes so many links away; the way does not lead through what is archived."""
     reached = {start.id: start}
     edge = [start]
     for _ in range(depth):
-        near = [notes[link.to] for note in edge for link in note.links if link.to in notes]
-        edge = list({note.id: note for note in near if note.id not in reached}.values())
-        reached.update((note.id, note) for note in edge)
+        near = [other for note in edge for other in _neighbours(notes, note)]
+        new = {note.id: note for note in near if note.id not in reached}
+        reached.update(new)
+        edge = [note for note in new.values() if not note.hidden]
     return reached
 
 
@@ -169,36 +192,11 @@ def _edges(notes: Mapping[str, MemoryNote]) -> Iterator[tuple[str, str, str, str
                 yield note.id, link.to, link.reason, link.created_at
 
 
-def _tree(notes: Mapping[str, MemoryNote], roots: list[MemoryNote], depth: int) -> Iterator[str]:
-    """Neighbours below each note, every note once."""
-    seen: set[str] = set()
-    for root in roots:
-        if root.id not in seen:
-            yield styled(one_line(root.title), "bold") + styled(f"  {one_line(root.id)}", "dim")
-            seen.add(root.id)
-            yield from _branches(notes, root, depth, "", seen)
-
-
-def _branches(
-    notes: Mapping[str, MemoryNote], note: MemoryNote, depth: int, indent: str, seen: set[str]
-) -> Iterator[str]:
-    if depth <= 0:
-        return
-    near: dict[str, list[str]] = {}  # to the reasons: two notes may be linked for several
-    for link in note.links:
-        if link.to in notes and link.to not in seen:
-            near.setdefault(link.to, []).append(link.reason)
-    seen.update(near)
-    for place, (note_id, reasons) in enumerate(near.items(), 1):
-        last, other = place == len(near), notes[note_id]
-        why = styled(f"  ({one_line('; '.join(reasons))})", "dim")
-        yield f"{indent}{'└─' if last else '├─'} {one_line(other.title)}{why}"
-        yield from _branches(notes, other, depth - 1, indent + ("   " if last else "│  "), seen)
-
-
 def _dot(notes: Mapping[str, MemoryNote]) -> list[str]:
     lines = ["graph nuggets {", "  node [shape=box, style=rounded];"]
-    lines += [f"  {_quoted(note.id)} [label={_quoted(note.title)}];" for note in notes.values()]
+    for note in notes.values():
+        look = ', style="rounded,dashed"' if note.hidden else ""
+        lines.append(f"  {_quoted(note.id)} [label={_quoted(note.title + archived(note))}{look}];")
     lines += [
         f"  {_quoted(a)} -- {_quoted(b)} [label={_quoted(reason)}];"
         for a, b, reason, _ in _edges(notes)

@@ -3,13 +3,18 @@
 import sys
 from argparse import ArgumentParser
 
-from nuggets.errors import InvalidInput, NuggetsError
+from nuggets import codec
+from nuggets.errors import InvalidInput
 from nuggets.facts.capacity import NEARLY_FULL
 from nuggets.interfaces import answers
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import bar, one_line, styled, table
 from nuggets.interfaces.words import counted
 from nuggets.records import NuggetStatus
+
+_UNCHANGED = Outcome(
+    codec.error_to_json("error", "nothing was changed"), ["Nothing was changed."], 1
+)
 
 
 def _list(call: Call) -> Outcome:
@@ -60,7 +65,8 @@ def _doomed_arguments(parser: ArgumentParser) -> None:
 def _clear(call: Call) -> Outcome:
     status = call.shelf.status(call.options.nugget)
     facts = counted(status.fact_count, "fact")
-    _confirm(call, f"Forget all of {one_line(status.name)} ({facts})?")
+    if not _is_wanted(call, f"Forget all of {one_line(status.name)} ({facts})?"):
+        return _UNCHANGED
     count = call.shelf.clear(status.name)
     return Outcome(answers.forgotten(status.name, count), [f"Forgot {counted(count, 'fact')}."])
 
@@ -68,7 +74,8 @@ def _clear(call: Call) -> Outcome:
 def _remove(call: Call) -> Outcome:
     status = call.shelf.status(call.options.nugget)
     held = f"{counted(status.fact_count, 'fact')} and {counted(status.note_count, 'note')}"
-    _confirm(call, f"Remove {one_line(status.name)} with its {held}?")
+    if not _is_wanted(call, f"Remove {one_line(status.name)} with its {held}?"):
+        return _UNCHANGED
     count = call.shelf.remove(status.name)
     return Outcome(
         answers.removed(status.name, count),
@@ -76,15 +83,14 @@ def _remove(call: Call) -> Outcome:
     )
 
 
-def _confirm(call: Call, question: str) -> None:
+def _is_wanted(call: Call, question: str) -> bool:
     """Ask before much is gone; without anyone to ask, only ``--yes`` will do."""
     if call.options.yes:
-        return
+        return True
     if sys.stdin is None or not sys.stdin.isatty():
         raise InvalidInput(f"{question} Nobody is here to answer: repeat it with --yes")
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise NuggetsError("nothing was changed")
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 COMMANDS = {

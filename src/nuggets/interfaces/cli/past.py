@@ -1,8 +1,7 @@
 """Commands on the past: history, undo."""
 
-import os
 from argparse import ArgumentParser
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 
 from nuggets import codec
 from nuggets.errors import NotFound
@@ -91,13 +90,14 @@ def _pairs(commit: Commit, note_id: str | None = None) -> list[_Pair]:
 
 
 def _differences(pairs: list[_Pair]) -> Iterator[str]:
+    names = {note.id: one_line(note.title, _TITLE) for pair in pairs for note in pair if note}
     for was, is_now in pairs[:_SHOWN]:
-        yield _difference(was, is_now)
+        yield _difference(was, is_now, names)
     if len(pairs) > _SHOWN:
         yield f"and {len(pairs) - _SHOWN} more"
 
 
-def _difference(was: MemoryNote | None, is_now: MemoryNote | None) -> str:
+def _difference(was: MemoryNote | None, is_now: MemoryNote | None, names: Mapping[str, str]) -> str:
     if was is None or is_now is None:
         one = was or is_now
         said = f"{one_line(one.title, _TITLE)}: {one_line(one.content, _TEXT)}" if one else "purged"
@@ -107,11 +107,25 @@ def _difference(was: MemoryNote | None, is_now: MemoryNote | None) -> str:
         return f"- {title}: archived" if is_now.hidden else f"+ {title}: back from the archive"
     if was.title != is_now.title:
         title = f"{one_line(was.title, _TITLE)} → {title}"
-    fields = _changed_fields(was, is_now)
-    if "content" in fields:
-        return f"~ {title}: {_changed_text(was.content, is_now.content)}"
-    others = [field.replace("_", " ") for field in fields if field != "title"]
-    return f"~ {title}: {', '.join(others)}" if others else f"~ {title}"
+    others = [_changed(field, was, is_now, names) for field in _changed_fields(was, is_now)]
+    said = "; ".join(filter(None, others))
+    return f"~ {title}: {said}" if said else f"~ {title}"
+
+
+def _changed(field: str, was: MemoryNote, is_now: MemoryNote, names: Mapping[str, str]) -> str:
+    if field == "title":
+        return ""  # told before
+    if field == "content":
+        return _changed_text(was.content, is_now.content)
+    if field == "links":
+        old, new = ([names.get(link.to, link.to) for link in note.links] for note in (was, is_now))
+    elif field == "tags":
+        old, new = list(was.tags), list(is_now.tags)
+    else:
+        return field.replace("_", " ")
+    signs = [*(f"+{one}" for one in new if one not in old)]
+    signs += (f"-{one}" for one in old if one not in new)
+    return one_line(" ".join([field, *signs]), _TEXT)
 
 
 def _changed_fields(was: MemoryNote | None, is_now: MemoryNote | None) -> list[str]:
@@ -127,9 +141,11 @@ def _changed_text(was: str, is_now: str) -> str:
     old, new = " ".join(was.split()), " ".join(is_now.split())
     if old == new:
         return "blanks and line breaks"
-    start = max(0, len(os.path.commonprefix([old, new])) - _LEAD)
-    word = old.rfind(" ", 0, start + _LEAD) + 1  # where the last whole word before it begins
-    start = word if start and word > start else start
+    signs = enumerate(zip(old, new, strict=False))
+    different = next((i for i, (a, b) in signs if a != b), min(len(old), len(new)))
+    start = max(0, different - _LEAD)
+    if start:
+        start = old.find(" ", start, different) + 1 or start  # with a whole word, if there is one
     lead = "…" if start else ""
     excerpts = (one_line(f"{lead}{text[start:]}", _EXCERPT) for text in (old, new))
     return " → ".join(excerpts)
@@ -143,9 +159,9 @@ def _undo_arguments(parser: ArgumentParser) -> None:
 
 def _undo(call: Call) -> Outcome:
     commit = call.shelf.undo(call.options.entry)
-    back: Iterable[_Pair] = ((is_now, was) for was, is_now in _pairs(commit))
+    back = [(is_now, was) for was, is_now in _pairs(commit) if was or is_now]  # else purged since
     lines = [f"Undone: {_verb(commit)} of {minute(commit.at)} ({commit.revision} in the history)"]
-    lines += (f"  {line}" for line in _differences(list(back)))
+    lines += (f"  {line}" for line in _differences(back))
     return Outcome({"undone": codec.commit_to_json(commit)}, lines)
 
 

@@ -2,7 +2,8 @@
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -87,12 +88,21 @@ def one_line(text: str, width: int = 0) -> str:
 def titles(notes: Iterable["MemoryNote"]) -> dict[str, str]:
     """What to call each, by its id: its title, and how its id ends where two have the same."""
     known = {note.id: one_line(note.title, TITLE) for note in notes}
-    seen: set[str] = set()
-    shared = {title for title in known.values() if title in seen or seen.add(title)}
+    times = Counter(known.values())
     return {
-        note_id: f"{title} ({one_line(note_id[-ID_TAIL:])})" if title in shared else title
+        note_id: f"{title} ({one_line(note_id[-ID_TAIL:])})" if times[title] > 1 else title
         for note_id, title in known.items()
     }
+
+
+def without_ids(text: str, note_ids: Iterable[str], names: Mapping[str, str]) -> str:
+    """The text without the ids before quoted titles, but for the ends that tell two apart."""
+    for note_id in note_ids:
+        tail = note_id[-ID_TAIL:]
+        kept = f"{tail} " if names.get(note_id, "").endswith(f" ({one_line(tail)})") else ""
+        for quote in "'\"":
+            text = text.replace(f"{note_id} {quote}", f"{kept}{quote}")
+    return text
 
 
 def minute(moment: str) -> str:

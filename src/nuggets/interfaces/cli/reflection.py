@@ -2,16 +2,18 @@
 
 import sys
 from argparse import ArgumentParser
+from collections.abc import Mapping
 
 from nuggets import codec
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import bar, one_line, styled, table
+from nuggets.interfaces.cli.printing import bar, one_line, styled, table, titles, without_ids
 from nuggets.interfaces.words import cleaned, counted
-from nuggets.records import ReflectionResult
+from nuggets.records import ReflectionChange, ReflectionResult
 from nuggets.reflection.outcome import result_of
 
 _COLOURS = {"rewrite": "cyan", "merge": "yellow", "hide": "red", "tag": "green", "link": "green"}
+_NAMING = ("hide", "merge")  # changes whose details say which notes they are about
 _STEP = 200  # notes per pass of --all: each is one entry of the history, and one step of the bar
 
 
@@ -34,7 +36,8 @@ def _reflect(call: Call) -> Outcome:
         result = _everything(call)
     else:
         result = call.shelf.reflect(options.nugget, options.limit, options.dry_run)
-    return Outcome(codec.reflection_to_json(result), _result_lines(result, options.dry_run))
+    names = titles(call.shelf.list_notes(include_hidden=True))
+    return Outcome(codec.reflection_to_json(result), _result_lines(result, names, options.dry_run))
 
 
 def _everything(call: Call) -> ReflectionResult:
@@ -57,10 +60,9 @@ def _everything(call: Call) -> ReflectionResult:
     return result_of(results[0].ran_at, inspected, changes)
 
 
-def _result_lines(result: ReflectionResult, dry_run: bool) -> list[str]:
+def _result_lines(result: ReflectionResult, names: Mapping[str, str], dry_run: bool) -> list[str]:
     lines = [
-        f"{styled(f'{change.type:8}', _COLOURS[change.type])}{one_line(change.note_id)}  "
-        f"{one_line(change.detail)}"
+        styled(f"{change.type:8}", _COLOURS[change.type]) + _said(change, names)
         for change in result.changes
     ]
     verb = "Would change" if dry_run else "Changed"
@@ -68,6 +70,14 @@ def _result_lines(result: ReflectionResult, dry_run: bool) -> list[str]:
     if result.changes and not dry_run:
         lines.append("`nuggets undo` takes it back.")
     return lines
+
+
+def _said(change: ReflectionChange, names: Mapping[str, str]) -> str:
+    """What happened to which note; some details name it themselves."""
+    detail = one_line(without_ids(change.detail, (change.note_id, *change.partners), names))
+    if change.type in _NAMING:
+        return detail
+    return f"{one_line(names.get(change.note_id, change.note_id))}  {detail}"
 
 
 def _promote_arguments(parser: ArgumentParser) -> None:
