@@ -243,3 +243,21 @@ def test_a_purge_of_an_empty_note_leaves_what_was_set_aside_alone(directory: Pat
         shelf.purge(empty.id)
 
     assert aside.exists()
+
+
+@pytest.mark.parametrize("then", ["nothing", "again", "nugget removed"])
+def test_a_key_is_purged_of_all_that_was_ever_known_by_it(directory: Path, then: str) -> None:
+    with NuggetShelf(directory) as shelf:
+        shelf.remember("learn", "code", SECRET)
+        if then == "nugget removed":
+            shelf.remove("learn")
+        else:
+            shelf.forget("learn", "code")
+        if then == "again":
+            shelf.remember("learn", "code", "kept in the vault")
+        shelf.remember("other", "code", "stays")
+        shelf.purge_fact("learn", "Code")
+
+    assert files_with(directory, SECRET) == []
+    assert files_with(directory, "kept in the vault") == []
+    assert files_with(directory, "stays") != []

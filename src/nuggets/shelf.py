@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from nuggets import times
 from nuggets.decisions import Decisions
-from nuggets.errors import InvalidInput
+from nuggets.errors import InvalidInput, NotFound
 from nuggets.graph import naming
 from nuggets.graph.limits import check_count, check_most, storable
 from nuggets.graph.metadata import stated
@@ -416,10 +416,15 @@ class NuggetShelf:
         return self._upkeep.purge(name, nugget)
 
     def purge_fact(self, nugget: str, key: str) -> Sequence[str]:
-        """The same for the fact of exactly this key: nothing that is merely called alike."""
-        with self._rhythm.reading():
-            fact = self._decisions().doomed_fact(nugget, key)
-        return self.purge(fact.id)
+        """The same for what this project ever knew by exactly this key, forgotten or not."""
+        gone = self._upkeep.forgotten(nugget, key)
+        try:
+            with self._rhythm.reading():
+                gone.append(self._decisions().doomed_fact(nugget, key).id)
+        except NotFound:
+            if not gone:
+                raise
+        return list(dict.fromkeys(place for one in gone for place in self.purge(one)))
 
     # --- looking after it -------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from nuggets.settings import Settings
 from nuggets.stores.adoption import Adopt
 from nuggets.stores.checkup import examine, repair
 from nuggets.stores.findings import Defect
+from nuggets.text import folded
 from nuggets.traces import drop_diaries
 
 RUN_MARK = "last_run"
@@ -122,6 +123,21 @@ class Upkeep:
             if any(history.concerns(commit, name) for commit in self._rhythm.store.commits(0)):
                 return name
             raise
+
+    def forgotten(self, nugget: str, key: str) -> list[str]:
+        """The ids of facts that the history knows by this key and that are there no more."""
+        wanted, ours = (folded(nugget), folded(key)), ("", self._project)
+        with self._rhythm.reading() as there:
+            known = there.state.notes
+            return list(
+                dict.fromkeys(
+                    note.id
+                    for commit in self._rhythm.store.commits(0)
+                    for note in commit.changes.put
+                    if note.kind == "fact" and note.id not in known and note.project in ours
+                    if (folded(note.nugget_name), folded(note.title)) == wanted
+                )
+            )
 
     # --- the clean-up -----------------------------------------------------------------------
 

@@ -111,6 +111,8 @@ def test_a_name_that_means_nothing_is_an_error_that_says_what_to_do() -> None:
         resolve(NOTES, "nowhere")
     with pytest.raises(NotFound, match="in nugget 'project'"):
         resolve(NOTES, "Café tokens", nugget="project")
+    with pytest.raises(NotFound, match="did you mean 'Auth middleware'"):
+        resolve(NOTES, "auth midleware")
     with pytest.raises(InvalidInput, match="its id, its title"):
         resolve(NOTES, " ")
 

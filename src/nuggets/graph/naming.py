@@ -1,13 +1,13 @@
 """What people call things: which note or nugget a name means, and which names a nugget may have."""
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from nuggets.errors import Ambiguous, InvalidInput, NotFound
 from nuggets.graph.limits import storable
 from nuggets.project import name_of
 from nuggets.records import MemoryNote, NuggetConfig
-from nuggets.text import folded
+from nuggets.text import edits_between, folded
 
 ID_TAIL = 8  # hex digits at the end of every id
 KIND_PREFIX = len("note-")  # a prefix this short names a kind, not a note
@@ -51,9 +51,7 @@ def resolve(
     chosen = [note for note in found if note.hidden == archived] or found
     if not chosen:
         where = "" if nugget is None else f" in nugget {nugget!r}"
-        raise NotFound(
-            f"no note{where} is called {name!r:.80}; search or list the notes to see their ids"
-        )
+        raise NotFound(f"no note{where} is called {name!r:.80}; {_meant(wanted, near)}")
     if project is not None:
         nearest = min(_distance(note, project) for note in chosen)
         chosen = [note for note in chosen if _distance(note, project) == nearest]
@@ -116,6 +114,14 @@ def _abbreviates(wanted: str, note_id: str) -> bool:
 
 def _distance(note: MemoryNote, project: str) -> int:
     return 0 if note.project == project else 1 if not note.project else 2
+
+
+def _meant(wanted: str, notes: Iterable[MemoryNote]) -> str:
+    slips = min(2, len(wanted) // 4)
+    for note in notes:
+        if not note.hidden and edits_between(folded(note.title), wanted, slips) <= slips:
+            return f"did you mean {note.title!r:.80}?"
+    return "search or list the notes to see their ids"
 
 
 def _candidates(name: str, notes: Sequence[MemoryNote]) -> str:

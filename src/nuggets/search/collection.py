@@ -109,7 +109,8 @@ class Collection:
 
         counts = self.vocabulary.term_counts.all
         counts[reading.run.terms] += sign * np.diff(reading.run.starts)
-        np.add.at(self.vocabulary.word_counts.all, reading.words, sign)
+        words = self.vocabulary.word_counts.all
+        np.add.at(words, reading.words.astype(np.intp), words.dtype.type(sign))  # fast if of a kind
 
     def meeting(self, filters: NoteFilterOptions) -> "NDArray[Any] | None":
         """Which rows meet all that the filters name; None if they name nothing."""

@@ -84,8 +84,9 @@ class Evidence:
         lent = NEAR * rough.take(best) * landscape.lending.take(best)
         # What flows in on a link flows out the other way with the opposite sense of time.
         lent = (FORWARD + BACKWARD - flows) * lent[:, None] * landscape.reach.take(others)
+        others = others.ravel().astype(np.intp)
         rough = rough.copy()
-        np.add.at(rough, others, lent)
+        np.add.at(rough, others, lent.ravel())
         promising = np.zeros(len(rough), bool)
         promising[best] = promising[others] = True
         promising[NOBODY] = False

@@ -153,15 +153,17 @@ class NoteTable:
         needed = min(GROUPS_KEPT, max(map(len, taggings)))
         self.most_groups = max(self.most_groups, needed)
         for place in range(needed):
-            joined = [
-                numbers.setdefault(tags[place], len(numbers) + 1) if place < len(tags) else 0
-                for tags in taggings
-            ]
+            joined = np.array(
+                [
+                    numbers.setdefault(tags[place], len(numbers) + 1) if place < len(tags) else 0
+                    for tags in taggings
+                ]
+            )
             self.groups[place].all[start:] = joined
             self.group_sizes.grow(len(numbers) + 1)
             self.group_lengths.grow(len(numbers) + 1)
-            np.add.at(self.group_sizes.all, joined, 1)
-            np.add.at(self.group_lengths.all, joined, self.lengths.all[start:])
+            np.add.at(self.group_sizes.all, joined, np.int32(1))
+            np.add.at(self.group_lengths.all, joined, self.lengths.all[start:].astype(np.int64))
         self.group_sizes.all[:1] = self.group_lengths.all[:1] = 0
 
     def prune_groups(self) -> None:
