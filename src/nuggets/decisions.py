@@ -93,7 +93,7 @@ class Decisions:
         """The one to purge: of exactly this key, and nothing that is merely called alike."""
         fact = self._own_fact(self._known(nugget).name, key)
         if fact is None:
-            raise NotFound(f"there is no fact {key!r:.80} in {nugget!r}, nor does the history know one")
+            raise NotFound(f"neither {nugget!r} nor its history has a fact {key!r:.80}")
         return fact
 
     # --- notes ------------------------------------------------------------------------------
