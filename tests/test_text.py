@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nuggets.text import edits_between, folded, parts, plain, tokens, words
+from nuggets.text import edits_between, first_words, folded, parts, plain, tokens, words
 
 
 @pytest.mark.parametrize(
@@ -94,3 +94,8 @@ SHORT = st.text("abc", max_size=6)
 @given(SHORT, SHORT, st.integers(0, 2))
 def test_edits_are_counted_as_in_the_textbook(a: str, b: str, edits: int) -> None:
     assert edits_between(a, b, edits) == min(distance(a, b), edits + 1)
+
+
+@given(st.text(), st.integers(1, 5))
+def test_the_first_words_are_the_first_of_all_words(text: str, most: int) -> None:
+    assert first_words(text, most) == list(dict.fromkeys(words(text)))[:most]

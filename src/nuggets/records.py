@@ -6,7 +6,7 @@ NamedTuples rather than dataclasses: a cold command builds them in a third of th
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
-from nuggets.text import words
+from nuggets.text import first_words, words
 
 MemoryScope = Literal["self", "user", "shared", "project", "session"]
 MemoryType = Literal[
@@ -265,7 +265,7 @@ def vector_spec(note: MemoryNote) -> NoteVectorSpec:
             f"scope:{note.scope}",
             f"type:{note.type}",
             *(f"link:{link.to}" for link in note.links[:4]),
-            *(f"content:{word}" for word in words(note.content)),
+            *(f"content:{word}" for word in first_words(note.content, BASIS_LENGTH)),
         ]
     )
     chosen = tuple(basis)[:BASIS_LENGTH]

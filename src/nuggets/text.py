@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 # Marks that belong to the letter before them but are no letters themselves: without them in
@@ -141,16 +142,38 @@ def words(text: str) -> list[str]:
 
     Stop words are left out, unless there is nothing else.
     """
-    found = [
-        piece
-        for token in tokens(text)
-        for bare in without_contraction(token)
-        for run in split_scripts(bare)
-        for part in parts(run)
-        for piece in (pairs(folded(part)) if is_unspaced(part) else (folded(part),))
-        if piece
-    ]
+    found = list(_all_words(text))
     return [word for word in found if word not in STOP_WORDS] or found
+
+
+def first_words(text: str, most: int) -> list[str]:
+    """The first distinct ones of `words`, without reading further than that."""
+    telling = (word for word in _all_words(text) if word not in STOP_WORDS)
+    return _distinct(telling, most) or _distinct(_all_words(text), most)
+
+
+def _distinct(found: Iterable[str], most: int) -> list[str]:
+    chosen: dict[str, None] = {}
+    for word in found:
+        if len(chosen) == most:
+            break
+        chosen[word] = None
+    return list(chosen)
+
+
+def _all_words(text: str) -> Iterator[str]:
+    for token in tokens(text):
+        if token.isascii() and token.isalpha() and token.islower():
+            yield token  # a plain word, as most are
+            continue
+        for bare in without_contraction(token):
+            for run in split_scripts(bare):
+                for part in parts(run):
+                    piece = folded(part)
+                    if is_unspaced(part):
+                        yield from filter(None, pairs(piece))
+                    elif piece:
+                        yield piece
 
 
 def edits_between(a: str, b: str, limit: int) -> int:
