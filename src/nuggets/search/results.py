@@ -151,23 +151,22 @@ class Search:
         import numpy as np
 
         asked = folded(text)
-        wording = asked.rstrip("?!.").split() or asked.split()
-        telling, whole = max(wording, key=len), " ".join(wording)
+        whole = " ".join(asked.rstrip("?!.").split() or asked.split())
         notes = self._collection.table.notes
         said = (
-            _says(notes[row].content, telling, whole) or _says(notes[row].title, telling, whole)
+            _says(notes[row].content, whole) or _says(notes[row].title, whole)
             for row in rows.tolist()
         )
         return np.fromiter(said, bool, len(rows))
 
 
-def _says(text: str, telling: str, whole: str) -> bool:
+def _says(text: str, whole: str) -> bool:
     text = text.lower() if text.isascii() else folded(text)
-    if telling not in text:
-        return False
+    if whole in text:
+        return True
     # Few texts have other blanks than single ones, and making them even takes longest.
-    uneven = "  " in text or not text.isprintable()
-    return whole in (" ".join(text.split()) if uneven else text)
+    uneven = "\n" in text or "  " in text or "\t" in text
+    return uneven and whole in " ".join(text.split())
 
 
 def _evidence(signals: Signals) -> "NDArray[Any]":
