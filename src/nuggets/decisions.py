@@ -93,7 +93,7 @@ class Decisions:
         """The one to purge: of exactly this key, and nothing that is merely called alike."""
         fact = self._own_fact(self._known(nugget).name, key)
         if fact is None:
-            raise NotFound(f"neither {nugget!r} nor its history has a fact {key!r:.80}")
+            raise NotFound(f"there is and was no fact {key!r:.80} in {nugget!r}")
         return fact
 
     # --- notes ------------------------------------------------------------------------------
