@@ -220,6 +220,20 @@ def test_a_note_is_deleted_after_a_question_and_brought_back(visit: Visit) -> No
     assert len(visit.shelf.get_note(auth).links) == 1
 
 
+def test_a_note_that_someone_else_deletes_while_it_is_read_is_said_to_be_gone(visit: Visit) -> None:
+    auth, *_ = filled(visit.shelf)
+    visit.see(note=auth)
+    panel = visit.page.locator(".panel")
+    expect(panel.locator(".steps")).to_contain_text("linked by page")
+
+    visit.shelf.delete_note(auth, hard=True)
+    expect(panel).to_contain_text("This note is gone.")
+
+    visit.shelf.undo()
+    expect(panel.locator("h1")).to_have_text("Auth middleware")
+    expect(panel).not_to_contain_text("This note is gone.")
+
+
 def test_an_erased_note_is_in_no_history(visit: Visit) -> None:
     *_, deploy = filled(visit.shelf)
     visit.see(note=deploy)

@@ -29,8 +29,11 @@ export function NotePanel() {
     panel.current?.scrollTo(0, 0);
   }, [id]);
   const version = nodes.value.get(id);
+  const seen = useRef(null); // a new note is open a moment before the graph has it
+  if (version) seen.current = id;
+  const gone = seen.current === id && !version && !writing.current;
   useEffect(() => {
-    if (!id || id === "new") return undefined;
+    if (!id || id === "new" || gone) return undefined;
     if (writing.current) {
       setNews(true);
       return undefined;
@@ -38,7 +41,7 @@ export function NotePanel() {
     let wanted = true;
     api.note(id).then((found) => wanted && (setNote(found), setProblem("")), (failure) => wanted && (setNote(null), setProblem(failure.message)));
     return () => (wanted = false);
-  }, [id, version]);
+  }, [id, version, gone]);
   useGivenBack(Boolean(id));
   useLayoutEffect(() => {
     if (!id || id === "new" || doing !== "reading") return undefined;
@@ -60,13 +63,13 @@ export function NotePanel() {
     setDoing("reading");
     setNews(false);
     if (saved) setNote(saved);
-    else api.note(id).then(setNote, () => {});
+    else if (version) api.note(id).then(setNote, () => {});
   };
   return (
     <aside class="panel" ref={panel} aria-label={id === "new" ? "New note" : "Note"}
       onKeyDown={(event) => event.key === "Escape" && doing === "reading" && id !== "new" && close()}>
       {id === "new" ? <NewNote onClose={close} />
-        : note?.id !== id ? <Coming title={version?.title ?? ""} problem={problem} onClose={close} />
+        : gone || note?.id !== id ? <Coming title={version?.title ?? ""} problem={gone ? "This note is gone." : problem} onClose={close} />
           : doing === "editing" ? <Editor note={note} news={news} onDone={read} />
             : doing === "merging" ? <MergeForm note={note} onDone={() => read(null)} />
               : <Reader note={note} onDo={setDoing} onClose={close} />}

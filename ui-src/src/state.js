@@ -102,7 +102,7 @@ export function dismiss(number) {
 export async function attempt(action, done) {
   try {
     const result = await action();
-    if (done) await sayDone(done);
+    if (done) sayDone(done);
     return result;
   } catch (problem) {
     say(problem.message, { tone: "bad" });
