@@ -52,6 +52,7 @@ def test_status_shows_how_full_it_is(nuggets: Nuggets) -> None:
 
     assert "1 fact, 1 note" in text
     assert "0.2% of 512" in text
+    assert "bank" not in text  # of no use to anybody but a script
 
 
 @pytest.mark.parametrize("command", ["clear", "remove"])

@@ -64,8 +64,9 @@ def test_connecting_makes_the_files_and_disconnecting_leaves_nothing(
 
     assert connected.code == left.code == 0
     assert all("nuggets" in text for text in made.values())
-    assert all(f"+++ {home / name}" in connected.out for name in FILES[host])
+    assert all(f"New: {home / name}" in connected.lines for name in FILES[host])
     assert "already" in again.out
+    assert all(f"Removed: {home / name}" in left.lines for name in FILES[host])
     assert not any((home / name).exists() for name in FILES[host])
     assert "already" in nuggets("disconnect", host).out
 
@@ -74,7 +75,7 @@ def test_connecting_makes_the_files_and_disconnecting_leaves_nothing(
 def test_a_dry_run_shows_and_writes_nothing(host: str, home: Path, nuggets: Nuggets) -> None:
     shown = nuggets("connect", host, "--dry-run")
 
-    assert "+" in shown.out
+    assert all(f"+++ {home / name}" in shown.lines for name in FILES[host])
     assert "--dry-run" in shown.out
     assert not any((home / name).exists() for name in FILES[host])
 
@@ -178,13 +179,26 @@ def test_a_project_is_connected_at_its_root_with_a_command_that_works_for_everyo
     (project / "deep" / "down").mkdir(parents=True)
     monkeypatch.chdir(project / "deep" / "down")
 
-    nuggets("connect", "claude-code", "--project")
+    connected = nuggets("connect", "claude-code", "--project")
     server = json.loads((project / ".mcp.json").read_text())["mcpServers"]["nuggets"]
     hooks = json.loads((project / ".claude" / "settings.json").read_text())["hooks"]
 
     assert server == {"command": "nuggets", "args": ["mcp"]}
     assert set(hooks) == {"SessionStart", "UserPromptSubmit", "PostToolUse", "PreCompact", "Stop"}
     assert not (home / ".claude.json").exists()
+    assert connected.err == ""
+
+
+def test_a_project_that_is_no_repository_is_pointed_out(
+    home: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "papers").mkdir()
+    monkeypatch.chdir(home / "papers")
+
+    connected = nuggets("connect", "claude-code", "--project")
+
+    assert f"no git repository, so claude-code is connected in {home / 'papers'}" in connected.err
+    assert (home / "papers" / ".mcp.json").exists()
 
 
 def program(directory: Path) -> Path:

@@ -12,6 +12,7 @@ from nuggets.interfaces.cli.printing import printable, warn
 from nuggets.interfaces.connect import HOSTS, WITHOUT_MCP
 from nuggets.interfaces.hooks.payload import EVENTS
 from nuggets.place import directory_of
+from nuggets.project import current_project
 from nuggets.settings import Settings
 
 if TYPE_CHECKING:
@@ -98,7 +99,14 @@ def _changed(call: Call, *, connecting: bool) -> Outcome:
         named=named,
     )
     changing = [edit for edit in edits if edit.before != edit.after]
-    lines = [printable(line) for edit in changing for line in difference(edit)]
+    lines = []
+    for edit in changing:
+        whole = edit.before is None or edit.after is None
+        if whole and not options.dry_run:
+            what = "New" if edit.before is None else "Removed"
+            lines.append(f"{what}: {printable(edit.path)}")
+        else:
+            lines += [printable(line) for line in difference(edit)]
     if not changing:
         done = "connected" if connecting else "disconnected"
         lines.append(f"{options.host} is {done} already; nothing to do.")
@@ -111,6 +119,8 @@ def _changed(call: Call, *, connecting: bool) -> Outcome:
         lines.append(f"{verb} {options.host}. Start it anew to see the change.")
         if connecting and not named and call.settings.origins["dir"] == "environment":
             lines.append("NUGGETS_DIR is yours alone, so the project's files do not name it.")
+    if changing and connecting and scope == "project" and not current_project():
+        warn(f"This is no git repository, so {options.host} is connected in {os.getcwd()} alone.")
     shape = {
         "host": options.host,
         "scope": scope,

@@ -47,8 +47,6 @@ def _status_lines(status: NuggetStatus) -> list[str]:
         styled(one_line(status.name), "bold"),
         f"  {counted(status.fact_count, 'fact')}, {counted(status.note_count, 'note')}",
         f"  capacity {gauge} {status.capacity_used_pct}% of {status.capacity}",
-        f"  {counted(status.dimension, 'dimension')}, {counted(status.banks, 'bank')}, "
-        f"{counted(status.ensembles, 'ensemble')}",
     ]
     if status.max_facts:
         lines.append(f"  keeps the newest {counted(status.max_facts, 'fact')}")

@@ -21,6 +21,26 @@ Global options:
 # `locale`, and many a `stat`, in every call.
 argparse._ = str  # type: ignore[attr-defined]
 
+# What other programs call a thing that we have.
+_HABITS = {
+    "add": "remember",
+    "ask": "recall",
+    "del": "forget",
+    "delete": "forget",
+    "find": "search",
+    "get": "recall",
+    "log": "history",
+    "install": "connect",
+    "ls": "list",
+    "query": "search",
+    "rm": "forget",
+    "save": "remember",
+    "set": "remember",
+    "setup": "connect",
+    "show": "recall",
+    "store": "remember",
+    "update": "remember",
+}
 _PLAIN = "\0"  # stands before a word that is no option; no argument can contain it
 
 
@@ -95,11 +115,20 @@ def _misused(options: Sequence[str]) -> str:
 def no_such_command(name: str) -> str:
     if name in ("", *GROUPS):
         return f"name a command; see `nuggets {name} --help`".replace("  ", " ")
-    from difflib import get_close_matches
-
-    close = get_close_matches(name, _summaries(), 1)
-    hint = f"did you mean `nuggets {close[0]}`?" if close else "see `nuggets --help`"
+    meant = _probably(name)
+    hint = f"did you mean {' or '.join(meant)}?" if meant else "see `nuggets --help`"
     return f"there is no command {name!r}; {hint}"
+
+
+def _probably(name: str) -> list[str]:
+    """Commands that someone may have meant: what other programs call so, or what looks alike."""
+    meant = [_HABITS[name]] if name in _HABITS else []
+    meant += [command for command in _summaries() if command.split()[-1] == name]
+    if not meant:
+        from difflib import get_close_matches
+
+        meant = get_close_matches(name, _summaries(), 1)
+    return [f"`nuggets {command}`" for command in meant]
 
 
 def _complain(problem: str, arguments: Sequence[str]) -> int:
