@@ -8,7 +8,6 @@ MCP: milliseconds from spawn to the answer, beside the SDK's own minimal server,
 
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
+from benchmarks.gauges import cpu
 from nuggets.interfaces.hooks.context import on_prompt
 from nuggets.interfaces.mcp.server import ALL_TOOLS
 from nuggets.interfaces.mcp.wording import described
@@ -75,30 +75,24 @@ def filled(directory: str, project: str, count: int) -> None:
             )
 
 
-def cpu(command: list[str], sent: bytes, environ: dict[str, str], times: int) -> float:
-    """CPU-milliseconds of one fresh process, the median of several."""
-    spent = []
-    for _ in range(times):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, input=sent, capture_output=True, env=environ, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        spent.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-    return 1000 * statistics.median(spent)
-
-
 def hook(event: str, directory: str, sent: dict[str, Any], times: int) -> float:
     """What one call of a hook costs."""
     command = [PYTHON, "-m", "nuggets.interfaces.hooks", event]
     environ = {**os.environ, "NUGGETS_DIR": directory, "NUGGETS_HOOK_SECONDS": "20"}
-    return cpu(command, json.dumps(sent).encode(), environ, times)
+    return cpu_ms(command, times, input=json.dumps(sent).encode(), env=environ)
+
+
+def cpu_ms(command: list[str], times: int, **how: Any) -> float:
+    """The median of several fresh processes."""
+    return 1000 * statistics.median(cpu(command, **how) for _ in range(times))
 
 
 def hook_rows(quick: bool) -> Iterator[Row]:
     """Costs of hooks as multiples of what Python and NumPy cost by themselves."""
     times = 3 if quick else 9
     environ = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    nothing = cpu([PYTHON, "-c", "pass"], b"", environ, times)
-    numpy = cpu([PYTHON, "-c", "import numpy"], b"", environ, times)
+    nothing = cpu_ms([PYTHON, "-c", "pass"], times, env=environ)
+    numpy = cpu_ms([PYTHON, "-c", "import numpy"], times, env=environ)
     for count, most in ((1000, 3),) if quick else ((1000, 3), (10_000, 7)):
         with tempfile.TemporaryDirectory() as place:
             project = os.path.join(place, "repository")

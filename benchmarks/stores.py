@@ -9,7 +9,6 @@ contain an fsync are wall-clock, everything else is CPU.
 import argparse
 import os
 import random
-import resource
 import shutil
 import sqlite3
 import subprocess
@@ -19,6 +18,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from benchmarks.gauges import HELD, cpu
 
 TESTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests")
 NOTE_BYTES = 700  # of content and metadata together, as JSON; what an agent writes in a note
@@ -119,27 +120,17 @@ def durable_writes(quick: bool) -> Iterator[Row]:
 # --- cold commands ----------------------------------------------------------------------------
 
 
-def cpu(command: Callable[[int], list[str]], repeats: int) -> float:
-    """CPU-seconds of a process, the smallest of several; each may have its own words."""
-    best = float("inf")
-    for number in range(repeats):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command(number), check=True, stdout=subprocess.DEVNULL)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        best = min(best, used)
-    return best
-
-
 def cold_commands(quick: bool) -> Iterator[Row]:
     repeats = 10 if quick else 30
     with _directory() as place:
         _filled(place, 100, notes_for_a_fact=0)
         nuggets = [os.path.join(os.path.dirname(sys.executable), "nuggets"), "--dir", place]
-        nothing = cpu(lambda _: [sys.executable, "-c", "pass"], repeats)
-        remember = cpu(lambda n: [*nuggets, "remember", "bench", "cold", f"value {n}"], repeats)
-        numpy = cpu(lambda _: [sys.executable, "-c", "import numpy"], repeats)
-        recall = cpu(lambda _: [*nuggets, "recall", "key 70"], repeats)
+        tries = range(repeats)
+        remembering = [*nuggets, "remember", "bench", "cold"]
+        nothing = min(cpu([sys.executable, "-c", "pass"]) for _ in tries)
+        remember = min(cpu([*remembering, f"value {number}"]) for number in tries)
+        numpy = min(cpu([sys.executable, "-c", "import numpy"]) for _ in tries)
+        recall = min(cpu([*nuggets, "recall", "key 70"]) for _ in tries)
     yield {
         "what": "cold `nuggets remember`, 100 facts, CPU",
         "goal": "≤ 5 × python",
@@ -181,12 +172,6 @@ def _fsyncs() -> Iterator[Row]:
 
 # --- loading ----------------------------------------------------------------------------------
 
-# For a program of its own. The peak of `getrusage` may be that of the process that started it.
-HELD = """
-def held(what):
-    with open("/proc/self/status") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith(what)) / 1e3
-"""
 LOAD = f"""{HELD}
 import sys, time
 from nuggets.shelf import NuggetShelf
