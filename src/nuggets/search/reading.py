@@ -71,9 +71,9 @@ def read(notes: "Sequence[MemoryNote]", vocabulary: Vocabulary) -> Reading:
     import numpy as np
 
     count = len(notes)
-    tags = [own_tags(note) for note in notes]
+    kinds = _kinds(notes, vocabulary)
     texts = [
-        (note.title, note.content, " ".join(own)) for note, own in zip(notes, tags, strict=True)
+        (note.title, note.content, kind.topic) for note, kind in zip(notes, kinds, strict=True)
     ]
     words, slots, fields = _word_stream(texts, range(count), vocabulary)
     languages = _languages(words, slots, count, vocabulary)
@@ -89,7 +89,7 @@ def read(notes: "Sequence[MemoryNote]", vocabulary: Vocabulary) -> Reading:
     lengths = np.bincount(slots[~stopped & (fields != TAG)], minlength=count).astype(np.float32)
     timed = np.bincount(slots[(marks & TIME) > 0], minlength=count) > 0
     fields[stopped] = _STOPPED
-    labels, labelled = _labels(notes, vocabulary)
+    labels, labelled = _labels(notes, kinds, vocabulary)
     run = _run(
         np.concatenate([vocabulary.word_terms.all[words], labels]),
         np.concatenate([slots, labelled]),
@@ -97,7 +97,7 @@ def read(notes: "Sequence[MemoryNote]", vocabulary: Vocabulary) -> Reading:
         np.concatenate([fields, np.full(len(labels), _STOPPED, np.uint8)]),
         count,
     )
-    return Reading(run, lengths, timed, languages, words, tags)
+    return Reading(run, lengths, timed, languages, words, [kind.tags for kind in kinds])
 
 
 def _languages(
@@ -197,22 +197,38 @@ def _run(terms: "NDArray[Any]", slots: "NDArray[Any]", fields: "NDArray[Any]", c
     return run_of((keys // count).astype(np.int32), packed(slots, impacts, quarters))
 
 
+class _Kind(NamedTuple):
+    """What many notes have in common, and so is looked up once."""
+
+    tags: list[str]
+    topic: str  # the tags as a text
+    labels: list[int]
+
+
+def _kinds(notes: "Sequence[MemoryNote]", vocabulary: Vocabulary) -> list[_Kind]:
+    """The kind of each note."""
+    known: dict[tuple[Any, ...], _Kind] = {}
+    kinds = []
+    for note in notes:
+        key = (note.tags, note.subject, note.scope, note.type, note.nugget_name, note.kind)
+        kind = known.get(key)
+        if kind is None:
+            tags = own_tags(note)
+            labels = ["tag=" + tag for tag in dict.fromkeys(note.tags)]
+            labels += _metadata_labels(note)
+            kind = known[key] = _Kind(tags, " ".join(tags), vocabulary.labels(labels))
+        kinds.append(kind)
+    return kinds
+
+
 def _labels(
-    notes: "Sequence[MemoryNote]", vocabulary: Vocabulary
+    notes: "Sequence[MemoryNote]", kinds: list[_Kind], vocabulary: Vocabulary
 ) -> "tuple[NDArray[Any], NDArray[Any]]":
     """The numbers of all labels, and for each the place of its note."""
     import numpy as np
 
-    shared: dict[tuple[Any, ...], list[int]] = {}  # what notes have in common is looked up once
     numbers = vocabulary.labels(["title=" + title_key(note.title) for note in notes])
-    counts: list[int] = []
-    for note in notes:
-        kind = (note.tags, note.subject, note.scope, note.type, note.nugget_name, note.kind)
-        labels = shared.get(kind)
-        if labels is None:
-            tags = ["tag=" + tag for tag in dict.fromkeys(note.tags)]
-            labels = shared[kind] = vocabulary.labels(_metadata_labels(note) + tags)
-        numbers += labels
-        counts.append(len(labels))
+    numbers += [label for kind in kinds for label in kind.labels]
     places = np.arange(len(notes), dtype=np.int32)
-    return np.array(numbers, np.int32), np.concatenate([places, places.repeat(counts)])
+    sizes = [len(kind.labels) for kind in kinds]
+    return np.array(numbers, np.int32), np.concatenate([places, places.repeat(sizes)])
