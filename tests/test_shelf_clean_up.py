@@ -234,6 +234,61 @@ def test_an_empty_shelf_has_its_run_too(shelf: NuggetShelf) -> None:
     assert shelf.run_daily(NINE) is None
 
 
+def test_a_pass_that_only_looked_at_a_note_blocks_no_undo(shelf: NuggetShelf) -> None:
+    note = shelf.create_note("project", "Auth middleware", "Uses JWT.")
+    shelf.edit_note(note.id, "Uses JWT with RS256.")
+    shelf.reflect()
+    shelf.reflect()
+    assert shelf.get_note(note.id).last_inspected_at
+
+    while shelf.get_note(note.id).content != "Uses JWT.":
+        shelf.undo()
+    shelf.undo()
+
+    assert shelf.list_notes() == []
+
+
+def test_what_was_taken_back_is_not_done_again_until_the_note_changes(shelf: NuggetShelf) -> None:
+    text = "The payment service talks to the gateway over a private network"
+    one = shelf.create_note("project", "Payment", f"{text}.")
+    two = shelf.create_note("project", "Gateway", f"{text}!")
+    assert shelf.reflect().merged == 1
+    shelf.undo()
+
+    again = shelf.reflect()
+    assert (again.merged, again.tagged, again.linked) == (0, 0, 0)
+    assert [finding for finding in shelf.audit() if finding.kind == "reflection"] == []
+
+    shelf.edit_note(one.id, f"{text}, always.")
+    shelf.edit_note(two.id, f"{text}, always!")
+    assert shelf.reflect().merged == 1
+
+
+def test_others_are_not_linked_to_a_note_that_links_were_taken_from(shelf: NuggetShelf) -> None:
+    shelf.create_note("project", "Invoices", "The billing worker renders invoices with weasyprint.")
+    shelf.create_note("project", "Worker", "The billing worker needs weasyprint on the host.")
+    assert shelf.reflect().linked
+    shelf.undo()
+    late = shelf.create_note(
+        "project", "Fonts", "Billing invoices need fonts; weasyprint has none."
+    )
+
+    assert shelf.reflect().linked == 0
+    assert shelf.get_note(late.id).links == ()
+
+
+def test_a_pass_that_is_done_again_after_an_undo_frees_its_notes(shelf: NuggetShelf) -> None:
+    note = shelf.create_note("project", "Auth middleware", "Uses JWT.")
+    shelf.reflect()
+    shelf.undo()
+    assert shelf.reflect().inspected == 0
+
+    shelf.undo(shelf.history()[0].revision)
+
+    assert "middleware" in shelf.get_note(note.id).tags
+    assert shelf.reflect().inspected == 1
+
+
 def test_undoing_the_daily_pass_does_not_run_it_again(shelf: NuggetShelf) -> None:
     shelf.create_note("project", "Auth", "Uses JWT tokens.\nUses JWT tokens.")
     shelf.run_daily(NINE)

@@ -1,20 +1,25 @@
 """Going back: the changes that undo a commit and nobody's later work. Pure."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from nuggets.errors import Conflict, NotFound
-from nuggets.records import Changes, Commit, MemoryNote
+from nuggets.records import NO_EXTRA, Changes, Commit, MemoryNote
 from nuggets.state import SESSIONS_KEPT, State, touched, with_recalls_of
 from nuggets.text import folded
 
 UNDO = "undo"  # the action of a commit that takes another back is this and its revision
+CLEAN_UP = "reflect"  # the action of a clean-up
+# A mark: the notes that a clean-up was taken back from, with the time of their last change.
+LEFT_ALONE = "left_alone"
 
 
 def reverted(state: State, commit: Commit) -> Changes:
     """What puts everything back to before the commit; `Conflict` where a later change would go.
 
-    Recalls since then stay counted: they are no change of what a note says. Marks stay as well:
-    they record what happened, such as today's run or a line in a file that a person may edit.
+    Recalls since then stay counted: they are no change of what a note says, and neither is a
+    clean-up that only looked at it. Marks stay as well: they record what happened, such as
+    today's run or a line in a file that a person may edit. After a clean-up a new one says
+    that its notes are to be left alone.
     """
     if not changes_memory(commit):
         raise Conflict(
@@ -51,8 +56,28 @@ def reverted(state: State, commit: Commit) -> Changes:
         drop=tuple(i for i in notes if i not in before),
         put_nuggets=commit.before.put_nuggets,
         drop_nuggets=commit.before.drop_nuggets,
+        marks=_marks(state, commit, before),
         action=f"{UNDO} {commit.revision}",
     )
+
+
+def _marks(
+    state: State, commit: Commit, before: Mapping[str, MemoryNote]
+) -> Mapping[str, Mapping[str, str]]:
+    """Whoever takes a clean-up back does not want it done again the next day."""
+    left = left_alone(state)
+    if commit.changes.action == CLEAN_UP:
+        changed = (note for note in commit.changes.put if not _same(before[note.id], note))
+        return {LEFT_ALONE: left | {note.id: before[note.id].updated_at for note in changed}}
+    if LEFT_ALONE in commit.changes.marks:  # it was undone, and now done again
+        return {LEFT_ALONE: {note_id: at for note_id, at in left.items() if note_id not in before}}
+    return NO_EXTRA
+
+
+def left_alone(state: State) -> dict[str, str]:
+    """Notes that no clean-up may touch until somebody changes them."""
+    known = state.marks.get(LEFT_ALONE, {}).items()
+    return {i: at for i, at in known if i in state.notes and state.notes[i].updated_at == at}
 
 
 def to_undo(newest_first: Iterable[Commit]) -> Commit:
@@ -73,7 +98,7 @@ def changes_memory(commit: Commit) -> bool:
     before = {note.id: note for note in commit.before.put}
     changes = commit.changes
     return bool(_dropped(commit) or changes.put_nuggets or changes.drop_nuggets) or any(
-        note.id not in before or not _says_the_same(before[note.id], note) for note in changes.put
+        not _same(before.get(note.id), note) for note in changes.put
     )
 
 
@@ -88,19 +113,17 @@ def _dropped(commit: Commit) -> list[str]:
     return [note_id for note_id in commit.changes.drop if note_id in kept]
 
 
-def _says_the_same(before: MemoryNote, after: MemoryNote) -> bool:
-    return _same(before._replace(last_inspected_at=after.last_inspected_at), after)
-
-
 def concerns(commit: Commit, note_id: str) -> bool:
     """Did the commit change this note?"""
     return note_id in commit.changes.drop or any(n.id == note_id for n in commit.changes.put)
 
 
 def _same(note: MemoryNote | None, other: MemoryNote | None) -> bool:
+    """Whether they say the same, recalled or looked at by a clean-up as they may be."""
     if note is None or other is None:
         return note is other
-    return with_recalls_of(note, other) == other
+    looked_at = note._replace(last_inspected_at=other.last_inspected_at)
+    return with_recalls_of(looked_at, other) == other
 
 
 def _with_recalls_since(

@@ -196,7 +196,9 @@ class Upkeep:
     def _policy(self, limit: int | None) -> reflection.Policy:
         most = self._settings["reflection_max_notes"] if limit is None else limit
         check_count(most, "how many notes to inspect")
-        return reflection.Policy(max_notes=most)
+        with self._rhythm.reading() as there:
+            left_alone = frozenset(history.left_alone(there.state))
+        return reflection.Policy(max_notes=most, left_alone=left_alone)
 
     def _notes(self) -> dict[str, MemoryNote]:
         with self._rhythm.reading() as there:

@@ -17,9 +17,12 @@ class Draft:
     The oldest come first: the order of files tells nothing.
     """
 
-    def __init__(self, found: Mapping[str, MemoryNote], now: str) -> None:
+    def __init__(
+        self, found: Mapping[str, MemoryNote], now: str, left_alone: frozenset[str]
+    ) -> None:
         self.found = found
         self.now = now
+        self._left_alone = left_alone
         self.notes = {note.id: note for note in sorted(found.values(), key=age)}
         self.changes: list[ReflectionChange] = []
         self._said: dict[str, Tokens] = {}  # by content
@@ -31,6 +34,10 @@ class Draft:
         self, type: ReflectionKind, note: MemoryNote, detail: str, partners: tuple[str, ...] = ()
     ) -> None:
         self.changes.append(ReflectionChange(type, note.nugget_name, note.id, detail, partners))
+
+    def is_open(self, note: MemoryNote) -> bool:
+        """Whether it may be worked on: it is in sight, and nobody took such work back."""
+        return not note.hidden and note.id not in self._left_alone
 
     def visible(self, ids: list[str]) -> Iterator[MemoryNote]:
         """Those still in sight when their turn comes."""

@@ -36,7 +36,7 @@ def link(draft: Draft, ids: list[str], policy: Policy) -> None:
             lonely[note.nugget_name].append(note)
     peers: defaultdict[str, list[MemoryNote]] = defaultdict(list)
     for note in draft.notes.values():
-        if not note.hidden and note.nugget_name in lonely:
+        if note.nugget_name in lonely and draft.is_open(note):
             peers[note.nugget_name].append(note)
     for nugget in sorted(lonely):
         near_facts = _near_facts(lonely[nugget], peers[nugget])

@@ -42,7 +42,7 @@ def merge(draft: Draft, ids: list[str], policy: Policy) -> None:
     groups: defaultdict[Kind, list[str]] = defaultdict(list)
     nuggets = {kind[0] for kind in inspected}
     for note in draft.notes.values():
-        if note.nugget_name in nuggets and note.kind == "note" and not note.hidden:
+        if note.nugget_name in nuggets and note.kind == "note" and draft.is_open(note):
             groups[alike(note)].append(note.id)
     for kind in sorted(inspected):
         _merge_group(draft, inspected[kind], groups[kind], policy)

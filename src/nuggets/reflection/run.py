@@ -23,12 +23,17 @@ def reflect(
     """What to write and what it means; `nugget` keeps the pass to one, None looks at all.
 
     Only selected notes are worked on, though a partner for a merge or a link may be any other
-    of the same nugget. Nothing is dropped, nothing hidden is touched.
+    of the same nugget. Nothing is dropped, nothing hidden is touched, and of what is to be left
+    alone at most a link to a note that was merged.
     """
+    draft = Draft(notes, now, policy.left_alone)
     name = None if nugget is None else folded(nugget)
-    eligible = (note for note in notes.values() if name is None or folded(note.nugget_name) == name)
+    eligible = (
+        note
+        for note in notes.values()
+        if draft.is_open(note) and (name is None or folded(note.nugget_name) == name)
+    )
     ids = selected(eligible, now, policy)
-    draft = Draft(notes, now)
     archive(draft, ids, policy)
     rewrite(draft, ids)
     tag(draft, ids, policy)

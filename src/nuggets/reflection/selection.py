@@ -22,13 +22,12 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def selected(notes: Iterable[MemoryNote], now: str, policy: Policy) -> list[str]:
-    """The ids of the visible notes to inspect, the most needy first, equals by age."""
+    """The ids of the notes to inspect, the most needy first, equals by age."""
     moment = parsed(now)
     cutoff = oldest_kept(now, policy)
     ranked = sorted(
         (-need(note, moment, bool(why_worthless(note, cutoff))), age(note), note.id)
         for note in notes
-        if not note.hidden
     )
     return [note_id for _, _, note_id in ranked[: max(policy.max_notes, 0)]]
 
