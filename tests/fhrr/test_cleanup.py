@@ -29,6 +29,16 @@ def test_orthogonalize_is_the_documented_formula(
     np.testing.assert_allclose(made, np.array(expected), atol=2e-5)
 
 
+@given(SEEDS, st.sampled_from([0.1, 0.25]))
+def test_orthogonalize_takes_a_step(seed: int, step: float) -> None:
+    keys = phasors(seed, 4, 64)
+
+    made = orthogonalize(keys, 1, step)
+
+    expected = fact_oracle.orthogonalized(list(keys.astype(complex)), 1, step)
+    np.testing.assert_allclose(made, np.array(expected), atol=2e-5)
+
+
 @given(SEEDS, st.integers(2, 12))
 def test_orthogonalize_keeps_magnitudes_and_lowers_the_largest_cosine(
     seed: int, count: int

@@ -61,9 +61,9 @@ def text_or_stdin(value: str) -> str:
 def filter_arguments(parser: ArgumentParser) -> None:
     """Options that choose among notes; all of them must hold."""
     group = parser.add_argument_group("only notes of")
-    group.add_argument("--nugget")
-    group.add_argument("--subject")
-    group.add_argument("--tag")
+    group.add_argument("--nugget", help="only notes of this one")
+    group.add_argument("--subject", help="only about this one, e.g. user:primary")
+    group.add_argument("--tag", help="only with this tag")
     group.add_argument("--scope", choices=SCOPES, metavar="SCOPE", help=", ".join(SCOPES))
     group.add_argument("--type", choices=TYPES, metavar="TYPE", help=", ".join(TYPES))
     group.add_argument("--kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))

@@ -28,7 +28,7 @@ from nuggets.text import folded
 
 def _add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("nugget", help="the topic it belongs to; made if need be")
-    parser.add_argument("title")
+    parser.add_argument("title", help="what it is about, in a few words")
     parser.add_argument(
         "content", nargs="?", help="- reads standard input; without it your $EDITOR opens"
     )

@@ -12,7 +12,7 @@ def _reflect(asked: Asked, given: Json) -> Answer:
         given.get("nugget"), given.get("limit"), given.get("dry_run", False)
     )
     verb = "Would change" if given.get("dry_run") else "Changed"
-    tail = "" if given.get("dry_run") else " Nothing was deleted; undo takes it back."
+    tail = "" if given.get("dry_run") else " Nothing was deleted; `nuggets undo` takes it back."
     inspected = counted(result.inspected, "note")
     return Answer(
         codec.reflection_to_json(result),

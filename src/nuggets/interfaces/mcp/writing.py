@@ -147,7 +147,7 @@ TOOLS = (
     Tool(
         "forget",
         "Forget a fact",
-        "Take a fact away for good when it is wrong or the user asks. Exact key only.",
+        "Take a fact away when it is wrong or the user asks. Exact key only.",
         object_schema({"nugget": TEXT, "key": TEXT}, ("nugget", "key")),
         object_schema({"forgotten": WHOLE}, ("forgotten",)),
         CHANGE,
