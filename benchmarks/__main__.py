@@ -26,7 +26,10 @@ def main(argv: list[str]) -> int:
             rows.append({"part": part, **row})
             print(line(row), flush=True)
     if options.json:
-        machine = {"python": platform.python_version(), "system": f"{platform.system()} {platform.machine()}"}
+        machine = {
+            "python": platform.python_version(),
+            "system": f"{platform.system()} {platform.machine()}",
+        }
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump({"machine": machine, "rows": rows}, file, indent=1)
     return 0 if all(row.get("reached", True) for row in rows) else 1
