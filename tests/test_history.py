@@ -1,6 +1,7 @@
 """History and undo: exact, and never at the cost of a later change."""
 
 import json
+import threading
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,21 @@ def test_recalls_since_then_stay_counted(shelf: NuggetShelf) -> None:
 
     assert shelf.facts("project")[0].hits == 1
     assert shelf.facts("project")[0].content == "80"
+
+
+def test_a_thread_knows_the_revision_of_its_own_last_write(shelf: NuggetShelf) -> None:
+    assert shelf.own_revision == 0
+    shelf.remember("project", "port", "80")
+    mine = shelf.history()[0].revision
+    assert shelf.own_revision == mine
+
+    shelf.remember("project", "port", "80")  # as it is already
+    other = threading.Thread(target=shelf.remember, args=("project", "host", "localhost"))
+    other.start()
+    other.join()
+
+    assert shelf.history()[0].revision > mine
+    assert shelf.own_revision == mine
 
 
 def test_nothing_to_undo_is_said(shelf: NuggetShelf) -> None:

@@ -11,7 +11,14 @@ from nuggets.errors import Conflict, InvalidInput, NotFound
 from nuggets.graph import links, naming, notes
 from nuggets.graph.limits import check_config, checked_value
 from nuggets.graph.metadata import PREFERENCE_NUGGETS, default_project
-from nuggets.records import Changes, GraphNoteMetaInput, MemoryNote, NoteKind, NuggetConfig
+from nuggets.records import (
+    Changes,
+    GraphNoteMetaInput,
+    MemoryNote,
+    NoteKind,
+    NuggetConfig,
+    ProjectMove,
+)
 from nuggets.state import State
 from nuggets.text import folded
 
@@ -169,6 +176,22 @@ class Decisions:
         changed = notes.merged(one, other, reason, self._now, self._state.notes)
         return Changes(put=changed), changed[0]
 
+    # --- projects ---------------------------------------------------------------------------
+
+    def move_project(self, old: str, new: str) -> tuple[Changes, ProjectMove]:
+        """All that belongs to one project, but for facts that would hide those of the other."""
+        taken = {_fact_name(note) for note in self._of_project(new) if note.kind == "fact"}
+        moved, left = [], []
+        for note in self._of_project(old):
+            if note.kind == "fact" and _fact_name(note) in taken:
+                left.append(note)
+            else:
+                moved.append(note._replace(project=new))
+        return Changes(put=tuple(moved)), ProjectMove(old, new, tuple(moved), tuple(left))
+
+    def _of_project(self, project: str) -> Iterator[MemoryNote]:
+        return (note for note in self._state.notes.values() if note.project == project)
+
     # --- what is there ----------------------------------------------------------------------
 
     def _known(self, nugget: str) -> NuggetConfig:
@@ -306,6 +329,10 @@ class Decisions:
     def _paired(self, a: str, b: str, nugget: str | None, pairing: Pairing) -> tuple[Changes, bool]:
         changed = pairing(self._named(a, nugget), self._named(b, nugget))
         return (Changes(), False) if changed is None else (Changes(put=changed), True)
+
+
+def _fact_name(fact: MemoryNote) -> tuple[str, str]:
+    return folded(fact.nugget_name), folded(fact.title)
 
 
 def _checked_config(name: str, config: dict[str, Any]) -> NuggetConfig:

@@ -1,6 +1,12 @@
 """Where someone is working: the git repository, which worktrees share, and their own checkout."""
 
 import os
+from typing import TYPE_CHECKING
+
+from nuggets.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 def current_project(directory: str | None = None) -> str:
@@ -31,6 +37,21 @@ def root_of(project: str) -> str:
 def name_of(project: str) -> str:
     """A project as people call it; "" for none."""
     return os.path.basename(root_of(project)) or project
+
+
+def meant_by(told: str, known: "Iterable[str]") -> str:
+    """The known project that someone names by its folder, or just by the folder's name."""
+    projects = list(known)
+    path = os.path.realpath(os.path.expanduser(told))
+    wanted = (told, path, os.path.join(path, ".git"))
+    found = [one for one in projects if one in wanted]
+    found = found or [one for one in projects if name_of(one) == told]
+    if not found:
+        names = ", ".join(sorted(projects)) or "none"
+        raise NotFound(f"no memory belongs to a project {told!r}; known are: {names}")
+    if len(found) > 1:
+        raise InvalidInput(f"{told!r} may be {' or '.join(found)}; name its folder")
+    return found[0]
 
 
 def _checkout_around(folder: str) -> str:

@@ -226,6 +226,23 @@ class NuggetStatus(NamedTuple):
     max_facts: int
 
 
+class ProjectStatus(NamedTuple):
+    """What belongs to one repository."""
+
+    project: str
+    fact_count: int  # in sight, like the notes
+    note_count: int
+
+
+class ProjectMove(NamedTuple):
+    """What belonged to one repository and belongs to another now."""
+
+    old: str
+    new: str
+    moved: "tuple[MemoryNote, ...]"
+    left: "tuple[MemoryNote, ...]"  # facts by keys that the other one has facts of its own for
+
+
 class RecallResult(NamedTuple):
     """What a recall found; a miss is an answer, not an error."""
 

@@ -44,6 +44,7 @@ class Rhythm:
         self._steps: list[Step] | None = None if auto_save else []
         self._gathered_at = 0  # the revision on which the first step was decided
         self._batch_of: int | None = None  # the thread that gathers until the end of its batch
+        self._own = threading.local()
 
     def _new_picture(self) -> Picture:
         return Picture(lambda: self.store.kept("search"))
@@ -99,6 +100,12 @@ class Rhythm:
         """For whoever is alone."""
         self.store.write(changes, expected=self.picture.revision)
         self.catch_up()
+        self._own.revision = self.picture.revision
+
+    @property
+    def own_revision(self) -> int:
+        """Of the last write by this thread; 0 if there was none."""
+        return getattr(self._own, "revision", 0)
 
     def catch_up(self) -> State:
         """Bring the picture to the store's revision; what was gathered stays on top."""

@@ -4,6 +4,7 @@ Every operation has one rhythm (`rhythm.py`); what it changes is decided purely 
 """
 
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
@@ -15,7 +16,7 @@ from nuggets.errors import InvalidInput, NotFound
 from nuggets.graph import naming
 from nuggets.graph.limits import check_count, check_most, storable
 from nuggets.graph.metadata import stated
-from nuggets.project import current_project
+from nuggets.project import current_project, meant_by
 from nuggets.records import (
     Changes,
     Commit,
@@ -24,6 +25,8 @@ from nuggets.records import (
     NoteFilterOptions,
     NuggetStatus,
     OutsideEdit,
+    ProjectMove,
+    ProjectStatus,
     RecallResult,
     ReflectionResult,
     SearchNotesResult,
@@ -400,6 +403,14 @@ class NuggetShelf:
         """What was done, newest first: everything, or what changed one note."""
         return self._upkeep.history(note, limit)
 
+    @property
+    def own_revision(self) -> int:
+        """The revision of the last write by this thread, to undo exactly that; 0 without one.
+
+        It stays the same when an operation finds nothing to change.
+        """
+        return self._rhythm.own_revision
+
     def undo(self, revision: int | None = None) -> Commit:
         """Take a commit back, by default the last that was not; what it was. Undo an undo to redo.
 
@@ -425,6 +436,40 @@ class NuggetShelf:
             if not gone:
                 raise
         return list(dict.fromkeys(place for one in gone for place in self.purge(one)))
+
+    # --- projects ---------------------------------------------------------------------------
+
+    def projects(self) -> Sequence[ProjectStatus]:
+        """Every repository that memories belong to, by its path."""
+        with self._rhythm.reading() as there:
+            notes = there.state.notes.values()
+            counts = Counter((n.project, n.kind) for n in notes if not n.hidden)
+            known = sorted({note.project for note in notes} - {""})
+            return [ProjectStatus(p, counts[p, "fact"], counts[p, "note"]) for p in known]
+
+    def move_project(
+        self, old: str, new: str | None = None, *, dry_run: bool = False
+    ) -> ProjectMove:
+        """Give all that belongs to one repository to another: it was moved, renamed, cloned anew.
+
+        `old` is named by its folder or the folder's name; `new` is a folder, by default the
+        repository we are in. Facts by keys that the other one has facts for stay as they are.
+        """
+        known = [status.project for status in self.projects()]
+        before, after = meant_by(old, known), self._destination(new)
+        if before == after:
+            raise InvalidInput(f"{before} is where these memories belong already")
+        if dry_run:
+            with self._rhythm.reading():
+                return self._decisions().move_project(before, after)[1]
+        return self._update("move_project", lambda d: d.move_project(before, after))
+
+    def _destination(self, folder: str | None) -> str:
+        project = self.project if folder is None else current_project(folder)
+        if not project:
+            where = "here" if folder is None else f"at {folder}"
+            raise NotFound(f"there is no git repository {where}; name the folder of one")
+        return project
 
     # --- looking after it -------------------------------------------------------------------
 

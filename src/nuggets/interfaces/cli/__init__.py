@@ -40,6 +40,10 @@ MODULES = {  # command -> module of this package and what it does, in the order 
         "clear": ("nuggets", "forget all facts of a nugget"),
         "remove": ("nuggets", "take a nugget away with all it holds"),
     },
+    "Projects": {
+        "project list": ("projects", "show the repositories that memories belong to"),
+        "project move": ("projects", "take memories along when a repository moved"),
+    },
     "Page": {
         "ui": ("web", "open the page that shows your memory"),
         "serve": ("web", "serve REST, the page and MCP over HTTP"),
@@ -71,7 +75,7 @@ MODULES = {  # command -> module of this package and what it does, in the order 
     },
 }
 
-GROUPS = ("note", "schedule")  # commands of two words
+GROUPS = ("note", "project", "schedule")  # commands of two words
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -8,6 +8,7 @@ from nuggets.errors import NotFound
 from nuggets.interfaces.cli.arguments import NAME_HELP
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import minute, one_line, styled
+from nuggets.project import name_of
 from nuggets.records import Commit, MemoryNote
 
 _SHOWN = 5  # notes of one entry; the JSON has them all
@@ -23,6 +24,7 @@ _VERBS = {  # as the commands call them; "delete_note" is one of two
     "merge_notes": "merge",
     "add_link": "link",
     "remove_link": "unlink",
+    "move_project": "project move",
 }
 _BOOKKEEPING = frozenset(  # follows from the rest, or counts who looked
     (
@@ -117,6 +119,9 @@ def _changed(field: str, was: MemoryNote, is_now: MemoryNote, names: Mapping[str
         return ""  # told before
     if field == "content":
         return _changed_text(was.content, is_now.content)
+    if field == "project":
+        names_of = (one_line(name_of(note.project)) or "none" for note in (was, is_now))
+        return f"project {' → '.join(names_of)}"
     if field == "links":
         old, new = ([names.get(link.to, link.to) for link in note.links] for note in (was, is_now))
     elif field == "tags":

@@ -1,0 +1,57 @@
+from pathlib import Path
+
+import pytest
+
+from agent_doors import repository
+from command_line import Nuggets
+
+
+@pytest.fixture
+def moved(tmp_path: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository that has memories and lies somewhere else now; we are in it."""
+    old = repository(tmp_path / "webshop")
+    monkeypatch.chdir(old)
+    nuggets("remember", "locations", "auth handler", "src/auth.py")
+    nuggets("note", "add", "locations", "Deploys", "By hand.")
+    new = old.rename(tmp_path / "shop")
+    monkeypatch.chdir(new)
+    return new
+
+
+def test_a_project_that_is_gone_is_shown_with_what_to_do(moved: Path, nuggets: Nuggets) -> None:
+    head, row, hint = nuggets("project", "list").lines
+
+    assert head.split() == ["PROJECT", "FACTS", "NOTES", "WHERE"]
+    assert row.split() == ["webshop", "1", "1", str(moved.with_name("webshop")), "(gone)"]
+    assert "nuggets project move" in hint
+    [one] = nuggets("project", "list", "--json").json
+    assert (one["fact_count"], one["note_count"], one["there"]) == (1, 1, False)
+
+
+def test_its_memories_are_taken_along(moved: Path, nuggets: Nuggets) -> None:
+    assert "another project" in nuggets("recall", "auth handler").out
+    shown = nuggets("project", "move", "webshop", "--dry-run")
+    done = nuggets("project", "move", "webshop")
+
+    assert shown.lines[0].startswith("Would move 1 fact and 1 note from ")
+    assert done.lines == [f"Moved 1 fact and 1 note from {moved.with_name('webshop')} to {moved}."]
+    assert "another project" not in nuggets("recall", "auth handler").out
+    assert "(gone)" not in nuggets("project", "list").out
+    assert "project move from cli" in nuggets("history").out
+    assert "~ Deploys: project webshop → shop" in nuggets("history").out
+    nuggets("undo")
+    assert "another project" in nuggets("recall", "auth handler").out
+
+
+def test_what_stays_is_named(moved: Path, nuggets: Nuggets) -> None:
+    nuggets("remember", "locations", "auth handler", "app/auth.py")
+    done = nuggets("project", "move", str(moved.with_name("webshop")), ".")
+    [left] = nuggets("project", "move", "webshop", "--json").json["left"]
+
+    assert done.lines[-1] == "  locations: auth handler"
+    assert left in nuggets("note", "show", left).out
+
+
+def test_no_projects_are_said_to_be_none(nuggets: Nuggets) -> None:
+    assert nuggets("project", "list").lines == ["No memory belongs to a project yet."]
+    assert nuggets("project", "move", "webshop").code == 1

@@ -1,0 +1,104 @@
+"""A repository was moved, renamed or cloned anew, and its memories go with it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent_doors import repository
+from nuggets import NuggetShelf
+from nuggets.errors import InvalidInput, NotFound
+from nuggets.records import ProjectStatus
+
+OLD, OTHER = "/gone/webshop/.git", "/gone/other/.git"
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    return repository(tmp_path / "shop")
+
+
+@pytest.fixture
+def shelf(here: Path) -> Iterator[NuggetShelf]:
+    with NuggetShelf("memory:", project=str(here / ".git")) as opened:
+        opened.remember("locations", "auth handler", "src/auth.py", project=OLD)
+        opened.create_note("locations", "Deploys", "By hand.", project=OLD)
+        opened.remember("locations", "auth handler", "lib/auth.py", project=OTHER)
+        opened.remember("prefs", "style", "tabs")
+        yield opened
+
+
+def test_projects_are_counted_without_what_is_everybodys(shelf: NuggetShelf) -> None:
+    assert shelf.projects() == [ProjectStatus(OTHER, 1, 0), ProjectStatus(OLD, 1, 1)]
+
+
+@pytest.mark.parametrize("name", ["webshop", "/gone/webshop", OLD])
+def test_all_that_belongs_to_a_project_goes_to_this_one(
+    shelf: NuggetShelf, here: Path, name: str
+) -> None:
+    done = shelf.move_project(name)
+
+    assert (done.old, done.new, done.left) == (OLD, str(here / ".git"), ())
+    assert shelf.recall("auth handler").answer == "src/auth.py"
+    assert shelf.projects() == [ProjectStatus(OTHER, 1, 0), ProjectStatus(done.new, 1, 1)]
+
+
+def test_or_to_another_folder(shelf: NuggetShelf, tmp_path: Path) -> None:
+    there = repository(tmp_path / "there")
+    (there / "src").mkdir()
+
+    assert shelf.move_project("webshop", str(there / "src")).new == str(there / ".git")
+
+
+def test_what_was_archived_goes_too(shelf: NuggetShelf, here: Path) -> None:
+    note = shelf.delete_note("Deploys")
+    shelf.move_project("webshop")
+
+    assert shelf.get_note(note.id).project == str(here / ".git")
+
+
+def test_a_fact_that_the_other_project_knows_otherwise_stays(shelf: NuggetShelf) -> None:
+    mine = shelf.remember("locations", "Auth Handler", "app/auth.py", scope="project")
+    done = shelf.move_project("webshop")
+
+    assert [note.content for note in done.left] == ["src/auth.py"]
+    assert [note.title for note in done.moved] == ["Deploys"]
+    assert shelf.recall("auth handler").note_id == mine.id
+    assert ProjectStatus(OLD, 1, 0) in shelf.projects()
+
+
+def test_it_is_one_step_that_can_be_shown_before_and_undone_after(shelf: NuggetShelf) -> None:
+    before = shelf.projects()
+    assert len(shelf.move_project("webshop", dry_run=True).moved) == 2
+    assert shelf.projects() == before
+
+    shelf.move_project("webshop")
+    shelf.undo()
+
+    assert shelf.projects() == before
+
+
+def test_a_project_that_nobody_knows_is_refused_with_those_that_are(shelf: NuggetShelf) -> None:
+    with pytest.raises(NotFound, match=r"known are: /gone/other/\.git, /gone/webshop/\.git"):
+        shelf.move_project("shop")
+
+
+def test_a_name_that_two_have_needs_the_folder(shelf: NuggetShelf) -> None:
+    shelf.remember("locations", "port", "80", project="/elsewhere/webshop/.git")
+
+    with pytest.raises(InvalidInput, match="name its folder"):
+        shelf.move_project("webshop")
+    assert shelf.move_project("/elsewhere/webshop").moved
+
+
+def test_it_goes_to_a_repository_and_to_another_one(shelf: NuggetShelf, tmp_path: Path) -> None:
+    shelf.move_project("webshop")
+
+    with pytest.raises(NotFound, match="no git repository at"):
+        shelf.move_project("other", str(tmp_path))
+    with pytest.raises(InvalidInput, match="already"):
+        shelf.move_project("shop")
+    with NuggetShelf("memory:", project="") as nowhere:
+        nowhere.remember("locations", "port", "80", project=OLD)
+        with pytest.raises(NotFound, match="no git repository here"):
+            nowhere.move_project("webshop")
