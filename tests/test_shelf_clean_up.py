@@ -289,6 +289,17 @@ def test_a_pass_that_is_done_again_after_an_undo_frees_its_notes(shelf: NuggetSh
     assert shelf.reflect().inspected == 1
 
 
+def test_a_pass_is_undone_though_one_of_its_notes_was_purged_since(shelf: NuggetShelf) -> None:
+    auth = shelf.create_note("project", "Auth middleware", "Uses JWT.")
+    mail = shelf.create_note("project", "Mail worker", "Sends in batches.")
+    shelf.reflect()
+    shelf.purge(auth.id)
+    shelf.undo()
+
+    assert shelf.list_notes() == [mail]
+    assert shelf.reflect().inspected == 0
+
+
 def test_undoing_the_daily_pass_does_not_run_it_again(shelf: NuggetShelf) -> None:
     shelf.create_note("project", "Auth", "Uses JWT tokens.\nUses JWT tokens.")
     shelf.run_daily(NINE)

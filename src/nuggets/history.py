@@ -56,21 +56,20 @@ def reverted(state: State, commit: Commit) -> Changes:
         drop=tuple(i for i in notes if i not in before),
         put_nuggets=commit.before.put_nuggets,
         drop_nuggets=commit.before.drop_nuggets,
-        marks=_marks(state, commit, before),
+        marks=_marks(state, commit),
         action=f"{UNDO} {commit.revision}",
     )
 
 
-def _marks(
-    state: State, commit: Commit, before: Mapping[str, MemoryNote]
-) -> Mapping[str, Mapping[str, str]]:
+def _marks(state: State, commit: Commit) -> Mapping[str, Mapping[str, str]]:
     """Whoever takes a clean-up back does not want it done again the next day."""
+    after = {note.id: note for note in commit.changes.put}
+    back = {n.id: n.updated_at for n in commit.before.put if not _same(n, after.get(n.id))}
     left = left_alone(state)
     if commit.changes.action == CLEAN_UP:
-        changed = (note for note in commit.changes.put if not _same(before[note.id], note))
-        return {LEFT_ALONE: left | {note.id: before[note.id].updated_at for note in changed}}
+        return {LEFT_ALONE: left | back}
     if LEFT_ALONE in commit.changes.marks:  # it was undone, and now done again
-        return {LEFT_ALONE: {note_id: at for note_id, at in left.items() if note_id not in before}}
+        return {LEFT_ALONE: {i: at for i, at in left.items() if i not in back}}
     return NO_EXTRA
 
 
