@@ -94,3 +94,18 @@ def _references(value: object) -> list[str]:
     if isinstance(value, list):
         return [ref for part in value for ref in _references(part)]
     return []
+
+
+def test_the_document_says_which_answers_name_the_step_they_made() -> None:
+    found = document(OPERATIONS)
+    told = {
+        operation.name
+        for operation in OPERATIONS
+        if "headers"
+        in found["paths"][operation.path][operation.method.lower()]["responses"][
+            str(operation.status)
+        ]
+    }
+
+    assert {"createNote", "link", "undo", "reflect"} <= told
+    assert not {"note", "previewMerge", "recallInSession"} & told

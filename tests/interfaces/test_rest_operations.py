@@ -1,10 +1,12 @@
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
 from nuggets import NuggetShelf
+from nuggets.interfaces.rest.operation import REVISION
 from nuggets.shelf import SESSION_CHARACTERS
 from web_serving import client
 
@@ -303,3 +305,40 @@ def test_a_purged_note_is_in_no_answer_about_the_past(web: TestClient, shelf: Nu
     assert [step["action"] for step in steps][-1] == "create_note"
     assert all(one["before"] or one["after"] for step in steps for one in step["notes"])
     assert "swordfish" not in web.get("/api/history").text
+
+
+def test_a_write_names_the_step_it_made_and_nothing_else_does(
+    web: TestClient, shelf: NuggetShelf
+) -> None:
+    made = web.post("/api/notes", json={"nugget": "p", "title": "One", "content": "text"})
+    note = made.json()
+    at = f"/api/notes/{note['id']}"
+    assert made.headers[REVISION] == str(shelf.revision)
+
+    shelf.remember("p", "port", "80")  # by another door
+    assert REVISION not in web.patch(at, json={"content": "text"}).headers
+    assert (
+        REVISION
+        not in web.post("/api/nuggets/p/facts", json={"key": "port", "value": "80"}).headers
+    )
+    assert REVISION not in web.post("/api/recall", json={"query": "port", "session": "s"}).headers
+    assert REVISION not in web.get(at).headers
+    edited = web.patch(at, json={"content": "other"})
+    assert edited.headers[REVISION] == str(shelf.revision)
+    undone = web.post("/api/undo", json={"revision": int(edited.headers[REVISION])})
+    assert undone.headers[REVISION] == str(shelf.revision)
+    assert web.get(at).json()["content"] == "text"
+
+
+def test_each_of_many_writers_is_told_its_own_step(web: TestClient, shelf: NuggetShelf) -> None:
+    def write(number: int) -> tuple[int, str]:
+        shelf.remember("p", f"key {number}", "by another door")
+        body = {"nugget": "p", "title": f"Note {number}", "content": "text"}
+        answer = web.post("/api/notes", json=body)
+        return int(answer.headers[REVISION]), answer.json()["id"]
+
+    with ThreadPoolExecutor(4) as threads:
+        told = list(threads.map(write, range(24)))
+
+    steps = {step.revision: step for step in shelf.commits()}
+    assert [steps[revision].changes.put[0].id for revision, _ in told] == [note for _, note in told]

@@ -1,7 +1,7 @@
 // What was written, by whom, and what was recalled, in which sessions; and the steps behind it.
 import { useState } from "preact/hooks";
 import { api } from "./api.js";
-import { NoteLink, Step, undoneSteps, useFresh, When } from "./parts.jsx";
+import { NoteLink, Step, undoneSteps, useFresh, Waiting, When } from "./parts.jsx";
 import { Plot } from "./plot.jsx";
 import { nodes } from "./state.js";
 import { count, short } from "./words.js";
@@ -17,7 +17,7 @@ const NOTES = 5; // of each
 
 export function ActivityView() {
   const [name, setName] = useState("24 hours");
-  const { data } = useFresh(async () => {
+  const { data, problem } = useFresh(async () => {
     const [activity, history] = await Promise.all([api.activity(), api.history(60)]);
     return { activity, history, undone: undoneSteps(history) };
   });
@@ -36,7 +36,7 @@ export function ActivityView() {
       {data && <Sessions recalls={data.activity.recalls.filter((recall) => Date.parse(recall.at) >= times.start)} />}
       <div class="card">
         <div class="card-head"><h2>Steps</h2></div>
-        {data?.history.length ? <ol class="steps">{data.history.map((step) => <Step key={step.revision} step={step} undone={data.undone.has(step.revision)} />)}</ol> : <p class="nothing muted">Nothing was done yet.</p>}
+        {!data ? <Waiting problem={problem} /> : data.history.length ? <ol class="steps">{data.history.map((step) => <Step key={step.revision} step={step} undone={data.undone.has(step.revision)} />)}</ol> : <p class="nothing muted">Nothing was done yet.</p>}
       </div>
     </section>
   );

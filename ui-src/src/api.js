@@ -8,6 +8,10 @@ export class ApiError extends Error {
   }
 }
 
+const made = new WeakMap(); // the answer to a write -> the step of the history that it is
+
+export const stepOf = (answer) => made.get(answer);
+
 async function ask(method, path, { query, body, signal } = {}) {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query ?? {}))
@@ -28,6 +32,8 @@ async function ask(method, path, { query, body, signal } = {}) {
   const answer = await response.json().catch(() => ({}));
   if (!response.ok)
     throw new ApiError(response.status, answer.error?.code, answer.error?.message ?? response.statusText);
+  const step = response.headers.get("Nuggets-Revision"); // none when there was nothing to change
+  if (step) made.set(answer, Number(step));
   return answer;
 }
 
@@ -38,7 +44,7 @@ export const api = {
   status: () => ask("GET", "status"),
   note: (id) => ask("GET", `notes/${part(id)}`),
   noteHistory: (id) => ask("GET", `notes/${part(id)}/history`),
-  search: (query, signal) => ask("GET", "search", { query: { query, limit: 20, why: true }, signal }),
+  search: (query, include_hidden, signal) => ask("GET", "search", { query: { query, limit: 20, why: true, include_hidden }, signal }),
   create: (note) => ask("POST", "notes", { body: note }),
   edit: (id, changes) => ask("PATCH", `notes/${part(id)}`, { body: changes }),
   mergePreview: (target, source) => ask("GET", `notes/${part(target)}/merge`, { query: { source } }),

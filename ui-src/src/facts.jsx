@@ -1,10 +1,10 @@
 // Facts by nugget: how full each is, what it knows, and what it answers.
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api } from "./api.js";
 import { Menu } from "./asking.jsx";
 import { Icon } from "./icons.jsx";
-import { Gauge, Measure, NoteLink, useFresh } from "./parts.jsx";
-import { attempt, nodes, question, say, statuses } from "./state.js";
+import { Gauge, Measure, NoteLink, useFresh, Waiting } from "./parts.jsx";
+import { attempt, complain, loaded, nodes, question, statuses, steps } from "./state.js";
 import { count, short } from "./words.js";
 
 const WAIT_MS = 120;
@@ -13,6 +13,7 @@ export function FactsView() {
   const [name, setName] = useState(null);
   const all = statuses.value;
   const chosen = all.find((s) => s.name === name) ?? [...all].sort((a, b) => b.fact_count - a.fact_count)[0];
+  useLayoutEffect(() => setName(chosen?.name ?? null), [chosen?.name]); // it stays, whichever is the fullest later
   const key = (event) => {
     const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!move) return;
@@ -25,7 +26,7 @@ export function FactsView() {
     <section class="sheet" aria-label="Facts">
       <header class="sheet-head"><h1>Facts</h1><p class="muted">Short keys and their values, answered from a superposition of vectors.</p></header>
       <RecallBox />
-      {all.length === 0 ? <p class="nothing muted">No nugget yet. The first fact makes one.</p> : (
+      {!loaded.value ? <Waiting /> : all.length === 0 ? <p class="nothing muted">No nugget yet. The first fact makes one.</p> : (
         <div class="gauges" role="tablist" aria-label="Nuggets" onKeyDown={key}>
           {all.map((status) => (
             <button type="button" role="tab" key={status.name} class="gauge-card" aria-selected={status === chosen} aria-controls="nugget" tabIndex={status === chosen ? 0 : -1} onClick={() => setName(status.name)}>
@@ -38,7 +39,8 @@ export function FactsView() {
       )}
       <div id="nugget" class="card" role={chosen && "tabpanel"} aria-label={chosen?.name}>
         {chosen && <NuggetHead status={chosen} />}
-        <FactTable key={chosen?.name} nugget={chosen?.name} />
+        {loaded.value && <FactForm nugget={chosen?.name} />}
+        {chosen && <FactTable key={chosen.name} nugget={chosen.name} />}
       </div>
     </section>
   );
@@ -72,12 +74,12 @@ function RecallBox() {
       return undefined;
     }
     const stop = new AbortController();
-    const timer = setTimeout(() => api.recall(text, undefined, stop.signal).then(setResult, (problem) => problem.name !== "AbortError" && say(problem.message, { tone: "bad" })), WAIT_MS);
+    const timer = setTimeout(() => api.recall(text, undefined, stop.signal).then(setResult, (problem) => problem.name !== "AbortError" && complain(problem)), WAIT_MS);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [text]);
+  }, [text, steps.value]);
   return (
     <div class="recall card">
       <label class="search"><Icon name="search" /><input type="search" value={text} placeholder="Ask for a key, even misspelt" aria-label="Recall" spellcheck={false} maxLength={2000} onInput={(event) => setText(event.target.value)} /></label>
@@ -105,37 +107,59 @@ function Unanswered({ notes }) {
   );
 }
 
-function FactTable({ nugget }) {
-  const { data } = useFresh(() => (nugget ? api.facts(nugget) : Promise.resolve([])), [nugget]);
-  const [draft, setDraft] = useState({ nugget: nugget ?? "project", key: "", value: "" });
+// `nugget`: none until there is one. What is typed stays, whatever happens to the nuggets meanwhile.
+function FactForm({ nugget }) {
+  const [draft, setDraft] = useState({ nugget: "project", key: "", value: "" });
+  const set = (field) => (event) => {
+    const { value } = event.target;
+    setDraft((now) => ({ ...now, [field]: value }));
+  };
   const add = async (event) => {
     event.preventDefault();
-    const made = await attempt(() => api.remember(nugget ?? draft.nugget, draft.key, draft.value), "Remembered.");
-    if (made) setDraft({ ...draft, key: "", value: "" });
+    const { key, value } = draft;
+    const made = await attempt(() => api.remember(nugget ?? draft.nugget, key, value), "Remembered.");
+    // only what was sent: the next one may be in the making
+    if (made) setDraft((now) => ({ ...now, key: now.key === key ? "" : now.key, value: now.value === value ? "" : now.value }));
   };
   return (
-    <>
-      <form class="fact-form" onSubmit={add}>
-        {!nugget && <input value={draft.nugget} aria-label="Nugget" onInput={(e) => setDraft({ ...draft, nugget: e.target.value })} required />}
-        <input value={draft.key} placeholder="key, such as test cmd" aria-label="Key" required maxLength={512} onInput={(e) => setDraft({ ...draft, key: e.target.value })} />
-        <input value={draft.value} placeholder="value, such as make test" aria-label="Value" required onInput={(e) => setDraft({ ...draft, value: e.target.value })} />
-        <button type="submit" class="primary">Remember</button>
-      </form>
-      {data?.length ? (
-        <table class="facts">
-          <thead><tr><th>Key</th><th>Value</th><th class="number">Hits</th><th><span class="sr-only">Actions</span></th></tr></thead>
-          <tbody>
-            {data.map((fact) => (
-              <tr key={fact.id}>
-                <td><NoteLink id={fact.id} title={fact.title} /></td>
-                <td class="value" dir="auto"><bdi>{fact.content}</bdi></td>
-                <td class="number">{fact.hits}</td>
-                <td class="action"><button type="button" class="icon-button small" aria-label={`Forget ${short(fact.title)}`} title="Forget" onClick={() => attempt(() => api.remove(fact.id), "Forgotten.")}><Icon name="close" /></button></td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      ) : <p class="nothing muted">No facts here yet.</p>}
-    </>
+    <form class="fact-form" onSubmit={add}>
+      {!nugget && <input value={draft.nugget} aria-label="Nugget" onInput={set("nugget")} required />}
+      <input value={draft.key} placeholder="key, such as test cmd" aria-label="Key" required maxLength={512} onInput={set("key")} />
+      <input value={draft.value} placeholder="value, such as make test" aria-label="Value" required onInput={set("value")} />
+      <button type="submit" class="primary">Remember</button>
+    </form>
+  );
+}
+
+function FactTable({ nugget }) {
+  const { data, problem } = useFresh(() => api.facts(nugget));
+  const rows = useRef(null);
+  const left = useRef(null); // the row that is being forgotten: whoever does it by keys goes on below it
+  useLayoutEffect(() => {
+    if (left.current === null || document.activeElement !== document.body) return;
+    const buttons = rows.current?.querySelectorAll("button.icon-button") ?? [];
+    (buttons[Math.min(left.current, buttons.length - 1)] ?? document.querySelector(".fact-form input"))?.focus();
+    left.current = null;
+  }, [data]);
+  const forget = (fact, row) => {
+    left.current = row;
+    attempt(() => api.remove(fact.id), "Forgotten.");
+  };
+  if (!data) return <Waiting problem={problem} />;
+  if (!data.length) return <p class="nothing muted">No facts here yet.</p>;
+  return (
+    <table class="facts">
+      <thead><tr><th>Key</th><th>Value</th><th class="number">Hits</th><th><span class="sr-only">Actions</span></th></tr></thead>
+      <tbody ref={rows}>
+        {data.map((fact, row) => (
+          <tr key={fact.id}>
+            <td><NoteLink id={fact.id} title={fact.title} /></td>
+            <td class="value" dir="auto"><bdi>{fact.content}</bdi></td>
+            <td class="number">{fact.hits}</td>
+            <td class="action"><button type="button" class="icon-button small" aria-label={`Forget ${short(fact.title)}`} title="Forget" onClick={() => forget(fact, row)}><Icon name="close" /></button></td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   );
 }

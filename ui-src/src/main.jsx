@@ -6,11 +6,12 @@ import { Question } from "./asking.jsx";
 import { FactsView } from "./facts.jsx";
 import { GraphView } from "./graph/view.jsx";
 import { Icon } from "./icons.jsx";
+import { attend, load } from "./live.js";
 import { MemoryView } from "./memory.jsx";
 import { NotePanel } from "./note.jsx";
 import { ReflectionView } from "./reflection.jsx";
 import { Finder } from "./search.jsx";
-import { dismiss, focused, follow, live, load, open, query, question, say, selected, setTheme, show, theme, toasts, view } from "./state.js";
+import { dismiss, focused, live, open, query, question, selected, setTheme, show, theme, toasts, view } from "./state.js";
 
 const VIEWS = [
   ["graph", "Graph"],
@@ -21,22 +22,25 @@ const VIEWS = [
 ];
 const SHEETS = { facts: FactsView, reflection: ReflectionView, memory: MemoryView, activity: ActivityView };
 
+// While a letter is composed, keys belong to the input method.
+addEventListener("keydown", (event) => event.isComposing && event.stopImmediatePropagation(), true);
+
 function Page() {
   const input = useRef(null);
   useEffect(() => {
     const key = (event) => {
       if (question.value || event.target.closest("input, textarea, select")) return;
       const number = Number(event.key);
+      const isWriting = document.querySelector(".editor"); // a form, though no field of it has the focus
       if (event.key === "/" || ((event.ctrlKey || event.metaKey) && event.key === "k")) {
         event.preventDefault();
         show("graph");
-        if (input.current) input.current.focus(); // at once: people go on typing
-        else requestAnimationFrame(() => input.current?.focus());
+        queueMicrotask(() => input.current.focus()); // once it is in sight, and before the next key
       } else if (event.ctrlKey || event.metaKey || event.altKey) return;
-      else if (event.key === "n") {
+      else if (event.key === "n" && !isWriting) {
         event.preventDefault();
         open("new");
-      } else if (event.key === "Escape" && selected.value) open(null);
+      } else if (event.key === "Escape" && selected.value && !isWriting) open(null);
       else if (number >= 1 && number <= VIEWS.length) show(VIEWS[number - 1][0]);
     };
     addEventListener("keydown", key);
@@ -93,5 +97,5 @@ function Toasts() {
 
 setTheme(theme.value);
 render(<Page />, document.getElementById("page"));
-load().catch((problem) => say(problem.message, { tone: "bad" }));
-follow();
+load();
+attend();

@@ -1,7 +1,7 @@
 // MEMORY.md: what stands in it, what is close to it, and why.
 import { api } from "./api.js";
 import { Markdown } from "./markdown.jsx";
-import { Command, NoteLink, useFresh } from "./parts.jsx";
+import { Command, NoteLink, useFresh, Waiting } from "./parts.jsx";
 import { attempt, nodes, say } from "./state.js";
 import { count } from "./words.js";
 
@@ -14,7 +14,7 @@ export function MemoryView() {
     const done = await attempt(api.promote);
     if (done) say(done.promoted ? `${count(done.promoted, "new entry", "new entries")} in MEMORY.md.` : "MEMORY.md is up to date.");
   };
-  const trouble = problem?.message ?? data?.problem;
+  const trouble = data?.problem;
   const notes = data?.notes ?? [];
   const written = notes.filter((note) => WRITTEN.includes(note.outcome));
   const rest = notes.filter((note) => !WRITTEN.includes(note.outcome));
@@ -32,7 +32,7 @@ export function MemoryView() {
       )}
       <div class="card">
         <div class="card-head"><h2>On the way</h2></div>
-        {rest.length || trouble ? <Entries list={trouble ? byHits() : rest} /> : <p class="nothing muted">Nothing else has been recalled yet.</p>}
+        {!data ? <Waiting problem={problem} /> : rest.length || trouble ? <Entries list={trouble ? byHits() : rest} /> : <p class="nothing muted">Nothing else has been recalled yet.</p>}
       </div>
       {data?.text && (
         <details class="card"><summary><h2>The file after the next write</h2><code class="muted">{data.path}</code></summary><Markdown text={data.text.replace(/<!--[^]*?-->/g, "")} /></details>

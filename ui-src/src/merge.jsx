@@ -2,12 +2,14 @@
 import { useEffect, useState } from "preact/hooks";
 import { api } from "./api.js";
 import { Markdown } from "./markdown.jsx";
+import { useOneAtATime } from "./parts.jsx";
 import { NotePicker } from "./picker.jsx";
-import { attempt, open } from "./state.js";
+import { attempt, nodes, open } from "./state.js";
 import { count, LINE, ownTags, short } from "./words.js";
 
 export function MergeForm({ note, onDone }) {
-  const [other, setOther] = useState(null);
+  const [chosen, setChosen] = useState(null);
+  const other = nodes.value.get(chosen?.id); // as it is by now, if it still is
   const [keepsThis, setKeepsThis] = useState(true);
   const [preview, setPreview] = useState({});
   const [target, source] = keepsThis ? [note, other] : [other, note];
@@ -17,29 +19,28 @@ export function MergeForm({ note, onDone }) {
     let wanted = true;
     api.mergePreview(target.id, source.id).then((merged) => wanted && setPreview({ merged }), (problem) => wanted && setPreview({ problem }));
     return () => (wanted = false);
-  }, [other, keepsThis, note.updatedAt]);
-  const save = async (event) => {
-    event?.preventDefault();
+  }, [other?.id, other?.updatedAt, keepsThis, note.updatedAt]);
+  const [save, saving] = useOneAtATime(async () => {
     if (!preview.merged) return;
     if (!(await attempt(() => api.merge(target.id, source.id), "Merged."))) return;
     onDone();
     open(target.id);
-  };
+  });
   const key = (event) => {
     if (event.key === "Escape") {
       event.stopPropagation();
       onDone();
     }
-    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save(event);
+    if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) save();
   };
   return (
-    <form class="note editor" onSubmit={save} onKeyDown={key} aria-label="Merge">
+    <form class="note editor" onSubmit={(event) => { event.preventDefault(); save(); }} onKeyDown={key} aria-label="Merge">
       <header class="panel-head">
         <div class="crumbs muted">Merging</div>
-        <div class="tools"><button type="button" class="quiet" onClick={onDone}>Cancel</button><button type="submit" class="primary" disabled={!preview.merged} title="Ctrl+Enter">Merge</button></div>
+        <div class="tools"><button type="button" class="quiet" onClick={onDone}>Cancel</button><button type="submit" class="primary" disabled={!preview.merged || saving} title="Ctrl+Enter">Merge</button></div>
       </header>
       <h1 dir="auto"><bdi>{short(note.title, 200)}</bdi></h1>
-      <div class="field"><span class="label">With</span><NotePicker not={note.id} near={note.links.map((link) => link.to)} chosen={other} onChoose={setOther} /></div>
+      <div class="field"><span class="label">With</span><NotePicker not={note.id} near={note.links.map((link) => link.to)} chosen={other} onChoose={setChosen} /></div>
       {other && (
         <fieldset class="options">
           <legend class="label">Which one stays?</legend>
@@ -50,7 +51,7 @@ export function MergeForm({ note, onDone }) {
       )}
       <div aria-live="polite">
         {preview.problem && <p class="hint">{preview.problem.message}</p>}
-        {preview.merged && <Preview merged={preview.merged} source={source} />}
+        {other && preview.merged && <Preview merged={preview.merged} source={source} />}
       </div>
     </form>
   );

@@ -6,9 +6,9 @@ import { Editor, NewNote } from "./editor.jsx";
 import { Icon } from "./icons.jsx";
 import { Markdown } from "./markdown.jsx";
 import { MergeForm } from "./merge.jsx";
-import { NoteLink, Step, undoneSteps, When } from "./parts.jsx";
+import { NoteLink, Step, undoneSteps, useOneAtATime, When } from "./parts.jsx";
 import { NotePicker } from "./picker.jsx";
-import { attempt, focused, nodes, open, question, revision, say, sayDone, selected, steps, titleOf } from "./state.js";
+import { attempt, focused, isGone, nodes, open, question, revision, say, sayDone, selected, steps, titleOf } from "./state.js";
 import { count, LINE, ownTags, percent, short } from "./words.js";
 
 export function NotePanel() {
@@ -16,35 +16,30 @@ export function NotePanel() {
   const [note, setNote] = useState(null);
   const [problem, setProblem] = useState("");
   const [doing, setDoing] = useState("reading"); // reading | editing | merging
-  const [news, setNews] = useState(false); // the note changed while it was being edited
   const panel = useRef(null);
-  const writing = useRef(false);
-  writing.current = doing === "editing" && note?.id === id;
 
   useLayoutEffect(() => {
     setDoing("reading");
-    setNews(false);
     setNote((old) => (old?.id === id ? old : null));
     setProblem("");
     panel.current?.scrollTo(0, 0);
   }, [id]);
   const version = nodes.value.get(id);
-  const seen = useRef(null); // a new note is open a moment before the graph has it
-  if (version) seen.current = id;
-  const gone = seen.current === id && !version && !writing.current;
+  const isNote = Boolean(id) && id !== "new";
+  const gone = isNote && isGone(id);
   useEffect(() => {
-    if (!id || id === "new" || gone) return undefined;
-    if (writing.current) {
-      setNews(true);
-      return undefined;
-    }
+    if (!isNote || gone) return undefined;
     let wanted = true;
-    api.note(id).then((found) => wanted && (setNote(found), setProblem("")), (failure) => wanted && (setNote(null), setProblem(failure.message)));
+    api.note(id).then((found) => wanted && (setNote(found), setProblem("")), (failure) => wanted && setProblem(failure.message));
     return () => (wanted = false);
   }, [id, version, gone]);
   useGivenBack(Boolean(id));
   useLayoutEffect(() => {
-    if (!id || id === "new" || doing !== "reading") return undefined;
+    // whoever leaves a form by its keys goes on by keys
+    if (isNote && doing === "reading" && document.activeElement === document.body) panel.current.querySelector(".edit")?.focus();
+  }, [doing]);
+  useLayoutEffect(() => {
+    if (!isNote || gone || doing !== "reading") return undefined;
     const key = (event) => {
       if (question.value || event.target.closest("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === "f") focused.value = !focused.value;
@@ -55,22 +50,21 @@ export function NotePanel() {
     };
     addEventListener("keydown", key);
     return () => removeEventListener("keydown", key);
-  }, [id, doing, version]);
+  }, [id, doing, version, gone]);
 
   if (!id) return null;
   const close = () => open(null);
   const read = (saved) => {
+    if (selected.value !== id) return; // another note is open by now
     setDoing("reading");
-    setNews(false);
     if (saved) setNote(saved);
-    else if (version) api.note(id).then(setNote, () => {});
   };
   return (
     <aside class="panel" ref={panel} aria-label={id === "new" ? "New note" : "Note"}
       onKeyDown={(event) => event.key === "Escape" && doing === "reading" && id !== "new" && close()}>
       {id === "new" ? <NewNote onClose={close} />
-        : gone || note?.id !== id ? <Coming title={version?.title ?? ""} problem={gone ? "This note is gone." : problem} onClose={close} />
-          : doing === "editing" ? <Editor note={note} news={news} onDone={read} />
+        : (gone && doing !== "editing") || note?.id !== id ? <Coming title={version?.title ?? ""} problem={gone ? "This note is gone." : problem} onClose={close} />
+          : doing === "editing" ? <Editor note={note} version={version} gone={gone} onDone={read} />
             : doing === "merging" ? <MergeForm note={note} onDone={() => read(null)} />
               : <Reader note={note} onDo={setDoing} onClose={close} />}
     </aside>
@@ -117,7 +111,7 @@ function Reader({ note, onDo, onClose }) {
         <div class="crumbs muted"><bdi>{note.nuggetName}</bdi> · {note.kind}{note.hidden && <b> · archived</b>}</div>
         <div class="tools">
           <button type="button" class="icon-button in-graph" aria-label="Show its neighbourhood" title="Only its neighbourhood in the graph (F)" aria-pressed={focused.value} onClick={() => (focused.value = !focused.value)}><Icon name="focus" /></button>
-          <button type="button" class="icon-button" aria-label="Edit" title="Edit (E)" onClick={() => onDo("editing")}><Icon name="edit" /></button>
+          <button type="button" class="icon-button edit" aria-label="Edit" title="Edit (E)" onClick={() => onDo("editing")}><Icon name="edit" /></button>
           <button type="button" class="icon-button" aria-label={note.hidden ? "Restore" : "Archive"} title={note.hidden ? "Bring back" : "Archive; nothing is lost"} onClick={archive}><Icon name={note.hidden ? "restore" : "archive"} /></button>
           <Menu label="More" items={[
             { label: "Merge with…", icon: "merge", disabled: note.hidden, run: () => onDo("merging") },
@@ -165,17 +159,15 @@ function Links({ note }) {
 function LinkForm({ note, onDone }) {
   const [reason, setReason] = useState("");
   const [target, setTarget] = useState(null);
-  const save = async (event) => {
-    event.preventDefault();
+  const [save] = useOneAtATime(async () => {
     if (!target) return say("Choose a note to link to.", { tone: "bad" });
     const done = await attempt(() => api.link(note.id, target.id, reason.trim()));
     if (!done) return undefined;
-    if (done.added) sayDone("Linked.");
-    else say("They were linked so already.");
+    sayDone(done.added ? "Linked." : "They were linked so already.", done);
     return onDone();
-  };
+  });
   return (
-    <form class="link-form" onSubmit={save} onKeyDown={(event) => event.key === "Escape" && (event.stopPropagation(), onDone())}>
+    <form class="link-form" onSubmit={(event) => { event.preventDefault(); save(); }} onKeyDown={(event) => event.key === "Escape" && (event.stopPropagation(), onDone())}>
       <NotePicker not={note.id} chosen={target} onChoose={setTarget} />
       <input value={reason} placeholder="How are they related?" aria-label="Reason" maxLength={512} dir="auto" onInput={(event) => setReason(event.target.value)} />
       <div class="row"><button type="submit" class="primary small">Link</button><button type="button" class="quiet small" onClick={onDone}>Cancel</button></div>

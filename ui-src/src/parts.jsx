@@ -1,6 +1,7 @@
 // Small pieces that several views are made of.
-import { useEffect, useState } from "preact/hooks";
-import { attempt, open, steps, titleOf } from "./state.js";
+import { signal } from "@preact/signals";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { attempt, nodes, open, steps, titleOf } from "./state.js";
 import { api } from "./api.js";
 import { Icon } from "./icons.jsx";
 import { actionName, ago, count, LINE, moment, percent, short } from "./words.js";
@@ -21,7 +22,11 @@ export function Command({ text }) {
   );
 }
 
+const minute = signal(0);
+setInterval(() => (minute.value += 1), 60_000);
+
 export function When({ at }) {
+  minute.value; // what was just now is not for ever
   return <time dateTime={at} title={moment(at)}>{ago(at)}</time>;
 }
 
@@ -57,7 +62,34 @@ export function Gauge({ used, total, percentage, warning }) {
 }
 
 export function NoteLink({ id, title }) {
-  return <button type="button" class="note-link" onClick={() => open(id)}><bdi>{short(title ?? titleOf(id), LINE)}</bdi></button>;
+  const name = <bdi>{short(title ?? titleOf(id), LINE)}</bdi>;
+  if (!nodes.value.has(id)) return name; // it is gone
+  return <button type="button" class="note-link" onClick={() => open(id)}>{name}</button>;
+}
+
+// In place of what is not there yet, or could not be had.
+export function Waiting({ problem }) {
+  return <p class="nothing muted">{problem?.message ?? "Looking…"}</p>;
+}
+
+// One at a time, however often it is asked for: [run, whether it is under way].
+export function useOneAtATime(run) {
+  const [busy, setBusy] = useState(false);
+  const isBusy = useRef(false); // at once, while a second key may already be down
+  const set = (value) => {
+    isBusy.current = value;
+    setBusy(value);
+  };
+  const start = async (...given) => {
+    if (isBusy.current) return;
+    set(true);
+    try {
+      await run(...given);
+    } finally {
+      set(false);
+    }
+  };
+  return [start, busy];
 }
 
 // Loads again whenever something changed anywhere.
@@ -119,7 +151,7 @@ function Difference({ entry: { id, before, after }, brief }) {
     <li class="difference">
       <span class="sign" aria-hidden="true">{sign}</span>
       <div>
-        {!brief && (after ? <NoteLink id={id} title={note.title} /> : <bdi>{short(note.title, LINE)}</bdi>)}
+        {!brief && <NoteLink id={id} title={note.title} />}
         <Changed before={before} after={after} />
       </div>
     </li>

@@ -1,7 +1,7 @@
 // The daily clean-up: what it would do, what it did, and the way back.
 import { useState } from "preact/hooks";
 import { api } from "./api.js";
-import { NoteLink, Step, undoneSteps, useFresh } from "./parts.jsx";
+import { NoteLink, Step, undoneSteps, useFresh, Waiting } from "./parts.jsx";
 import { attempt, nodes, say } from "./state.js";
 import { count } from "./words.js";
 
@@ -13,8 +13,8 @@ const withoutIds = (detail) => detail.replace(/\b(?:note|fact)-\S+ (?=')/g, "");
 export function ReflectionView() {
   const preview = useFresh(api.preview);
   const past = useFresh(async () => {
-    const [passes, history] = await Promise.all([api.passes(), api.history(200)]);
-    return { passes, undone: undoneSteps(history) };
+    const [passes, activity] = await Promise.all([api.passes(), api.activity()]);
+    return { passes, undone: undoneSteps(activity.steps) };
   });
   const [running, setRunning] = useState(false);
   const apply = async () => {
@@ -31,7 +31,7 @@ export function ReflectionView() {
         <div class="card-head"><h2>The next pass</h2>
           <button type="button" class="primary" disabled={running || !changes.length} onClick={apply}>Apply now</button>
         </div>
-        {preview.problem ? <p class="nothing muted">{preview.problem.message}</p> : !preview.data ? <p class="nothing muted">Looking…</p> : changes.length === 0 ? (
+        {!preview.data || preview.problem ? <Waiting problem={preview.problem} /> : changes.length === 0 ? (
           <p class="nothing muted">All is tidy. {count(preview.data.inspected, "note")} would be looked at and nothing changed.</p>
         ) : (
           <>
@@ -47,7 +47,7 @@ export function ReflectionView() {
       </div>
       <div class="card">
         <div class="card-head"><h2>Past passes</h2></div>
-        {past.data?.passes.length ? (
+        {!past.data ? <Waiting problem={past.problem} /> : past.data.passes.length ? (
           <ol class="steps">{past.data.passes.map((step) => <Step key={step.revision} step={step} undone={past.data.undone.has(step.revision)} />)}</ol>
         ) : <p class="nothing muted">None yet. The first one runs at its hour, while a server or an agent is up, or now.</p>}
       </div>

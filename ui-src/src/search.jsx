@@ -1,21 +1,26 @@
 // Find as you type; with nothing typed, what changed last. Up, Down and Enter go through the list.
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api } from "./api.js";
 import { Icon } from "./icons.jsx";
 import { Measure, When } from "./parts.jsx";
-import { found, loaded, nodes, onlyNuggets, open, query, say, selected, showHidden, steps } from "./state.js";
+import { complain, found, loaded, nodes, onlyNuggets, open, query, selected, showHidden, steps } from "./state.js";
 import { count, ownTags, percent, short } from "./words.js";
 
 const WAIT_MS = 90; // between the last key and the question
 const RECENT = 60;
 
 export function Finder({ inputRef }) {
-  const [at, setAt] = useState(-1);
+  const [chosen, setChosen] = useState(null); // by the arrows; it stays, whoever writes meanwhile
   const [why, setWhy] = useState(null);
   const list = useRef(null);
+  const answered = useRef(""); // the question that `found` answers
+  const enters = useRef(false); // Enter came before the answer
   const text = query.value;
+  useLayoutEffect(() => {
+    setChosen(null);
+    enters.current = false;
+  }, [text]);
   useEffect(() => {
-    setAt(-1);
     if (!text.trim()) {
       found.value = null;
       return undefined;
@@ -23,28 +28,35 @@ export function Finder({ inputRef }) {
     const stop = new AbortController();
     const timer = setTimeout(async () => {
       try {
-        found.value = await api.search(text, stop.signal);
+        found.value = await api.search(text, showHidden.value, stop.signal);
+        answered.current = text;
+        if (enters.current && found.value.length) open(found.value[0].note.id);
+        enters.current = false;
       } catch (problem) {
-        if (problem.name !== "AbortError") say(problem.message, { tone: "bad" });
+        if (problem.name === "AbortError") return;
+        enters.current = false;
+        complain(problem);
       }
     }, WAIT_MS);
     return () => {
       clearTimeout(timer);
       stop.abort();
     };
-  }, [text, steps.value]);
+  }, [text, steps.value, showHidden.value]);
 
-  const results = found.value;
+  const results = text.trim() ? found.value : null;
   const entries = results ? results.map((r) => r.note.id) : recent().map((n) => n.id);
+  const at = entries.indexOf(chosen);
   const key = (event) => {
     const move = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (move) {
       event.preventDefault();
       const next = Math.max(0, Math.min(entries.length - 1, at + move));
-      setAt(next);
+      setChosen(entries[next]);
       list.current?.children[next]?.scrollIntoView({ block: "nearest" });
-    } else if (event.key === "Enter" && entries.length) {
-      open(entries[Math.max(0, at)]);
+    } else if (event.key === "Enter") {
+      if (at < 0 && text.trim() && answered.current !== text) enters.current = true;
+      else if (entries.length) open(entries[Math.max(0, at)]);
     } else if (event.key === "Escape") {
       query.value = "";
       event.target.blur();

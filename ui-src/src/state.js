@@ -1,6 +1,6 @@
 // What the page knows: the graph's nodes, what is chosen, and what to say. Views only read it.
 import { batch, computed, effect, signal } from "@preact/signals";
-import { api } from "./api.js";
+import { api, stepOf } from "./api.js";
 import { plainLabel, short } from "./words.js";
 
 export const nodes = signal(new Map()); // id -> node; a new Map with every change
@@ -32,7 +32,14 @@ export function titleOf(id) {
 // --- the address bar: what is shown can be bookmarked, and Back works -------------------------
 
 function parts() {
-  return location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
+  return location.hash.replace(/^#\/?/, "").split("/").map(decoded);
+}
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // a bare % was typed by hand
+  }
 }
 function viewFromAddress() {
   const name = parts()[0];
@@ -41,14 +48,17 @@ function viewFromAddress() {
 function noteFromAddress() {
   return parts()[1] || null;
 }
+function address() {
+  return `#/${view.value}${selected.value ? `/${encodeURIComponent(selected.value)}` : ""}`;
+}
 function writeAddress() {
-  const address = `#/${view.value}${selected.value ? `/${encodeURIComponent(selected.value)}` : ""}`;
-  if (location.hash !== address) history.pushState(null, "", address);
+  if (location.hash !== address()) history.pushState(null, "", address());
 }
 addEventListener("popstate", () => {
   batch(() => {
     view.value = viewFromAddress();
     selected.value = noteFromAddress();
+    if (!selected.value) focused.value = false;
   });
 });
 
@@ -70,6 +80,26 @@ export function open(id) {
   });
   writeAddress();
 }
+
+// A note that was made here is open a moment before the graph has it.
+let created = {};
+export function openCreated(note) {
+  created = { id: note.id, step: stepOf(note) };
+  open(note.id);
+}
+export function isGone(id) {
+  return loaded.value && !nodes.value.has(id) && !(created.id === id && revision.value < created.step);
+}
+
+// A note may be addressed by its title as well; from then on it goes by its id.
+effect(() => {
+  const wanted = selected.value;
+  if (!wanted || wanted === "new" || nodes.value.has(wanted)) return;
+  const titled = [...nodes.value.values()].find((node) => node.title === wanted);
+  if (!titled) return;
+  selected.value = titled.id;
+  history.replaceState(null, "", address());
+});
 
 // --- small things kept in this browser --------------------------------------------------------
 
@@ -93,7 +123,8 @@ export function remember(name, value) {
 let toastNumber = 0;
 export function say(text, { tone = "calm", action } = {}) {
   const toast = { number: ++toastNumber, text, tone, action };
-  toasts.value = [...toasts.value.slice(-2), toast];
+  const others = toasts.value.filter((other) => other.text !== text || other.action); // once is enough
+  toasts.value = [...others.slice(-2), toast];
   setTimeout(() => dismiss(toast.number), tone === "bad" || action ? 10000 : 5000);
 }
 export function dismiss(number) {
@@ -102,61 +133,25 @@ export function dismiss(number) {
 export async function attempt(action, done) {
   try {
     const result = await action();
-    if (done) sayDone(done);
+    if (done) sayDone(done, result);
     return result;
   } catch (problem) {
-    say(problem.message, { tone: "bad" });
+    complain(problem);
     return undefined;
   }
 }
 
-// Says what was done, with the way back from exactly that, whoever else writes meanwhile.
-export async function sayDone(text) {
-  const own = await api.history(OWN_AMONG).then((steps) => steps.find((step) => step.client === "page"), () => null);
-  say(text, own ? { action: { label: "Undo", run: () => attempt(() => api.undo(own.revision), "Undone.") } } : {});
-}
-const OWN_AMONG = 8; // newest steps: agents do not write more in the moment between
-
-// --- the graph, and keeping it current --------------------------------------------------------
-
-let heard = 0; // the newest revision that the server has spoken of
-
-export async function load() {
-  const [graph, status] = await Promise.all([api.graph(), api.status()]);
-  if (graph.revision < heard) return load();
-  batch(() => {
-    nodes.value = new Map(graph.nodes.map((node) => [node.id, node]));
-    revision.value = graph.revision;
-    statuses.value = status.nuggets;
-    loaded.value = true;
-    steps.value += 1;
-  });
-  return undefined;
+// Says what was done, with the way back from exactly that; where nothing changed there is none.
+export function sayDone(text, answer) {
+  const step = stepOf(answer);
+  say(text, step ? { action: { label: "Undo", run: () => attempt(() => api.undo(step), "Undone.") } } : {});
 }
 
-async function take(news) {
-  const status = await api.status().catch(() => null); // first: views ask about the nuggets they know of
-  if (news.revision <= revision.value) return;
-  const next = new Map(nodes.value);
-  for (const node of [...news.put, ...news.recalled]) next.set(node.id, node);
-  for (const id of news.drop) next.delete(id);
-  batch(() => {
-    nodes.value = next;
-    revision.value = news.revision;
-    if (status) statuses.value = status.nuggets;
-    pulses.value = news.put.map((node) => node.id);
-    steps.value += 1;
-  });
-  announce(news);
+export function complain(problem) {
+  say(problem.message, { tone: "bad" });
 }
 
-function announce(news) {
-  const others = news.steps.filter((step) => step.client !== "page" && step.notes > 0);
-  if (!others.length) return;
-  const last = others[others.length - 1];
-  const title = news.put.length === 1 ? ` “${short(news.put[0].title)}”` : ` ${last.notes} notes`;
-  say(`${last.client || "Someone"}: ${last.action.replaceAll("_", " ")}${title}`);
-}
+// --- what follows from the rest ---------------------------------------------------------------
 
 // A filter on a nugget that is gone would hide everything.
 effect(() => {
@@ -168,20 +163,3 @@ effect(() => {
   const chosen = nodes.value.get(selected.value);
   document.title = chosen ? `${short(plainLabel(chosen.title))} · Nuggets` : "Nuggets";
 });
-
-export function follow() {
-  const source = new EventSource("/api/events");
-  source.addEventListener("hello", (event) => {
-    live.value = "live";
-    heard = JSON.parse(event.data).revision;
-    if (loaded.value && heard !== revision.value) load().catch(complain);
-  });
-  let turn = Promise.resolve(); // one change after the other
-  source.addEventListener("change", (event) => (turn = turn.then(() => take(JSON.parse(event.data)))));
-  source.addEventListener("reload", () => load().catch(complain));
-  source.onerror = () => (live.value = "lost");
-}
-
-function complain(problem) {
-  say(problem.message, { tone: "bad" });
-}

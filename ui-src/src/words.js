@@ -59,9 +59,11 @@ export function actionName(action) {
 // Signs that turn the direction of text around have no business in a label.
 export const plainLabel = (text) => text.replace(/[\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]/g, "");
 
-// Tags that only repeat the metadata are shown there.
-export const ownTags = (note) =>
-  note.tags.filter((tag) => !tag.includes(":") && tag !== (note.nuggetName ?? note.nugget).toLowerCase().replace(/\s+/g, "-"));
+// Tags that only repeat the metadata are shown there. The shelf adds them anew with every save.
+export function ownTags(note) {
+  const nugget = (note.nuggetName ?? note.nugget).normalize("NFC").toLowerCase().trim().replace(/\s+/g, "-");
+  return note.tags.filter((tag) => tag !== nugget && !/^(scope|type):/.test(tag));
+}
 
 export function count(number, one, many = `${one}s`) {
   return `${number.toLocaleString("en")} ${number === 1 ? one : many}`;

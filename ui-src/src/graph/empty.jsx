@@ -1,4 +1,4 @@
-// The first visit: what this is, and three ways to begin.
+// A graph with nothing to see. On the first visit: what this is, and three ways to begin.
 import { open } from "../state.js";
 import { Command } from "../parts.jsx";
 
@@ -15,6 +15,15 @@ export function EmptyState() {
       <p class="or">or from a terminal</p>
       <Command text={'nuggets remember project "test cmd" "make test"'} />
       <Command text={'nuggets note add project "Auth" "JWT, checked in src/auth.py"'} />
+    </div>
+  );
+}
+
+export function AllArchived({ onShow }) {
+  return (
+    <div class="empty">
+      <p>All notes are archived.</p>
+      <button type="button" class="plain" onClick={onShow}>Show archived</button>
     </div>
   );
 }

@@ -69,7 +69,9 @@ export class Graph {
 
   take(list) {
     const fresh = !this.scene.nodes.length;
+    const { ids } = this.scene;
     const moved = this.scene.take(list);
+    this.hands?.follow(ids);
     this.restyle();
     if (!moved || !list.length) return;
     delete document.documentElement.dataset.graph;

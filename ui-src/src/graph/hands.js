@@ -94,6 +94,15 @@ export class Hands {
     }
   }
 
+  // The scene is another: what is under the hand has another number now, if it is there at all.
+  follow(before) {
+    const { held, graph } = this;
+    if (graph.hovered >= 0 || graph.hoveredLink) this.hover(-1, null);
+    if (!held || held.index < 0) return;
+    held.index = graph.scene.index.get(before[held.index]) ?? -1;
+    if (held.index < 0) held.moved = true; // so that letting go opens nothing
+  }
+
   hover(index, link, point) {
     if (index === this.graph.hovered && link === this.graph.hoveredLink) return;
     this.graph.hovered = index;

@@ -1,11 +1,11 @@
 // The graph's place on the page: canvas, legend, controls, tips.
 import { effect } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../icons.jsx";
 import { colourBy, focused, loaded, nodes, nuggets, onlyNuggets, remember, selected, showHidden, types } from "../state.js";
 import { count, plainLabel, short } from "../words.js";
 import { palette } from "./colours.js";
-import { EmptyState } from "./empty.jsx";
+import { AllArchived, EmptyState } from "./empty.jsx";
 import { Graph } from "./graph.js";
 import { isDark } from "./look.js";
 
@@ -37,11 +37,13 @@ export function GraphView() {
     };
   }, []);
   const size = nodes.value.size;
+  const isOut = size > 0 && !showHidden.value && [...nodes.value.values()].every((node) => node.hidden);
   return (
     <section class="graph" aria-label="Graph of notes">
       <h1 class="sr-only">Graph</h1>
       <canvas ref={canvas} tabIndex={0} role="img" aria-label={`${count(size, "note")} and their links. Arrow keys move, plus and minus zoom, 0 shows all.`} />
       {loaded.value && size === 0 && <EmptyState />}
+      {isOut && <AllArchived onShow={() => setShowHidden(true)} />}
       {size > 0 && <Legend />}
       {size > 0 && <Controls graph={graph} />}
       {hover && <Tip {...hover} />}
@@ -49,9 +51,17 @@ export function GraphView() {
   );
 }
 
-function Tip({ point, title, detail }) {
+const AWAY = 14; // of a tip from the hand
+
+function Tip({ point: [x, y], title, detail }) {
+  const box = useRef(null);
+  useLayoutEffect(() => {
+    const { offsetWidth, offsetHeight, offsetParent, style } = box.current;
+    const within = (at, size, room) => Math.round(Math.max(0, Math.min(at + AWAY, room - size)));
+    style.transform = `translate(${within(x, offsetWidth, offsetParent.clientWidth)}px, ${within(y, offsetHeight, offsetParent.clientHeight)}px)`;
+  });
   return (
-    <div class="tip" style={{ transform: `translate(${Math.round(point[0] + 14)}px, ${Math.round(point[1] + 14)}px)` }} aria-hidden="true">
+    <div class="tip" ref={box} aria-hidden="true">
       <strong><bdi>{short(plainLabel(title), 120)}</bdi></strong>
       <span><bdi>{detail}</bdi></span>
     </div>
@@ -69,9 +79,17 @@ function Controls({ graph }) {
   );
 }
 
+function setShowHidden(value) {
+  showHidden.value = value;
+  remember("showHidden", value ? "yes" : "no");
+}
+
+const NAMED = 14;
+
 function Legend() {
   const byType = colourBy.value === "type";
   const names = byType ? types.value : nuggets.value;
+  const shown = names.filter((name, i) => i < NAMED || (!byType && onlyNuggets.value.has(name)));
   const colours = palette(names, isDark());
   const toggle = (name) => {
     const next = new Set(onlyNuggets.value);
@@ -84,10 +102,10 @@ function Legend() {
         <button type="button" class="quiet" title={`Colour by ${byType ? "nugget" : "type"} instead`} onClick={() => { colourBy.value = byType ? "nugget" : "type"; remember("colourBy", colourBy.value); }}>
           Coloured by <b>{colourBy.value}</b>
         </button>
-        <label class="check"><input type="checkbox" checked={showHidden.value} onChange={(e) => { showHidden.value = e.target.checked; remember("showHidden", e.target.checked ? "yes" : "no"); }} /> show archived</label>
+        <label class="check"><input type="checkbox" checked={showHidden.value} onChange={(e) => setShowHidden(e.target.checked)} /> show archived</label>
       </div>
       <div class="chips">
-        {names.slice(0, 14).map((name) =>
+        {shown.map((name) =>
           byType ? (
             <span class="chip" key={name}><i style={{ background: colours.get(name) }} /><bdi>{name}</bdi></span>
           ) : (
@@ -96,7 +114,7 @@ function Legend() {
             </button>
           ),
         )}
-        {names.length > 14 && <span class="chip more">and {names.length - 14} more</span>}
+        {names.length > shown.length && <span class="chip more">and {names.length - shown.length} more</span>}
       </div>
     </div>
   );

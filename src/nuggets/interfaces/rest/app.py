@@ -28,7 +28,7 @@ from nuggets.interfaces.rest import care, events, reading, writing
 from nuggets.interfaces.rest.checking import checked, checked_query
 from nuggets.interfaces.rest.guard import Guard, TooLarge, refused, too_large
 from nuggets.interfaces.rest.openapi import document
-from nuggets.interfaces.rest.operation import Given, Operation
+from nuggets.interfaces.rest.operation import REVISION, Given, Operation
 from nuggets.shelf import NuggetShelf
 
 OPERATIONS = (*reading.OPERATIONS, *writing.OPERATIONS, *care.OPERATIONS)
@@ -123,10 +123,18 @@ def _endpoint(shelf: NuggetShelf, methods: Mapping[str, Operation]) -> Any:
     async def answer(request: Request) -> Response:
         operation = methods["GET" if request.method == "HEAD" else request.method]
         given = await _given(request, operation)
-        text = await run_in_threadpool(lambda: codec.dumps(operation.run(shelf, given)))
-        return Response(text, operation.status, media_type="application/json")
+        return await run_in_threadpool(_done, shelf, operation, given)
 
     return answer
+
+
+def _done(shelf: NuggetShelf, operation: Operation, given: Given) -> Response:
+    """All in one thread, which knows what it wrote itself."""
+    before = shelf.own_revision
+    text = codec.dumps(operation.run(shelf, given))
+    own = shelf.own_revision
+    headers = {REVISION: str(own)} if own != before else None
+    return Response(text, operation.status, headers, media_type="application/json")
 
 
 async def _given(request: Request, operation: Operation) -> Given:

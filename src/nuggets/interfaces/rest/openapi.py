@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from nuggets.interfaces.rest.operation import Operation, Schema, named
+from nuggets.interfaces.rest.operation import REVISION, Operation, Schema, named
 from nuggets.interfaces.rest.shapes import COMPONENTS
 from nuggets.interfaces.words import version
 
@@ -20,6 +20,11 @@ _ERRORS = {
     "415": "A body is application/json",
     "421": "Asked under a name that is not ours",
     "503": "The store cannot be used at the moment",
+}
+
+_OWN_STEP = {
+    "description": "The step of the history that this request made; none if nothing changed",
+    "schema": {"type": "integer", "minimum": 1},
 }
 
 
@@ -50,6 +55,8 @@ def _described(operation: Operation) -> dict[str, Any]:
         "description": "Done" if operation.method != "GET" else "Found",
         "content": _json(operation.answer),
     }
+    if operation.writes:
+        answers[str(operation.status)]["headers"] = {REVISION: _OWN_STEP}
     described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,

@@ -14,6 +14,7 @@ Given = dict[str, Any]
 """What a caller gave, checked: parts of the path, the query and the body, by name."""
 
 NOTHING: Mapping[str, Schema] = {}
+REVISION = "Nuggets-Revision"  # a header: the step of the history that a request made
 
 TRUTH: Schema = {"type": "boolean"}
 NUMBER: Schema = {"type": "number"}
@@ -37,6 +38,12 @@ class Operation(NamedTuple):
     body: Schema | None = None
     status: int = 200
     path_part: Schema = NAME
+    is_quiet: bool = False  # a look, or a count of one, though it is no GET
+
+    @property
+    def writes(self) -> bool:
+        """Does it add a step to the history, unless there is nothing to change?"""
+        return self.method != "GET" and not self.is_quiet
 
 
 def whole(least: int, most: int, default: int | None = None) -> Schema:

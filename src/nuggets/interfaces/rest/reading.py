@@ -43,11 +43,10 @@ def _health(shelf: NuggetShelf, given: Given) -> Any:
 
 
 def _summary(shelf: NuggetShelf, given: Given) -> Any:
-    nuggets = shelf.list()
     return {
-        "revision": shelf.revision,
+        "revision": shelf.revision,  # first, as for the graph
         "project": shelf.project,
-        "nuggets": [answers.status(status) for status in nuggets],
+        "nuggets": [answers.status(status) for status in shelf.list()],
         "warnings": list(shelf.warnings),
     }
 

@@ -163,6 +163,7 @@ OPERATIONS = (
         _recall,
         named("Recall"),
         body=closed({"query": QUERY, "nugget": NAME, "session": SESSION}, ("query",)),
+        is_quiet=True,
     ),
     Operation(
         "POST",
