@@ -107,7 +107,10 @@ def test_what_someone_changed_since_is_not_undone(shelf: NuggetShelf) -> None:
     first = shelf.history()[0].revision
     shelf.remember("project", "port", "8080")
 
-    with pytest.raises(Conflict, match="later revision first"):
+    second = shelf.history()[0].revision
+    shelf.recall("port", session="s1")
+
+    with pytest.raises(Conflict, match=f"Undo revision {second} first"):
         shelf.undo(first)
     assert shelf.recall("port").answer == "8080"
 
@@ -129,6 +132,52 @@ def test_recalls_since_then_stay_counted(shelf: NuggetShelf) -> None:
 
     assert shelf.facts("project")[0].hits == 1
     assert shelf.facts("project")[0].content == "80"
+
+
+def test_no_undo_makes_two_facts_by_one_key(shelf: NuggetShelf) -> None:
+    shelf.remember("project", "port", "8080")
+    shelf.forget("project", "port")
+    forgotten = shelf.history()[0].revision
+    shelf.remember("project", "Port", "9090")
+
+    with pytest.raises(Conflict, match="another fact by the key 'Port'"):
+        shelf.undo(forgotten)
+    assert [fact.content for fact in shelf.facts("project")] == ["9090"]
+    shelf.undo()
+    shelf.undo(forgotten)
+    assert [fact.content for fact in shelf.facts("project")] == ["8080"]
+
+
+def test_a_nugget_that_was_made_anew_keeps_its_settings(shelf: NuggetShelf) -> None:
+    shelf.remember("project", "port", "8080")
+    shelf.remove("project")
+    removed = shelf.history()[0].revision
+    shelf.get_or_create("project", max_facts=3)
+
+    with pytest.raises(Conflict, match="made anew"):
+        shelf.undo(removed)
+    assert shelf.status("project").max_facts == 3
+
+
+def test_after_a_purge_undo_takes_back_nothing_else(shelf: NuggetShelf) -> None:
+    shelf.remember("project", "port", "8080")
+    shelf.remember("project", "host", "localhost")
+    shelf.purge_fact("project", "host")
+
+    with pytest.raises(NotFound, match="no undo"):
+        shelf.undo()
+    shelf.undo(shelf.history()[-1].revision)
+    assert shelf.list() == ()
+
+
+def test_what_a_hook_only_saw_is_nothing_to_take_back(shelf: NuggetShelf) -> None:
+    shelf.remember("project", "port", "8080")
+    shelf.remember("project", "port", "9090")
+    shelf.remember("project", "file: a.py", "was read", source="tool_observation")
+
+    assert shelf.undo().changes.action == "remember"
+    assert shelf.recall("port").answer == "8080"
+    assert shelf.recall("file: a.py").found
 
 
 def test_a_thread_knows_the_revision_of_its_own_last_write(shelf: NuggetShelf) -> None:

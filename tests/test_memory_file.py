@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -146,3 +148,17 @@ def test_a_project_that_is_only_a_name_has_no_file_of_the_host(
 
     with pytest.raises(NotFound, match="NUGGETS_MEMORY_FILE"):
         located("", "webshop")
+
+
+def test_what_a_dead_writer_left_is_taken_away_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "MEMORY.md"
+    path.write_text("mine\n")
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    others = ("MEMORY.md.tmp", "MEMORY.md.notes.tmp", "MEMORY.md.1f", "OTHER.md.1f.tmp")
+    alive = f"MEMORY.md.{os.getppid():x}.tmp"
+    for name in (f"MEMORY.md.{ended.pid:x}.tmp", f"MEMORY.md.{1 << 70:x}.tmp", alive, *others):
+        (tmp_path / name).touch()
+    rewrite(str(path), lambda text: (text, None))
+
+    assert sorted(os.listdir(tmp_path)) == sorted(["MEMORY.md", alive, *others])

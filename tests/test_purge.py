@@ -1,13 +1,18 @@
 """A purge leaves nothing: not in the files, not in the history, not in MEMORY.md."""
 
 import os
+import subprocess
+import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from agent_doors import hook, injected, repository
+from command_line import Nuggets
 from nuggets import NuggetShelf
 from nuggets.errors import Conflict, NotFound, StoreError
+from nuggets.promotion.written import line_hash
 from nuggets.stores import journal
 
 SECRET = "the launch code is 00000000"
@@ -157,7 +162,7 @@ def test_a_fact_is_purged_by_its_key_beside_a_note_of_that_title(directory: Path
     assert files_with(directory, SECRET) == []
 
 
-def test_the_history_goes_on_after_a_purge_and_undo_passes_it_over(directory: Path) -> None:
+def test_the_history_goes_on_after_a_purge_which_has_no_undo(directory: Path) -> None:
     with NuggetShelf(directory) as shelf:
         shelf.remember("learn", "port", "80")
         shelf.remember("learn", "code", SECRET)
@@ -169,8 +174,9 @@ def test_the_history_goes_on_after_a_purge_and_undo_passes_it_over(directory: Pa
         assert [commit.changes.action for commit in shelf.history()][:2] == ["purge", "undo 4"]
         with pytest.raises(Conflict, match="purged"):
             shelf.undo(shelf.history()[0].revision)
-        assert shelf.undo().changes.action == "remember"
-        assert [fact.title for fact in shelf.facts("learn")] == ["port"]
+        with pytest.raises(NotFound, match="no undo"):
+            shelf.undo()
+        assert [fact.title for fact in shelf.facts("learn")] == ["port", "host"]
 
 
 def test_undo_brings_back_what_was_not_purged_since(directory: Path) -> None:
@@ -261,3 +267,184 @@ def test_a_key_is_purged_of_all_that_was_ever_known_by_it(directory: Path, then:
     assert files_with(directory, SECRET) == []
     assert files_with(directory, "kept in the vault") == []
     assert files_with(directory, "stays") != []
+
+
+def promoted(shelf: NuggetShelf, memory: Path, key: str, value: str) -> str:
+    """The id of a fact that stands in a memory file."""
+    fact = shelf.remember("learn", key, value)
+    for session in "abc":
+        shelf.recall(key, "learn", session=session)
+    shelf.promote(str(memory))
+    assert f"- **{key}**: {value}\n" in memory.read_text()
+    return fact.id
+
+
+@pytest.mark.parametrize(
+    "line", [f"- **code**: {SECRET} (old)", f"- Remember: {SECRET}", "- **code**: ask Maria"]
+)
+@pytest.mark.parametrize("since", ["nothing", "promoted", "edited", "forgotten"])
+def test_a_line_that_someone_changed_is_not_said_to_be_gone(
+    directory: Path, line: str, since: str
+) -> None:
+    memory = directory / "m" / "MEMORY.md"
+    with NuggetShelf(directory / "shelf") as shelf:
+        code = promoted(shelf, memory, "code", SECRET)
+        changed = memory.read_text().replace(f"- **code**: {SECRET}", line)
+        memory.write_text(changed)
+        if since == "edited":
+            shelf.edit_note(code, "Not to be said.", "pin")
+        elif since == "forgotten":
+            shelf.forget("learn", "code")
+        if since != "nothing":
+            shelf.promote(str(memory))
+        with pytest.raises(StoreError, match=r"perhaps not here: .*MEMORY\.md has its title"):
+            shelf.purge(code)
+
+    assert memory.read_text() == changed
+    assert files_with(directory / "shelf", SECRET) == []
+
+
+def test_a_memory_file_is_named_only_if_a_line_went_from_it(directory: Path) -> None:
+    memory = directory / "m" / "MEMORY.md"
+    with NuggetShelf(directory / "shelf") as shelf:
+        promoted(shelf, memory, "port", "8080")
+        code = promoted(shelf, memory, "code", SECRET)
+        memory.write_text(memory.read_text().replace(f"- **code**: {SECRET}\n", ""))
+        places = shelf.purge(code)
+
+    assert str(memory) not in places
+    assert "- **port**: 8080" in memory.read_text()
+
+
+def test_what_another_memory_says_in_the_same_words_is_no_trace(directory: Path) -> None:
+    memory = directory / "m" / "MEMORY.md"
+    with NuggetShelf(directory / "shelf") as shelf:
+        promoted(shelf, memory, "vault", SECRET)
+        code = promoted(shelf, memory, "code", SECRET)
+
+        assert str(memory) in shelf.purge(code)
+    assert f"- **vault**: {SECRET}" in memory.read_text()
+
+
+def test_nothing_that_could_be_guessed_is_kept_of_a_line(directory: Path) -> None:
+    """With four digits there are only 10,000 lines that a hash can be of."""
+    memory = directory / "m" / "MEMORY.md"
+    with NuggetShelf(directory / "shelf") as shelf:
+        code = promoted(shelf, memory, "door", "7731")
+        shelf.promote(str(directory / "gone" / "m" / "MEMORY.md"))
+        promoted(shelf, memory, "port", "8080")
+        shelf.purge(code)
+
+    assert files_with(directory, line_hash("- **door**: 7731")) == []
+    assert "8080" in memory.read_text()
+
+
+NINE = datetime(2099, 1, 31, 9)
+
+
+@pytest.mark.parametrize("then", ["nothing", "a new run", "snapshots"])
+def test_what_a_clean_up_told_of_it_is_gone_too(
+    directory: Path, then: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if then == "snapshots":
+        monkeypatch.setattr(journal, "SNAPSHOT_BYTES", 1)
+    with NuggetShelf(directory) as shelf:
+        gone = shelf.create_note("project", "tmp Wombat layoffs", "Said in passing, by Maria.")
+        kept = shelf.create_note("project", "Build", "The build takes ten long minutes.")
+        twin = shelf.create_note("project", "Wombat build", "The build takes ten long minutes.")
+        shelf.run_daily(NINE)
+        before = shelf.last_run()
+        if then == "a new run":
+            shelf.run_daily(NINE + timedelta(days=1))
+        assert shelf.get_note(gone.id).hidden
+        assert shelf.get_note(twin.id).hidden
+        shelf.purge(gone.id)
+        shelf.purge(twin.id)
+        after = shelf.last_run()
+
+    assert before is not None
+    assert after is not None
+    assert any("Wombat" in change.detail for change in before.result.changes)
+    assert {change.note_id for change in after.result.changes} <= {kept.id}
+    assert [name for name in files_with(directory, "Wombat") if "damaged" not in name] == []
+
+
+def test_notes_that_it_was_merged_with_are_named(shelf: NuggetShelf) -> None:
+    source = shelf.create_note("project", "Codes", SECRET)
+    target = shelf.create_note("project", "Vault", "Where it is.")
+    linked = shelf.create_note("project", "Other", "Something else.")
+    shelf.add_link(source.id, linked.id)
+    shelf.merge_notes(target.id, source.id)
+
+    assert f"perhaps in note 'Vault' ({target.id})" in shelf.purge(source.id)
+    assert SECRET in shelf.get_note(target.id).content
+
+
+def test_so_are_those_that_went_into_it_and_none_that_it_was_only_linked_with(
+    shelf: NuggetShelf,
+) -> None:
+    source = shelf.create_note("project", "Codes", SECRET)
+    target = shelf.create_note("project", "Vault", "Where it is.")
+    linked = shelf.create_note("project", "Other", "Something else.")
+    shelf.add_link(target.id, linked.id)
+    shelf.delete_note(linked.id)
+    shelf.merge_notes(target.id, source.id)
+    places = shelf.purge(target.id)
+
+    assert [place for place in places if "perhaps" in place] == [
+        f"perhaps in note 'Codes' ({source.id})"
+    ]
+    assert not any("perhaps" in place for place in shelf.purge(linked.id))
+
+
+def test_a_person_is_told_to_look_at_those(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "project", "Codes", SECRET)
+    kept = nuggets("note", "add", "project", "Vault", "Where it is.", "--json").json["id"]
+    nuggets("note", "merge", "Vault", "Codes")
+    said = nuggets("note", "delete", "Codes", "--purge")
+
+    assert said.lines == [
+        "Erased note 'Codes' in project from the shelf and its history.",
+        "It was merged, so its words may stand in others; look at them:",
+        f"  note 'Vault' ({kept})",
+    ]
+
+
+def test_what_a_killed_promotion_left_goes_too(directory: Path) -> None:
+    memory = directory / "m" / "MEMORY.md"
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    with NuggetShelf(directory / "shelf") as shelf:
+        promoted(shelf, memory, "code", SECRET)
+        (memory.parent / f"MEMORY.md.{ended.pid:x}.tmp").write_text(SECRET)
+        shelf.purge("code", "learn")
+
+    assert files_with(directory, SECRET) == []
+
+
+def test_what_hooks_noted_of_conversations_goes_too(directory: Path) -> None:
+    told = {"scope": "session", "source": "system", "stability": "temporary"}
+    with NuggetShelf(directory) as shelf:
+        shelf.remember("prefs", "customers", SECRET)
+        shelf.create_note("tasks", "task of session 1", f"Never say {SECRET}", ["task"], **told)
+        shelf.create_note("tasks", "Mine", "Buy milk.")
+        shelf.purge_fact("prefs", "customers")
+
+        assert [note.title for note in shelf.list_notes()] == ["Mine"]
+    assert files_with(directory, SECRET) == []
+
+
+def test_all_by_one_key_is_erased_though_a_line_of_the_first_stays(directory: Path) -> None:
+    memory = directory / "m" / "MEMORY.md"
+    with NuggetShelf(directory) as shelf:
+        shelf.remember("learn", "code", SECRET)
+        shelf.forget("learn", "code")
+        shelf.remember("learn", "code", f"{SECRET} again")
+        for session in ("one", "two", "three"):
+            shelf.recall("code", session=session)
+        shelf.promote(str(memory))
+        memory.write_text(memory.read_text().replace("again", "again (mine)"))
+
+        with pytest.raises(StoreError, match="perhaps not here"):
+            shelf.purge_fact("learn", "code")
+    assert files_with(directory, SECRET) == ["m/MEMORY.md"]

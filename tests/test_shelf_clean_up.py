@@ -1,5 +1,6 @@
 """Reflection, promotion and the daily run, through the shelf."""
 
+import json
 import multiprocessing
 import os
 import threading
@@ -14,6 +15,7 @@ from nuggets import (
     promote_facts,
     reflect_and_clean_memory,
     reflection,
+    refusals,
 )
 from nuggets.errors import InvalidInput, NotFound, StoreError
 
@@ -248,56 +250,123 @@ def test_a_pass_that_only_looked_at_a_note_blocks_no_undo(shelf: NuggetShelf) ->
     assert shelf.list_notes() == []
 
 
-def test_what_was_taken_back_is_not_done_again_until_the_note_changes(shelf: NuggetShelf) -> None:
-    text = "The payment service talks to the gateway over a private network"
-    one = shelf.create_note("project", "Payment", f"{text}.")
-    two = shelf.create_note("project", "Gateway", f"{text}!")
-    assert shelf.reflect().merged == 1
-    shelf.undo()
-
-    again = shelf.reflect()
-    assert (again.merged, again.tagged, again.linked) == (0, 0, 0)
-    assert [finding for finding in shelf.audit() if finding.kind == "reflection"] == []
-
-    shelf.edit_note(one.id, f"{text}, always.")
-    shelf.edit_note(two.id, f"{text}, always!")
-    assert shelf.reflect().merged == 1
+GATEWAY = "The payment service talks to the gateway over a private network"
 
 
-def test_others_are_not_linked_to_a_note_that_links_were_taken_from(shelf: NuggetShelf) -> None:
-    shelf.create_note("project", "Invoices", "The billing worker renders invoices with weasyprint.")
-    shelf.create_note("project", "Worker", "The billing worker needs weasyprint on the host.")
-    assert shelf.reflect().linked
-    shelf.undo()
-    late = shelf.create_note(
-        "project", "Fonts", "Billing invoices need fonts; weasyprint has none."
+@pytest.fixture
+def alike(shelf: NuggetShelf) -> tuple[str, str]:
+    """Two notes that a pass merges, or links if it may not."""
+    return (
+        shelf.create_note("project", "Payment gateway", f"{GATEWAY}.").id,
+        shelf.create_note("project", "Payment gateway network", f"{GATEWAY}!").id,
     )
 
-    assert shelf.reflect().linked == 0
-    assert shelf.get_note(late.id).links == ()
 
-
-def test_a_pass_that_is_done_again_after_an_undo_frees_its_notes(shelf: NuggetShelf) -> None:
-    note = shelf.create_note("project", "Auth middleware", "Uses JWT.")
-    shelf.reflect()
+def test_what_was_taken_back_is_not_done_again(shelf: NuggetShelf, alike: tuple[str, str]) -> None:
+    assert shelf.reflect().merged == 1
     shelf.undo()
-    assert shelf.reflect().inspected == 0
+    first = shelf.reflect()
+    shelf.edit_note(alike[0], f"{GATEWAY}, always.")
+    shelf.edit_note(alike[1], f"{GATEWAY}, always!", tags=[])
 
+    assert (first.merged, first.tagged) == (0, 0)
+    assert [one for one in shelf.audit() if "would merge" in one.detail] == []
+    assert shelf.reflect().merged == 0
+    assert "payment" not in shelf.get_note(alike[1]).tags
+
+
+def test_a_pass_is_undone_done_again_and_undone(shelf: NuggetShelf, alike: tuple[str, str]) -> None:
+    shelf.reflect()
+    for merged in (False, True, False):
+        last = shelf.history()[0].revision
+        shelf.undo(last)
+        assert any(shelf.get_note(note).hidden for note in alike) is merged
+
+    assert shelf.reflect().merged == 0
+
+
+def test_what_is_done_again_after_an_undo_is_welcome(
+    shelf: NuggetShelf, alike: tuple[str, str]
+) -> None:
+    shelf.reflect()
+    gone = next(note for note in alike if shelf.get_note(note).hidden)
+    shelf.undo()
     shelf.undo(shelf.history()[0].revision)
+    assert refusals.of(shelf._rhythm.state) == frozenset()
 
-    assert "middleware" in shelf.get_note(note.id).tags
-    assert shelf.reflect().inspected == 1
+    shelf.restore_note(gone)
+
+    assert refusals.of(shelf._rhythm.state) == {
+        refusals.Refusal("hide", gone),
+        refusals.Refusal.between("merge", *alike),
+    }
+
+
+def test_a_note_that_someone_brings_back_stays(shelf: NuggetShelf) -> None:
+    note = shelf.create_note("project", "tmp hotel code", "4711 at the door")
+    assert shelf.reflect().hidden == 1
+    shelf.restore_note(note.id)
+
+    assert shelf.reflect().hidden == 0
+    assert shelf.reflect(limit=1).inspected == 1
+
+
+def test_a_link_that_someone_takes_away_stays_away_and_others_are_made(shelf: NuggetShelf) -> None:
+    one = shelf.create_note("project", "Invoices", "Billing invoices by weasyprint.")
+    two = shelf.create_note("project", "Worker", "Billing needs weasyprint on its host.")
+    assert shelf.reflect().linked == 1
+    shelf.remove_link(one.id, two.id)
+    late = shelf.create_note("project", "Fonts", "Billing with weasyprint needs fonts.")
+
+    assert shelf.reflect().linked == 2
+    assert {link.to for link in shelf.get_note(late.id).links} == {one.id, two.id}
+
+
+def test_of_a_pass_that_was_taken_back_other_care_goes_on(shelf: NuggetShelf) -> None:
+    note = shelf.create_note("project", "Demo port", "Port 8080 today.", stability="temporary")
+    assert shelf.reflect().tagged == 1
+    shelf.undo()
+    shelf.edit_note(note.id, "Port 8080 today.\nPort 8080 today.")
+
+    assert shelf.reflect().rewritten == 1
+
+
+def test_a_pass_inside_a_batch_is_taken_back_like_any_other(
+    shelf: NuggetShelf, alike: tuple[str, str]
+) -> None:
+    with shelf.batch():
+        assert shelf.reflect().merged == 1
+    shelf.undo()
+
+    assert not any(shelf.get_note(note).hidden for note in alike)
+    assert shelf.reflect().merged == 0
+
+
+def test_a_link_that_is_cut_in_the_file_is_not_made_again(directory: Path) -> None:
+    with NuggetShelf(directory) as shelf:
+        one = shelf.create_note("project", "Invoices", "Billing invoices by weasyprint.")
+        shelf.create_note("project", "Worker", "Billing needs weasyprint on its host.")
+        assert shelf.reflect().linked == 1
+    file = directory / "graph" / "graph.json"
+    graph = json.loads(file.read_text())
+    for note in graph["notes"]:
+        note["links"] = []
+    file.write_text(json.dumps(graph))
+    with NuggetShelf(directory) as shelf:
+        assert shelf.get_note(one.id).links == ()
+        assert shelf.reflect().linked == 0
 
 
 def test_a_pass_is_undone_though_one_of_its_notes_was_purged_since(shelf: NuggetShelf) -> None:
     auth = shelf.create_note("project", "Auth middleware", "Uses JWT.")
     mail = shelf.create_note("project", "Mail worker", "Sends in batches.")
     shelf.reflect()
+    reflected = shelf.history()[0].revision
     shelf.purge(auth.id)
-    shelf.undo()
+    shelf.undo(reflected)
 
     assert shelf.list_notes() == [mail]
-    assert shelf.reflect().inspected == 0
+    assert shelf.reflect().tagged == 0
 
 
 def test_undoing_the_daily_pass_does_not_run_it_again(shelf: NuggetShelf) -> None:

@@ -1,6 +1,8 @@
 """A repository was moved, renamed or cloned anew, and its memories go with it."""
 
+import re
 from collections.abc import Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from nuggets import NuggetShelf
 from nuggets.errors import InvalidInput, NotFound
 from nuggets.records import ProjectStatus
 
+NINE = datetime(2026, 1, 31, 9)
 OLD, OTHER = "/gone/webshop/.git", "/gone/other/.git"
 
 
@@ -102,3 +105,81 @@ def test_it_goes_to_a_repository_and_to_another_one(shelf: NuggetShelf, tmp_path
         nowhere.remember("locations", "port", "80", project=OLD)
         with pytest.raises(NotFound, match="no git repository here"):
             nowhere.move_project("webshop")
+
+
+@pytest.fixture
+def edited(shelf: NuggetShelf) -> Path:
+    """The old place's memory file: of three lines one was changed and one taken out by hand."""
+    memory = host_directory("/gone/webshop") / "memory" / "MEMORY.md"
+    for key, value in (("port", "8080"), ("host", "there"), ("queue", "redis")):
+        fact = shelf.remember("locations", key, value, project=OLD)
+        for session in "abc":
+            shelf.get_note(fact.id, session=session)
+    shelf.run_daily(NINE)
+    text = memory.read_text().replace("- **port**: 8080", "- **port**: 8080, mostly")
+    memory.write_text(text.replace("- **host**: there\n", ""))
+    return memory
+
+
+def host_directory(root: str) -> Path:
+    directory = Path.home() / ".claude/projects" / re.sub("[^A-Za-z0-9]", "-", root)
+    directory.mkdir(parents=True, exist_ok=True)
+    return directory
+
+
+@pytest.mark.parametrize("promoted", [True, False])
+def test_a_memory_file_that_moves_along_stays_as_it_was_edited(
+    shelf: NuggetShelf, here: Path, edited: Path, promoted: bool
+) -> None:
+    if promoted:
+        shelf.run_daily(NINE + timedelta(days=1))
+    text = edited.read_text()
+    there = host_directory(str(here))
+    there.rmdir()
+    edited.parent.parent.rename(there)
+    shelf.move_project("webshop")
+
+    assert shelf.promote() == 0
+    assert (there / "memory" / "MEMORY.md").read_text() == text
+
+
+def test_where_it_does_not_only_what_was_refused_is_known(
+    shelf: NuggetShelf, here: Path, edited: Path
+) -> None:
+    shelf.run_daily(NINE + timedelta(days=1))
+    there = host_directory(str(here)) / "memory" / "MEMORY.md"
+    there.parent.mkdir()
+    there.write_text("# The host's own\n")
+    shelf.move_project("webshop")
+
+    assert shelf.promote() == 1
+    assert "- **queue**: redis" in there.read_text()
+    assert "host**" not in there.read_text()
+    assert "port**" not in there.read_text()
+
+
+def test_a_memory_file_that_a_project_was_told_to_use_goes_along(
+    shelf: NuggetShelf, tmp_path: Path
+) -> None:
+    memory = tmp_path / "MEMORY.md"
+    fact = shelf.remember("locations", "port", "8080")
+    for session in "abc":
+        shelf.get_note(fact.id, session=session)
+    shelf.edit_note(fact.id, scope="project")
+    shelf.promote(str(memory))
+    text = memory.read_text()
+    there = repository(tmp_path / "there")
+    shelf.move_project("shop", str(there))
+    shelf.run_daily(NINE)
+
+    assert "- **port**: 8080" in text
+    assert memory.read_text() == text
+
+
+def test_a_folder_that_is_not_there_is_no_part_of_the_repository_above(
+    shelf: NuggetShelf, here: Path
+) -> None:
+    (here / "README").touch()
+    for name in ("no/such/folder", "README"):
+        with pytest.raises(NotFound, match="there is no folder"):
+            shelf.move_project("webshop", str(here / name))

@@ -183,6 +183,20 @@ def test_a_fact_that_answers_leaves_the_graph_alone(shelf: NuggetShelf) -> None:
     assert notes == ()
 
 
+def test_files_that_were_seen_come_after_what_is_known(shelf: NuggetShelf) -> None:
+    seen = {"source": "tool_observation", "stability": "temporary"}
+    with shelf.batch():
+        for number in range(30):
+            path = f"part{number}/webhook.py"
+            shelf.create_note("files", f"file: {path}", f"{path} was read", **seen)
+        shelf.create_note("n", "Payment flow of the shop", "Signed by the webhook, then queued.")
+
+    _, notes = shelf.recall_or_search("webhook")
+
+    assert len(notes) == 5
+    assert notes[0].note.title == "Payment flow of the shop"
+
+
 def test_nothing_anywhere_is_a_miss_without_notes(shelf: NuggetShelf) -> None:
     shelf.create_note("n", "Auth middleware", "Verifies JWT tokens.")
 

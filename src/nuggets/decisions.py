@@ -6,7 +6,7 @@ Knows no store and no door; whoever asks writes what was decided (`rhythm.py`).
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nuggets import times
+from nuggets import refusals, times
 from nuggets.errors import Conflict, InvalidInput, NotFound
 from nuggets.graph import links, naming, notes
 from nuggets.graph.limits import check_config, checked_value
@@ -304,7 +304,7 @@ class Decisions:
         if after == before:
             return Changes()
         if after.kind != "fact":
-            return Changes(put=(after,))
+            return self._heeding(Changes(put=(after,)))
         if (before.title, before.project) != (after.title, after.project) or before.hidden:
             self._refuse_second_key(after)
         evicted: Sequence[str] = ()
@@ -313,7 +313,13 @@ class Decisions:
         changes = self._dropping(evicted)
         others = tuple(note for note in changes.put if note.id != after.id)
         (after,) = links.without_links_to([after], set(evicted)) or (after,)
-        return changes._replace(put=(*others, after))
+        return self._heeding(changes._replace(put=(*others, after)))
+
+    def _heeding(self, changes: Changes) -> Changes:
+        """What people take back by hand, the clean-up does not do again."""
+        known = self._state.notes
+        changed = ((known[note.id], note) for note in changes.put if note.id in known)
+        return changes._replace(marks=refusals.marks(self._state, changed))
 
     def _refuse_second_key(self, fact: MemoryNote) -> None:
         wanted = folded(fact.title)
@@ -328,7 +334,9 @@ class Decisions:
 
     def _paired(self, a: str, b: str, nugget: str | None, pairing: Pairing) -> tuple[Changes, bool]:
         changed = pairing(self._named(a, nugget), self._named(b, nugget))
-        return (Changes(), False) if changed is None else (Changes(put=changed), True)
+        if changed is None:
+            return Changes(), False
+        return self._heeding(Changes(put=changed)), True
 
 
 def _fact_name(fact: MemoryNote) -> tuple[str, str]:

@@ -2,24 +2,25 @@
 
 from collections.abc import Iterable, Mapping
 
+from nuggets import refusals
 from nuggets.errors import Conflict, NotFound
-from nuggets.records import NO_EXTRA, Changes, Commit, MemoryNote
+from nuggets.records import Changes, Commit, MemoryNote
 from nuggets.state import SESSIONS_KEPT, State, touched, with_recalls_of
 from nuggets.text import folded
 
+PURGE = "purge"
 UNDO = "undo"  # the action of a commit that takes another back is this and its revision
-CLEAN_UP = "reflect"  # the action of a clean-up
-# A mark: the notes that a clean-up was taken back from, with the time of their last change.
-LEFT_ALONE = "left_alone"
 
 
-def reverted(state: State, commit: Commit) -> Changes:
+def reverted(state: State, commit: Commit, since: Iterable[Commit] = ()) -> Changes:
     """What puts everything back to before the commit; `Conflict` where a later change would go.
+
+    `since`: the commits after it, to name the one that stands in the way.
 
     Recalls since then stay counted: they are no change of what a note says, and neither is a
     clean-up that only looked at it. Marks stay as well: they record what happened, such as
-    today's run or a line in a file that a person may edit. After a clean-up a new one says
-    that its notes are to be left alone.
+    today's run or a line in a file that a person may edit. What a clean-up did and is taken
+    back is refused from then on.
     """
     if not changes_memory(commit):
         raise Conflict(
@@ -29,54 +30,78 @@ def reverted(state: State, commit: Commit) -> Changes:
     notes = [*(note.id for note in commit.changes.put), *_dropped(commit)]
     after = {note.id: note for note in commit.changes.put}
     before = {note.id: note for note in commit.before.put}
-    later = [i for i in notes if not _same(state.notes.get(i), after.get(i))]
-    if later:
-        raise Conflict(
-            f"revision {commit.revision} cannot be undone: {_some(later)} changed after it, and "
-            "that would be lost. Undo the later revision first (see the history)"
-        )
+    _refuse_to_lose(state, commit, {i: after.get(i) for i in notes}, since)
+    _refuse_second_keys(state, commit, [before[i] for i in notes if i in before])
+    _refuse_other_nuggets(state, commit)
+    put = tuple(
+        _as_before(commit, before[i], after.get(i), state.notes.get(i))
+        for i in notes
+        if i in before
+    )
+    return Changes(
+        put=put,
+        drop=tuple(i for i in notes if i not in before),
+        put_nuggets=commit.before.put_nuggets,
+        drop_nuggets=commit.before.drop_nuggets,
+        marks=refusals.marks(state, ((state.notes[n.id], n) for n in put if n.id in state.notes)),
+        action=f"{UNDO} {commit.revision}",
+    )
+
+
+def _refuse_to_lose(
+    state: State,
+    commit: Commit,
+    after: Mapping[str, MemoryNote | None],
+    since: Iterable[Commit],
+) -> None:
+    """What someone changed since; `after`: as the commit left it."""
+    later = [i for i, note in after.items() if not _same(state.notes.get(i), note)]
+    if not later:
+        return
+    loud = (one for one in since if not is_quiet(one))
+    newer = [one.revision for one in loud if any(concerns(one, i) for i in later)]
+    which = f"revision {newer[-1]}" if newer else "the later revision"
+    raise Conflict(
+        f"revision {commit.revision} cannot be undone: {_some(later)} changed after it, and "
+        f"that would be lost. Undo {which} first (see the history)"
+    )
+
+
+def _refuse_second_keys(state: State, commit: Commit, back: list[MemoryNote]) -> None:
+    """Two facts by one key would answer by chance."""
+    wanted = {_fact_name(note): note for note in back if note.kind == "fact"}
+    own = {note.id for note in (*commit.before.put, *commit.changes.put)}
+    for other in state.notes.values() if wanted else ():
+        if other.kind == "fact" and other.id not in own and _fact_name(other) in wanted:
+            raise Conflict(
+                f"revision {commit.revision} cannot be undone: {other.nugget_name} has another "
+                f"fact by the key {other.title!r:.80} now ({other.id}); forget that one first"
+            )
+
+
+def _refuse_other_nuggets(state: State, commit: Commit) -> None:
+    """A nugget that was made anew, or that others use by now."""
+    left = {folded(config.name): config for config in commit.changes.put_nuggets}
+    for config in commit.before.put_nuggets:
+        fold = folded(config.name)
+        if state.nuggets.get(fold) not in (config, left.get(fold)):
+            raise Conflict(
+                f"revision {commit.revision} cannot be undone: the nugget {config.name!r} was made "
+                "anew after it, with other settings"
+            )
+    own = {note.id for note in commit.changes.put}
     for name in commit.before.drop_nuggets:
-        fold = folded(name)
-        strangers = [
-            n.id
-            for n in state.notes.values()
-            if folded(n.nugget_name) == fold and n.id not in after
-        ]
+        notes = (n for n in state.notes.values() if folded(n.nugget_name) == folded(name))
+        strangers = [note.id for note in notes if note.id not in own]
         if strangers:
             raise Conflict(
                 f"revision {commit.revision} made the nugget {name!r}, which now also holds "
                 f"{_some(strangers)}; undo or remove those first"
             )
-    return Changes(
-        put=tuple(
-            _with_recalls_since(commit, before[i], after.get(i), state.notes.get(i))
-            for i in notes
-            if i in before
-        ),
-        drop=tuple(i for i in notes if i not in before),
-        put_nuggets=commit.before.put_nuggets,
-        drop_nuggets=commit.before.drop_nuggets,
-        marks=_marks(state, commit),
-        action=f"{UNDO} {commit.revision}",
-    )
 
 
-def _marks(state: State, commit: Commit) -> Mapping[str, Mapping[str, str]]:
-    """Whoever takes a clean-up back does not want it done again the next day."""
-    after = {note.id: note for note in commit.changes.put}
-    back = {n.id: n.updated_at for n in commit.before.put if not _same(n, after.get(n.id))}
-    left = left_alone(state)
-    if commit.changes.action == CLEAN_UP:
-        return {LEFT_ALONE: left | back}
-    if LEFT_ALONE in commit.changes.marks:  # it was undone, and now done again
-        return {LEFT_ALONE: {i: at for i, at in left.items() if i not in back}}
-    return NO_EXTRA
-
-
-def left_alone(state: State) -> dict[str, str]:
-    """Notes that no clean-up may touch until somebody changes them."""
-    known = state.marks.get(LEFT_ALONE, {}).items()
-    return {i: at for i, at in known if i in state.notes and state.notes[i].updated_at == at}
+def _fact_name(fact: MemoryNote) -> tuple[str, str, str]:
+    return folded(fact.nugget_name), folded(fact.title), fact.project
 
 
 def to_undo(newest_first: Iterable[Commit]) -> Commit:
@@ -87,9 +112,21 @@ def to_undo(newest_first: Iterable[Commit]) -> Commit:
             continue  # an undo that was undone counts for nothing either
         if commit.changes.action.startswith(UNDO):
             undone.add(int(commit.changes.action.rpartition(" ")[2]))
-        elif changes_memory(commit):
+        elif commit.changes.action == PURGE:
+            raise NotFound(
+                "the last thing that was done is a purge, which has no undo; what was done before "
+                "is taken back by its number (see the history)"
+            )
+        elif changes_memory(commit) and not _is_observation(commit):
             return commit
     raise NotFound("there is nothing to undo")
+
+
+def _is_observation(commit: Commit) -> bool:
+    """Nobody did it: a hook noted what it saw while someone worked."""
+    changes = commit.changes
+    nothing_else = not (changes.drop or changes.put_nuggets or changes.drop_nuggets)
+    return nothing_else and all(note.source == "tool_observation" for note in changes.put)
 
 
 def changes_memory(commit: Commit) -> bool:
@@ -125,10 +162,11 @@ def _same(note: MemoryNote | None, other: MemoryNote | None) -> bool:
     return with_recalls_of(looked_at, other) == other
 
 
-def _with_recalls_since(
+def _as_before(
     commit: Commit, before: MemoryNote, after: MemoryNote | None, now: MemoryNote | None
 ) -> MemoryNote:
-    """The note as it was, and what was recalled since; sessions that a merge gave it go back."""
+    """The note as it was, and what was recalled or looked at since; sessions that a merge gave it
+    go back."""
     for touch in commit.changes.touches:  # from before the commit, which only took them in
         if touch.note_id == before.id:
             before = touched(before, touch)
@@ -137,6 +175,8 @@ def _with_recalls_since(
         return before
     new = tuple(session for session in now.hit_sessions if session not in after.hit_sessions)
     quiet = now.last_accessed_at == after.last_accessed_at
+    if before.last_inspected_at == after.last_inspected_at:
+        before = before._replace(last_inspected_at=now.last_inspected_at)
     return before._replace(
         hits=before.hits + now.hits - after.hits,
         hit_sessions=(*before.hit_sessions, *new)[-SESSIONS_KEPT:],

@@ -22,16 +22,22 @@ def located(told: str, project: str) -> str:
     """The file as told, else the host's memory of the repository; `NotFound` without either."""
     if told:
         return os.path.abspath(os.path.expanduser(told))
-    root = root_of(project)
-    if root:
-        name = "".join(c if c.isascii() and c.isalnum() else "-" for c in root)
-        directory = os.path.join(os.path.expanduser("~/.claude/projects"), name)
-        if os.path.isdir(directory):
-            return os.path.join(directory, "memory", "MEMORY.md")
+    path = of_host(project)
+    if path and os.path.isdir(os.path.dirname(os.path.dirname(path))):
+        return path
     raise NotFound(
         "no memory file is known for this place; name one with --path or NUGGETS_MEMORY_FILE, "
         "or work in a repository that your agent has been used in"
     )
+
+
+def of_host(project: str) -> str:
+    """Where the host keeps its memory of a repository, if it ever saw it; "" for a mere name."""
+    root = root_of(project)
+    if not root:
+        return ""
+    name = "".join(c if c.isascii() and c.isalnum() else "-" for c in root)
+    return os.path.join(os.path.expanduser("~/.claude/projects"), name, "memory", "MEMORY.md")
 
 
 def read(path: str) -> str:
@@ -42,6 +48,7 @@ def read(path: str) -> str:
 def rewrite(path: str, decide: Callable[[str], tuple[str, T]]) -> T:
     """Replace the text by what `decide` makes of it; again if someone saves in between."""
     target = _target(path)
+    sweep(path)
     for _ in range(ATTEMPTS):
         text, raw = _read(target)
         after, result = decide(text)
@@ -50,6 +57,20 @@ def rewrite(path: str, decide: Callable[[str], tuple[str, T]]) -> T:
         if _replace(target, raw, after.encode()):
             return result
     raise StoreBusy(f"{path} keeps changing; nothing was written to it. Try again later")
+
+
+def sweep(path: str) -> None:
+    """Take away what writers left beside the file that did not live to finish."""
+    directory, name = os.path.split(os.path.realpath(path))
+    try:
+        beside = os.listdir(directory)
+    except OSError:  # nothing can have been left there, or nothing can be taken away
+        return
+    for other in beside:
+        writer = _writer_of(other, name)
+        if writer is not None and not _is_another_alive(writer):
+            with suppress(OSError):  # the next one tries again
+                os.unlink(os.path.join(directory, other))
 
 
 def _target(path: str) -> str:
@@ -81,7 +102,7 @@ def _replace(target: str, seen: bytes | None, content: bytes) -> bool:
     directory = os.path.dirname(target)
     if not os.path.isdir(directory):
         private_directory(directory)
-    temporary = f"{target}.{os.getpid():x}.tmp"
+    temporary = _temporary(target, os.getpid())
     try:
         mode = stat.S_IMODE(os.stat(target).st_mode) if seen is not None else 0o600
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
@@ -103,6 +124,32 @@ def _replace(target: str, seen: bytes | None, content: bytes) -> bool:
             os.unlink(temporary)
         with suppress(OSError):
             sync_directory(directory)
+
+
+def _temporary(target: str, writer: int) -> str:
+    return f"{target}.{writer:x}.tmp"
+
+
+def _writer_of(name: str, target: str) -> int | None:
+    """The process that made this temporary file of the target; None if it is none."""
+    with suppress(ValueError):
+        writer = int(name.removeprefix(f"{target}.").removesuffix(".tmp"), 16)
+        if name == _temporary(target, writer):
+            return writer
+    return None
+
+
+def _is_another_alive(process: int) -> bool:
+    """Whether it may still be writing; of ourselves nothing is under way when this is asked."""
+    if process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)  # asks, and does no harm
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass  # somebody else's
+    return True
 
 
 def _placed_first(temporary: str, target: str) -> bool:

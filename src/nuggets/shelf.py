@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
+from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -217,17 +218,27 @@ class NuggetShelf:
         """Recall first; when no fact answers, what the graph has on it.
 
         Of that only notes with a word of the query: whoever asks for a fact by its key is better
-        off with nothing than with what resembles it.
+        off with nothing than with what resembles it. Files that were seen come after all else.
         """
         result = self.recall(query, nugget, session)
         if result.found:
             return result, ()
+
+        def was_seen(one: SearchNotesResult) -> bool:
+            return one.note.source == "tool_observation" and one.note.stability == "temporary"
+
         with self._rhythm.reading() as there:
             asked = _narrowed(NO_FILTERS, {"nugget": nugget}, there.state)
             found = there.search.search(query, limit, asked, self.project)
+            if any(map(was_seen, found)):  # those of one name may be as many as are kept
+                found = there.search.search(query, limit + 200, asked, self.project)
             explain = there.search.explain
-            told = [one for one in found if explain(query, one.note.id).says_a_word]
-            return result, self._shown(there, told, session)
+            told = (
+                one
+                for one in sorted(found, key=was_seen)
+                if explain(query, one.note.id).says_a_word
+            )
+            return result, self._shown(there, list(islice(told, limit)), session)
 
     def forget(self, nugget: str, key: str) -> bool:
         """Take a fact and its note away; False if there was none.
@@ -428,14 +439,9 @@ class NuggetShelf:
 
     def purge_fact(self, nugget: str, key: str) -> Sequence[str]:
         """The same for what this project ever knew by exactly this key, forgotten or not."""
-        gone = self._upkeep.forgotten(nugget, key)
-        try:
-            with self._rhythm.reading():
-                gone.append(self._decisions().doomed_fact(nugget, key).id)
-        except NotFound:
-            if not gone:
-                raise
-        return list(dict.fromkeys(place for one in gone for place in self.purge(one)))
+        return self._upkeep.purge_fact(
+            nugget, key, lambda: self._decisions().doomed_fact(nugget, key).id
+        )
 
     # --- projects ---------------------------------------------------------------------------
 
@@ -462,9 +468,16 @@ class NuggetShelf:
         if dry_run:
             with self._rhythm.reading():
                 return self._decisions().move_project(before, after)[1]
-        return self._update("move_project", lambda d: d.move_project(before, after))
+
+        def decide(d: Decisions) -> Decision[ProjectMove]:
+            changes, done = d.move_project(before, after)
+            return changes._replace(marks=self._upkeep.memory_files.moved(before, after)), done
+
+        return self._update("move_project", decide)
 
     def _destination(self, folder: str | None) -> str:
+        if folder is not None and not os.path.isdir(folder):
+            raise NotFound(f"there is no folder {folder}; name the one that the repository is in")
         project = self.project if folder is None else current_project(folder)
         if not project:
             where = "here" if folder is None else f"at {folder}"

@@ -1,17 +1,18 @@
 """What keeps a shelf in order over time: history, undo and purge; the clean-up and its clock;
 promotion to MEMORY.md; audit and checkup. Behind the shelf's door; most commands never load it."""
 
-import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 from datetime import date, datetime
 
-from nuggets import clock, codec, history, memory_file, reflection
+from nuggets import clock, codec, history, reflection, refusals
 from nuggets.audit import Finding, audited
-from nuggets.errors import NotFound, NuggetsError, StoreCorrupt, StoreError
+from nuggets.errors import NotFound
 from nuggets.graph import links, naming
 from nuggets.graph.limits import check_count
-from nuggets.promotion import Promotion, Written, merged_text
+from nuggets.promoting import MemoryFiles
+from nuggets.promotion import Promotion
+from nuggets.purging import purged
 from nuggets.records import Changes, Commit, DailyRun, MemoryNote, ReflectionResult
 from nuggets.rhythm import Decision, Rhythm
 from nuggets.settings import Settings
@@ -19,10 +20,8 @@ from nuggets.stores.adoption import Adopt
 from nuggets.stores.checkup import examine, repair
 from nuggets.stores.findings import Defect
 from nuggets.text import folded
-from nuggets.traces import drop_diaries
 
 RUN_MARK = "last_run"
-MEMORY_MARK = "memory_file:"  # and its path: what we wrote there
 QUIET_SHARE = 4  # commits looked at for each that is shown: most of the others count recalls
 
 
@@ -41,9 +40,15 @@ class Upkeep:
         self._rhythm = rhythm
         self._settings = settings
         self._project = project
-        self._memory_path = memory_path
         self._now = now
         self._client = client
+        self.memory_files = MemoryFiles(
+            rhythm,
+            told=bool(settings["memory_file"]),
+            project=project,
+            here=memory_path,
+            client=client,
+        )
 
     # --- the past ---------------------------------------------------------------------------
 
@@ -73,37 +78,26 @@ class Upkeep:
 
         def decide() -> Decision[Commit]:
             commit = self._to_undo() if revision is None else self._commit(revision)
-            return history.reverted(self._rhythm.state, commit), commit
+            since = self._rhythm.store.commits(commit.revision)
+            return history.reverted(self._rhythm.state, commit, since), commit
 
         return self._rhythm.update("undo", self._client, decide)
 
     def purge(self, name: str, nugget: str | None) -> Sequence[str]:
-        """Erase a memory from the shelf, its history, the memory files, and with all that agents'
-        conversations said, which may have been this; where it was."""
-        rhythm = self._rhythm
-        with rhythm.alone():
-            rhythm.save()
-            if rhythm.store.warnings:
-                unread = rhythm.store.warnings[0]
-                raise StoreCorrupt(f"Nothing is erased while it may still stand here: {unread}")
-            note_id = self._id_of(name, nugget)
-            places = []
-            note = rhythm.state.notes.get(note_id)
-            if note is not None:
-                gone = links.dropping(rhythm.state.notes, [note_id])
-                rhythm.write(gone._replace(action="purge", client=self._client))
-                places.append(f"{note.kind} {note.title!r} in {note.nugget_name}")
-            places += [path for path in self._memory_files() if self._stands_in(path, note_id)]
-            places += rhythm.store.erase([note_id])
-            rhythm.forget_picture()
-            _, problems = self._promote_to(self._memory_files())
-            try:
-                places += drop_diaries(rhythm.store.directory) if rhythm.store.directory else []
-            except OSError as problem:
-                problems.append(StoreError(f"{problem.filename}: {problem.strerror}"))
-            if problems:  # told last: a file that refuses must not keep it in the history
-                raise StoreError(f"It is erased, but perhaps not here: {problems[0]}")
-            return places
+        """Erase a memory; where it was."""
+        with self._rhythm.alone():
+            return self._erased([self._id_of(name, nugget)])
+
+    def purge_fact(self, nugget: str, key: str, known: Callable[[], str]) -> Sequence[str]:
+        """Erase all that there ever was by a key; `known`: the fact that is there now."""
+        with self._rhythm.alone():
+            doomed = self._forgotten(nugget, key)
+            with suppress(NotFound) if doomed else nullcontext():
+                doomed.append(known())
+            return self._erased(doomed)
+
+    def _erased(self, ids: Sequence[str]) -> Sequence[str]:
+        return purged(self._rhythm, self.memory_files, ids, self._client)
 
     def _to_undo(self) -> Commit:
         return history.to_undo(reversed(list(self._rhythm.store.commits(0))))
@@ -124,20 +118,19 @@ class Upkeep:
                 return name
             raise
 
-    def forgotten(self, nugget: str, key: str) -> list[str]:
+    def _forgotten(self, nugget: str, key: str) -> list[str]:
         """The ids of facts that the history knows by this key and that are there no more."""
         wanted, ours = (folded(nugget), folded(key)), ("", self._project)
-        with self._rhythm.reading() as there:
-            known = there.state.notes
-            return list(
-                dict.fromkeys(
-                    note.id
-                    for commit in self._rhythm.store.commits(0)
-                    for note in commit.changes.put
-                    if note.kind == "fact" and note.id not in known and note.project in ours
-                    if (folded(note.nugget_name), folded(note.title)) == wanted
-                )
+        known = self._rhythm.state.notes
+        return list(
+            dict.fromkeys(
+                note.id
+                for commit in self._rhythm.store.commits(0)
+                for note in commit.changes.put
+                if note.kind == "fact" and note.id not in known and note.project in ours
+                if (folded(note.nugget_name), folded(note.title)) == wanted
             )
+        )
 
     # --- the clean-up -----------------------------------------------------------------------
 
@@ -169,7 +162,8 @@ class Upkeep:
 
         run = self._rhythm.update("reflect", self._client, decide)
         if run is not None:
-            count, problems = self._promote_everywhere()
+            files = self.memory_files.everywhere()
+            count, problems = self.memory_files.promote_to(files)
             run = run._replace(promoted=count)
             if run.promoted:
                 mark = {RUN_MARK: codec.daily_to_json(run)}
@@ -197,8 +191,8 @@ class Upkeep:
         most = self._settings["reflection_max_notes"] if limit is None else limit
         check_count(most, "how many notes to inspect")
         with self._rhythm.reading() as there:
-            left_alone = frozenset(history.left_alone(there.state))
-        return reflection.Policy(max_notes=most, left_alone=left_alone)
+            refused = refusals.of(there.state)
+        return reflection.Policy(max_notes=most, refused=refused)
 
     def _notes(self) -> dict[str, MemoryNote]:
         with self._rhythm.reading() as there:
@@ -215,59 +209,7 @@ class Upkeep:
     # --- promotion --------------------------------------------------------------------------
 
     def promotion(self, path: str, dry_run: bool) -> Promotion:
-        return self._promoted(path, self._project, dry_run)
-
-    def _promoted(self, path: str, project: str, dry_run: bool) -> Promotion:
-        rhythm, mark = self._rhythm, f"{MEMORY_MARK}{path}"
-
-        def merge(text: str) -> tuple[str, Promotion]:
-            done = merged_text(text, rhythm.state.notes, self._written(path), project)
-            return done.text, done
-
-        if dry_run:
-            with rhythm.reading():
-                return merge(memory_file.read(path))[1]
-        with rhythm.alone():
-            done = memory_file.rewrite(path, merge)
-            record = {"project": project, "written": done.written.to_json()}
-            if rhythm.state.marks.get(mark) != record:
-                rhythm.write(Changes(marks={mark: record}, action="promote", client=self._client))
-            return done
-
-    def _promote_everywhere(self) -> tuple[int, list[NuggetsError]]:
-        """Into each project's memory file that we ever wrote, and this place's."""
-        known = self._memory_files()
-        with suppress(NotFound):
-            known.setdefault(self._memory_path(), self._project)
-        return self._promote_to(known)
-
-    def _promote_to(self, files: Mapping[str, str]) -> tuple[int, list[NuggetsError]]:
-        """How many entries are new, and what went wrong: no file holds up the others."""
-        count, problems = 0, []
-        for path, project in files.items():
-            if os.path.isdir(os.path.dirname(os.path.dirname(path))):  # its project still exists
-                try:
-                    count += self._promoted(path, project, dry_run=False).new_count
-                except NuggetsError as problem:
-                    problems.append(problem)
-        return count, problems
-
-    def _written(self, path: str) -> Written:
-        """What we wrote into a memory file."""
-        known = self._rhythm.state.marks.get(f"{MEMORY_MARK}{path}") or {}
-        return Written.from_json(known.get("written"))
-
-    def _stands_in(self, path: str, note_id: str) -> bool:
-        entry = self._written(path).entries.get(note_id)
-        return entry is not None and entry.fate == "written"
-
-    def _memory_files(self) -> dict[str, str]:
-        """Path and project of each memory file that we ever wrote."""
-        return {
-            mark.removeprefix(MEMORY_MARK): record["project"]
-            for mark, record in self._rhythm.state.marks.items()
-            if mark.startswith(MEMORY_MARK)
-        }
+        return self.memory_files.promoted(path, self._project, dry_run)
 
     # --- health -----------------------------------------------------------------------------
 

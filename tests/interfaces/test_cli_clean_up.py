@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from command_line import Nuggets, NuggetsProcess
+from nuggets import NuggetShelf
 
 
 def seen_in_three_sessions(nuggets: Nuggets, key: str) -> None:
@@ -38,6 +39,19 @@ def test_reflect_all_gives_every_note_its_turn(nuggets: Nuggets) -> None:
 
     assert (shape["inspected"], shape["rewritten"]) == (12, 12)
     assert shape["changes"][0].keys() == {"type", "nuggetName", "noteId", "detail"}
+
+
+def test_undo_takes_back_all_that_reflect_all_did(nuggets: Nuggets) -> None:
+    with NuggetShelf(nuggets("config", "--json").json[0]["value"]) as shelf, shelf.batch():
+        for number in range(230):
+            shelf.create_note("project", f"Note {number}", f"word{number} thing{number}")
+    before = nuggets("note", "list", "--json").json
+    done = nuggets("reflect", "--all").lines
+    nuggets("undo")
+
+    assert done[-2].startswith("Inspected 230 notes. Changed: rewritten 0, merged 0, archived 0, ")
+    assert done[-1] == "`nuggets undo` takes it back."
+    assert nuggets("note", "list", "--json").json == before
 
 
 def test_all_and_a_limit_exclude_each_other(nuggets: Nuggets) -> None:

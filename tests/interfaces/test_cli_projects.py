@@ -52,6 +52,21 @@ def test_what_stays_is_named(moved: Path, nuggets: Nuggets) -> None:
     assert left in nuggets("note", "show", left).out
 
 
+def test_an_archived_fact_that_keeps_another_from_moving_is_spoken_of(
+    moved: Path, nuggets: Nuggets
+) -> None:
+    mine = nuggets("remember", "locations", "auth handler", "app/auth.py", "--json").json["id"]
+    nuggets("note", "hide", mine)
+    said = nuggets("project", "move", "webshop").lines[1]
+    nuggets("forget", "locations", "auth handler")
+    nuggets("project", "move", "webshop")
+
+    assert "in sight or archived" in said
+    assert "nuggets forget" in said
+    assert "src/auth.py" in nuggets("recall", "auth handler").out
+    assert "another project" not in nuggets("recall", "auth handler").out
+
+
 def test_no_projects_are_said_to_be_none(nuggets: Nuggets) -> None:
     assert nuggets("project", "list").lines == ["No memory belongs to a project yet."]
     assert nuggets("project", "move", "webshop").code == 1

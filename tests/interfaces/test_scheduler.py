@@ -3,8 +3,10 @@
 import os
 import stat
 import threading
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -90,6 +92,54 @@ def test_the_timer_names_the_directory_of_a_url(nuggets: Nuggets, crontab: Path)
     assert "--dir '/srv/my shelf' schedule run" in crontab.read_text()
 
 
+def configure(line: str) -> None:
+    file = Path(os.environ["NUGGETS_DIR"]) / "config.toml"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(line)
+
+
+def test_the_status_tells_of_a_timer_that_was_installed_for_another_time(
+    nuggets: Nuggets, crontab: Path
+) -> None:
+    without = nuggets("schedule", "status").err
+    nuggets("schedule", "install")
+    fitting = nuggets("schedule", "status").err
+    configure("reflection_hour = 12")
+    off = nuggets("schedule", "status").err
+    nuggets("schedule", "install")
+    anew = nuggets("schedule", "status").err
+
+    assert (without, fitting, anew) == ("", "", "")
+    assert "another time" in off
+    assert "`nuggets schedule install`" in off
+
+
+def test_a_timer_that_brings_its_own_hour_is_not_off(
+    nuggets: Nuggets, crontab: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_REFLECTION_HOUR", "6")
+    nuggets("schedule", "install")
+    monkeypatch.delenv("MEMORY_REFLECTION_HOUR")
+
+    assert nuggets("schedule", "status").err == ""
+
+
+@pytest.mark.parametrize("system", ["linux", "darwin"])
+def test_timers_of_every_system_know_their_time(
+    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch, system: str
+) -> None:
+    monkeypatch.setattr("nuggets.interfaces.cli.schedule._has_systemd", lambda: True)
+    monkeypatch.setattr("nuggets.interfaces.cli.schedule._run_all", lambda commands: None)
+    here = SimpleNamespace(platform=system, executable="python")
+    monkeypatch.setattr("nuggets.interfaces.cli.schedule.sys", here)
+    nuggets("schedule", "install")
+    fitting = nuggets("schedule", "status").err
+    configure("reflection_minute = 30")
+
+    assert fitting == ""
+    assert "another time" in nuggets("schedule", "status").err
+
+
 def test_a_dry_run_installs_nothing(nuggets: Nuggets, crontab: Path) -> None:
     done = nuggets("schedule", "install", "--dry-run")
 
@@ -119,6 +169,40 @@ def test_systemd_gets_a_persistent_timer(
     assert "OnCalendar=*-*-* 07:00:00\nPersistent=true" in (folder / "nuggets.timer").read_text()
     assert '"schedule" "run" "--once"' in (folder / "nuggets.service").read_text()
     assert called[-1] == ["systemctl", "--user", "enable", "--now", "nuggets.timer"]
+
+
+class Days:
+    """Every look at it is a minute later; at the end it stops who looks."""
+
+    def __init__(self, start: datetime, days: int) -> None:
+        self.now = start
+        self.end = start + timedelta(days=days)
+        self.stop: Callable[[], None]
+
+    def __call__(self) -> datetime:
+        self.now += timedelta(minutes=1)
+        if self.now >= self.end:
+            self.stop()
+        return self.now
+
+
+@pytest.mark.parametrize("began", [10, 24], ids=lambda minute: f"began at 9:{minute}")
+@pytest.mark.parametrize(("hour", "minute"), [(21, 50), (22, 50), (23, 45), (23, 59)])
+def test_a_heartbeat_runs_at_its_minute_whenever_it_began(
+    monkeypatch: pytest.MonkeyPatch, hour: int, minute: int, began: int
+) -> None:
+    monkeypatch.setattr("nuggets.interfaces.scheduler.LONGEST_PAUSE", 0.0)
+    monkeypatch.setenv("MEMORY_REFLECTION_HOUR", str(hour))
+    monkeypatch.setenv("MEMORY_REFLECTION_MINUTE", str(minute))
+    clock = Days(NINE.replace(minute=began), days=2)
+    runs: list[datetime] = []
+    with NuggetShelf("memory:", project="") as shelf:
+        beat = Heartbeat(shelf, now=clock, report=lambda text: runs.append(clock.now))
+        clock.stop = beat.stop
+        beat.run()
+
+    first = NINE.replace(hour=hour, minute=minute)
+    assert runs == [first, first + timedelta(days=1)]
 
 
 class Clock:

@@ -1,6 +1,8 @@
 import pytest
 
-from graph_samples import by_id, sample
+from graph_samples import LATER, NOW, by_id, sample
+from nuggets.graph.links import linked
+from nuggets.graph.notes import archived, merged
 from nuggets.promotion import Budget, Promotion, Written, merged_text
 from nuggets.promotion.written import Entry
 from nuggets.records import GraphNoteMetaInput, MemoryNote
@@ -278,3 +280,46 @@ def test_a_record_survives_json_and_a_broken_one_claims_nothing() -> None:
     shapes: list[object] = [None, [], {"entries": [], "headings": {}}, {"entries": {"a": ["x"]}}]
     for broken in shapes:
         assert Written.from_json(broken) == Written()
+
+
+@pytest.mark.parametrize("by_hand", ["", "- **JWT**: in my words\n"])
+def test_what_was_refused_does_not_return_through_a_merge(by_hand: str) -> None:
+    one, other = note(1, "JWT", "RS256."), note(2, "Tokens", "Short-lived.", hits=0)
+    made = promoted("", one)
+    text = made.text.replace("- **JWT**: RS256.\n", by_hand)
+    for promoted_between in (True, False):
+        known = promoted(text, one, written=made.written) if promoted_between else made
+        united, gone, *_ = merged(other, one, "", LATER, by_id(one, other))
+        after = promoted(text, united, gone, written=known.written)
+
+        assert united.hits == 3
+        assert after.text == text
+        assert after.new_count == 0
+        assert outcomes(after)["Tokens"] == ("changed" if by_hand else "declined")
+        assert promoted(text, united, gone, written=after.written).text == text
+        # and what comes apart again is each its own
+        fresh = other._replace(hits=3)
+        assert "Tokens" in promoted(text, one, fresh, written=after.written).text
+
+
+def test_what_was_merged_into_a_line_that_stands_there_leaves_it_there() -> None:
+    one, other = note(1, "JWT", "RS256."), note(2, "Tokens", "Short-lived.")
+    made = promoted("", one, other)
+    text = made.text.replace("- **JWT**: RS256.\n", "")
+    united, gone, *_ = merged(other, one, "", LATER, by_id(one, other))
+
+    assert (
+        "- **Tokens**: Short-lived. RS256.\n"
+        in promoted(text, united, gone, written=made.written).text
+    )
+
+
+def test_an_archived_note_refuses_nothing_for_those_that_it_was_linked_with() -> None:
+    one, other = note(1, "JWT", "RS256."), note(2, "Tokens", "Short-lived.", hits=0)
+    made = promoted("", one)
+    text = made.text.replace("- **JWT**: RS256.\n", "")
+    pair = linked(one, other, "", NOW)
+    assert pair is not None
+    gone = archived(pair[0], LATER)
+
+    assert "Tokens" in promoted(text, gone, pair[1]._replace(hits=3), written=made.written).text

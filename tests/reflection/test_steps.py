@@ -61,10 +61,13 @@ def test_a_temporary_not_recalled_for_a_week_is_archived(now: str, hidden: bool)
     ("content", "tidied"),
     [
         ("a  \n\n\n\nb\t", "a\n\nb"),
-        ("a\nb\na", "a\nb"),
-        ("a\n\nb\n\na\n\nc", "a\n\nb\n\nc"),
+        ("a b\nc\na b", "a b\nc"),
+        ("a b\n\nc\n\na b\n\nd", "a b\n\nc\n\nd"),
+        ("- ask Anna\n- ask Bob\n- ask Anna", "- ask Anna\n- ask Bob"),
+        ("1. Wait.\n1. Wait.", "1. Wait."),
+        ("回答请用中文\n回答请用中文", "回答请用中文"),
         ("```\n}\n}\n```", "```\n}\n}\n```"),
-        ("````\nx\n```\nx\n````\nx\nx", "````\nx\n```\nx\n````\nx"),
+        ("````\nx y\n```\nx y\n````\nx y\nx y", "````\nx y\n```\nx y\n````\nx y"),
         ("A:\n  port 80\nB:\n  port 80", "A:\n  port 80\nB:\n  port 80"),
         ("# A\nport 80\n# B\nport 80", "# A\nport 80\n# B\nport 80"),
         ("A:\nport 80\nB:\nport 80", "A:\nport 80\nB:\nport 80"),
@@ -79,6 +82,29 @@ def test_contents_are_tidied_and_keep_their_meaning(content: str, tidied: str) -
     assert tidy.content == tidied
     assert tidy.last_rewritten_at == (LATER if tidied != content else None)
     assert tidy.updated_at == (LATER if tidied != content else NOW)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "cd api\nmake\ncd ..\ncd web\nmake\ncd ..",
+        "$ git pull\n$ make test\n$ git pull\n$ make release",
+        "git pull\nmake test\ngit pull\nmake release",
+        "./run --fast\nwait for it\n./run --fast",
+        "curl example.com -o a\nmore\ncurl example.com -o a",
+        "-old line\n+new line\n-old line\n+newer line",
+        "+ one more\n+ one more",
+        "a | b\n--- | ---\n1 | 2\n1 | 2",
+        "| Anna | 2 |\n| Bob | 1 |\n| Anna | 2 |",
+        "Anna\tcame\nBob\tcame\nAnna\tcame",
+        "- verse\n- chorus\n- verse\n- chorus",
+        "1. Basic\n2. Pro\n1. Basic\n2. Pro",
+        "[ ] tests\n[ ] tests",
+        ">>> next(it)\n1\n>>> next(it)\n2",
+    ],
+)
+def test_what_is_done_or_counted_twice_stays_twice(content: str) -> None:
+    assert after(sample(content=content)).content == content
 
 
 def test_what_a_fact_answers_is_not_rewritten() -> None:
@@ -165,6 +191,29 @@ def test_what_differs_in_kind_or_words_is_not_merged(other: MemoryNote) -> None:
 
     assert result.merged == 0
     assert notes[other.id].hidden == other.hidden
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "content", "merged"),
+    [
+        ("Who owns billing", "Who owns search", "Ask Maria on Slack first", 0),
+        ("Frontend port", "Backend port", "Runs on port 8080 behind nginx", 0),
+        ("Staging DB", "Production DB", "postgres 15, user app, backups nightly", 0),
+        ("Goals 2025", "Goals 2026", "Fewer meetings", 0),
+        ("部署", "備份", "Ask Maria on Slack first", 0),
+        ("Backups", "Nightly backup", "postgres 15, user app, backups nightly", 1),
+        ("Database", "Postgres", "postgres 15, user app, backups nightly", 1),
+        ("Deploy", "Deploys", "Ask Maria on Slack first", 1),
+        ("Owner", "Owner of billing", "Ask Maria on Slack first", 1),
+        ("Owner, first note", "Owner, second note", "Ask Maria on Slack first", 1),
+    ],
+)
+def test_titles_that_name_different_things_keep_notes_apart(
+    one: str, other: str, content: str, merged: int
+) -> None:
+    notes = sample(1, title=one, content=content), sample(2, title=other, content=content)
+
+    assert passed(*notes)[1].merged == merged
 
 
 def test_the_border_of_similarity_belongs_to_the_similar() -> None:

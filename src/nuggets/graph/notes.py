@@ -181,6 +181,12 @@ def merged(
     )
 
 
+def merged_into(note: MemoryNote) -> list[str]:
+    """The notes that an archived one went into: what is merged gets its last link as it goes."""
+    since = note.archived_at if note.hidden else None
+    return [link.to for link in note.links if since is not None and link.created_at >= since]
+
+
 def _united(target: MemoryNote, source: MemoryNote, now: str) -> MemoryNote:
     """The target with the words and the sessions of both, links aside."""
     content = checked_content(_united_lines(target.content, source.content))

@@ -7,6 +7,7 @@ The two kinds of file: outside_notes.py and outside_facts.py.
 
 from collections.abc import Callable
 
+from nuggets import refusals
 from nuggets.errors import InvalidInput, StoreCorrupt
 from nuggets.graph.outside_facts import facts_taken_in
 from nuggets.graph.outside_notes import notes_taken_in
@@ -33,4 +34,6 @@ def adopted(
             f"{where} was edited and cannot be taken in: {problem}. It is left as it is. Correct "
             "it there, or run `nuggets doctor --fix`: that sets it aside"
         ) from problem
-    return taken._replace(action="outside edit", client="file")
+    changed = ((state.notes[note.id], note) for note in taken.put if note.id in state.notes)
+    refused = refusals.marks(state, changed)
+    return taken._replace(marks={**taken.marks, **refused}, action="outside edit", client="file")

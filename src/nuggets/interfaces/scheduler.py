@@ -43,24 +43,28 @@ class Heartbeat:
 
     def run(self) -> None:
         """Look at every heartbeat until stopped, by the clock on the wall: sleep is time, too."""
-        interval = timedelta(milliseconds=self._shelf.settings["heartbeat_interval_ms"])
-        last: datetime | None = None
+        last = again = datetime.min
         while not self._stopped.is_set():
             now = self._now()
-            if last is None or not timedelta() <= now - last < interval:  # or it was set back
-                last = now
-                self._beat(now)
-            self._stopped.wait(min(interval.total_seconds(), LONGEST_PAUSE))
+            if not last <= now < again:  # the clock may have been set back
+                last, again = now, self._beat(now)
+            self._stopped.wait(min((again - now).total_seconds(), LONGEST_PAUSE))
 
-    def _beat(self, now: datetime) -> None:
-        """Whatever goes wrong is reported and does not end the heartbeat."""
+    def _beat(self, now: datetime) -> datetime:
+        """When to look again: the run's own minute may be the last before quiet hours.
+
+        Whatever goes wrong is reported and does not end the heartbeat.
+        """
+        again = now + timedelta(milliseconds=self._shelf.settings["heartbeat_interval_ms"])
         try:
             done = self._shelf.run_daily(now)
+            coming = self._shelf.next_run(now)
         except Exception as problem:
             self._report(f"the daily clean-up failed: {str(problem) or type(problem).__name__}")
-        else:
-            if done is not None:
-                self._report(summary(done))
+            return again
+        if done is not None:
+            self._report(summary(done))
+        return coming if now < coming < again else again
 
 
 def summary(run: DailyRun) -> str:

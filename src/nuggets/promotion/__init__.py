@@ -1,6 +1,7 @@
 """Promotion: what sticks goes to MEMORY.md, a file that people edit. Text in, text out."""
 
 from nuggets.promotion.eligibility import Explanation
+from nuggets.promotion.ownership import stands_in, tells_of
 from nuggets.promotion.run import Budget, Promotion, merged_text
 from nuggets.promotion.written import Written
 
@@ -10,4 +11,6 @@ __all__ = [
     "Promotion",
     "Written",
     "merged_text",
+    "stands_in",
+    "tells_of",
 ]

@@ -6,6 +6,7 @@ Our lines are known by the record of what we wrote. All others belong to people 
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
+from nuggets.graph.notes import merged_into
 from nuggets.promotion.document import Line, joined, parsed, size_of
 from nuggets.promotion.eligibility import (
     Explanation,
@@ -153,7 +154,7 @@ class _Work:
         refused = {
             i: Entry(self.known[i].line, fate)
             for i, fate in self.refused.items()
-            if i in self.notes
+            if i in self.known
         }
         return Written({**refused, **ours}, page.headings)
 
@@ -169,7 +170,8 @@ class _Work:
         return explanations + [Explanation(i, "", *self.outcomes[i]) for i in forgotten]
 
     def _refused(self, text: str, here: set[str], is_new: bool) -> dict[str, Fate]:
-        """What a person changed or took out; it is not written again."""
+        """What a person changed or took out; it is not written again, nor what it was merged into
+        unless that stands there itself."""
         refused: dict[str, Fate] = {}
         for note_id, entry in self.known.items():
             if note_id in here or note_id not in self.notes:
@@ -178,6 +180,10 @@ class _Work:
                 refused[note_id] = fate_of(self.notes[note_id], text)
             elif entry.fate != "written":
                 refused[note_id] = entry.fate
+        for note_id, fate in list(refused.items()):
+            for survivor in merged_into(self.notes[note_id]):
+                if survivor not in here:
+                    refused.setdefault(survivor, fate)
         return refused
 
     def _admitted(self, newcomer: str, weaker: list[str]) -> bool:

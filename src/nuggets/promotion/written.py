@@ -7,6 +7,8 @@ lines themselves either: what is purged must not live on in the record.
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
+from nuggets.promotion.document import parsed
+
 Fate = Literal["written", "changed", "declined"]  # by hand, the last two; neither is written again
 
 
@@ -22,6 +24,14 @@ class Written(NamedTuple):
 
     entries: Mapping[str, Entry] = {}  # by note id
     headings: tuple[str, ...] = ()  # names of the sections that we began
+
+    def moved_to(self, text: str) -> "Written":
+        """What of it holds for a file in another place: all, if a line of ours came along, or
+        else only what people refused; what is not there was not taken out by anyone."""
+        there = {line_hash(line.text) for line in parsed(text)}
+        if any(entry.line in there for entry in self.entries.values()):
+            return self
+        return Written({i: one for i, one in self.entries.items() if one.fate != "written"})
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from nuggets.records import MemoryNote, ReflectionChange, ReflectionKind
 from nuggets.reflection.vocabulary import Tokens, all_tokens
+from nuggets.refusals import Refusal
 
 
 def age(note: MemoryNote) -> tuple[str, ...]:
@@ -18,11 +19,11 @@ class Draft:
     """
 
     def __init__(
-        self, found: Mapping[str, MemoryNote], now: str, left_alone: frozenset[str]
+        self, found: Mapping[str, MemoryNote], now: str, refused: frozenset[Refusal]
     ) -> None:
         self.found = found
         self.now = now
-        self._left_alone = left_alone
+        self._refused = refused
         self.notes = {note.id: note for note in sorted(found.values(), key=age)}
         self.changes: list[ReflectionChange] = []
         self._said: dict[str, Tokens] = {}  # by content
@@ -35,9 +36,10 @@ class Draft:
     ) -> None:
         self.changes.append(ReflectionChange(type, note.nugget_name, note.id, detail, partners))
 
-    def is_open(self, note: MemoryNote) -> bool:
-        """Whether it may be worked on: it is in sight, and nobody took such work back."""
-        return not note.hidden and note.id not in self._left_alone
+    def may(self, step: ReflectionKind, note: str, other: str = "") -> bool:
+        """Whether nobody ever took this step back from the note, or from the two."""
+        refusal = Refusal.between(step, note, other) if other else Refusal(step, note)
+        return refusal not in self._refused
 
     def visible(self, ids: list[str]) -> Iterator[MemoryNote]:
         """Those still in sight when their turn comes."""

@@ -13,13 +13,15 @@ from nuggets.reflection.vocabulary import (
     Postings,
     Tokens,
     all_tokens,
+    function_words,
     near,
     significant,
     union,
 )
 
 SHARED = 2  # significant tokens that make two notes related
-FEW = 10  # notes that may share a word before it can be called common
+FEW = 5  # notes that may share a word before it can be called common
+SEVERAL = 10  # notes that may share one if they are not most of a nugget
 COMMON = 5  # a word that more than one in five notes of a nugget has tells nothing there
 LOOKED_AT = 1000  # places of rare words followed for one note: the rarest say most
 WEIGHED = 30  # notes of those with the most words in common that are weighed word by word
@@ -36,7 +38,7 @@ def link(draft: Draft, ids: list[str], policy: Policy) -> None:
             lonely[note.nugget_name].append(note)
     peers: defaultdict[str, list[MemoryNote]] = defaultdict(list)
     for note in draft.notes.values():
-        if note.nugget_name in lonely and draft.is_open(note):
+        if note.nugget_name in lonely and not note.hidden:
             peers[note.nugget_name].append(note)
     for nugget in sorted(lonely):
         near_facts = _near_facts(lonely[nugget], peers[nugget])
@@ -68,7 +70,7 @@ def _link_pair(draft: Draft, a: str, b: str, reason: str, policy: Policy) -> Non
     one, two = draft.notes[a], draft.notes[b]
     if not compatible(one, two) or any(known.to == b for known in one.links):
         return
-    if len(two.links) >= policy.hub_links:
+    if len(two.links) >= policy.hub_links or not draft.may("link", a, b):
         return
     pair = linked(one, two, reason, draft.now)
     if pair:
@@ -106,7 +108,7 @@ class _Related:
     def __init__(self, tokens: dict[str, Tokens], wanted: Tokens) -> None:
         self._postings = Postings(tokens, wanted)
         self._count = len(tokens)
-        self._most = max(FEW, len(tokens) // COMMON)
+        self._most = max(FEW, min(SEVERAL, len(tokens) // 2), len(tokens) // COMMON)
 
     def matches(self, note: MemoryNote) -> Iterator[tuple[str, str]]:
         """Ids and reasons; a rare word weighs more than a common one, equals go by age."""
@@ -141,5 +143,6 @@ class _Related:
 
 
 def _related(draft: Draft, lonely: list[MemoryNote], peers: list[MemoryNote]) -> _Related:
-    tokens = {note.id: draft.said(note) | all_tokens(note.title) for note in peers}
+    said = {note.id: draft.said(note) | all_tokens(note.title) for note in peers}
+    tokens = {i: text - function_words(text) for i, text in said.items()}
     return _Related(tokens, significant(union(tokens[note.id] for note in lonely)))

@@ -1,6 +1,7 @@
 """Free-form notes that say the same become one. Knows similarity of words, not of meaning."""
 
 from collections import defaultdict
+from functools import lru_cache
 from heapq import heapify, heappop, heappush
 
 from nuggets.errors import InvalidInput
@@ -8,9 +9,16 @@ from nuggets.graph.notes import merged
 from nuggets.records import MemoryNote
 from nuggets.reflection.draft import Draft, age
 from nuggets.reflection.outcome import Policy
-from nuggets.reflection.vocabulary import Postings, near, union
+from nuggets.reflection.vocabulary import Postings, Tokens, all_tokens, near, significant, union
 
 REASON = "merged: nearly the same content"
+
+# Words by which titles tell notes apart that are about the same.
+_WHICH_LISTED = """
+one two three first second third last next another other again copy duplicate original draft
+version note notes old older new newer long longer short shorter
+"""
+_WHICH = frozenset(_WHICH_LISTED.split())
 
 Kind = tuple[str, ...]
 
@@ -42,7 +50,7 @@ def merge(draft: Draft, ids: list[str], policy: Policy) -> None:
     groups: defaultdict[Kind, list[str]] = defaultdict(list)
     nuggets = {kind[0] for kind in inspected}
     for note in draft.notes.values():
-        if note.nugget_name in nuggets and note.kind == "note" and draft.is_open(note):
+        if note.nugget_name in nuggets and note.kind == "note" and not note.hidden:
             groups[alike(note)].append(note.id)
     for kind in sorted(inspected):
         _merge_group(draft, inspected[kind], groups[kind], policy)
@@ -60,12 +68,37 @@ def _merge_group(draft: Draft, asking: list[str], group: list[str], policy: Poli
             continue
         for _, other in near(postings, this, policy.merge_at):
             kept, gone = _longer_first(draft.notes[this], draft.notes[other])
+            if _told_apart(draft, kept, gone) or not draft.may("merge", this, other):
+                continue
             if _merge_pair(draft, kept, gone):
                 postings.drop(gone.id)
                 postings.put(kept.id, draft.said(draft.notes[kept.id]))
                 # with more words it may resemble others
                 heappush(waiting, (postings.rank[kept.id], kept.id))
                 break
+
+
+def _told_apart(draft: Draft, a: MemoryNote, b: MemoryNote) -> bool:
+    """Whether each title names something that the other note does not speak of.
+
+    Who owns billing and who owns search are two questions with one answer: as one note, one of
+    them would find none.
+    """
+    names, others = _names(a.title), _names(b.title)
+    return _says_more(names, others, draft.said(b)) and _says_more(others, names, draft.said(a))
+
+
+def _says_more(names: Tokens, others: Tokens, content: Tokens) -> bool:
+    for name in names - others - content:
+        forms = (f"{name}s", name.removesuffix("s"))
+        if others.isdisjoint(forms) and content.isdisjoint(forms):
+            return True
+    return False
+
+
+@lru_cache(maxsize=4096)  # of notes with one content, each is compared with all others
+def _names(title: str) -> Tokens:
+    return significant(all_tokens(title)) - _WHICH
 
 
 def _longer_first(a: MemoryNote, b: MemoryNote) -> tuple[MemoryNote, MemoryNote]:

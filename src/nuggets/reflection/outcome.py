@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from nuggets.records import ReflectionChange, ReflectionResult
+from nuggets.refusals import Refusal
 
 
 class Policy(NamedTuple):
@@ -16,7 +17,7 @@ class Policy(NamedTuple):
     tag_words: int = 4  # words of its own text that a note is tagged with
     wanted_links: int = 2  # neighbours a note should have; with so many it is left alone
     hub_links: int = 16  # neighbours from which on a note is nobody's special match
-    left_alone: frozenset[str] = frozenset()  # notes that someone took a pass back from
+    refused: frozenset[Refusal] = frozenset()  # what people took back
 
 
 def result_of(ran_at: str, inspected: int, changes: Iterable[ReflectionChange]) -> ReflectionResult:

@@ -23,15 +23,15 @@ def reflect(
     """What to write and what it means; `nugget` keeps the pass to one, None looks at all.
 
     Only selected notes are worked on, though a partner for a merge or a link may be any other
-    of the same nugget. Nothing is dropped, nothing hidden is touched, and of what is to be left
-    alone at most a link to a note that was merged.
+    of the same nugget. Nothing is dropped, nothing hidden is touched, and nothing is done again
+    that someone took back.
     """
-    draft = Draft(notes, now, policy.left_alone)
+    draft = Draft(notes, now, policy.refused)
     name = None if nugget is None else folded(nugget)
     eligible = (
         note
         for note in notes.values()
-        if draft.is_open(note) and (name is None or folded(note.nugget_name) == name)
+        if not note.hidden and (name is None or folded(note.nugget_name) == name)
     )
     ids = selected(eligible, now, policy)
     archive(draft, ids, policy)

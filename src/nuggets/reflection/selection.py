@@ -9,6 +9,7 @@ from nuggets.records import MemoryNote
 from nuggets.reflection.draft import age
 from nuggets.reflection.outcome import Policy
 from nuggets.reflection.tidying import oldest_kept, why_worthless
+from nuggets.refusals import Refusal
 from nuggets.times import parsed
 
 # Days of waiting that a lack counts for. Waiting itself has no bound, so whatever else is
@@ -25,10 +26,11 @@ def selected(notes: Iterable[MemoryNote], now: str, policy: Policy) -> list[str]
     """The ids of the notes to inspect, the most needy first, equals by age."""
     moment = parsed(now)
     cutoff = oldest_kept(now, policy)
-    ranked = sorted(
-        (-need(note, moment, bool(why_worthless(note, cutoff))), age(note), note.id)
-        for note in notes
-    )
+
+    def is_rubbish(note: MemoryNote) -> bool:
+        return bool(why_worthless(note, cutoff)) and Refusal("hide", note.id) not in policy.refused
+
+    ranked = sorted((-need(note, moment, is_rubbish(note)), age(note), note.id) for note in notes)
     return [note_id for _, _, note_id in ranked[: max(policy.max_notes, 0)]]
 
 

@@ -10,6 +10,7 @@ from nuggets.graph.notes import archived, normal_content
 from nuggets.records import MemoryNote
 from nuggets.reflection.draft import Draft
 from nuggets.reflection.outcome import Policy
+from nuggets.reflection.vocabulary import all_tokens, function_words
 from nuggets.text import is_unspaced, words
 from nuggets.times import iso, parsed
 
@@ -28,6 +29,20 @@ stop take tell think try want write writes written wrong how why what file
 """
 _NO_TAGS = frozenset(_NO_TAGS_LISTED.split())
 _PASSING = re.compile(r"(tmp|temp|scratch)\d*(?![^\W_])")  # whole words: Template is safe
+# Programs that people note down commands of, without a prompt before them.
+_COMMANDS = """
+apt apt-get aws az brew bun bundle cargo cat cd chmod chown cmake composer conda cp curl deno dnf
+docker docker-compose dotnet echo export flask fly gcloud gh git go gradle helm heroku java
+journalctl kill kubectl ls make mkdir mv mvn mypy node npm npx php pip pip3 pipx pnpm podman poetry
+psql pytest python python3 rails rm rsync ruff ruby scp sed sleep source ssh sudo systemctl tar
+terraform tox uv vercel wget yarn
+"""
+# A prompt, a diff, a quotation, a row of cells, an option, a program: it may be there twice.
+_NO_PROSE = re.compile(
+    rf"[$>%+@|]|[-*](?!\s)|.*(\s\|\s|\t|\s--?\w)|({'|'.join(_COMMANDS.split())})(?!\S)"
+)
+_ENDED = re.compile(r"\w[.!?]$")
+_BULLET = re.compile(r"([-*•]|\d+[.)])\s+")
 _FENCE = re.compile(r"\s*(`{3,}(?=[^`]*$)|~{3,})")
 
 
@@ -47,7 +62,7 @@ def archive(draft: Draft, ids: list[str], policy: Policy) -> None:
     cutoff = oldest_kept(draft.now, policy)
     for note in draft.visible(ids):
         reason = why_worthless(note._replace(content=tidy(note)), cutoff)
-        if reason:
+        if reason and draft.may("hide", note.id):
             draft.put(archived(note, draft.now))
             draft.record("hide", note, f"archived {note.title!r:.80}: {reason}")
 
@@ -56,7 +71,7 @@ def rewrite(draft: Draft, ids: list[str]) -> None:
     """Contents in their tidy form; the words stay as they are."""
     for note in draft.visible(ids):
         content = tidy(note)
-        if content == note.content:
+        if content == note.content or not draft.may("rewrite", note.id):
             continue
         draft.put(note._replace(content=content, updated_at=draft.now, last_rewritten_at=draft.now))
         draft.record("rewrite", note, f"content: {_difference(note.content, content)}")
@@ -68,7 +83,8 @@ def tag(draft: Draft, ids: list[str], policy: Policy) -> None:
     So its own text gives a note tags when it is looked at for the first time, and never again.
     """
     for note in draft.visible(ids):
-        found = _own_words(note, policy) if note.last_inspected_at is None else ()
+        is_first = note.last_inspected_at is None and draft.may("tag", note.id)
+        found = _own_words(note, policy) if is_first else ()
         own = own_tags(note.tags, note.nugget_name)
         room = max(0, TAGS - len(own))
         added = [word for word in found if word not in own][:room]
@@ -108,7 +124,7 @@ def _without_repetition(content: str) -> str:
     """A line goes when the same line stands above it under the same heading.
 
     It stays where it may mean something else: in fenced code, indented (it belongs to what is
-    above it), above something indented, or without a single word (brackets, rules).
+    above it), above something indented, or if it does not read as prose (a command, a row).
     """
     lines = content.split("\n")
     kept: list[str] = []
@@ -134,7 +150,16 @@ def _without_repetition(content: str) -> str:
 def _stands_alone(line: str, lines: list[str], position: int) -> bool:
     # in written form no two empty lines follow each other
     below = next((other for other in lines[position + 1 : position + 3] if other), "")
-    return not line[:1].isspace() and not below[:1].isspace() and any(map(str.isalnum, line))
+    return not line[:1].isspace() and not below[:1].isspace() and _is_prose(line)
+
+
+def _is_prose(line: str) -> bool:
+    """A sentence, or words that may be one; a single word may be a step, a bracket or a verse."""
+    if _NO_PROSE.match(line):
+        return False
+    said = _BULLET.sub("", line, count=1)
+    found = [word for word in said.split() if any(map(str.isalnum, word))]
+    return len(found) > 1 or bool(found and (_ENDED.search(said) or is_unspaced(found[0])))
 
 
 def _difference(before: str, after: str) -> str:
@@ -152,7 +177,7 @@ def _own_words(note: MemoryNote, policy: Policy) -> tuple[str, ...]:
     """What its content is, then the words that name it: the title's, frequent ones, any."""
     count = Counter(words(note.content))
     often = [word for word, times in count.most_common() if times >= SAID_OFTEN]
-    taken = set(words(note.nugget_name))
+    taken = {*words(note.nugget_name), *function_words(all_tokens(f"{note.title}\n{note.content}"))}
     naming: list[str] = []
     telling = (*words(note.title), *often)
     for place, word in enumerate((*telling, *count)):

@@ -25,7 +25,7 @@ def erase(directory: str, note_ids: Collection[str]) -> list[str]:
     said = set(note_ids)
     for path in _files(directory, lambda name: name.startswith(("log-", "snapshot-"))):
         content = _content(path)
-        if not _holds(content, note_ids):
+        if not _mentions(content, note_ids):
             continue
         written = content.splitlines(keepends=True)
         said.update(text for line in written for text in _texts(lines.checked(line), note_ids))
@@ -58,6 +58,11 @@ def _holds(content: bytes, texts: Iterable[str]) -> bool:
     return any(form(text).encode() in content for text in texts for form in (dumps, json.dumps))
 
 
+def _mentions(content: bytes, note_ids: Iterable[str]) -> bool:
+    """Does any of our lines name one of them, if only within what a clean-up tells?"""
+    return any(dumps(note_id)[1:-1].encode() in content for note_id in note_ids)
+
+
 def _remove(path: str) -> None:
     try:
         os.unlink(path)
@@ -86,9 +91,10 @@ def _without(line: bytes, note_ids: Collection[str]) -> bytes:
 
 
 def _scrubbed(value: Any, note_ids: Collection[str]) -> Any:
-    """The same without the notes themselves, recalls of them, and links to them."""
+    """The same without the notes themselves, recalls of them, links to them, and what marks say."""
     if isinstance(value, dict):
-        return {name: _scrubbed(part, note_ids) for name, part in value.items()}
+        kept = (name for name in value if name not in note_ids)
+        return {name: _scrubbed(value[name], note_ids) for name in kept}
     if isinstance(value, list):
         return [_scrubbed(part, note_ids) for part in value if not _speaks_of(part, note_ids)]
     return value
@@ -96,8 +102,15 @@ def _scrubbed(value: Any, note_ids: Collection[str]) -> Any:
 
 def _speaks_of(part: Any, note_ids: Collection[str]) -> bool:
     if isinstance(part, dict):
-        return _is_one_of(part.get("id"), note_ids) or _is_one_of(part.get("to"), note_ids)
+        named = (part.get(name) for name in ("id", "to", "noteId"))
+        return any(_is_one_of(name, note_ids) for name in named) or _tells_of(part, note_ids)
     return isinstance(part, list) and part[:1] != [] and _is_one_of(part[0], note_ids)
+
+
+def _tells_of(part: dict[str, Any], note_ids: Collection[str]) -> bool:
+    """Is it a step of a clean-up that was taken with one of them? That calls it by its title."""
+    told = part.get("detail") if "noteId" in part else None
+    return isinstance(told, str) and any(f" {note_id} " in f" {told} " for note_id in note_ids)
 
 
 def _is_one_of(value: Any, note_ids: Collection[str]) -> bool:

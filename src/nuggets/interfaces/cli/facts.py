@@ -111,6 +111,8 @@ def _also_lines(call: Call, result: RecallResult) -> list[str]:
 
 def purged(places: Sequence[str]) -> Outcome:
     """Where a memory was erased; for a person by kind, lest the whole journal seem to be gone."""
+    from nuggets.purging import MERGED_WITH
+
     what = [one_line(place) for place in places if place.startswith(("fact ", "note "))]
     corners = [_corner(place) for place in places]
     where = [*(["the shelf"] if what else []), "its history"]
@@ -122,8 +124,12 @@ def purged(places: Sequence[str]) -> Outcome:
     if "hooks" in corners:
         where.append(counted(corners.count("hooks"), "session record"))
     said = " and ".join(filter(None, (", ".join(where[:-1]), where[-1])))
-    line = f"Erased {what[0] if what else 'what was left of it'} from {said}."
-    return Outcome({"erased": list(places)}, [line])
+    lines = [f"Erased {what[0] if what else 'what was left of it'} from {said}."]
+    others = [place for place in places if place.startswith(MERGED_WITH)]
+    if others:
+        lines.append("It was merged, so its words may stand in others; look at them:")
+        lines += [f"  {one_line(other.removeprefix(MERGED_WITH))}" for other in others]
+    return Outcome({"erased": list(places)}, lines)
 
 
 def _corner(place: str) -> str:

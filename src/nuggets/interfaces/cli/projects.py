@@ -61,7 +61,10 @@ def _moved_lines(done: ProjectMove, dry_run: bool) -> list[str]:
     verb = "Would move" if dry_run else "Moved"
     lines = [f"{verb} {what} from {old} to {new}."]
     if done.left:
-        lines.append("Left, because there is another value by the same key:")
+        lines.append(
+            "Left, because a fact by the same key is there, in sight or archived "
+            "(to take these along, first `nuggets forget` it there):"
+        )
         lines += [f"  {one_line(note.nugget_name)}: {one_line(note.title)}" for note in done.left]
     return lines
 

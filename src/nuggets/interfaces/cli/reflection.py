@@ -7,14 +7,13 @@ from collections.abc import Mapping
 from nuggets import codec
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import bar, one_line, styled, table, titles, without_ids
+from nuggets.interfaces.cli.printing import one_line, styled, table, titles, warn, without_ids
 from nuggets.interfaces.words import cleaned, counted
 from nuggets.records import ReflectionChange, ReflectionResult
-from nuggets.reflection.outcome import result_of
 
+_A_MOMENT = 1000  # notes; with more a pass takes seconds
 _COLOURS = {"rewrite": "cyan", "merge": "yellow", "hide": "red", "tag": "green", "link": "green"}
 _NAMING = ("hide", "merge")  # changes whose details say which notes they are about
-_STEP = 200  # notes per pass of --all: each is one entry of the history, and one step of the bar
 
 
 def _reflect_arguments(parser: ArgumentParser) -> None:
@@ -24,7 +23,7 @@ def _reflect_arguments(parser: ArgumentParser) -> None:
         type=int,
         help="inspect at most so many notes (default: the setting reflection_max_notes)",
     )
-    parser.add_argument("--all", action="store_true", help="inspect every note, pass by pass")
+    parser.add_argument("--all", action="store_true", help="inspect every note, in one pass")
     parser.add_argument("--dry-run", action="store_true", help="say what it would do, do nothing")
 
 
@@ -32,32 +31,14 @@ def _reflect(call: Call) -> Outcome:
     options = call.options
     if options.all and options.limit is not None:
         raise InvalidInput("--all inspects everything; leave --limit out")
-    if options.all:
-        result = _everything(call)
-    else:
-        result = call.shelf.reflect(options.nugget, options.limit, options.dry_run)
+    limit = options.limit
+    if options.all:  # in one pass: one entry of the history, which one undo takes back
+        limit = max(1, len(call.shelf.list_notes(nugget=options.nugget)))
+        if sys.stderr.isatty() and limit > _A_MOMENT:
+            warn(f"Looking at {counted(limit, 'note')} …")
+    result = call.shelf.reflect(options.nugget, limit, options.dry_run)
     names = titles(call.shelf.list_notes(include_hidden=True))
     return Outcome(codec.reflection_to_json(result), _result_lines(result, names, options.dry_run))
-
-
-def _everything(call: Call) -> ReflectionResult:
-    """Pass after pass until every note that is there now had its turn."""
-    options = call.options
-    total = len(call.shelf.list_notes(nugget=options.nugget))
-    if options.dry_run or not total:
-        return call.shelf.reflect(options.nugget, max(1, total), dry_run=options.dry_run)
-    results = []
-    shows = sys.stderr.isatty()
-    for done in range(0, total, _STEP):
-        results.append(call.shelf.reflect(options.nugget, min(_STEP, total - done)))
-        if shows:
-            share = min(1.0, (done + _STEP) / total)
-            print(f"\r{bar(share, 30)} {share:4.0%}", end="", file=sys.stderr, flush=True)
-    if shows:
-        print(file=sys.stderr)
-    inspected = sum(result.inspected for result in results)
-    changes = (change for result in results for change in result.changes)
-    return result_of(results[0].ran_at, inspected, changes)
 
 
 def _result_lines(result: ReflectionResult, names: Mapping[str, str], dry_run: bool) -> list[str]:

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from argparse import ArgumentParser
+from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
 
@@ -25,6 +26,7 @@ class Plan(NamedTuple):
     """What installing a timer does: files to write, commands to run."""
 
     kind: str
+    start: str  # the part of it that says when
     files: dict[str, str]
     enable: list[list[str]]
     disable: list[list[str]]
@@ -59,7 +61,34 @@ def _status(call: Call) -> Outcome:
         f"Last run: {summary(last) if last else 'never'}",
         f"Next run: {coming:%Y-%m-%d %H:%M}, if anything is up then; else when it is",
     ]
+    if _is_off(call):
+        warn(
+            "The installed timer starts at another time than the settings say, and may find "
+            "nothing due; `nuggets schedule install` sets it anew."
+        )
     return Outcome(shape, lines)
+
+
+def _is_off(call: Call) -> bool:
+    """Whether a timer is installed that does not start when we would have it start."""
+    try:
+        plan = _plan(call)
+    except NotFound:
+        return False
+    installed = _installed(plan)
+    brings_its_own = "MEMORY_REFLECTION_" in installed  # see `_environment`
+    return bool(installed) and plan.start not in installed and not brings_its_own
+
+
+def _installed(plan: Plan) -> str:
+    """All that the system has of our timer; "" if there is none."""
+    if plan.kind == "crontab":
+        return "".join(f"\n{line}" for line in _crontab().splitlines() if line.endswith(MARK))
+    texts = []
+    for path in plan.files:
+        with suppress(FileNotFoundError), open(path, encoding="utf-8") as file:
+            texts.append(file.read())
+    return "".join(texts)
 
 
 def _install_arguments(parser: ArgumentParser) -> None:
@@ -147,19 +176,20 @@ Description=Nuggets: daily clean-up of the memory
 Type=oneshot
 ExecStart={quoted}
 """
+    start = f"OnCalendar=*-*-* {hour:02d}:{minute:02d}:00\n"
     timer = f"""\
 [Unit]
 Description=Nuggets: daily clean-up of the memory
 
 [Timer]
-OnCalendar=*-*-* {hour:02d}:{minute:02d}:00
-Persistent=true
+{start}Persistent=true
 
 [Install]
 WantedBy=timers.target
 """
     return Plan(
         "systemd user timer",
+        start,
         {f"{folder}/nuggets.service": service, f"{folder}/nuggets.timer": timer},
         [
             ["systemctl", "--user", "daemon-reload"],
@@ -182,6 +212,7 @@ def _launchd(program: list[str], hour: int, minute: int) -> Plan:
     ).decode()
     return Plan(
         "launchd agent",
+        text.partition("StartCalendarInterval")[2].partition("</dict>")[0],
         {path: text},
         [["launchctl", "load", "-w", path]],
         [["launchctl", "unload", "-w", path]],
@@ -192,9 +223,11 @@ def _cron(program: list[str], hour: int, minute: int) -> Plan:
     import shlex
 
     kept = [line for line in _crontab().splitlines() if not line.endswith(MARK)]
-    entry = f"{minute} {hour} * * * {shlex.join(program).replace('%', chr(92) + '%')} {MARK}"
+    start = f"{minute} {hour} * * * "
+    entry = f"{start}{shlex.join(program).replace('%', chr(92) + '%')} {MARK}"
     return Plan(
         "crontab",
+        f"\n{start}",
         {},
         [["crontab", "-", "\n".join([*kept, entry])]],
         [["crontab", "-", "\n".join(kept)]],

@@ -1,0 +1,127 @@
+"""Promotion at a shelf's rhythm: which memory files there are, and what we wrote into each."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from nuggets import memory_file
+from nuggets.errors import NotFound, NuggetsError
+from nuggets.promotion import Promotion, Written, merged_text, stands_in, tells_of
+from nuggets.records import Changes, MemoryNote
+from nuggets.rhythm import Rhythm
+
+MARK = "memory_file:"  # and its path: what we wrote there
+
+
+class MemoryFiles:
+    """The memory files of all projects of one shelf."""
+
+    def __init__(
+        self,
+        rhythm: Rhythm,
+        *,
+        told: bool,
+        project: str,
+        here: Callable[[], str],
+        client: str,
+    ) -> None:
+        """`told`: a setting names one file for all; `here`: the file of this place."""
+        self._rhythm = rhythm
+        self._told = told
+        self._project = project
+        self._here = here
+        self._client = client
+
+    def promoted(self, path: str, project: str, dry_run: bool) -> Promotion:
+        """What promotion makes of one file."""
+        rhythm, mark = self._rhythm, f"{MARK}{path}"
+
+        def merge(text: str) -> tuple[str, Promotion]:
+            done = merged_text(text, rhythm.state.notes, self.record_of(path), project)
+            return done.text, done
+
+        if dry_run:
+            with rhythm.reading():
+                return merge(memory_file.read(path))[1]
+        with rhythm.alone():
+            done = memory_file.rewrite(path, merge)
+            record = {"project": project, "written": done.written.to_json()}
+            if rhythm.state.marks.get(mark) != record:
+                rhythm.write(Changes(marks={mark: record}, action="promote", client=self._client))
+            return done
+
+    def promote_to(self, files: Mapping[str, str]) -> tuple[int, list[NuggetsError]]:
+        """How many entries are new, and what went wrong: no file holds up the others.
+
+        A file that we never wrote is begun when there is something to write.
+        """
+        count, problems, known = 0, [], self.written()
+        for path, project in files.items():
+            if os.path.isdir(os.path.dirname(os.path.dirname(path))):  # its project still exists
+                try:
+                    if path in known or self.promoted(path, project, dry_run=True).new_count:
+                        count += self.promoted(path, project, dry_run=False).new_count
+                except NuggetsError as problem:
+                    problems.append(problem)
+        return count, problems
+
+    def record_of(self, path: str) -> Written:
+        """What we wrote into a memory file."""
+        known = self._rhythm.state.marks.get(f"{MARK}{path}") or {}
+        return Written.from_json(known.get("written"))
+
+    def stands_in(self, path: str, note_id: str) -> bool:
+        """Whether our line of a note is in the file itself: the record does not know what people
+        did to it since."""
+        with suppress(NuggetsError):  # whoever writes there will tell
+            return stands_in(memory_file.read(path), note_id, self.record_of(path))
+        return False
+
+    def written(self) -> dict[str, str]:
+        """Path and project of each memory file that we ever wrote."""
+        return {
+            mark.removeprefix(MARK): record["project"]
+            for mark, record in self._rhythm.state.marks.items()
+            if mark.startswith(MARK)
+        }
+
+    def everywhere(self) -> dict[str, str]:
+        """The same, with those that this place and the other projects have; where all is told to
+        go into one file, others have none."""
+        files = self.written()
+        with suppress(NotFound):
+            files.setdefault(self._here(), self._project)
+        if not self._told:
+            with self._rhythm.reading() as there:
+                projects = dict.fromkeys(note.project for note in there.state.notes.values())
+            for project in projects:
+                with suppress(NotFound):
+                    files.setdefault(memory_file.located("", project), project)
+        return files
+
+    def telling_of(self, versions: Sequence[MemoryNote]) -> list[str]:
+        """Files that tell of what a note ever was, in lines that are not ours."""
+        found = []
+        for path in self.everywhere():
+            memory_file.sweep(path)
+            with suppress(NuggetsError):  # of a file that we wrote, promotion has told
+                if tells_of(memory_file.read(path), versions, self.record_of(path)):
+                    found.append(path)
+        return found
+
+    def moved(self, old: str, new: str) -> dict[str, Any]:
+        """The marks that change when a project moves: files that it was told to use go along, and
+        what the host's file of the old place is known by holds for that of the new one."""
+        marks = self._rhythm.state.marks
+        moved = {
+            f"{MARK}{path}": {**marks[f"{MARK}{path}"], "project": new}
+            for path, project in self.written().items()
+            if project == old
+        }
+        host = moved.pop(f"{MARK}{memory_file.of_host(old)}", None)
+        path = memory_file.of_host(new)
+        if host and path and f"{MARK}{path}" not in marks:
+            written = Written.from_json(host["written"]).moved_to(memory_file.read(path))
+            moved[f"{MARK}{path}"] = {"project": new, "written": written.to_json()}
+        return moved
