@@ -391,6 +391,75 @@ def test_an_environment_without_pip_is_told_how_uv_adds_packages(
     assert install_line("mcp").startswith(f"uv pip install --python {sys.executable} 'mcp")
 
 
+@pytest.mark.parametrize("host", ["opencode", "pi"])
+def test_a_file_of_their_own_by_the_name_of_ours_stays_when_nothing_was_connected(
+    host: str, home: Path, nuggets: Nuggets
+) -> None:
+    theirs = [home / name for name in FILES[host] if name.endswith(".ts")]
+    for path in theirs:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("// mine\n")
+
+    done = nuggets("disconnect", host)
+
+    assert "already" in done.out
+    assert [path.read_text() for path in theirs] == ["// mine\n"] * len(theirs)
+
+
+@pytest.mark.parametrize("host", ["opencode", "pi"])
+def test_a_file_of_their_own_comes_back_where_ours_took_its_place(
+    host: str, home: Path, nuggets: Nuggets
+) -> None:
+    theirs = [home / name for name in FILES[host] if name.endswith(".ts")]
+    for path in theirs:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("// mine\n")
+
+    nuggets("connect", host)
+    ours = [path.read_text() for path in theirs]
+    nuggets("connect", host, "--dir", str(home / "shelf"))  # one of ours gives way to another
+    nuggets("connect", host)
+    nuggets("disconnect", host)
+    back = [path.read_text() for path in theirs]
+    for path in theirs:
+        path.unlink()
+    nuggets("connect", host)
+    nuggets("disconnect", host)
+
+    assert "// mine\n" not in ours
+    assert back == ["// mine\n"] * len(theirs)
+    assert not any(path.exists() for path in theirs)  # for then there was none
+
+
+def test_an_extension_of_an_older_version_is_ours_and_goes(home: Path, nuggets: Nuggets) -> None:
+    nuggets("connect", "pi")
+    for name in FILES["pi"]:
+        path = home / name
+        path.write_text(path.read_text().replace("spawn", "launch"))
+
+    nuggets("disconnect", "pi")
+
+    assert not any((home / name).exists() for name in FILES["pi"])
+
+
+def test_the_very_bytes_come_back_though_the_command_moved_meanwhile(
+    home: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = home / ".claude" / "settings.json"
+    path.parent.mkdir()
+    path.write_text(SETTINGS.replace("dark", "dark\u2028"))
+
+    nuggets("connect", "claude-code")
+    first = path.read_text()
+    monkeypatch.setenv("PATH", str(program(home / "new").parent))
+    nuggets("connect", "claude-code")
+    second = path.read_text()
+    nuggets("disconnect", "claude-code")
+
+    assert first != second
+    assert path.read_text() == SETTINGS.replace("dark", "dark\u2028")
+
+
 def test_a_configuration_that_is_a_link_stays_one(home: Path, nuggets: Nuggets) -> None:
     real = home / "dotfiles" / "mcp.json"
     real.parent.mkdir()
@@ -417,6 +486,15 @@ def test_an_older_entry_of_ours_is_replaced_not_doubled(home: Path, nuggets: Nug
     assert len(stop) == 2
     assert theirs in stop
     assert old not in stop
+
+
+@pytest.mark.parametrize("host", ["claude-code", "codex", "gemini"])
+def test_memory_is_told_whyever_a_session_starts(host: str, home: Path, nuggets: Nuggets) -> None:
+    nuggets("connect", host)
+    (name,) = (name for name in FILES[host] if "hooks" in (home / name).read_text())
+    (group,) = json.loads((home / name).read_text())["hooks"]["SessionStart"]
+
+    assert "matcher" not in group  # a list of reasons leaves out the next one
 
 
 def test_cursor_and_claude_code_are_told_the_same_lines(home: Path, nuggets: Nuggets) -> None:

@@ -41,6 +41,23 @@ def test_cutting_out_what_was_put_in_restores_the_meaning(
     assert json.loads(after) == data
 
 
+@settings(max_examples=150, deadline=None)
+@given(OBJECTS, VALUES, VALUES)
+def test_what_was_written_tightly_can_be_set_more_than_once(
+    data: dict[str, Any], value: Any, other: Any
+) -> None:
+    text = json.dumps({**data, "servers": {}}, separators=(",", ":"))
+    after = jsonc.with_member(text, ["servers", "nuggets"], value)
+    after = jsonc.with_member(after, ["hooks"], [other])
+    after = jsonc.with_item(after, ["hooks"], value)
+    wanted = {**data, "servers": {"nuggets": value}, "hooks": [other, value]}
+
+    assert json.loads(after) == wanted
+    assert json.loads(jsonc.without(after, ["hooks"])) == {
+        key: value for key, value in wanted.items() if key != "hooks"
+    }
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.lists(VALUES, max_size=4), LAYOUTS, st.data())
 def test_any_item_of_a_list_can_be_cut_out(items: list[Any], layout: Any, data: Any) -> None:
@@ -62,6 +79,8 @@ def test_any_item_of_a_list_can_be_cut_out(items: list[Any], layout: Any, data: 
         ('{\n\t"a": 2\n}', '{\n\t"a": 2,\n\t"n": 1\n}'),
         ('{\n  "a": 2, // why\n}', '{\n  "a": 2, // why\n  "n": 1\n}'),
         ('{\n  "a": 2 // why\n}', '{\n  "a": 2, // why\n  "n": 1\n}'),
+        ('{\n  "a": 2}', '{\n  "a": 2,\n  "n": 1}'),
+        ('{\n  "a": [\n]}', '{\n  "a": [\n],\n  "n": 1}'),
         ("{\n  // nothing yet\n}", '{\n  // nothing yet\n  "n": 1\n}'),
     ],
 )

@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -5,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 from mcp.client import Client
 from mcp.client.stdio import stdio_client
 
@@ -104,6 +106,47 @@ def test_a_host_that_goes_without_a_word_leaves_no_server_and_no_complaint(tmp_p
 
     assert code == 0
     assert b"Traceback" not in complaint
+
+
+@pytest.mark.parametrize("half", [rb"\ud83d", rb"\uDE00", rb"\ude00\ud83d"])
+def test_a_line_with_half_a_character_is_answered(half: bytes, tmp_path: Path) -> None:
+    def call(number: int, tool: bytes, arguments: bytes) -> bytes:
+        return (
+            b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":%s}}\n'
+            % (number, tool, arguments)
+        )
+
+    fact = rb'{"nugget":"n","key":"cut %s","value":"whole \ud83d\ude00 cut %s \\ud83d"}' % (
+        half,
+        half,
+    )
+    lines = [
+        b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":'
+        b'"2025-06-18","capabilities":{},"clientInfo":{"name":"%s","version":"1"}}}\n' % half,
+        b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n',
+        call(2, b"remember", fact),
+        call(3, b"recall", b'{"query":"cut %s"}' % half),
+    ]
+    with subprocess.Popen(
+        [sys.executable, "-m", "nuggets", "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "NUGGETS_DIR": str(tmp_path)},
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        answers = []
+        for line in lines:
+            process.stdin.write(line)
+            process.stdin.flush()
+            if b'"id"' in line:
+                answers.append(json.loads(process.stdout.readline()))
+        process.stdin.close()
+        process.wait(timeout=20)
+    found = answers[-1]["result"]["structuredContent"]
+
+    assert [answer["id"] for answer in answers] == [1, 2, 3]
+    assert found["answer"] == "whole \U0001f600 cut %s \\ud83d" % ("\ufffd" * (len(half) // 6))
 
 
 def test_numpy_is_not_loaded_before_the_first_question() -> None:

@@ -441,6 +441,126 @@ def test_undo_takes_the_last_change_back(tmp_path: Path) -> None:
     assert after.structured_content["found"] is False
 
 
+def test_undo_leaves_what_others_did_alone(tmp_path: Path) -> None:
+    other = NuggetShelf(tmp_path, project="/home/me/elsewhere/.git")
+    other.create("n")
+
+    async def talk(client: Client) -> list[Any]:
+        for key in ("port", "host"):
+            await client.call_tool("remember", {"nugget": "n", "key": key, "value": "mine"})
+        other.remember("n", "theirs", "kept")
+        return [await client.call_tool("undo", {}) for _ in range(3)]
+
+    host, port, nothing = in_memory(door(tmp_path), talk)
+
+    assert "'host' is gone" in said(host)
+    assert "'port' is gone" in said(port)
+    assert nothing.is_error
+    assert "name the revision" in said(nothing)
+    assert [fact.title for fact in other.facts("n")] == ["theirs"]
+
+
+def test_undo_is_for_whoever_did_it(tmp_path: Path) -> None:
+    NuggetShelf(tmp_path).create("n")
+
+    async def talk(client: Client) -> list[Any]:
+        one: Any = {"nuggets/session": "one"}
+        other: Any = {"nuggets/session": "other"}
+        fact = {"nugget": "n", "key": "port", "value": "80"}
+        await client.call_tool("remember", fact, meta=one)
+        await client.call_tool("remember", {**fact, "key": "host"}, meta=other)
+        await client.call_tool("remember", {**fact, "key": "host"}, meta=one)  # changes nothing
+        return [await client.call_tool("undo", {}, meta=who) for who in (one, one, other)]
+
+    first, second, third = in_memory(door(tmp_path), talk)
+
+    assert "'port' is gone" in said(first)
+    assert second.is_error
+    assert "'host' is gone" in said(third)
+
+
+def test_undo_passes_over_what_was_taken_back_elsewhere(tmp_path: Path) -> None:
+    other = NuggetShelf(tmp_path, project=HERE)
+
+    async def talk(client: Client) -> Any:
+        for key in ("port", "host"):
+            await client.call_tool("remember", {"nugget": "n", "key": key, "value": "80"})
+        other.undo()
+        return await client.call_tool("undo", {})
+
+    assert "'port' is gone" in said(in_memory(door(tmp_path), talk))
+
+
+def test_undo_says_what_is_as_before_and_what_is_back(tmp_path: Path) -> None:
+    with NuggetShelf(tmp_path, project=HERE) as shelf:
+        shelf.remember("n", "port", "80")
+
+    async def talk(client: Client) -> list[str]:
+        await client.call_tool("remember", {"nugget": "n", "key": "port", "value": "81"})
+        changed = await client.call_tool("undo", {})
+        await client.call_tool("forget", {"nugget": "n", "key": "port"})
+        return [said(changed), said(await client.call_tool("undo", {}))]
+
+    changed, forgotten = in_memory(door(tmp_path), talk)
+
+    assert "'port' is as before" in changed
+    assert "'port' is back" in forgotten
+
+
+def test_a_note_that_is_there_already_is_not_made_twice(tmp_path: Path) -> None:
+    note = {"nugget": "project", "title": "Why RS256", "content": "keys rotate without a release"}
+
+    async def talk(client: Client) -> list[Any]:
+        made = [
+            await client.call_tool("create_note", given)
+            for given in (note, {**note, "title": "why rs256"}, {**note, "content": "other"})
+        ]
+        await client.call_tool(
+            "edit_note", {"note": made[0].structured_content["id"], "hidden": True}
+        )
+        return [*made, await client.call_tool("create_note", note)]
+
+    first, again, other, anew = in_memory(door(tmp_path), talk)
+    ids = [one.structured_content["id"] for one in (first, again, other, anew)]
+
+    assert ids[0] == ids[1]
+    assert len(set(ids)) == 3
+    assert said(first).startswith("Noted 'Why RS256'")
+    assert said(again).startswith("Noted already: 'Why RS256'")
+
+
+def test_a_list_says_what_it_left_out(tmp_path: Path) -> None:
+    with NuggetShelf(tmp_path, project=HERE) as shelf:
+        for number in range(4):
+            shelf.create_note("project", f"note {number}", "something")
+
+    async def talk(client: Client) -> list[Any]:
+        return [await client.call_tool("list_notes", {"limit": limit}) for limit in (3, 4)]
+
+    short, whole = in_memory(door(tmp_path), talk)
+
+    assert short.structured_content["omitted"] == 1
+    assert "1 more" in said(short)
+    assert whole.structured_content["omitted"] == 0
+    assert "more" not in said(whole)
+
+
+def test_an_agent_that_may_not_forget_is_told_what_it_can_do(tmp_path: Path) -> None:
+    with NuggetShelf(tmp_path, project="/home/me/elsewhere/.git") as shelf:
+        fact = shelf.remember("project", "port", "80")
+
+    async def talk(client: Client) -> list[Any]:
+        refused = await client.call_tool("forget", {"nugget": "project", "key": "port"})
+        return [refused, await client.call_tool("edit_note", {"note": fact.id, "hidden": True})]
+
+    refused, archived = in_memory(door(tmp_path), talk)
+
+    assert refused.is_error
+    assert fact.id in said(refused)
+    assert "edit_note" in said(refused)
+    assert not archived.is_error
+
+
 def test_reflection_shows_its_plan_before_it_changes_anything(tmp_path: Path) -> None:
     with NuggetShelf(tmp_path, project=HERE) as shelf:
         shelf.create_note("project", "tmp scribble", "x")

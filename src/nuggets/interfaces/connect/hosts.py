@@ -115,7 +115,7 @@ def _claude_code(setup: Setup) -> list[Piece]:
 
     return [
         Member(setup.path(servers), ("mcpServers", "nuggets"), _server(setup)),
-        hook("SessionStart", "session-start", 5, "startup|resume|clear|compact"),
+        hook("SessionStart", "session-start", 5),
         hook("UserPromptSubmit", "user-prompt", 3),
         hook("PostToolUse", "post-tool", 10, _CLAUDE_FILE_TOOLS, later=True),
         hook("PreCompact", "pre-compact", 10),

@@ -133,8 +133,8 @@ def _inserted(text: str, parent: Node, key: str | None, value: Any) -> str:
     written = lead + _pretty(value, inner, newline, unit)
     end = last.node.end
     comma = _skip(text, end)
-    behind = comma if text[comma] == "," else end  # some hosts allow a comma after the last one
-    rest = behind + 1 if behind == comma else end
+    # some hosts allow a comma after the last one
+    behind, rest = (comma, comma + 1) if text[comma] == "," else (end, end)
     line = _REST_OF_LINE.match(text, rest)
     here = line.end() if line is not None else rest  # behind a comment on the last one
     return f"{text[:behind]},{text[rest:here]}{newline}{inner}{written}{text[here:]}"

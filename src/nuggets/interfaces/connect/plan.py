@@ -17,6 +17,7 @@ from nuggets.interfaces.connect.hosts import Item, Member, Piece, Table, Whole, 
 from nuggets.project import checkout_root
 
 _PLAIN_CALL = 'const NUGGETS = ["nuggets"];'  # in the extensions that come with this package
+_OURS = "`nuggets connect` fills this in"  # behind it, in those of every version
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 
 # what a file holds that says nothing any more
@@ -34,6 +35,7 @@ class Edit(NamedTuple):
     path: str
     before: str | None
     after: str | None
+    holds_ours: bool  # as it is, already
 
 
 def planned(
@@ -60,11 +62,13 @@ def planned(
         text = _text(path)
         try:
             after = _joined(text, own) if connecting else _parted(path, text, own, shelf_directory)
+            held = text is not None and after != text and _holds_ours(text, own)
         except (jsonc.Unreadable, toml.Unreadable) as problem:
             raise InvalidInput(
-                f"{path} cannot be read ({problem}); it was left as it is. Correct it and try again"
+                f"{path} cannot be edited ({problem}); it was left as it is. "
+                "Correct it and try again"
             ) from None
-        edits.append(Edit(path, text, after))
+        edits.append(Edit(path, text, after, held))
     return edits
 
 
@@ -85,9 +89,11 @@ def apply(edits: Sequence[Edit], shelf_directory: str, *, connecting: bool) -> l
     """
     backups = []
     for edit in edits:
+        backup = _backup_path(edit.path, shelf_directory)
+        if edit.before is None and os.path.exists(backup):
+            os.replace(backup, f"{backup}.old")  # nothing stood there this time
         if edit.before is not None:
-            backup = _backup_path(edit.path, shelf_directory)
-            backup += "" if connecting else ".disconnected"
+            backup += "" if connecting and not edit.holds_ours else ".disconnected"
             private_directory(os.path.dirname(backup))
             replace_file(backup, [edit.before.encode()], durable=True)
             backups.append(backup)
@@ -139,17 +145,24 @@ def _with_hook(text: str, piece: Item) -> str:
 
 
 def _parted(path: str, text: str | None, own: Sequence[Piece], shelf_directory: str) -> str | None:
-    if text is None or isinstance(own[0], Whole):
-        return None
-    after = _stripped(text, own)
-    if after == text:
+    if text is None or not _holds_ours(text, own):
         return text
     backup = _text(_backup_path(path, shelf_directory))
-    if backup is not None and _stripped(backup, own) == backup and _joined(backup, own) == text:
+    if backup is not None and _holds_ours(backup, own):
+        backup = None  # made when it had been connected before
+    if isinstance(own[0], Whole):
+        return backup
+    after = _stripped(text, own)
+    if backup is not None and _joined(backup, own) == text:
         return backup  # nobody touched it since: the very bytes come back
     if isinstance(own[0], Table):
         return after if after.strip() else None
     return None if jsonc.read(after).value in _LEFT_OVER and backup is None else after
+
+
+def _holds_ours(text: str, own: Sequence[Piece]) -> bool:
+    """Something of ours, by whichever version."""
+    return _OURS in text if isinstance(own[0], Whole) else _stripped(text, own) != text
 
 
 def _stripped(text: str, own: Sequence[Piece]) -> str:
@@ -192,13 +205,7 @@ def _without_member(text: str, path: tuple[str, ...]) -> str:
 def _verify(after: str, own: Sequence[Piece]) -> None:
     """Read the result again: what was to be there is there."""
     for piece in own:
-        if isinstance(piece, Table):
-            values = toml.read(after)
-            for key in piece.path:
-                values = values[key]
-            if values != piece.value:
-                raise toml.Unreadable(f"{'.'.join(piece.path)} has another form here")
-        elif isinstance(piece, Member | Item):
+        if isinstance(piece, Member | Item):
             node = jsonc.found(jsonc.read(after), piece.path)
             value = node.value if node is not None else None
             there = piece.value in value if isinstance(value, list) else piece.value == value

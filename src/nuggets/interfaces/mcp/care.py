@@ -1,10 +1,18 @@
 """Tools that look after memory as a whole: clean-up, undo, promotion."""
 
+import sys
+from collections.abc import Iterator
+
 from nuggets import codec
+from nuggets.errors import NotFound
+from nuggets.history import UNDO, to_undo
 from nuggets.interfaces.fencing import project_name
 from nuggets.interfaces.mcp.arguments import TEXT, TRUTH, WHOLE, object_schema
 from nuggets.interfaces.mcp.tool import CHANGE, TIDY, Answer, Asked, Json, Tool
 from nuggets.interfaces.words import cleaned, counted
+from nuggets.records import Commit
+
+_NAMED = 5  # notes of an undone change
 
 
 def _reflect(asked: Asked, given: Json) -> Answer:
@@ -21,10 +29,36 @@ def _reflect(asked: Asked, given: Json) -> Answer:
 
 
 def _undo(asked: Asked, given: Json) -> Answer:
-    commit = asked.shelf.undo(given.get("revision"))
+    commit = asked.shelf.undo(given["revision"] if "revision" in given else _own_last(asked))
     ids = [note.id for note in commit.changes.put] + list(commit.changes.drop)
     shape = {"revision": commit.revision, "action": commit.changes.action, "notes": ids[:50]}
-    return Answer(shape, f"Undone: {commit.changes.action} (revision {commit.revision}).")
+    text = f"Undone: {commit.changes.action} (revision {commit.revision})"
+    return Answer(shape, f"{': '.join([text, *_came_of(commit)])}.")
+
+
+def _own_last(asked: Asked) -> int:
+    """What this agent did last: others write to the shelf as well, and mean it."""
+    commits = asked.shelf.history(limit=sys.maxsize)
+    own = (c for c in commits if c.revision in asked.written or c.changes.action.startswith(UNDO))
+    try:
+        return to_undo(own).revision
+    except NotFound:
+        raise NotFound(
+            "you have changed nothing that could be undone; to take back what others did, "
+            "name the revision (`nuggets history` lists them)"
+        ) from None
+
+
+def _came_of(commit: Commit) -> Iterator[str]:
+    """What became of each note, in one text; nothing if there was none."""
+    before = {note.id for note in commit.before.put}
+    after = {note.id for note in commit.changes.put}
+    said = [(n, "as before" if n.id in before else "gone") for n in commit.changes.put]
+    said += [(note, "back") for note in commit.before.put if note.id not in after]
+    words = [f"{note.title!r:.80} is {what}" for note, what in said[:_NAMED]]
+    words += [f"and {len(said) - _NAMED} more"] if len(said) > _NAMED else []
+    if words:
+        yield ", ".join(words)
 
 
 def _promote(asked: Asked, given: Json) -> Answer:
@@ -53,7 +87,7 @@ MORE_TOOLS = (
     Tool(
         "undo",
         "Undo a change",
-        "Take back the last change to memory, or the one of a revision, when it was a mistake.",
+        "Take back your last change to memory, or the one of a revision, when it was a mistake.",
         object_schema({"revision": WHOLE}),
         object_schema({"revision": WHOLE, "action": TEXT}, ("revision", "action")),
         CHANGE._replace(idempotent=False),

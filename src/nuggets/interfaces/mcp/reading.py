@@ -61,7 +61,7 @@ def _search(asked: Asked, given: Json) -> Answer:
 def _index(asked: Asked, results: Iterable[SearchNotesResult]) -> Answer:
     found = list(results)
     shapes = [{**answers.found(asked.shelf, r), "note": _entry(r.note)} for r in found]
-    return _within_budget(asked, [r.note for r in found], shapes)
+    return _within_budget(asked, [r.note for r in found], shapes, len(found), "narrow the query")
 
 
 def _entry(note: MemoryNote) -> Json:
@@ -69,7 +69,9 @@ def _entry(note: MemoryNote) -> Json:
     return {**answers.brief(note), "content": one_line(note.content, LINE)}
 
 
-def _within_budget(asked: Asked, notes: list[MemoryNote], shapes: list[Json]) -> Answer:
+def _within_budget(
+    asked: Asked, notes: list[MemoryNote], shapes: list[Json], total: int, advice: str
+) -> Answer:
     """As many lines as the budget allows; what is left out is counted, never silently gone."""
     lines: list[str] = []
     used = 0
@@ -79,11 +81,11 @@ def _within_budget(asked: Asked, notes: list[MemoryNote], shapes: list[Json]) ->
         if lines and used > INDEX_CHARACTERS:
             break
         lines.append(line)
-    omitted = len(notes) - len(lines)
+    omitted = total - len(lines)
     structured = {"results": shapes[: len(lines)], "omitted": omitted}
     if not lines:
         return Answer(structured, "Nothing is remembered about this.")
-    more = [f"{omitted} more did not fit; narrow the query."] if omitted else []
+    more = [f"{omitted} more did not fit; {advice}."] if omitted else []
     text = "\n".join([PREFACE, fenced("\n".join(lines)), *more, "Open one with get_note."])
     return Answer(structured, text)
 
@@ -126,9 +128,9 @@ def _list(asked: Asked, given: Json) -> Answer:
     shapes = [
         {"note": _entry(note), "foreign": asked.shelf.is_foreign(note)} for note in notes[:limit]
     ]
-    shown = _within_budget(asked, notes[:limit], shapes)
-    shown.structured["omitted"] += max(0, len(notes) - limit)
-    return shown
+    return _within_budget(
+        asked, notes[:limit], shapes, len(notes), "filter by nugget, tag or scope, or raise limit"
+    )
 
 
 def _status(asked: Asked, given: Json) -> Answer:

@@ -1,6 +1,7 @@
 """The MCP server: from the protocol to a tool and back. Answers before any data is touched."""
 
 import os
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -71,6 +72,7 @@ class Door:
         self._turn: anyio.CapacityLimiter | None = None
         self._own_session = f"mcp-{os.urandom(6).hex()}"
         self.seen = Seen()
+        self.written: defaultdict[str, set[int]] = defaultdict(set)  # revisions, by session
 
     def shelf(self) -> "NuggetShelf":
         if self._shelf is None:
@@ -190,10 +192,13 @@ def serve_stdio(door: Door, tools: Sequence[Tool] = FEW_TOOLS) -> None:
     """Serve this process's own input and output until the input ends."""
     from mcp.server.stdio import stdio_server
 
+    from nuggets.interfaces.mcp.incoming import Mended
+
     async def serve() -> None:
         server = build_server(door, tools)
         async with stdio_server() as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+            options = server.create_initialization_options()
+            await server.run(Mended(incoming), outgoing, options)
 
     try:
         anyio.run(serve)
@@ -208,7 +213,13 @@ def _answered(
 ) -> types.CallToolResult:
     try:
         given = checked(arguments, tool.arguments)
-        answer = tool.run(Asked(door.shelf(), session, times.now(), door.seen), given)
+        shelf, written = door.shelf(), door.written[session]
+        before = shelf.own_revision
+        try:
+            answer = tool.run(Asked(shelf, session, times.now(), door.seen, written), given)
+        finally:
+            if shelf.own_revision != before:
+                written.add(shelf.own_revision)
     except NuggetsError as problem:
         return refusal(str(problem))
     except Exception as problem:  # a fault of ours: its text may hold anything, so only we see it

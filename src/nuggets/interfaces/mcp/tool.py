@@ -1,6 +1,6 @@
 """What a tool is: how a model is told of it, and what it does with the shelf."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nuggets.interfaces import answers
@@ -16,12 +16,13 @@ Json = dict[str, Any]
 
 
 class Asked(NamedTuple):
-    """One call: the door to the shelf, who is asking, when, and what they have read."""
+    """One call: the door to the shelf, who is asking, when, what they have read and written."""
 
     shelf: "NuggetShelf"
     session: str
     now: str
     seen: Seen
+    written: Set[int]  # revisions
 
 
 class Answer(NamedTuple):

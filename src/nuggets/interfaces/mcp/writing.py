@@ -1,6 +1,6 @@
 """Tools that change: remember, forget, create_note, edit_note, add_link, merge_notes."""
 
-from nuggets.errors import InvalidInput
+from nuggets.errors import Conflict, InvalidInput
 from nuggets.graph.metadata import CONFIDENCES
 from nuggets.interfaces import answers
 from nuggets.interfaces.fencing import carries_mark, fenced, one_line, project_name
@@ -51,7 +51,10 @@ def _attribute(given: Json) -> None:
 
 
 def _forget(asked: Asked, given: Json) -> Answer:
-    gone = asked.shelf.forget(given["nugget"], given["key"])
+    try:
+        gone = asked.shelf.forget(given["nugget"], given["key"])
+    except Conflict as problem:
+        raise Conflict(f"{problem} (edit_note with hidden=true)") from None
     shape = answers.forgotten(given["nugget"], int(gone), given["key"])
     if gone:
         return Answer(shape, f"Forgot {given['key']!r:.120} in {given['nugget']}.")
@@ -61,9 +64,21 @@ def _forget(asked: Asked, given: Json) -> Answer:
 def _create(asked: Asked, given: Json) -> Answer:
     _refuse_unfit(f"{given['title']}: {given['content']}", *given.get("tags", ()))
     nugget, title, content = given.pop("nugget"), given.pop("title"), given.pop("content")
+    same = _same_note(asked, nugget, title, content)
+    if same is not None:
+        return receipt("Noted already:", asked.seen.all_of(asked.session, same))
     _attribute(given)
     note = asked.shelf.create_note(nugget, title, content, given.pop("tags", ()), **given)
     return receipt("Noted", asked.seen.all_of(asked.session, note))
+
+
+def _same_note(asked: Asked, nugget: str, title: str, content: str) -> MemoryNote | None:
+    """One that says just this, as after a call that was repeated: a second hides the first."""
+    for note in asked.shelf.list_notes(nugget=nugget) if asked.shelf.has(nugget) else ():
+        alike = folded(note.title) == folded(title) and note.content == content.strip()
+        if alike and note.kind == "note" and not asked.shelf.is_foreign(note):
+            return note
+    return None
 
 
 def _edit(asked: Asked, given: Json) -> Answer:
