@@ -60,6 +60,11 @@ TOKENS = {
     "password in prose": "The staging password is " + drawn(12) + ".",
     "environment": "export MY_API_KEY=" + drawn(20),
     "JSON": '{"client_secret": "' + drawn(24) + '"}',
+    "URL with a run of digits": "postgres://admin:" + "Prod1234567" + "@db.internal/app",
+    "password with a run of digits": "admin password = " + "Winter1234567!",
+    "password with a word of examples": "password: " + "Your9Horses" + "Example",
+    "curl": "curl -s -u admin:" + "S3cr3tPa55" + " https://ci.internal/job",
+    "curl, quoted": "curl https://ci.internal --user 'admin:" + "S3cr3tPa55" + "'",
 }  # fmt: skip
 
 HARMLESS = [
@@ -79,6 +84,13 @@ HARMLESS = [
     "api_key = <your-api-key-123>",
     "api_key = ${OPENAI_API_KEY_2}",
     "API_KEY=your_api_key_here_123",
+    "api_key = sk-1234567890abcdef",
+    "password: yourpassword1",
+    "postgres://user:example123@localhost/app",
+    "aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+    "curl -u admin:password https://ci.internal",
+    "curl -u admin:$CI_PASSWORD2 https://ci.internal",
+    "curl -u admin https://ci.internal:8443/v2/job1",
     "token = os.environ['GITHUB_TOKEN_2']",
     "password = config.get_password2()",
     "postgres://user:password@localhost:5432/app",
@@ -151,3 +163,38 @@ def test_a_key_and_its_value_are_an_assignment() -> None:
     assert found_in("staging db password", secret) == ["assigned secret"]
     assert found_in("token format", "RS256, see src/auth/jwt.py:47") == []
     assert found_in("test token", "src/fixtures/token.json") == []
+
+
+@pytest.mark.parametrize("flat", [False, True])
+@pytest.mark.parametrize("lines", [0, 1, 25, 200])
+def test_of_a_private_key_without_its_end_nothing_is_left(lines: int, flat: bool) -> None:
+    key = pem("RSA PRIVATE KEY").splitlines()[0]
+    body = [drawn(64) for _ in range(lines)]
+    text = f"why is this refused? {key}\nProc-Type: 4,ENCRYPTED\n\n" + "\n".join(body)
+    text = " ".join(text.split()) if flat else text
+
+    after = redacted(text)
+
+    assert found(text) == ["private key"]
+    assert after.startswith("why is this refused? [redacted: private key]")
+    assert not [line for line in body if line[:20] in after]
+
+
+def test_a_private_key_is_seen_where_its_line_breaks_are_written_out() -> None:
+    key = "\\n".join(["", *pem("EC PRIVATE KEY").splitlines(), ""])
+
+    assert redacted(f'"key": "{key}"') == '"key": "\\n[redacted: private key]\\n"'
+
+
+def test_the_last_piece_of_a_cut_private_key_goes_too() -> None:
+    begin, first, *_ = pem("PRIVATE KEY").splitlines()
+
+    for end in (drawn(7) + "==", drawn(9) + "…", drawn(15)):
+        assert redacted(f"{begin}\n{first}\n{end}").startswith("[redacted: private key]")
+        assert end.rstrip("…") not in redacted(f"{begin}\n{first}\n{end}")
+
+
+def test_words_after_the_header_of_a_private_key_stay() -> None:
+    begin = pem("PRIVATE KEY").splitlines()[0]
+
+    assert redacted(f"{begin} is how it begins") == "[redacted: private key] is how it begins"

@@ -103,6 +103,17 @@ def test_what_ended_conversations_left_is_swept_away(tmp_path: Path) -> None:
     assert os.listdir(tmp_path / "hooks" / "sessions") == ["new"]
 
 
+def test_misses_are_forgotten_when_there_was_none_for_a_week(tmp_path: Path) -> None:
+    traces.count_miss(str(tmp_path), "stop")
+    traces.sweep(str(tmp_path))
+    soon = traces.missed_deadlines(str(tmp_path))
+    os.utime(tmp_path / "hooks" / "missed", (1, 1))
+    traces.sweep(str(tmp_path))
+
+    assert soon == 1
+    assert traces.missed_deadlines(str(tmp_path)) == 0
+
+
 def test_a_conversation_of_the_day_before_yesterday_is_not_this_one(tmp_path: Path) -> None:
     traces.note_session(str(tmp_path), 7, "talk")
     before = traces.noted_session(str(tmp_path), 7)

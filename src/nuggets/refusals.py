@@ -32,9 +32,7 @@ def of(state: State) -> frozenset[Refusal]:
     )
 
 
-def marks(
-    state: State, changed: Iterable[tuple[MemoryNote, MemoryNote]]
-) -> Mapping[str, Any]:
+def marks(state: State, changed: Iterable[tuple[MemoryNote, MemoryNote]]) -> Mapping[str, Any]:
     """The mark after someone changed notes, each given as it was and as it is; none if it stays.
 
     What is done again after it was taken back is welcome from then on.

@@ -53,9 +53,15 @@ _FORMS: dict[str, str] = {
     "JSON web token": rf"eyJ{_WORD}{{10,2000}}\.eyJ{_WORD}{{10,4000}}\.{_WORD}{{10,1000}}",
     "private key": (
         r"-----BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?:(?:(?!-----)[\s\S]){0,6000}-----END [A-Z0-9 ]{1,40}-----)?"
+        r"(?:(?:(?!-----)[\s\S]){0,6000}-----END [A-Z0-9 ]{1,40}-----"
+        # cut off before its end: its lines, also with headers among them, and a last short one
+        r"|(?:(?:\s|\\[nr]|[A-Z][A-Za-z-]{2,20}: \S{1,100}){1,8}"
+        r"[A-Za-z0-9+/]{16,6000}={0,2}){1,400}(?:\s[A-Za-z0-9+/]{1,15}(?:=|…|\Z)=?)?)?"
     ),
     "password in an address": r"[a-z][a-z0-9+.-]{1,20}://[^\s:/@'\"]{0,80}:(?P<address>[^\s/@'\"]{3,200})@",
+    "password in a command": (
+        r"curl\b[^\n]{0,300}?\s(?:-u|--user)[ =]?['\"]?[^\s:'\"]{1,80}:(?P<command>[^\s'\"]{3,200})"
+    ),
     "bearer token": r"(?i:bearer) (?P<bearer>[A-Za-z0-9._~+/-]{20,2000}=*)",
     "assigned secret": (
         r"(?i:(?:[a-z0-9]+[_-]){0,4}(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|"
@@ -67,13 +73,21 @@ _FORMS: dict[str, str] = {
 _KINDS = tuple(_FORMS)
 _VALUES = {  # kind -> the group that is the credential, where the form needs words around it
     "password in an address": "address",
+    "password in a command": "command",
     "bearer token": "bearer",
     "assigned secret": "assigned",
 }
 # written where a credential would stand: nobody can log in with it
 _PLACEHOLDER = re.compile(
-    r"(?i)example|your|placeholder|redacted|changeme|dummy|x{4}|\*{3}|\.{3}|0{8}|1234567|"
+    r"(?i)placeholder|redacted|changeme|dummy|x{4}|\*{3}|\.{3}|0{8}|"
     r"^(?:pass(?:word|wd)?|pwd|secret|token|hunter2)$|^[$<{%]"
+)
+# By chance these stand in no token; but people choose passwords with them, so there they must be
+# the whole of it: your_key_123, sk-1234567890abcdef, and the secret key of the AWS documentation.
+_IN_TOKENS = re.compile(r"(?i)example|your|1234567")
+_IN_PASSWORDS = re.compile(
+    r"(?=.*(?i:example|your))(?:[a-z._-]+|[A-Z._-]+)\d{0,4}$|.*EXAMPLE(?:KEY)?$|"
+    r"(?:[a-z]{1,5}[-_])*1234567(?:8(?:90?)?)?(?:abc(?:def)?)?$"
 )
 _FORMAT = re.compile(r"(?i)base64|sha-?(?:1|256|512)|md5|utf-?8|oauth2|v(?:ersion)?\d+")
 _PATH = re.compile(r"[~.]{0,2}/|.*/.*\.[A-Za-z]{1,5}(?::\d+)?$|[\w.-]+\.[A-Za-z]{2,5}(?::\d+)?$")
@@ -83,7 +97,8 @@ _PATH = re.compile(r"[~.]{0,2}/|.*/.*\.[A-Za-z]{1,5}(?::\d+)?$|[\w.-]+\.[A-Za-z]
 def _pattern() -> re.Pattern[str]:
     """One pass for all kinds; groups g0, g1, … stand in the order of the forms."""
     either = "|".join(f"(?P<g{n}>{form})" for n, form in enumerate(_FORMS.values()))
-    return re.compile(rf"(?<![A-Za-z0-9_])(?:{either})")
+    # a header of five dashes is in no word, even after a written \n
+    return re.compile(rf"(?<![A-Za-z0-9_](?!-----))(?:{either})")
 
 
 def found(text: str) -> list[str]:
@@ -136,7 +151,10 @@ def _is_real(kind: str, credential: str) -> bool:
         return True
     if _PLACEHOLDER.search(credential) or len(set(credential)) < FEWEST_DISTINCT:
         return False
-    return kind not in ("assigned secret", "bearer token") or _is_assigned(credential)
+    if kind not in _VALUES:
+        return not _IN_TOKENS.search(credential)
+    is_chosen = kind == "password in an address" or _is_assigned(credential)
+    return is_chosen and not _IN_PASSWORDS.match(credential)
 
 
 def _is_assigned(value: str) -> bool:

@@ -15,7 +15,7 @@ from nuggets import times
 from nuggets.decisions import Decisions
 from nuggets.errors import InvalidInput, NotFound
 from nuggets.graph import naming
-from nuggets.graph.limits import check_count, check_most, storable
+from nuggets.graph.limits import FILES_SEEN, check_count, check_most, storable
 from nuggets.graph.metadata import stated
 from nuggets.project import current_project, meant_by
 from nuggets.records import (
@@ -230,8 +230,8 @@ class NuggetShelf:
         with self._rhythm.reading() as there:
             asked = _narrowed(NO_FILTERS, {"nugget": nugget}, there.state)
             found = there.search.search(query, limit, asked, self.project)
-            if any(map(was_seen, found)):  # those of one name may be as many as are kept
-                found = there.search.search(query, limit + 200, asked, self.project)
+            if any(map(was_seen, found)):  # all of them may be called alike
+                found = there.search.search(query, limit + FILES_SEEN, asked, self.project)
             explain = there.search.explain
             told = (
                 one

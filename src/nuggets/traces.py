@@ -18,6 +18,8 @@ from nuggets.place import directory_of
 LOG_BYTES = 256 * 1024  # then the log begins anew, with one older one kept
 MISSES_BYTES = 64 * 1024  # far more than anyone needs to see that something is wrong
 SESSION_SECONDS = 2 * 86400  # a conversation that was silent for two days is over
+MISS_SECONDS = 7 * 86400  # who was in time for a week is no longer late
+SHELLS = ("sh", "ash", "bash", "busybox", "dash", "fish", "ksh", "zsh")
 
 
 def place(url: str, *parts: str) -> str:
@@ -101,6 +103,17 @@ def missed_deadlines(directory: str) -> int:
         return 0
 
 
+def host_processes() -> list[int]:
+    """Who called this process, and through which shell: some wait for what they start."""
+    parent = os.getppid()
+    with suppress(OSError, ValueError):  # no such file on this system: its shells do not wait
+        with open(f"/proc/{parent}/stat", encoding="utf-8", errors="replace") as file:
+            name, _, rest = file.read().partition("(")[2].rpartition(") ")
+        if name in SHELLS:
+            return [parent, int(rest.split()[1])]
+    return [parent]
+
+
 def note_session(directory: str, host_process: int, session: str) -> None:
     """Which conversation a host's process is in, so that its MCP server counts it as the same."""
     if not session or noted_session(directory, host_process) == session:
@@ -147,15 +160,18 @@ def drop_diaries(directory: str) -> list[str]:
 
 
 def sweep(directory: str) -> None:
-    """Take away what ended conversations left."""
-    import time
-
-    oldest = time.time() - SESSION_SECONDS
+    """Take away what ended conversations left, and misses that are long ago."""
+    _sweep(place(directory, "missed"), MISS_SECONDS)
     for corner in ("hosts", "sessions"):
         folder = place(directory, corner)
         with suppress(OSError):
             for name in os.listdir(folder):
-                path = os.path.join(folder, name)
-                with suppress(OSError):
-                    if os.stat(path).st_mtime < oldest:
-                        os.unlink(path)
+                _sweep(os.path.join(folder, name), SESSION_SECONDS)
+
+
+def _sweep(path: str, most_seconds: int) -> None:
+    import time
+
+    with suppress(OSError):
+        if os.stat(path).st_mtime < time.time() - most_seconds:
+            os.unlink(path)

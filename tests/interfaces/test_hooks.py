@@ -360,7 +360,7 @@ def test_the_task_survives_a_compaction(shelf_directory: Path, project: Path) ->
     fresh = injected(hook("session-start", {**sent, "source": "startup"}, shelf_directory))
     (note,) = shelf_of(shelf_directory, project).list_notes(nugget="tasks")
 
-    assert "port the importer to asyncio and add tests for it" in after
+    assert "port the importer to asyncio / and add tests for it" in after
     assert "importer" not in fresh
     assert note.stability == "temporary"
 

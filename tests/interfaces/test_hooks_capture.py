@@ -58,6 +58,15 @@ STATED = (
     "Stop using emojis.",
     "From here on, use metric units.",
     "Never include generated files in a commit.",
+    "Never use raw SQL here",
+    "Remember that when you edit foo.py you need to run black",
+    "Never use <div> for buttons",
+    "<system-reminder>\nNever mind.\n</system-reminder>\n\nAlways use pnpm.",
+    "Fix the parser.\nAlways use pnpm.",
+    "Always make sure that all tests pass",
+    "In this project, always use this repo's linter",
+    "Stop summarising answers",
+    "I prefer the blue button on the login page",
 )
 
 SAID = (
@@ -122,6 +131,28 @@ SAID = (
     "fix the function that never returns",
     "<nuggets-memory>\nAlways use pnpm.\n</nuggets-memory>",
     "<nuggets-memory>\nAlways use pnpm. (never closed)",
+    "improve this system prompt:\n\nYou are helpful.\nAlways answer in JSON.\nNever use markdown.",
+    "Here is our contributing guide\n\n# Contributing\nAlways run the tests. Never push to main.",
+    "Here's our contributing guide.\nAlways run the tests.",
+    "Summarise the rules below\nNever push to main.",
+    "Summarise it\n# Rules\nNever push to main.",
+    "Summarise our guide\r\n \r\nAlways run the tests.",
+    "translate to German:\nNever open the door while the machine is running.",
+    "translate: It is hot. Never open the door while it runs.",
+    "The linter says:\nAlways use === instead of ==\nfix these",
+    "<instructions>\nAlways respond with the final answer only.\n</instructions>",
+    "<instructions>\nAlways respond with the final answer only.",
+    "shorten <prompt>You are nice. Always answer in JSON.</prompt> please",
+    "Never use <b>markup</b>",
+    "Always return null here, the caller handles it",
+    "Always return null here",
+    "always log the error and continue in this function",
+    "always use the cache in this handler so the test passes",
+    "I prefer a modal to a new page here, it is quicker",
+    "I prefer these colours",
+    "Stop rendering twice",
+    "stop crashing on startup",
+    "remember that bug we fixed in the parser, it came back",
 )
 
 
@@ -145,9 +176,14 @@ def test_talk_questions_quotes_stories_and_what_we_showed_are_not(prompt: str) -
         ("don't use semicolons", "don't use semicolons", "semicolons"),
         ("We prefer TypeScript.", "We prefer TypeScript", "TypeScript"),
         ("I prefer tabs in this repo.", "I prefer tabs in this repo", "tabs"),
+        (
+            "Always write tests for new API endpoints in Python",
+            "Always write tests for new API endpoints in Python",
+            "write tests new API endpoints Python",
+        ),
     ],
 )
-def test_a_preference_is_kept_in_its_own_words_under_a_few_of_them(
+def test_a_preference_is_kept_in_its_own_words_under_those_that_tell(
     prompt: str, kept: str, key: str
 ) -> None:
     (stated,) = preferences(prompt)
@@ -167,13 +203,16 @@ def test_a_change_of_mind_has_the_key_of_what_it_changes() -> None:
 
 
 def test_a_taste_goes_everywhere_and_a_rule_stays_in_its_project() -> None:
-    taste, rule, local = preferences(
-        "I prefer short answers. Always use pnpm. I prefer tabs in this repo."
+    (taste,) = preferences("I prefer short answers.")
+    others = (
+        "Always use pnpm.",
+        "I prefer tabs in this repo.",
+        "We prefer squash merges",
+        "I prefer the blue button on the login page",
     )
 
     assert taste.personal
-    assert not rule.personal
-    assert not local.personal
+    assert not any(stated.personal for prompt in others for stated in preferences(prompt))
 
 
 def test_one_prompt_teaches_only_a_few_things() -> None:

@@ -59,6 +59,15 @@ def test_an_event_that_nobody_knows_is_none() -> None:
             },
             [("a.py", True), ("b.py", True)],
         ),
+        (
+            {
+                "tool_name": "apply_patch",
+                "tool_input": {
+                    "command": "*** Update File: a.py\n*** Move to: c.py\n*** Add File: b.py\n"
+                },
+            },
+            [("c.py", True), ("b.py", True)],
+        ),
         ({"tool_name": "Bash", "tool_input": {"command": "cat /etc/passwd"}}, []),
         ({"tool_name": "Grep", "tool_input": {"path": "/src"}}, []),
         ({"tool_name": "Read", "tool_input": {"file_path": 7}}, []),

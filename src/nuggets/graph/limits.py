@@ -10,6 +10,7 @@ CONTENT_BYTES = 1024 * 1024  # as UTF-8: a memory, not an archive
 TAGS = 64  # of a note's own; the three that follow from its metadata are not counted
 TAG_CHARACTERS = 64
 REASON_CHARACTERS = 512
+FILES_SEEN = 200  # of a project: what was touched lately, not a listing of the repository
 LINKS = 1000  # at one note: a hub with more says nothing about any of them
 
 _WHOLE_NUMBERS = {  # of a nugget, and between which bounds its fact memory can be built

@@ -35,7 +35,18 @@ remove removes removed delete deletes deleted rename move moves moved edit edits
 close turn happen happens happened seem seems must line lines number numbers word words sentence
 name names file files people person someone anyone everyone
 """
-IDLE = frozenset(_IDLE.split())
+# German words that only hold a sentence together: search leaves out English ones by itself.
+_IDLE_GERMAN = """
+der die das den dem des ein eine einen einem einer eines kein keine keinen und oder aber denn dass
+weil wenn als wie wo wann wer warum wieso welche welcher welches ob nicht noch nur auch schon sehr
+mehr immer nie jetzt dann dort hier da doch mal bitte danke ja nein ich du er sie es wir ihr mich
+dich sich uns euch mein meine dein deine sein seine unser unsere ihre ist sind seid wurde wird
+werden worden waren habe hast haben hatte kann kannst können konnte muss musst müssen soll sollte
+sollen willst wollen würde darf mit von vom zu zum zur für auf aus bei beim bis durch gegen ohne um
+unter über vor nach seit zwischen im am ans ins dieser diese dieses diesem diesen jede jeder jedes
+alle alles etwas nichts viel viele gibt geht macht machen mach gerade wieder einfach
+"""
+IDLE = frozenset((*_IDLE.split(), *_IDLE_GERMAN.split()))
 
 
 class Certainty(IntEnum):

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nuggets import times
+from nuggets.graph.limits import FILES_SEEN
 from nuggets.interfaces.hooks.inbox import LONGEST_PATH
 from nuggets.project import checkout_root, current_project
 from nuggets.records import MemoryNote
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 NUGGET = "files"
 TAG = "seen-file"
-KEPT = 200  # per project: what was touched lately, not a listing of the repository
 LEFT_SECONDS = 60  # no hook lasts longer: a claimed inbox this old was left by one that died
 
 
@@ -32,7 +32,7 @@ def fold(shelf: "NuggetShelf", directory: str) -> None:
                 files[relative] = files.pop(relative, False) or edited
     with shelf.batch():
         for project, files in seen.items():
-            _store(shelf, project, dict(list(files.items())[-KEPT:]))
+            _store(shelf, project, dict(list(files.items())[-FILES_SEEN:]))
     for claim in claims:  # those of a write that failed stay, and are folded the next time
         with suppress(OSError):
             os.unlink(claim)
@@ -113,7 +113,7 @@ def _store(shelf: "NuggetShelf", project: str, seen: dict[str, bool]) -> None:
                 project=project,
             )
     oldest = sorted(known.values(), key=lambda note: note.updated_at)
-    for note in oldest[: max(0, len(known) + len(seen) - KEPT)]:
+    for note in oldest[: max(0, len(known) + len(seen) - FILES_SEEN)]:
         shelf.delete_note(note.id, hard=True)
 
 

@@ -6,15 +6,17 @@ import zlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from nuggets.interfaces.fencing import one_line, without_fenced
-from nuggets.interfaces.hooks.context import at_start, on_prompt
+from nuggets.interfaces.fencing import without_fenced
+from nuggets.interfaces.hooks.context import at_start, on_prompt, safe_line
 from nuggets.interfaces.hooks.folding import fold
 from nuggets.interfaces.hooks.inbox import waiting
 from nuggets.interfaces.hooks.payload import Event
 from nuggets.settings import load
-from nuggets.traces import append, note_session, place, sweep
+from nuggets.text import words
+from nuggets.traces import append, host_processes, note_session, place, sweep
 
 if TYPE_CHECKING:
+    from nuggets.interfaces.hooks.capture import Stated
     from nuggets.shelf import NuggetShelf
 
 HINTS = (  # no preference without one
@@ -37,14 +39,16 @@ def act(event: Event, directory: str, say: Callable[[str], None]) -> None:
     from nuggets.shelf import SESSION_CHARACTERS
 
     event = event._replace(session=event.session[:SESSION_CHARACTERS])  # more would be refused
-    note_session(directory, os.getppid(), event.session)
+    for process in host_processes():
+        note_session(directory, process, event.session)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     with _opened(event, directory) as shelf:
         if event.name == "session-start":
             say(_session_start(shelf, event, directory))
         elif event.name == "user-prompt":
-            say(_user_prompt(shelf, event, directory))
-            _capture(shelf, event.prompt)
+            stated = _stated(event.prompt)
+            say(_user_prompt(shelf, event, directory, counts=not stated))
+            _keep(shelf, stated)
         elif event.name == "pre-compact":
             _pre_compact(shelf, event, directory)
         if event.name != "user-prompt":  # a person waits for that one to end
@@ -55,9 +59,9 @@ def _opened(event: Event, directory: str) -> "NuggetShelf":
     from nuggets.opening import open_shelf
 
     settings = load(os.environ, {"dir": directory})
-    return open_shelf(
-        settings, client="hook", short_lived=True, folder=event.directory, at_work=True
-    )
+    # the agent may have gone elsewhere meanwhile, but not its task; the server goes by it too
+    folder = os.environ.get("CLAUDE_PROJECT_DIR") or event.directory
+    return open_shelf(settings, client="hook", short_lived=True, folder=folder, at_work=True)
 
 
 def _session_start(shelf: "NuggetShelf", event: Event, directory: str) -> str:
@@ -67,43 +71,60 @@ def _session_start(shelf: "NuggetShelf", event: Event, directory: str) -> str:
     text, ids = at_start(
         shelf,
         loads_memory_file=event.host in HOSTS_WITH_MEMORY_FILE,
-        task=_task_title(event) if event.source in ("resume", "compact") else "",
+        task=_task_title(event) if event.source in ("resume", "compact", "fork") else "",
     )
     append(_diary(directory, event), json.dumps({"shown": ids}) + "\n")
     return text
 
 
-def _user_prompt(shelf: "NuggetShelf", event: Event, directory: str) -> str:
-    from nuggets.secrets import redacted
-
+def _user_prompt(shelf: "NuggetShelf", event: Event, directory: str, counts: bool) -> str:
+    """`counts`: whether it may recall something; who states a preference asks for none."""
     own = without_fenced(event.prompt[:PROMPT_CHARACTERS]).strip()
     shown, _ = _diary_of(directory, event)
-    text, ids = on_prompt(shelf, own, frozenset(shown), event.session)
-    entry = {"prompt": redacted(one_line(own, TASK_CHARACTERS)), "shown": ids}
+    text, ids = on_prompt(shelf, own, frozenset(shown), event.session if counts else "")
+    entry = {"prompt": safe_line(own, TASK_CHARACTERS), "shown": ids}
     append(_diary(directory, event), json.dumps(entry) + "\n")
     return text
 
 
-def _capture(shelf: "NuggetShelf", prompt: str) -> None:
-    """Keep what the person stated for good, if anything. What holds a credential is not kept at
-    all: blacked out it would say nothing."""
-    if not any(hint in prompt.lower() for hint in HINTS):
-        return
+def _stated(prompt: str) -> "list[Stated]":
+    """What the person states for good, if anything."""
+    lower = prompt.lower()
+    if not any(hint in lower for hint in HINTS):
+        return []
     from nuggets.interfaces.hooks.capture import preferences
+
+    return preferences(prompt)
+
+
+def _keep(shelf: "NuggetShelf", preferences: "list[Stated]") -> None:
+    """What holds a credential is not kept at all: blacked out it would say nothing."""
     from nuggets.secrets import found
 
-    for stated in preferences(prompt):
+    for stated in preferences:
         if found(stated.text):
             continue
-        scope = "project" if shelf.project and not stated.personal else "user"
+        local = bool(shelf.project) and not stated.personal
         shelf.remember(
             "prefs",
-            stated.key,
+            _known_key(shelf, stated.key, shelf.project if local else ""),
             stated.text,
-            scope=scope,
+            scope="project" if local else "user",
             source="explicit_user",
             stability="durable",
         )
+
+
+def _known_key(shelf: "NuggetShelf", key: str, project: str) -> str:
+    """As it is called already: the same words in another order change a mind."""
+    if not shelf.has("prefs"):
+        return key
+    same = (
+        note.title
+        for note in shelf.list_notes(nugget="prefs", kind="fact")
+        if note.project == project and set(words(note.title)) == set(words(key))
+    )
+    return next(same, key)
 
 
 def _pre_compact(shelf: "NuggetShelf", event: Event, directory: str) -> None:
@@ -111,7 +132,7 @@ def _pre_compact(shelf: "NuggetShelf", event: Event, directory: str) -> None:
     _, prompts = _diary_of(directory, event)
     if not prompts:
         return
-    content = "\n".join(prompts[-TASK_PROMPTS:])
+    content = " / ".join(prompts[-TASK_PROMPTS:])
     title = _task_title(event)
     if shelf.has("tasks"):
         for note in shelf.list_notes(nugget="tasks"):

@@ -31,6 +31,7 @@ HOST_NAMES = {  # our event -> what the answer has to call it where the host did
 }
 FILES = 20  # of one tool call: a patch of more is a sweep, which says little about each
 _CONTEXT, _CONTEXT_END = "<hook_context>", "</hook_context>"
+_MOVED = "*** Move to: "  # after the name that the file had
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "target_file", "path")
 _READERS = frozenset(("read", "readfile", "readmanyfiles", "view"))
 _WRITERS = frozenset(
@@ -84,11 +85,15 @@ def files_of(event: Event) -> list[tuple[str, bool]]:
 
 
 def _patched(tool_input: Mapping[str, Any]) -> list[str]:
-    """The files that a patch names."""
+    """The files that a patch names, moved ones where they are now."""
     text = next((v for v in tool_input.values() if isinstance(v, str) and "*** " in v), "")
-    marks = ("*** Update File: ", "*** Add File: ")
-    lines = (line.strip() for line in text.splitlines())
-    return [line.split(": ", 1)[1] for line in lines if line.startswith(marks)]
+    found: list[str] = []
+    for line in map(str.strip, text.splitlines()):
+        if line.startswith(_MOVED):
+            del found[-1:]
+        if line.startswith(("*** Update File: ", "*** Add File: ", _MOVED)):
+            found.append(line.split(": ", 1)[1])
+    return found
 
 
 def _known(spelled: str) -> str:
@@ -100,7 +105,11 @@ def _letters(name: str) -> str:
 
 
 def _text(sent: Mapping[str, Any], *names: str) -> str:
-    return next((v for name in names if isinstance(v := sent.get(name), str) and v), "")
+    found = next((v for name in names if isinstance(v := sent.get(name), str) and v), "")
+    if found.isascii():
+        return found
+    # half a character, as of an emoji that was cut, can be neither written nor asked for
+    return found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _own_words(prompt: str) -> str:
