@@ -115,13 +115,22 @@ def test_what_someone_changed_since_is_not_undone(shelf: NuggetShelf) -> None:
     assert shelf.recall("port").answer == "8080"
 
 
-def test_a_nugget_that_others_use_now_is_not_undone(shelf: NuggetShelf) -> None:
+def test_a_nugget_that_others_use_now_stays(shelf: NuggetShelf) -> None:
     shelf.remember("project", "port", "80")
     first = shelf.history()[0].revision
     shelf.remember("project", "host", "localhost")
+    shelf.undo(first)
 
-    with pytest.raises(Conflict, match="project"):
-        shelf.undo(first)
+    assert [fact.title for fact in shelf.facts("project")] == ["host"]
+
+
+def test_a_nugget_that_others_use_is_nothing_to_take_back(shelf: NuggetShelf) -> None:
+    shelf.get_or_create("project")
+    made = shelf.history()[0].revision
+    shelf.remember("project", "host", "localhost")
+
+    with pytest.raises(Conflict, match="others use"):
+        shelf.undo(made)
 
 
 def test_recalls_since_then_stay_counted(shelf: NuggetShelf) -> None:

@@ -42,7 +42,7 @@ def reverted(state: State, commit: Commit, since: Iterable[Commit] = ()) -> Chan
         put=put,
         drop=tuple(i for i in notes if i not in before),
         put_nuggets=commit.before.put_nuggets,
-        drop_nuggets=commit.before.drop_nuggets,
+        drop_nuggets=_unused(state, commit),
         marks=refusals.marks(state, ((state.notes[n.id], n) for n in put if n.id in state.notes)),
         action=f"{UNDO} {commit.revision}",
     )
@@ -80,7 +80,7 @@ def _refuse_second_keys(state: State, commit: Commit, back: list[MemoryNote]) ->
 
 
 def _refuse_other_nuggets(state: State, commit: Commit) -> None:
-    """A nugget that was made anew, or that others use by now."""
+    """Nuggets that were made anew: their settings are somebody's later work."""
     left = {folded(config.name): config for config in commit.changes.put_nuggets}
     for config in commit.before.put_nuggets:
         fold = folded(config.name)
@@ -89,15 +89,17 @@ def _refuse_other_nuggets(state: State, commit: Commit) -> None:
                 f"revision {commit.revision} cannot be undone: the nugget {config.name!r} was made "
                 "anew after it, with other settings"
             )
+
+
+def _unused(state: State, commit: Commit) -> tuple[str, ...]:
+    """The nuggets that the commit made, but for those that others use by now."""
     own = {note.id for note in commit.changes.put}
-    for name in commit.before.drop_nuggets:
-        notes = (n for n in state.notes.values() if folded(n.nugget_name) == folded(name))
-        strangers = [note.id for note in notes if note.id not in own]
-        if strangers:
-            raise Conflict(
-                f"revision {commit.revision} made the nugget {name!r}, which now also holds "
-                f"{_some(strangers)}; undo or remove those first"
-            )
+    used = {folded(note.nugget_name) for note in state.notes.values() if note.id not in own}
+    unused = tuple(name for name in commit.before.drop_nuggets if folded(name) not in used)
+    if not (own or unused or commit.before.put or commit.before.put_nuggets):
+        made = ", ".join(map(repr, commit.before.drop_nuggets))
+        raise Conflict(f"revision {commit.revision} only made {made}, which others use by now")
+    return unused
 
 
 def _fact_name(fact: MemoryNote) -> tuple[str, str, str]:
