@@ -12,6 +12,7 @@ from playwright.sync_api import (
     ConsoleMessage,
     Locator,
     Page,
+    Request,
     Route,
     expect,
     sync_playwright,
@@ -51,6 +52,7 @@ class Visit(NamedTuple):
     shelf: NuggetShelf
     url: str
     complaints: list[str]  # of the browser
+    open_questions: set[Request]  # that the page waits for an answer to
 
     def see(self, view: str = "graph", note: str = "") -> None:
         self.page.goto(f"{self.url}#/{view}/{note}".rstrip("/"))
@@ -61,6 +63,14 @@ class Visit(NamedTuple):
         self.see(view, note)
         expect(self.page.locator("canvas")).to_have_attribute("data-notes", re.compile("[1-9]"))
         expect(self.page.get_by_text("Looking…")).to_have_count(0)
+
+    def answered(self) -> "Visit":
+        """Once nothing is under way: what goes now was not just asked for."""
+        for _ in range(500):
+            if not self.open_questions:
+                return self
+            self.page.wait_for_timeout(20)
+        raise AssertionError(f"no answer to {[one.url for one in self.open_questions]}")
 
     def forgive(self, *told: str) -> None:
         """A test that breaks something hears of that in the console, and of nothing else."""
@@ -81,7 +91,11 @@ def visited(browser: Browser, place: Path) -> Iterator[Visit]:
             page.on("dialog", lambda dialog: complaints.append(dialog.message))
             asked: list[str] = []
             page.on("request", lambda request: asked.append(request.url))
-            yield Visit(page, shelf, url, complaints)
+            waiting: set[Request] = set()
+            page.on("request", lambda one: waiting.add(one) if "/events" not in one.url else None)
+            page.on("requestfinished", lambda one: waiting.discard(one))
+            page.on("requestfailed", lambda one: waiting.discard(one))
+            yield Visit(page, shelf, url, complaints, waiting)
             page.close()
         assert complaints == []
         assert [address for address in asked if not address.startswith((url, "blob:"))] == []

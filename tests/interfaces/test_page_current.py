@@ -175,7 +175,7 @@ def test_a_note_that_goes_under_the_hand_leaves_nothing_behind(visit: Visit) -> 
         }"""
     )
 
-    visit.shelf.delete_note(goes.id, hard=True)
+    visit.answered().shelf.delete_note(goes.id, hard=True)
 
     expect(page.locator("canvas")).to_have_attribute("data-notes", "1")
     expect(page.locator(".tip")).to_have_count(0)

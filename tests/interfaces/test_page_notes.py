@@ -120,7 +120,7 @@ def test_a_note_that_someone_else_deletes_while_it_is_read_is_said_to_be_gone(vi
     panel = visit.page.locator(".panel")
     expect(panel.locator(".steps")).to_contain_text("linked by page")
 
-    visit.shelf.delete_note(auth, hard=True)
+    visit.answered().shelf.delete_note(auth, hard=True)
     expect(panel).to_contain_text("This note is gone.")
 
     visit.shelf.undo()
@@ -156,6 +156,7 @@ def test_undo_takes_back_what_was_done_here_not_what_others_wrote_since(
 
     page.get_by_role("button", name="Archive").click()
     expect(undo(page, "Archived.")).to_be_visible()
+    expect(page.locator(".crumbs")).to_contain_text("archived")
     run(str(tmp_path / "shelf"), "note", "add", "project", "From the terminal", "stays")
     undo(page, "Archived.").click()
     expect(page.locator(".crumbs")).not_to_contain_text("archived")
@@ -283,7 +284,7 @@ def test_only_a_change_of_what_is_edited_is_told_to_the_editor(
     expect(hint).to_have_count(0)
     visit.shelf.edit_note(auth, content="Theirs.")
     expect(hint).to_contain_text("changed elsewhere")
-    visit.shelf.delete_note(auth, hard=True)
+    visit.answered().shelf.delete_note(auth, hard=True)
     expect(hint).to_contain_text("deleted")
 
 
@@ -300,6 +301,6 @@ def test_a_merge_shows_the_other_note_as_it_is_by_now(visit: Visit) -> None:
 
     visit.shelf.edit_note(jwt, content="ES256 by now.")
     expect(preview).to_contain_text("ES256 by now.")
-    visit.shelf.delete_note(jwt, hard=True)
+    visit.answered().shelf.delete_note(jwt, hard=True)
     expect(preview).to_have_count(0)
     expect(page.get_by_role("button", name="Merge", exact=True)).to_be_disabled()
