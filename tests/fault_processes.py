@@ -50,6 +50,7 @@ def start_writer(
 ) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-c", program, directory, name, str(count), *options],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL if quiet else None,
         text=True,
@@ -83,7 +84,7 @@ def collect(processes: Sequence["subprocess.Popen[str]"]) -> set[str]:
     return said
 
 
-def _line_of(process: "subprocess.Popen[str]") -> str:
+def line_of(process: "subprocess.Popen[str]") -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
@@ -98,7 +99,7 @@ def kill_round(directory: str, round_name: str, seconds: float, program: str = W
         )
         for n in range(4)
     ]
-    first = {_line_of(process) for process in processes}  # until each has written something
+    first = {line_of(process) for process in processes}  # until each has written something
     threading.Event().wait(seconds)
     for process in processes:
         process.send_signal(signal.SIGKILL)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fault_processes import WRITER, collect, kept_keys, kill_round, start_writer
+from fault_processes import WRITER, collect, kept_keys, kill_round, line_of, start_writer
 from store_samples import pictures_agree
 
 pytestmark = pytest.mark.faults
@@ -14,7 +14,9 @@ pytestmark = pytest.mark.faults
 ROUNDS = int(os.environ.get("NUGGETS_KILL_ROUNDS", "8"))
 
 WITHOUT_LOCK = """
+import os, sys, time
 from contextlib import contextmanager
+from nuggets.shelf import NuggetShelf
 from nuggets.stores import json_files
 from nuggets.stores.journal import Journal
 
@@ -23,12 +25,14 @@ def unlocked(path, wait_seconds=0):
     yield lambda: True
 
 def careless(self, descriptor, path, start):
-    import os
+    time.sleep(0.002)  # another one comes in between
     os.ftruncate(descriptor, start)
     os.lseek(descriptor, start, os.SEEK_SET)
 
 json_files.locked = unlocked
 Journal._cut_torn_tail = careless
+print("ready", flush=True)
+sys.stdin.readline()  # all begin together
 """
 
 
@@ -50,6 +54,11 @@ def test_the_harness_notices_a_missing_lock(tmp_path: Path) -> None:
     processes = [
         start_writer(str(tmp_path), f"p{n}", 40, program=WITHOUT_LOCK + WRITER) for n in range(4)
     ]
+    assert {line_of(process) for process in processes} == {"ready"}
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("\n")
+        process.stdin.flush()
     acknowledged = collect(processes)
     try:
         lost = acknowledged - kept_keys(str(tmp_path))
