@@ -46,11 +46,12 @@ def start_writer(
     *options: str,
     program: str = WRITER,
     quiet: bool = False,
+    waits: bool = False,
     **env: str,
 ) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-c", program, directory, name, str(count), *options],
-        stdin=subprocess.PIPE,
+        stdin=subprocess.PIPE if waits else None,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL if quiet else None,
         text=True,

@@ -52,7 +52,8 @@ def test_eight_processes_keep_all_of_fifty_facts_each(tmp_path: Path) -> None:
 def test_the_harness_notices_a_missing_lock(tmp_path: Path) -> None:
     """Without it the same processes lose facts, or fail: else the test above proves nothing."""
     processes = [
-        start_writer(str(tmp_path), f"p{n}", 40, program=WITHOUT_LOCK + WRITER) for n in range(4)
+        start_writer(str(tmp_path), f"p{n}", 40, program=WITHOUT_LOCK + WRITER, waits=True)
+        for n in range(4)
     ]
     assert {line_of(process) for process in processes} == {"ready"}
     for process in processes:
