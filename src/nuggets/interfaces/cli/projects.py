@@ -77,7 +77,7 @@ COMMANDS = {
     "project move": Command(
         (
             "nuggets project move webshop --dry-run",
-            "nuggets project move ~/old/webshop ~/work/webshop",
+            "nuggets project move ~/old/webshop ~/code/webshop",
         ),
         _move,
         _move_arguments,
