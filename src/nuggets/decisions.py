@@ -3,7 +3,7 @@
 Knows no store and no door; whoever asks writes what was decided (`rhythm.py`).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nuggets import refusals, times
@@ -14,6 +14,7 @@ from nuggets.graph.metadata import PREFERENCE_NUGGETS, default_project
 from nuggets.records import (
     Changes,
     GraphNoteMetaInput,
+    Intake,
     MemoryNote,
     NoteKind,
     NuggetConfig,
@@ -175,6 +176,18 @@ class Decisions:
         one, other = self._named(target, nugget), self._named(source, nugget)
         changed = notes.merged(one, other, reason, self._now, self._state.notes)
         return Changes(put=changed), changed[0]
+
+    # --- other memories ---------------------------------------------------------------------
+
+    def take_in(
+        self,
+        theirs: Iterable[MemoryNote],
+        nuggets: Iterable[NuggetConfig],
+        gone: Mapping[str, str],
+    ) -> tuple[Changes, Intake]:
+        from nuggets.graph.uniting import united
+
+        return united(self._state, theirs, nuggets, gone, self._now)
 
     # --- projects ---------------------------------------------------------------------------
 

@@ -48,6 +48,12 @@ def reverted(state: State, commit: Commit, since: Iterable[Commit] = ()) -> Chan
     )
 
 
+def dropped(commits: Iterable[Commit]) -> dict[str, str]:
+    """When each id was last taken away; an undo takes away what nobody meant to have."""
+    meant = (one for one in commits if not one.changes.action.startswith(UNDO))
+    return {note_id: commit.at for commit in meant for note_id in commit.changes.drop}
+
+
 def _refuse_to_lose(
     state: State,
     commit: Commit,

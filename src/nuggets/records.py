@@ -243,6 +243,16 @@ class ProjectMove(NamedTuple):
     left: "tuple[MemoryNote, ...]"  # facts by keys that the other one has facts of its own for
 
 
+class Intake(NamedTuple):
+    """What another memory brought when it was taken in."""
+
+    added: "tuple[MemoryNote, ...]"
+    updated: "tuple[MemoryNote, ...]"  # as they are now: what they said there was newer
+    same: int  # known here
+    older: int  # changed here since they were there
+    deleted: int  # taken away here since they were changed there
+
+
 class RecallResult(NamedTuple):
     """What a recall found; a miss is an answer, not an error."""
 

@@ -5,7 +5,7 @@ Every operation has one rhythm (`rhythm.py`); what it changes is decided purely 
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 from types import TracebackType
@@ -22,6 +22,7 @@ from nuggets.records import (
     Changes,
     Commit,
     DailyRun,
+    Intake,
     MemoryNote,
     NoteFilterOptions,
     NuggetStatus,
@@ -443,6 +444,28 @@ class NuggetShelf:
             nugget, key, lambda: self._decisions().doomed_fact(nugget, key).id
         )
 
+    # --- other memories ---------------------------------------------------------------------
+
+    def take_in(
+        self, source: "NuggetShelf | Iterable[Mapping[str, Any]]", *, dry_run: bool = False
+    ) -> Intake:
+        """Unite this shelf with another, or with notes in the JSON that graph.json has.
+
+        Of two versions of a memory the later one counts; what was deleted here since it was
+        changed there stays deleted. Taking the same in once more changes nothing.
+        """
+        if isinstance(source, NuggetShelf):
+            with source._rhythm.reading() as other:
+                notes = tuple(other.state.notes.values())
+                nuggets = tuple(other.state.nuggets.values())
+        else:
+            notes, nuggets = _read(source, self._clock()), ()
+        gone = self._upkeep.dropped()
+        if dry_run:
+            with self._rhythm.reading():
+                return self._decisions().take_in(notes, nuggets, gone)[1]
+        return self._update("take_in", lambda d: d.take_in(notes, nuggets, gone))
+
     # --- projects ---------------------------------------------------------------------------
 
     def projects(self) -> Sequence[ProjectStatus]:
@@ -581,6 +604,21 @@ class NuggetShelf:
         from nuggets.graph.outside import adopted
 
         return adopted(self._draw, state, base, edit, now)
+
+
+def _read(shapes: Iterable[Mapping[str, Any]], now: str) -> tuple[MemoryNote, ...]:
+    """Notes in their documented JSON; what it leaves out is inferred as for any new note."""
+    from nuggets.graph.outside_notes import completed
+    from nuggets.stores.shapes import checked_note
+
+    notes = []
+    for number, shape in enumerate(shapes, 1):
+        checked = checked_note(shape, f"note {number}")
+        try:
+            notes.append(completed(checked, now))
+        except InvalidInput as problem:
+            raise InvalidInput(f"note {number} ({checked['title']!r:.80}): {problem}") from None
+    return tuple(notes)
 
 
 NuggetGraph = NuggetShelf  # the note operations of a shelf, under their documented name

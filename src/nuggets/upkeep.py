@@ -1,7 +1,7 @@
 """What keeps a shelf in order over time: history, undo and purge; the clean-up and its clock;
 promotion to MEMORY.md; audit and checkup. Behind the shelf's door; most commands never load it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from datetime import date, datetime
 
@@ -82,6 +82,11 @@ class Upkeep:
             return history.reverted(self._rhythm.state, commit, since), commit
 
         return self._rhythm.update("undo", self._client, decide)
+
+    def dropped(self) -> Mapping[str, str]:
+        """When each id was last taken away on purpose, as far as the history goes back."""
+        with self._rhythm.reading():
+            return history.dropped(self._rhythm.store.commits(0))
 
     def purge(self, name: str, nugget: str | None) -> Sequence[str]:
         """Erase a memory; where it was."""

@@ -1,6 +1,6 @@
 """What an edit of the graph's file means: notes whose fields, links or places were changed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nuggets.codec import note_from_json, note_to_json
@@ -29,12 +29,12 @@ def notes_taken_in(state: State, base: State | None, edit: OutsideEdit, now: str
     if not edit.revision:
         put.update((i, archived(state.notes[i], now)) for i in gone if not state.notes[i].hidden)
         gone = []
-    names = _Names(state)
+    names = Names(state)
     for known, shape in there.items():
         note = _taken_in(state.notes.get(known), seen.get(known), shape, now)
         if note is not None:
             put[known] = names.settled(note)
-    _archive_second_keys(state, put, set(gone), now)
+    archive_second_keys(state, put, set(gone), now)
     after = {**state.notes, **put}
     for dropped in gone:
         del after[dropped]
@@ -47,11 +47,12 @@ def notes_taken_in(state: State, base: State | None, edit: OutsideEdit, now: str
     )
 
 
-class _Names:
+class Names:
     """The one spelling of every nugget's name: that of its configuration, or the first one met."""
 
-    def __init__(self, state: State) -> None:
-        self._spelling = {fold: config.name for fold, config in state.nuggets.items()}
+    def __init__(self, state: State, more: Iterable[NuggetConfig] = ()) -> None:
+        known = (*more, *state.nuggets.values())
+        self._spelling = {folded(config.name): config.name for config in known}
         self.new: list[str] = []
 
     def settled(self, note: MemoryNote) -> MemoryNote:
@@ -62,9 +63,7 @@ class _Names:
         return note._replace(nugget_name=self._spelling[fold])
 
 
-def _archive_second_keys(
-    state: State, put: dict[str, MemoryNote], gone: set[str], now: str
-) -> None:
+def archive_second_keys(state: State, put: dict[str, MemoryNote], gone: set[str], now: str) -> None:
     """Two facts cannot answer to one key."""
     others = (note for i, note in state.notes.items() if i not in put and i not in gone)
     keys = {_key(note) for note in others if note.kind == "fact" and not note.hidden}
@@ -100,7 +99,7 @@ def _taken_in(
     """The note with what its author changed; None if that is nothing."""
     shape = {**shape, "links": [_whole_link(link, now) for link in shape.get("links", ())]}
     if current is None and old is None:
-        return _completed(shape, now)
+        return completed(shape, now)
     if old is None and current is not None and shape.get("updatedAt", now) < current.updated_at:
         return None  # not seen by its author, and ours is the newer one
     before = note_to_json(old) if old else {}
@@ -125,9 +124,10 @@ def _whole_link(link: Json, now: str) -> Json:
     }
 
 
-def _completed(shape: Json, now: str) -> MemoryNote:
+def completed(shape: Json, now: str) -> MemoryNote:
     """A note that is new to us: what its author left out is inferred as for any new note."""
-    known = {field: shape.pop(field) for field in list(shape) if field in _KNOWN}
+    known = {field: value for field, value in shape.items() if field in _KNOWN}
+    unknown = {field: value for field, value in shape.items() if field not in _KNOWN}
     note = new_note(
         nugget=checked_name(known["nuggetName"]),
         kind=known.get("kind", "note"),
@@ -141,7 +141,7 @@ def _completed(shape: Json, now: str) -> MemoryNote:
         created_at=known.get("createdAt"),
     )
     rest = {field: value for field, value in known.items() if field not in _GIVEN}
-    return _sound(note_from_json({**note_to_json(note), **rest, **shape}))
+    return _sound(note_from_json({**note_to_json(note), **rest, **unknown}))
 
 
 _GIVEN = ("id", "nuggetName", "kind", "title", "tags", *_META_FIELDS, *_OURS, "createdAt")

@@ -65,6 +65,7 @@ MODULES = {  # command -> module of this package and what it does, in the order 
     "Care": {
         "history": ("past", "show what was done, by whom, newest first"),
         "undo": ("past", "take a change back"),
+        "import": ("exchange", "take memories in from another machine or program"),
         "audit": ("care", "report duplicates, contradictions, secrets, stale memories"),
         "demo": ("demo", "see it work, in a directory that is thrown away"),
         "doctor": ("care", "check the files, and repair what can be"),

@@ -25,6 +25,7 @@ _VERBS = {  # as the commands call them; "delete_note" is one of two
     "add_link": "link",
     "remove_link": "unlink",
     "move_project": "project move",
+    "take_in": "import",
 }
 _BOOKKEEPING = frozenset(  # follows from the rest, or counts who looked
     (

@@ -1,0 +1,200 @@
+"""Two memories become one: nothing is lost, and of two versions the later one counts."""
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graph_samples import LATER, NOW, sample
+from nuggets.graph.links import asymmetries
+from nuggets.graph.uniting import united
+from nuggets.records import KINDS, Changes, Intake, MemoryNote, NoteLink, NuggetConfig
+from nuggets.refusals import MARK
+from nuggets.state import State
+
+MUCH_LATER = "2026-03-01T00:00:00.000Z"
+
+
+def state_of(*notes: MemoryNote, **marks: Any) -> State:
+    state = State()
+    names = dict.fromkeys(note.nugget_name for note in notes)
+    state.apply(Changes(put=notes, put_nuggets=tuple(map(NuggetConfig, names)), marks=marks))
+    return state
+
+
+def fact(number: int, key: str, value: str, **fields: Any) -> MemoryNote:
+    return sample(number, kind="fact", title=key, content=value, **fields)
+
+
+def linked(note: MemoryNote, *others: MemoryNote) -> MemoryNote:
+    return note._replace(links=tuple(NoteLink(other.id, "why", NOW) for other in others))
+
+
+def take(ours: State, theirs: State, **gone: str) -> tuple[State, Intake]:
+    dropped = {note_id.replace("_", "-"): at for note_id, at in gone.items()}
+    changes, intake = united(
+        ours, theirs.notes.values(), theirs.nuggets.values(), dropped, MUCH_LATER
+    )
+    after = ours.copy()
+    after.apply(changes)
+    return after, intake
+
+
+def test_what_is_new_comes_in_with_its_links_and_nuggets() -> None:
+    a, b = sample(1, title="a"), sample(2, title="b", nugget="other")
+    theirs = state_of(linked(a, b), linked(b, a))
+    after, intake = take(state_of(), theirs)
+
+    assert after.notes == theirs.notes
+    assert after.nuggets == theirs.nuggets
+    assert intake == Intake(tuple(theirs.notes.values()), (), 0, 0, 0)
+
+
+def test_the_later_version_counts_on_whichever_side_it_is() -> None:
+    old = sample(1, content="old")
+    new = old._replace(content="new", updated_at=LATER)
+
+    after, intake = take(state_of(old), state_of(new))
+    assert (after.notes[old.id].content, intake.updated) == ("new", (new,))
+
+    after, intake = take(state_of(new), state_of(old))
+    assert (after.notes[old.id].content, intake.older) == ("new", 1)
+
+
+def test_archived_there_later_is_archived_here() -> None:
+    old = sample(1)
+    hidden = old._replace(hidden=True, archived_at=LATER, updated_at=LATER)
+    after, _ = take(state_of(old), state_of(hidden))
+
+    assert after.notes[old.id] == hidden
+
+
+def test_a_fact_is_known_by_its_key_and_keeps_its_id_and_links_here() -> None:
+    note = sample(3)
+    ours = linked(fact(1, "Port", "80"), note)
+    theirs = fact(2, "port", "8080", now=LATER)
+    about = linked(sample(4, title="Ports"), theirs)
+    after, intake = take(state_of(ours, linked(note, ours)), state_of(theirs, about))
+
+    assert after.notes[ours.id].content == "8080"
+    assert theirs.id not in after.notes
+    assert {link.to for link in after.notes[ours.id].links} == {note.id, about.id}
+    assert [one.id for one in intake.added] == [about.id]
+    assert not asymmetries(after.notes)
+
+
+def test_two_projects_may_know_different_things_by_one_key() -> None:
+    ours = fact(1, "port", "80")._replace(project="/a")
+    theirs = fact(2, "port", "81")._replace(project="/b")
+    after, _ = take(state_of(ours), state_of(theirs))
+
+    assert {note.content for note in after.notes.values()} == {"80", "81"}
+
+
+def test_no_two_facts_answer_to_one_key_even_if_one_was_renamed_there() -> None:
+    shared = fact(1, "port", "80")
+    mine = fact(2, "http port", "8080")
+    renamed = shared._replace(title="http port", source_key="http port", updated_at=LATER)
+    after, _ = take(state_of(shared, mine), state_of(renamed))
+
+    keys = [n.title for n in after.notes.values() if n.kind == "fact" and not n.hidden]
+    assert keys == ["http port"]
+
+
+def test_the_same_words_are_the_same_note() -> None:
+    after, intake = take(state_of(sample(1)), state_of(sample(2)))
+
+    assert list(after.notes) == [sample(1).id]
+    assert (intake.same, intake.added) == (1, ())
+
+
+def test_a_name_is_spelt_as_it_is_here() -> None:
+    after, _ = take(state_of(sample(1)), state_of(sample(2, title="b", nugget="Learnings")))
+
+    assert {note.nugget_name for note in after.notes.values()} == {"learnings"}
+    assert list(after.nuggets) == ["learnings"]
+
+
+def test_recalls_of_both_count_once() -> None:
+    ours = sample(1)._replace(hits=2, hit_sessions=("s1", "s2"))
+    theirs = sample(1)._replace(hits=2, hit_sessions=("s2", "s3"), last_accessed_at=LATER)
+    after, intake = take(state_of(ours), state_of(theirs))
+
+    assert after.notes[ours.id].hit_sessions == ("s1", "s2", "s3")
+    assert after.notes[ours.id].hits == 3
+    assert after.notes[ours.id].last_accessed_at == LATER
+    assert intake.same == 1
+
+
+def test_what_went_here_since_stays_away() -> None:
+    note, id_ = sample(1), sample(1).id.replace("-", "_")
+
+    assert take(state_of(), state_of(note), **{id_: LATER})[1].deleted == 1
+    changed = note._replace(content="again", updated_at=MUCH_LATER)
+    after, _ = take(state_of(), state_of(changed), **{id_: LATER})
+    assert after.notes[note.id].content == "again"
+
+
+def test_a_link_that_people_cut_is_not_tied_again() -> None:
+    a, b, c = (sample(n, title=title) for n, title in enumerate("abc", 1))
+    theirs = state_of(linked(a, b, c), linked(b, a), linked(c, a))
+    ours = state_of(a, b, c, **{MARK: {a.id: {b.id: ["link"]}}})
+    after, _ = take(ours, theirs)
+
+    assert [link.to for link in after.notes[a.id].links] == [c.id]
+    assert not after.notes[b.id].links
+
+
+def test_a_link_to_what_stays_away_goes_with_it() -> None:
+    a, b = sample(1, title="a"), sample(2, title="b")
+    theirs = state_of(linked(a, b), linked(b, a))
+    after, _ = take(state_of(), theirs, **{b.id.replace("-", "_"): LATER})
+
+    assert after.notes[a.id].links == ()
+
+
+MOMENTS = st.sampled_from([NOW, LATER, MUCH_LATER])
+
+
+@st.composite
+def memories(draw: st.DrawFn) -> State:
+    """A few of the same few notes and facts, at one time or another."""
+    notes = {}
+    for number in draw(st.sets(st.integers(1, 6))):
+        note = sample(
+            number,
+            kind=draw(st.sampled_from(KINDS)),
+            title=draw(st.sampled_from("abc")),
+            content=draw(st.sampled_from("xy")),
+            now=draw(MOMENTS),
+        )
+        notes[note.id] = note._replace(hit_sessions=tuple(draw(st.sets(st.sampled_from("st")))))
+    keys = {}  # a shelf never has two facts by one key
+    for note in notes.values():
+        keys[note.title if note.kind == "fact" else note.id] = note
+    chosen = {note.id: note for note in keys.values()}
+    ends = draw(st.lists(st.tuples(*[st.sampled_from(sorted(chosen))] * 2))) if chosen else []
+    for one, other in ends:
+        if one != other:
+            for a, b in ((one, other), (other, one)):
+                links = {*chosen[a].links, NoteLink(b, "why", NOW)}
+                chosen[a] = chosen[a]._replace(links=tuple(sorted(links)))
+    return state_of(*chosen.values())
+
+
+@given(memories(), memories())
+def test_once_is_as_good_as_twice_and_the_graph_stays_sound(ours: State, theirs: State) -> None:
+    after, intake = take(ours, theirs)
+    again, second = take(after, theirs)
+
+    assert again.notes == after.notes
+    assert not (second.added or second.updated)
+    assert not asymmetries(after.notes)
+    keys = [n.title for n in after.notes.values() if n.kind == "fact" and not n.hidden]
+    assert len(keys) == len(set(keys))
+    said = {(note.kind, note.title, note.content) for note in after.notes.values()}
+    unsaid = [n for n in theirs.notes.values() if (n.kind, n.title, n.content) not in said]
+    assert len(unsaid) <= intake.older
+    assert set(ours.notes) <= set(after.notes)
+    counts = len(intake.added) + len(intake.updated) + intake.same + intake.older + intake.deleted
+    assert counts == len(theirs.notes)

@@ -1,0 +1,146 @@
+"""Memories of another machine, or of another program, are taken in."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from command_line import Nuggets
+from nuggets import NuggetShelf
+
+KNOWLEDGE = [
+    {"type": "entity", "name": "Ada", "entityType": "person", "observations": ["Speaks Dutch"]},
+    {"type": "entity", "name": "Acme", "entityType": "company", "observations": []},
+    {"type": "relation", "from": "Ada", "to": "Acme", "relationType": "works_at"},
+    {"type": "relation", "from": "Ada", "to": "Nobody", "relationType": "knows"},
+]
+
+
+@pytest.fixture
+def laptop(tmp_path: Path) -> Path:
+    """The memory of another machine."""
+    with NuggetShelf(tmp_path / "laptop", project="") as shelf:
+        shelf.remember("prefs", "editor", "helix")
+        deploys = shelf.create_note("ops", "Deploys", "By hand.")
+        shelf.add_link(deploys.id, shelf.create_note("ops", "Rollback", "make back").id)
+    return tmp_path / "laptop"
+
+
+@pytest.fixture
+def memory_file(tmp_path: Path) -> Path:
+    path = tmp_path / "memory.jsonl"
+    path.write_text("\n".join(map(json.dumps, KNOWLEDGE)) + "\n")
+    return path
+
+
+def test_a_shelf_comes_in_whole_and_goes_with_one_undo(nuggets: Nuggets, laptop: Path) -> None:
+    nuggets("remember", "prefs", "shell", "fish")
+    shown = nuggets("import", str(laptop), "--dry-run")
+    assert shown.lines[0] == "Would add 1 fact and 2 notes:"
+    assert nuggets("recall", "editor").code == 1
+
+    done = nuggets("import", str(laptop))
+    assert done.lines[0] == "Added 1 fact and 2 notes:"
+    assert done.lines[1:] == ["  + prefs: editor", "  + ops: Deploys", "  + ops: Rollback"]
+    assert "helix" in nuggets("recall", "editor").out
+    assert "Rollback" in nuggets("graph", "Deploys").out
+    assert "import from cli" in nuggets("history").out
+
+    again = nuggets("import", str(laptop))
+    assert again.lines == ["Nothing new.", "Left as it is: 3 known already."]
+    nuggets("undo")
+    assert [one["title"] for one in nuggets("note", "list", "--json").json] == ["shell"]
+    assert nuggets("import", str(laptop)).lines[0] == "Added 1 fact and 2 notes:"
+
+
+def test_what_was_deleted_here_stays_away(nuggets: Nuggets, laptop: Path) -> None:
+    nuggets("import", str(laptop))
+    nuggets("note", "delete", "Rollback")
+
+    assert nuggets("import", str(laptop)).lines == [
+        "Nothing new.",
+        "Left as it is: 2 known already, 1 deleted here since.",
+    ]
+
+
+def test_the_source_is_never_written(nuggets: Nuggets, laptop: Path) -> None:
+    shutil.rmtree(laptop / "journal")  # as another program may have left it
+    before = {path: path.stat().st_mtime_ns for path in laptop.rglob("*")}
+    nuggets("import", str(laptop))
+
+    assert "helix" in nuggets("recall", "editor").out
+    assert {path: path.stat().st_mtime_ns for path in laptop.rglob("*")} == before
+
+
+def test_projects_of_the_other_machine_are_spoken_of(nuggets: Nuggets, laptop: Path) -> None:
+    with NuggetShelf(laptop) as shelf:
+        shelf.remember("locations", "auth", "src/auth.py", project="/gone/webshop/.git")
+
+    assert nuggets("import", str(laptop)).lines[-1] == (
+        "Some belong to 1 repository that cannot be found here; see: nuggets project list"
+    )
+
+
+def test_a_memory_file_of_the_reference_server_becomes_notes(
+    nuggets: Nuggets, memory_file: Path
+) -> None:
+    done = nuggets("import", str(memory_file), "--nugget", "people", "--json").json
+    ada, acme = done["added"]
+
+    assert (ada["title"], ada["content"]) == ("Ada", "Speaks Dutch")
+    assert ada["nuggetName"] == "people"
+    assert "person" in ada["tags"]
+    assert [(link["to"], link["reason"]) for link in ada["links"]] == [(acme["id"], "works at")]
+    assert [link["to"] for link in acme["links"]] == [ada["id"]]
+    assert acme["content"] == "Acme"
+    assert done["dryRun"] is False
+
+
+def test_the_file_again_brings_only_what_it_says_newly(nuggets: Nuggets, memory_file: Path) -> None:
+    nuggets("import", str(memory_file))
+    assert nuggets("import", str(memory_file)).lines[0] == "Nothing new."
+
+    KNOWN = memory_file.read_text().replace("Speaks Dutch", "Speaks Danish")
+    memory_file.write_text(KNOWN)
+    later = memory_file.stat().st_mtime + 5
+    os.utime(memory_file, (later, later))
+    assert nuggets("import", str(memory_file)).lines[:2] == [
+        "Updated 1 note:",
+        "  ~ imported: Ada",
+    ]
+    assert "Speaks Danish" in nuggets("note", "show", "Ada").out
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("not json\n", "line 1 is no entity and no relation"),
+        ('{"type": "entity"}\n', "line 1: 'name' is a text that is not empty"),
+        ('{"type": "entity", "name": "a", "observations": [1]}\n', "'observations' is a list"),
+        ('{"type": "entity", "name": "\\ud800"}\n', "half a character"),
+        ("[" * 100_000 + "\n", "line 1 is no entity"),
+        ('{"type": "entity", "name": "' + "a" * 600 + '"}\n', "512 characters"),
+    ],
+)
+def test_what_cannot_be_read_is_named_and_nothing_comes_in(
+    nuggets: Nuggets, memory_file: Path, text: str, said: str
+) -> None:
+    memory_file.write_text(memory_file.read_text() + text if "line" not in said else text)
+    done = nuggets("import", str(memory_file))
+
+    assert done.code == 2
+    assert said in done.err
+    assert nuggets("note", "list", "--json").json == []
+
+
+def test_a_source_that_is_none_is_refused(nuggets: Nuggets, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    nuggets("remember", "prefs", "shell", "fish")
+
+    assert "there is no memory in" in nuggets("import", str(tmp_path / "empty")).err
+    assert "there is no" in nuggets("import", str(tmp_path / "nowhere")).err
+    assert "this very shelf" in nuggets("import", os.environ["NUGGETS_DIR"]).err
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    assert "cannot be read" in nuggets("import", str(tmp_path / "binary")).err
