@@ -89,6 +89,27 @@ def test_a_submodule_is_named_by_where_its_git_directory_really_is(repository: P
     assert current_project(str(inner)) == str(repository / ".git" / "modules" / "inner")
 
 
+@pytest.mark.parametrize("target", ["../repo/.git", "../repo/.git/worktrees/mine"])
+def test_a_file_that_merely_leads_to_a_repository_opens_none(
+    repository: Path, directory: Path, target: str
+) -> None:
+    own = repository / ".git" / "worktrees" / "mine"
+    own.mkdir(parents=True)
+    (own / "gitdir").write_text(f"{directory}/mine/.git\n")
+    (own / "commondir").write_text("../..\n")
+    unpacked = directory / "unpacked"
+    unpacked.mkdir()
+    (unpacked / ".git").write_text(f"gitdir: {target}\n")
+
+    assert current_project(str(unpacked)) == str(unpacked / ".git")
+
+
+def test_what_is_no_plain_file_is_not_waited_for(directory: Path) -> None:
+    os.mkfifo(directory / ".git")
+
+    assert current_project(str(directory)) == str(directory / ".git")
+
+
 def test_people_call_a_project_by_its_folder_or_as_they_named_it() -> None:
     assert name_of("/home/me/webshop/.git") == "webshop"
     assert name_of("/srv/webshop.git") == "webshop.git"

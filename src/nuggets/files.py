@@ -62,6 +62,7 @@ def _refused(what: str, path: str, problem: OSError, ways_out: Mapping[int, str]
 
 _WAYS_OUT_OF_BOTH = {
     errno.EISDIR: "a directory stands where a file should be; move it away",
+    errno.ELOOP: "a link stands where a file of ours should be; move it away",
     errno.ENOTDIR: "a file stands where a directory should be; move it away",
 }
 _WAYS_OUT_OF_READING = {

@@ -8,6 +8,8 @@ from nuggets.errors import InvalidInput, NotFound
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+_LONGEST_LINE = 8192  # of git's own small files: twice the longest path
+
 
 def current_project(directory: str | None = None) -> str:
     """The path of the repository's git directory; "" outside of any."""
@@ -74,13 +76,29 @@ def _common_directory(git: str) -> str:
         return git
     own = _line(git).removeprefix("gitdir:").strip()
     own = os.path.normpath(os.path.join(os.path.dirname(git), own))
+    if not _knows(own, git):
+        return git
     shared = _line(os.path.join(own, "commondir"))
     return os.path.normpath(os.path.join(own, shared)) if shared else own
 
 
+def _knows(own: str, git: str) -> bool:
+    """Does the repository know of this checkout? A `.git` file may have come with an archive from
+    anybody, and another project's memory is not theirs to open."""
+    back = _line(os.path.join(own, "gitdir"))
+    if back:
+        return os.path.realpath(os.path.join(own, back)) == os.path.realpath(git)
+    around = _checkout_around(os.path.dirname(os.path.dirname(git)))
+    # A submodule's lies within that of the repository around it.
+    return bool(around) and own.startswith(_common_directory(os.path.join(around, ".git")) + os.sep)
+
+
 def _line(path: str) -> str:
+    """The first line of a plain file; of anything else, which might never end, nothing."""
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return file.readline().strip()
+        if os.path.isfile(path):
+            with open(path, encoding="utf-8", errors="replace") as file:
+                return file.readline(_LONGEST_LINE).strip()
     except OSError:
-        return ""
+        pass
+    return ""

@@ -35,7 +35,8 @@ def append(path: str, text: str) -> None:
     """One line more, for its owner only; none if it cannot be written."""
     with suppress(OSError):
         _make(os.path.dirname(path))
-        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
+        descriptor = os.open(path, flags, 0o600)
         try:
             os.write(descriptor, text.encode(errors="replace"))
         finally:

@@ -525,6 +525,37 @@ def test_a_file_that_holds_nothing_but_what_its_host_added_goes_too(
     assert not path.exists()
 
 
+@pytest.mark.parametrize("host", HOSTS)
+def test_what_is_new_is_for_its_owner_alone(host: str, home: Path, nuggets: Nuggets) -> None:
+    before = os.umask(0)
+    try:
+        nuggets("connect", host)
+    finally:
+        os.umask(before)
+
+    made = [path for path in home.rglob("*") if path.relative_to(home).parts[0] != "nuggets"]
+    assert made
+    assert all(stat.S_IMODE(path.stat().st_mode) & 0o077 == 0 for path in made)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_in_a_repository_leads_nobody_out_of_it(
+    home: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    checkout, mine = repository(home / "foreign"), home / "mine"
+    if there:
+        mine.write_text("dear to me")
+    (checkout / ".opencode" / "plugins").mkdir(parents=True)
+    (checkout / ".opencode" / "plugins" / "nuggets.ts").symlink_to(mine)
+    monkeypatch.chdir(checkout)
+    done = nuggets("connect", "opencode", "--project")
+
+    assert done.code == 2
+    assert f"leads to {mine}, outside of this project" in done.err
+    assert mine.exists() == there
+    assert not there or mine.read_text() == "dear to me"
+
+
 def test_json_says_which_files_change(home: Path, nuggets: Nuggets) -> None:
     done = nuggets("connect", "gemini", "--json")
     shape = json.loads(done.out)

@@ -47,6 +47,14 @@ def test_what_a_doctor_set_aside_goes_too_even_where_it_does_not_call_the_note_b
     assert (tmp_path / "other.nugget.json.damaged-1").exists()
 
 
+def test_what_was_set_aside_goes_too_if_the_note_is_cut_off_in_it(tmp_path: Path) -> None:
+    put(open_json(tmp_path), note(1, content=f"{SECRET}, and how to use it"), note(2))
+    cut = f'{{"facts": [{{"key": "key 1", "value": "{SECRET}, and'
+    (tmp_path / "learnings.nugget.json.damaged-1").write_text(cut)
+
+    assert erased(tmp_path, note(1).id) == []
+
+
 def test_fields_of_any_shape_that_others_wrote_do_not_stand_in_the_way(tmp_path: Path) -> None:
     odd = {"seen": [[[1], {"id": [1], "to": {}}], [{}]], "id of": {"id": None}}
     put(open_json(tmp_path), note(1, content=SECRET), note(2, extra=odd))

@@ -45,7 +45,7 @@ def test_what_could_never_be_written_again_is_refused() -> None:
 
 
 WRONG: dict[str, list[object]] = {
-    "id": [1, "", "  "],
+    "id": [1, "", "  ", "a\nb", "a" * 257],
     "title": [None, 3, "\ud800"],
     "content": [["a"]],
     "tags": ["a", [1]],

@@ -74,8 +74,7 @@ def _remove(path: str) -> None:
 def _texts(value: Any, note_ids: Collection[str]) -> Iterator[str]:
     """What the notes ever said: a nugget's file that was set aside does not call them by id."""
     if isinstance(value, dict) and _is_one_of(value.get("id"), note_ids):
-        if value["content"]:
-            yield value["content"]
+        yield from filter(None, (value["title"], value["content"]))  # one may be cut off
     elif isinstance(value, dict | list):
         for part in value.values() if isinstance(value, dict) else value:
             yield from _texts(part, note_ids)

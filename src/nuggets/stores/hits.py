@@ -38,7 +38,8 @@ class Hits:
             written = "".join(f"{codec.dumps(list(touch))}\n" for touch in touches)
             content = f"\n{written}".encode()  # a line cut off before must not spoil the next
             for _ in range(_ATTEMPTS):
-                descriptor = os.open(self._open, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+                descriptor = os.open(self._open, flags, 0o600)
                 try:
                     fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
                     if os.path.samestat(os.fstat(descriptor), os.stat(self._open)):

@@ -60,7 +60,7 @@ def _acquired(path: str, deadline: float) -> int:
     pause = _FIRST_PAUSE
     while True:
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         except OSError as problem:
             raise unwritable(path, problem) from problem
         try:

@@ -11,6 +11,7 @@ from nuggets.errors import InvalidInput
 from nuggets.records import KINDS, NO_EXTRA, SCOPES, SOURCES, STABILITIES, TYPES, NuggetConfig
 
 _SPARE_LEVELS = 16  # the journal nests what it is given a little deeper
+_LONGEST_ID = 256  # characters; ours have half of that
 _ENDLESS = 2**1000  # a whole number may be longer than any other number can be
 
 
@@ -40,8 +41,9 @@ def checked_note(shape: Any, where: str) -> Json:
         check = _NOTE_FIELDS.get(name)
         if check is not None:
             check(value, f"{where}: {name!r}")
-    if not fields["id"].strip():
-        raise InvalidInput(f"{where}: 'id' is empty")
+    name = fields["id"]
+    if not name.strip() or len(name) > _LONGEST_ID or not name.isprintable():
+        raise InvalidInput(f"{where}: 'id' is one line of 1 to {_LONGEST_ID} characters")
     return fields
 
 

@@ -59,6 +59,8 @@ def planned(
     edits = []
     for path in dict.fromkeys(piece.file for piece in wanted):
         own = [piece for piece in wanted if piece.file == path]
+        if not user:
+            _refuse_to_leave(root, path)
         text = _text(path)
         try:
             after = _joined(text, own) if connecting else _parted(path, text, own, shelf_directory)
@@ -70,6 +72,16 @@ def planned(
             ) from None
         edits.append(Edit(path, text, after, held))
     return edits
+
+
+def _refuse_to_leave(root: str, path: str) -> None:
+    """A link in somebody's repository must not lead us to write elsewhere."""
+    target = os.path.realpath(path)
+    if os.path.commonpath([root, target]) != root:
+        raise InvalidInput(
+            f"{path} leads to {target}, outside of this project; it was left as it is. "
+            "Take the link away, or connect without --project"
+        )
 
 
 def difference(edit: Edit) -> Iterator[str]:
@@ -109,8 +121,8 @@ def _write(edit: Edit) -> None:
         if edit.after is None:
             os.unlink(target)
             return
-        mode = stat.S_IMODE(os.stat(target).st_mode) if edit.before is not None else 0o644
-        os.makedirs(os.path.dirname(target), exist_ok=True)
+        mode = stat.S_IMODE(os.stat(target).st_mode) if edit.before is not None else 0o600
+        private_directory(os.path.dirname(target))
         replace_file(target, [edit.after.encode()], durable=True)
         os.chmod(target, mode)
     except OSError as problem:
