@@ -185,3 +185,24 @@ def test_a_fuzzy_match_reaches_the_ratio_and_is_plausible(
     found = fuzzy(query, {0: key}, 0.55)
 
     assert found is None or (found.ratio == ratio >= 0.55 and plausible(query, key))
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("trusted hosts", "untrusted hosts"),
+        ("prod account", "nonprod account"),
+        ("deploy script", "undeploy script"),
+        ("production steps", "reproduction steps"),
+        ("undeploy script", "deploy script"),
+        ("encryption key", "decryption key"),
+        ("external hostname", "internal hostname"),
+        ("exporter config", "importer config"),
+        ("decrease rate", "increase rate"),
+        ("descending order", "ascending order"),
+        ("server c", "server a"),
+    ],
+)
+def test_a_word_that_says_the_opposite_is_no_slip(query: str, key: str) -> None:
+    assert sub(query, [key]) is None
+    assert near(query, [key]) is None

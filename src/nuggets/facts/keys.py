@@ -17,6 +17,9 @@ WORD_START = 4  # letters that name a longer word by its beginning: auth(enticat
 WORD_INSIDE = 5  # letters that name a word by its middle or end: (end)point
 LONG_WORD = 8  # letters: two slips in it are plausible
 SHORT_WORD = 4  # letters: below, a changed word is another word, unless all the rest is equal
+TURNING = frozenset(  # beginnings with which a word says another thing: (un)trusted, (re)production
+    ("de", "dis", "ex", "im", "in", "ir", "mis", "non", "out", "over", "re", "un", "under")
+)
 IMPLAUSIBLE = 1000  # edits
 RIVALS = 3  # told besides the best
 LETTERS_PER_EDIT = 6  # of a whole question: several slips need so much that is right
@@ -89,6 +92,8 @@ def _telling(inner: str, outer: str) -> bool:
         return len(inner) >= WORD_START
     at = outer.find(inner)
     start = outer.rfind(" ", 0, at) + 1
+    if outer[start:at] in TURNING:
+        return False
     end = outer.find(" ", at + len(inner))
     spanned = (end if end >= 0 else len(outer)) - start
     return len(inner) >= WORD_INSIDE and 2 * len(inner) >= spanned
@@ -140,8 +145,12 @@ def plausible(query: Form, key: Form) -> bool:
 
 
 def _slip(query: str, key: str) -> bool:
-    """One edit anywhere, blanks put in or left out besides."""
-    return edits_between(key.replace(" ", ""), query.replace(" ", ""), 1) <= 1
+    """One edit anywhere, blanks put in or left out besides; but another letter that is a word of
+    its own names another thing: "server a", "server b"."""
+    if edits_between(key.replace(" ", ""), query.replace(" ", ""), 1) > 1:
+        return False
+    pairs = zip(query.split(" "), key.split(" "), strict=False)
+    return not any(ours != theirs and len(ours) == len(theirs) == 1 for ours, theirs in pairs)
 
 
 def _pairs_up(query: str, key: str) -> bool:
@@ -171,4 +180,6 @@ def _cost(ours: str, theirs: str) -> int:
         return IMPLAUSIBLE
     if long.startswith(short) or edits_between(short, long, 1) <= 1:
         return 1
-    return 2 if len(short) >= LONG_WORD and edits_between(short, long, 2) <= 2 else IMPLAUSIBLE
+    # Hardly anybody mistypes the first letter and another one: "encryption", "decryption".
+    twice = len(short) >= LONG_WORD and short[0] == long[0] and edits_between(short, long, 2) <= 2
+    return 2 if twice else IMPLAUSIBLE
