@@ -1,8 +1,8 @@
-// Bundles the page into the Python package. Same sources and versions, same bytes:
+// Bundles the scripts of the page into the Python package, beside its page and its style. Same sources and versions, same bytes:
 //   npm install && npm run build
 // Every file that is built begins with the digest of the sources, which a test compares.
 import { createHash } from "node:crypto";
-import { cpSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -12,7 +12,7 @@ const target = join(here, "../src/nuggets/interfaces/ui");
 
 function digest() {
   const hash = createHash("sha256");
-  const files = ["package.json", "build.mjs", "static", "src"].flatMap(filesOf).sort();
+  const files = ["package.json", "build.mjs", "src"].flatMap(filesOf).sort();
   for (const file of files) {
     hash.update(relative(here, file).replaceAll("\\", "/") + "\0");
     hash.update(readFileSync(file));
@@ -37,9 +37,7 @@ function notices() {
     .join(`\n${"-".repeat(78)}\n\n`);
 }
 
-mkdirSync(target, { recursive: true });
 writeFileSync(join(target, "licenses.txt"), notices());
-cpSync(join(here, "static"), target, { recursive: true });
 await build({
   entryPoints: { app: join(here, "src/main.jsx"), layout: join(here, "src/graph/layout.js") },
   outdir: target,

@@ -18,8 +18,7 @@ def digest() -> str:
     """As ui-src/build.mjs takes it."""
     found = hashlib.sha256()
     names = [SOURCES / "package.json", SOURCES / "build.mjs"]
-    for folder in ("static", "src"):
-        names += [path for path in (SOURCES / folder).rglob("*") if path.is_file()]
+    names += [path for path in (SOURCES / "src").rglob("*") if path.is_file()]
     for path in sorted(names, key=str):
         found.update(path.relative_to(SOURCES).as_posix().encode() + b"\0")
         found.update(path.read_bytes() + b"\0")
@@ -29,8 +28,6 @@ def digest() -> str:
 def test_the_bundle_was_built_from_these_sources() -> None:
     for name in ("app.js", "layout.js"):
         assert f"sources {digest()}" in (BUILT / name).read_text()[:120], "npm run build in ui-src"
-    for path in (SOURCES / "static").iterdir():
-        assert (BUILT / path.name).read_bytes() == path.read_bytes()
 
 
 def test_every_version_that_is_bundled_is_pinned_and_its_notice_shipped() -> None:
