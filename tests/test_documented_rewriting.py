@@ -12,12 +12,14 @@ from command_line import Nuggets
 from nuggets import (
     PROMOTE_THRESHOLD,
     MemoryNote,
+    MemoryScope,
     NuggetShelf,
     ReflectionChange,
     ReflectionResult,
     promote_facts,
     reflect_and_clean_memory,
 )
+from nuggets.keywords import NoteMeta
 
 NINE = datetime(2026, 1, 31, 9, 0)
 
@@ -37,7 +39,7 @@ def inspected(shelf: NuggetShelf) -> list[str]:
 @pytest.fixture
 def messy(shelf: NuggetShelf) -> NuggetShelf:
     """Something to do for every step."""
-    shelf.create_note("n", "tmp thing", "for now")
+    shelf.create_note("n", "Slip of the hand", "x")
     shelf.create_note("n", "Twice", "the same line\nthe same line\nanother")
     shelf.create_note("n", "Long copy", "one two three four five six seven eight nine ten")
     shelf.create_note("n", "Copy", "ten nine eight seven six five four three two one")
@@ -98,7 +100,7 @@ def test_the_steps_come_in_the_documented_order(messy: NuggetShelf) -> None:
 
 
 def test_the_command_gives_the_documented_names(nuggets: Nuggets) -> None:
-    nuggets("note", "add", "n", "tmp thing", "for now")
+    nuggets("note", "add", "n", "Slip of the hand", "x")
 
     result = nuggets("reflect", "--json").json
 
@@ -131,13 +133,13 @@ def test_whatever_a_pass_did_can_be_taken_back(messy: NuggetShelf) -> None:
 
 
 def test_one_nugget_can_be_looked_after_alone(shelf: NuggetShelf) -> None:
-    shelf.create_note("a", "tmp one", "for now")
-    shelf.create_note("b", "tmp two", "for now")
+    shelf.create_note("a", "Slip", "x")
+    shelf.create_note("b", "Another slip", "y")
 
     result = reflect_and_clean_memory(shelf, nugget="b")
 
     assert [(change.nugget_name, change.type) for change in result.changes] == [("b", "hide")]
-    assert inspected(shelf) == ["tmp two"]
+    assert inspected(shelf) == ["Another slip"]
 
 
 # --- selection ----------------------------------------------------------------------------------
@@ -238,6 +240,17 @@ def test_what_was_recalled_is_not_of_low_value(shelf: NuggetShelf, title: str) -
     assert not all_notes(shelf)[note.id].hidden
 
 
+def test_a_durable_fact_answers_whatever_its_key() -> None:
+    days = ["2026-01-31T09:00:00.000Z"]
+    shelf = NuggetShelf("memory:", project="", clock=lambda: days[-1])
+    shelf.remember("prefs", "temp unit", "celsius")
+
+    days.append("2026-03-31T09:00:00.000Z")
+    shelf.reflect()
+
+    assert shelf.recall("temp unit").answer == "celsius"
+
+
 def test_a_short_fact_is_no_rubbish(shelf: NuggetShelf) -> None:
     shelf.remember("n", "port", "80")
 
@@ -250,14 +263,14 @@ def test_an_archived_note_stays_in_the_file_and_is_recovered_by_showing_it(
     directory: Path,
 ) -> None:
     with NuggetShelf(directory, project="") as shelf:
-        note = shelf.create_note("n", "tmp branch", "feature/x")
+        note = shelf.create_note("n", "Slip of the hand", "x")
         shelf.reflect()
     [kept] = json.loads((directory / "graph" / "graph.json").read_text())["notes"]
     again = NuggetShelf(directory, project="").edit_note(note.id, hidden=False)
 
     assert kept["hidden"] is True
     assert kept["archivedAt"]
-    assert (again.hidden, again.archived_at, again.content) == (False, None, "feature/x")
+    assert (again.hidden, again.archived_at, again.content) == (False, None, "x")
 
 
 # --- rewriting ----------------------------------------------------------------------------------
@@ -267,7 +280,7 @@ def test_blanks_empty_stretches_and_repeated_lines_go(directory: Path) -> None:
     with NuggetShelf(directory, project="") as shelf:
         note = shelf.create_note("n", "Steps", "first step")
     path = directory / "graph" / "graph.json"
-    said = "first step   \\n\\n\\n\\nsecond step\\nfirst step\\n"
+    said = "first step   \\n\\n\\n\\nsecond step\\nsecond step\\n"
     path.write_text(path.read_text().replace('"first step"', f'"{said}"'))
 
     with NuggetShelf(directory, project="") as shelf:
@@ -291,12 +304,15 @@ def test_only_a_note_that_changed_was_rewritten(shelf: NuggetShelf) -> None:
 
 def test_repeated_lines_stay_where_they_mean_something(shelf: NuggetShelf) -> None:
     code = "Try it:\n\n```\nstep()\nstep()\n```"
+    steps = "Press the key.\nWait a bit.\nPress the key."
     note = shelf.create_note("n", "Code", code)
+    restart = shelf.create_note("n", "Restart", steps)
     shelf.remember("n", "countdown", "three\nthree\ntwo")
 
     shelf.reflect()
 
     assert shelf.get_note(note.id).content == code
+    assert shelf.get_note(restart.id).content == steps
     assert shelf.recall("countdown").answer == "three\nthree\ntwo"
 
 
@@ -385,8 +401,8 @@ def test_the_shorter_goes_into_the_longer_and_points_to_it(shelf: NuggetShelf) -
 def test_what_differs_in_owner_or_kind_is_not_merged(
     shelf: NuggetShelf, different: dict[str, Any]
 ) -> None:
-    shelf.create_note("n", "First", EIGHTEEN)
-    shelf.create_note(different.pop("nugget", "n"), "Second", EIGHTEEN, **different)
+    shelf.create_note("n", "Counting", EIGHTEEN)
+    shelf.create_note(different.pop("nugget", "n"), "Counting", EIGHTEEN, **different)
 
     assert shelf.reflect().merged == 0
 
@@ -452,7 +468,7 @@ def test_a_note_with_two_links_gets_no_more(shelf: NuggetShelf) -> None:
 
 
 def test_it_runs_at_nine_once_a_day(shelf: NuggetShelf) -> None:
-    shelf.create_note("n", "tmp thing", "for now")
+    shelf.create_note("n", "Slip of the hand", "x")
 
     early, run, again = (
         shelf.run_daily(NINE + timedelta(minutes=minutes)) for minutes in (-1, 0, 30)
@@ -560,10 +576,20 @@ def test_only_visible_notes_recalled_in_three_sessions_are_promoted(directory: P
     ],
     ids=lambda meta: next(iter(meta)),
 )
-def test_what_should_not_be_read_unasked_stays_out(directory: Path, meta: dict[str, str]) -> None:
+def test_what_should_not_be_read_unasked_stays_out(directory: Path, meta: NoteMeta) -> None:
     shelf = NuggetShelf("memory:", project="")
     shelf.create_note("n", "Title", "content", **meta)
     recalled(shelf, "Title", 5)
+
+    assert shelf.promote(str(directory / "MEMORY.md")) == 0
+
+
+def test_the_clean_up_confirms_nothing(directory: Path) -> None:
+    shelf = NuggetShelf("memory:", project="")
+    shelf.create_note("n", "Confirmed bookings", "Post them elsewhere", source="tool_observation")
+    recalled(shelf, "Confirmed bookings")
+
+    shelf.reflect()
 
     assert shelf.promote(str(directory / "MEMORY.md")) == 0
 
@@ -605,9 +631,9 @@ def test_subject_scope_and_tags_decide_the_section(
 def test_learnings_and_preferences_come_first_and_the_rest_by_name(directory: Path) -> None:
     memory = directory / "MEMORY.md"
     shelf = NuggetShelf("memory:", project="")
-    for number, (nugget, scope) in enumerate(
-        [("n", "user"), ("n", "self"), ("prefs", "user"), ("n", "shared"), ("learnings", "user")]
-    ):
+    homes: list[tuple[str, MemoryScope]] = [("n", "user"), ("n", "self"), ("prefs", "user")]
+    homes += [("n", "shared"), ("learnings", "user")]
+    for number, (nugget, scope) in enumerate(homes):
         shelf.create_note(nugget, f"Title {number}", "content", scope=scope)
         recalled(shelf, f"Title {number}")
 

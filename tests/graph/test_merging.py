@@ -189,6 +189,13 @@ def test_a_note_may_go_into_a_fact() -> None:
         ("Ada asks Ben", "Ben asks Ada", "both"),
         ("a = b", "a == b", "both"),
         ("never on Fridays", "on Fridays", "both"),
+        ("if (!ready) wait();", "if (ready) wait();", "both"),
+        ("if !(ready) wait", "if (ready) wait", "both"),
+        ("-5 degrees", "5 degrees", "both"),
+        ("It costs 1.500 a year", "It costs 1,500 a year", "both"),
+        ("Mix it 1:10", "Mix it 1.10", "both"),
+        ("Half is .5", "Half is 5", "both"),
+        ("It costs 1.500 a year.", "* it costs 1.500 a year", "target"),
     ],
 )
 def test_a_sentence_that_is_said_already_is_not_said_again(

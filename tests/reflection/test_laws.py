@@ -15,7 +15,11 @@ from nuggets.state import State, touched
 ALL = Policy(max_notes=1000)
 AFTER = "2026-02-01T10:31:00.000Z"
 TITLES = ("tmp x", "Auth", "JWT keys", "user: scratch 2", "Deploy", "設定 の キー", "Template")
-ALPHABET = " ".join("abcdefghijklmnopqrstuvwxyz")  # parts of it are near duplicates of others
+SPELLING = """
+alfa bravo charlie delta echo foxtrot golf hotel india juliett kilo lima mike november oscar papa
+quebec romeo sierra tango uniform victor whiskey xray yankee zulu
+"""
+ALPHABET = SPELLING.split()  # parts of it are near duplicates of others
 PIECES = (
     "jwt rotation keys vault", "jwt", "deploy pushes the image to the registry and restarts it",
     "deploy pushes the image to the registry and restarts them", "src/auth/keys.pem", "", "  ",
@@ -31,14 +35,16 @@ def graph(seed: int, count: int = 14) -> dict[str, MemoryNote]:
         content = "\n".join(chance.choices(PIECES, k=chance.randint(1, 5)))
         alike = chance.random() < 0.5
         if alike:
-            content = f"{ALPHABET[chance.randrange(4) : chance.randrange(28, 36)]} {number % 3}"
+            content = " ".join(ALPHABET[chance.randrange(3) : chance.randrange(23, 26)])
+            content += chance.choice(("", "", ".", " not", " 80"))
         kind: NoteKind = "fact" if chance.random() < 0.25 else "note"
         note = sample(
             number,
             kind=kind,
-            title=f"{'Deploy' if alike else chance.choice(TITLES)} {number}",
+            title="Deploy" if alike else f"{chance.choice(TITLES)} {number}",
             content=content if kind == "note" else content.strip() or "value",
             nugget="learnings" if alike else chance.choice(("learnings", "project")),
+            created_at=f"2026-01-01T{number // 60:02}:{number % 60:02}:00.000Z",
             given=GraphNoteMetaInput(
                 scope=None if alike else chance.choice((None, "user", "shared", "self")),
                 stability=None if alike else chance.choice((None, "temporary")),

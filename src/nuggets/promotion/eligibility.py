@@ -2,11 +2,10 @@
 
 from typing import Literal, NamedTuple
 
+from nuggets.graph.metadata import CONFIRMED
 from nuggets.promotion.entry import line_for
 from nuggets.records import PROMOTE_THRESHOLD, MemoryNote
 from nuggets.secrets import found, found_in
-
-CONFIRMED = "confirmed"  # the tag by which a person or agent vouches for what a tool saw
 
 Outcome = Literal["new", "kept", "updated", "changed", "declined", "no room", "out"]
 

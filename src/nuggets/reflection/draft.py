@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from nuggets.records import MemoryNote, ReflectionChange, ReflectionKind
+from nuggets.reflection.contrast import Particulars, particulars
 from nuggets.reflection.vocabulary import Tokens, all_tokens
 from nuggets.refusals import Refusal
 
@@ -27,6 +28,7 @@ class Draft:
         self.notes = {note.id: note for note in sorted(found.values(), key=age)}
         self.changes: list[ReflectionChange] = []
         self._said: dict[str, Tokens] = {}  # by content
+        self._particulars: dict[str, Particulars] = {}  # by text
 
     def put(self, *notes: MemoryNote) -> None:
         self.notes.update({note.id: note for note in notes})
@@ -54,6 +56,13 @@ class Draft:
         if tokens is None:
             tokens = self._said[note.content] = all_tokens(note.content)
         return tokens
+
+    def particulars(self, text: str) -> Particulars:
+        """Those of a title or a content; each is read once in a pass, too."""
+        found = self._particulars.get(text)
+        if found is None:
+            found = self._particulars[text] = particulars(text)
+        return found
 
     def changed(self) -> tuple[MemoryNote, ...]:
         """What must be written, by id."""

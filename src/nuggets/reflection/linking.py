@@ -1,5 +1,6 @@
 """Links between notes that are about the same. Knows shared words and who has few links."""
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from heapq import nsmallest
@@ -10,6 +11,7 @@ from nuggets.records import MemoryNote
 from nuggets.reflection.draft import Draft
 from nuggets.reflection.outcome import Policy
 from nuggets.reflection.vocabulary import (
+    IDLE_WORDS,
     Postings,
     Tokens,
     all_tokens,
@@ -27,6 +29,7 @@ LOOKED_AT = 1000  # places of rare words followed for one note: the rarest say m
 WEIGHED = 30  # notes of those with the most words in common that are weighed word by word
 SAME_VALUE = "nearly the same value"
 
+_ADDRESS = re.compile(r"://[^\s/?#]+|@[\w.-]+|(?<=\w)\.[a-z]\w{0,3}\b")
 _FLAGS = frozenset(("true", "false", "yes", "none", "null", "enabled", "disabled", "default"))
 
 
@@ -113,7 +116,7 @@ class _Related:
     def matches(self, note: MemoryNote) -> Iterator[tuple[str, str]]:
         """Ids and reasons; a rare word weighs more than a common one, equals go by age."""
         rank = self._postings.rank
-        followed = self._followed(note.id)
+        followed = self._followed(note)
         common = Counter(chain.from_iterable(map(self._postings.having, followed)))
         del common[note.id]
         related = [(-n, rank[other], other) for other, n in common.items() if n >= SHARED]
@@ -121,12 +124,13 @@ class _Related:
         for *_, other, shared in sorted(found):
             yield other, f"shared context: {', '.join(shared[:SHARED])}"
 
-    def _followed(self, note_id: str) -> dict[str, int]:
+    def _followed(self, note: MemoryNote) -> dict[str, int]:
         """Its telling words with their weights, the rarest first, while they are worth following.
 
         Whole numbers, so every machine sorts alike.
         """
-        telling = self._postings.rarest_first(note_id)
+        beside = _of_addresses(f"{note.title}\n{note.content}")
+        telling = [t for t in self._postings.rarest_first(note.id) if t not in beside]
         places = [len(self._postings.having(token)) for token in telling]
         return {
             token: (1 + self._count // found).bit_length()
@@ -145,4 +149,15 @@ class _Related:
 def _related(draft: Draft, lonely: list[MemoryNote], peers: list[MemoryNote]) -> _Related:
     said = {note.id: draft.said(note) | all_tokens(note.title) for note in peers}
     tokens = {i: text - function_words(text) for i, text in said.items()}
-    return _Related(tokens, significant(union(tokens[note.id] for note in lonely)))
+    return _Related(tokens, _telling(union(tokens[note.id] for note in lonely)))
+
+
+def _telling(tokens: Tokens) -> Tokens:
+    """Neither 2026 nor 30s, neither true nor run."""
+    found = significant(tokens) - IDLE_WORDS - _FLAGS
+    return frozenset(token for token in found if not token[:-1].isdigit())
+
+
+def _of_addresses(text: str) -> Tokens:
+    """The host that two pages are on, the ending that two files have."""
+    return union(map(all_tokens, _ADDRESS.findall(text)))

@@ -1,7 +1,7 @@
 """Which notes need care most. Knows what a note lacks, not how to mend it."""
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from nuggets.errors import InvalidInput
 from nuggets.graph.metadata import own_tags
@@ -14,10 +14,10 @@ from nuggets.times import parsed
 
 # Days of waiting that a lack counts for. Waiting itself has no bound, so whatever else is
 # written meanwhile, every note comes first one day.
-UNSEEN = 30.0  # more than the other two: what was never looked at goes before what was
-UNTAGGED = 7.0
-UNLINKED = 7.0
-RUBBISH = 365.0  # certain work, and once done it never comes back
+UNSEEN = 30  # more than the other two: what was never looked at goes before what was
+UNTAGGED = 7
+UNLINKED = 7
+RUBBISH = 365  # certain work, and once done it never comes back
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -34,18 +34,16 @@ def selected(notes: Iterable[MemoryNote], now: str, policy: Policy) -> list[str]
     return [note_id for _, _, note_id in ranked[: max(policy.max_notes, 0)]]
 
 
-def need(note: MemoryNote, now: datetime, worthless: bool) -> float:
-    """How urgent a look at this note is, in days of waiting."""
+def need(note: MemoryNote, now: datetime, worthless: bool) -> timedelta:
+    """How urgent a look at this note is, as time of waiting; exact, so that equals stay equal."""
     inspected = _past(note.last_inspected_at, now)
     written = _past(note.updated_at, now) or _past(note.created_at, now) or _LONG_AGO
     cared_for = max(inspected or written, written)
-    waiting = (now - cared_for).total_seconds() / 86400
-    return (
-        waiting
-        + (UNSEEN if inspected is None or written > inspected else 0.0)
-        + (UNTAGGED if not own_tags(note.tags, note.nugget_name) else 0.0)
-        + (UNLINKED if not note.links else 0.0)
-        + (RUBBISH if worthless else 0.0)
+    return (now - cared_for) + timedelta(
+        (UNSEEN if inspected is None or written > inspected else 0)
+        + (UNTAGGED if not own_tags(note.tags, note.nugget_name) else 0)
+        + (UNLINKED if not note.links else 0)
+        + (RUBBISH if worthless else 0)
     )
 
 

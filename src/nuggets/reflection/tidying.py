@@ -5,44 +5,40 @@ from collections import Counter
 from datetime import timedelta
 
 from nuggets.graph.limits import TAG_CHARACTERS, TAGS
-from nuggets.graph.metadata import content_tags, normal_tags, own_tags, scope_and_rest
+from nuggets.graph.metadata import (
+    DECIDING_TAGS,
+    content_tags,
+    normal_tags,
+    own_tags,
+    scope_and_rest,
+)
 from nuggets.graph.notes import archived, normal_content
 from nuggets.records import MemoryNote
 from nuggets.reflection.draft import Draft
 from nuggets.reflection.outcome import Policy
-from nuggets.reflection.vocabulary import all_tokens, function_words
-from nuggets.text import is_unspaced, words
-from nuggets.times import iso, parsed
+from nuggets.reflection.vocabulary import IDLE_WORDS, all_tokens, function_words
+from nuggets.text import (
+    STOP_WORDS,
+    folded,
+    is_unspaced,
+    split_scripts,
+    tokens,
+    without_contraction,
+    words,
+)
+from nuggets.times import iso, moment_after, parsed
 
 WORTHLESS_CHARACTERS = 2  # so short, and never asked for: a slip of the hand
 SHORTEST_TAG = 3  # characters: "of", "ts" and "v2" say nothing on their own
 SAID_OFTEN = 2  # times: a word that the text says once is mostly a detail, not what it is about
 ENOUGH = 2  # names; a note that has fewer is named by details, too
-# Addresses, and words that say how, when or what to do, which no note is about.
-_NO_TAGS_LISTED = """
-http https www com org src
-use used uses using via per never always first second last next left right one two every without
-instead maybe also old new good bad best better big small long short many much few main
-add ask call come do does find fix get give go goes went keep know leave let like look made make
-makes mean move moved need needs put read run runs said say says see seen sent set show start
-stop take tell think try want write writes written wrong how why what file
-"""
-_NO_TAGS = frozenset(_NO_TAGS_LISTED.split())
 _PASSING = re.compile(r"(tmp|temp|scratch)\d*(?![^\W_])")  # whole words: Template is safe
-# Programs that people note down commands of, without a prompt before them.
-_COMMANDS = """
-apt apt-get aws az brew bun bundle cargo cat cd chmod chown cmake composer conda cp curl deno dnf
-docker docker-compose dotnet echo export flask fly gcloud gh git go gradle helm heroku java
-journalctl kill kubectl ls make mkdir mv mvn mypy node npm npx php pip pip3 pipx pnpm podman poetry
-psql pytest python python3 rails rm rsync ruff ruby scp sed sleep source ssh sudo systemctl tar
-terraform tox uv vercel wget yarn
-"""
-# A prompt, a diff, a quotation, a row of cells, an option, a program: it may be there twice.
-_NO_PROSE = re.compile(
-    rf"[$>%+@|]|[-*](?!\s)|.*(\s\|\s|\t|\s--?\w)|({'|'.join(_COMMANDS.split())})(?!\S)"
-)
+PARAGRAPH_WORDS = 12  # shorter ones may be steps, answers or a refrain: they may come again
+# A prompt, a diff, a quotation, a row of cells, an option: it may be there twice.
+_NO_PROSE = re.compile(r"[$>%+@|]|[-*](?!\s)|.*(\s\|\s|\t|\s--?\w)")
+_NO_WORDS = re.compile(r"[\d_=<>{}\[\]#;~^\\`]")  # neither a sentence nor words alone: a record
 _ENDED = re.compile(r"\w[.!?]$")
-_BULLET = re.compile(r"([-*•]|\d+[.)])\s+")
+_BULLET = re.compile(r"([-*•]|\d+[.)])\s+(\[[ xX]\]\s+)?")
 _FENCE = re.compile(r"\s*(`{3,}(?=[^`]*$)|~{3,})")
 
 
@@ -73,7 +69,8 @@ def rewrite(draft: Draft, ids: list[str]) -> None:
         content = tidy(note)
         if content == note.content or not draft.may("rewrite", note.id):
             continue
-        draft.put(note._replace(content=content, updated_at=draft.now, last_rewritten_at=draft.now))
+        at = moment_after(note.updated_at, draft.now)
+        draft.put(note._replace(content=content, updated_at=at, last_rewritten_at=draft.now))
         draft.record("rewrite", note, f"content: {_difference(note.content, content)}")
 
 
@@ -101,10 +98,11 @@ def why_worthless(note: MemoryNote, cutoff: str) -> str:
     content = note.content.strip()
     if not content:
         return "it is empty"
-    recalled = note.hits > 0
-    if note.kind == "note" and len(content) <= WORTHLESS_CHARACTERS and not recalled:
+    # What was remembered to last answers to its key: a port of 80, a "temp unit".
+    unasked = not note.hits and (note.kind == "note" or note.stability == "temporary")
+    if unasked and note.kind == "note" and len(content) <= WORTHLESS_CHARACTERS:
         return "almost empty and never recalled"
-    if not recalled and _PASSING.match(scope_and_rest(note.title)[1]):
+    if unasked and _PASSING.match(scope_and_rest(note.title)[1]):
         return "temporary by its title and never recalled"
     if is_stale(note, cutoff):
         return "temporary and not used for days"
@@ -112,7 +110,7 @@ def why_worthless(note: MemoryNote, cutoff: str) -> str:
 
 
 def tidy(note: MemoryNote) -> str:
-    """Its content without trailing blanks, empty stretches and lines said twice.
+    """Its content without trailing blanks, empty stretches and what is said twice.
 
     What a fact answers is left as it was remembered, line for line.
     """
@@ -121,35 +119,45 @@ def tidy(note: MemoryNote) -> str:
 
 
 def _without_repetition(content: str) -> str:
-    """A line goes when the same line stands above it under the same heading.
+    """A line goes when it repeats the one above, a paragraph when it repeats an earlier one.
 
-    It stays where it may mean something else: in fenced code, indented (it belongs to what is
-    above it), above something indented, or if it does not read as prose (a command, a row).
+    Anywhere else a line that comes again may be the next step, the same key of another section
+    or another record; so may be one in fenced code, one indented (it belongs to what is above
+    it) or above something indented, and one that does not read as prose.
     """
     lines = content.split("\n")
     kept: list[str] = []
-    said: set[str] = set()
-    fence = ""
+    said: set[str] = set()  # paragraphs since the last line that is anything else
+    above = fence = ""
     for position, line in enumerate(lines):
-        mark = _FENCE.match(line)
-        if fence:
-            closes = mark is not None and line.strip().strip(fence[0]) == ""
-            fence = "" if closes and line.strip().startswith(fence) else fence
-        elif mark:
-            fence = mark[1]
-        elif line.startswith("#") or line.endswith(":"):
-            said.clear()
-        elif _stands_alone(line, lines, position):
-            if line in said:
-                continue
-            said.add(line)
+        is_code, fence = bool(fence), _fence_behind(line, fence)
+        is_paragraph = not is_code and _is_paragraph(lines, position)
+        if line and is_paragraph and line in said:
+            continue
+        if line and line == above and not is_code and _stands_alone(lines, position):
+            continue
         kept.append(line)
+        if is_paragraph:
+            said.add(line)
+        elif line:
+            said.clear()
+        above = line or above
     return "\n".join(kept)
 
 
-def _stands_alone(line: str, lines: list[str], position: int) -> bool:
+def _fence_behind(line: str, fence: str) -> str:
+    """The marks of the fenced code that goes on behind this line, "" where none does."""
+    mark = _FENCE.match(line)
+    if not fence:
+        return mark[1] if mark else ""
+    bare = line.strip()
+    return "" if mark and bare.startswith(fence) and not bare.strip(fence[0]) else fence
+
+
+def _stands_alone(lines: list[str], position: int) -> bool:
     # in written form no two empty lines follow each other
     below = next((other for other in lines[position + 1 : position + 3] if other), "")
+    line = lines[position]
     return not line[:1].isspace() and not below[:1].isspace() and _is_prose(line)
 
 
@@ -159,7 +167,18 @@ def _is_prose(line: str) -> bool:
         return False
     said = _BULLET.sub("", line, count=1)
     found = [word for word in said.split() if any(map(str.isalnum, word))]
-    return len(found) > 1 or bool(found and (_ENDED.search(said) or is_unspaced(found[0])))
+    if not found or is_unspaced(found[0]) or _ENDED.search(said):
+        return bool(found)
+    return len(found) > 1 and not _NO_WORDS.search(said)
+
+
+def _is_paragraph(lines: list[str], position: int) -> bool:
+    """A line of whole sentences between empty ones; what stands below a question answers it."""
+    line = lines[position]
+    around = (*lines[max(0, position - 1) : position], *lines[position + 1 : position + 2])
+    ended = _ENDED.search(line) is not None and not line.endswith("?")
+    long = len(line.split()) >= PARAGRAPH_WORDS
+    return ended and long and not any(around) and not _BULLET.match(line) and _is_prose(line)
 
 
 def _difference(before: str, after: str) -> str:
@@ -175,11 +194,12 @@ def _filled(text: str) -> int:
 
 def _own_words(note: MemoryNote, policy: Policy) -> tuple[str, ...]:
     """What its content is, then the words that name it: the title's, frequent ones, any."""
-    count = Counter(words(note.content))
+    count = Counter(_whole_words(note.content))
     often = [word for word, times in count.most_common() if times >= SAID_OFTEN]
-    taken = {*words(note.nugget_name), *function_words(all_tokens(f"{note.title}\n{note.content}"))}
+    taken = {*words(note.nugget_name), *_whole_words(note.nugget_name), *DECIDING_TAGS}
+    taken |= function_words(all_tokens(f"{note.title}\n{note.content}"))
     naming: list[str] = []
-    telling = (*words(note.title), *often)
+    telling = (*_whole_words(note.title), *often)
     for place, word in enumerate((*telling, *count)):
         if place >= len(telling) and len(naming) >= ENOUGH:
             break
@@ -188,11 +208,19 @@ def _own_words(note: MemoryNote, policy: Policy) -> tuple[str, ...]:
     return (*content_tags(note.content), *naming[: policy.tag_words])
 
 
+def _whole_words(text: str) -> list[str]:
+    """Lower-case, names in one piece: GitHub is neither a git nor a hub."""
+    bare = (piece for token in tokens(text) for piece in without_contraction(token))
+    runs = (run for piece in bare for run in split_scripts(piece))
+    return [folded(part) for run in runs for part in run.split("_")]
+
+
 def _is_there(word: str, chosen: list[str]) -> bool:
     """In this form or another: "carts" beside "cart" says nothing new."""
     return any(word.startswith(other) or other.startswith(word) for other in chosen)
 
 
 def _is_name(word: str) -> bool:
-    fits = SHORTEST_TAG <= len(word) <= TAG_CHARACTERS and word not in _NO_TAGS
-    return fits and not any(map(str.isdigit, word)) and "_" not in word and not is_unspaced(word)
+    fits = SHORTEST_TAG <= len(word) <= TAG_CHARACTERS
+    tells = word not in IDLE_WORDS and word not in STOP_WORDS
+    return fits and tells and not any(map(str.isdigit, word)) and not is_unspaced(word)

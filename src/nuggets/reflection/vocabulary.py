@@ -14,19 +14,33 @@ LONGEST_SIGNIFICANT = 40  # longer runs are hashes and encoded data
 
 _SEPARATING = str.maketrans({chr(c): " " for c in range(128) if not chr(c).isalnum()} | {"'": ""})
 
+# Addresses, and words that say how, when, how many or what to do, which no text is about.
+_IDLE_LISTED = """
+http https www com org src lib
+use used uses using via per never always first second last next left right every without
+instead maybe may also old new good bad best better big small long short many much few main
+one two three four five six seven eight nine ten nobody nothing everything except behind inside
+add ask call come comes do does find fix get give go goes went keep know leave let like lives look
+made make makes mean move moved need needs put read run runs said say says see seen sent set show
+start stop take tell think try want wants write writes written wrong how why what file
+"""
+IDLE_WORDS = frozenset(_IDLE_LISTED.split())
+
 # What a text is not about either, besides the commonest words by which search tells a language.
 _FUNCTION_WORDS = {
     "german": """alle alles als andere anderen bis bitte bleibt dabei damit dann darf darum
-        dazu denn deren deshalb dessen die diese diesem diesen dieser dieses doch dort durch etwas
-        euch gegen gibt hatte hier hin ihm ihn ihnen ihre immer ins jede jeder jedes jetzt kann
-        können machen macht mal man mehr mir muss müssen nichts nie ohne sehr sein seine seit sich
-        soll sollen sollte sondern uns unser unsere viel vor war waren warum weil weiter welche
-        wenig werden wieder wollen worden während würde zwischen""",
+        dazu denn deren deshalb dessen die diese diesem diesen dieser dieses doch dort drei durch
+        etwas euch gegen gibt hatte hier hin ihm ihn ihnen ihre immer innerhalb ins jede jeder jedes
+        jetzt kann kommen kommt können machen macht mal man mehr mir muss müssen nichts nie ohne
+        sehr sein seine seit sich soll sollen sollte sondern uns unser unsere viel vier vor war
+        waren warum weil weiter welche wenig werden wieder woher wollen worden während würde zwei
+        zwischen""",
     "french": """ainsi alors après aucun aucune aussi autre autres avait avant avez avons bien
-        car cela celle celui cet ceux chaque chez comment contre depuis doit doivent donc dont dès
-        encore entre faire faut font ici jamais jusque leur leurs lors moins même nos notre ont
+        car cela celle celui cet ceux chaque chez comment contre depuis deux doit doivent donc dont
+        dès encore entre faire faut font ici jamais jusque leur leurs lors moins même nos notre ont
         pendant peu peut peuvent pourquoi puis quand quel quelle quelques rien sans sera seront
-        soit sous toujours tous tout toute toutes trop vers voici voir vos votre étaient été""",
+        soit sous toujours tourne tous tout toute toutes trois trop vers voici voir vos votre
+        étaient été""",
     "spanish": """además ahora algo alguna algún antes aquí así aunque bien cada casi cual debe
         deben desde después dos durante ellas entonces entre esa esas ese eso esos esta estas este
         esto estos fueron hace hacer hacia han hasta hemos mientras misma mismo mucho muchos nada

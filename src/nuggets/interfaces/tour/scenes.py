@@ -121,7 +121,7 @@ def _sessions(stage: Stage) -> Iterator[tuple[str, bool]]:
 
 def _clean_up(stage: Stage) -> Iterator[tuple[str, bool]]:
     """Night: the clean-up, and a change of mind."""
-    stage.run("shop", "note", "add", "project", "tmp scribble", "never mind")
+    stage.run("shop", "note", "add", "project", "scribble", "x")
     done = stage.run("shop", "reflect", "--all")
     gone = not any("scribble" in n["title"] for n in stage.run("shop", "note", "list"))
     yield "rubbish is archived", done["hidden"] == 1 and gone
