@@ -34,7 +34,8 @@ def test_notes_of_all_nuggets_lie_in_one_file_beside_one_file_of_facts_each(
     ]
 
 
-def test_without_a_directory_it_is_dot_nuggets_at_home() -> None:
+def test_without_a_directory_it_is_dot_nuggets_at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NUGGETS_DIR")
     nugget = Nugget("project")
     nugget.create_note("Auth", "JWT")
     nugget.shelf.close()
@@ -188,8 +189,8 @@ def test_agents_are_told_when_to_write_a_note_instead_of_a_fact() -> None:
 
 
 PI_TOOLS = {
-    "createNote": (("title", "content"), '"note", "add"'),
-    "addLink": (("note1", "note2", "reason"), '"link"'),
-    "editNote": (("noteId", "newContent"), '"note", "edit"'),
-    "searchNotes": (("query",), '"search"'),
+    "createNote": (("title", "content"), '"create_note"'),
+    "addLink": (("note1", "note2", "reason"), '"add_link"'),
+    "editNote": (("noteId", "newContent"), '"edit_note"'),
+    "searchNotes": (("query",), '"search_notes"'),
 }

@@ -1,15 +1,18 @@
 """The record types as documented, on disk and in Python: what no other test shows."""
 
 import json
+import pickle
 import re
+from collections.abc import Callable
+from copy import copy, deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from nuggets import MemoryNote, NoteMetadata, NuggetShelf
+from nuggets import MemoryNote, MemoryScope, NoteMetadata, NuggetShelf
 from nuggets.errors import InvalidInput
-from nuggets.records import SCOPES, SOURCES, STABILITIES, TYPES
+from nuggets.records import NO_EXTRA, SCOPES, SOURCES, STABILITIES, TYPES
 
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
@@ -78,11 +81,36 @@ def test_ids_say_kind_and_nugget_and_end_in_eight_hex_digits(directory: Path) ->
     assert len({fact.id, note.id, other.id}) == 3
 
 
+def test_unknown_fields_of_one_note_do_not_become_those_of_all(shelf: NuggetShelf) -> None:
+    extra: Any = shelf.create_note("n", "t", "c").extra
+    changing: list[Callable[[], object]] = [
+        lambda: extra.__setitem__("foo", "bar"),
+        lambda: extra.update(foo="bar"),
+        lambda: extra.setdefault("foo", "bar"),
+        lambda: extra.__ior__({"foo": "bar"}),
+    ]
+
+    for change in changing:
+        with pytest.raises(TypeError, match="frozen"):
+            change()
+
+    assert shelf.create_note("n", "u", "c").extra == NO_EXTRA == {}
+
+
+def test_a_note_can_be_copied_and_sent_to_another_process(shelf: NuggetShelf) -> None:
+    note = shelf.create_note("n", "t", "c")
+
+    copies = [copy(note), deepcopy(note), pickle.loads(pickle.dumps(note))]
+
+    assert copies == [note] * 3
+    assert all(one.extra is NO_EXTRA for one in copies)
+
+
 def test_the_nugget_of_a_note_cannot_be_changed(shelf: NuggetShelf) -> None:
     note = shelf.create_note("n", "t", "c")
 
-    with pytest.raises((InvalidInput, TypeError)):
-        shelf.edit_note(note.id, nugget_name="other")
+    with pytest.raises(InvalidInput):
+        shelf.edit_note(note.id, nugget_name="other")  # type: ignore[call-arg]
 
     assert shelf.get_note(note.id).nugget_name == "n"
 
@@ -157,7 +185,9 @@ def test_every_note_carries_all_metadata(shelf: NuggetShelf) -> None:
         ("session", "session:current"),
     ],
 )
-def test_the_common_subjects_follow_the_scope(shelf: NuggetShelf, scope: str, subject: str) -> None:
+def test_the_common_subjects_follow_the_scope(
+    shelf: NuggetShelf, scope: MemoryScope, subject: str
+) -> None:
     assert shelf.create_note("n", "t", "c", scope=scope).subject == subject
 
 
@@ -178,7 +208,7 @@ def test_the_enumerations_hold_the_documented_values() -> None:
     [("scope", SCOPES), ("type", TYPES), ("source", SOURCES), ("stability", STABILITIES)],
 )
 def test_every_documented_value_can_be_given_and_survives_the_disk(
-    directory: Path, field: str, values: tuple[str, ...]
+    directory: Path, field: str, values: tuple[Any, ...]
 ) -> None:
     with NuggetShelf(directory) as shelf:
         for value in values:

@@ -61,6 +61,17 @@ def test_a_known_key_is_corrected_where_it_is_known(
     assert len(plain.facts("people")) == 3
 
 
+def test_what_was_put_away_for_everybody_does_not_come_back_with_one_projects_value(
+    at_work: NuggetShelf,
+) -> None:
+    everybodys = at_work.remember("locations", "auth handler", "old.py", scope="user")
+    at_work.delete_note(everybodys.id)
+    own = at_work.remember("locations", "auth handler", "src/auth.py")
+
+    assert own.project == HERE
+    assert at_work.get_note(everybodys.id).hidden
+
+
 def test_two_doors_to_one_shelf_see_the_same_at_once_and_sign_for_themselves(
     plain: NuggetShelf, at_work: NuggetShelf
 ) -> None:

@@ -302,8 +302,37 @@ def test_what_is_done_again_after_an_undo_is_welcome(
     }
 
 
+def test_notes_that_were_parted_are_not_merged_with_each_other_instead(
+    shelf: NuggetShelf, alike: tuple[str, str]
+) -> None:
+    shelf.create_note("project", "Payment network gateway", f"{GATEWAY}")
+    assert shelf.reflect().merged == 2
+    shelf.undo()
+
+    assert shelf.reflect().merged == 0
+
+
+def test_what_someone_wrote_otherwise_after_a_rewrite_stays_so(shelf: NuggetShelf) -> None:
+    twice = "Wait for the green light to come on again.\n" * 2
+    note = shelf.create_note("project", "Reset", f"{twice}Then open the door.")
+    assert shelf.reflect().rewritten == 1
+    again = shelf.edit_note(note.id, f"{twice}Then open the door slowly.")
+
+    assert shelf.reflect().rewritten == 0
+    assert shelf.get_note(note.id).content == again.content
+
+
+def test_what_grew_old_and_is_news_again_may_grow_old_again(shelf: NuggetShelf) -> None:
+    note = shelf.remember("files", "a.py", "read on Monday", stability="temporary")
+    shelf.delete_note(note.id)
+    shelf.remember("files", "a.py", "read on Friday", stability="temporary")
+
+    assert not shelf.get_note(note.id).hidden
+    assert refusals.of(shelf._rhythm.state) == frozenset()
+
+
 def test_a_note_that_someone_brings_back_stays(shelf: NuggetShelf) -> None:
-    note = shelf.create_note("project", "tmp hotel code", "4711 at the door")
+    note = shelf.create_note("project", "Hotel code", "47")
     assert shelf.reflect().hidden == 1
     shelf.restore_note(note.id)
 

@@ -1,6 +1,9 @@
 """Where two things meet: gathering and other writers, hidden keys, limits, projects, odd input."""
 
+from collections.abc import Callable
+from enum import Enum
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,6 +51,23 @@ def test_a_gathered_edit_leaves_no_note_without_a_nugget(tmp_path: Path) -> None
     with pytest.raises(NotFound):
         gathering.save_all()
     assert NuggetShelf(tmp_path).list_notes() == []
+
+
+def test_gathered_tags_are_those_that_were_given_then(tmp_path: Path) -> None:
+    gathering = NuggetShelf(tmp_path, auto_save=False)
+    known = NuggetShelf(tmp_path).create_note("n", "known", "c", ["old"])
+    mine = ["changed", "later"]
+    new = gathering.create_note("n", "new", "c", (tag for tag in ["alpha", "beta"]))
+    other = gathering.create_note("n", "other", "c", mine)
+    gathering.edit_note(known.id, tags=iter(["gamma"]))
+    mine.clear()
+    NuggetShelf(tmp_path).remember("x", "k", "v")
+    gathering.save_all()
+
+    after = NuggetShelf(tmp_path)
+    assert after.get_note(new.id).tags == new.tags == ("alpha", "beta", *new.tags[2:])
+    assert after.get_note(other.id).tags == other.tags == ("changed", "later", *other.tags[2:])
+    assert after.get_note(known.id).tags[0] == "gamma"
 
 
 class Failing(InMemoryStore):
@@ -208,6 +228,117 @@ def test_other_projects_cannot_crowd_this_one_out_of_a_search(tmp_path: Path) ->
 def test_a_name_that_is_no_text_is_refused(shelf: NuggetShelf, operation: str, name: str) -> None:
     with pytest.raises(InvalidInput):
         getattr(shelf, operation)(name)
+
+
+Call = Callable[[NuggetShelf, Any], object]
+TAKING_A_NUGGET: dict[str, Call] = {
+    "get_note": lambda shelf, odd: shelf.get_note("Alpha", odd),
+    "get_note by id": lambda shelf, odd: shelf.get_note("note-n-00000001", odd),
+    "edit_note": lambda shelf, odd: shelf.edit_note("Alpha", content="x", nugget=odd),
+    "delete_note": lambda shelf, odd: shelf.delete_note("Alpha", nugget=odd),
+    "restore_note": lambda shelf, odd: shelf.restore_note("Alpha", odd),
+    "add_link": lambda shelf, odd: shelf.add_link("Alpha", "Beta", nugget=odd),
+    "remove_link": lambda shelf, odd: shelf.remove_link("Alpha", "Beta", nugget=odd),
+    "merge_notes": lambda shelf, odd: shelf.merge_notes("Alpha", "Beta", nugget=odd),
+    "purge": lambda shelf, odd: shelf.purge("Alpha", odd),
+    "purge_fact": lambda shelf, odd: shelf.purge_fact(odd, "key"),
+}
+
+
+@pytest.mark.parametrize("operation", TAKING_A_NUGGET)
+def test_a_nugget_in_place_of_its_name_is_refused(shelf: NuggetShelf, operation: str) -> None:
+    shelf.create_note("n", "Alpha", "a")
+    shelf.create_note("n", "Beta", "b")
+
+    for odd in (shelf["n"], 5, b"n"):
+        with pytest.raises(InvalidInput, match="a nugget's name must be text"):
+            TAKING_A_NUGGET[operation](shelf, odd)
+
+
+FLAGS: dict[str, Call] = {
+    "hard": lambda shelf, odd: shelf.delete_note("Alpha", odd),
+    "hidden": lambda shelf, odd: shelf.edit_note("Alpha", hidden=odd),
+    "dry_run": lambda shelf, odd: shelf.merge_notes("Alpha", "Beta", dry_run=odd),
+    "dry_run of reflect": lambda shelf, odd: shelf.reflect(dry_run=odd),
+    "dry_run of promote": lambda shelf, odd: shelf.promote("MEMORY.md", dry_run=odd),
+    "dry_run of take_in": lambda shelf, odd: shelf.take_in([], dry_run=odd),
+    "dry_run of move_project": lambda shelf, odd: shelf.move_project("p", dry_run=odd),
+    "fix": lambda shelf, odd: shelf.checkup(odd),
+    "include_hidden": lambda shelf, odd: shelf.explain("alpha", "note-n-00000001", odd),
+}
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+@pytest.mark.parametrize("odd", ["n", "no", 0, 1])
+def test_what_is_neither_true_nor_false_does_nothing(
+    shelf: NuggetShelf, flag: str, odd: object
+) -> None:
+    shelf.create_note("n", "Alpha", "a")
+    shelf.create_note("n", "Beta", "b")
+    before = shelf.revision
+
+    with pytest.raises(InvalidInput, match=f"{flag.partition(' ')[0]} is True or False, not "):
+        FLAGS[flag](shelf, odd)
+
+    assert shelf.revision == before
+
+
+OTHER_ODD_CALLS: dict[str, Call] = {
+    "remove_link, reason": lambda shelf, _: shelf.remove_link("Alpha", "Beta", 5),  # type: ignore[arg-type]
+    "undo a text": lambda shelf, _: shelf.undo("3"),  # type: ignore[arg-type]
+    "undo True": lambda shelf, _: shelf.undo(True),
+    "commits": lambda shelf, _: shelf.commits("x"),  # type: ignore[arg-type]
+    "explain nothing": lambda shelf, _: shelf.explain(None, "Alpha"),  # type: ignore[arg-type]
+    "explain no note": lambda shelf, _: shelf.explain("alpha", ["Alpha"]),  # type: ignore[arg-type]
+    "limit None": lambda shelf, _: shelf.recall_or_search("zebra", limit=None),  # type: ignore[arg-type]
+    "limit a text": lambda shelf, _: shelf.recall_or_search("zebra", limit="5"),  # type: ignore[arg-type]
+    "limit 2.5": lambda shelf, _: shelf.recall_or_search("zebra", limit=2.5),  # type: ignore[arg-type]
+    "limit 0": lambda shelf, _: shelf.recall_or_search("zebra", limit=0),
+    "promote 5": lambda shelf, _: shelf.promote(5),  # type: ignore[arg-type]
+    "promote bytes": lambda shelf, _: shelf.promote(b"M.md"),  # type: ignore[arg-type]
+    "promote NUL": lambda shelf, _: shelf.promote("a\0b"),
+    "run_daily": lambda shelf, _: shelf.run_daily("2026-01-01"),  # type: ignore[arg-type]
+    "next_run": lambda shelf, _: shelf.next_run(None),  # type: ignore[arg-type]
+    "move_project": lambda shelf, _: shelf.move_project(5),  # type: ignore[arg-type]
+    "purge_fact": lambda shelf, _: shelf.purge_fact("n", None),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("call", OTHER_ODD_CALLS)
+def test_what_makes_no_sense_is_refused_as_that(shelf: NuggetShelf, call: str) -> None:
+    shelf.create_note("n", "Alpha", "a")
+    shelf.create_note("n", "Beta", "b")
+
+    with pytest.raises(InvalidInput):
+        OTHER_ODD_CALLS[call](shelf, None)
+
+
+def test_whoever_promotes_without_a_file_is_told_how_to_name_one(shelf: NuggetShelf) -> None:
+    with pytest.raises(NotFound, match=r"give its path .*set NUGGETS_MEMORY_FILE"):
+        shelf.promote()
+
+
+def test_a_file_may_be_named_by_a_path(shelf: NuggetShelf, tmp_path: Path) -> None:
+    assert shelf.promote(tmp_path / "MEMORY.md") == 0
+    assert shelf.memory_path(tmp_path / "MEMORY.md") == str(tmp_path / "MEMORY.md")
+    assert NuggetShelf.open(tmp_path / "shelf").size == 0
+
+
+class Topic(str, Enum):  # noqa: UP042
+    """As many are made; the text of it is "Topic.WORK"."""
+
+    WORK = "work"
+    USER = "user"
+
+
+def test_a_text_of_another_kind_is_kept_as_a_plain_one(shelf: NuggetShelf) -> None:
+    odd: dict[str, Any] = {"scope": Topic.USER, "subject": Topic.WORK}
+    fact = shelf.remember(Topic.WORK, Topic.USER, Topic.WORK, **odd)
+    note = shelf.create_note(Topic.WORK, Topic.USER, Topic.WORK, [Topic.USER], **odd)
+
+    assert (fact.id, note.id) == ("fact-work-00000001", "note-work-00000002")
+    assert {type(value) for value in (*fact, *note, *note.tags) if isinstance(value, str)} == {str}
+    assert type(shelf.status("work").name) is str
 
 
 @pytest.mark.parametrize("key", [None, 5])

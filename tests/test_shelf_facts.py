@@ -125,7 +125,7 @@ def test_metadata_that_is_given_beats_what_would_be_inferred(shelf: NuggetShelf)
 
 def test_unknown_metadata_is_refused_by_name(shelf: NuggetShelf) -> None:
     with pytest.raises(InvalidInput, match="colour"):
-        shelf.remember("n", "k", "v", colour="red")
+        shelf.remember("n", "k", "v", colour="red")  # type: ignore[call-arg]
 
 
 def test_a_fact_is_a_note_of_kind_fact(shelf: NuggetShelf) -> None:

@@ -77,6 +77,21 @@ def test_a_stale_edit_is_a_conflict_and_nothing_is_lost(shelf: NuggetShelf) -> N
     assert shelf.get_note(seen.id).content == "someone else's"
 
 
+@pytest.mark.parametrize("change", ["edit", "merge", "remember"])
+def test_a_change_within_the_same_millisecond_is_a_conflict_too(change: str) -> None:
+    shelf = NuggetShelf("memory:", project="", clock=lambda: "2026-01-31T09:00:00.000Z")
+    seen = shelf.remember("n", "t", "first")
+    other = shelf.create_note("n", "u", "more")
+    {
+        "edit": lambda: shelf.edit_note(seen.id, content="someone else's"),
+        "merge": lambda: shelf.merge_notes(seen.id, other.id),
+        "remember": lambda: shelf.remember("n", "t", "someone else's"),
+    }[change]()
+
+    with pytest.raises(Conflict):
+        shelf.edit_note(seen.id, content="mine", expected=seen.updated_at)
+
+
 def test_an_edit_of_what_was_seen_is_made(shelf: NuggetShelf) -> None:
     seen = shelf.create_note("n", "t", "first")
 
@@ -161,6 +176,14 @@ def test_listing_never_counts(shelf: NuggetShelf) -> None:
 
     [listed] = shelf.list_notes()
     assert listed == note
+
+
+def test_notes_are_listed_by_age_wherever_they_came_from(shelf: NuggetShelf) -> None:
+    shelf.create_note("n", "new", "c")
+    shelf.create_note("n", "imported", "c", created_at="2020-01-01")
+    shelf.remember("n", "newer", "c")
+
+    assert [note.title for note in shelf.list_notes()] == ["imported", "new", "newer"]
 
 
 def test_what_is_shown_was_accessed_now(shelf: NuggetShelf) -> None:

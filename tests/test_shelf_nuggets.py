@@ -2,12 +2,13 @@
 
 import unicodedata
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import nuggets
-from nuggets import Nugget, NuggetGraph, NuggetShelf
-from nuggets.errors import Conflict, InvalidInput, NotFound
+from nuggets import NoteFilterOptions, Nugget, NuggetGraph, NuggetShelf
+from nuggets.errors import Conflict, InvalidInput, NotFound, SettingsError
 
 
 def test_a_new_shelf_is_empty(shelf: NuggetShelf) -> None:
@@ -169,7 +170,7 @@ def test_names_in_any_script_are_welcome(shelf: NuggetShelf, name: str) -> None:
     ],
 )
 def test_a_nugget_that_makes_no_sense_is_refused(
-    shelf: NuggetShelf, config: dict[str, object]
+    shelf: NuggetShelf, config: dict[str, Any]
 ) -> None:
     with pytest.raises(InvalidInput):
         shelf.create("n", **config)
@@ -196,6 +197,41 @@ def test_two_nuggets_of_one_directory_share_a_shelf_on_disk(directory: Path) -> 
     Nugget("b", save_dir=directory).remember("k", "v")
 
     assert [one.name for one in NuggetShelf(directory).list()] == ["a", "b"]
+
+
+def test_without_a_directory_the_environment_names_it(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUGGETS_DIR", str(directory / "named"))
+    with Nugget("a") as nugget:
+        nugget.remember("k", "v")
+
+    assert NuggetShelf().recall("k").answer == "v"
+    assert NuggetShelf(directory / "named").recall("k").answer == "v"
+    assert NuggetShelf(directory / "given").size == 0
+
+
+@pytest.mark.parametrize("nowhere", ["", "file://", "a\0b", b"shelf", 5, False])
+def test_a_place_that_is_none_is_refused_and_nothing_is_made(nowhere: Any) -> None:
+    with pytest.raises(SettingsError, match="a shelf is a directory"):
+        NuggetShelf(nowhere)
+
+    assert not any(Path.cwd().iterdir())
+
+
+def test_a_nugget_closes_the_shelf_that_it_opened(directory: Path) -> None:
+    with Nugget("a", save_dir=directory, auto_save=False) as nugget:
+        nugget.remember("k", "v")
+
+    assert NuggetShelf(directory).recall("k").answer == "v"
+
+
+def test_a_view_leaves_the_shelf_to_whoever_opened_it(directory: Path) -> None:
+    shelf = NuggetShelf(directory, auto_save=False)
+    with shelf["a"] as nugget:
+        nugget.remember("k", "v")
+
+    assert NuggetShelf(directory).size == 0
 
 
 def test_a_nugget_takes_every_documented_setting(directory: Path) -> None:
@@ -228,6 +264,31 @@ def test_a_nugget_sees_only_its_own_notes(shelf: NuggetShelf) -> None:
     assert [note.id for note in shelf["a"].list_notes()] == [mine.id]
     assert [found.note.id for found in shelf["a"].search_notes("jwt")] == [mine.id]
     assert shelf["a"].get_note("Auth").id == mine.id
+
+
+@pytest.mark.parametrize("odd", ["b", 5])
+def test_a_nugget_asked_for_notes_of_another_refuses(shelf: NuggetShelf, odd: Any) -> None:
+    mine = shelf["a"].create_note("Auth", "JWT tokens")
+    shelf["b"].create_note("Auth", "JWT tokens")
+    others = NoteFilterOptions(nugget=odd)
+
+    for ask in (
+        lambda: shelf["a"].list_notes(nugget=odd),
+        lambda: shelf["a"].list_notes(others),
+        lambda: shelf["a"].search_notes("jwt", nugget=odd),
+        lambda: shelf["a"].search_notes("jwt", filters=others),
+    ):
+        with pytest.raises(InvalidInput):
+            ask()
+    assert shelf["a"].list_notes(nugget="A") == [mine]
+
+
+def test_a_nugget_shows_itself_without_leaving_a_trace(shelf: NuggetShelf) -> None:
+    fact = shelf["n"].remember("k", "v")
+
+    assert shelf["n"].recall("k", session=None).found
+    assert shelf["n"].get_note("k", session=None) == fact
+    assert [one.note for one in shelf["n"].search_notes("v", session=None)] == [fact]
 
 
 def test_a_nugget_has_all_note_operations(shelf: NuggetShelf) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from agent_doors import repository
 from nuggets import NuggetShelf
-from nuggets.errors import InvalidInput, NotFound
+from nuggets.errors import Ambiguous, InvalidInput, NotFound
 from nuggets.records import ProjectStatus
 
 NINE = datetime(2026, 1, 31, 9)
@@ -89,7 +89,7 @@ def test_a_project_that_nobody_knows_is_refused_with_those_that_are(shelf: Nugge
 def test_a_name_that_two_have_needs_the_folder(shelf: NuggetShelf) -> None:
     shelf.remember("locations", "port", "80", project="/elsewhere/webshop/.git")
 
-    with pytest.raises(InvalidInput, match="name its folder"):
+    with pytest.raises(Ambiguous, match="name its folder"):
         shelf.move_project("webshop")
     assert shelf.move_project("/elsewhere/webshop").moved
 

@@ -6,6 +6,7 @@ import pytest
 
 from nuggets import NuggetShelf
 from nuggets.errors import InvalidInput, NotFound
+from nuggets.keywords import NoteMeta
 
 
 def test_a_session_counts_once_however_often_it_asks(shelf: NuggetShelf) -> None:
@@ -184,7 +185,7 @@ def test_a_fact_that_answers_leaves_the_graph_alone(shelf: NuggetShelf) -> None:
 
 
 def test_files_that_were_seen_come_after_what_is_known(shelf: NuggetShelf) -> None:
-    seen = {"source": "tool_observation", "stability": "temporary"}
+    seen: NoteMeta = {"source": "tool_observation", "stability": "temporary"}
     with shelf.batch():
         for number in range(30):
             path = f"part{number}/webhook.py"

@@ -11,37 +11,73 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nuggets.errors import NuggetsError
+    from nuggets import errors
+    from nuggets.audit import Finding
+    from nuggets.errors import (
+        Ambiguous,
+        Conflict,
+        InvalidInput,
+        MissingExtra,
+        NotFound,
+        NuggetsError,
+        SettingsError,
+        StaleWrite,
+        StoreBusy,
+        StoreCorrupt,
+        StoreError,
+    )
     from nuggets.nugget import Nugget
+    from nuggets.promotion import Promotion
     from nuggets.records import (
         PROMOTE_THRESHOLD,
+        Changes,
+        Commit,
+        DailyRun,
         GraphNoteMetaInput,
+        Intake,
         MemoryNote,
         MemoryScope,
         MemorySource,
         MemoryStability,
         MemoryType,
         NoteFilterOptions,
+        NoteKind,
         NoteLink,
         NoteMetadata,
         NoteVectorSpec,
         NuggetStatus,
+        ProjectMove,
+        ProjectStatus,
         RecallResult,
         ReflectionChange,
         ReflectionResult,
         SearchNotesResult,
     )
+    from nuggets.settings import Settings
     from nuggets.shelf import NuggetGraph, NuggetShelf, promote_facts, reflect_and_clean_memory
+    from nuggets.stores.findings import Defect
 
 __all__ = [
     "PROMOTE_THRESHOLD",
+    "Ambiguous",
+    "Changes",
+    "Commit",
+    "Conflict",
+    "DailyRun",
+    "Defect",
+    "Finding",
     "GraphNoteMetaInput",
+    "Intake",
+    "InvalidInput",
     "MemoryNote",
     "MemoryScope",
     "MemorySource",
     "MemoryStability",
     "MemoryType",
+    "MissingExtra",
+    "NotFound",
     "NoteFilterOptions",
+    "NoteKind",
     "NoteLink",
     "NoteMetadata",
     "NoteVectorSpec",
@@ -50,26 +86,40 @@ __all__ = [
     "NuggetShelf",
     "NuggetStatus",
     "NuggetsError",
+    "ProjectMove",
+    "ProjectStatus",
+    "Promotion",
     "RecallResult",
     "ReflectionChange",
     "ReflectionResult",
     "SearchNotesResult",
+    "Settings",
+    "SettingsError",
+    "StaleWrite",
+    "StoreBusy",
+    "StoreCorrupt",
+    "StoreError",
+    "errors",
     "promote_facts",
     "reflect_and_clean_memory",
 ]
 
-_ROOMS = ("shelf", "nugget", "records", "errors")  # where the public names live
+# Where the public names live; the light ones first.
+_ROOMS = ("errors", "records", "shelf", "nugget", "audit", "promotion", "stores.findings")
 
+if not TYPE_CHECKING:  # a type checker that saw it would believe in any name
 
-def __getattr__(name: str) -> Any:
-    """Names are fetched when they are first used: most commands need few of them."""
-    if name in __all__:
-        for room in _ROOMS:
-            module = import_module(f"nuggets.{room}")
-            if hasattr(module, name):
-                globals()[name] = getattr(module, name)
-                return globals()[name]
-    raise AttributeError(f"module 'nuggets' has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        """Names are fetched when they are first used: most commands need few of them."""
+        if name == "errors":
+            return import_module("nuggets.errors")
+        if name in __all__:
+            for room in _ROOMS:
+                module = import_module(f"nuggets.{room}")
+                if hasattr(module, name):
+                    globals()[name] = getattr(module, name)
+                    return globals()[name]
+        raise AttributeError(f"module 'nuggets' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

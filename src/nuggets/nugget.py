@@ -1,9 +1,11 @@
 """`Nugget`: one named topic of a shelf. A view: everything it does, its shelf does."""
 
-import os
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
 
+from nuggets.errors import InvalidInput
+from nuggets.graph.limits import storable
 from nuggets.records import (
     MemoryNote,
     NoteFilterOptions,
@@ -11,8 +13,13 @@ from nuggets.records import (
     RecallResult,
     SearchNotesResult,
 )
-from nuggets.settings import DEFAULT_DIRECTORY
-from nuggets.shelf import NO_FILTERS, NuggetShelf
+from nuggets.shelf import NO_FILTERS, NuggetShelf, StrPath
+from nuggets.text import folded
+
+if TYPE_CHECKING:
+    from typing import Unpack
+
+    from nuggets.keywords import NoteFilters, NoteMeta
 
 
 class Nugget:
@@ -20,6 +27,7 @@ class Nugget:
 
     name: str
     shelf: NuggetShelf
+    _is_guest = False  # on a shelf that someone else opened, and closes
 
     def __init__(
         self,
@@ -28,7 +36,7 @@ class Nugget:
         banks: int = 4,
         ensembles: int = 1,
         auto_save: bool = True,
-        save_dir: str | os.PathLike[str] = DEFAULT_DIRECTORY,
+        save_dir: StrPath | None = None,
         max_facts: int = 0,
         sharpen_p: float = 1.0,
         corvacs_a: float = 0.0,
@@ -36,7 +44,10 @@ class Nugget:
         ortho_iters: int = 1,
         fuzzy_threshold: float = 0.55,
     ) -> None:
-        """On a shelf of its own in `save_dir`; an existing nugget stays as it was made."""
+        """On a shelf of its own in `save_dir` (by default NUGGETS_DIR, or else ~/.nuggets).
+
+        An existing nugget stays as it was made.
+        """
         self.shelf = NuggetShelf(save_dir, auto_save)
         self.name = self.shelf.get_or_create(
             name,
@@ -55,31 +66,51 @@ class Nugget:
     def of(cls, shelf: NuggetShelf, name: str) -> Self:
         """The view of a nugget that is on this shelf."""
         view = cls.__new__(cls)
-        view.shelf, view.name = shelf, name
+        view.shelf, view.name, view._is_guest = shelf, name, True
         return view
 
     def __repr__(self) -> str:
         return f"Nugget({self.name!r})"
 
-    def remember(self, key: str, value: str, **meta: Any) -> MemoryNote:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the shelf, unless someone else opened it."""
+        if not self._is_guest:
+            self.shelf.close()
+
+    def remember(self, key: str, value: str, **meta: "Unpack[NoteMeta]") -> MemoryNote:
+        """Store a fact; a known key, in whatever case, gets the new value and keeps its hits."""
         return self.shelf.remember(self.name, key, value, **meta)
 
-    def recall(self, query: str, session: str = "") -> RecallResult:
+    def recall(self, query: str, session: str | None = "") -> RecallResult:
+        """The fact that a query means, decoded; a miss is ``found=False``, not an error."""
         return self.shelf.recall(query, self.name, session)
 
     def forget(self, key: str) -> bool:
+        """Take the fact of exactly this key away; False if there was none."""
         return self.shelf.forget(self.name, key)
 
     def facts(self) -> Sequence[MemoryNote]:
+        """All facts in sight, oldest first; title is the key, content the value."""
         return self.shelf.facts(self.name)
 
     def clear(self) -> int:
+        """Forget all facts, archived ones too; how many those were. Notes stay."""
         return self.shelf.clear(self.name)
 
     def status(self) -> NuggetStatus:
+        """How many facts and notes there are, and how full that makes it."""
         return self.shelf.status(self.name)
 
     def save(self) -> None:
+        """Write what was gathered with ``auto_save=False``, here and elsewhere on the shelf."""
         self.shelf.save_all()
 
     def create_note(
@@ -88,11 +119,13 @@ class Nugget:
         content: str,
         tags: Iterable[str] = (),
         created_at: str | None = None,
-        **meta: Any,
+        **meta: "Unpack[NoteMeta]",
     ) -> MemoryNote:
+        """Store a note; its metadata are inferred from its words unless given."""
         return self.shelf.create_note(self.name, title, content, tags, created_at, **meta)
 
-    def get_note(self, name: str, session: str = "") -> MemoryNote:
+    def get_note(self, name: str, session: str | None = "") -> MemoryNote:
+        """By title or beginning of an id in this nugget, or by a whole id; counts as a recall."""
         return self.shelf.get_note(name, self.name, session)
 
     def edit_note(
@@ -104,31 +137,39 @@ class Nugget:
         hidden: bool | None = None,
         *,
         expected: str | None = None,
-        **meta: Any,
+        **meta: "Unpack[NoteMeta]",
     ) -> MemoryNote:
+        """Change what is given; `expected`, the `updated_at` you saw, guards others' changes."""
         return self.shelf.edit_note(
             name, content, title, tags, hidden, nugget=self.name, expected=expected, **meta
         )
 
     def delete_note(self, name: str, hard: bool = False) -> MemoryNote:
+        """Archive a note, so that it can be restored, or with `hard` take it away."""
         return self.shelf.delete_note(name, hard, self.name)
 
     def restore_note(self, name: str) -> MemoryNote:
+        """Bring an archived note or fact back; of equal titles the archived one is meant."""
         return self.shelf.restore_note(name, self.name)
 
     def add_link(self, a: str, b: str, reason: str = "") -> bool:
+        """Link two notes at both ends, one of another nugget by its id; False if they were."""
         return self.shelf.add_link(a, b, reason, self.name)
 
     def remove_link(self, a: str, b: str, reason: str | None = None) -> bool:
+        """Unlink two notes at both ends, without a reason altogether; False if they were not."""
         return self.shelf.remove_link(a, b, reason, self.name)
 
     def merge_notes(self, target: str, source: str, reason: str = "") -> MemoryNote:
+        """The target with what both said; the source is archived, with a link to it."""
         return self.shelf.merge_notes(target, source, reason, self.name)
 
     def list_notes(
-        self, filters: NoteFilterOptions = NO_FILTERS, **wanted: Any
+        self, filters: NoteFilterOptions = NO_FILTERS, **wanted: "Unpack[NoteFilters]"
     ) -> Sequence[MemoryNote]:
-        return self.shelf.list_notes(filters, **{**wanted, "nugget": self.name})
+        """Notes and facts that the filters let through, oldest first; counts as no recall."""
+        wanted["nugget"] = self._own_name(filters, wanted.get("nugget"))
+        return self.shelf.list_notes(filters, **wanted)
 
     def search_notes(
         self,
@@ -136,8 +177,18 @@ class Nugget:
         limit: int = 5,
         filters: NoteFilterOptions = NO_FILTERS,
         *,
-        session: str = "",
-        **wanted: Any,
+        session: str | None = "",
+        **wanted: "Unpack[NoteFilters]",
     ) -> Sequence[SearchNotesResult]:
-        wanted["nugget"] = self.name
+        """What a query is about, best first; too weak is no result, so there may be none."""
+        wanted["nugget"] = self._own_name(filters, wanted.get("nugget"))
         return self.shelf.search_notes(query, limit, filters, session=session, **wanted)
+
+    def _own_name(self, filters: NoteFilterOptions, wanted: str | None) -> str:
+        """Its name for a filter; whoever asks it for notes of another would get the wrong ones."""
+        for asked in (wanted, getattr(filters, "nugget", None)):
+            if asked is not None and folded(storable(asked, "nugget")) != folded(self.name):
+                raise InvalidInput(
+                    f"this is the nugget {self.name!r}; ask its shelf for notes of {asked!r}"
+                )
+        return self.name

@@ -4,7 +4,7 @@ NamedTuples rather than dataclasses: a cold command builds them in a third of th
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, NoReturn, get_args
 
 from nuggets.text import first_words, words
 
@@ -26,8 +26,22 @@ SOURCES: tuple[MemorySource, ...] = get_args(MemorySource)
 STABILITIES: tuple[MemoryStability, ...] = get_args(MemoryStability)
 KINDS: tuple[NoteKind, ...] = get_args(NoteKind)
 
-NO_EXTRA: Mapping[str, Any] = {}
 PROMOTE_THRESHOLD = 3  # sessions that recalled a memory: once is chance, twice is coincidence
+
+
+class _Nothing(dict[str, Any]):
+    """A dict that stays empty: one object stands in every record, of every thread and shelf."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("records are frozen; make another one with _replace")
+
+    __setitem__ = setdefault = update = __ior__ = _refuse
+
+    def __reduce__(self) -> str:
+        return "NO_EXTRA"  # copied and pickled as the one that it is
+
+
+NO_EXTRA: Mapping[str, Any] = _Nothing()
 
 
 class NuggetConfig(NamedTuple):

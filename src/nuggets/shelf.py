@@ -7,6 +7,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import cache
 from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -15,7 +16,15 @@ from nuggets import times
 from nuggets.decisions import Decisions
 from nuggets.errors import InvalidInput, NotFound
 from nuggets.graph import naming
-from nuggets.graph.limits import FILES_SEEN, check_count, check_most, storable
+from nuggets.graph.limits import (
+    FILES_SEEN,
+    check_count,
+    check_flag,
+    check_most,
+    check_whole,
+    checked_tags,
+    storable,
+)
 from nuggets.graph.metadata import stated
 from nuggets.project import current_project, meant_by
 from nuggets.records import (
@@ -35,17 +44,21 @@ from nuggets.records import (
     Touch,
 )
 from nuggets.rhythm import Decision, Rhythm
-from nuggets.settings import DEFAULT_DIRECTORY, Settings, load
+from nuggets.settings import Settings, load
 from nuggets.state import State
 from nuggets.stores import open_store
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from typing import Unpack
 
     from nuggets.audit import Finding
+    from nuggets.keywords import NoteFilters, NoteMeta, NuggetOptions
     from nuggets.nugget import Nugget
     from nuggets.picture import Picture
     from nuggets.promotion import Promotion
+    from nuggets.purging import Purged
+    from nuggets.search.explanation import Explanation
     from nuggets.stores.base import Store
     from nuggets.stores.findings import Defect
     from nuggets.upkeep import Upkeep
@@ -53,6 +66,7 @@ if TYPE_CHECKING:
 NO_FILTERS = NoteFilterOptions()
 SESSION_CHARACTERS = 256
 
+StrPath = str | os.PathLike[str]
 T = TypeVar("T")
 
 
@@ -66,7 +80,7 @@ class NuggetShelf:
 
     def __init__(
         self,
-        save_dir: str | os.PathLike[str] = DEFAULT_DIRECTORY,
+        save_dir: StrPath | None = None,
         auto_save: bool = True,
         *,
         store: "Store | None" = None,
@@ -78,8 +92,9 @@ class NuggetShelf:
         clock: Callable[[], str] = times.now,
         draw: Callable[[], str] = random_hex,
     ) -> None:
-        """`auto_save=False` gathers all changes until `save_all`.
+        """`save_dir`: a directory, or ``memory:``; by default NUGGETS_DIR, or else ~/.nuggets.
 
+        `auto_save=False` gathers all changes until `save_all`.
         `settings`: by default those of the environment and of the directory's config.toml.
         `project`: the repository that new memories belong to; by default the one we are in.
         `at_work`: whoever writes is at work in it, so what they learn is the project's, unless it
@@ -87,7 +102,8 @@ class NuggetShelf:
         `short_lived`: nothing is left for later, because there will be none.
         `client`: the door, for the history.
         """
-        self.settings = settings or load(os.environ, {"dir": os.fspath(save_dir)})
+        url = _written(save_dir)
+        self.settings = settings or load(os.environ, {"dir": url})
         if project is None:
             project = self.settings["project"] or current_project()
         self.project: str = project
@@ -95,11 +111,13 @@ class NuggetShelf:
         self._client = client
         self._clock = clock
         self._draw = draw
-        store = store or open_store(os.fspath(save_dir), self._adopted, short_lived=short_lived)
+        if store is None:
+            place = self.settings["dir"] if url is None else url
+            store = open_store(place, self._adopted, short_lived=short_lived)
         self._rhythm = Rhythm(store, draw=draw, auto_save=auto_save)
 
     @classmethod
-    def open(cls, url: str, **options: Any) -> Self:
+    def open(cls, url: StrPath, **options: Any) -> Self:
         """By URL: a directory, or ``memory:``."""
         return cls(url, **options)
 
@@ -110,7 +128,10 @@ class NuggetShelf:
         return other
 
     def close(self) -> None:
-        """Save what was gathered and leave the files in order. Using the shelf again reopens it."""
+        """Save what was gathered and leave the files in order. Using the shelf again reopens it.
+
+        What cannot be saved any more is told as by `save_all`, once the rest is saved.
+        """
         self._rhythm.close()
 
     def __enter__(self) -> Self:
@@ -126,22 +147,24 @@ class NuggetShelf:
 
     # --- nuggets ----------------------------------------------------------------------------
 
-    def create(self, name: str, **config: Any) -> "Nugget":
+    def create(self, name: str, **config: "Unpack[NuggetOptions]") -> "Nugget":
         """A new nugget; `Conflict` if there is one of that name."""
-        return self._view(self._update("create", lambda d: d.create(name, config)))
+        return self._view(self._update("create", lambda d: d.create(name, dict(config))))
 
     def get(self, name: str) -> "Nugget":
+        """The nugget of this name, in whatever case; `NotFound` says which there are."""
         with self._rhythm.reading() as there:
             return self._view(naming.known_nugget(there.state.nuggets, name).name)
 
-    def get_or_create(self, name: str, **config: Any) -> "Nugget":
-        """What an existing nugget was made with wins."""
-        return self._view(self._update("create", lambda d: d.get_or_create(name, config)))
+    def get_or_create(self, name: str, **config: "Unpack[NuggetOptions]") -> "Nugget":
+        """The nugget of this name, made if need be; what an existing one was made with wins."""
+        return self._view(self._update("create", lambda d: d.get_or_create(name, dict(config))))
 
     def __getitem__(self, name: str) -> "Nugget":
         return self.get_or_create(name)
 
     def has(self, name: str) -> bool:
+        """Is there a nugget of this name, in whatever case?"""
         with self._rhythm.reading() as there:
             return naming.nugget_called(there.state.nuggets, name) is not None
 
@@ -161,6 +184,7 @@ class NuggetShelf:
             return statuses(configs, there.state.notes.values())
 
     def status(self, nugget: str) -> NuggetStatus:
+        """How full one nugget is; beyond its capacity it goes on in pages and stays exact."""
         from nuggets.facts.capacity import statuses
 
         with self._rhythm.reading() as there:
@@ -181,17 +205,25 @@ class NuggetShelf:
     def save_all(self) -> None:
         """Write what was gathered, as one change: all of it or nothing.
 
-        If someone else wrote meanwhile, each operation is decided again on what is there now.
+        If someone else wrote meanwhile, each operation is decided again on what is there now. An
+        error names those that cannot be done any more; they are let go, and the next `save_all`
+        writes the rest.
         """
         self._rhythm.save()
 
     def batch(self) -> AbstractContextManager[None]:
-        """Gather all changes inside into one write at the end; an error inside writes nothing."""
+        """Gather all changes inside into one write at the end; an error inside leaves nothing of
+        them, in an outer batch or for `save_all` neither.
+
+        It belongs to the thread, or asyncio task, that opened it. Others read on; their writes wait
+        for its end, and are `StoreBusy` if that takes too long or cannot be waited for. So wait for
+        no worker inside that writes, and `await` nothing.
+        """
         return self._rhythm.batch()
 
     # --- facts ------------------------------------------------------------------------------
 
-    def remember(self, nugget: str, key: str, value: str, **meta: Any) -> MemoryNote:
+    def remember(self, nugget: str, key: str, value: str, **meta: "Unpack[NoteMeta]") -> MemoryNote:
         """Store a fact, in a nugget that is made if need be; a known key gets the new value."""
         given = stated(meta)
         return self._update("remember", lambda d: d.remember(nugget, key, value, given))
@@ -221,6 +253,7 @@ class NuggetShelf:
         Of that only notes with a word of the query: whoever asks for a fact by its key is better
         off with nothing than with what resembles it. Files that were seen come after all else.
         """
+        check_count(limit, "how many results to give")
         result = self.recall(query, nugget, session)
         if result.found:
             return result, ()
@@ -252,8 +285,7 @@ class NuggetShelf:
         """The facts of a nugget, oldest first."""
         with self._rhythm.reading() as there:
             known = naming.known_nugget(there.state.nuggets, nugget)
-            facts = [there.state.notes[i] for i in there.facts.facts(known.name)]
-            return sorted(facts, key=lambda fact: fact.created_at)  # undo brings back old ones
+            return _oldest_first(there.state.notes[i] for i in there.facts.facts(known.name))
 
     def clear(self, nugget: str) -> int:
         """Forget all facts of a nugget; how many those were. Its notes stay."""
@@ -268,21 +300,31 @@ class NuggetShelf:
         content: str,
         tags: Iterable[str] = (),
         created_at: str | None = None,
-        **meta: Any,
+        **meta: "Unpack[NoteMeta]",
     ) -> MemoryNote:
         """Store a note, in a nugget that is made if need be. `created_at` is for imports."""
-        given = stated(meta)
+        given, tags = stated(meta), checked_tags(tags)
         return self._update(
             "create_note",
             lambda d: d.create_note(nugget, title, content, tags, created_at, given),
         )
 
     def get_note(
-        self, name: str, nugget: str | None = None, session: str | None = ""
+        self,
+        name: str,
+        nugget: str | None = None,
+        session: str | None = "",
+        *,
+        archived: bool = False,
     ) -> MemoryNote:
-        """By id, exact title, or unambiguous beginning of an id. Counts as a recall."""
+        """By id, exact title, or unambiguous beginning of an id. Counts as a recall.
+
+        `archived`: of notes with that title one that is archived is meant.
+        """
         with self._rhythm.reading() as there:
-            note = naming.resolve(there.state.notes, name, nugget, project=self.project)
+            note = naming.resolve(
+                there.state.notes, name, nugget, project=self.project, archived=archived
+            )
             self._touch([note.id], session)
             return there.state.notes[note.id]
 
@@ -296,14 +338,16 @@ class NuggetShelf:
         *,
         nugget: str | None = None,
         expected: str | None = None,
-        **meta: Any,
+        **meta: "Unpack[NoteMeta]",
     ) -> MemoryNote:
         """Change what is given. Editing a fact's title or content changes the fact.
 
         `expected`: the `updated_at` that the editor saw; `Conflict` if someone changed the note
         since.
         """
-        given = stated(meta)
+        if hidden is not None:
+            check_flag(hidden, "hidden")
+        given, own = stated(meta), None if tags is None else checked_tags(tags)
         return self._update(
             "edit_note",
             lambda d: d.edit_note(
@@ -313,13 +357,14 @@ class NuggetShelf:
                 given,
                 content=content,
                 title=title,
-                tags=tags,
+                tags=own,
                 hidden=hidden,
             ),
         )
 
     def delete_note(self, name: str, hard: bool = False, nugget: str | None = None) -> MemoryNote:
         """Archive a note, or with `hard` take it and all links to it away."""
+        check_flag(hard, "hard")
         return self._update("delete_note", lambda d: d.delete_note(name, nugget, hard))
 
     def restore_note(self, name: str, nugget: str | None = None) -> MemoryNote:
@@ -334,6 +379,8 @@ class NuggetShelf:
         self, a: str, b: str, reason: str | None = None, nugget: str | None = None
     ) -> bool:
         """Take the link of this reason away, or all between the two; False if there was none."""
+        if reason is not None:
+            reason = storable(reason, "a reason")
         return self._update("remove_link", lambda d: d.remove_link(a, b, reason, nugget))
 
     def merge_notes(
@@ -346,20 +393,22 @@ class NuggetShelf:
         dry_run: bool = False,
     ) -> MemoryNote:
         """Unite two notes in the target; the source is archived with a link to it."""
-        if dry_run:
-            with self._rhythm.reading():
-                return self._decisions().merge_notes(target, source, reason, nugget)[1]
-        return self._update("merge_notes", lambda d: d.merge_notes(target, source, reason, nugget))
+        return self._update(
+            "merge_notes",
+            lambda d: d.merge_notes(target, source, reason, nugget),
+            dry_run=dry_run,
+        )
 
     def list_notes(
-        self, filters: NoteFilterOptions = NO_FILTERS, **wanted: Any
+        self, filters: NoteFilterOptions = NO_FILTERS, **wanted: "Unpack[NoteFilters]"
     ) -> Sequence[MemoryNote]:
         """The notes that the filters let through, oldest first. Facts are notes of kind fact."""
         from nuggets.graph.filters import matches
 
         with self._rhythm.reading() as there:
             asked = _narrowed(filters, wanted, there.state)
-            return [note for note in there.state.notes.values() if matches(note, asked)]
+            found = [note for note in there.state.notes.values() if matches(note, asked)]
+            return _oldest_first(found)
 
     def search_notes(
         self,
@@ -368,7 +417,7 @@ class NuggetShelf:
         filters: NoteFilterOptions = NO_FILTERS,
         *,
         session: str | None = "",
-        **wanted: Any,
+        **wanted: "Unpack[NoteFilters]",
     ) -> Sequence[SearchNotesResult]:
         """The notes that a query is about, best first; this project's before those of others.
 
@@ -389,8 +438,10 @@ class NuggetShelf:
         notes = there.state.notes
         return [SearchNotesResult(notes[note.id], *scores) for note, *scores in found]
 
-    def explain(self, query: str, note_id: str, include_hidden: bool = False) -> Any:
+    def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":
         """What made a note's score for a query, asked with or without what is archived."""
+        query, note_id = _asked(query), storable(note_id, "the id of a note")
+        check_flag(include_hidden, "include_hidden")
         with self._rhythm.reading() as there:
             return there.search.explain(query, note_id, include_hidden)
 
@@ -408,6 +459,7 @@ class NuggetShelf:
 
     def commits(self, since: int = 0) -> Sequence[Commit]:
         """Every step after a revision as far as it is kept, oldest first, counted recalls too."""
+        check_whole(since, "a revision")
         with self._rhythm.reading():
             return list(self._rhythm.store.commits(since))
 
@@ -426,11 +478,13 @@ class NuggetShelf:
     def undo(self, revision: int | None = None) -> Commit:
         """Take a commit back, by default the last that was not; what it was. Undo an undo to redo.
 
-        `Conflict` says which later change would be lost.
+        `Conflict` says which later change would be lost, or that the last one is gathered only.
         """
+        if revision is not None:
+            check_whole(revision, "a revision")
         return self._upkeep.undo(revision)
 
-    def purge(self, name: str, nugget: str | None = None) -> Sequence[str]:
+    def purge(self, name: str, nugget: str | None = None) -> "Purged":
         """Erase a memory from the shelf, its history and the memory files; where it was.
 
         The diaries of agents' conversations go with it. A note that was forgotten before can still
@@ -438,8 +492,9 @@ class NuggetShelf:
         """
         return self._upkeep.purge(name, nugget)
 
-    def purge_fact(self, nugget: str, key: str) -> Sequence[str]:
+    def purge_fact(self, nugget: str, key: str) -> "Purged":
         """The same for what this project ever knew by exactly this key, forgotten or not."""
+        nugget, key = storable(nugget, "a nugget's name"), storable(key, "a key")
         return self._upkeep.purge_fact(
             nugget, key, lambda: self._decisions().doomed_fact(nugget, key).id
         )
@@ -460,11 +515,11 @@ class NuggetShelf:
                 nuggets = tuple(other.state.nuggets.values())
         else:
             notes, nuggets = _read(source, self._clock()), ()
-        gone = self._upkeep.dropped()
-        if dry_run:
-            with self._rhythm.reading():
-                return self._decisions().take_in(notes, nuggets, gone)[1]
-        return self._update("take_in", lambda d: d.take_in(notes, nuggets, gone))
+        return self._update(
+            "take_in",
+            lambda d: d.take_in(notes, nuggets, self._upkeep.dropped()),
+            dry_run=dry_run,
+        )
 
     # --- projects ---------------------------------------------------------------------------
 
@@ -477,26 +532,25 @@ class NuggetShelf:
             return [ProjectStatus(p, counts[p, "fact"], counts[p, "note"]) for p in known]
 
     def move_project(
-        self, old: str, new: str | None = None, *, dry_run: bool = False
+        self, old: StrPath, new: StrPath | None = None, *, dry_run: bool = False
     ) -> ProjectMove:
         """Give all that belongs to one repository to another: it was moved, renamed, cloned anew.
 
         `old` is named by its folder or the folder's name; `new` is a folder, by default the
         repository we are in. Facts by keys that the other one has facts for stay as they are.
         """
-        known = [status.project for status in self.projects()]
-        before, after = meant_by(old, known), self._destination(new)
+        check_flag(dry_run, "dry_run")
+        told = storable(_written(old), "a folder")
+        after = self._destination(None if new is None else storable(_written(new), "a folder"))
+        before = meant_by(told, [status.project for status in self.projects()], after)
         if before == after:
             raise InvalidInput(f"{before} is where these memories belong already")
-        if dry_run:
-            with self._rhythm.reading():
-                return self._decisions().move_project(before, after)[1]
 
         def decide(d: Decisions) -> Decision[ProjectMove]:
             changes, done = d.move_project(before, after)
             return changes._replace(marks=self._upkeep.memory_files.moved(before, after)), done
 
-        return self._update("move_project", decide)
+        return self._update("move_project", decide, dry_run=dry_run)
 
     def _destination(self, folder: str | None) -> str:
         if folder is not None and not os.path.isdir(folder):
@@ -516,23 +570,29 @@ class NuggetShelf:
 
         Writes that land meanwhile are kept.
         """
+        check_flag(dry_run, "dry_run")
         if nugget is not None:
             nugget = self.get(nugget).name
         return self._upkeep.reflect(nugget, limit, dry_run)
 
-    def promote(self, path: str | None = None, dry_run: bool = False) -> int:
-        """Write what was recalled in three sessions to MEMORY.md; how many entries are new."""
+    def promote(self, path: StrPath | None = None, dry_run: bool = False) -> int:
+        """Write what was recalled in three sessions to MEMORY.md; how many entries are new.
+
+        What was gathered is saved first, so inside a batch it is a `Conflict`.
+        """
         return self.promotion(path, dry_run).new_count
 
-    def promotion(self, path: str | None = None, dry_run: bool = True) -> "Promotion":
+    def promotion(self, path: StrPath | None = None, dry_run: bool = True) -> "Promotion":
         """What promotion makes of the file, and for each note why or why not."""
+        check_flag(dry_run, "dry_run")
         return self._upkeep.promotion(self.memory_path(path), dry_run)
 
-    def memory_path(self, path: str | None = None) -> str:
+    def memory_path(self, path: StrPath | None = None) -> str:
         """The memory file of this place; `NotFound` says how to name one."""
         from nuggets import memory_file
 
-        return memory_file.located(path or self.settings["memory_file"], self.project)
+        told = "" if path is None else storable(_written(path), "the path of a memory file")
+        return memory_file.located(told or self.settings["memory_file"], self.project)
 
     def memory_text(self) -> str:
         """What stands in it; "" if it is not written yet."""
@@ -542,7 +602,7 @@ class NuggetShelf:
 
     def run_daily(self, now: "datetime") -> DailyRun | None:
         """The daily clean-up, if it is due at this local time and nobody else has run it today."""
-        return self._upkeep.run_daily(now)
+        return self._upkeep.run_daily(_moment(now))
 
     def last_run(self) -> DailyRun | None:
         """The last daily clean-up."""
@@ -550,7 +610,7 @@ class NuggetShelf:
 
     def next_run(self, now: "datetime") -> "datetime":
         """When the next one is due, in local time."""
-        return self._upkeep.next_run(now)
+        return self._upkeep.next_run(_moment(now))
 
     def audit(self) -> "Sequence[Finding]":
         """What is worth a look: duplicates, contradictions, secrets, stale and unused memories."""
@@ -558,6 +618,7 @@ class NuggetShelf:
 
     def checkup(self, fix: bool = False) -> "Sequence[Defect]":
         """What is not in order with the files and the links; `fix` mends what can be."""
+        check_flag(fix, "fix")
         return self._upkeep.checkup(self._adopted, fix)
 
     @property
@@ -575,17 +636,24 @@ class NuggetShelf:
 
     # --- what an operation is made of -------------------------------------------------------
 
-    def _update(self, action: str, decide: Callable[[Decisions], Decision[T]]) -> T:
-        return self._rhythm.update(action, self._client, lambda: decide(self._decisions()))
+    def _update(
+        self, action: str, decide: Callable[[Decisions], Decision[T]], *, dry_run: bool = False
+    ) -> T:
+        check_flag(dry_run, "dry_run")
+        if dry_run:
+            with self._rhythm.reading():
+                return decide(self._decisions())[1]
+        now = cache(self._clock)  # asked when it is first decided, and the same ever after
+        return self._rhythm.update(action, self._client, lambda: decide(self._decisions(now)))
 
-    def _decisions(self) -> Decisions:
+    def _decisions(self, now: Callable[[], str] | None = None) -> Decisions:
         there = self._rhythm.picture
         return Decisions(
             there.state,
             there.facts,
             project=self.project,
             at_work=self._at_work,
-            now=self._clock(),
+            now=(now or self._clock)(),
             draw=self._rhythm.draw,
         )
 
@@ -631,9 +699,27 @@ def reflect_and_clean_memory(
     return shelf.reflect(nugget, limit)
 
 
-def promote_facts(shelf: NuggetShelf, path: str | None = None) -> int:
+def promote_facts(shelf: NuggetShelf, path: StrPath | None = None) -> int:
     """`NuggetShelf.promote` under its documented name."""
     return shelf.promote(path)
+
+
+def _written(path: StrPath | None) -> str | None:
+    """A path as text; whether it is one at all is checked where it is used."""
+    return os.fspath(path) if isinstance(path, os.PathLike) else path
+
+
+def _moment(now: "datetime") -> "datetime":
+    from datetime import datetime
+
+    if not isinstance(now, datetime):
+        raise InvalidInput(f"the time is a datetime, in local time; not {now!r:.80}")
+    return now
+
+
+def _oldest_first(notes: Iterable[MemoryNote]) -> list[MemoryNote]:
+    """By age: what was imported, or brought back by undo, is older than its place tells."""
+    return sorted(notes, key=lambda note: note.created_at)
 
 
 def _asked(query: str) -> str:
@@ -644,7 +730,7 @@ def _asked(query: str) -> str:
 
 
 def _narrowed(
-    filters: NoteFilterOptions, wanted: dict[str, Any], state: State
+    filters: NoteFilterOptions, wanted: Mapping[str, Any], state: State
 ) -> NoteFilterOptions:
     """What may be shown; a nugget that is not there is a mistake, not an empty answer."""
     from nuggets.graph.filters import narrowed

@@ -15,7 +15,7 @@ _MARKS = (
 # ASCII (an emoji, an arrow). ASCII punctuation and control characters separate.
 _TOKEN = (
     rf"[\w{_MARKS}]+(?:['’][\w{_MARKS}]+)*"
-    rf"|[^\w\s!-/:-@\[-`{{-~\x01-\x1f\x7f{_MARKS}‘-‟…–—、。，．：；！？「」]"
+    rf"|[^\w\s!-/:-@\[-`{{-~\x01-\x1f\x7f{_MARKS}¡¿«»‹›‘-‟…–—、。，．：；！？（）「」『』【】《》]"
 )
 # The same for plain ASCII, five times as fast: all that separates becomes a blank.
 _BLANKS = "".join(c if c.isalnum() or c in "_'\0" else " " for c in map(chr, range(128)))
@@ -28,6 +28,18 @@ _UNSPACED = (
 )
 # A soft hyphen, a blank of no width, a mark of byte order: nobody sees them in a word.
 _UNSEEN = dict.fromkeys((0xAD, 0x200B, 0x2060, 0xFEFF))
+# Steers whoever shows it, or says what nobody sees: controls and separators, marks and overrides of
+# direction, fillers, tag characters. The joiners are letters, and line feeds and tabs are harmless.
+STEERING = {
+    *range(0x20),
+    *range(0x7F, 0xA0),
+    *(0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180E, 0x200B, 0x200E, 0x200F),
+    *range(0x2028, 0x202F),
+    *range(0x2060, 0x2070),
+    *(0x3164, 0xFEFF, 0xFFA0, 0xFFF9, 0xFFFA, 0xFFFB),
+    *range(0xE0000, 0xE01F0),
+} - {0x09, 0x0A}
+_TO_BE_SEEN = {code: " " if chr(code).isspace() else None for code in (*STEERING, *_UNSEEN)}
 
 _STOP_WORDS = """
 a about above after again against all also am an and any are as at be because been before
@@ -37,11 +49,17 @@ if in into is it its itself just me might more most must my myself no nor not no
 once only or other our ours ourselves out over own same shall she should so some such than
 that the their theirs them themselves then there these they this those through to too under
 until up upon us very was we were what when where which while who whom whose why will with
-within would yes you your yours yourself yourselves ca wo sha ai ain ll ve re
+within would yes you your yours yourself yourselves ain ll ve re
 """
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 _CONTRACTED = frozenset(("s", "t", "m", "d", "re", "ve", "ll"))  # it's, can't, I'm, she'd, …
+_BEFORE_NT = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}  # can't, won't, …
 _SHORTEST_NUMBERED_PART = 2  # "rs256" is "rs" and "256"; "v2" and "s3" stay whole
+
+
+def visible(text: str) -> str:
+    """What a person would see of it, so that nothing else is told to a model or a file."""
+    return text if text.isascii() and text.isprintable() else text.translate(_TO_BE_SEEN)
 
 
 def folded(text: str) -> str:
@@ -79,8 +97,8 @@ def tokens(text: str) -> list[str]:
 
 @cache
 def _seams() -> re.Pattern[str]:
-    """Where an identifier's parts meet: camelCase, HTTPServer, snake_case."""
-    return re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+    """Where an identifier's parts meet: camelCase, HTTPServer, snake_case; not inside URLs."""
+    return re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?!.s(?![a-z]))")
 
 
 @cache
@@ -104,22 +122,30 @@ def pairs(run: str) -> list[str]:
 
 
 def without_contraction(token: str) -> list[str]:
-    """``Anna's`` is Anna, ``don't`` is do, ``l'eau`` is l and eau."""
+    """``Anna's`` is Anna, ``don't`` is do, ``can't`` is can, ``l'eau`` is l and eau."""
     if token.isalnum():
         return [token]
     found = [part for part in token.replace("’", "'").split("'") if part]
     if len(found) != 2 or found[1].lower() not in _CONTRACTED:
         return found
     head, end = found
-    return [head[:-1]] if end in "tT" and head[-1] in "nN" and len(head) > 1 else [head]
+    if end in "tT" and head[-1] in "nN" and len(head) > 1:
+        head = _BEFORE_NT.get(head[:-1].lower(), head[:-1])
+    return [head]
 
 
 def parts(token: str) -> list[str]:
     """What an identifier is composed of; an ordinary word is its own only part."""
     if token.isalpha() and (token.islower() or token.isupper() or token[1:].islower()):
         return [token]
-    cut = [piece for part in _seams().split(token) if part for piece in _without_number(part)]
-    return cut or [token]
+    found = [_singular(part) for part in _seams().split(token) if part]
+    return [piece for part in found for piece in _without_number(part)] or [token]
+
+
+def _singular(part: str) -> str:
+    """``URLs`` is URL: no stemmer knows, and not even a vowel tells it."""
+    several = part[-1] == "s" and len(part) > 2 and part[:-1].isupper() and part.isalpha()
+    return part[:-1] if several else part
 
 
 def _without_number(part: str) -> list[str]:

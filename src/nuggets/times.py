@@ -3,7 +3,7 @@
 Written like that they sort as text, survive JSON unchanged, and cost nothing to load.
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from nuggets.errors import InvalidInput
 
@@ -17,6 +17,17 @@ def iso(moment: datetime) -> str:
 def now() -> str:
     """The present, written."""
     return iso(datetime.now(UTC))
+
+
+def moment_after(last: str, now: str) -> str:
+    """Now, but never as early as the last moment: what comes in order is dated in order, however
+    fast it comes and wherever the clock jumps. Only the end of time has nothing after it."""
+    if now > last:
+        return now
+    try:
+        return iso(parsed(last) + timedelta(milliseconds=1))
+    except OverflowError:
+        return last
 
 
 def parsed(text: str) -> datetime:

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 import pytest
@@ -56,6 +57,20 @@ def test_names_are_trimmed_and_end_at_512_characters(check: Callable[[str], str]
 def test_an_empty_name_or_value_is_refused(check: Callable[[str], str], text: str) -> None:
     with pytest.raises(InvalidInput, match="must not be empty"):
         check(text)
+
+
+class Named(str, Enum):  # noqa: UP042
+    """As many are made; the text of it is "Named.KEY"."""
+
+    KEY = "the key"
+
+
+@pytest.mark.parametrize("check", TEXTS)
+def test_a_member_of_an_enum_is_the_text_it_stands_for(check: Callable[[str], object]) -> None:
+    kept = check(Named.KEY)
+    [plain] = kept if isinstance(kept, tuple) else [kept]
+
+    assert (type(plain), plain) == (str, "the key")
 
 
 def test_a_key_is_never_rewritten_inside() -> None:

@@ -369,7 +369,11 @@ def test_content_that_names_a_path_is_about_files(content: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["and/or", "1/2.5", "https://example.org/page.html", "e.g. this", "a / b.c", ""]
+    "content",
+    [
+        *("and/or", "1/2.5", "https://example.org/page.html", "e.g. this", "a / b.c", ""),
+        "git@example.com:acme/x.git",
+    ],
 )
 def test_content_that_names_no_path_is_not_about_files(content: str) -> None:
     assert content_tags(content) == ()

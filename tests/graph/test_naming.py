@@ -25,6 +25,13 @@ def test_the_beginning_of_an_id_names_a_note_when_it_is_the_only_one() -> None:
     assert resolve(NOTES, "NOTE-P") is OTHER
 
 
+def test_the_beginning_of_two_ids_names_neither_whoever_asks() -> None:
+    ours, theirs = AUTH._replace(project="/ours"), TOKEN._replace(project="/theirs", hidden=True)
+
+    with pytest.raises(Ambiguous):
+        resolve(by_id(ours, theirs), "note-learnings-a1", project="/ours")
+
+
 def test_the_whole_tail_of_an_id_names_a_note_and_a_part_of_it_does_not() -> None:
     assert resolve(NOTES, "deadbeef") is OTHER
     with pytest.raises(NotFound):

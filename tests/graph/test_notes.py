@@ -138,6 +138,13 @@ def test_an_edit_changes_what_is_given_and_the_time() -> None:
     )
 
 
+@pytest.mark.parametrize("now", [NOW, "2020-01-01T00:00:00.000Z"])
+def test_an_edit_is_later_than_the_one_before_whatever_the_clock_says(now: str) -> None:
+    note = sample()
+
+    assert edited(note, now=now, content="New").updated_at == "2026-01-31T09:00:00.001Z"
+
+
 def test_tags_follow_the_metadata_and_a_persons_tags_stay() -> None:
     note = sample(tags=["a"])
 

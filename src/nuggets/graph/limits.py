@@ -49,9 +49,10 @@ def checked_reason(reason: str, default: str) -> str:
 
 def checked_value(value: str) -> str:
     """The value as it came; a fact without one would answer nothing."""
-    if not storable(value, "a value").strip():
+    plain = storable(value, "a value")
+    if not plain.strip():
         raise InvalidInput("a value must not be empty; to take a fact away, forget its key")
-    return _checked_size(value, "a value")
+    return _checked_size(plain, "a value")
 
 
 def checked_content(content: str) -> str:
@@ -72,7 +73,7 @@ def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
 def check_choice(field: str, value: object, allowed: Iterable[str]) -> None:
     """Refuse what is neither None nor one of the allowed words."""
     choices = tuple(allowed)
-    if value is not None and value not in choices:
+    if value is not None and not (isinstance(value, str) and value in choices):
         raise InvalidInput(f"{field} must be one of {', '.join(choices)}; not {value!r:.80}")
 
 
@@ -92,13 +93,28 @@ def check_count(limit: object, what: str) -> None:
         raise InvalidInput(f"limit is {what}, at least 1; not {limit!r}")
 
 
+def check_whole(number: object, what: str) -> None:
+    """Refuse what is no whole number; True is none."""
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise InvalidInput(f"{what} is a whole number, not {number!r:.80}")
+
+
+def check_flag(flag: object, name: str) -> None:
+    """Refuse what is neither True nor False: of a text nobody knows which it was meant to be."""
+    if not isinstance(flag, bool):
+        raise InvalidInput(f"{name} is True or False, not {flag!r:.80}")
+
+
 def check_most(count: int, most: int, what: str, unit: str) -> None:
     if count > most:
         raise InvalidInput(f"{what} may have at most {most} {unit}; this has {count}")
 
 
 def storable(text: object, what: str) -> str:
-    """Text that every file and database can hold; other control characters are data."""
+    """Text that every file and database can hold; other control characters are data.
+
+    Plain, whatever kind of text came: an Enum's member would go on as the name of the member.
+    """
     if not isinstance(text, str):
         raise InvalidInput(f"{what} must be text, not {type(text).__name__}")
     if "\0" in text:
@@ -110,7 +126,7 @@ def storable(text: object, what: str) -> str:
             f"{what} is not valid Unicode: half a character (lone surrogate) "
             f"at position {problem.start}; was it read with the wrong encoding?"
         ) from problem
-    return text
+    return str.__str__(text)
 
 
 def _checked_short(text: str, what: str, most: int) -> str:

@@ -42,6 +42,9 @@ CONFIDENCES: Mapping[MemorySource, float] = {
     "system": 0.9,
 }
 PREFERENCE_NUGGETS = ("prefs", "preferences")
+CONFIRMED = "confirmed"  # the tag by which a person or agent vouches for what a tool saw
+# Tags that decide something: a word of the text alone does not give them.
+DECIDING_TAGS = (CONFIRMED, "learnings", "preferences", "reflection", "files")
 
 _SCOPE_NAMED: Mapping[str, MemoryScope] = {scope: scope for scope in SCOPES}
 _EVERYWHERE: tuple[MemoryScope, ...] = ("user", "self")  # a person is the same in every project
@@ -102,7 +105,11 @@ def stated(words: Mapping[str, Any]) -> GraphNoteMetaInput:
             f"there is no metadata called {', '.join(sorted(unknown))}; "
             f"there are: {', '.join(GraphNoteMetaInput._fields)}"
         )
-    return checked(GraphNoteMetaInput(**words))
+    plain: dict[str, Any] = {
+        name: storable(value, name) if isinstance(value, str) else value
+        for name, value in words.items()
+    }
+    return checked(GraphNoteMetaInput(**plain))
 
 
 def checked(given: GraphNoteMetaInput) -> GraphNoteMetaInput:
@@ -218,11 +225,12 @@ def _tokens(text: str) -> frozenset[str]:
 
 
 def _is_path(word: str) -> bool:
-    """src/keys.pem and ./app.py:47 are; and/or, 1/2.5 and https://host/page.html are not."""
+    """src/keys.pem and ./app.py:47 are; and/or, 1/2.5, https://a/b.html, me@a:b/c.git are not."""
     name = word.rpartition("/")[2].partition(":")[0]
     ending = name.rpartition(".")[2] if "." in name else ""
     named = ending[:1].isalpha() and ending.isalnum() and len(ending) <= 8
-    return named and "/" in word and "://" not in word
+    elsewhere = "://" in word or re.match(r"[^/:]+@[^/:]+:", word)
+    return named and "/" in word and not elsewhere
 
 
 def _clamped(confidence: object) -> float:

@@ -31,30 +31,30 @@ def resolve(
 ) -> MemoryNote:
     """The note of this id, else of this title, else whose id begins so (or ends: all 8 digits).
 
-    An id counts in every nugget, other names in the one given. Of equal names one in sight wins
+    An id counts in every nugget, other names in the one given. Of equal titles one in sight wins
     (or one that is not: `archived`), then as in recall: one of the `project` that asks before
-    everybody's, and that before others'.
+    everybody's, and that before others'. Part of an id must be of one alone.
     """
     wanted = folded(storable(name, "the name of a note"))
+    home = None if nugget is None else folded(storable(nugget, "a nugget's name"))
     if not wanted:
         raise InvalidInput("name a note by its id, its title, or the beginning of its id")
     exact = notes.get(name.strip())
     if exact is not None:
         return exact
-    home = None if nugget is None else folded(nugget)
     near = [n for n in notes.values() if home is None or folded(n.nugget_name) == home]
-    found = (
-        [note for note in near if folded(note.title) == wanted]
-        or [note for note in near if folded(note.title).split() == wanted.split()]
-        or [note for note in near if _abbreviates(wanted, folded(note.id))]
-    )
-    chosen = [note for note in found if note.hidden == archived] or found
+    titled = [note for note in near if folded(note.title) == wanted] or [
+        note for note in near if folded(note.title).split() == wanted.split()
+    ]
+    chosen = [note for note in titled if note.hidden == archived] or titled
+    if not titled:
+        chosen = [note for note in near if _abbreviates(wanted, folded(note.id))]
+    elif project is not None:
+        nearest = min(_distance(note, project) for note in chosen)
+        chosen = [note for note in chosen if _distance(note, project) == nearest]
     if not chosen:
         where = "" if nugget is None else f" in nugget {nugget!r}"
         raise NotFound(f"no note{where} is called {name!r:.80}; {_meant(wanted, near)}")
-    if project is not None:
-        nearest = min(_distance(note, project) for note in chosen)
-        chosen = [note for note in chosen if _distance(note, project) == nearest]
     if len(chosen) > 1:
         raise Ambiguous(_candidates(name, chosen))
     return chosen[0]

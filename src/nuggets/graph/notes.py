@@ -26,11 +26,12 @@ from nuggets.graph.metadata import (
 )
 from nuggets.records import GraphNoteMetaInput, MemoryNote, NoteKind, NoteLink, NoteMetadata
 from nuggets.state import SESSIONS_KEPT
-from nuggets.text import folded, tokens
-from nuggets.times import normal
+from nuggets.text import folded
+from nuggets.times import moment_after, normal
 
 NOTHING_GIVEN = GraphNoteMetaInput()
-_PROSE = re.compile(r"[\w\s.,;:!'’\"()]*")  # in code, in paths and in sums every sign counts
+# in code, in paths and in sums every sign counts
+_PROSE = re.compile(r"(?:[\w\s.,;:'’\"()]|!(?![\w(]))*")
 
 
 def normal_content(text: str) -> str:
@@ -105,7 +106,7 @@ def edited(
     """The note with what was given; the same object when that changes nothing.
 
     `updated_at` moves when its words or their meaning change: title, content, tags, metadata,
-    project. Hiding, links, hits and access leave it alone.
+    project; always onwards, for it tells versions apart. Hiding, links, hits and access leave it.
     """
     given = checked(given)
     metadata = inferred(
@@ -125,7 +126,7 @@ def edited(
         after = note
     else:
         key = after.title if note.kind == "fact" else note.source_key
-        after = after._replace(source_key=key, updated_at=now)
+        after = after._replace(source_key=key, updated_at=moment_after(note.updated_at, now))
     if hidden is None:
         return after
     return archived(after, now) if hidden else restored(after, now)
@@ -181,12 +182,6 @@ def merged(
     )
 
 
-def merged_into(note: MemoryNote) -> list[str]:
-    """The notes that an archived one went into: what is merged gets its last link as it goes."""
-    since = note.archived_at if note.hidden else None
-    return [link.to for link in note.links if since is not None and link.created_at >= since]
-
-
 def _united(target: MemoryNote, source: MemoryNote, now: str) -> MemoryNote:
     """The target with the words and the sessions of both, links aside."""
     content = checked_content(_united_lines(target.content, source.content))
@@ -202,7 +197,7 @@ def _united(target: MemoryNote, source: MemoryNote, now: str) -> MemoryNote:
     return target._replace(
         content=content,
         tags=tags,
-        updated_at=now if changed else target.updated_at,
+        updated_at=moment_after(target.updated_at, now) if changed else target.updated_at,
         hits=target.hits + source.hits - len(common),
         hit_sessions=sessions[-SESSIONS_KEPT:],
         last_hit_session=later.last_hit_session or earlier.last_hit_session,
@@ -225,11 +220,11 @@ def _united_lines(target: str, source: str) -> str:
 def _told(passage: str) -> str:
     """What tells it from others: of prose its words in order, articles and full stops aside."""
     bare = passage.strip()
-    prose = bare.lstrip("-*• ")
+    prose = re.sub(r"^[-*•]\s+", "", bare)
     if not _PROSE.fullmatch(prose):
         return bare
-    words = [word for word in tokens(prose.lower()) if word not in ("a", "an", "the")]
-    return " ".join(words) or bare
+    words = (word.lstrip("'’\"(").rstrip(".,;:!'’\")") for word in prose.lower().split())
+    return " ".join(word for word in words if word not in ("", "a", "an", "the")) or bare
 
 
 def _passages(content: str) -> list[str]:

@@ -12,7 +12,7 @@ from nuggets.graph.outside_facts import fact_name, is_as_seen
 from nuggets.records import Changes, GraphNoteMetaInput, MemoryNote, NuggetConfig, OutsideEdit
 from nuggets.state import State
 from nuggets.text import folded
-from nuggets.times import normal
+from nuggets.times import moment_after, normal
 
 Json = dict[str, Any]
 _META_FIELDS = ("subject", "scope", "type", "source", "confidence", "stability", "project")
@@ -112,7 +112,7 @@ def _taken_in(
         return None
     merged = {**note_to_json(current or old), **changed}  # type: ignore[arg-type]
     if "updatedAt" not in changed and any(field in changed for field in _WORDS):
-        merged["updatedAt"] = now
+        merged["updatedAt"] = moment_after(merged["updatedAt"], now)
     return _sound(note_from_json(merged))
 
 
