@@ -1,15 +1,20 @@
 """Who waits for whom: a writer that cannot get in holds up no reader."""
 
+import asyncio
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from nuggets import NuggetShelf
-from nuggets.errors import Conflict
+from nuggets import NuggetShelf, rhythm
+from nuggets.errors import Conflict, StoreBusy
+from nuggets.stores import json_files
 from nuggets.stores.in_memory import InMemoryStore
 
 
@@ -159,3 +164,112 @@ def test_what_was_gathered_stays_in_sight_when_it_cannot_be_saved(tmp_path: Path
         gathering.save_all()
 
     assert gathering.recall("port").answer == "80"
+
+
+# --- batches, threads and tasks -----------------------------------------------------------------
+
+
+def test_a_batch_that_waits_for_its_own_worker_is_told_so(
+    shelf: NuggetShelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rhythm, "TURN_SECONDS", 0.01)
+    with shelf.batch(), ThreadPoolExecutor(1) as pool:
+        shelf.remember("n", "ours", "1")
+        with pytest.raises(StoreBusy, match="in the thread of the batch"):
+            pool.submit(shelf.remember, "n", "theirs", "2").result(20)
+
+    assert [fact.title for fact in shelf.facts("n")] == ["ours"]
+
+
+def test_threads_wait_for_a_writer_as_long_as_processes_do() -> None:
+    assert rhythm.TURN_SECONDS == json_files.LOCK_SECONDS
+
+
+def test_the_first_read_of_another_thread_does_not_wait_for_a_batch(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rhythm, "TURN_SECONDS", 0.01)
+    NuggetShelf(directory, project="").remember("n", "k", "v")
+    shelf = NuggetShelf(directory, project="")
+    with shelf.batch(), ThreadPoolExecutor(1) as pool:
+        assert pool.submit(shelf.recall, "k").result(20).answer == "v"
+
+
+def test_tasks_of_one_thread_do_not_share_a_batch(shelf: NuggetShelf) -> None:
+    inside, go_on = asyncio.Event(), asyncio.Event()
+    shelf.remember("n", "port", "80")
+
+    async def fails() -> None:
+        with shelf.batch():
+            shelf.remember("n", "ours", "1")
+            shelf.recall("port", session="the batch")
+            inside.set()
+            await go_on.wait()
+            raise ZeroDivisionError
+
+    async def writes() -> None:
+        await inside.wait()
+        shelf.recall("port", session="someone else")
+        for write in (lambda: shelf.remember("n", "theirs", "2"), shelf.batch().__enter__):
+            with pytest.raises(StoreBusy, match="no await inside"):
+                write()
+        go_on.set()
+
+    async def both() -> None:
+        with pytest.raises(ZeroDivisionError):
+            await asyncio.gather(fails(), writes())
+        shelf.remember("n", "theirs", "2")
+
+    asyncio.run(both())
+
+    assert [fact.title for fact in shelf.facts("n")] == ["port", "theirs"]
+    assert shelf.facts("n")[0].hit_sessions == ("someone else",)
+
+
+def test_a_loop_that_runs_inside_a_batch_belongs_to_it(shelf: NuggetShelf) -> None:
+    async def write() -> None:
+        shelf.remember("n", "k", "v")
+
+    with shelf.batch():
+        asyncio.run(write())
+
+    assert shelf.recall("k").answer == "v"
+
+
+def test_a_child_forked_while_another_thread_is_in_a_batch_goes_on_without_it(
+    directory: Path,
+) -> None:
+    script = """
+import os, sys, threading
+from nuggets import NuggetShelf
+shelves = [NuggetShelf(sys.argv[1], project=""), NuggetShelf("memory:", False, project="")]
+for shelf in shelves:
+    shelf.remember("n", "before", "1")
+go, stop = threading.Barrier(3), threading.Event()
+def hold(shelf):
+    with shelf.batch(), shelf._rhythm.reading() as there:
+        shelf.remember("n", "of the batch", "2")
+        there.state.notes.clear()  # halfway through a change
+        go.wait(); stop.wait()
+threads = [threading.Thread(target=hold, args=(shelf,)) for shelf in shelves]
+for thread in threads:
+    thread.start()
+go.wait()
+child = os.fork()
+if child == 0:
+    for shelf in shelves:
+        shelf.remember("n", "of the child", "3")
+        shelf.save_all()
+    found = [[fact.title for fact in shelf.facts("n")] for shelf in shelves]
+    os._exit(0 if found == [["before", "of the child"]] * 2 else 7)
+_, status = os.waitpid(child, 0)
+stop.set()
+for thread in threads:
+    thread.join()
+found = [fact.title for fact in NuggetShelf(sys.argv[1], project="").facts("n")]
+assert sorted(found) == ["before", "of the batch", "of the child"], found
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+    subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", script, str(directory)], check=True, timeout=20
+    )

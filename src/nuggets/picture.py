@@ -20,7 +20,7 @@ class Picture:
     def __init__(self, kept: Callable[[], bytes] = bytes) -> None:
         """`kept`: the search index that another process kept, however old."""
         self._kept = kept
-        self.revision = 0
+        self.revision = -1  # nothing is read yet
         self.state = State()
         self.facts = FactIndex()
         self._search: SearchIndex | None = None

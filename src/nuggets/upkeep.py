@@ -7,12 +7,12 @@ from datetime import date, datetime
 
 from nuggets import clock, codec, history, reflection, refusals
 from nuggets.audit import Finding, audited
-from nuggets.errors import NotFound
+from nuggets.errors import Conflict, NotFound, StoreError
 from nuggets.graph import links, naming
 from nuggets.graph.limits import check_count
 from nuggets.promoting import MemoryFiles
 from nuggets.promotion import Promotion
-from nuggets.purging import purged
+from nuggets.purging import Purged, purged
 from nuggets.records import Changes, Commit, DailyRun, MemoryNote, ReflectionResult
 from nuggets.rhythm import Decision, Rhythm
 from nuggets.settings import Settings
@@ -74,10 +74,19 @@ class Upkeep:
             reach *= QUIET_SHARE
 
     def undo(self, revision: int | None) -> Commit:
-        """Take a commit back, by default the last that was not."""
+        """Take a commit back, by default the last that was not.
+
+        If that is gathered and decided again, it is the same commit; what it says is read anew,
+        because others may have purged some of it.
+        """
+        at = ""
 
         def decide() -> Decision[Commit]:
+            nonlocal revision, at
             commit = self._to_undo() if revision is None else self._commit(revision)
+            if at not in ("", commit.at):
+                raise Conflict(f"revision {revision} is another one by now; see `nuggets history`")
+            revision, at = commit.revision, commit.at
             since = self._rhythm.store.commits(commit.revision)
             return history.reverted(self._rhythm.state, commit, since), commit
 
@@ -88,12 +97,12 @@ class Upkeep:
         with self._rhythm.reading():
             return history.dropped(self._rhythm.store.commits(0))
 
-    def purge(self, name: str, nugget: str | None) -> Sequence[str]:
-        """Erase a memory; where it was."""
+    def purge(self, name: str, nugget: str | None) -> Purged:
+        """Erase a memory."""
         with self._rhythm.alone():
             return self._erased([self._id_of(name, nugget)])
 
-    def purge_fact(self, nugget: str, key: str, known: Callable[[], str]) -> Sequence[str]:
+    def purge_fact(self, nugget: str, key: str, known: Callable[[], str]) -> Purged:
         """Erase all that there ever was by a key; `known`: the fact that is there now."""
         with self._rhythm.alone():
             doomed = self._forgotten(nugget, key)
@@ -101,10 +110,15 @@ class Upkeep:
                 doomed.append(known())
             return self._erased(doomed)
 
-    def _erased(self, ids: Sequence[str]) -> Sequence[str]:
+    def _erased(self, ids: Sequence[str]) -> Purged:
         return purged(self._rhythm, self.memory_files, ids, self._client)
 
     def _to_undo(self) -> Commit:
+        if self._rhythm.is_gathering:
+            raise Conflict(
+                "the last change is gathered and not written yet: save_all (or end the batch) "
+                "before you undo it, or name the revision to take back"
+            )
         return history.to_undo(reversed(list(self._rhythm.store.commits(0))))
 
     def _commit(self, revision: int) -> Commit:
@@ -155,6 +169,7 @@ class Upkeep:
         """The daily clean-up, if it is due at this local time and nobody else has run it today."""
         if not clock.is_due(now, self._last_run_date(), self._hours()):
             return None
+        self._rhythm.settle()
         today = now.date()
         seen, changes, result = self._planned(None, None)
 
@@ -167,6 +182,7 @@ class Upkeep:
 
         run = self._rhythm.update("reflect", self._client, decide)
         if run is not None:
+            self._rhythm.save()
             files = self.memory_files.everywhere()
             count, problems = self.memory_files.promote_to(files)
             run = run._replace(promoted=count)
@@ -174,7 +190,7 @@ class Upkeep:
                 mark = {RUN_MARK: codec.daily_to_json(run)}
                 self._rhythm.update("promote", self._client, lambda: (Changes(marks=mark), None))
             if problems:
-                raise problems[0]
+                raise StoreError("; ".join(map(str, problems)))
         return run
 
     def last_run(self) -> DailyRun | None:
@@ -214,6 +230,8 @@ class Upkeep:
     # --- promotion --------------------------------------------------------------------------
 
     def promotion(self, path: str, dry_run: bool) -> Promotion:
+        if not dry_run:
+            self._rhythm.settle()
         return self.memory_files.promoted(path, self._project, dry_run)
 
     # --- health -----------------------------------------------------------------------------

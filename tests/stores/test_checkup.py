@@ -1,6 +1,7 @@
 """The doctor: sees what is wrong, mends what can be mended, and never deletes a byte."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -257,3 +258,36 @@ def test_a_doctor_who_dies_while_mending_a_log_has_not_taken_it_away(
 
     assert path.read_bytes() == damaged
     assert "damaged log" in kinds([f for f in repair(str(directory), adopt) if f.mended])
+
+
+def test_a_doctor_is_of_use_before_there_is_a_journal(tmp_path: Path) -> None:
+    (tmp_path / "old.nugget.json").write_text(
+        '{"name": "old", "facts": [{"key": "port", "value": "80"}]}'
+    )
+    (tmp_path / "bad.nugget.json").write_text('{"name": "bad", "facts": [{"key"')
+    found = repair(str(tmp_path), adopt)
+
+    assert all(finding.mended for finding in found)
+    assert contents(open_json(tmp_path)) == {"port": "80"}
+    assert (tmp_path / "bad.nugget.json.damaged-1").exists()
+    assert examine(str(tmp_path), adopt) == []
+
+
+@pytest.mark.parametrize("name", ["lock", "hits.jsonl", LOG])
+def test_a_link_in_the_journal_is_told_and_left_alone(directory: Path, name: str) -> None:
+    target, link = directory.parent / "elsewhere", directory / "journal" / name
+    if link.exists():
+        link.rename(target)
+    else:
+        target.touch()
+    before = target.read_bytes()
+    link.symlink_to(target)
+    [found] = [one for one in examine(str(directory), adopt) if one.path == str(link)]
+
+    assert found.kind == "link"
+    assert found.harmful
+    assert "move it away" in found.problem
+    with suppress(StoreError):
+        repair(str(directory), adopt)
+    assert link.is_symlink()
+    assert target.read_bytes() == before

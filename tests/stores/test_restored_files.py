@@ -2,16 +2,20 @@
 
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from nuggets import NuggetShelf, times
+from nuggets.errors import StaleWrite
 from nuggets.graph.outside import adopted
 from nuggets.records import Changes, OutsideEdit
 from nuggets.state import State
 from nuggets.stores.checkup import examine, repair
 from nuggets.stores.json_files import JsonFileStore
+from nuggets.stores.replica import Replica
 from store_samples import NOW, contents, drop, note, open_json, pictures_agree, put
 
 
@@ -40,8 +44,10 @@ def fill(store: JsonFileStore, backup: Path) -> None:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     """Written some time ago, and a backup from before the last changes."""
+    then = times.parsed(NOW).timestamp()
+    monkeypatch.setattr(Replica, "put_there", lambda _: then)  # which no test can set
     store = JsonFileStore(str(tmp_path / "shelf"), adopt, paint_seconds=0, clock=lambda: NOW)
     fill(store, tmp_path / "backup")
     return Shelf(tmp_path / "shelf", tmp_path / "backup")
@@ -121,3 +127,79 @@ def test_a_graph_that_lost_a_bit_is_found_by_the_doctor(shelf: Shelf) -> None:
     os.utime(path, ns=(stamp, stamp))
 
     assert [f.kind for f in examine(str(shelf.directory), adopt)] == ["wrong picture"]
+
+
+# --- all of it, while someone has it open -------------------------------------------------------
+
+
+def moved_back(backup: Path, directory: Path) -> None:
+    shutil.rmtree(directory)
+    shutil.copytree(backup, directory)
+
+
+def copied_over(backup: Path, directory: Path) -> None:
+    shutil.copytree(backup, directory, dirs_exist_ok=True)  # into the same files
+
+
+@pytest.mark.parametrize("restore", [moved_back, copied_over])
+@pytest.mark.parametrize("later", [(), (4,), (4, 5), (4, 5, 6)], ids=len)
+def test_a_reader_of_a_history_that_is_gone_is_told_to_read_everything(
+    tmp_path: Path, restore: Callable[[Path, Path], None], later: tuple[int, ...]
+) -> None:
+    """However far the new one has come: the numbers of revisions are no proof."""
+    directory, backup = tmp_path / "shelf", tmp_path / "backup"
+    living = open_json(directory)
+    put(living, note(1))
+    shutil.copytree(directory, backup)
+    put(living, note(2))
+    put(living, note(3))
+    _, revision = living.read(0)
+    restore(backup, directory)
+    for number in later:
+        put(open_json(directory), note(number))
+
+    with pytest.raises(StaleWrite):
+        living.read(revision)
+    with pytest.raises(StaleWrite):
+        living.write(Changes(put=(note(9),)), expected=1 + len(later))
+    assert contents(living) == {f"key {n}": f"value {n}" for n in (1, *later)}
+    put(living, note(9))
+    assert [commit.revision for commit in living.commits(0)] == list(range(1, 3 + len(later)))
+    assert pictures_agree(directory)
+
+
+def test_a_shelf_that_was_open_all_the_time_goes_on_from_the_backup(tmp_path: Path) -> None:
+    directory, backup = tmp_path / "shelf", tmp_path / "backup"
+    living = NuggetShelf(directory, project="")
+    living.remember("n", "server", "right")
+    living.close()
+    shutil.copytree(directory, backup)
+    living.remember("n", "server", "wrong")
+    living.close()
+    moved_back(backup, directory)
+    NuggetShelf(directory, project="").remember("n", "user", "me")
+
+    assert living.recall("server").answer == "right"
+    living.remember("n", "user", "you")
+
+    facts = NuggetShelf(directory, project="").facts("n")
+    assert {fact.title: fact.content for fact in facts} == {"server": "right", "user": "you"}
+    assert len(facts) == 2
+
+
+def test_pictures_that_were_behind_when_the_whole_directory_was_copied_mean_nothing(
+    tmp_path: Path,
+) -> None:
+    store = JsonFileStore(str(tmp_path / "shelf"), adopt, paint_seconds=600, clock=lambda: NOW)
+    put(store, note(1), FREE)
+    store.close()
+    store = JsonFileStore(str(tmp_path / "shelf"), adopt, paint_seconds=600, clock=lambda: NOW)
+    put(store, note(1, content="newer"), note(2))  # and its process is killed before it paints
+    shutil.copytree(tmp_path / "shelf", tmp_path / "copy", copy_function=shutil.copyfile)
+
+    assert contents(open_json(tmp_path / "copy")) == {
+        "key 1": "newer",
+        "key 2": "value 2",
+        "Free": "value 3",
+    }
+    assert pictures_agree(tmp_path / "copy")

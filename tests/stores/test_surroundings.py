@@ -14,6 +14,7 @@ from nuggets.errors import StoreError
 from nuggets.stores import open_store
 from nuggets.stores.in_memory import InMemoryStore
 from nuggets.stores.json_files import JsonFileStore
+from nuggets.stores.logs import log_name
 from store_samples import contents, files_of, note, open_json, pictures_agree, put, save, touch
 
 TESTS = Path(__file__).parents[1]
@@ -257,6 +258,17 @@ def test_a_directory_behind_a_link_is_one_store_by_either_name(tmp_path: Path) -
 
     assert contents(one) == contents(other) == {f"key {n}": f"value {n}" for n in range(1, 5)}
     assert pictures_agree(tmp_path / "link")
+
+
+@pytest.mark.parametrize("name", ["lock", log_name(1)])
+def test_a_link_in_place_of_a_file_of_ours_is_not_followed(tmp_path: Path, name: str) -> None:
+    (tmp_path / "mine").write_text("dear to me")
+    (tmp_path / "store" / "journal").mkdir(parents=True)
+    (tmp_path / "store" / "journal" / name).symlink_to(tmp_path / "mine")
+    with pytest.raises(StoreError, match="a link stands where a file of ours should be"):
+        put(open_json(tmp_path / "store"), note(1))
+
+    assert (tmp_path / "mine").read_text() == "dear to me"
 
 
 def test_a_link_to_a_drive_that_is_missing_is_no_empty_store(tmp_path: Path) -> None:

@@ -137,7 +137,8 @@ store = open_json(sys.argv[1], paint_seconds=0.001)
 put(store, note(1))
 go, stop = threading.Event(), threading.Event()
 def hold():
-    with store.exclusive():
+    with store.exclusive(), store._mutex:
+        store._replica.state.notes.clear()  # halfway through a change
         go.set(); stop.wait()
 thread = threading.Thread(target=hold); thread.start(); go.wait()
 child = os.fork()

@@ -144,10 +144,11 @@ class Adoption:
     def _is_restored(self, edited: "Edited", past: State) -> bool:
         """Did someone put an earlier picture of ours back, in the place of one that shows more?
         Then what came after it is meant to go. One that was merely behind, and was copied or saved
-        unchanged at that moment, means nothing."""
+        unchanged at that moment, means nothing; nor do times where the journal itself came later
+        than its last commit: then all of it was copied, pictures that were behind included."""
         last = self._replica.position.at
-        put_there = edited.status.st_ctime  # unlike the time of modification, nobody can set it
-        if put_there < times.parsed(last).timestamp() + _BEHIND_SECONDS:
+        by_then = times.parsed(last).timestamp() + _BEHIND_SECONDS
+        if edited.status.st_ctime < by_then or self._replica.put_there() >= by_then:
             return False
         return self._changes(past, edited, past, last) is None
 

@@ -13,7 +13,8 @@ class Store(Protocol):
     def read(self, since: int) -> tuple[Changes, int]:
         """What became different after revision `since`, and the revision now.
 
-        From 0 it is everything. Never waits for a writer.
+        From 0 it is everything. Never waits for a writer. `StaleWrite` if nothing leads on from
+        there, as when a backup was put in place of the history it was part of: read everything.
         """
 
     def write(self, changes: Changes, expected: int) -> int:

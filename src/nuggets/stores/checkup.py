@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from nuggets import codec, times
 from nuggets.errors import NuggetsError, StoreBusy, StoreError
-from nuggets.files import is_leftover, unwritable
+from nuggets.files import is_leftover, private_directory, unwritable
 from nuggets.state import State
 from nuggets.stores.adoption import Adopt, Adoption
 from nuggets.stores.edits import read_edit
@@ -24,6 +24,8 @@ from nuggets.stores.painting import facts_by_nugget
 from nuggets.stores.pictures import Pictures, Shown
 from nuggets.stores.replica import Replica
 
+OPEN = "open to others"
+
 
 def examine(directory: str, adopt: Adopt) -> list[Defect]:
     """Everything that is not in order; nothing is changed."""
@@ -31,6 +33,7 @@ def examine(directory: str, adopt: Adopt) -> list[Defect]:
         return []
     journal = Journal(os.path.join(directory, "journal"))
     found = [*journal_findings(journal), *_picture_findings(directory, journal, adopt)]
+    found += _links(journal.directory)
     found += _leftovers(directory)
     found += _open_modes(directory)
     return found
@@ -42,11 +45,11 @@ def repair(directory: str, adopt: Adopt) -> list[Defect]:
     if not found:
         return []
     journal = Journal(os.path.join(directory, "journal"))
-    if os.path.isdir(journal.directory):
-        with locked(os.path.join(journal.directory, "lock"), LOCK_SECONDS):
-            for finding in found:
-                _mend(finding)
-            bridge(journal)
+    private_directory(journal.directory)
+    with locked(os.path.join(journal.directory, "lock"), LOCK_SECONDS):
+        for finding in sorted(found, key=lambda one: one.kind != OPEN):  # before it has moved
+            _mend(finding)
+        bridge(journal)
     store = JsonFileStore(directory, adopt, paint_seconds=0)
     with store.exclusive():
         pass  # takes edits in, sweeps, paints
@@ -144,6 +147,16 @@ def _wrong(path: str) -> Defect:
 # --- what lies around -------------------------------------------------------------------------
 
 
+def _links(journal: str) -> Iterator[Defect]:
+    """Nothing is written through them; only who made them knows where they should lead."""
+    with suppress(OSError):
+        for path in (os.path.join(journal, name) for name in sorted(os.listdir(journal))):
+            if os.path.islink(path):
+                where = f"it is a link to {os.readlink(path)}"
+                problem = f"{where}, which is not written to; move it away, or put the file back"
+                yield Defect("link", path, problem, "", harmful=True)
+
+
 def _leftovers(directory: str) -> Iterator[Defect]:
     for path in _ours(directory):
         if is_leftover(os.path.basename(path)):
@@ -159,7 +172,7 @@ def _open_modes(directory: str) -> Iterator[Defect]:
             continue  # swept or folded away while we looked
         if not stat.S_ISLNK(mode) and stat.S_IMODE(mode) & 0o077:
             problem = f"others may use it ({stat.S_IMODE(mode):o})"
-            yield Defect("open to others", path, problem, "make it private", harmful=False)
+            yield Defect(OPEN, path, problem, "make it private", harmful=False)
 
 
 def _ours(directory: str) -> Iterator[str]:
@@ -181,5 +194,5 @@ _MENDING: dict[str, Callable[[str], None]] = {
     "damaged log": cut_log,
     "damaged picture": set_aside,
     "wrong picture": set_aside,
-    "open to others": _make_private,
+    OPEN: _make_private,
 }

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 
-from nuggets import codec, times
+from nuggets import codec
 from nuggets.errors import StaleWrite, StoreError
 from nuggets.files import replace_file, sync, sync_directory, sync_path, unwritable, write_all
 from nuggets.records import Changes
@@ -40,7 +40,7 @@ class Journal(Logs):
         )
         path = self.path(name)
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         except OSError as problem:
             raise unwritable(path, problem) from problem
         try:
@@ -54,10 +54,20 @@ class Journal(Logs):
                 sync(descriptor)
             except OSError as problem:
                 raise self._taken_back(descriptor, path, start, problem) from problem
-            inode = os.fstat(descriptor).st_ino
+            status = os.fstat(descriptor)
         finally:
             os.close(descriptor)
-        return Position(name, inode, start + len(head) + len(line), revision, at)
+        last = start + len(head)
+        return Position(
+            name,
+            status.st_ino,
+            last + len(line),
+            revision,
+            at,
+            last=last,
+            seal=line[:8],
+            changed=status.st_ctime_ns,
+        )
 
     def _cut_torn_tail(self, descriptor: int, path: str, start: int) -> None:
         """What a dead writer left half done; never a whole line, even one that came unlawfully."""
@@ -123,7 +133,7 @@ class Journal(Logs):
         path, following = self.path(position.log), self.path(log_name(position.revision + 1))
         head = lines.line({"format": FORMAT})
         try:
-            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND)
+            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NOFOLLOW)
             try:
                 write_all(descriptor, lines.line({"closed": position.revision}))
             except OSError:
@@ -131,16 +141,23 @@ class Journal(Logs):
                 raise
             finally:
                 os.close(descriptor)
-            descriptor = os.open(following, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+            descriptor = os.open(following, flags, 0o600)
             try:
                 write_all(descriptor, head)
-                inode = os.fstat(descriptor).st_ino
+                status = os.fstat(descriptor)
             finally:
                 os.close(descriptor)
         except OSError as problem:
             raise unwritable(path, problem) from problem
-        name = os.path.basename(following)
-        return Position(name, inode, len(head), position.revision, position.at)
+        return Position(
+            os.path.basename(following),
+            status.st_ino,
+            len(head),
+            position.revision,
+            position.at,
+            changed=status.st_ctime_ns,
+        )
 
     def _prune(self) -> None:
         """Keep two snapshots, should the newer be damaged, and a bounded history before them.
@@ -159,12 +176,3 @@ class Journal(Logs):
                 return
             os.unlink(self.path(logs[start]))
             excess -= sizes[start]
-
-
-def next_moment(after: str, now: str) -> str:
-    """Commits are stamped in order, even when the clock jumps back."""
-    if now > after:
-        return now
-    from datetime import timedelta
-
-    return times.iso(times.parsed(after) + timedelta(milliseconds=1))

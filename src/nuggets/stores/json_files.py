@@ -29,7 +29,7 @@ from nuggets.files import is_leftover, private_directory, replace_file
 from nuggets.records import Changes, Commit, Touch
 from nuggets.stores.adoption import Adopt, Adoption
 from nuggets.stores.hits import Hits
-from nuggets.stores.journal import Journal, next_moment
+from nuggets.stores.journal import Journal
 from nuggets.stores.lock import locked
 from nuggets.stores.logs import Step, facts_of
 from nuggets.stores.pictures import Pictures, Shown
@@ -63,11 +63,14 @@ class JsonFileStore:
         self._looked = float("-inf")
         self._uncounted = False  # a recall of ours waits to be counted
         self._swept = False
+        self._mutex = threading.RLock()
         self.begin_in_this_process()
         _stores.add(self)
 
     def begin_in_this_process(self) -> None:
         """Threads and the locks they hold do not live on in a forked child."""
+        if not self._mutex.acquire(blocking=False):
+            self._replica.loaded = False  # one of them may have been changing it
         self._writer = threading.RLock()
         self._mutex = threading.RLock()
         self._painter: threading.Timer | None = None
@@ -80,9 +83,9 @@ class JsonFileStore:
         with self._mutex:
             self._replica.refresh()
             revision = self._replica.position.revision
+            changes = self._replica.changes(since)
             if since == 0 and not writable:
                 return self._adoption.shown_with_edits(self._clock()).everything(), revision
-            changes = self._replica.changes(since)
             look = self._hits.waiting if since == 0 else self._hits.news
             touches = look(self._replica.position.revision)
             return changes._replace(touches=(*changes.touches, *touches)), revision
@@ -90,8 +93,8 @@ class JsonFileStore:
     def write(self, changes: Changes, expected: int) -> int:
         with self.exclusive():
             revision = self._replica.position.revision
-            if revision != expected:
-                raise StaleWrite(f"revision {revision} is newer than {expected}; read again")
+            if revision != expected or self._replica.parted:
+                raise StaleWrite(f"revision {revision} is not the {expected} you read; read again")
             self._commit(changes)
             return self._replica.position.revision
 
@@ -186,7 +189,7 @@ class JsonFileStore:
                     "Nothing was changed; try again"
                 )
             changes = changes._replace(touches=(*changes.touches, *touches))
-            at = next_moment(self._replica.position.at, self._clock())
+            at = times.moment_after(self._replica.position.at, self._clock())
             before = self._replica.state.before(changes)
             position = self._journal.append(self._replica.position, at, changes, before)
             nuggets = frozenset(facts_of(changes) | facts_of(before))

@@ -34,6 +34,9 @@ class Position(NamedTuple):
     revision: int = 0
     at: str = ""  # the moment of that revision
     closed: bool = False  # the log has its closing line: what follows stands in the next one
+    last: int = 0  # where the last line begins, and its checksum: a log that was put in place of
+    seal: bytes = b""  # this one may have its inode
+    changed: int = 0  # when the file was, in nanoseconds; and such a log may be just as long
 
 
 class Step(NamedTuple):
@@ -116,7 +119,8 @@ class Logs:
             return True  # folded away while we slept
         except OSError as problem:
             raise unreadable(self.path(position.log), problem) from problem
-        if (status.st_ino, status.st_size) != (position.inode, position.offset):
+        known = (position.inode, position.offset, position.changed)
+        if (status.st_ino, status.st_size, status.st_ctime_ns) != known:
             return True
         return position.closed and os.path.exists(self.path(log_name(position.revision + 1)))
 
@@ -159,7 +163,10 @@ class Logs:
             status = os.fstat(file.fileno())
             if position.inode not in (0, status.st_ino) or status.st_size < position.offset:
                 raise Moved
-            position = position._replace(inode=status.st_ino)
+            file.seek(position.last)
+            if file.read(len(position.seal)) != position.seal:
+                raise Moved
+            position = position._replace(inode=status.st_ino, changed=status.st_ctime_ns)
             yield position, {}
             file.seek(position.offset)
             for written in file:
@@ -169,7 +176,10 @@ class Logs:
                         return
                     raise self._damaged(path, f"byte {position.offset}")
                 position = position._replace(
-                    offset=position.offset + len(written), closed="closed" in shape
+                    offset=position.offset + len(written),
+                    closed="closed" in shape,
+                    last=position.offset,
+                    seal=written[:8],
                 )
                 if "revision" not in shape:
                     self._check_format(path, shape)

@@ -1,6 +1,7 @@
 """What one process holds of a journal: the state at a revision, and the last steps to it."""
 
 import gc
+import os
 from collections import deque
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -21,6 +22,7 @@ class Replica:
         self.position = Position()
         self.recent: deque[Step] = deque()
         self.loaded = False
+        self.parted = False  # from the history that was read here: whoever did reads everything
 
     def refresh(self) -> None:
         """Take over what others committed."""
@@ -32,9 +34,19 @@ class Replica:
                 for step in steps:
                     self.advance(self.position, step)
                 return
+        before = self.position
         with _collector_off():
             self.state, self.position, self.recent = self._journal.load()
         self.loaded = True
+        if before.revision and self.moment(before.revision) != before.at:
+            self.parted = True  # a backup was put in its place; its numbers may look the same
+
+    def put_there(self) -> float:
+        """When the log was last written, or was copied to where it is; nobody can set that."""
+        try:
+            return os.stat(self._journal.path(self.position.log)).st_ctime
+        except OSError:
+            return 0.0
 
     def advance(self, position: Position, step: Step) -> None:
         """Take over a step of our own."""
@@ -44,10 +56,11 @@ class Replica:
 
     def changes(self, since: int) -> Changes:
         if since == 0:
+            self.parted = False
             return self.state.everything()
-        if since == self.position.revision:
+        if since == self.position.revision and not self.parted:
             return Changes()
-        steps = self.steps(since)
+        steps = None if self.parted else self.steps(since)
         if steps is None:
             raise StaleWrite(f"the history no longer reaches back to revision {since}; read it all")
         return merged(step.changes for step in steps)
