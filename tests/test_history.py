@@ -182,11 +182,25 @@ def test_after_a_purge_undo_takes_back_nothing_else(shelf: NuggetShelf) -> None:
 def test_what_a_hook_only_saw_is_nothing_to_take_back(shelf: NuggetShelf) -> None:
     shelf.remember("project", "port", "8080")
     shelf.remember("project", "port", "9090")
-    shelf.remember("project", "file: a.py", "was read", source="tool_observation")
+    hook = shelf.beside(client="hook")
+    with hook.batch():  # one comes, one goes, in a nugget of their own
+        hook.remember("files", "file: a.py", "was read", source="tool_observation")
+        hook.create_note("files", "task of a session", "Mend it.", source="system")
+    with hook.batch():
+        hook.remember("files", "file: b.py", "was read", source="tool_observation")
+        hook.forget("files", "file: a.py")
 
     assert shelf.undo().changes.action == "remember"
     assert shelf.recall("port").answer == "8080"
-    assert shelf.recall("file: a.py").found
+    assert shelf.recall("file: b.py").found
+
+
+def test_what_a_person_did_about_it_is(shelf: NuggetShelf) -> None:
+    shelf.beside(client="hook").remember("files", "a.py", "read", source="tool_observation")
+    shelf.forget("files", "a.py")
+    shelf.undo()
+
+    assert shelf.recall("a.py").found
 
 
 def test_a_thread_knows_the_revision_of_its_own_last_write(shelf: NuggetShelf) -> None:
@@ -251,3 +265,61 @@ def test_an_undo_that_was_gathered_counts_as_one() -> None:
         shelf.undo()
 
         assert shelf.list_notes() == []
+
+
+def test_the_advice_leads_there_one_step_at_a_time(shelf: NuggetShelf) -> None:
+    shelf.create_note("w", "X", "one fish")
+    for content in ("two fish", "red fish", "blue fish"):
+        shelf.edit_note("X", content)
+    with pytest.raises(Conflict, match="Undo revision 4 first"):
+        shelf.undo(2)
+    shelf.undo(4)
+    with pytest.raises(Conflict, match="Undo revision 3 first"):
+        shelf.undo(2)
+    shelf.undo(3)
+    shelf.undo(2)
+
+    assert shelf.get_note("X").content == "one fish"
+
+
+def test_an_undo_of_something_earlier_can_stand_in_the_way(shelf: NuggetShelf) -> None:
+    shelf.create_note("w", "X", "one fish")
+    shelf.edit_note("X", "two fish")
+    shelf.undo(2)
+    with pytest.raises(Conflict, match="Undo revision 3 first"):
+        shelf.undo(2)
+
+
+def test_a_link_that_came_later_is_carried_along(shelf: NuggetShelf) -> None:
+    a, b, c = (shelf.create_note("w", title, f"About {title}.") for title in "abc")
+    shelf.merge_notes(a.id, b.id)
+    merged = shelf.history()[0].revision
+    shelf.add_link(a.id, c.id, "see also")
+    shelf.undo(merged)
+    notes = {note.title: note for note in shelf.list_notes()}
+
+    assert [link.to for link in notes["a"].links] == [c.id]
+    assert [link.to for link in notes["c"].links] == [a.id]
+    assert notes["b"].links == ()
+    assert notes["a"].content == "About a."
+    assert not shelf.checkup()
+
+
+def test_a_link_that_is_tied_again_is_not_there_twice(shelf: NuggetShelf) -> None:
+    a, b = (shelf.create_note("w", title, f"About {title}.") for title in "ab")
+    shelf.add_link(a.id, b.id, "why")
+    shelf.remove_link(a.id, b.id)
+    cut = shelf.history()[0].revision
+    shelf.add_link(a.id, b.id, "Why")
+    shelf.undo(cut)
+
+    assert len(shelf.get_note(a.id).links) == len(shelf.get_note(b.id).links) == 1
+
+
+def test_a_new_note_that_is_linked_to_by_now_is_not_undone(shelf: NuggetShelf) -> None:
+    a = shelf.create_note("w", "a", "About a.")
+    b = shelf.create_note("w", "b", "About b.")
+    made = shelf.history()[0].revision
+    shelf.add_link(a.id, b.id)
+    with pytest.raises(Conflict, match="changed after it"):
+        shelf.undo(made)

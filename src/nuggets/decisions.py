@@ -77,6 +77,10 @@ class Decisions:
         """A known key gets the new value where it is known; a new one makes a fact."""
         home, new = self._home(nugget, {})
         known = self._fact_of(home.name, key, given.project)
+        if known is not None and known.hidden:
+            # Someone put it away; it comes back only where a new one would belong.
+            belongs = self._made("fact", home.name, key, value, (), given).project
+            known = known if known.project == belongs else None
         if known is not None:
             given = self._moved(known, given)
             written = notes.restored(

@@ -1,15 +1,17 @@
 """Going back: the changes that undo a commit and nobody's later work. Pure."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from nuggets import refusals
 from nuggets.errors import Conflict, NotFound
-from nuggets.records import Changes, Commit, MemoryNote
+from nuggets.records import Changes, Commit, MemoryNote, NoteLink
 from nuggets.state import SESSIONS_KEPT, State, touched, with_recalls_of
 from nuggets.text import folded
 
 PURGE = "purge"
 UNDO = "undo"  # the action of a commit that takes another back is this and its revision
+HOOK = "hook"  # the door of those who note what they see
+_UNASKED = ("tool_observation", "system")  # sources of what is noted without anybody doing so
 
 
 def reverted(state: State, commit: Commit, since: Iterable[Commit] = ()) -> Changes:
@@ -18,9 +20,9 @@ def reverted(state: State, commit: Commit, since: Iterable[Commit] = ()) -> Chan
     `since`: the commits after it, to name the one that stands in the way.
 
     Recalls since then stay counted: they are no change of what a note says, and neither is a
-    clean-up that only looked at it. Marks stay as well: they record what happened, such as
-    today's run or a line in a file that a person may edit. What a clean-up did and is taken
-    back is refused from then on.
+    clean-up that only looked at it or linked it. Marks stay as well: they record what happened,
+    such as today's run or a line in a file that a person may edit. What a clean-up did and is
+    taken back is refused from then on.
     """
     if not changes_memory(commit):
         raise Conflict(
@@ -61,12 +63,15 @@ def _refuse_to_lose(
     since: Iterable[Commit],
 ) -> None:
     """What someone changed since; `after`: as the commit left it."""
-    later = [i for i, note in after.items() if not _same(state.notes.get(i), note)]
+    there = {note.id for note in commit.before.put}
+    now = {i: state.notes.get(i) for i in after}
+    now.update((i, _unlinked_since(now[i], after[i])) for i in after if i in there)
+    later = [i for i, note in after.items() if not _same(now[i], note)]
     if not later:
         return
-    loud = (one for one in since if not is_quiet(one))
-    newer = [one.revision for one in loud if any(concerns(one, i) for i in later)]
-    which = f"revision {newer[-1]}" if newer else "the later revision"
+    loud = (one for one in _standing(reversed(list(since))) if not is_quiet(one))
+    newer = next((one.revision for one in loud if any(concerns(one, i) for i in later)), None)
+    which = f"revision {newer}" if newer else "the later revision"
     raise Conflict(
         f"revision {commit.revision} cannot be undone: {_some(later)} changed after it, and "
         f"that would be lost. Undo {which} first (see the history)"
@@ -114,27 +119,37 @@ def _fact_name(fact: MemoryNote) -> tuple[str, str, str]:
 
 def to_undo(newest_first: Iterable[Commit]) -> Commit:
     """The last thing that was done and not undone yet."""
-    undone: set[int] = set()
-    for commit in newest_first:
-        if commit.revision in undone:
-            continue  # an undo that was undone counts for nothing either
+    for commit in _standing(newest_first):
         if commit.changes.action.startswith(UNDO):
-            undone.add(int(commit.changes.action.rpartition(" ")[2]))
-        elif commit.changes.action == PURGE:
+            continue
+        if commit.changes.action == PURGE:
             raise NotFound(
                 "the last thing that was done is a purge, which has no undo; what was done before "
                 "is taken back by its number (see the history)"
             )
-        elif changes_memory(commit) and not _is_observation(commit):
+        if changes_memory(commit) and not _is_observation(commit):
             return commit
     raise NotFound("there is nothing to undo")
 
 
+def _standing(newest_first: Iterable[Commit]) -> Iterator[Commit]:
+    """What was not undone, newest first, and undos of what came before all of these: an undo and
+    what it took back come to nothing together."""
+    undone: dict[int, Commit] = {}
+    for commit in newest_first:
+        if undone.pop(commit.revision, None):
+            continue  # an undo that was undone counts for nothing either
+        if commit.changes.action.startswith(UNDO):
+            undone[int(commit.changes.action.rpartition(" ")[2])] = commit
+        else:
+            yield commit
+    yield from undone.values()
+
+
 def _is_observation(commit: Commit) -> bool:
     """Nobody did it: a hook noted what it saw while someone worked."""
-    changes = commit.changes
-    nothing_else = not (changes.drop or changes.put_nuggets or changes.drop_nuggets)
-    return nothing_else and all(note.source == "tool_observation" for note in changes.put)
+    concerned = (*commit.changes.put, *commit.before.put)
+    return commit.changes.client == HOOK and all(note.source in _UNASKED for note in concerned)
 
 
 def changes_memory(commit: Commit) -> bool:
@@ -170,6 +185,18 @@ def _same(note: MemoryNote | None, other: MemoryNote | None) -> bool:
     return with_recalls_of(looked_at, other) == other
 
 
+def _unlinked_since(now: MemoryNote | None, after: MemoryNote | None) -> MemoryNote | None:
+    """The note without the links that it got since: they lead to it as it was just as well."""
+    if now is None or after is None:
+        return now
+    gained = _gained(now, after)
+    return now._replace(links=tuple(link for link in now.links if link not in gained))
+
+
+def _gained(now: MemoryNote, after: MemoryNote) -> list[NoteLink]:
+    return [link for link in now.links if link not in after.links]
+
+
 def _as_before(
     commit: Commit, before: MemoryNote, after: MemoryNote | None, now: MemoryNote | None
 ) -> MemoryNote:
@@ -183,6 +210,9 @@ def _as_before(
         return before
     new = tuple(session for session in now.hit_sessions if session not in after.hit_sessions)
     quiet = now.last_accessed_at == after.last_accessed_at
+    known = {(link.to, folded(link.reason)) for link in before.links}
+    gained = (link for link in _gained(now, after) if (link.to, folded(link.reason)) not in known)
+    before = before._replace(links=(*before.links, *gained))
     if before.last_inspected_at == after.last_inspected_at:
         before = before._replace(last_inspected_at=now.last_inspected_at)
     return before._replace(

@@ -1,10 +1,11 @@
 """What people took back from the clean-up, so that it does not do it again. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
 from typing import Any, NamedTuple
 
 from nuggets.records import MemoryNote
-from nuggets.state import State
+from nuggets.state import State, merged_into
 
 MARK = "refused"  # note -> other note, or "" for itself -> steps
 
@@ -39,9 +40,15 @@ def marks(state: State, changed: Iterable[tuple[MemoryNote, MemoryNote]]) -> Map
     """
     known = of(state)
     now = set(known)
+    parted: dict[str, list[str]] = {}  # by the note that they had been merged into
     for was, is_now in changed:
         now.difference_update(_taken_back(is_now, was))
         now.update(_taken_back(was, is_now))
+        if was.hidden and not is_now.hidden:
+            for survivor in merged_into(was):
+                parted.setdefault(survivor, []).append(was.id)
+    for together in parted.values():
+        now.update(Refusal.between("merge", *pair) for pair in combinations(together, 2))
     if now == known:
         return {}
     there = {"", *state.notes}
@@ -55,7 +62,8 @@ def marks(state: State, changed: Iterable[tuple[MemoryNote, MemoryNote]]) -> Map
 def _taken_back(was: MemoryNote, is_now: MemoryNote) -> Iterator[Refusal]:
     """The steps of a clean-up that lead from what is now to what was."""
     id_ = was.id
-    if was.hidden and not is_now.hidden:
+    if was.hidden and not is_now.hidden and was.content == is_now.content:
+        # With other words it is news, which may grow old in its turn.
         yield Refusal("hide", id_)
         yield from (Refusal.between("merge", id_, link.to) for link in was.links)
     elif not was.hidden and not is_now.hidden:
@@ -63,6 +71,8 @@ def _taken_back(was: MemoryNote, is_now: MemoryNote) -> Iterator[Refusal]:
         yield from (Refusal.between("link", id_, other) for other in gone)
     if (was.last_rewritten_at or "") > (is_now.last_rewritten_at or ""):
         yield Refusal("rewrite", id_)
+    elif was.last_rewritten_at and was.content != is_now.content:
+        yield Refusal("rewrite", id_)  # they saw what became of it, and wrote it otherwise
     inspected = (was.last_inspected_at or "") > (is_now.last_inspected_at or "")
     if inspected and set(was.tags) - set(is_now.tags):
         yield Refusal("tag", id_)

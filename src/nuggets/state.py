@@ -94,6 +94,12 @@ def with_recalls_of(note: MemoryNote, other: MemoryNote) -> MemoryNote:
     )
 
 
+def merged_into(note: MemoryNote) -> list[str]:
+    """The notes that an archived one went into: what is merged gets its last link as it goes."""
+    since = note.archived_at if note.hidden else None
+    return [link.to for link in note.links if since is not None and link.created_at >= since]
+
+
 def merged(many: Iterable[Changes]) -> Changes:
     """Several changes as one, later ones winning; touches go where their notes are."""
     after = State()

@@ -91,3 +91,11 @@ def test_markup_that_does_no_harm_stays() -> None:
     content = "Use `make test`, see [docs](https://x.org), **never** a@b.org, x < 3, a_b_c."
 
     assert line_for(sample(title="T", content=content)) == f"- **T**: {content}"
+
+
+def test_a_line_has_nothing_that_is_not_seen() -> None:
+    hidden = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")
+    unseen = f"a{hidden}b\u202ec\u200bd\u00ade\x1bf\u3164g"
+
+    assert line_for(sample(title=unseen, content=unseen)) == "- **abcdefg**: abcdefg"
+    assert flat("👩‍👩‍👧 می‌خواهم") == "👩‍👩‍👧 می‌خواهم"

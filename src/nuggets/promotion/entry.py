@@ -9,16 +9,12 @@ import re
 import unicodedata
 
 from nuggets.records import MemoryNote
+from nuggets.text import visible
 
 TITLE_CHARACTERS = 100
 CONTENT_CHARACTERS = 300  # with 25 KB for 200 lines the average line has 125
 ELLIPSIS = "…"
 
-# the direction and invisible characters of Unicode, without the joiners that emoji and Indic
-# scripts are written with
-_INVISIBLE = re.compile(
-    "[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]"
-)
 _HTML = re.compile(r"<(?=[A-Za-z/!?])")
 _IMPORT = re.compile(r"(?<![\w@\\])@(?=[\w./~\\-])")
 _BREAKING_TITLE = re.compile(r"([\\*`\[])")
@@ -37,12 +33,7 @@ def line_for(note: MemoryNote) -> str:
 
 def flat(text: str) -> str:
     """One line, single blanks, nothing that is not seen."""
-    seen = "".join(
-        " " if character.isspace() or unicodedata.category(character) in ("Zl", "Zp") else character
-        for character in _INVISIBLE.sub("", text)
-        if character.isspace() or unicodedata.category(character) not in ("Cc", "Cs")
-    )
-    return " ".join(seen.split())
+    return " ".join(visible(text).split())
 
 
 def cut(text: str, most: int) -> str:

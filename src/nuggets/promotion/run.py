@@ -6,7 +6,6 @@ Our lines are known by the record of what we wrote. All others belong to people 
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from nuggets.graph.notes import merged_into
 from nuggets.promotion.document import Line, joined, parsed, size_of
 from nuggets.promotion.eligibility import (
     Explanation,
@@ -26,6 +25,7 @@ from nuggets.promotion.placing import (
 )
 from nuggets.promotion.written import Entry, Fate, Written, line_hash
 from nuggets.records import MemoryNote
+from nuggets.state import merged_into
 
 BOM = "\ufeff"
 
