@@ -32,9 +32,9 @@ async function pi() {
   (await load(care)).default(api);
   const call = async (name, given) => {
     const answer = await tools.get(name).execute("id", given, undefined, undefined, ctx);
-    const [, said] = answer.content[0].text.match(/^<nuggets-memory>\n(.*)\n<\/nuggets-memory>$/s);
-    return JSON.parse(said);
+    return answer.content[0].text;
   };
+  const idIn = (said) => said.match(/note-project-[0-9a-f]{8}/)[0];
   const emit = (event, sent = {}) => handlers.get(event)({ type: event, ...sent }, ctx);
   const prompted = async (prompt) =>
     (await emit("before_agent_start", { prompt }))?.message.content ?? "";
@@ -42,15 +42,21 @@ async function pi() {
   await emit("session_start", { reason: "startup" });
   await call("remember", { nugget: "project", key: "deploy command", value: "make zebra" });
   const recalled = await call("recall", { query: "deploy command" });
-  assert.match(JSON.stringify(recalled), /make zebra/);
-  const first = await call("createNote", { title: "Why zebra", content: "Stripes sort well." });
-  const second = await call("createNote", { title: "Release", content: "On Fridays never." });
-  await call("addLink", { note1: first.id, note2: second.id, reason: "both about shipping" });
-  await call("editNote", { noteId: second.id, newContent: "Releases happen on Mondays." });
-  const found = await call("searchNotes", { query: "release on mondays" });
-  assert.match(JSON.stringify(found), /Mondays/);
-  assert.match(nuggets("note", "show", first.id), /Release/);
-  assert.ok((await call("reflectAndCleanMemory", { limit: 10 })).inspected >= 1);
+  assert.match(recalled, /<nuggets-memory [^>]*source="agent_reflection"[^>]*>\nmake zebra\n/);
+  const first = idIn(await call("createNote", { title: "Why zebra", content: "Stripes sort well." }));
+  const second = idIn(await call("createNote", { title: "Release", content: "On Fridays never." }));
+  await call("addLink", { note1: first, note2: second, reason: "both about shipping" });
+  await call("editNote", { noteId: second, newContent: "Releases happen on Mondays." });
+  assert.match(await call("searchNotes", { query: "release on mondays" }), /Mondays/);
+  assert.match(await call("getNote", { noteId: first }), /both about shipping/);
+  assert.match(nuggets("note", "show", first), /Release/);
+  assert.ok(JSON.parse(await call("reflectAndCleanMemory", { limit: 10 })).inspected >= 1);
+
+  const secret = { nugget: "project", key: "token", value: `ghp_${"a1B2".repeat(9)}` };
+  await assert.rejects(call("remember", secret), /looks like a credential/);
+  await assert.rejects(call("remember", { ...secret, value: recalled }), /shown by memory/);
+  nuggets("note", "add", "project", "Theirs", "a person's own words, ".repeat(20));
+  await assert.rejects(call("editNote", { noteId: "Theirs", newContent: "mine" }), /have read 160/);
 
   assert.match(await prompted("what is the deploy command?"), /make zebra/);
   assert.equal(await prompted("what is the deploy command?"), "", "each memory once");
@@ -64,6 +70,7 @@ async function pi() {
     await emit("agent_end", { messages: [] });
     return JSON.stringify(filesSeen()).includes("seen-by-pi.py");
   });
+  await emit("session_shutdown", { reason: "quit" });
 }
 
 async function openCode() {

@@ -1,4 +1,4 @@
-"""A stand-in for the model services of five hosts: asks for one file to be read, then is done.
+"""A stand-in for the model services of five hosts: has a file read, asks memory, then is done.
 
 Speaks just enough of each service's streaming form for a real host to run a whole turn against it,
 and keeps every request, so that one can see what the host's model would have read.
@@ -20,6 +20,7 @@ READERS = (
     ("read", "filePath"),  # opencode
     ("read", "path"),  # Pi
 )
+RECALL = "recall"  # how the name of that tool ends, whatever a host puts before it
 # Codex reads by shell commands, which name no file; its patches do
 PATCH = "*** Begin Patch\n*** Update File: {0}\n@@\n-hello\n+good day\n*** End Patch\n"
 THINKING_SECONDS = 0.7  # as models do; a host that is through ends the hooks that still run
@@ -75,19 +76,22 @@ class Model(BaseHTTPRequestHandler):
         pass
 
 
-def call(offered: dict[str, Any], had: bool, file: str) -> tuple[str, dict[str, str]] | None:
-    """The tool to call: one that reads, unless there is none or it was called already."""
-    if had:
-        return None
-    for name, argument in READERS:
-        if name in offered and argument in json.dumps(offered[name]):
-            return name, {argument: file}
+def call(offered: dict[str, Any], answers: int, file: str) -> tuple[str, dict[str, str]] | None:
+    """The tool to call after so many answers: one that reads a file, then one that recalls."""
+    if answers == 0:
+        for name, argument in READERS:
+            if name in offered and argument in json.dumps(offered[name]):
+                return name, {argument: file}
+    if answers == 1:
+        for name in offered:
+            if name.endswith(RECALL):
+                return name, {"query": "deploy command"}
     return None
 
 
 def anthropic(asked: dict[str, Any], file: str) -> Iterator[dict[str, Any]]:
     tools = {tool["name"]: tool for tool in asked.get("tools", [])}
-    wanted = call(tools, '"tool_result"' in json.dumps(asked["messages"]), file)
+    wanted = call(tools, json.dumps(asked["messages"]).count('"type": "tool_result"'), file)
     about = {"id": "m", "type": "message", "role": "assistant", "model": "stand-in", "content": []}
     usage = {"input_tokens": 1, "output_tokens": 1}
     yield {
@@ -95,7 +99,8 @@ def anthropic(asked: dict[str, Any], file: str) -> Iterator[dict[str, Any]]:
         "message": {**about, "stop_reason": None, "stop_sequence": None, "usage": usage},
     }
     if wanted:
-        block: dict[str, Any] = {"type": "tool_use", "id": "t1", "name": wanted[0], "input": {}}
+        block: dict[str, Any] = {"type": "tool_use", "id": f"t-{wanted[0]}", "name": wanted[0]}
+        block["input"] = {}
         delta = {"type": "input_json_delta", "partial_json": json.dumps(wanted[1])}
     else:
         block, delta = {"type": "text", "text": ""}, {"type": "text_delta", "text": "done"}
@@ -122,11 +127,11 @@ def responses(asked: dict[str, Any], file: str) -> Iterator[dict[str, Any]]:
 
 def completions(asked: dict[str, Any], file: str) -> Iterator[dict[str, Any]]:
     tools = {tool["function"]["name"]: tool for tool in asked.get("tools", [])}
-    wanted = call(tools, any(m["role"] == "tool" for m in asked["messages"]), file)
+    wanted = call(tools, sum(m["role"] == "tool" for m in asked["messages"]), file)
     delta: dict[str, Any] = {"role": "assistant", "content": "done"}
     if wanted:
         function = {"name": wanted[0], "arguments": json.dumps(wanted[1])}
-        one = {"index": 0, "id": "c", "type": "function", "function": function}
+        one = {"index": 0, "id": f"c-{wanted[0]}", "type": "function", "function": function}
         delta = {"role": "assistant", "tool_calls": [one]}
     about = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "stand-in"}
     yield {**about, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
@@ -138,7 +143,7 @@ def gemini(asked: dict[str, Any], file: str) -> Iterator[dict[str, Any]]:
     tools: dict[str, Any] = {}
     for group in asked.get("tools", []):
         tools.update({tool["name"]: tool for tool in group.get("functionDeclarations", [])})
-    wanted = call(tools, "functionResponse" in json.dumps(asked.get("contents")), file)
+    wanted = call(tools, json.dumps(asked.get("contents")).count('"functionResponse"'), file)
     part: dict[str, Any] = {"text": "done"}
     if wanted:
         part = {"functionCall": {"name": wanted[0], "args": wanted[1]}}

@@ -269,8 +269,9 @@ def test_files_of_a_worktree_count_by_their_place_in_it(
     tmp_path: Path, shelf_directory: Path, project: Path
 ) -> None:
     (project / ".git" / "worktrees" / "side").mkdir(parents=True)
-    (project / ".git" / "worktrees" / "side" / "commondir").write_text("../..\n")
     side = tmp_path / "side"
+    (project / ".git" / "worktrees" / "side" / "commondir").write_text("../..\n")
+    (project / ".git" / "worktrees" / "side" / "gitdir").write_text(f"{side / '.git'}\n")
     side.mkdir()
     (side / ".git").write_text(f"gitdir: {project / '.git' / 'worktrees' / 'side'}\n")
     sent = {"cwd": str(side), "tool_name": "Edit", "tool_input": {"file_path": "src/a.py"}}

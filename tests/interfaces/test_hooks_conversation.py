@@ -244,6 +244,24 @@ def test_a_change_of_mind_takes_the_place_of_what_it_changes(
     assert note.hits == 0
 
 
+@pytest.mark.parametrize("rule_first", [False, True])
+def test_a_taste_and_a_rule_of_the_same_words_stand_beside_each_other(
+    shelf_directory: Path, project: Path, tmp_path: Path, call: Ask, rule_first: bool
+) -> None:
+    elsewhere = repository(tmp_path / "elsewhere")
+    taste, rule = "I prefer tabs over spaces", "In this project, always use tabs over spaces"
+    for prompt in (rule, taste) if rule_first else (taste, rule):
+        call("user-prompt", prompt=prompt)
+    homes = {note.content: note.project for note in kept(shelf_directory, project)}
+    with shelf_of(shelf_directory, project) as here, shelf_of(shelf_directory, elsewhere) as there:
+        answers = [shelf.recall("tabs spaces").answer for shelf in (here, there)]
+
+    assert homes == {taste: "", rule: str(project / ".git")}
+    assert answers == [rule, taste]
+    assert rule in call("session-start", "t")
+    assert rule not in call("session-start", "t", cwd=str(elsewhere))
+
+
 def test_a_prompt_that_states_a_preference_recalls_nothing(
     shelf_directory: Path, project: Path, call: Ask
 ) -> None:

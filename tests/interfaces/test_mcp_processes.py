@@ -1,5 +1,6 @@
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,10 +11,15 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import stdio_client
 
-from agent_doors import over_stdio, repository, said, server_at
+from agent_doors import door, over_stdio, repository, said, server_at
+from nuggets.interfaces.cli.agents import _end_in_order
 from nuggets.shelf import NuggetShelf
 
 WRITES = 20
+HELLO = (
+    b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":'
+    b'"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}\n'
+)
 
 
 def test_a_real_client_talks_to_a_real_server_over_its_pipes(tmp_path: Path) -> None:
@@ -73,10 +79,7 @@ def test_a_server_ends_with_its_input_and_has_touched_no_data(tmp_path: Path) ->
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(
-            b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":'
-            b'"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}\n'
-        )
+        process.stdin.write(HELLO)
         process.stdin.flush()
         answer = process.stdout.readline()
         process.stdin.close()
@@ -85,6 +88,51 @@ def test_a_server_ends_with_its_input_and_has_touched_no_data(tmp_path: Path) ->
     assert b'"instructions"' in answer
     assert code == 0
     assert not directory.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_server_that_is_told_to_end_leaves_its_files_in_order(
+    number: signal.Signals, tmp_path: Path
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "nuggets", "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "NUGGETS_DIR": str(tmp_path)},
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for line in (HELLO, b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'):
+            process.stdin.write(line)
+        for value in ("80", "81", "82"):
+            fact = {"nugget": "ports", "key": "web", "value": value}
+            call = {"name": "remember", "arguments": fact}
+            sent = {"jsonrpc": "2.0", "id": value, "method": "tools/call", "params": call}
+            process.stdin.write(json.dumps(sent).encode() + b"\n")
+        process.stdin.flush()
+        while b'"id":"82"' not in process.stdout.readline():
+            pass
+        process.send_signal(number)
+        code = process.wait(timeout=20)
+
+    assert code == 128 + number
+    assert "82" in (tmp_path / "ports.nugget.json").read_text()
+
+
+def test_a_server_that_is_closing_is_not_cut_off_by_a_host_in_a_hurry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handlers: dict[int, Any] = {}
+    ended: list[int] = []
+    monkeypatch.setattr(signal, "signal", handlers.__setitem__)
+    monkeypatch.setattr(os, "_exit", ended.append)
+    entrance = door(tmp_path)
+    _end_in_order(entrance)
+
+    entrance.close()
+    handlers[signal.SIGTERM](signal.SIGTERM, None)
+
+    assert ended == []
 
 
 def test_a_host_that_goes_without_a_word_leaves_no_server_and_no_complaint(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from mcp.shared.exceptions import MCPError
 
 from agent_doors import door, in_memory, said
 from nuggets.interfaces.mcp.resources import INSTRUCTIONS
-from nuggets.interfaces.mcp.server import ALL_TOOLS, FEW_TOOLS
+from nuggets.interfaces.mcp.server import ALL_TOOLS, FEW_TOOLS, WRITES_KNOWN
 from nuggets.interfaces.mcp.tool import Answer, Asked, Json
 from nuggets.shelf import SESSION_CHARACTERS, NuggetShelf
 
@@ -81,7 +81,7 @@ def test_a_remembered_fact_is_recalled_fenced_with_its_source_and_age(tmp_path: 
         ("merge_notes", {"target": "old note", "source": "older note"}),
     ],
 )
-def test_every_write_names_nugget_scope_and_project(
+def test_every_write_names_nugget_and_project(
     tmp_path: Path, tool: str, arguments: dict[str, Any]
 ) -> None:
     with NuggetShelf(tmp_path, project=HERE) as shelf:
@@ -91,10 +91,9 @@ def test_every_write_names_nugget_scope_and_project(
     result = in_memory(door(tmp_path), lambda client: client.call_tool(tool, arguments))
 
     assert result.structured_content["nuggetName"] == "project"
-    assert result.structured_content["scope"] == "project"
     assert result.structured_content["project"] == HERE
-    assert "nugget project, scope project" in said(result)
-    assert "project here" in said(result)
+    assert "in nugget project, durable, source" in said(result)
+    assert "valid only in project here." in said(result)
 
 
 @pytest.mark.parametrize(
@@ -114,6 +113,8 @@ def test_what_an_agent_learns_belongs_to_its_project_unless_it_is_about_a_person
     result = in_memory(door(tmp_path), lambda client: client.call_tool("remember", fact))
 
     assert result.structured_content["project"] == project
+    assert "scope" not in f"{result.structured_content} {said(result)}"  # "user" says nothing there
+    assert ("in every project" in said(result)) is (project == "")
 
 
 @pytest.mark.parametrize(
@@ -144,7 +145,7 @@ def test_what_an_agent_writes_is_its_own_word_unless_it_says_that_the_user_said_
     note = NuggetShelf(tmp_path).get_note(result.structured_content["id"])
 
     assert (note.source, note.confidence) == (source, confidence)
-    assert f"source {source}, valid project here." in said(result)
+    assert f"source {source}, valid only in project here." in said(result)
 
 
 @pytest.mark.parametrize(
@@ -479,6 +480,15 @@ def test_undo_is_for_whoever_did_it(tmp_path: Path) -> None:
     assert "'host' is gone" in said(third)
 
 
+def test_of_writes_of_long_ago_nobody_knows_whose_they_were() -> None:
+    entrance = door("memory:")
+    for revision in range(2 * WRITES_KNOWN):
+        entrance.wrote(f"session {revision}", revision)
+
+    assert entrance.written("session 0") == set()
+    assert entrance.written(f"session {WRITES_KNOWN}") == {WRITES_KNOWN}
+
+
 def test_undo_passes_over_what_was_taken_back_elsewhere(tmp_path: Path) -> None:
     other = NuggetShelf(tmp_path, project=HERE)
 
@@ -525,8 +535,8 @@ def test_a_note_that_is_there_already_is_not_made_twice(tmp_path: Path) -> None:
 
     assert ids[0] == ids[1]
     assert len(set(ids)) == 3
-    assert said(first).startswith("Noted 'Why RS256'")
-    assert said(again).startswith("Noted already: 'Why RS256'")
+    assert said(first).startswith(f"Noted {ids[0]}")
+    assert said(again).startswith(f"Noted already: {ids[0]}")
 
 
 def test_a_list_says_what_it_left_out(tmp_path: Path) -> None:
@@ -680,17 +690,52 @@ def test_an_edit_does_not_replace_what_the_agent_has_not_seen(tmp_path: Path) ->
     assert memory.get_note(long.id).content == "mine"
 
 
+def test_an_archived_text_is_read_before_it_is_replaced(tmp_path: Path) -> None:
+    with NuggetShelf(tmp_path, project=HERE) as shelf:
+        old = shelf.create_note("n", "Plan", "step one, " * 40)
+        shelf.delete_note(old.id)
+        new = shelf.create_note("n", "Plan", "short")
+
+    async def edits(client: Client) -> list[Any]:
+        given = {"note": "Plan", "hidden": False, "content": "mine"}
+        unread = await client.call_tool("edit_note", given)
+        await client.call_tool("get_note", {"note": old.id})
+        return [unread, await client.call_tool("edit_note", given)]
+
+    unread, read = in_memory(door(tmp_path), edits)
+    shelf = NuggetShelf(tmp_path)
+
+    assert unread.is_error
+    assert "you have read 160" in said(unread)
+    assert read.structured_content["id"] == old.id
+    assert [shelf.get_note(note.id).content for note in (old, new)] == ["mine", "short"]
+
+
 def test_remembering_another_value_says_what_it_was(tmp_path: Path) -> None:
-    async def remembered(client: Client) -> list[str]:
+    async def remembered(client: Client) -> list[Any]:
         values = ("80", "80", "8080")
         given = ({"nugget": "n", "key": "port", "value": value} for value in values)
-        return [said(await client.call_tool("remember", one)) for one in given]
+        return [await client.call_tool("remember", one) for one in given]
 
     first, same, other = in_memory(door(tmp_path), remembered)
 
-    assert "It was" not in first + same
-    assert "It was:" in other
-    assert "\n80\n" in other
+    assert "It was" not in said(first) + said(same)
+    assert "It was:" in said(other)
+    assert "\n80\n" in said(other)
+    assert "before" not in same.structured_content
+    assert other.structured_content["before"] == {"content": "80"}
+
+
+def test_remembering_goes_by_what_the_project_itself_knows(tmp_path: Path) -> None:
+    with NuggetShelf(tmp_path, project=HERE) as shelf:
+        shelf.remember("ports", "db port", "5432", project="")
+        shelf.remember("ports", "db port", "6000", project=HERE, source="explicit_user")
+
+    fact = {"nugget": "ports", "key": "db port", "value": "5432"}
+    result = in_memory(door(tmp_path), lambda client: client.call_tool("remember", fact))
+
+    assert result.structured_content["before"] == {"content": "6000"}
+    assert "source agent_reflection" in said(result)
 
 
 def test_recall_tells_which_other_facts_fit(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from nuggets.interfaces.connect.hosts import Item, pieces
 from nuggets.interfaces.hooks.payload import event_of, files_of
+from nuggets.interfaces.mcp.server import FEW_TOOLS
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = ROOT / "plugins"
@@ -245,6 +246,21 @@ def test_extensions_in_the_repository_are_those_that_connect_installs(
     files = ROOT / "src" / "nuggets" / "interfaces" / "connect" / "files"
 
     assert (ROOT / shown).read_text() == (files / packaged).read_text()
+
+
+def test_on_pi_an_agent_reads_and_writes_through_the_server_as_everywhere() -> None:
+    text = (ROOT / ".pi/extensions/nuggets.ts").read_text()
+    offered = {tool.name: tool.arguments for tool in FEW_TOOLS}
+    calls = re.findall(r'=> \["(\w+)", \{ (.*?) \}\]', text)
+
+    assert re.findall(r'run\(\["(\w+)"', text) == ["hook"]
+    assert re.findall(r"\[\.\.\.NUGGETS, (.+?)\]", text) == ["...args", '"mcp"']
+    assert len(calls) == text.count("\n  tool(\n")
+    for name, given in calls:
+        arguments = {one.partition(":")[0] for one in given.split(", ")}
+
+        assert arguments <= offered[name]["properties"].keys()
+        assert arguments >= set(offered[name].get("required", ()))
 
 
 def test_the_pi_extensions_offer_the_documented_tools() -> None:

@@ -6,8 +6,8 @@ Knows text only; where a preference is kept is decided elsewhere.
 import re
 from typing import NamedTuple
 
-from nuggets.interfaces.fencing import without_fenced
-from nuggets.text import STOP_WORDS, tokens
+from nuggets.interfaces.fencing import carries_mark, without_fenced
+from nuggets.text import STOP_WORDS, tokens, visible
 
 LONGEST_PROMPT = 4000  # characters; longer ones are pasted documents, not someone talking
 LONGEST = 300  # of one statement
@@ -125,7 +125,10 @@ def preferences(prompt: str) -> list[Stated]:
     After a blank line, a colon or a quote a person may have pasted anything, which nobody can
     tell from their own words: only what stands before counts.
     """
-    written = _CODE.sub("\n", without_fenced(prompt))
+    said = without_fenced(visible(prompt))
+    if carries_mark(said):  # half of what we showed: where it ends nobody can tell
+        return []
+    written = _CODE.sub("\n", said)
     if len(written) > LONGEST_PROMPT:
         return []
     own = _SPEECH.sub("\n", _TAGGED.sub(_ANOTHERS, written)).lstrip(f"{_ANOTHERS} \t\r\n")

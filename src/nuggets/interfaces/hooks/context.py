@@ -13,7 +13,7 @@ from nuggets.graph.limits import FILES_SEEN
 from nuggets.interfaces.fencing import TAG, age, inert, one_line
 from nuggets.interfaces.hooks.certainty import Certainty, certainty_of
 from nuggets.records import PROMOTE_THRESHOLD, MemoryNote
-from nuggets.text import folded, words
+from nuggets.text import folded, visible, words
 
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
@@ -91,7 +91,7 @@ def _is_in(known: str, note: MemoryNote) -> bool:
 
 def _bare(text: str) -> str:
     """Letters and digits alone: promotion escapes signs in its own way."""
-    shown = text.replace("&lt;", "<").replace("&gt;", ">")
+    shown = visible(text).replace("&lt;", "<").replace("&gt;", ">")
     return "".join(filter(str.isalnum, shown))
 
 
@@ -141,7 +141,7 @@ def safe_line(text: str, width: int) -> str:
     """The text in one line without credentials, also without part of one at its end."""
     from nuggets.secrets import redacted
 
-    flat = " ".join(text.split())
+    flat = " ".join(visible(text).split())
     end = flat.find(" ", width)  # whole words: half a credential is not known as one
     return one_line(redacted(flat[: min(end if end > 0 else len(flat), LONGEST_WORD)]), width)
 

@@ -104,12 +104,13 @@ def _keep(shelf: "NuggetShelf", preferences: "list[Stated]") -> None:
     for stated in preferences:
         if found(stated.text):
             continue
-        local = bool(shelf.project) and not stated.personal
+        project = "" if stated.personal else shelf.project
         shelf.remember(
             "prefs",
-            _known_key(shelf, stated.key, shelf.project if local else ""),
+            _known_key(shelf, stated.key, project),
             stated.text,
-            scope="project" if local else "user",
+            scope="project" if project else "user",
+            project=project,  # or a rule would take a taste of the same words along, and vice versa
             source="explicit_user",
             stability="durable",
         )

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from nuggets import codec
 from nuggets.errors import NotFound
 from nuggets.history import UNDO, to_undo
-from nuggets.interfaces.fencing import project_name
+from nuggets.interfaces.fencing import fenced, project_name
 from nuggets.interfaces.mcp.arguments import TEXT, TRUTH, WHOLE, object_schema
+from nuggets.interfaces.mcp.fields import room_for
 from nuggets.interfaces.mcp.tool import CHANGE, TIDY, Answer, Asked, Json, Tool
 from nuggets.interfaces.words import cleaned, counted
 from nuggets.records import Commit
@@ -22,18 +23,19 @@ def _reflect(asked: Asked, given: Json) -> Answer:
     verb = "Would change" if given.get("dry_run") else "Changed"
     tail = "" if given.get("dry_run") else " Nothing was deleted; `nuggets undo` takes it back."
     inspected = counted(result.inspected, "note")
-    return Answer(
-        codec.reflection_to_json(result),
-        f"Inspected {inspected}. {verb}: {cleaned(result)}.{tail}",
-    )
+    shape = codec.reflection_to_json(result)
+    shown = room_for(len(codec.dumps(change)) for change in shape["changes"])
+    shape["omitted"] = len(shape["changes"][shown:])
+    shape["changes"] = shape["changes"][:shown]
+    return Answer(shape, f"Inspected {inspected}. {verb}: {cleaned(result)}.{tail}")
 
 
 def _undo(asked: Asked, given: Json) -> Answer:
     commit = asked.shelf.undo(given["revision"] if "revision" in given else _own_last(asked))
     ids = [note.id for note in commit.changes.put] + list(commit.changes.drop)
     shape = {"revision": commit.revision, "action": commit.changes.action, "notes": ids[:50]}
-    text = f"Undone: {commit.changes.action} (revision {commit.revision})"
-    return Answer(shape, f"{': '.join([text, *_came_of(commit)])}.")
+    text = f"Undone: {commit.changes.action} (revision {commit.revision})."
+    return Answer(shape, "\n".join([text, *map(fenced, _came_of(commit))]))
 
 
 def _own_last(asked: Asked) -> int:

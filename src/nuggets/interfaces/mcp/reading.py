@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from nuggets import codec
 from nuggets.interfaces import answers
 from nuggets.interfaces.fencing import PREFACE, age, fenced, fenced_note, one_line, project_name
+from nuggets.interfaces.mcp import fields
 from nuggets.interfaces.mcp.arguments import (
     TEXT,
     TRUTH,
@@ -21,7 +22,6 @@ from nuggets.records import SCOPES, MemoryNote, SearchNotesResult
 from nuggets.traces import missed_deadlines
 
 LINE = AT_A_GLANCE  # of a note in an index: enough to decide whether to open it
-INDEX_CHARACTERS = 4800  # about 1,200 tokens: an index is read at every question
 PAGE = 30_000  # characters of a note shown at once: hosts cut an answer at about 25,000 tokens
 LISTED = 50
 
@@ -33,7 +33,7 @@ _NUGGET = told(TEXT, "only this topic")
 
 def _recall(asked: Asked, given: Json) -> Answer:
     result, notes = asked.shelf.recall_or_search(given["query"], given.get("nugget"), asked.session)
-    shape = answers.recalled(asked.shelf, result, notes)
+    shape = fields.recalled(answers.recalled(asked.shelf, result))
     if result.found:
         note = asked.seen.all_of(asked.session, asked.shelf.get_note(result.note_id, session=None))
         text = f"{PREFACE}\n{_shown(asked, note, result.answer)}"
@@ -60,27 +60,23 @@ def _search(asked: Asked, given: Json) -> Answer:
 
 def _index(asked: Asked, results: Iterable[SearchNotesResult]) -> Answer:
     found = list(results)
-    shapes = [{**answers.found(asked.shelf, r), "note": _entry(r.note)} for r in found]
+    shapes = [{**_entry(asked, r.note), "relevance": r.relevance} for r in found]
     return _within_budget(asked, [r.note for r in found], shapes, len(found), "narrow the query")
 
 
-def _entry(note: MemoryNote) -> Json:
-    """A note in an index: its particulars, and the beginning of what it says."""
-    return {**answers.brief(note), "content": one_line(note.content, LINE)}
+def _entry(asked: Asked, note: MemoryNote) -> Json:
+    foreign = asked.shelf.is_foreign(note)
+    return {"note": fields.indexed(note, foreign), "foreign": foreign}
 
 
 def _within_budget(
     asked: Asked, notes: list[MemoryNote], shapes: list[Json], total: int, advice: str
 ) -> Answer:
-    """As many lines as the budget allows; what is left out is counted, never silently gone."""
-    lines: list[str] = []
-    used = 0
-    for note in notes:
-        line = _line(asked, note)
-        used += len(line) + 1
-        if lines and used > INDEX_CHARACTERS:
-            break
-        lines.append(line)
+    """As many as there is room for, as lines and as structure alike; what is left out is counted,
+    never silently gone."""
+    lines = [_line(asked, note) for note in notes]
+    sizes = (max(len(line), len(codec.dumps(one))) for line, one in zip(lines, shapes, strict=True))
+    lines = lines[: fields.room_for(sizes)]
     omitted = total - len(lines)
     structured = {"results": shapes[: len(lines)], "omitted": omitted}
     if not lines:
@@ -108,9 +104,11 @@ def _get(asked: Asked, given: Json) -> Answer:
     start = max(0, given.get("offset", 0))
     page = note.content[start : start + PAGE]
     asked.seen.read(asked.session, note, start, start + len(page))
-    shape = codec.note_to_json(note._replace(content=page))
+    shape = fields.whole(note._replace(content=page))
+    links = note.links[: fields.LINKS]
     around = [f"tags: {', '.join(note.tags)}"]
-    around += [f"linked to {link.to}: {one_line(link.reason, LINE)}" for link in note.links[:20]]
+    around += [f"linked to {link.to}: {one_line(link.reason, LINE)}" for link in links]
+    around += [f"and {shape['omittedLinks']} more links"] if "omittedLinks" in shape else []
     lines = [PREFACE, _shown(asked, note, "\n".join([page, "", *around]))]
     if start + PAGE < len(note.content):
         shape["nextOffset"] = start + PAGE
@@ -125,9 +123,7 @@ def _list(asked: Asked, given: Json) -> Answer:
     notes = list(asked.shelf.list_notes(**given))
     notes.sort(key=lambda note: note.updated_at, reverse=True)
     notes.sort(key=asked.shelf.is_foreign)
-    shapes = [
-        {"note": _entry(note), "foreign": asked.shelf.is_foreign(note)} for note in notes[:limit]
-    ]
+    shapes = [_entry(asked, note) for note in notes[:limit]]
     return _within_budget(
         asked, notes[:limit], shapes, len(notes), "filter by nugget, tag or scope, or raise limit"
     )
@@ -148,7 +144,7 @@ def _status(asked: Asked, given: Json) -> Answer:
         )
     lines += [f"Warning, tell the user: {warning}." for warning in shelf.warnings]
     shape = {
-        "nuggets": [answers.status(status) for status in statuses],
+        "nuggets": [fields.status(answers.status(one)) for one in statuses],
         "project": shelf.project,
         "session": asked.session,
         "missedDeadlines": missed,

@@ -1,7 +1,6 @@
 """The MCP server: from the protocol to a tool and back. Answers before any data is touched."""
 
 import os
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -12,7 +11,8 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from nuggets import times
-from nuggets.errors import NotFound, NuggetsError
+from nuggets.errors import InvalidInput, NotFound, NuggetsError
+from nuggets.interfaces.fencing import fenced_refusal
 from nuggets.interfaces.mcp import care, reading, resources, writing
 from nuggets.interfaces.mcp.arguments import checked
 from nuggets.interfaces.mcp.seen import Seen
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 SESSION_KEY = "nuggets/session"  # in `_meta`: a client that knows its conversation says so
 FEW_TOOLS = (*reading.TOOLS, *writing.TOOLS, *care.TOOLS)
 ALL_TOOLS = (*FEW_TOOLS, *reading.MORE_TOOLS, *writing.MORE_TOOLS, *care.MORE_TOOLS)
+WRITES_KNOWN = 1000  # the last ones; who made earlier ones is forgotten
 
 T = TypeVar("T")
 Handlers = dict[str, Any]
@@ -72,7 +73,8 @@ class Door:
         self._turn: anyio.CapacityLimiter | None = None
         self._own_session = f"mcp-{os.urandom(6).hex()}"
         self.seen = Seen()
-        self.written: defaultdict[str, set[int]] = defaultdict(set)  # revisions, by session
+        self.closing = False
+        self._writers: dict[int, str] = {}  # sessions by revision, the oldest first
 
     def shelf(self) -> "NuggetShelf":
         if self._shelf is None:
@@ -109,7 +111,17 @@ class Door:
         told = str(self.settings["session"])
         return told or noted_session(self.settings["dir"], os.getppid()) or self._own_session
 
+    def written(self, session: str) -> set[int]:
+        """The revisions that this session made."""
+        return {revision for revision, writer in self._writers.items() if writer == session}
+
+    def wrote(self, session: str, revision: int) -> None:
+        self._writers[revision] = session
+        if len(self._writers) > WRITES_KNOWN:
+            del self._writers[next(iter(self._writers))]
+
     def close(self) -> None:
+        self.closing = True
         if self._companion is not None:
             self._companion.stop()
         if self._shelf is not None:
@@ -157,10 +169,10 @@ def _offering_resources(door: Door) -> Handlers:
         session, uri = door.session(ctx), str(params.uri)
         try:
             text = await door.in_turn(lambda: resources.resource_text(door.shelf(), uri, session))
-        except NotFound as problem:
-            raise MCPError(types.INVALID_PARAMS, str(problem)) from None
         except NuggetsError as problem:
-            raise MCPError(types.INTERNAL_ERROR, str(problem)) from None
+            absent = isinstance(problem, NotFound)
+            code = types.INVALID_PARAMS if absent else types.INTERNAL_ERROR
+            raise MCPError(code, fenced_refusal(problem)) from None
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)]
         )
@@ -213,15 +225,19 @@ def _answered(
 ) -> types.CallToolResult:
     try:
         given = checked(arguments, tool.arguments)
-        shelf, written = door.shelf(), door.written[session]
+    except InvalidInput as problem:  # it quotes the call alone
+        return refusal(str(problem))
+    try:
+        shelf = door.shelf()
+        asked = Asked(shelf, session, times.now(), door.seen, door.written(session))
         before = shelf.own_revision
         try:
-            answer = tool.run(Asked(shelf, session, times.now(), door.seen, written), given)
+            answer = tool.run(asked, given)
         finally:
             if shelf.own_revision != before:
-                written.add(shelf.own_revision)
+                door.wrote(session, shelf.own_revision)
     except NuggetsError as problem:
-        return refusal(str(problem))
+        return refusal(fenced_refusal(problem))
     except Exception as problem:  # a fault of ours: its text may hold anything, so only we see it
         log_problem(door.settings["dir"], f"mcp {tool.name}", problem)
         return refusal(_failed(tool))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nuggets.interfaces import answers
 from nuggets.interfaces.fencing import project_name
 from nuggets.interfaces.mcp.arguments import TEXT, Schema, object_schema
+from nuggets.interfaces.mcp.fields import receipt_of
 from nuggets.interfaces.mcp.seen import Seen
 from nuggets.records import MemoryNote
 
@@ -26,7 +27,7 @@ class Asked(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """For programs the structure, for the model the text."""
+    """The structure and the text: which of the two a model reads is up to its host."""
 
     structured: Json
     text: str
@@ -62,10 +63,15 @@ HEAD: Schema = object_schema({"id": TEXT}, ("id",))  # a list of tools is short;
 
 
 def receipt(verb: str, note: MemoryNote) -> Answer:
-    """What a write says: where exactly the memory went, and whose word it is."""
-    where = "everywhere" if not note.project else f"project {project_name(note.project)}"
+    """What a write says: where exactly the memory went, and whose word it is. Not its title, which
+    others may have written."""
     return Answer(
-        answers.brief(note),
-        f"{verb} {note.title!r:.120} ({note.id}) in nugget {note.nugget_name}, "
-        f"scope {note.scope}, {note.stability}, source {note.source}, valid {where}.",
+        receipt_of(answers.brief(note)),
+        f"{verb} {note.id} in nugget {note.nugget_name}, {note.stability}, "
+        f"source {note.source}, valid {valid_in(note.project)}.",
     )
+
+
+def valid_in(project: str) -> str:
+    """Where a memory is valid, in the words of a receipt."""
+    return f"only in project {project_name(project)}" if project else "in every project"

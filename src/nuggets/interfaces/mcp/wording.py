@@ -2,6 +2,7 @@
 
 import mcp_types as types
 
+from nuggets.interfaces.fencing import marked
 from nuggets.interfaces.mcp import resources
 from nuggets.interfaces.mcp.tool import Answer, Tool
 
@@ -41,8 +42,10 @@ def described(tool: Tool) -> types.Tool:
 
 
 def spoken(answer: Answer) -> types.CallToolResult:
+    """Both forms, each fenced in its own way: some hosts show a model only the structure."""
     return types.CallToolResult(
-        content=[types.TextContent(text=answer.text)], structured_content=answer.structured
+        content=[types.TextContent(text=answer.text)],
+        structured_content=marked(answer.structured),
     )
 
 

@@ -3,7 +3,7 @@
 from nuggets.errors import Conflict, InvalidInput
 from nuggets.graph.metadata import CONFIDENCES
 from nuggets.interfaces import answers
-from nuggets.interfaces.fencing import carries_mark, fenced, one_line, project_name
+from nuggets.interfaces.fencing import carries_mark, fenced, one_line
 from nuggets.interfaces.mcp.arguments import (
     TEXT,
     TEXTS,
@@ -13,9 +13,20 @@ from nuggets.interfaces.mcp.arguments import (
     one_of,
     told,
 )
-from nuggets.interfaces.mcp.tool import ADD, CHANGE, HEAD, Answer, Asked, Json, Tool, receipt
+from nuggets.interfaces.mcp.fields import receipt_of
+from nuggets.interfaces.mcp.tool import (
+    ADD,
+    CHANGE,
+    HEAD,
+    Answer,
+    Asked,
+    Json,
+    Tool,
+    receipt,
+    valid_in,
+)
 from nuggets.records import SCOPES, STABILITIES, TYPES, MemoryNote
-from nuggets.text import folded
+from nuggets.text import folded, visible
 
 _NOTE = told(TEXT, "id or exact title")
 _NUGGET = told(TEXT, "topic, e.g. project, prefs, learnings; made if new")
@@ -25,7 +36,7 @@ _META = {"scope": one_of(SCOPES), "stability": one_of(STABILITIES), "source": _S
 
 
 def _remember(asked: Asked, given: Json) -> Answer:
-    _refuse_unfit(f"{given['key']}: {given['value']}")
+    _refuse_unfit(given["nugget"], f"{given['key']}: {given['value']}")
     nugget, key, value = given.pop("nugget"), given.pop("key"), given.pop("value")
     before = _known(asked, nugget, key)
     said = before is not None and before.content == value.strip()
@@ -35,13 +46,18 @@ def _remember(asked: Asked, given: Json) -> Answer:
     answer = receipt("Remembered", asked.seen.all_of(asked.session, fact))
     if before is None or said:
         return answer
-    return answer._replace(text=f"{answer.text} It was:\n{fenced(one_line(before.content, 200))}")
+    was = one_line(before.content, 200)
+    return Answer(
+        {**answer.structured, "before": {"content": was}}, f"{answer.text} It was:\n{fenced(was)}"
+    )
 
 
 def _known(asked: Asked, nugget: str, key: str) -> MemoryNote | None:
+    """The fact that gets the new value: the project's own before everybody's."""
     facts = asked.shelf.facts(nugget) if asked.shelf.has(nugget) else ()
-    ours = (fact for fact in facts if not asked.shelf.is_foreign(fact))
-    return next((fact for fact in ours if folded(fact.title) == folded(key)), None)
+    same = [fact for fact in facts if folded(fact.title) == folded(key)]
+    ours = [fact for fact in same if not asked.shelf.is_foreign(fact)]
+    return max(ours, key=lambda fact: bool(fact.project), default=None)
 
 
 def _attribute(given: Json) -> None:
@@ -57,12 +73,13 @@ def _forget(asked: Asked, given: Json) -> Answer:
         raise Conflict(f"{problem} (edit_note with hidden=true)") from None
     shape = answers.forgotten(given["nugget"], int(gone), given["key"])
     if gone:
-        return Answer(shape, f"Forgot {given['key']!r:.120} in {given['nugget']}.")
-    return Answer(shape, f"Nothing forgotten: {given['nugget']} has no key {given['key']!r:.120}.")
+        return Answer(shape, f"Forgot this key of nugget {given['nugget']}.")
+    return Answer(shape, f"Nothing forgotten: nugget {given['nugget']} has no such key.")
 
 
 def _create(asked: Asked, given: Json) -> Answer:
-    _refuse_unfit(f"{given['title']}: {given['content']}", *given.get("tags", ()))
+    said = f"{given['title']}: {given['content']}"
+    _refuse_unfit(given["nugget"], said, *given.get("tags", ()))
     nugget, title, content = given.pop("nugget"), given.pop("title"), given.pop("content")
     same = _same_note(asked, nugget, title, content)
     if same is not None:
@@ -85,16 +102,18 @@ def _edit(asked: Asked, given: Json) -> Answer:
     name = given.pop("note")
     if not given:
         raise InvalidInput("say what to change: content, title, tags, hidden or metadata")
-    before = asked.shelf.get_note(name, session=None)
+    # Whoever brings one back means the archived one of that name.
+    before = asked.shelf.get_note(name, session=None, archived=given.get("hidden") is False)
     if "content" in given:
         asked.seen.check(asked.session, before)
     title, content = given.get("title", before.title), given.get("content", before.content)
-    _refuse_unfit(f"{title}: {given.get('content', '')}", *given.get("tags", ()))
+    said = [given[name] for name in ("title", "content") if name in given]
+    _refuse_unfit(*said, *given.get("tags", ()))
+    if said:  # a new title may say what the old text is, and the other way round
+        _refuse_credentials(f"{title}: {content}")
     if "source" in given or (title, content) != (before.title, before.content):
         _attribute(given)
-    # Whoever brings one back means the archived one of that name.
-    name = name if given.get("hidden") is False else before.id
-    note = asked.shelf.edit_note(name, **given)
+    note = asked.shelf.edit_note(before.id, **given)
     if "content" in given:
         asked.seen.all_of(asked.session, note)
     else:
@@ -106,32 +125,36 @@ def _link(asked: Asked, given: Json) -> Answer:
     a, b, reason = given["a"], given["b"], given.get("reason", "")
     _refuse_unfit(reason)
     added = asked.shelf.add_link(a, b, reason)
-    shape = answers.linked(asked.shelf, a, b, added)
+    ends = [receipt_of(end) for end in answers.linked(asked.shelf, a, b, added)["notes"]]
     verb = "Linked" if added else "Linked already:"
     places = " and ".join(
-        f"{n['id']} (nugget {n['nuggetName']}, scope {n['scope']}, {project_name(n['project'])})"
-        for n in shape["notes"]
+        f"{end['id']} (nugget {end['nuggetName']}, valid {valid_in(end['project'])})"
+        for end in ends
     )
-    return Answer(shape, f"{verb} {places}.")
+    return Answer({"added": added, "notes": ends}, f"{verb} {places}.")
 
 
 def _merge(asked: Asked, given: Json) -> Answer:
     _refuse_unfit(given.get("reason", ""))
     note = asked.shelf.merge_notes(given["target"], given["source"], given.get("reason", ""))
-    return receipt(f"Merged {given['source']!r:.80} into", note)
+    return receipt("Merged into", note)
 
 
 def _refuse_unfit(*texts: str) -> None:
     """An agent writes unattended: no credentials, and nothing that memory itself has shown it."""
+    if any(map(carries_mark, texts)):
+        raise InvalidInput(
+            "this text was shown by memory and is stored already; "
+            "store only what is new, or edit_note the note it came from"
+        )
+    _refuse_credentials(*texts)
+
+
+def _refuse_credentials(*texts: str) -> None:
     from nuggets.secrets import found
 
     for text in texts:
-        if carries_mark(text):
-            raise InvalidInput(
-                "this text was shown by memory and is stored already; "
-                "store only what is new, or edit_note the note it came from"
-            )
-        kinds = found(text)
+        kinds = found(visible(text))
         if kinds:
             raise InvalidInput(
                 f"this looks like a credential ({', '.join(sorted(set(kinds)))}) and is not kept; "

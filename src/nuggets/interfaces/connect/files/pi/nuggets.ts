@@ -1,12 +1,16 @@
 // Memory for Pi: graph tools for the agent, recall before each prompt, capture after each tool.
-// Everything is done by the `nuggets` command; this file only carries words to it and back.
+// The tools are those of `nuggets mcp`, which decides what an agent may write and fences what it
+// reads; the moments are those of `nuggets hook`. This file only carries words there and back.
 
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import { createInterface } from "node:readline";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 
 const NUGGETS = ["nuggets"]; // how to call it; `nuggets connect` fills this in
-const learnt = ["--source", "agent_reflection"]; // by the agent, unless a person says so
 const PATIENCE_MS = 10_000;
+
+type Given = Record<string, string>;
+type Reply = { id?: number; result?: { content?: { text?: string }[]; isError?: boolean } };
 
 function run(args: string[], input: string, cwd: string): Promise<string> {
   return new Promise((resolve) => {
@@ -25,6 +29,73 @@ function run(args: string[], input: string, cwd: string): Promise<string> {
   });
 }
 
+// One server for as long as the session lasts: it knows which notes the agent has read.
+function server() {
+  let child: ChildProcess | undefined;
+  let ready: Promise<unknown> = Promise.resolve();
+  let asked = 0;
+  const waiting = new Map<number, (reply: Reply) => void>();
+
+  function send(message: object) {
+    child?.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  }
+
+  function ask(method: string, params: object): Promise<Reply> {
+    const id = ++asked;
+    if (!child) return Promise.resolve({}); // it could not be started
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => waiting.get(id)?.({}), PATIENCE_MS);
+      waiting.set(id, (reply) => {
+        clearTimeout(timer);
+        waiting.delete(id);
+        resolve(reply);
+      });
+      send({ id, method, params });
+    });
+  }
+
+  function start(cwd: string) {
+    const [program, ...words] = [...NUGGETS, "mcp"];
+    const started = spawn(program, words, { cwd, stdio: ["pipe", "pipe", "ignore"] });
+    const gone = () => {
+      if (child !== started) return;
+      child = undefined;
+      for (const settle of [...waiting.values()]) settle({});
+    };
+    started.on("error", gone);
+    started.on("close", gone);
+    started.stdin.on("error", () => {});
+    createInterface({ input: started.stdout }).on("line", (line) => {
+      try {
+        const reply = JSON.parse(line) as Reply;
+        if (reply.id !== undefined) waiting.get(reply.id)?.(reply);
+      } catch {
+        // no message, and nobody waits for it
+      }
+    });
+    child = started;
+    const clientInfo = { name: "pi", version: "1" };
+    const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo };
+    ready = ask("initialize", hello).then(() => send({ method: "notifications/initialized" }));
+  }
+
+  return {
+    async call(name: string, given: object, session: string, cwd: string): Promise<string> {
+      if (!child) start(cwd);
+      await ready;
+      const _meta = session ? { "nuggets/session": session } : {};
+      const { result } = await ask("tools/call", { name, arguments: given, _meta });
+      const text = result?.content?.[0]?.text;
+      if (!text) throw new Error("nuggets did not answer; see `nuggets doctor`");
+      if (result?.isError) throw new Error(text);
+      return text;
+    },
+    end() {
+      child?.stdin?.end(); // it ends with its input
+    },
+  };
+}
+
 function text(properties: Record<string, string>, optional: string[] = []) {
   const described = Object.entries(properties).map(([name, description]) => [
     name,
@@ -35,6 +106,7 @@ function text(properties: Record<string, string>, optional: string[] = []) {
 }
 
 export default function (pi: ExtensionAPI) {
+  const memory = server();
   let session = "";
 
   async function hook(event: string, sent: Record<string, unknown>, cwd: string): Promise<string> {
@@ -53,7 +125,7 @@ export default function (pi: ExtensionAPI) {
     label: string,
     description: string,
     parameters: ReturnType<typeof text>,
-    call: (given: Record<string, string>) => { args: string[]; input?: string },
+    call: (given: Given) => [name: string, given: object],
   ) {
     pi.registerTool({
       name,
@@ -61,11 +133,8 @@ export default function (pi: ExtensionAPI) {
       description,
       parameters,
       async execute(_id, given, _signal, _onUpdate, ctx) {
-        const { args, input } = call(given as Record<string, string>);
-        const said = await run(args, input ?? "", ctx.cwd);
-        const shown = said || '{"error":{"code":"error","message":"nuggets did not answer"}}';
-        const fenced = `<nuggets-memory>\n${shown.replace(/<(?=\s*\/?\s*nuggets-memory)/gi, "&lt;")}\n</nuggets-memory>`;
-        return { content: [{ type: "text", text: fenced }], details: {} };
+        const said = await memory.call(...call(given as Given), session, ctx.cwd);
+        return { content: [{ type: "text", text: said }], details: {} };
       },
     });
   }
@@ -75,48 +144,49 @@ export default function (pi: ExtensionAPI) {
     "Recall",
     "Ask memory first: before searching files, guessing, or asking the user.",
     text({ query: "a few key words" }),
-    ({ query }) => ({ args: ["recall", "--json", "--session", session || "pi", "--", query] }),
+    ({ query }) => ["recall", { query }],
   );
   tool(
     "remember",
     "Remember",
     "Store one short fact that the next session would need.",
     text({ nugget: "topic, e.g. project", key: "what to ask for", value: "the answer" }),
-    ({ nugget, key, value }) => ({ args: ["remember", "--json", ...learnt, "--", nugget, key, "-"], input: value }),
+    ({ nugget, key, value }) => ["remember", { nugget, key, value }],
   );
   tool(
     "createNote",
     "Create note",
     "Store what needs more than a sentence: a decision and its reason, a lesson, how a part works.",
     text({ title: "its name", content: "what it says", nugget: "topic; default project" }, ["nugget"]),
-    ({ title, content, nugget }) => ({
-      args: ["note", "add", "--json", ...learnt, "--", nugget || "project", title, "-"],
-      input: content,
-    }),
+    ({ title, content, nugget }) => ["create_note", { nugget: nugget || "project", title, content }],
   );
   tool(
     "addLink",
     "Link notes",
     "Connect two notes, by title or id, and say why.",
     text({ note1: "title or id", note2: "title or id", reason: "how they are related" }),
-    ({ note1, note2, reason }) => ({ args: ["link", "--json", "--", note1, note2, reason] }),
+    ({ note1, note2, reason }) => ["add_link", { a: note1, b: note2, reason }],
   );
   tool(
     "editNote",
     "Edit note",
-    "Replace what a note says when it has changed.",
+    "Replace what a note says when it has changed; getNote first.",
     text({ noteId: "title or id", newContent: "the whole new content" }),
-    ({ noteId, newContent }) => ({
-      args: ["note", "edit", "--json", "--", noteId, "-"],
-      input: newContent,
-    }),
+    ({ noteId, newContent }) => ["edit_note", { note: noteId, content: newContent }],
   );
   tool(
     "searchNotes",
     "Search notes",
-    "Find notes by what they are about.",
+    "Find notes by what they are about; open what matters with getNote.",
     text({ query: "in your own words" }),
-    ({ query }) => ({ args: ["search", "--json", "--session", session || "pi", "--", query] }),
+    ({ query }) => ["search_notes", { query }],
+  );
+  tool(
+    "getNote",
+    "Read note",
+    "Read a whole note and its links.",
+    text({ noteId: "title or id", offset: "where to go on in a long one" }, ["offset"]),
+    ({ noteId, offset }) => ["get_note", { note: noteId, offset: Number(offset || 0) }],
   );
 
   let beginning = "startup"; // why the context is without what memory holds; "" once it is told
@@ -151,4 +221,6 @@ export default function (pi: ExtensionAPI) {
   pi.on("agent_end", async (_event, ctx) => {
     void hook("stop", {}, ctx.cwd);
   });
+
+  pi.on("session_shutdown", async () => memory.end());
 }

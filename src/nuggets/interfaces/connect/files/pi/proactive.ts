@@ -1,4 +1,5 @@
 // The daily clean-up of memory as a tool of Pi, for its maintenance window or when asked.
+// It tells how much was done, and nothing that memory holds.
 
 import { spawn } from "node:child_process";
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
@@ -40,10 +41,9 @@ export default function (pi: ExtensionAPI) {
       const args = ["reflect", "--json"];
       if (nugget) args.push("--nugget", nugget);
       if (limit) args.push("--limit", String(limit));
-      const said = await run(args, ctx.cwd);
-      const shown = said || '{"error":{"code":"error","message":"nuggets did not answer"}}';
-      const fenced = `<nuggets-memory>\n${shown.replace(/<(?=\s*\/?\s*nuggets-memory)/gi, "&lt;")}\n</nuggets-memory>`;
-      return { content: [{ type: "text", text: fenced }], details: {} };
+      const { changes, error, ...counts } = JSON.parse((await run(args, ctx.cwd)) || '{"error":{}}');
+      if (error) throw new Error(`nothing was cleaned up: ${error.code ?? "nuggets did not answer"}`);
+      return { content: [{ type: "text", text: JSON.stringify(counts) }], details: {} };
     },
   });
 }
