@@ -65,16 +65,22 @@ def run_process(
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
-def run_in_terminal(*arguments: str, typed: str = "", **env: str) -> tuple[int, bytes]:
-    """Exit code and every byte that reached the terminal, for someone who types ahead."""
+def run_in_terminal(
+    *arguments: str, typed: str = "", after: str = "", **env: str
+) -> tuple[int, bytes]:
+    """Exit code and every byte that reached the terminal, for someone who types ahead, or as soon
+    as they read a text."""
     child, terminal = pty.fork()
     if child == 0:
         os.environ.update({"TERM": "xterm", **env})
         os.execv(sys.executable, [*COMMAND, *arguments])
-    if typed:
-        os.write(terminal, typed.encode())
     seen = b""
-    while select.select([terminal], [], [], 60)[0]:
+    while True:
+        if typed and after.encode() in seen:
+            os.write(terminal, typed.encode())
+            typed = ""
+        if not select.select([terminal], [], [], 60)[0]:
+            break
         try:
             part = os.read(terminal, 65536)
         except OSError:  # how Linux says that the other side is closed

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from nuggets import memory_file
 from nuggets.errors import NotFound, StoreBusy, StoreError
 from nuggets.memory_file import located, read, rewrite
 
@@ -56,6 +57,46 @@ def test_a_save_in_between_is_merged_not_lost(tmp_path: Path) -> None:
     assert rewrite(str(path), decide) == 2
     assert path.read_text() == "one\ntwo\nours\n"
     assert os.listdir(tmp_path) == ["MEMORY.md"]
+
+
+@pytest.mark.parametrize("saves", [1, 2, 3, 4])
+def test_no_save_is_lost_however_many_fall_between_our_steps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, saves: int
+) -> None:
+    path = tmp_path / "MEMORY.md"
+    path.write_text("save 0\n")
+    swap, saved = memory_file._swap, [0]
+
+    def swap_after_a_save(one: str, other: str) -> bool:
+        if saved[-1] < saves:
+            saved.append(saved[-1] + 1)
+            (tmp_path / "draft").write_text(f"save {saved[-1]}\n")
+            (tmp_path / "draft").rename(path)
+        return swap(one, other)
+
+    monkeypatch.setattr(memory_file, "_swap", swap_after_a_save)
+    rewrite(str(path), lambda text: (text + "ours\n", None))
+
+    assert path.read_text() == f"save {saves}\nours\n"
+    assert os.listdir(tmp_path) == ["MEMORY.md"]
+
+
+def test_a_save_in_between_that_is_not_utf8_is_not_lost_either(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "MEMORY.md"
+    path.write_text("one\n")
+    swap = memory_file._swap
+
+    def swap_after_a_save(one: str, other: str) -> bool:
+        path.write_bytes(b"caf\xe9\n")
+        return swap(one, other)
+
+    monkeypatch.setattr(memory_file, "_swap", swap_after_a_save)
+    with pytest.raises(StoreError, match="not UTF-8"):
+        rewrite(str(path), lambda text: (text + "ours\n", None))
+
+    assert path.read_bytes() == b"caf\xe9\n"
 
 
 def test_a_file_that_never_rests_is_left_alone(tmp_path: Path) -> None:

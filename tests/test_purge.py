@@ -12,6 +12,7 @@ from agent_doors import hook, injected, repository
 from command_line import Nuggets
 from nuggets import NuggetShelf
 from nuggets.errors import Conflict, NotFound, StoreError
+from nuggets.keywords import NoteMeta
 from nuggets.promotion.written import line_hash
 from nuggets.stores import journal
 
@@ -40,7 +41,7 @@ def test_nothing_of_it_is_left_in_any_file(directory: Path) -> None:
         shelf.promote(str(memory))
     before = files_with(directory, SECRET)
     with NuggetShelf(directory / "shelf") as shelf:
-        places = shelf.purge("code", "learn")
+        places = shelf.purge("code", "learn").erased
 
         assert shelf.get_note("Other").links == ()
         assert not shelf.recall("code").found
@@ -198,7 +199,7 @@ def test_what_conversations_said_is_purged_too(directory: Path) -> None:
     before = files_with(directory / "shelf" / "hooks", SECRET)
     with NuggetShelf(directory / "shelf", project="") as shelf:
         [stated] = shelf.facts("prefs")
-        places = shelf.purge(stated.id)
+        places = shelf.purge(stated.id).erased
 
     assert len(before) == 1
     assert files_with(directory, SECRET) == []
@@ -209,7 +210,7 @@ def test_a_purge_without_conversations_speaks_of_none(directory: Path) -> None:
     with NuggetShelf(directory) as shelf:
         shelf.remember("learn", "code", SECRET)
 
-        assert not any("hooks" in place for place in shelf.purge("code", "learn"))
+        assert shelf.purge("code", "learn").of_conversations == ()
 
 
 def test_a_diary_that_cannot_be_taken_away_is_said_and_keeps_nothing_elsewhere(
@@ -310,9 +311,9 @@ def test_a_memory_file_is_named_only_if_a_line_went_from_it(directory: Path) -> 
         promoted(shelf, memory, "port", "8080")
         code = promoted(shelf, memory, "code", SECRET)
         memory.write_text(memory.read_text().replace(f"- **code**: {SECRET}\n", ""))
-        places = shelf.purge(code)
+        done = shelf.purge(code)
 
-    assert str(memory) not in places
+    assert done.memory_files == ()
     assert "- **port**: 8080" in memory.read_text()
 
 
@@ -322,7 +323,7 @@ def test_what_another_memory_says_in_the_same_words_is_no_trace(directory: Path)
         promoted(shelf, memory, "vault", SECRET)
         code = promoted(shelf, memory, "code", SECRET)
 
-        assert str(memory) in shelf.purge(code)
+        assert shelf.purge(code).memory_files == (str(memory),)
     assert f"- **vault**: {SECRET}" in memory.read_text()
 
 
@@ -349,7 +350,7 @@ def test_what_a_clean_up_told_of_it_is_gone_too(
     if then == "snapshots":
         monkeypatch.setattr(journal, "SNAPSHOT_BYTES", 1)
     with NuggetShelf(directory) as shelf:
-        gone = shelf.create_note("project", "tmp Wombat layoffs", "Said in passing, by Maria.")
+        gone = shelf.create_note("project", "tmp Wombat layoffs", "no")
         kept = shelf.create_note("project", "Build", "The build takes ten long minutes.")
         twin = shelf.create_note("project", "Wombat build", "The build takes ten long minutes.")
         shelf.run_daily(NINE)
@@ -376,7 +377,11 @@ def test_notes_that_it_was_merged_with_are_named(shelf: NuggetShelf) -> None:
     shelf.add_link(source.id, linked.id)
     shelf.merge_notes(target.id, source.id)
 
-    assert f"perhaps in note 'Vault' ({target.id})" in shelf.purge(source.id)
+    done = shelf.purge(source.id)
+
+    assert [note.id for note in done.merged_with] == [target.id]
+    assert done.erased[:1] == ["note 'Codes' in project"]
+    assert not any("Vault" in place for place in done.erased)
     assert SECRET in shelf.get_note(target.id).content
 
 
@@ -389,12 +394,10 @@ def test_so_are_those_that_went_into_it_and_none_that_it_was_only_linked_with(
     shelf.add_link(target.id, linked.id)
     shelf.delete_note(linked.id)
     shelf.merge_notes(target.id, source.id)
-    places = shelf.purge(target.id)
+    done = shelf.purge(target.id)
 
-    assert [place for place in places if "perhaps" in place] == [
-        f"perhaps in note 'Codes' ({source.id})"
-    ]
-    assert not any("perhaps" in place for place in shelf.purge(linked.id))
+    assert [note.id for note in done.merged_with] == [source.id]
+    assert shelf.purge(linked.id).merged_with == ()
 
 
 def test_a_person_is_told_to_look_at_those(nuggets: Nuggets) -> None:
@@ -423,7 +426,7 @@ def test_what_a_killed_promotion_left_goes_too(directory: Path) -> None:
 
 
 def test_what_hooks_noted_of_conversations_goes_too(directory: Path) -> None:
-    told = {"scope": "session", "source": "system", "stability": "temporary"}
+    told: NoteMeta = {"scope": "session", "source": "system", "stability": "temporary"}
     with NuggetShelf(directory) as shelf:
         shelf.remember("prefs", "customers", SECRET)
         shelf.create_note("tasks", "task of session 1", f"Never say {SECRET}", ["task"], **told)

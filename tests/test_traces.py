@@ -1,6 +1,7 @@
 """What agents leave beside a shelf may be lost, and never fails whoever leaves it."""
 
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -112,6 +113,37 @@ def test_misses_are_forgotten_when_there_was_none_for_a_week(tmp_path: Path) -> 
 
     assert soon == 1
     assert traces.missed_deadlines(str(tmp_path)) == 0
+
+
+def test_two_hooks_that_note_one_conversation_at_once_note_it_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both, write = threading.Barrier(2), traces.append
+
+    def write_together(path: str, text: str) -> None:
+        both.wait(20)
+        write(path, text)
+
+    monkeypatch.setattr(traces, "append", write_together)
+    hooks = [
+        threading.Thread(target=traces.note_session, args=(str(tmp_path), 7, "talk"))
+        for _ in range(2)
+    ]
+    for hook in hooks:
+        hook.start()
+    for hook in hooks:
+        hook.join()
+
+    assert traces.noted_session(str(tmp_path), 7) == "talk"
+    assert os.listdir(tmp_path / "hooks" / "hosts") == ["7"]
+
+
+def test_a_conversation_that_cannot_be_noted_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "hooks" / "hosts" / "7").mkdir(parents=True)
+
+    traces.note_session(str(tmp_path), 7, "talk")
+
+    assert os.listdir(tmp_path / "hooks" / "hosts") == ["7"]
 
 
 def test_a_conversation_of_the_day_before_yesterday_is_not_this_one(tmp_path: Path) -> None:

@@ -247,6 +247,7 @@ def commit_to_json(commit: Commit) -> Json:
             }
             for note_id in (*after, *filter(before.__contains__, commit.changes.drop))
         ],
+        "noteCount": len(after) + len(commit.changes.drop),
         "nuggets": [config.name for config in commit.changes.put_nuggets],
         "removedNuggets": list(commit.changes.drop_nuggets),
     }

@@ -26,8 +26,8 @@ def located(told: str, project: str) -> str:
     if path and os.path.isdir(os.path.dirname(os.path.dirname(path))):
         return path
     raise NotFound(
-        "no memory file is known for this place; name one with --path or NUGGETS_MEMORY_FILE, "
-        "or work in a repository that your agent has been used in"
+        "no memory file is known for this place; give its path (`nuggets promote --path`), set "
+        "NUGGETS_MEMORY_FILE, or work in a repository that your agent has been used in"
     )
 
 
@@ -85,8 +85,7 @@ def _target(path: str) -> str:
 
 def _read(target: str) -> tuple[str, bytes | None]:
     try:
-        with open(target, "rb") as file:
-            raw = file.read()
+        raw = _bytes(target)
     except FileNotFoundError:
         return "", None
     except OSError as problem:
@@ -116,7 +115,7 @@ def _replace(target: str, seen: bytes | None, content: bytes) -> bool:
             return _placed_first(temporary, target)
         if not os.access(target, os.W_OK):
             raise PermissionError(13, "it is read-only", target)
-        return _exchanged(temporary, target, seen)
+        return _exchanged(temporary, target, seen, content)
     except OSError as problem:
         raise unwritable(target, problem) from problem
     finally:
@@ -161,18 +160,25 @@ def _placed_first(temporary: str, target: str) -> bool:
     return True
 
 
-def _exchanged(temporary: str, target: str, seen: bytes) -> bool:
-    """Swap the two and look at what came out: if it is not what we read, swap them back."""
+def _exchanged(temporary: str, target: str, seen: bytes, content: bytes) -> bool:
+    """Swap the two and look at what came out: if it is not what we read, someone saved it, and it
+    goes back; again, if they saved once more before it was there."""
     if not _swap(temporary, target):
         if _read(target)[1] != seen:
             return False
         os.replace(temporary, target)
         return True
-    with open(temporary, "rb") as file:
-        if file.read() == seen:
-            return True
-    _swap(temporary, target)
-    return False
+    inside, expected = content, seen
+    while (out := _bytes(temporary)) != expected:
+        inside, expected = out, inside
+        if not _swap(temporary, target):  # they took it away: that is their last word
+            return False
+    return inside is content
+
+
+def _bytes(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def _swap(one: str, other: str) -> bool:

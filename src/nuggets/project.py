@@ -3,7 +3,7 @@
 import os
 from typing import TYPE_CHECKING
 
-from nuggets.errors import InvalidInput, NotFound
+from nuggets.errors import Ambiguous, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,19 +41,35 @@ def name_of(project: str) -> str:
     return os.path.basename(root_of(project)) or project
 
 
-def meant_by(told: str, known: "Iterable[str]") -> str:
-    """The known project that someone names by its folder, or just by the folder's name."""
+def told_apart(one: str, other: str) -> tuple[str, str]:
+    """Two projects as people call them, or where they are if they are called the same."""
+    names = name_of(one), name_of(other)
+    return names if names[0] != names[1] else (root_of(one) or one, root_of(other) or other)
+
+
+def meant_by(told: str, known: "Iterable[str]", destination: str = "") -> str:
+    """The known project that someone names by its folder, or just by the folder's name.
+
+    Whoever moves one does not mean its `destination`, and of several rather what is gone.
+    """
     projects = list(known)
-    path = os.path.realpath(os.path.expanduser(told))
-    wanted = (told, path, os.path.join(path, ".git"))
-    found = [one for one in projects if one in wanted]
-    found = found or [one for one in projects if name_of(one) == told]
+    found = _called(told, [one for one in projects if one != destination])
+    found = found or _called(told, projects)
+    if len(found) > 1:
+        found = [one for one in found if not os.path.exists(one)] or found
     if not found:
         names = ", ".join(sorted(projects)) or "none"
         raise NotFound(f"no memory belongs to a project {told!r}; known are: {names}")
     if len(found) > 1:
-        raise InvalidInput(f"{told!r} may be {' or '.join(found)}; name its folder")
+        raise Ambiguous(f"{told!r} may be {' or '.join(found)}; name its folder")
     return found[0]
+
+
+def _called(told: str, projects: list[str]) -> list[str]:
+    path = os.path.realpath(os.path.expanduser(told))
+    wanted = (told, path, os.path.join(path, ".git"))
+    found = [one for one in projects if one in wanted]
+    return found or [one for one in projects if name_of(one) == told]
 
 
 def _checkout_around(folder: str) -> str:

@@ -54,11 +54,13 @@ class MemoryFiles:
     def promote_to(self, files: Mapping[str, str]) -> tuple[int, list[NuggetsError]]:
         """How many entries are new, and what went wrong: no file holds up the others.
 
-        A file that we never wrote is begun when there is something to write.
+        A file that we never wrote is begun when there is something to write; one that a person
+        took away stays away, unless it is where memory belongs.
         """
-        count, problems, known = 0, [], self.written()
+        count, problems, known, standing = 0, [], self.written(), self._standing()
         for path, project in files.items():
-            if os.path.isdir(os.path.dirname(os.path.dirname(path))):  # its project still exists
+            exists = os.path.isdir(os.path.dirname(os.path.dirname(path)))  # still, its project
+            if exists and (path in standing or not self._was_taken_away(path)):
                 try:
                     if path in known or self.promoted(path, project, dry_run=True).new_count:
                         count += self.promoted(path, project, dry_run=False).new_count
@@ -78,20 +80,29 @@ class MemoryFiles:
             return stands_in(memory_file.read(path), note_id, self.record_of(path))
         return False
 
+    def _was_taken_away(self, path: str) -> bool:
+        """Whether we wrote there and the file is gone."""
+        return self.record_of(path) != Written() and not os.path.lexists(path)
+
     def written(self) -> dict[str, str]:
         """Path and project of each memory file that we ever wrote."""
-        return {
-            mark.removeprefix(MARK): record["project"]
-            for mark, record in self._rhythm.state.marks.items()
-            if mark.startswith(MARK)
-        }
+        with self._rhythm.reading() as there:
+            return {
+                mark.removeprefix(MARK): record["project"]
+                for mark, record in there.state.marks.items()
+                if mark.startswith(MARK)
+            }
 
     def everywhere(self) -> dict[str, str]:
-        """The same, with those that this place and the other projects have; where all is told to
-        go into one file, others have none."""
-        files = self.written()
+        """The same, with those that there ought to be."""
+        return {**self._standing(), **self.written()}
+
+    def _standing(self) -> dict[str, str]:
+        """The files that this place and the other projects have; where all is told to go into one
+        file, others have none."""
+        files: dict[str, str] = {}
         with suppress(NotFound):
-            files.setdefault(self._here(), self._project)
+            files[self._here()] = self._project
         if not self._told:
             with self._rhythm.reading() as there:
                 projects = dict.fromkeys(note.project for note in there.state.notes.values())

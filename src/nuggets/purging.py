@@ -2,49 +2,66 @@
 agents' conversations said, which may have been this."""
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from nuggets.errors import StoreCorrupt, StoreError
 from nuggets.graph import links
-from nuggets.graph.notes import merged_into
 from nuggets.history import PURGE
 from nuggets.promoting import MemoryFiles
 from nuggets.records import MemoryNote
 from nuggets.rhythm import Rhythm
+from nuggets.state import merged_into
 from nuggets.traces import drop_diaries
 
-MERGED_WITH = "perhaps in "  # and a note: what cannot be erased from another one's words
+
+class Purged(NamedTuple):
+    """What a purge erased, and from where."""
+
+    memories: tuple[MemoryNote, ...]  # as they last were; none if they were gone before
+    memory_files: tuple[str, ...]  # that had a line of ours on them
+    history: tuple[str, ...]  # files of the store
+    of_conversations: tuple[str, ...]  # what hooks noted, and diaries
+    merged_with: tuple[MemoryNote, ...]  # they are still there, and may have the same words
+
+    @property
+    def erased(self) -> list[str]:
+        """All that is gone, by its name or its path."""
+        names = map(_described, self.memories)
+        return [*names, *self.memory_files, *self.history, *self.of_conversations]
 
 
-def purged(rhythm: Rhythm, files: MemoryFiles, ids: Sequence[str], client: str) -> list[str]:
-    """Erase the notes, for whoever is alone; where they were."""
+def purged(rhythm: Rhythm, files: MemoryFiles, ids: Sequence[str], client: str) -> Purged:
+    """Erase the notes, for whoever is alone."""
     rhythm.save()
     if rhythm.store.warnings:
         unread = rhythm.store.warnings[0]
         raise StoreCorrupt(f"Nothing is erased while it may still stand here: {unread}")
     versions = _versions(rhythm, ids)
     fellows = _merged_with(rhythm, versions)
-    doomed = list(dict.fromkeys([*ids, *_of_conversations(rhythm)]))
-    there = [note_id for note_id in doomed if note_id in rhythm.state.notes]
-    places = [_described(rhythm.state.notes[note_id]) for note_id in there]
-    if there:
-        gone = links.dropping(rhythm.state.notes, there)
+    notes = rhythm.state.notes
+    memories = tuple(notes[one] for one in dict.fromkeys(ids) if one in notes)
+    noted = [note for note in _of_conversations(rhythm) if note.id not in ids]
+    doomed = [*dict.fromkeys(ids), *(note.id for note in noted)]
+    if memories or noted:
+        gone = links.dropping(notes, [note.id for note in (*memories, *noted)])
         rhythm.write(gone._replace(action=PURGE, client=client))
     written = files.written()
-    places += [path for path in written if any(files.stands_in(path, one) for one in doomed)]
+    told = tuple(path for path in written if any(files.stands_in(path, one) for one in doomed))
     # first, because what is erased is not known as ours any more
     _, problems = files.promote_to(written)
-    places += rhythm.store.erase(doomed)
+    history = tuple(rhythm.store.erase(doomed))
     rhythm.forget_picture()
-    told = "has its title or content in a line that someone changed or wrote; take that out by hand"
-    left = [*map(str, problems), *(f"{path} {told}" for path in files.telling_of(versions))]
+    why = "has its title or content in a line that someone changed or wrote; take that out by hand"
+    left = [*map(str, problems), *(f"{path} {why}" for path in files.telling_of(versions))]
+    diaries: list[str] = []
     try:
-        places += drop_diaries(rhythm.store.directory) if rhythm.store.directory else []
+        diaries = drop_diaries(rhythm.store.directory) if rhythm.store.directory else []
     except OSError as problem:
         left.append(f"{problem.filename}: {problem.strerror}")
     if left:  # told last: a file that refuses must not keep it in the history
-        where = "; ".join([*left, *fellows])
-        raise StoreError(f"It is erased, but perhaps not here: {where}")
-    return places + [f"{MERGED_WITH}{fellow}" for fellow in fellows]
+        others = (f"{one.kind} {one.title!r} ({one.id})" for one in fellows)
+        raise StoreError(f"It is erased, but perhaps not here: {'; '.join([*left, *others])}")
+    return Purged(memories, told, history, (*map(_described, noted), *diaries), fellows)
 
 
 def _versions(rhythm: Rhythm, ids: Sequence[str]) -> list[MemoryNote]:
@@ -58,20 +75,19 @@ def _versions(rhythm: Rhythm, ids: Sequence[str]) -> list[MemoryNote]:
     return [*known, *(note for note in map(rhythm.state.notes.get, ids) if note is not None)]
 
 
-def _merged_with(rhythm: Rhythm, versions: Sequence[MemoryNote]) -> list[str]:
+def _merged_with(rhythm: Rhythm, versions: Sequence[MemoryNote]) -> tuple[MemoryNote, ...]:
     """Other notes that have their words: those they were merged into, and what went into them."""
     last = {note.id: note for note in versions}
     notes = rhythm.state.notes
     into = [notes[i] for note in last.values() for i in merged_into(note) if i in notes]
     sources = [other for other in notes.values() if not last.keys().isdisjoint(merged_into(other))]
-    others = {one.id: one for one in (*into, *sources) if one.id not in last}
-    return [f"{one.kind} {one.title!r} ({one.id})" for one in others.values()]
+    return tuple({one.id: one for one in (*into, *sources) if one.id not in last}.values())
 
 
-def _of_conversations(rhythm: Rhythm) -> list[str]:
+def _of_conversations(rhythm: Rhythm) -> list[MemoryNote]:
     """What hooks noted of them, like the diaries that it was taken from."""
     return [
-        note.id
+        note
         for note in rhythm.state.notes.values()
         if (note.source, note.scope) == ("system", "session")
     ]

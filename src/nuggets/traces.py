@@ -120,10 +120,12 @@ def note_session(directory: str, host_process: int, session: str) -> None:
     if not session or noted_session(directory, host_process) == session:
         return
     path = place(directory, "hosts", str(host_process))
+    new = path and f"{path}.{os.urandom(4).hex()}"  # of this hook: others may note it as well
+    append(new, session)
     with suppress(OSError):
-        with suppress(FileNotFoundError):
-            os.unlink(path)
-        append(path, session)
+        os.replace(new, path)
+    with suppress(OSError):
+        os.unlink(new)
 
 
 def noted_session(directory: str, host_process: int) -> str:

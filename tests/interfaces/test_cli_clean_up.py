@@ -22,7 +22,7 @@ def test_reflect_shows_each_change_and_how_to_undo(nuggets: Nuggets) -> None:
     assert done.code == 0
     assert "content: 1 repeated line removed" in done.out
     assert "rewritten 1" in done.out
-    assert "nuggets undo" in done.out
+    assert done.lines[-1] == "`nuggets undo 2` takes it back."  # others may write meanwhile
 
 
 def test_reflect_without_writing(nuggets: Nuggets) -> None:
@@ -50,7 +50,7 @@ def test_undo_takes_back_all_that_reflect_all_did(nuggets: Nuggets) -> None:
     nuggets("undo")
 
     assert done[-2].startswith("Inspected 230 notes. Changed: rewritten 0, merged 0, archived 0, ")
-    assert done[-1] == "`nuggets undo` takes it back."
+    assert done[-1] == "`nuggets undo 2` takes it back."
     assert nuggets("note", "list", "--json").json == before
 
 
@@ -178,7 +178,8 @@ def test_what_a_clean_up_only_looked_at_is_not_in_the_history(nuggets: Nuggets) 
     assert "reflect" in entry[0]
     assert not any("Auth" in line or "inspected" in line for line in entry)
     assert nuggets("history", "--note", "Auth").lines == before
-    assert len(nuggets("history", "--note", "Auth", "--json").json) == 3
+    told = nuggets("history", "--note", "Auth", "--limit", "2", "--json").json
+    assert [entry["action"] for entry in told] == ["reflect", "create_note"]
 
 
 def test_the_history_of_one_note_speaks_of_no_other(nuggets: Nuggets) -> None:
@@ -198,6 +199,40 @@ def test_a_note_that_is_gone_still_has_its_history(nuggets: Nuggets) -> None:
 
     assert [line.split(maxsplit=1)[0] for line in nuggets("history", "--note", gone).lines] == [
         *("2", "-", "1", "+")
+    ]
+
+
+def test_a_note_that_is_gone_is_known_by_the_title_it_last_had(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "project", "Auth", "Uses JWT.")
+    nuggets("note", "edit", "Auth", "--title", "Sign-in")
+    nuggets("note", "delete", "Sign-in")
+    told = nuggets("history", "--note", "sign-in", "--json").json
+
+    assert [entry["revision"] for entry in told] == [3, 2, 1]
+    assert nuggets("history", "--note", "Auth").code == 1
+
+
+@pytest.mark.parametrize("limit", ["0", "-1"])
+def test_a_history_of_no_entries_is_refused(nuggets: Nuggets, limit: str) -> None:
+    nuggets("note", "add", "project", "Auth", "Uses JWT.")
+
+    assert nuggets("history", "--limit", limit).code == 2
+    assert nuggets("history", "--note", "Auth", "--limit", limit).code == 2
+
+
+def test_the_history_names_the_project_that_an_entry_is_about(
+    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nuggets("remember", "prefs", "style", "tabs")
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/webshop/.git")
+    nuggets("remember", "project", "port", "80")
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/blog/.git")
+    nuggets("remember", "project", "port", "81")
+    nuggets("remove", "project", "--yes")
+    heads = [line for line in nuggets("history").lines if " from cli" in line]
+
+    assert [head.partition(" from cli")[2] for head in heads] == [
+        *(" in 2 projects", " in blog", " in webshop", "")
     ]
 
 
@@ -229,7 +264,7 @@ def test_audit_reports_by_kind(nuggets: Nuggets) -> None:
 def test_clean_up_and_audit_call_notes_by_their_titles(nuggets: Nuggets) -> None:
     nuggets("remember", "project", "cart test", "pytest tests/cart checkout basket")
     nuggets("note", "add", "project", "Cart", "The basket checkout is in tests. Basket checkout.")
-    nuggets("note", "add", "project", "tmp scribble", "never mind")
+    nuggets("note", "add", "project", "tmp scribble", "no")
     audited = nuggets("audit").out
     done = nuggets("reflect").out
 
@@ -309,6 +344,32 @@ def test_a_purge_says_in_one_line_what_is_gone_and_not_that_the_journal_is(
         "Erased fact 'ci token' in project from the shelf, its history and 2 session records."
     ]
     assert [Path(place).name for place in second.json["erased"][1:]] == ["log-000000000001.jsonl"]
+
+
+@pytest.mark.parametrize("folder", ["journal", "hooks/sessions"])
+def test_a_purge_names_a_memory_file_in_whatever_folder(
+    nuggets: Nuggets, directory: Path, folder: str
+) -> None:
+    path = directory / folder / "MEMORY.md"
+    path.parent.mkdir(parents=True)
+    nuggets("remember", "prefs", "editor", "helix")
+    seen_in_three_sessions(nuggets, "editor")
+    nuggets("promote", "--path", str(path))
+    said = nuggets("forget", "prefs", "editor", "--purge")
+
+    assert said.lines == [f"Erased fact 'editor' in prefs from the shelf, its history and {path}."]
+
+
+def test_a_purge_of_what_was_long_gone_does_not_name_a_note_of_a_conversation(
+    nuggets: Nuggets,
+) -> None:
+    gone = nuggets("note", "add", "prefs", "Gone", "Long ago.", "--json").json["id"]
+    nuggets("note", "delete", gone)
+    meta = ("--scope", "session", "--source", "system")
+    nuggets("note", "add", "tasks", "task of session 1", "Do it.", *meta)
+    said = nuggets("note", "delete", gone, "--purge")
+
+    assert said.lines == ["Erased what was left of it from its history and 1 session record."]
 
 
 def test_a_purge_names_the_memory_file_and_what_was_long_gone(

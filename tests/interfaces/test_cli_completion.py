@@ -94,9 +94,23 @@ def test_the_names_of_nuggets_are_offered_where_one_belongs(nuggets: Nuggets, ba
 def test_another_directory_has_its_own_names(nuggets: Nuggets, bash: str, directory: Path) -> None:
     nuggets("--dir", str(directory), "remember", "elsewhere", "k", "v")
 
-    offered = complete(bash, "nuggets", "--dir", str(directory), "facts", "")
+    for option in (
+        ("--dir", str(directory)),
+        (f"--dir={directory}",),  # as zsh splits words
+        ("--dir", "=", str(directory)),  # and as bash does
+    ):
+        assert complete(bash, "nuggets", *option, "facts", "") == {"elsewhere"}
+        assert complete(bash, "nuggets", *option, "facts", "x", "--js") == {"--json"}
 
-    assert offered == {"elsewhere"}
+
+def test_a_value_may_stand_right_behind_its_option(nuggets: Nuggets, bash: str) -> None:
+    nuggets("remember", "project", "k", "v")
+
+    assert complete(bash, "nuggets", "recall", "--nugget", "=") == {"project"}
+    assert complete(bash, "nuggets", "recall", "--nugget", "=", "pro") == {"project"}
+    assert complete(bash, "nuggets", "recall", "--session", "=", "--") == set()
+    assert complete(bash, "nuggets", "--dir", "=") == set()
+    assert complete(bash, "nuggets", "note", "list", "--tag", "=", "x", "--k") == {"--kind"}
 
 
 def test_without_a_shelf_nothing_is_offered(bash: str, directory: Path) -> None:

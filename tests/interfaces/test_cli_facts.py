@@ -368,3 +368,14 @@ def test_recall_names_what_else_may_have_been_meant(nuggets: Nuggets) -> None:
     assert nuggets("recall", "test cmd").lines[-1] == "Nugget: project"
     told = nuggets("recall", "cmd", "--nugget", "project", "--json").json
     assert [other["title"] for other in told["also"]] == ["deploy cmd"]
+
+
+def test_recall_does_not_say_that_it_named_all_when_it_may_not_have(nuggets: Nuggets) -> None:
+    for name in ("test", "deploy", "build"):
+        nuggets("remember", "project", f"{name} cmd", f"make {name}")
+    three = nuggets("recall", "cmd").lines[-1]
+    nuggets("remember", "project", "lint cmd", "make lint")
+    nuggets("remember", "project", "docs cmd", "make docs")
+
+    assert three.endswith(" cmd (project)")
+    assert nuggets("recall", "cmd").lines[-1].endswith(" cmd (project), and maybe more")

@@ -78,6 +78,8 @@ def test_without_a_command_there_is_the_overview(nuggets: Nuggets) -> None:
         (("get", "x"), "did you mean `nuggets recall`?"),
         (("rm", "x"), "did you mean `nuggets forget`?"),
         (("serach", "x"), "did you mean `nuggets search`?"),
+        (("redo",), "did you mean `nuggets undo`?"),
+        (("archive", "x"), "did you mean `nuggets note hide`?"),
     ],
 )
 def test_a_wrong_option_is_an_error_and_no_overview(
@@ -95,6 +97,31 @@ def test_help_and_version_are_commands_too(nuggets: Nuggets) -> None:
     assert nuggets("help", "note", "add") == nuggets("note", "add", "--help")
     assert nuggets("version") == nuggets("--version")
     assert nuggets("version", "--json").json.keys() == {"version"}
+
+
+def test_help_and_version_are_json_for_a_script(nuggets: Nuggets) -> None:
+    assert nuggets("--version", "--json") == nuggets("version", "--json")
+    assert nuggets("--json", "--help") == nuggets("help", "--json")
+    assert nuggets("note", "--help", "--json") == nuggets("help", "note", "--json")
+    assert nuggets("note", "add", "--help", "--json") == nuggets("help", "note", "add", "--json")
+    assert nuggets("--version", "--json").json.keys() == {"version"}
+    assert nuggets("note", "add", "-h", "--json").json.keys() == {"help"}
+
+
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_a_value_that_looks_like_an_option_is_shown_the_way_out(
+    nuggets: Nuggets, options: tuple[str, ...]
+) -> None:
+    short = nuggets("remember", "p", "flag", "-v", *options)
+    long = nuggets("remember", "p", "flag", "v", "--verbose=1", *options)
+    missing = nuggets("remember", "p", "flag", *options)
+    nothing_to_give = nuggets("list", "-v", *options)
+
+    assert "if -v is no option, put -- before it" in short.err + short.out
+    assert "if --verbose=1 is no option, put -- before it" in long.err + long.out
+    for done in (missing, nothing_to_give):
+        assert done.code == 2
+        assert "put -- before it" not in done.err + done.out
 
 
 def test_the_overview_is_two_columns_on_a_screen_of_80(nuggets: Nuggets) -> None:

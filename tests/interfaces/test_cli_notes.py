@@ -88,6 +88,31 @@ def test_edit_takes_standard_input(nuggets: Nuggets) -> None:
     assert note(nuggets, "JWT format")["content"] == "from a pipe"
 
 
+@pytest.mark.parametrize(
+    ("command", "stdin"),
+    [
+        (("note", "edit", "JWT format", "-"), ""),
+        (("note", "edit", "JWT format", "-"), " \n"),
+        (("note", "edit", "JWT format", ""), ""),
+        (("note", "add", "project", "Empty", "-"), " \n"),
+    ],
+)
+def test_a_text_that_is_missing_wipes_no_note_and_makes_none(
+    nuggets: Nuggets, command: tuple[str, ...], stdin: str
+) -> None:
+    done = nuggets(*command, stdin=stdin)
+
+    assert (done.code, done.out) == (2, "")
+    assert "nothing was changed" in done.err
+    assert [one["content"] for one in nuggets("note", "list", "--json").json] == [
+        *("Uses JWT with RS256.", "Signed tokens.")
+    ]
+
+
+def test_a_title_may_be_all_there_is_to_say(nuggets: Nuggets) -> None:
+    assert nuggets("note", "add", "project", "Empty", "").code == 0
+
+
 def test_hide_restore_and_delete(nuggets: Nuggets) -> None:
     hidden = nuggets("note", "hide", "JWT format")
     listed = nuggets("note", "list").out
@@ -106,6 +131,35 @@ def test_merge_unites_two_notes(nuggets: Nuggets) -> None:
 
     assert done.json["content"] == "Uses JWT with RS256.\nSigned tokens."
     assert note(nuggets, "JWT format")["hidden"] is True
+
+
+def test_a_merge_across_projects_says_so(nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/webshop/.git")
+    nuggets("note", "add", "project", "Deploys", "By hand.")
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/blog/.git")
+    nuggets("note", "add", "project", "Releases", "On Friday.")
+    nuggets("note", "add", "project", "Hosts", "Two.")
+
+    same = nuggets("note", "merge", "Releases", "Hosts")
+    other = nuggets("note", "merge", "Releases", "Deploys")
+    everywhere = nuggets("note", "merge", "JWT format", "Releases")
+
+    assert len(same.lines) == 1
+    assert other.lines[1:] == ["What went into it was valid in webshop, and now is in blog."]
+    assert everywhere.lines[1:] == ["What went into it was valid in blog, and now is everywhere."]
+
+
+def test_a_list_marks_what_belongs_to_another_project(
+    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/webshop/.git")
+    nuggets("note", "add", "project", "Deploys", "By hand.")
+    own = nuggets("note", "list").out
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/blog/.git")
+
+    assert "Deploys\n" in own
+    assert "Deploys (webshop)\n" in nuggets("note", "list").out
+    assert "JWT format\n" in nuggets("note", "list").out
 
 
 @pytest.mark.parametrize(
@@ -365,6 +419,14 @@ def test_the_graph_as_json_has_nodes_and_links(nuggets: Nuggets) -> None:
     assert {link["from"], link["to"]} == {node["id"] for node in shape["nodes"]}
 
 
+def test_a_look_at_the_graph_leaves_no_trace(nuggets: Nuggets) -> None:
+    nuggets("link", "Auth middleware", "JWT format", "uses")
+    before = nuggets("note", "list", "--json").json
+    nuggets("graph", "Auth middleware")
+
+    assert nuggets("note", "list", "--json").json == before
+
+
 def test_the_same_shape_of_a_note_is_printed_everywhere(nuggets: Nuggets) -> None:
     [listed] = [n for n in nuggets("note", "list", "--json").json if n["title"] == "JWT format"]
     shown = note(nuggets, "JWT format")
@@ -401,6 +463,20 @@ def test_a_second_note_of_one_title_is_pointed_out(nuggets: Nuggets) -> None:
 
     assert len(first.lines) == 1
     assert "There is another note of that title: note-n-" in second.lines[1]
+
+
+def test_one_of_another_project_is_not_for_it_is_not_meant_by_the_title(
+    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/webshop/.git")
+    nuggets("note", "add", "project", "Deploys", "By hand.")
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/blog/.git")
+    here = nuggets("note", "add", "project", "Deploys", "By a robot.")
+    everybodys = nuggets("note", "add", "project", "JWT format", "Signed here too.")
+
+    assert len(here.lines) == 1
+    assert note(nuggets, "Deploys")["content"] == "By a robot."
+    assert "There is another note of that title" in everybodys.lines[1]
 
 
 def test_an_archived_neighbour_is_marked(nuggets: Nuggets) -> None:

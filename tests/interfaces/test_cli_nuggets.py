@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from command_line import Nuggets, run_in_terminal
+from nuggets import NuggetShelf
+from nuggets.interfaces.cli import main
 from nuggets.settings import SETTINGS
 from nuggets.traces import count_miss
 
@@ -94,6 +96,44 @@ def test_a_person_is_asked(
     assert b"Error" not in seen
     assert exit_code == code
     assert len(facts) == left
+
+
+def test_the_question_says_whose_memories_would_go(
+    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for project, keys in (("webshop", "ab"), ("blog", "c")):
+        monkeypatch.setenv("NUGGETS_PROJECT", f"/home/me/{project}/.git")
+        for key in keys:
+            nuggets("remember", "work", key, "value")
+    nuggets("note", "hide", "key")
+    clear, remove = (nuggets(command, "work").err for command in ("clear", "remove"))
+
+    assert "Forget all facts of work (4 facts; 2 of webshop; 1 archived)?" in clear
+    assert "Remove work with all it holds (4 facts, 1 note; 2 of webshop; 1 archived)?" in remove
+
+
+@pytest.mark.parametrize("command", ["clear", "remove"])
+def test_what_came_in_while_a_person_was_asked_is_not_taken_away(
+    nuggets: Nuggets,
+    command: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Person:
+        def isatty(self) -> bool:
+            return True
+
+        def readline(self) -> str:
+            with NuggetShelf() as other:
+                other.remember("work", "late", "value")
+            return "y\n"
+
+    monkeypatch.setattr("sys.stdin", Person())
+    code = main([command, "work"])
+
+    assert code == 1
+    assert "changed while you were asked" in capsys.readouterr().err
+    assert len(nuggets("facts", "work", "--json").json) == 2
 
 
 def test_config_shows_every_setting_and_its_origin(

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from command_line import HARMFUL
 from nuggets import codec
+from nuggets.interfaces.cli import printing
 from nuggets.interfaces.cli.printing import (
     bar,
     cells,
+    fitted,
     inert_json,
     one_line,
     printable,
@@ -61,10 +63,30 @@ def test_columns_stand_below_each_other_in_any_script() -> None:
     assert places == {cells(head[: head.index("VALUE")])}
 
 
-def test_one_long_key_does_not_spoil_a_table() -> None:
-    lines = table(("KEY", "VALUE"), [("k" * 500, "v"), ("short", "v")])
+LONG = [("k" * 500, "m" * 500, "v" * 500), ("short", "m", "v")]
 
-    assert max(map(cells, lines)) < 120
+
+def test_a_long_cell_does_not_spoil_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(printing, "screen_width", lambda: 120)
+    lines = table(("KEY", "MORE", "VALUE"), LONG)
+
+    assert max(map(cells, lines)) == 120
+
+
+def test_where_nobody_looks_nothing_is_cut() -> None:
+    head, long, short = table(("KEY", "MORE", "VALUE"), LONG)
+
+    assert tuple(long.split()) == LONG[0]
+    assert head.index("MORE") == short.index("m") == 82
+    assert head.index("VALUE") == short.index("v") == 164
+    assert fitted("t" * 500, 80) == "t" * 500
+
+
+def test_what_is_copied_is_cut_on_no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(printing, "screen_width", lambda: 40)
+
+    assert table(("KEY", "PATH"), [("k", "/p" * 50)], copied=True)[1].endswith("/p" * 50)
+    assert cells(fitted("t" * 500, 80)) == 80
 
 
 def test_wide_letters_take_two_cells_and_marks_none() -> None:

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from agent_doors import repository
-from command_line import Nuggets
+from command_line import Nuggets, run_in_terminal
 
 
 @pytest.fixture
@@ -21,8 +21,8 @@ def moved(tmp_path: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_project_that_is_gone_is_shown_with_what_to_do(moved: Path, nuggets: Nuggets) -> None:
     head, row, hint = nuggets("project", "list").lines
 
-    assert head.split() == ["PROJECT", "FACTS", "NOTES", "WHERE"]
-    assert row.split() == ["webshop", "1", "1", str(moved.with_name("webshop")), "(gone)"]
+    assert head.split() == ["PROJECT", "FACTS", "NOTES", "STATE", "WHERE"]
+    assert row.split() == ["webshop", "1", "1", "gone", str(moved.with_name("webshop"))]
     assert "nuggets project move" in hint
     [one] = nuggets("project", "list", "--json").json
     assert (one["fact_count"], one["note_count"], one["there"]) == (1, 1, False)
@@ -36,7 +36,7 @@ def test_its_memories_are_taken_along(moved: Path, nuggets: Nuggets) -> None:
     assert shown.lines[0].startswith("Would move 1 fact and 1 note from ")
     assert done.lines == [f"Moved 1 fact and 1 note from {moved.with_name('webshop')} to {moved}."]
     assert "another project" not in nuggets("recall", "auth handler").out
-    assert "(gone)" not in nuggets("project", "list").out
+    assert "gone" not in nuggets("project", "list").out
     assert "project move from cli" in nuggets("history").out
     assert "~ Deploys: project webshop → shop" in nuggets("history").out
     nuggets("undo")
@@ -65,6 +65,46 @@ def test_an_archived_fact_that_keeps_another_from_moving_is_spoken_of(
     assert "nuggets forget" in said
     assert "src/auth.py" in nuggets("recall", "auth handler").out
     assert "another project" not in nuggets("recall", "auth handler").out
+
+
+def test_one_that_was_moved_is_found_by_the_name_that_its_new_place_has_too(
+    tmp_path: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for place in ("gone", "other", "new"):
+        monkeypatch.chdir(repository(tmp_path / place / "my notes"))
+        nuggets("remember", "locations", f"{place} key", "src/auth.py")
+    (tmp_path / "gone").rename(tmp_path / "deleted")
+    done = nuggets("project", "move", "my notes")
+    said = nuggets("history", "--limit", "1").out
+    monkeypatch.chdir(tmp_path / "new")
+    named = nuggets("project", "move", "my notes", "my notes", "--json")
+
+    gone, new = tmp_path / "gone" / "my notes", tmp_path / "new" / "my notes"
+    assert done.lines == [f"Moved 1 fact and 0 notes from {gone} to {new}."]
+    assert f"project {gone} → {new}" in said
+    assert named.json["from"] == f"{tmp_path}/other/my notes/.git"
+
+
+def test_of_two_that_are_gone_neither_is_guessed(
+    moved: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUGGETS_PROJECT", "/gone/webshop/.git")
+    nuggets("remember", "locations", "port", "80")
+    monkeypatch.delenv("NUGGETS_PROJECT")
+    done = nuggets("project", "move", "webshop", "--json")
+
+    assert (done.code, done.json["error"]["code"]) == (1, "ambiguous")
+
+
+def test_a_path_is_copied_so_it_is_whole_on_a_small_screen(
+    tmp_path: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / ("long" * 20) / "webshop"
+    place.parent.mkdir()
+    monkeypatch.chdir(repository(place))
+    nuggets("remember", "locations", "auth handler", "src/auth.py")
+
+    assert str(place) in run_in_terminal("project", "list")[1].decode()
 
 
 def test_no_projects_are_said_to_be_none(nuggets: Nuggets) -> None:

@@ -97,6 +97,17 @@ def test_a_refusal_stays_one_when_nothing_can_be_said() -> None:
     assert shell("$N remember n '' v >&- 2>&-").code == 2
 
 
+def test_what_goes_into_a_pipe_is_whole(nuggets: Nuggets) -> None:
+    title, value = "t" * 200 + " end", "v" * 500 + " end"
+    nuggets("remember", "n", title, value)
+    nuggets("remember", "n", title, f"{value} of it")
+
+    for command in (("facts", "n"), ("search", "t" * 200), ("history",), ("note", "list")):
+        assert title in nuggets(*command).out
+    for command in (("facts", "n"), ("search", "t" * 200)):
+        assert f"{value} of it" in nuggets(*command).out
+
+
 # --- nobody is there ----------------------------------------------------------------------------
 
 
@@ -164,6 +175,12 @@ def test_one_interrupt_ends_the_server_quietly(directory: Path) -> None:
 
     assert done.code == 130
     assert "Traceback" not in done.out
+
+
+def test_nothing_but_the_protocol_is_in_its_stream(directory: Path) -> None:
+    done = shell(f"$N mcp --json --dir '{directory}'")
+
+    assert (done.code, done.out) == (0, "")
 
 
 # --- a narrow screen ----------------------------------------------------------------------------

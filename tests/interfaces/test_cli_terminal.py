@@ -1,12 +1,14 @@
 """In a real terminal: nothing stored can steer it, and $EDITOR writes notes."""
 
 import json
+import pty
 import stat
 from pathlib import Path
 
 import pytest
 
 from command_line import HARMFUL, Nuggets, NuggetsProcess, run_in_terminal
+from nuggets.interfaces.cli.editor import saved_from_editor
 
 HOSTILE = {
     "CSI": "\x1b[2J\x1b[31m",
@@ -233,3 +235,57 @@ def test_no_draft_is_left_behind(nuggets: Nuggets, directory: Path) -> None:
     )
 
     assert list(directory.glob("nuggets-*")) == []
+
+
+def test_an_interrupt_is_for_the_editor_to_heed(nuggets: Nuggets, directory: Path) -> None:
+    """A shell can only trap what was not ignored when it began."""
+    script = """trap 'echo written > "$2"' INT; echo ready; until [ -s "$2" ]; do :; done"""
+
+    code, _ = run_in_terminal(
+        *("note", "add", "n", "Title"),
+        typed="\x03",
+        after="ready",
+        EDITOR=editor(directory, script),
+    )
+
+    assert code == 0
+    assert nuggets("note", "show", "Title", "--json").json["content"] == "written"
+
+
+def test_what_was_written_outlives_an_interrupt_while_it_is_saved(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(directory))
+    monkeypatch.setenv("EDITOR", editor(directory, 'echo mine > "$2"'))
+    ours, theirs = pty.openpty()
+
+    def save(text: str) -> None:
+        raise KeyboardInterrupt
+
+    with open(ours, "rb"), open(theirs, encoding="utf-8") as terminal:
+        monkeypatch.setattr("sys.stdin", terminal)
+        with pytest.raises(KeyboardInterrupt):
+            saved_from_editor("", save)
+
+    [kept] = directory.glob("nuggets-*/note.md")
+    assert kept.read_text() == "mine\n"
+    assert str(kept) in capsys.readouterr().err
+
+
+def test_what_is_wrong_with_a_note_is_told_before_the_editor_opens(
+    nuggets: Nuggets, directory: Path
+) -> None:
+    opened = directory / "opened"
+    command = editor(directory, f'touch {opened}; echo text > "$2"')
+
+    for wrong, says in (
+        (("n", "Title", "--scope", "bogus"), b"scope must be one of"),
+        (("n", "Title", "--tag", "t" * 99), b"a tag may have at most"),
+        (("a/b", "Title"), b"a nugget's name has only"),
+        (("n", " "), b"a title must not be empty"),
+    ):
+        code, seen = run_in_terminal("note", "add", *wrong, EDITOR=command)
+
+        assert (code, opened.exists()) == (2, False)
+        assert says in seen
+    assert nuggets("history").lines == ["Nothing was done yet."]

@@ -3,11 +3,13 @@ import socket
 from collections.abc import Iterator
 from typing import Any
 
+import anyio
 import pytest
+from starlette.types import Message
 
 from nuggets import NuggetShelf
 from nuggets.errors import InvalidInput, StoreError
-from nuggets.interfaces.rest.app import OPERATIONS
+from nuggets.interfaces.rest.app import OPERATIONS, application
 from nuggets.interfaces.rest.guard import BODY_BYTES
 from nuggets.interfaces.serve import Address, access_token, serve
 from nuggets.settings import load
@@ -242,3 +244,34 @@ def test_the_token_is_made_once_and_only_its_owner_can_read_it(tmp_path: Any) ->
     path.chmod(0o644)
     with pytest.raises(StoreError, match="others can read"):
         access_token(settings)
+
+
+@pytest.mark.parametrize("path", ["/api/notes", "/api/undo"])
+def test_a_caller_who_goes_in_the_middle_of_a_body_is_no_defect(
+    shelf: NuggetShelf, path: str
+) -> None:
+    app = application(shelf, is_ours=lambda host: host == HOST)
+    coming: list[Message] = [
+        {"type": "http.request", "body": b'{"nugget": "p', "more_body": True},
+        {"type": "http.disconnect"},
+    ]
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return coming.pop(0)
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": path,
+        "raw_path": path.encode(),
+        "query_string": b"",
+        "headers": [(b"host", HOST.encode()), (b"content-type", b"application/json")],
+    }
+    anyio.run(app, scope, receive, send)
+
+    assert sent[0]["status"] == 400
+    assert shelf.size == 0

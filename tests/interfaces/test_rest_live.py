@@ -108,6 +108,8 @@ def test_the_server_ends_soon_although_a_page_is_listening(tmp_path: Path) -> No
 
         assert server.process.wait(20) == 0
         assert time.monotonic() - began < 5
+        assert server.process.stdout is not None
+        assert server.process.stdout.read() == ""  # the address was the one value that it prints
 
 
 def test_the_socket_is_open_to_this_machine_only(server: Served) -> None:

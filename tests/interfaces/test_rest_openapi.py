@@ -109,3 +109,16 @@ def test_the_document_says_which_answers_name_the_step_they_made() -> None:
 
     assert {"createNote", "link", "undo", "reflect"} <= told
     assert not {"note", "previewMerge", "recallInSession"} & told
+
+
+def test_what_a_recall_says_is_described_by_its_parts(shelf: NuggetShelf) -> None:
+    for nugget in ("one", "two"):
+        shelf.remember(nugget, "port", "8080")
+    shelf.create_note("one", "Auth", "Tokens are signed.")
+    described = document(OPERATIONS)["components"]["schemas"]["Recall"]["properties"].keys()
+    with client(shelf) as web:
+        told = [web.get("/api/recall", params={"query": q}).json() for q in ("port", "tokens")]
+
+    assert told[0]["also"]
+    assert told[1]["notes"]
+    assert told[0].keys() | told[1].keys() <= described

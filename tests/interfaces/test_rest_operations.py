@@ -1,3 +1,5 @@
+import json
+import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -5,6 +7,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from command_line import Nuggets
 from nuggets import NuggetShelf
 from nuggets.interfaces.rest.operation import REVISION
 from nuggets.shelf import SESSION_CHARACTERS
@@ -122,6 +125,20 @@ def test_a_purge_erases_a_note_from_the_history_too(web: TestClient) -> None:
     assert "Code" in told[0]
     assert code(web.get(f"/api/notes/{note}")) == (404, "not_found")
     assert "swordfish" not in web.get("/api/history").text
+
+
+def test_a_purge_names_the_notes_that_it_was_merged_with_apart(web: TestClient) -> None:
+    code_note, vault = (
+        created(web, "Code", "swordfish")["id"],
+        created(web, "Vault", "There.")["id"],
+    )
+    web.post(f"/api/notes/{vault}/merge", json={"source": code_note})
+
+    told = web.post(f"/api/notes/{code_note}/purge", json={}).json()
+
+    assert "note 'Code' in project" in told["erased"]
+    assert not any("Vault" in place for place in told["erased"])
+    assert [(note["id"], note["title"]) for note in told["mergedWith"]] == [(vault, "Vault")]
 
 
 def test_facts_are_remembered_recalled_and_forgotten(web: TestClient) -> None:
@@ -342,3 +359,24 @@ def test_each_of_many_writers_is_told_its_own_step(web: TestClient, shelf: Nugge
 
     steps = {step.revision: step for step in shelf.commits()}
     assert [steps[revision].changes.put[0].id for revision, _ in told] == [note for _, note in told]
+
+
+def settled(answer: Any) -> Any:
+    """Without what is another in each shelf: the random part of ids, who asked, and times."""
+    text = re.sub(r"note-project-[0-9a-f]{8}", "note-id", json.dumps(answer))
+    text = re.sub(r'"client": "\w+"', '"client": "someone"', text)
+    return json.loads(re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z", "some time", text))
+
+
+def test_what_was_undone_and_deleted_is_told_as_the_command_tells_it(
+    web: TestClient, nuggets: Nuggets
+) -> None:
+    nuggets("note", "add", "project", "T", "C")
+    note = created(web, "T", "C")
+    for command, answer in (
+        (("history",), web.get("/api/history")),
+        (("note", "hide", "T"), web.delete(f"/api/notes/{note['id']}")),
+        (("undo",), web.post("/api/undo", json={})),
+        (("note", "delete", "T"), web.delete(f"/api/notes/{note['id']}", params={"hard": "true"})),
+    ):
+        assert settled(answer.json()) == settled(nuggets(*command, "--json").json)

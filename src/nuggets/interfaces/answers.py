@@ -1,7 +1,7 @@
 """What an operation says to a program, the same through every door: `--json`, REST, MCP.
 
-Records become JSON in `codec`; here are the answers made of several. MCP shows `brief` notes where
-a model reads a whole list of them: the same fields, fewer of them.
+Records become JSON in `codec`; here are the answers made of several. MCP tells a model fewer of the
+fields (`mcp/fields.py`).
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from nuggets.codec import Json
 from nuggets.records import MemoryNote, NuggetStatus, RecallResult, SearchNotesResult
 
 if TYPE_CHECKING:
+    from nuggets.purging import Purged
     from nuggets.shelf import NuggetShelf
 
 BRIEF = (
@@ -74,6 +75,16 @@ def forgotten(nugget: str, count: int, key: str | None = None) -> Json:
 def removed(nugget: str, count: int) -> Json:
     """How many memories went with a nugget."""
     return {"removed": count, "nugget": nugget}
+
+
+def deleted(given: MemoryNote) -> Json:
+    """A note that is gone, not just archived."""
+    return {"deleted": 1, "id": given.id}
+
+
+def purged(given: "Purged") -> Json:
+    """What is gone, by name or path; `mergedWith`: notes that may still have its words."""
+    return {"erased": given.erased, "mergedWith": [brief(one) for one in given.merged_with]}
 
 
 def plain(record: Any) -> Any:

@@ -24,11 +24,11 @@ class Heartbeat:
         shelf: NuggetShelf,
         *,
         now: Callable[[], datetime] = datetime.now,
-        report: Callable[[str], None] | None = None,
+        report: Callable[[DailyRun | Exception], None] | None = None,
     ) -> None:
         self._shelf = shelf
         self._now = now
-        self._report = report or (lambda text: log(shelf.settings["dir"], text))
+        self._report = report or (lambda done: log(shelf.settings["dir"], told(done)))
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self.run, name="nuggets-heartbeat", daemon=True)
 
@@ -60,11 +60,18 @@ class Heartbeat:
             done = self._shelf.run_daily(now)
             coming = self._shelf.next_run(now)
         except Exception as problem:
-            self._report(f"the daily clean-up failed: {str(problem) or type(problem).__name__}")
+            self._report(problem)
             return again
         if done is not None:
-            self._report(summary(done))
+            self._report(done)
         return coming if now < coming < again else again
+
+
+def told(done: DailyRun | Exception) -> str:
+    """What a run came to, in one line; it may have gone wrong only in part."""
+    if isinstance(done, Exception):
+        return f"the daily run went wrong: {str(done) or type(done).__name__}"
+    return summary(done)
 
 
 def summary(run: DailyRun) -> str:

@@ -5,8 +5,13 @@ from argparse import ArgumentParser
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli import GROUPS, find
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.parsing import help_text, no_such_command, parser_for, version_line
-from nuggets.interfaces.words import version
+from nuggets.interfaces.cli.parsing import (
+    help_text,
+    help_told,
+    no_such_command,
+    parser_for,
+    version_told,
+)
 
 
 def _help_arguments(parser: ArgumentParser) -> None:
@@ -18,12 +23,11 @@ def _help(call: Call) -> Outcome:
     command = find(name)
     if command is None and name not in ("", *GROUPS):
         raise InvalidInput(no_such_command(name))
-    text = parser_for(name, command).format_help() if command else help_text(name)
-    return Outcome({"help": text}, [text.rstrip("\n")])
+    return help_told(parser_for(name, command).format_help() if command else help_text(name))
 
 
 def _version(call: Call) -> Outcome:
-    return Outcome({"version": version()}, [version_line()])
+    return version_told()
 
 
 COMMANDS = {

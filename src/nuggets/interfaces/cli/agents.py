@@ -9,7 +9,7 @@ from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.extras import check_extra
 from nuggets.interfaces.cli.printing import printable, warn
-from nuggets.interfaces.connect import HOSTS, WITHOUT_MCP
+from nuggets.interfaces.connect import HOSTS
 from nuggets.interfaces.hooks.payload import EVENTS
 from nuggets.place import directory_of
 from nuggets.project import current_project
@@ -35,24 +35,32 @@ def _mcp(call: Call) -> Outcome:
 
     tools = ALL_TOOLS if call.options.tools == "all" else FEW_TOOLS
     door = Door(call.settings, companion=Heartbeat)
-    _end_at_interrupt(door)
+    _end_in_order(door)
     if sys.stdin is not None and sys.stdin.isatty():
         warn("Speaking MCP on standard input and output, for an agent; Ctrl-C ends it.")
     serve_stdio(door, tools)
     return Outcome(None, [])
 
 
-def _end_at_interrupt(door: "Door") -> None:
-    """The thread that waits for input cannot be called back, so Ctrl-C closes the shelf and ends
-    the process around it; a second one does not even wait for that."""
+def _end_in_order(door: "Door") -> None:
+    """The thread that waits for input cannot be called back, so whoever ends this process, a
+    person by Ctrl-C or a host, has the shelf closed and the process ended around that thread.
+
+    A second Ctrl-C does not even wait for the shelf. Hosts do: many ask in several ways at once.
+    """
     import signal
 
-    def end(*_: object) -> None:
+    def end(number: int, _: object) -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        door.close()
-        os._exit(130)
+        if door.closing:
+            return
+        try:
+            door.close()
+        finally:
+            os._exit(128 + number)
 
     signal.signal(signal.SIGINT, end)
+    signal.signal(signal.SIGTERM, end)
 
 
 def _hook_arguments(parser: ArgumentParser) -> None:
@@ -86,7 +94,7 @@ def _changed(call: Call, *, connecting: bool) -> Outcome:
 
     options = call.options
     scope = "project" if options.project else "user"
-    if connecting and options.host not in WITHOUT_MCP:
+    if connecting:
         check_extra("mcp", "the MCP server")
     directory, named = _directory(call.settings, scope)
     edits = planned(
@@ -114,13 +122,14 @@ def _changed(call: Call, *, connecting: bool) -> Outcome:
         lines.append("Nothing was written: --dry-run.")
     else:
         backups = apply(changing, directory, connecting=connecting)
-        lines += [f"Backup: {backup}" for backup in backups]
+        lines += [f"Backup: {printable(backup)}" for backup in backups]
         verb = "Connected" if connecting else "Disconnected"
         lines.append(f"{verb} {options.host}. Start it anew to see the change.")
         if connecting and not named and call.settings.origins["dir"] == "environment":
             lines.append("NUGGETS_DIR is yours alone, so the project's files do not name it.")
     if changing and connecting and scope == "project" and not current_project():
-        warn(f"This is no git repository, so {options.host} is connected in {os.getcwd()} alone.")
+        here = printable(os.getcwd())
+        warn(f"This is no git repository, so {options.host} is connected in {here} alone.")
     shape = {
         "host": options.host,
         "scope": scope,

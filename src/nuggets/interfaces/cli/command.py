@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 class Outcome(NamedTuple):
     """What a command has to say, to a script and to a person."""
 
-    json: Any
+    json: Any  # None: all was said before
     lines: list[str]
     exit_code: int = 0
 

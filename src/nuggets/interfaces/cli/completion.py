@@ -76,11 +76,16 @@ _nuggets() {
   local current="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
   local directory="${NUGGETS_DIR:-$HOME/.nuggets}" command="" place=0 words="" topics="" i word
   COMPREPLY=()
+  case "$before" in =) before="${COMP_WORDS[COMP_CWORD-2]}" ;; esac
+  case "$current" in =) current="" ;; esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     word="${COMP_WORDS[i]}"
     case "$word" in
-      --dir) i=$((i + 1)); directory="${COMP_WORDS[i]/#\~/$HOME}" ;;
-      @valued@) i=$((i + 1)) ;;
+      @valued@)
+        i=$((i + 1))
+        case "${COMP_WORDS[i]}" in =) i=$((i + 1)) ;; esac
+        case "$word" in --dir) directory="${COMP_WORDS[i]:-}" ;; esac ;;
+      --dir=*) directory="${word#*=}" ;;
       -*) ;;
       *) case "$command" in
            "") command="$word" ;;
@@ -89,6 +94,7 @@ _nuggets() {
          esac ;;
     esac
   done
+  directory="${directory/#\~/$HOME}"
   case "$command" in
 @cases@
   esac

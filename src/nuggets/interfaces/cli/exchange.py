@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from nuggets import codec, times
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import TITLE, one_line, styled
+from nuggets.interfaces.cli.printing import TITLE, fitted, one_line, styled
 from nuggets.interfaces.words import counted
 from nuggets.project import root_of
 from nuggets.records import Intake, MemoryNote
@@ -98,7 +98,7 @@ def _lines(done: Intake, dry_run: bool) -> list[str]:
             lines.append(f"{verb} {_numbered(notes)}:")
             lines += (
                 f"  {styled(sign, colour)} {one_line(note.nugget_name)}: "
-                f"{one_line(note.title, TITLE)}"
+                f"{fitted(note.title, TITLE)}"
                 for note in notes[:_SHOWN]
             )
         if len(notes) > _SHOWN:

@@ -1,10 +1,10 @@
 """Commands on facts: remember, recall, forget, facts."""
 
-import os
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from nuggets import codec
+from nuggets.facts.index import ALSO_TOLD
 from nuggets.interfaces.cli.arguments import (
     metadata,
     metadata_arguments,
@@ -13,10 +13,13 @@ from nuggets.interfaces.cli.arguments import (
     text_or_stdin,
 )
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import one_line, printable, styled, table
+from nuggets.interfaces.cli.printing import fitted, one_line, printable, styled, table
 from nuggets.interfaces.words import counted
 from nuggets.project import name_of
 from nuggets.records import MemoryNote, RecallResult
+
+if TYPE_CHECKING:
+    from nuggets.purging import Purged
 
 
 def _remember_arguments(parser: ArgumentParser) -> None:
@@ -37,7 +40,7 @@ def _remember(call: Call) -> Outcome:
     ]
     was = _replaced(call, fact, revision)
     if was:
-        lines.append(f"was: {one_line(was, 200)}")
+        lines.append(f"was: {fitted(was, 200)}")
     return Outcome(codec.note_to_json(fact), lines)
 
 
@@ -102,43 +105,31 @@ def _also_lines(call: Call, result: RecallResult) -> list[str]:
     """What else may have been meant."""
     others = [call.shelf.get_note(note_id, session=None) for note_id in result.also]
     names = [
-        f"{one_line(other.title, 80)} ({one_line(other.nugget_name)}"
+        f"{fitted(other.title, 80)} ({one_line(other.nugget_name)}"
         + (f", {one_line(name_of(other.project))})" if call.shelf.is_foreign(other) else ")")
         for other in others
     ]
-    return [f"Also: {', '.join(names)}"] if names else []
+    more = ", and maybe more" if len(names) == ALSO_TOLD else ""
+    return [f"Also: {', '.join(names)}{more}"] if names else []
 
 
-def purged(places: Sequence[str]) -> Outcome:
+def purged(done: "Purged") -> Outcome:
     """Where a memory was erased; for a person by kind, lest the whole journal seem to be gone."""
-    from nuggets.purging import MERGED_WITH
+    from nuggets.interfaces import answers
 
-    what = [one_line(place) for place in places if place.startswith(("fact ", "note "))]
-    corners = [_corner(place) for place in places]
-    where = [*(["the shelf"] if what else []), "its history"]
-    where += [
-        one_line(place)
-        for place, corner in zip(places, corners, strict=True)
-        if os.path.isabs(place) and not corner
-    ]
-    if "hooks" in corners:
-        where.append(counted(corners.count("hooks"), "session record"))
+    where = [*(["the shelf"] if done.memories else []), "its history"]
+    where += map(one_line, done.memory_files)
+    if done.of_conversations:
+        where.append(counted(len(done.of_conversations), "session record"))
+    what = one_line(done.erased[0]) if done.memories else "what was left of it"
     said = " and ".join(filter(None, (", ".join(where[:-1]), where[-1])))
-    lines = [f"Erased {what[0] if what else 'what was left of it'} from {said}."]
-    others = [place for place in places if place.startswith(MERGED_WITH)]
-    if others:
+    lines = [f"Erased {what} from {said}."]
+    if done.merged_with:
         lines.append("It was merged, so its words may stand in others; look at them:")
-        lines += [f"  {one_line(other.removeprefix(MERGED_WITH))}" for other in others]
-    return Outcome({"erased": list(places)}, lines)
-
-
-def _corner(place: str) -> str:
-    """Of the shelf's directory: its past, or what agents left; "" for whatever lies elsewhere."""
-    *_, above, folder, name = ("", "", *place.split(os.sep))
-    if folder == "journal":
-        return "journal"
-    left = (above, folder) == ("hooks", "sessions") or (folder == "hooks" and name[:5] == "inbox")
-    return "hooks" if left else ""
+        lines += [
+            f"  {one_line(f'{one.kind} {one.title!r} ({one.id})')}" for one in done.merged_with
+        ]
+    return Outcome(answers.purged(done), lines)
 
 
 def _forget_arguments(parser: ArgumentParser) -> None:

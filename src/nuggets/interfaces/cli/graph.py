@@ -15,7 +15,7 @@ from nuggets.interfaces.cli.arguments import (
     session_argument,
 )
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import one_line, screen_width, styled
+from nuggets.interfaces.cli.printing import fitted, one_line, screen_width, styled
 from nuggets.interfaces.cli.tree import archived, tree
 from nuggets.interfaces.words import counted
 from nuggets.project import name_of
@@ -82,7 +82,7 @@ def search_lines(call: Call, result: SearchNotesResult) -> Iterator[str]:
     if call.shelf.is_foreign(note):
         marks += f" (another project: {one_line(name_of(note.project))})"
     score = styled(f"[{result.relevance:.2f}]", "cyan")
-    title = styled(one_line(note.title, 80), "bold")
+    title = styled(fitted(note.title, 80), "bold")
     yield f"{score} {title}{marks}  {styled(one_line(note.id), 'dim')}"
     yield f"    {one_line(note.content, max(40, screen_width() - 4))}"
 
@@ -129,7 +129,7 @@ def _depth(text: str) -> int:
 def _graph(call: Call) -> Outcome:
     options = call.options
     if options.note:
-        start = call.shelf.get_note(options.note)
+        start = call.shelf.get_note(options.note, session=None)
         depth = NEAR if options.depth is None else options.depth
         notes = {note.id: note for note in call.shelf.list_notes(include_hidden=True)}
         shown = drawn = _around(notes, start, depth)

@@ -1,13 +1,11 @@
 """Commands on single notes: note add, show, edit, hide, restore, delete, merge, list."""
 
-import os
-import subprocess
-import sys
 from argparse import ArgumentParser
 from collections.abc import Callable
+from contextlib import suppress
 
 from nuggets import codec
-from nuggets.errors import InvalidInput, NuggetsError
+from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli.arguments import (
     NAME_HELP,
     filter_arguments,
@@ -19,9 +17,11 @@ from nuggets.interfaces.cli.arguments import (
     text_or_stdin,
 )
 from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.editor import saved_from_editor
 from nuggets.interfaces.cli.facts import purged, where_valid
 from nuggets.interfaces.cli.printing import one_line, printable, styled, table
 from nuggets.interfaces.words import counted
+from nuggets.project import name_of, told_apart
 from nuggets.records import MemoryNote
 from nuggets.text import folded
 
@@ -44,18 +44,40 @@ def _add(call: Call) -> Outcome:
         return call.shelf.create_note(options.nugget, options.title, content, options.tag, **given)
 
     if options.content is None:
-        note = _saved_from_editor("", create)
-    else:
-        note = create(text_or_stdin(options.content))
+        _rehearse(call, create)
+        note = saved_from_editor("", create)
+    else:  # a title may be all there is to say yet, but not by an accident
+        note = create(options.content and _text(options.content))
     lines = [f"Noted {_name(note)}, {where_valid(note)}."]
-    others = [one for one in call.shelf.list_notes() if folded(one.title) == folded(note.title)]
-    if len(others) > 1:
-        there = next(one for one in others if one.id != note.id)
+    rivals = _rivals(call, note)
+    if rivals:
         lines.append(
-            f"There is another note of that title: {there.id}. From now on name them by their ids, "
-            "or merge them with `nuggets note merge`."
+            f"There is another note of that title: {one_line(rivals[0].id)}. From now on name them "
+            "by their ids, or merge them with `nuggets note merge`."
         )
     return Outcome(codec.note_to_json(note), lines)
+
+
+class _Rehearsed(Exception):
+    """Ends a rehearsal."""
+
+
+def _rehearse(call: Call, create: Callable[[str], MemoryNote]) -> None:
+    """Refuse what is wrong before anybody writes a text for it; nothing of this is kept."""
+    with suppress(_Rehearsed), call.shelf.batch():
+        create("text")
+        raise _Rehearsed
+
+
+def _rivals(call: Call, note: MemoryNote) -> list[MemoryNote]:
+    """The others that its title may mean here; those of other projects come after all of them."""
+    return [
+        one
+        for one in call.shelf.list_notes()
+        if folded(one.title) == folded(note.title)
+        and one.id != note.id
+        and not call.shelf.is_foreign(one)
+    ]
 
 
 def _name_argument(parser: ArgumentParser) -> None:
@@ -122,74 +144,21 @@ def _edit(call: Call) -> Outcome:
         )
 
     if options.content is not None:
-        after = change(text_or_stdin(options.content))
+        after = change(_text(options.content))
     elif options.title is None and options.tag is None and not given:
-        after = _saved_from_editor(note.content, change)
+        after = saved_from_editor(note.content, change)
     else:
         after = change(None)
     said = "Nothing to change in" if after == note else "Changed"
     return Outcome(codec.note_to_json(after), [f"{said} {_name(after)}."])
 
 
-def _saved_from_editor(text: str, save: Callable[[str], MemoryNote]) -> MemoryNote:
-    """Let the person's editor work on the text, then save it; what is refused is not lost."""
-    import shutil
-    import tempfile
-
-    editor = _editor()
-    directory = tempfile.mkdtemp(prefix="nuggets-")
-    path = os.path.join(directory, "note.md")
-    try:
-        note = save(_written(editor, path, text))
-    except NuggetsError as problem:
-        if _is_unchanged(path, text):
-            shutil.rmtree(directory)
-            raise
-        raise type(problem)(f"{problem}. What you wrote is kept in {path}") from problem
-    shutil.rmtree(directory)
-    return note
-
-
-def _editor() -> list[str]:
-    import shlex
-
-    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
-    try:
-        words = shlex.split(command)
-    except ValueError as problem:
-        raise InvalidInput(f"$EDITOR is no command: {problem}: {command}") from None
-    if not words:
-        raise InvalidInput("give the content, - for standard input, or set $EDITOR to write it")
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise InvalidInput("give the content, or - for standard input: an editor needs a terminal")
-    return words
-
-
-def _written(editor: list[str], path: str, text: str) -> str:
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write(text)
-    try:
-        done = subprocess.run([*editor, path], check=False)
-    except OSError as problem:
-        raise InvalidInput(f"{editor[0]} cannot be started: {problem.strerror}") from None
-    if done.returncode:
-        raise InvalidInput(f"{editor[0]} ended with an error; nothing was changed")
-    try:
-        with open(path, encoding="utf-8", newline="") as file:
-            written = file.read()
-    except (OSError, UnicodeDecodeError) as problem:
-        raise InvalidInput(f"{editor[0]} left nothing that can be read: {problem}") from None
-    if not written.strip():
-        raise InvalidInput("you left it empty; nothing was changed")
-    return written
-
-
-def _is_unchanged(path: str, text: str) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read().strip() in (text.encode().strip(), b"")
-    except OSError:
-        return True
+def _text(given: str) -> str:
+    """What is given or piped in; nothing at all is a pipe that broke, or a variable not set."""
+    text = text_or_stdin(given)
+    if not text.strip():
+        raise InvalidInput("the text is empty; nothing was changed")
+    return text
 
 
 def _hide(call: Call) -> Outcome:
@@ -223,19 +192,27 @@ def _merge_arguments(parser: ArgumentParser) -> None:
 
 
 def _merge(call: Call) -> Outcome:
-    options = call.options
-    note = call.shelf.merge_notes(options.target, options.source, options.reason)
-    return Outcome(codec.note_to_json(note), [f"Merged into {_name(note)}."])
+    names = (call.options.target, call.options.source)
+    target, source = (call.shelf.get_note(name, session=None) for name in names)
+    note = call.shelf.merge_notes(target.id, source.id, call.options.reason)
+    lines = [f"Merged into {_name(note)}."]
+    if source.project != target.project:
+        homes = told_apart(source.project, target.project)
+        was, now = (f"in {one_line(home)}" if home else "everywhere" for home in homes)
+        lines.append(f"What went into it was valid {was}, and now is {now}.")
+    return Outcome(codec.note_to_json(note), lines)
 
 
 def _list(call: Call) -> Outcome:
     found = call.shelf.list_notes(**filters(call))
-    rows = [
-        (note.id, note.kind, str(note.hits), note.title + (" (archived)" if note.hidden else ""))
-        for note in found
-    ]
+    rows = [(note.id, note.kind, str(note.hits), note.title + _marks(call, note)) for note in found]
     lines = table(("ID", "KIND", "HITS", "TITLE"), rows) if rows else ["No notes."]
     return Outcome([codec.note_to_json(note) for note in found], lines)
+
+
+def _marks(call: Call, note: MemoryNote) -> str:
+    home = f" ({name_of(note.project)})" if call.shelf.is_foreign(note) else ""
+    return home + (" (archived)" if note.hidden else "")
 
 
 def _name(note: MemoryNote) -> str:

@@ -2,15 +2,18 @@
 
 import sys
 from argparse import ArgumentParser
+from collections import Counter
+from collections.abc import Sequence
 
 from nuggets import codec
-from nuggets.errors import InvalidInput
+from nuggets.errors import Conflict, InvalidInput
 from nuggets.facts.capacity import NEARLY_FULL
 from nuggets.interfaces import answers
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import bar, one_line, styled, table
 from nuggets.interfaces.words import counted
-from nuggets.records import NuggetStatus
+from nuggets.project import name_of
+from nuggets.records import MemoryNote, NoteKind, NuggetStatus
 
 _UNCHANGED = Outcome(
     codec.error_to_json("error", "nothing was changed"), ["Nothing was changed."], 1
@@ -61,34 +64,60 @@ def _doomed_arguments(parser: ArgumentParser) -> None:
 
 
 def _clear(call: Call) -> Outcome:
-    status = call.shelf.status(call.options.nugget)
-    facts = counted(status.fact_count, "fact")
-    if not _is_wanted(call, f"Forget all of {one_line(status.name)} ({facts})?"):
+    name = call.shelf.get(call.options.nugget).name
+    if not _is_wanted(call, f"Forget all facts of {one_line(name)}", "fact"):
         return _UNCHANGED
-    count = call.shelf.clear(status.name)
-    return Outcome(answers.forgotten(status.name, count), [f"Forgot {counted(count, 'fact')}."])
+    count = call.shelf.clear(name)
+    return Outcome(answers.forgotten(name, count), [f"Forgot {counted(count, 'fact')}."])
 
 
 def _remove(call: Call) -> Outcome:
-    status = call.shelf.status(call.options.nugget)
-    held = f"{counted(status.fact_count, 'fact')} and {counted(status.note_count, 'note')}"
-    if not _is_wanted(call, f"Remove {one_line(status.name)} with its {held}?"):
+    name = call.shelf.get(call.options.nugget).name
+    if not _is_wanted(call, f"Remove {one_line(name)} with all it holds"):
         return _UNCHANGED
-    count = call.shelf.remove(status.name)
+    count = call.shelf.remove(name)
     return Outcome(
-        answers.removed(status.name, count),
-        [f"Removed {one_line(status.name)} with {counted(count, 'memory', 'memories')}."],
+        answers.removed(name, count),
+        [f"Removed {one_line(name)} with {counted(count, 'memory', 'memories')}."],
     )
 
 
-def _is_wanted(call: Call, question: str) -> bool:
-    """Ask before much is gone; without anyone to ask, only ``--yes`` will do."""
+def _is_wanted(call: Call, question: str, kind: NoteKind | None = None) -> bool:
+    """Ask before much is gone, for what is told and no more; without anyone to ask, only ``--yes``
+    will do."""
     if call.options.yes:
         return True
+    doomed = _held(call, kind)
+    question = f"{question} ({_told(call, doomed)})?"
     if sys.stdin is None or not sys.stdin.isatty():
         raise InvalidInput(f"{question} Nobody is here to answer: repeat it with --yes")
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    wanted = sys.stdin.readline().strip().lower() in ("y", "yes")
+    if wanted and _versions(_held(call, kind)) != _versions(doomed):
+        raise Conflict("it changed while you were asked, so nothing was taken away; repeat it")
+    return wanted
+
+
+def _held(call: Call, kind: NoteKind | None) -> Sequence[MemoryNote]:
+    """What is in a nugget, archived or not."""
+    return call.shelf.list_notes(nugget=call.options.nugget, kind=kind, include_hidden=True)
+
+
+def _versions(notes: Sequence[MemoryNote]) -> set[tuple[str, str]]:
+    return {(note.id, note.updated_at) for note in notes}
+
+
+def _told(call: Call, notes: Sequence[MemoryNote]) -> str:
+    """How many memories, how many of them those of other projects, and how many out of sight."""
+    kinds = Counter(note.kind for note in notes)
+    others = Counter(name_of(note.project) for note in notes if call.shelf.is_foreign(note))
+    archived = sum(note.hidden for note in notes)
+    parts = (
+        ", ".join(counted(number, kind) for kind, number in sorted(kinds.items())) or "nothing",
+        ", ".join(f"{number} of {one_line(name)}" for name, number in sorted(others.items())),
+        f"{archived} archived" if archived else "",
+    )
+    return "; ".join(filter(None, parts))
 
 
 COMMANDS = {

@@ -6,8 +6,8 @@ from typing import NoReturn
 
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli import GROUPS, MODULES
-from nuggets.interfaces.cli.command import Command
-from nuggets.interfaces.cli.printing import regret, say, screen_width, warn
+from nuggets.interfaces.cli.command import Command, Outcome
+from nuggets.interfaces.cli.printing import regret, screen_width, warn
 from nuggets.interfaces.words import version
 
 GLOBAL_HELP = """\
@@ -24,6 +24,7 @@ argparse._ = str  # type: ignore[attr-defined]
 # What other programs call a thing that we have.
 _HABITS = {
     "add": "remember",
+    "archive": "note hide",
     "ask": "recall",
     "del": "forget",
     "delete": "forget",
@@ -33,6 +34,7 @@ _HABITS = {
     "install": "connect",
     "ls": "list",
     "query": "search",
+    "redo": "undo",
     "rm": "forget",
     "save": "remember",
     "set": "remember",
@@ -58,14 +60,23 @@ def overview(name: str, arguments: Sequence[str], first: int) -> int:
         problem = "" if is_known and not speechless else no_such_command(name)
     if problem:
         return _complain(problem, arguments)
-    unheard = say(version_line() if wants_version else help_text(name))
-    if unheard:
-        return regret(unheard)
-    return 0 if wants_help or not name else 2
+    told = version_told() if wants_version else help_told(help_text(name))
+    return _said(told, as_json="--json" in arguments) or (0 if wants_help or not name else 2)
 
 
-def version_line() -> str:
-    return f"nuggets {version()}"
+def version_told() -> Outcome:
+    return Outcome({"version": version()}, [f"nuggets {version()}"])
+
+
+def help_told(text: str) -> Outcome:
+    return Outcome({"help": text}, [text.rstrip("\n")])
+
+
+def _said(told: Outcome, *, as_json: bool) -> int:
+    from nuggets.interfaces.cli.running import show
+
+    unheard = show(told, as_json=as_json)
+    return regret(unheard) if unheard else 0
 
 
 def help_text(name: str = "") -> str:
@@ -140,13 +151,13 @@ def _complain(problem: str, arguments: Sequence[str]) -> int:
 class _Parser(argparse.ArgumentParser):
     """Leaves it to the caller how a mistake is told: a script wants JSON."""
 
+    as_json = False
+
     def error(self, message: str) -> NoReturn:
         raise InvalidInput(message)
 
     def print_help(self, file: object = None) -> None:
-        unheard = say(self.format_help().rstrip("\n"))
-        if unheard:
-            self.exit(regret(unheard))
+        self.exit(_said(help_told(self.format_help()), as_json=self.as_json))
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -156,7 +167,7 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=min(100, screen_width()) - 2)
 
 
-def parser_for(name: str, command: Command) -> argparse.ArgumentParser:
+def parser_for(name: str, command: Command) -> _Parser:
     """The parser of one command, with its examples."""
     examples = "".join(f"\n  {example}" for example in command.examples)
     parser = _Parser(
@@ -181,17 +192,28 @@ def parsed(name: str, command: Command, arguments: Sequence[str]) -> argparse.Na
     parser = parser_for(name, command)
     end = arguments.index("--") if "--" in arguments else len(arguments)
     plain = [_PLAIN + word for word in arguments[end + 1 :]]
+    parser.as_json = "--json" in arguments[:end]
     try:
         options = _parse(parser, [*arguments[:end], *plain])
     except SystemExit as end:  # argparse has printed its help
         return int(end.code or 0)
     except InvalidInput as problem:
-        said = str(problem).replace(_PLAIN, "")
-        if "--json" not in arguments[:end]:
+        said = str(problem).replace(_PLAIN, "") + _way_out(parser, arguments[:end])
+        if not parser.as_json:
             warn(parser.format_usage().rstrip("\n"))
             said += f"; see `nuggets {name} --help`"
         return _complain(said, arguments[:end])
     return argparse.Namespace(**{option: _bare(given) for option, given in vars(options).items()})
+
+
+def _way_out(parser: _Parser, words: Sequence[str]) -> str:
+    """For someone whose value begins like an option, as far as the command takes any value."""
+    known = parser._option_string_actions
+    for word in words if parser._get_positional_actions() else ():
+        is_like_one = word[:1] == "-" and word.lstrip("-")[:1].isalpha()
+        if is_like_one and word.partition("=")[0] not in known:
+            return f"; if {word} is no option, put -- before it"
+    return ""
 
 
 def _parse(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:

@@ -7,9 +7,11 @@ from nuggets import codec
 from nuggets.errors import NotFound
 from nuggets.interfaces.cli.arguments import NAME_HELP
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import minute, one_line, styled
-from nuggets.project import name_of
+from nuggets.interfaces.cli.printing import fitted, minute, one_line, styled
+from nuggets.project import name_of, told_apart
 from nuggets.records import Commit, MemoryNote
+from nuggets.state import merged_into
+from nuggets.text import folded
 
 _SHOWN = 5  # notes of one entry; the JSON has them all
 _EVERYTHING = 1 << 30  # entries
@@ -43,36 +45,51 @@ def _history_arguments(parser: ArgumentParser) -> None:
 
 def _history(call: Call) -> Outcome:
     name, limit = call.options.note, call.options.limit
-    commits = call.shelf.history(name, limit)
-    shape = [codec.commit_to_json(commit) for commit in commits]
-    if name:
-        lines = _lines_about(call, name, limit)
+    if name is None:
+        shown = [(commit, _pairs(commit)) for commit in call.shelf.history(None, limit)]
     else:
-        lines = [line for commit in commits for line in _entry(commit, _pairs(commit))]
+        shown = _about(call, name, limit)
+    shape = [codec.commit_to_json(commit) for commit, _ in shown]
+    lines = [line for commit, pairs in shown for line in _entry(commit, pairs)]
     return Outcome(shape, lines or ["Nothing was done yet."])
 
 
-def _lines_about(call: Call, name: str, limit: int) -> list[str]:
+def _about(call: Call, name: str, limit: int) -> list[tuple[Commit, list[_Pair]]]:
     """The entries that changed what one note says; a clean-up that only looked at it did not."""
+    note_id = _id_of(call, name)
+    reach = _EVERYTHING if limit > 0 else limit  # which the shelf refuses
+    entries = [(commit, _pairs(commit, note_id)) for commit in call.shelf.history(note_id, reach)]
+    return [(commit, pairs) for commit, pairs in entries if pairs][:limit]
+
+
+def _id_of(call: Call, name: str) -> str:
+    """Of the note that is called so, or else was until it was taken away, or else the name."""
     try:
-        note_id = call.shelf.get_note(name).id
-    except NotFound:  # gone, and named by its whole id
-        note_id = name
-    found = []
-    for commit in call.shelf.history(name, _EVERYTHING):
-        pairs = _pairs(commit, note_id)
-        if pairs or note_id in commit.changes.drop:
-            found.append(list(_entry(commit, pairs)))
-    return [line for entry in found[:limit] for line in entry]
+        return call.shelf.get_note(name, session=None).id
+    except NotFound:
+        for commit in call.shelf.commits()[::-1]:
+            for note in commit.before.put:
+                if note.id in commit.changes.drop and folded(note.title) == folded(name):
+                    return note.id
+        return name  # perhaps its whole id
 
 
 def _entry(commit: Commit, pairs: list[_Pair]) -> Iterator[str]:
     """One entry for a person: what was done, and the notes it changed."""
     number = styled(f"{commit.revision:>5}", "cyan")
     client = one_line(commit.changes.client) or "?"
-    yield f"{number}  {minute(commit.at)}  {styled(_verb(commit), 'bold')} from {client}"
+    done = f"{styled(_verb(commit), 'bold')} from {client}{_where(pairs)}"
+    yield f"{number}  {minute(commit.at)}  {done}"
     for line in _differences(pairs):
         yield f"         {line}"
+
+
+def _where(pairs: list[_Pair]) -> str:
+    """The project whose memories it changed, if they are a project's."""
+    homes = {note.project for was, is_now in pairs if (note := is_now or was)} - {""}
+    if len(homes) > 1:
+        return f" in {len(homes)} projects"
+    return "".join(f" in {one_line(name_of(home))}" for home in homes)
 
 
 def _verb(commit: Commit) -> str:
@@ -93,7 +110,7 @@ def _pairs(commit: Commit, note_id: str | None = None) -> list[_Pair]:
 
 
 def _differences(pairs: list[_Pair]) -> Iterator[str]:
-    names = {note.id: one_line(note.title, _TITLE) for pair in pairs for note in pair if note}
+    names = {note.id: fitted(note.title, _TITLE) for pair in pairs for note in pair if note}
     for was, is_now in pairs[:_SHOWN]:
         yield _difference(was, is_now, names)
     if len(pairs) > _SHOWN:
@@ -103,13 +120,16 @@ def _differences(pairs: list[_Pair]) -> Iterator[str]:
 def _difference(was: MemoryNote | None, is_now: MemoryNote | None, names: Mapping[str, str]) -> str:
     if was is None or is_now is None:
         one = was or is_now
-        said = f"{one_line(one.title, _TITLE)}: {one_line(one.content, _TEXT)}" if one else "purged"
+        said = f"{fitted(one.title, _TITLE)}: {one_line(one.content, _TEXT)}" if one else "purged"
         return f"{'-' if is_now is None else '+'} {said}"
-    title = one_line(is_now.title, _TITLE)
-    if was.hidden != is_now.hidden:
-        return f"- {title}: archived" if is_now.hidden else f"+ {title}: back from the archive"
+    title = fitted(is_now.title, _TITLE)
+    if is_now.hidden and not was.hidden:
+        into = [names[survivor] for survivor in merged_into(is_now) if survivor in names]
+        return f"- {title}: {f'merged into {into[0]}' if into else 'archived'}"
+    if was.hidden and not is_now.hidden:
+        return f"+ {title}: back from the archive"
     if was.title != is_now.title:
-        title = f"{one_line(was.title, _TITLE)} → {title}"
+        title = f"{fitted(was.title, _TITLE)} → {title}"
     others = [_changed(field, was, is_now, names) for field in _changed_fields(was, is_now)]
     said = "; ".join(filter(None, others))
     return f"~ {title}: {said}" if said else f"~ {title}"
@@ -121,8 +141,8 @@ def _changed(field: str, was: MemoryNote, is_now: MemoryNote, names: Mapping[str
     if field == "content":
         return _changed_text(was.content, is_now.content)
     if field == "project":
-        names_of = (one_line(name_of(note.project)) or "none" for note in (was, is_now))
-        return f"project {' → '.join(names_of)}"
+        homes = told_apart(was.project, is_now.project)
+        return f"project {' → '.join(one_line(home) or 'none' for home in homes)}"
     if field == "links":
         old, new = ([names.get(link.to, link.to) for link in note.links] for note in (was, is_now))
     elif field == "tags":

@@ -7,31 +7,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from nuggets.text import STEERING
+
 if TYPE_CHECKING:
     from nuggets.records import MemoryNote
 
-_HARMFUL = {
-    *range(0x20),  # controls, escape sequences
-    *range(0x7F, 0xA0),  # delete and the C1 controls
-    0x061C,
-    *(0x200B, 0x200E, 0x200F),  # zero width, direction marks; the joiners between them are letters
-    *range(0x2028, 0x202F),  # line separators, direction overrides
-    *range(0x2060, 0x2070),
-    *(0xFEFF, 0xFFF9, 0xFFFA, 0xFFFB),
-    *range(0xE0000, 0xE01F0),  # tag characters and selectors: words that nobody sees
-} - {0x09, 0x0A}
 _ESCAPES = {
     code: f"\\x{code:02x}"
     if code < 0x100
     else f"\\u{code:04x}"
     if code < 0x10000
     else f"\\U{code:08x}"
-    for code in _HARMFUL
+    for code in STEERING
 }
 WIDEST = 80  # of a table's columns but the last: holds any id, and one long key spoils no table
 TITLE = 80  # columns of a title that stands in a line with more
 ID_TAIL = 8  # signs at the end of an id, which name a note as well as all of it do
 NARROWEST = 12  # of a column between the first, which is copied, and the last
+ENDLESS = 1 << 30  # columns where nobody looks: what a program reads is cut nowhere
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
@@ -71,7 +64,7 @@ def inert_json(text: str) -> str:
     """JSON that says the same and cannot steer a terminal: what would, is escaped the JSON way."""
     if text.isascii() and "\x7f" not in text:
         return text
-    return text.translate({code: _json_escape(code) for code in _HARMFUL})
+    return text.translate({code: _json_escape(code) for code in STEERING})
 
 
 def _json_escape(code: int) -> str:
@@ -85,9 +78,14 @@ def one_line(text: str, width: int = 0) -> str:
     return flat if not width or cells(flat) <= width else _cut(flat, width - 1) + "…"
 
 
+def fitted(text: str, width: int) -> str:
+    """One line that leaves room for others beside it; a pipe has room for all."""
+    return one_line(text, width if screen_width() < ENDLESS else 0)
+
+
 def titles(notes: Iterable["MemoryNote"]) -> dict[str, str]:
     """What to call each, by its id: its title, and how its id ends where two have the same."""
-    known = {note.id: one_line(note.title, TITLE) for note in notes}
+    known = {note.id: fitted(note.title, TITLE) for note in notes}
     times = Counter(known.values())
     return {
         note_id: f"{title} ({one_line(note_id[-ID_TAIL:])})" if times[title] > 1 else title
@@ -129,11 +127,11 @@ def cells(text: str) -> int:
 
 
 def screen_width() -> int:
-    """Columns of the terminal; a long line when nobody looks at one."""
+    """Columns of the terminal; `ENDLESS` when nobody looks at one."""
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns or 80  # some say nothing
     except (OSError, ValueError):
-        return 160
+        return ENDLESS
 
 
 def wrapped(text: str, indent: str) -> list[str]:
@@ -150,18 +148,23 @@ def wrapped(text: str, indent: str) -> list[str]:
     )
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Aligned columns; the last one takes what the screen leaves, at the cost of the middle."""
-    body = [[*(one_line(cell, WIDEST) for cell in row[:-1]), one_line(row[-1])] for row in rows]
-    widths = [max(cells(line[i]) for line in [list(head), *body]) for i in range(len(head))]
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, copied: bool = False) -> list[str]:
+    """Aligned columns; the last one takes what the screen leaves, at the cost of the middle.
+
+    `copied`: people copy what the last one says, so it is whole on any screen.
+    """
+    body = [[*(fitted(cell, WIDEST) for cell in row[:-1]), one_line(row[-1])] for row in rows]
+    widest = [max(cells(line[i]) for line in [list(head), *body]) for i in range(len(head))]
+    widths = [*(min(WIDEST, width) for width in widest[:-1]), widest[-1]]
     space = screen_width() - 2 * (len(head) - 1)
     for i in range(1, len(head) - 1):
         excess = sum(widths[:-1]) + 20 - space
         widths[i] = min(widths[i], max(NARROWEST, widths[i] - max(0, excess)))
-    widths[-1] = max(20, space - sum(widths[:-1]))
+    if not copied:
+        widths[-1] = min(widths[-1], max(20, space - sum(widths[:-1])))
     lines = [styled(_joined(head, widths), "bold")]
     for row in body:
-        fitting = [one_line(cell, width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        fitting = [fitted(cell, width) for cell, width in zip(row[1:], widths[1:], strict=True)]
         lines.append(_joined([row[0], *fitting], widths))
     return lines
 

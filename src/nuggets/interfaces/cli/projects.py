@@ -16,10 +16,16 @@ def _list(call: Call) -> Outcome:
     if not known:
         return Outcome(shape, ["No memory belongs to a project yet."])
     rows = [
-        (name_of(one.project), str(one.fact_count), str(one.note_count), _where(one))
+        (
+            name_of(one.project),
+            str(one.fact_count),
+            str(one.note_count),
+            "" if _is_there(one) else "gone",
+            root_of(one.project) or one.project,
+        )
         for one in known
     ]
-    lines = table(("PROJECT", "FACTS", "NOTES", "WHERE"), rows)
+    lines = table(("PROJECT", "FACTS", "NOTES", "STATE", "WHERE"), rows, copied=True)
     if not all(map(_is_there, known)):
         lines.append("If one was moved, in its new place: nuggets project move <project>")
     return Outcome(shape, lines)
@@ -28,11 +34,6 @@ def _list(call: Call) -> Outcome:
 def _is_there(status: ProjectStatus) -> bool:
     """One that is no path was named by a setting, and can be anywhere."""
     return not root_of(status.project) or os.path.exists(status.project)
-
-
-def _where(status: ProjectStatus) -> str:
-    gone = "" if _is_there(status) else " (gone)"
-    return f"{root_of(status.project) or status.project}{gone}"
 
 
 def _move_arguments(parser: ArgumentParser) -> None:

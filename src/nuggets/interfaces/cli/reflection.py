@@ -38,7 +38,10 @@ def _reflect(call: Call) -> Outcome:
             warn(f"Looking at {counted(limit, 'note')} …")
     result = call.shelf.reflect(options.nugget, limit, options.dry_run)
     names = titles(call.shelf.list_notes(include_hidden=True))
-    return Outcome(codec.reflection_to_json(result), _result_lines(result, names, options.dry_run))
+    lines = _result_lines(result, names, options.dry_run)
+    if result.changes and not options.dry_run:
+        lines.append(f"`nuggets undo {call.shelf.own_revision}` takes it back.")
+    return Outcome(codec.reflection_to_json(result), lines)
 
 
 def _result_lines(result: ReflectionResult, names: Mapping[str, str], dry_run: bool) -> list[str]:
@@ -48,8 +51,6 @@ def _result_lines(result: ReflectionResult, names: Mapping[str, str], dry_run: b
     ]
     verb = "Would change" if dry_run else "Changed"
     lines.append(f"Inspected {counted(result.inspected, 'note')}. {verb}: {cleaned(result)}.")
-    if result.changes and not dry_run:
-        lines.append("`nuggets undo` takes it back.")
     return lines
 
 
@@ -81,7 +82,8 @@ def _promote(call: Call) -> Outcome:
         rows = [(e.outcome, e.title or e.note_id, e.reason) for e in done.explanations]
         lines = table(("OUTCOME", "NOTE", "WHY"), rows) if rows else ["There are no notes yet."]
     verb = "Would promote" if options.dry_run or options.explain else "Promoted"
-    lines.append(f"{verb} {counted(done.new_count, 'new entry', 'new entries')} to {path}.")
+    new = counted(done.new_count, "new entry", "new entries")
+    lines.append(f"{verb} {new} to {one_line(path)}.")
     return Outcome(shape, lines)
 
 

@@ -45,8 +45,9 @@ def show(outcome: Outcome, *, as_json: bool) -> str:
 
     Why it could not be heard, "" if it was.
     """
-    text = inert_json(codec.dumps(outcome.json)) if as_json else "\n".join(outcome.lines)
-    return say(text)
+    if as_json:
+        return say("" if outcome.json is None else inert_json(codec.dumps(outcome.json)))
+    return say("\n".join(outcome.lines))
 
 
 def _unheard(why: str, outcome: Outcome, *, is_done: bool) -> int:

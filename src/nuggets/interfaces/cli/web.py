@@ -50,7 +50,7 @@ def _run(call: Call, *, opens: bool) -> Outcome:
 
     with open_shelf(call.settings, client="page") as shelf:
         serve(shelf, address, token, ready)
-    return Outcome({"stopped": True}, [])
+    return Outcome(None, [])
 
 
 def _open(url: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -88,6 +88,7 @@ def application(
             NuggetsError: _told,
             HTTPException: _told_by_starlette,
             TooLarge: _told_too_large,
+            ClientDisconnect: _told_nobody,
             Exception: _failed,
         },
     )
@@ -169,6 +170,11 @@ async def _told_by_starlette(request: Request, problem: Exception) -> Response:
 
 async def _told_too_large(request: Request, problem: Exception) -> Response:
     return too_large()
+
+
+async def _told_nobody(request: Request, problem: Exception) -> Response:
+    """Who goes in the middle of a body hears no answer, and it is nothing for the log."""
+    return refused(400, "invalid_input", "the body ended too early")
 
 
 async def _failed(request: Request, problem: Exception) -> Response:

@@ -108,10 +108,12 @@ _RECALL = shape(
         "noteId": TEXT,
         "project": TEXT,
         "note": named("Brief"),
+        "also": array(named("Brief")),
         "notes": array(named("SearchResult")),
     },
     "project",
     "note",
+    "also",
     "notes",
 )
 _FOUND = shape(

@@ -77,7 +77,9 @@ def _edit_note(shelf: NuggetShelf, given: Given) -> Any:
 
 
 def _delete_note(shelf: NuggetShelf, given: Given) -> Any:
-    return codec.note_to_json(shelf.delete_note(given["note"], given.get("hard", False)))
+    hard = given.get("hard", False)
+    note = shelf.delete_note(given["note"], hard)
+    return answers.deleted(note) if hard else codec.note_to_json(note)
 
 
 def _restore_note(shelf: NuggetShelf, given: Given) -> Any:
@@ -94,7 +96,7 @@ def _merge_preview(shelf: NuggetShelf, given: Given) -> Any:
 
 
 def _purge(shelf: NuggetShelf, given: Given) -> Any:
-    return {"erased": list(shelf.purge(given["note"]))}
+    return answers.purged(shelf.purge(given["note"]))
 
 
 def _link(shelf: NuggetShelf, given: Given) -> Any:
@@ -202,7 +204,7 @@ OPERATIONS = (
         "deleteNote",
         "Archive a note, or with `hard` take it and all links to it away",
         _delete_note,
-        _NOTE,
+        {"anyOf": [_NOTE, shape({"deleted": COUNT, "id": NAME})]},
         {"hard": TRUTH},
     ),
     Operation(
@@ -239,7 +241,7 @@ OPERATIONS = (
         "purgeNote",
         "Erase a note from the shelf, its history and MEMORY.md; there is no undo",
         _purge,
-        shape({"erased": array(TEXT)}),
+        shape({"erased": array(TEXT), "mergedWith": array(named("Brief"))}),
         body=closed({}),
     ),
     Operation(

@@ -1,0 +1,95 @@
+"""A note written in the person's own editor; what they wrote is never lost."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from nuggets.errors import InvalidInput, NuggetsError
+from nuggets.interfaces.cli.printing import warn
+
+T = TypeVar("T")
+
+
+def saved_from_editor(text: str, save: Callable[[str], T]) -> T:
+    """Let the person's editor work on the text, then save it; what is refused is kept in a file."""
+    import shutil
+    import tempfile
+
+    editor = _editor()
+    directory = tempfile.mkdtemp(prefix="nuggets-")
+    path = os.path.join(directory, "note.md")
+    try:
+        saved = save(_written(editor, path, text))
+    except (NuggetsError, KeyboardInterrupt) as problem:
+        if _is_unchanged(path, text):
+            shutil.rmtree(directory)
+            raise
+        kept = f"What you wrote is kept in {path}"
+        if isinstance(problem, KeyboardInterrupt):
+            warn(f"Interrupted. {kept}")
+            raise
+        raise type(problem)(f"{problem}. {kept}") from problem
+    shutil.rmtree(directory)
+    return saved
+
+
+def _editor() -> list[str]:
+    import shlex
+
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    try:
+        words = shlex.split(command)
+    except ValueError as problem:
+        raise InvalidInput(f"$EDITOR is no command: {problem}: {command}") from None
+    if not words:
+        raise InvalidInput("give the content, - for standard input, or set $EDITOR to write it")
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise InvalidInput("give the content, or - for standard input: an editor needs a terminal")
+    return words
+
+
+def _written(editor: list[str], path: str, text: str) -> str:
+    import subprocess
+
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    try:
+        with _interrupts_are_the_editors():
+            done = subprocess.run([*editor, path], check=False)
+    except OSError as problem:
+        raise InvalidInput(f"{editor[0]} cannot be started: {problem.strerror}") from None
+    if done.returncode:
+        raise InvalidInput(f"{editor[0]} ended with an error; nothing was changed")
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            written = file.read()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InvalidInput(f"{editor[0]} left nothing that can be read: {problem}") from None
+    if not written.strip():
+        raise InvalidInput("you left it empty; nothing was changed")
+    return written
+
+
+@contextmanager
+def _interrupts_are_the_editors() -> Iterator[None]:
+    """Ctrl-C reaches everybody in the terminal, and what it means there only the editor knows.
+
+    A handler, for unlike a signal that is ignored it does not pass on to the program started.
+    """
+    import signal
+
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _is_unchanged(path: str, text: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read().strip() in (text.encode().strip(), b"")
+    except OSError:
+        return True
