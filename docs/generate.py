@@ -53,6 +53,7 @@ def settings_page() -> str:
         "and that to the command line.\n"
         "The directory itself is set by the last two alone: a `config.toml` that names a `dir` is "
         "refused, for it lies in one.\n"
+        "In Python `save_dir` is what `--dir` is on the command line.\n"
         "`nuggets config` shows every value and where it came from.\n"
         "A value that makes no sense is warned about and left out.",
         _table(("in config.toml", "variable", "default", "meaning", "allowed"), settings),
@@ -72,7 +73,9 @@ def cli_page() -> str:
         "# Commands",
         f"```\n{GLOBAL_HELP}\n```",
         "The exit code is 0 when something was found or done, 1 when nothing was found or it "
-        "failed, 2 when the call was wrong.\n"
+        "failed, 2 when the call was wrong, 130 when Ctrl-C ended it. A list may be empty: that "
+        "is 0.\n"
+        "What is cut to fit a screen is whole in a pipe.\n"
         "What follows `--` is no option, whatever it looks like.",
         *(part for group in MODULES for part in _group(group)),
     )
