@@ -143,7 +143,7 @@ def test_a_note_is_told_without_what_helps_no_agent(tmp_path: Path) -> None:
     result = answered(tmp_path, "get_note", {"note": hub.id})
     told = result.structured_content
 
-    assert told.keys().isdisjoint({"vector", "hitSessions", "lastHitSession", "lastAccessedAt"})
+    assert told.keys().isdisjoint({"vector", "hitSessions", "lastHitSession", "lastInspectedAt"})
     assert told["links"][0].keys() == {"to", "reason"}
     assert (len(told["links"]), told["omittedLinks"]) == (20, 10)
     assert "and 10 more links" in said(result)

@@ -81,7 +81,7 @@ def test_a_remembered_fact_is_recalled_fenced_with_its_source_and_age(tmp_path: 
         ("merge_notes", {"target": "old note", "source": "older note"}),
     ],
 )
-def test_every_write_names_nugget_and_project(
+def test_every_write_names_nugget_scope_and_project(
     tmp_path: Path, tool: str, arguments: dict[str, Any]
 ) -> None:
     with NuggetShelf(tmp_path, project=HERE) as shelf:
@@ -92,7 +92,8 @@ def test_every_write_names_nugget_and_project(
 
     assert result.structured_content["nuggetName"] == "project"
     assert result.structured_content["project"] == HERE
-    assert "in nugget project, durable, source" in said(result)
+    assert result.structured_content["scope"] == "project"
+    assert "in nugget project, scope project, durable, source" in said(result)
     assert "valid only in project here." in said(result)
 
 
@@ -113,7 +114,6 @@ def test_what_an_agent_learns_belongs_to_its_project_unless_it_is_about_a_person
     result = in_memory(door(tmp_path), lambda client: client.call_tool("remember", fact))
 
     assert result.structured_content["project"] == project
-    assert "scope" not in f"{result.structured_content} {said(result)}"  # "user" says nothing there
     assert ("in every project" in said(result)) is (project == "")
 
 

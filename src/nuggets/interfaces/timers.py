@@ -134,7 +134,7 @@ WantedBy=timers.target
 
 def _quoted(word: str) -> str:
     """A word in a unit, where nothing of it is expanded."""
-    guarded = str.maketrans({"\\": r"\\", '"': r'\"', "%": "%%", "$": "$$"})
+    guarded = str.maketrans({"\\": r"\\", '"': r"\"", "%": "%%", "$": "$$"})
     return f'"{word.translate(guarded)}"'
 
 

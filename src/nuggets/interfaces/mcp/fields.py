@@ -17,13 +17,8 @@ LINKS = 20  # of a note: more are a list, not what it is about
 
 _NAMED = ("id", "title")  # an id begins with the nugget
 _WEIGHED = ("source", "updatedAt")  # whose word it is, and how old
-_RECALLED = ("found", "answer", "key", "nugget", "match", "confidence")
-_RECEIPT = ("id", "nuggetName", "title", "source", "stability", "project")
-_WHOLE = (
-    *("id", "nuggetName", "title", "content", "tags", "links", "source", "confidence"),
-    *("stability", "project", "hidden", "createdAt", "updatedAt"),
-)
-_STATUS = ("name", "fact_count", "note_count")
+_RECALLED = ("found", "answer", "key", "nugget", "match", "ratio", "confidence", "margin")
+_OURS_ALONE = ("hitSessions", "lastHitSession", "lastInspectedAt")  # of no use to whoever reads it
 
 
 def picked(shape: Json, names: Iterable[str]) -> Json:
@@ -38,17 +33,11 @@ def indexed(note: MemoryNote, foreign: bool) -> Json:
     return {**shape, "content": one_line(note.content, AT_A_GLANCE)}
 
 
-def receipt_of(shape: Json) -> Json:
-    """Where a memory went. Not its scope: that of a fact may be the user's, and yet it is valid in
-    one project alone."""
-    return picked(shape, _RECEIPT)
-
-
 def recalled(shape: Json) -> Json:
     """The answer of a recall; which note it is says how to open it."""
-    if not shape["found"]:
-        return picked(shape, ("found", "answer"))
     found = picked(shape, _RECALLED)
+    if not shape["found"]:
+        return found
     found["note"] = picked(shape["note"], ("id", *_WEIGHED, "project"))
     if "also" in shape:
         found["also"] = [picked(one, _NAMED) for one in shape["also"]]
@@ -57,15 +46,12 @@ def recalled(shape: Json) -> Json:
 
 def whole(note: MemoryNote) -> Json:
     """A note to read; what is left out of its links is counted."""
-    shape = picked(codec.note_to_json(note, vector=False), _WHOLE)
+    shape = codec.note_to_json(note, vector=False)
+    for name in _OURS_ALONE:
+        shape.pop(name, None)
     shape["links"] = [picked(link, ("to", "reason")) for link in shape["links"][:LINKS]]
     more = len(note.links) - LINKS
     return {**shape, "omittedLinks": more} if more > 0 else shape
-
-
-def status(shape: Json) -> Json:
-    """How much a nugget holds; that it has room need not be said."""
-    return picked(shape, (*_STATUS, *(["capacity_warning"] if shape["capacity_warning"] else [])))
 
 
 def room_for(sizes: Iterable[int]) -> int:

@@ -144,7 +144,7 @@ def _status(asked: Asked, given: Json) -> Answer:
         )
     lines += [f"Warning, tell the user: {warning}." for warning in shelf.warnings]
     shape = {
-        "nuggets": [fields.status(answers.status(one)) for one in statuses],
+        "nuggets": [answers.status(one) for one in statuses],
         "project": shelf.project,
         "session": asked.session,
         "missedDeadlines": missed,

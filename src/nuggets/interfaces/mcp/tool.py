@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nuggets.interfaces import answers
 from nuggets.interfaces.fencing import project_name
 from nuggets.interfaces.mcp.arguments import TEXT, Schema, object_schema
-from nuggets.interfaces.mcp.fields import receipt_of
 from nuggets.interfaces.mcp.seen import Seen
 from nuggets.records import MemoryNote
 
@@ -66,8 +65,8 @@ def receipt(verb: str, note: MemoryNote) -> Answer:
     """What a write says: where exactly the memory went, and whose word it is. Not its title, which
     others may have written."""
     return Answer(
-        receipt_of(answers.brief(note)),
-        f"{verb} {note.id} in nugget {note.nugget_name}, {note.stability}, "
+        answers.brief(note),
+        f"{verb} {note.id} in nugget {note.nugget_name}, scope {note.scope}, {note.stability}, "
         f"source {note.source}, valid {valid_in(note.project)}.",
     )
 

@@ -13,7 +13,6 @@ from nuggets.interfaces.mcp.arguments import (
     one_of,
     told,
 )
-from nuggets.interfaces.mcp.fields import receipt_of
 from nuggets.interfaces.mcp.tool import (
     ADD,
     CHANGE,
@@ -125,13 +124,14 @@ def _link(asked: Asked, given: Json) -> Answer:
     a, b, reason = given["a"], given["b"], given.get("reason", "")
     _refuse_unfit(reason)
     added = asked.shelf.add_link(a, b, reason)
-    ends = [receipt_of(end) for end in answers.linked(asked.shelf, a, b, added)["notes"]]
+    shape = answers.linked(asked.shelf, a, b, added)
     verb = "Linked" if added else "Linked already:"
     places = " and ".join(
-        f"{end['id']} (nugget {end['nuggetName']}, valid {valid_in(end['project'])})"
-        for end in ends
+        f"{end['id']} (nugget {end['nuggetName']}, scope {end['scope']}, "
+        f"valid {valid_in(end['project'])})"
+        for end in shape["notes"]
     )
-    return Answer({"added": added, "notes": ends}, f"{verb} {places}.")
+    return Answer(shape, f"{verb} {places}.")
 
 
 def _merge(asked: Asked, given: Json) -> Answer:
