@@ -1,8 +1,9 @@
 import pytest
 
 from graph_samples import LATER, NOW, by_id, sample
+from nuggets.graph.limits import LINKS
 from nuggets.graph.links import asymmetries, linked
-from nuggets.records import GraphNoteMetaInput, MemoryNote
+from nuggets.records import GraphNoteMetaInput, MemoryNote, NoteLink
 from nuggets.reflection import Policy, ReflectionResult, reflect
 from nuggets.reflection.selection import selected
 
@@ -311,6 +312,17 @@ def test_words_that_say_nothing_make_no_link(one: str, other: str) -> None:
         passed(sample(1, title="a", content=one), sample(2, title="b", content=other))[1].linked
         == 0
     )
+
+
+def test_a_note_with_no_room_for_a_link_gets_none() -> None:
+    links = tuple(NoteLink(f"note-{number}", "once", NOW) for number in range(LINKS))
+    full = sample(1, title="Deploy", content=LONG)._replace(links=links)
+    gone = [sample(n + 10, title="Gone")._replace(id=link.to) for n, link in enumerate(links)]
+    archived = [note._replace(hidden=True, archived_at=NOW) for note in gone]
+    other = sample(2, title="Deploys", content="Staging cluster: the deploy script, the registry")
+    _, result = passed(full, other, *archived)
+
+    assert result.linked == 0
 
 
 def test_the_reason_of_a_link_names_words_that_say_something() -> None:

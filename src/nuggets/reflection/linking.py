@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from heapq import nsmallest
 from itertools import accumulate, chain
 
+from nuggets.graph.limits import LINKS
 from nuggets.graph.links import linked
 from nuggets.records import MemoryNote
 from nuggets.reflection.draft import Draft
@@ -73,9 +74,10 @@ def _link_pair(draft: Draft, a: str, b: str, reason: str, policy: Policy) -> Non
     one, two = draft.notes[a], draft.notes[b]
     if not compatible(one, two) or any(known.to == b for known in one.links):
         return
-    if len(two.links) >= policy.hub_links or not draft.may("link", a, b):
+    # All that a note is linked with may be archived, and there still is no room for more.
+    if len(two.links) >= policy.hub_links or len(one.links) >= LINKS:
         return
-    pair = linked(one, two, reason, draft.now)
+    pair = linked(one, two, reason, draft.now) if draft.may("link", a, b) else None
     if pair:
         draft.put(*pair)
         detail = f"linked with {b} {two.title!r:.80}: {reason}"
