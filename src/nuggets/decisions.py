@@ -3,7 +3,7 @@
 Knows no store and no door; whoever asks writes what was decided (`rhythm.py`).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nuggets import refusals, times
@@ -25,6 +25,7 @@ from nuggets.text import folded
 
 if TYPE_CHECKING:
     from nuggets.facts.index import FactIndex
+    from nuggets.graph.uniting import Other, Past
 
 Pairing = Callable[[MemoryNote, MemoryNote], links.Pair | None]
 
@@ -183,15 +184,10 @@ class Decisions:
 
     # --- other memories ---------------------------------------------------------------------
 
-    def take_in(
-        self,
-        theirs: Iterable[MemoryNote],
-        nuggets: Iterable[NuggetConfig],
-        gone: Mapping[str, str],
-    ) -> tuple[Changes, Intake]:
+    def take_in(self, other: "Other", past: "Past") -> tuple[Changes, Intake]:
         from nuggets.graph.uniting import united
 
-        return united(self._state, theirs, nuggets, gone, self._now)
+        return united(self._state, other, past, self._now)
 
     # --- projects ---------------------------------------------------------------------------
 

@@ -10,6 +10,8 @@ from nuggets.text import folded
 
 PURGE = "purge"
 UNDO = "undo"  # the action of a commit that takes another back is this and its revision
+TAKEN_IN = "take_in"
+_NOBODYS = ("reflect", TAKEN_IN)  # actions that are no person's word on what a note says
 HOOK = "hook"  # the door of those who note what they see
 _UNASKED = ("tool_observation", "system")  # sources of what is noted without anybody doing so
 
@@ -54,6 +56,30 @@ def dropped(commits: Iterable[Commit]) -> dict[str, str]:
     """When each id was last taken away; an undo takes away what nobody meant to have."""
     meant = (one for one in commits if not one.changes.action.startswith(UNDO))
     return {note_id: commit.at for commit in meant for note_id in commit.changes.drop}
+
+
+def changed_by_people(commits: Iterable[Commit]) -> dict[str, str]:
+    """When somebody last did something about each note, be it to archive it or to undo a change."""
+    found = {}
+    for commit in commits:
+        if commit.changes.action in _NOBODYS:
+            continue
+        before = {note.id: note for note in commit.before.put}
+        for note in commit.changes.put:
+            was = before.get(note.id)
+            if was is None or not _same(was._replace(links=note.links), note):
+                found[note.id] = commit.at
+    return found
+
+
+def brought(commits: Iterable[Commit]) -> dict[str, MemoryNote]:
+    """Each note as it last came in from elsewhere."""
+    found: dict[str, MemoryNote] = {}
+    for commit in _standing(reversed(list(commits))):
+        if commit.changes.action == TAKEN_IN:
+            for note in commit.changes.put:
+                found.setdefault(note.id, note)
+    return found
 
 
 def _refuse_to_lose(

@@ -262,6 +262,7 @@ class Intake(NamedTuple):
 
     added: "tuple[MemoryNote, ...]"
     updated: "tuple[MemoryNote, ...]"  # as they are now: what they said there was newer
+    linked: int  # notes that were here and got links
     same: int  # known here
     older: int  # changed here since they were there
     deleted: int  # taken away here since they were changed there

@@ -506,19 +506,17 @@ class NuggetShelf:
     ) -> Intake:
         """Unite this shelf with another, or with notes in the JSON that graph.json has.
 
-        Of two versions of a memory the later one counts; what was deleted here since it was
-        changed there stays deleted. Taking the same in once more changes nothing.
+        What people did last to a memory counts, here or there; what was deleted here since then
+        stays deleted, what was deleted there stays here. Once more changes nothing.
         """
+        from nuggets.graph.uniting import Other
+
         if isinstance(source, NuggetShelf):
-            with source._rhythm.reading() as other:
-                notes = tuple(other.state.notes.values())
-                nuggets = tuple(other.state.nuggets.values())
+            other = source._upkeep.as_other()
         else:
-            notes, nuggets = _read(source, self._clock()), ()
+            other = Other(_read(source, self._clock()))
         return self._update(
-            "take_in",
-            lambda d: d.take_in(notes, nuggets, self._upkeep.dropped()),
-            dry_run=dry_run,
+            "take_in", lambda d: d.take_in(other, self._upkeep.past()), dry_run=dry_run
         )
 
     # --- projects ---------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """What keeps a shelf in order over time: history, undo and purge; the clean-up and its clock;
 promotion to MEMORY.md; audit and checkup. Behind the shelf's door; most commands never load it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from datetime import date, datetime
 
@@ -10,6 +10,7 @@ from nuggets.audit import Finding, audited
 from nuggets.errors import Conflict, NotFound, StoreError
 from nuggets.graph import links, naming
 from nuggets.graph.limits import check_count
+from nuggets.graph.uniting import Other, Past
 from nuggets.promoting import MemoryFiles
 from nuggets.promotion import Promotion
 from nuggets.purging import Purged, purged
@@ -92,10 +93,19 @@ class Upkeep:
 
         return self._rhythm.update("undo", self._client, decide)
 
-    def dropped(self) -> Mapping[str, str]:
-        """When each id was last taken away on purpose, as far as the history goes back."""
+    def past(self) -> Past:
+        """What people did about notes, as far as the history goes back."""
         with self._rhythm.reading():
-            return history.dropped(self._rhythm.store.commits(0))
+            commits = list(self._rhythm.store.commits(0))
+        return Past(
+            history.changed_by_people(commits), history.dropped(commits), history.brought(commits)
+        )
+
+    def as_other(self) -> Other:
+        """All that is here, for another shelf to take in."""
+        with self._rhythm.reading() as there:
+            notes = tuple(there.state.notes.values())
+            return Other(notes, tuple(there.state.nuggets.values()), self.past())
 
     def purge(self, name: str, nugget: str | None) -> Purged:
         """Erase a memory."""

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from graph_samples import LATER, NOW, sample
 from nuggets.graph.links import asymmetries
-from nuggets.graph.uniting import united
+from nuggets.graph.uniting import NO_PAST, Other, Past, united
 from nuggets.records import KINDS, Changes, Intake, MemoryNote, NoteLink, NuggetConfig
 from nuggets.refusals import MARK
 from nuggets.state import State
@@ -30,11 +30,9 @@ def linked(note: MemoryNote, *others: MemoryNote) -> MemoryNote:
     return note._replace(links=tuple(NoteLink(other.id, "why", NOW) for other in others))
 
 
-def take(ours: State, theirs: State, **gone: str) -> tuple[State, Intake]:
-    dropped = {note_id.replace("_", "-"): at for note_id, at in gone.items()}
-    changes, intake = united(
-        ours, theirs.notes.values(), theirs.nuggets.values(), dropped, MUCH_LATER
-    )
+def take(ours: State, theirs: State, past: Past = NO_PAST) -> tuple[State, Intake]:
+    other = Other(tuple(theirs.notes.values()), tuple(theirs.nuggets.values()))
+    changes, intake = united(ours, other, past, MUCH_LATER)
     after = ours.copy()
     after.apply(changes)
     return after, intake
@@ -47,7 +45,7 @@ def test_what_is_new_comes_in_with_its_links_and_nuggets() -> None:
 
     assert after.notes == theirs.notes
     assert after.nuggets == theirs.nuggets
-    assert intake == Intake(tuple(theirs.notes.values()), (), 0, 0, 0)
+    assert intake == Intake(tuple(theirs.notes.values()), (), 0, 0, 0, 0)
 
 
 def test_the_later_version_counts_on_whichever_side_it_is() -> None:
@@ -67,6 +65,51 @@ def test_archived_there_later_is_archived_here() -> None:
     after, _ = take(state_of(old), state_of(hidden))
 
     assert after.notes[old.id] == hidden
+
+
+def test_what_people_did_counts_though_the_note_does_not_tell_when() -> None:
+    shown, hidden = sample(1), sample(1)._replace(hidden=True, archived_at=NOW)
+    ours, there = state_of(shown), Other((hidden,), past=Past(changed={shown.id: LATER}))
+    changes, intake = united(ours, there, NO_PAST, MUCH_LATER)
+
+    assert [(note.hidden, note.updated_at) for note in changes.put] == [(True, LATER)]
+    assert len(intake.updated) == 1
+    done_since = Past(changed={shown.id: MUCH_LATER})
+    assert united(ours, there, done_since, MUCH_LATER)[1].older == 1
+
+
+def test_what_was_heard_before_is_no_news_whatever_its_time() -> None:
+    heard, mine = sample(1, content="theirs"), sample(1, content="mine", now=LATER)
+    again = heard._replace(updated_at=MUCH_LATER)
+    past = Past(brought={heard.id: heard})
+
+    assert take(state_of(mine), state_of(again), past)[1].older == 1
+    assert take(state_of(), state_of(again), past._replace(gone={heard.id: LATER}))[1].deleted == 1
+    assert take(state_of(), state_of(again), past)[1].added == (again,)  # its import was undone
+
+
+def test_a_repository_may_lie_elsewhere_here() -> None:
+    known = sample(1)._replace(project="/there")
+    new = sample(2, title="New")._replace(project="/there")
+    changed = known._replace(content="newer", updated_at=LATER)
+    after, _ = take(state_of(known._replace(project="/here")), state_of(changed, new))
+
+    assert {note.project for note in after.notes.values()} == {"/here"}
+    assert after.notes[known.id].content == "newer"
+
+
+def test_it_may_become_everybodys_there() -> None:
+    ours = sample(1)._replace(project="/here")
+    after, _ = take(state_of(ours), state_of(ours._replace(project="", updated_at=LATER)))
+
+    assert after.notes[ours.id].project == ""
+
+
+def test_links_alone_are_news_as_well() -> None:
+    a, b = sample(1, title="a"), sample(2, title="b")
+    _, intake = take(state_of(a, b), state_of(linked(a, b), linked(b, a)))
+
+    assert (intake.linked, intake.same) == (2, 2)
 
 
 def test_a_fact_is_known_by_its_key_and_keeps_its_id_and_links_here() -> None:
@@ -127,11 +170,12 @@ def test_recalls_of_both_count_once() -> None:
 
 
 def test_what_went_here_since_stays_away() -> None:
-    note, id_ = sample(1), sample(1).id.replace("-", "_")
+    note = sample(1)
+    past = Past(gone={note.id: LATER})
 
-    assert take(state_of(), state_of(note), **{id_: LATER})[1].deleted == 1
+    assert take(state_of(), state_of(note), past)[1].deleted == 1
     changed = note._replace(content="again", updated_at=MUCH_LATER)
-    after, _ = take(state_of(), state_of(changed), **{id_: LATER})
+    after, _ = take(state_of(), state_of(changed), past)
     assert after.notes[note.id].content == "again"
 
 
@@ -148,7 +192,7 @@ def test_a_link_that_people_cut_is_not_tied_again() -> None:
 def test_a_link_to_what_stays_away_goes_with_it() -> None:
     a, b = sample(1, title="a"), sample(2, title="b")
     theirs = state_of(linked(a, b), linked(b, a))
-    after, _ = take(state_of(), theirs, **{b.id.replace("-", "_"): LATER})
+    after, _ = take(state_of(), theirs, Past(gone={b.id: LATER}))
 
     assert after.notes[a.id].links == ()
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from command_line import Nuggets
+from agent_doors import repository
+from command_line import Nuggets, NuggetsProcess
 from nuggets import NuggetShelf
 
 KNOWLEDGE = [
@@ -92,25 +93,126 @@ def test_a_memory_file_of_the_reference_server_becomes_notes(
     assert (ada["title"], ada["content"]) == ("Ada", "Speaks Dutch")
     assert ada["nuggetName"] == "people"
     assert "person" in ada["tags"]
-    assert [(link["to"], link["reason"]) for link in ada["links"]] == [(acme["id"], "works at")]
+    assert [(link["to"], link["reason"]) for link in ada["links"]] == [
+        (acme["id"], "Ada works at Acme")
+    ]
     assert [link["to"] for link in acme["links"]] == [ada["id"]]
     assert acme["content"] == "Acme"
-    assert done["dryRun"] is False
+    assert (done["dryRun"], done["relationsLeftOut"]) == (False, 1)
+    again = nuggets("import", str(memory_file), "--nugget", "people")
+    assert again.lines[-1] == "Left out: 1 relation to what the file says nothing else about."
 
 
 def test_the_file_again_brings_only_what_it_says_newly(nuggets: Nuggets, memory_file: Path) -> None:
     nuggets("import", str(memory_file))
     assert nuggets("import", str(memory_file)).lines[0] == "Nothing new."
 
-    KNOWN = memory_file.read_text().replace("Speaks Dutch", "Speaks Danish")
-    memory_file.write_text(KNOWN)
-    later = memory_file.stat().st_mtime + 5
-    os.utime(memory_file, (later, later))
+    memory_file.write_text(memory_file.read_text().replace("Speaks Dutch", "Speaks Danish"))
+    touch(memory_file)
     assert nuggets("import", str(memory_file)).lines[:2] == [
         "Updated 1 note:",
         "  ~ imported: Ada",
     ]
     assert "Speaks Danish" in nuggets("note", "show", "Ada").out
+
+
+def touch(path: Path) -> None:
+    later = path.stat().st_mtime + 5
+    os.utime(path, (later, later))
+
+
+def test_a_file_that_says_nothing_new_overwrites_nothing(
+    nuggets: Nuggets, memory_file: Path
+) -> None:
+    nuggets("import", str(memory_file))
+    nuggets("note", "edit", "Ada", "My own words.")
+    nuggets("note", "delete", "Acme")
+    touch(memory_file)  # the server does, whenever it writes anything
+
+    assert nuggets("import", str(memory_file)).lines[:2] == [
+        "Nothing new.",
+        "Left as it is: 1 changed here since, 1 deleted here since.",
+    ]
+
+
+def test_lines_end_where_json_lines_end_and_names_are_told_apart(
+    nuggets: Nuggets, memory_file: Path
+) -> None:
+    entities = [
+        {"type": "entity", "name": "plumless", "observations": ["a page\u2028and another"]},
+        {"type": "entity", "name": "buckeroo", "observations": []},  # the same checksum
+    ]
+    lines = (json.dumps(one, ensure_ascii=False) for one in entities)
+    memory_file.write_text("\ufeff" + "\r\n".join(lines), newline="")
+    done = nuggets("import", str(memory_file), "--json").json
+
+    assert [note["title"] for note in done["added"]] == ["plumless", "buckeroo"]
+
+
+def test_what_was_done_on_both_machines_is_united(
+    nuggets: Nuggets, laptop: Path, tmp_path: Path
+) -> None:
+    nuggets("import", str(laptop))
+    with NuggetShelf(laptop) as there:
+        there.delete_note("Rollback")
+        there.add_link("Deploys", there.create_note("ops", "Freeze", "On Fridays.").id)
+    done = nuggets("import", str(laptop))
+
+    assert done.lines[:4] == [
+        "Added 1 note:",
+        "  + ops: Freeze",
+        "Updated 1 note:",
+        "  ~ ops: Rollback",
+    ]
+    assert done.lines[4] == "Linked 1 note that is here."
+    assert "Rollback (archived)" in nuggets("note", "list", "--all").out
+    with NuggetShelf(laptop) as there:
+        there.undo()
+        there.undo()
+        there.undo()
+    assert "  ~ ops: Rollback" in nuggets("import", str(laptop)).lines
+    assert "Rollback (archived)" not in nuggets("note", "list", "--all").out
+
+
+def test_a_repository_that_lies_elsewhere_stays_where_it_was_moved(
+    nuggets: Nuggets, laptop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = "/gone/webshop/.git"
+    with NuggetShelf(laptop) as shelf:
+        shelf.remember("locations", "auth", "src/auth.py", project=there)
+    monkeypatch.chdir(repository(tmp_path / "webshop"))
+    nuggets("import", str(laptop))
+    nuggets("project", "move", "/gone/webshop")
+    with NuggetShelf(laptop) as shelf:
+        shelf.remember("locations", "auth", "lib/auth.py", project=there)
+        shelf.remember("locations", "tests", "tests/", project=there)
+    done = nuggets("import", str(laptop))
+
+    assert not [line for line in done.lines if "cannot be found here" in line]
+    for key in ("auth", "tests"):
+        assert "another project" not in nuggets("recall", key).out
+
+
+def test_nothing_is_left_behind(
+    nuggets_process: NuggetsProcess, laptop: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "tmp").mkdir()
+    env = {**os.environ, "TMPDIR": str(tmp_path / "tmp")}
+    assert nuggets_process("import", str(laptop), env=env).code == 0
+
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def test_a_source_that_is_damaged_is_named(nuggets: Nuggets, laptop: Path) -> None:
+    (laptop / "graph" / "graph.json").write_text("{")
+    warned = nuggets("import", str(laptop))
+    shutil.rmtree(laptop / "journal")
+    refused = nuggets("import", str(laptop))
+
+    assert f"{laptop}/graph/graph.json cannot be read" in warned.err
+    assert f"{laptop}/graph/graph.json cannot be read" in refused.err
+    assert f"with --dir {laptop}" in refused.err
+    assert refused.code == 1
 
 
 @pytest.mark.parametrize(
@@ -142,5 +244,7 @@ def test_a_source_that_is_none_is_refused(nuggets: Nuggets, tmp_path: Path) -> N
     assert "there is no memory in" in nuggets("import", str(tmp_path / "empty")).err
     assert "there is no" in nuggets("import", str(tmp_path / "nowhere")).err
     assert "this very shelf" in nuggets("import", os.environ["NUGGETS_DIR"]).err
+    part = Path(os.environ["NUGGETS_DIR"]) / "prefs.nugget.json"
+    assert "name the directory" in nuggets("import", str(part)).err
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     assert "cannot be read" in nuggets("import", str(tmp_path / "binary")).err

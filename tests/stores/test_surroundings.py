@@ -241,6 +241,15 @@ def test_stores_are_opened_by_url(tmp_path: Path) -> None:
             open_store(url, adopt)  # type: ignore[arg-type]
 
 
+def test_closing_what_was_thrown_away_makes_nothing(tmp_path: Path) -> None:
+    store = open_json(tmp_path / "store")
+    put(store, note(1))
+    shutil.rmtree(tmp_path / "store")
+    store.close()
+
+    assert not (tmp_path / "store").exists()
+
+
 def test_reading_an_empty_place_makes_nothing(tmp_path: Path) -> None:
     store = open_json(tmp_path / "nothing")
     store.read(0)

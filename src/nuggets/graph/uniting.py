@@ -1,48 +1,80 @@
 """Two memories become one: nothing is lost, and of two versions of a memory the later one counts.
 
-Whatever happened to a memory on either side tells which version is meant: the time of its last
-change, and for one that is gone here, the time when it went. So uniting twice is uniting once.
+Whatever people did to a memory on either side tells which version is meant: when it was changed,
+archived, brought back or taken back last, and for one that is gone here, when it went. So uniting
+twice is uniting once. What a clean-up did counts as nobody's doing: each side has its own.
 """
 
 from collections.abc import Container, Iterable, Mapping
+from typing import NamedTuple
 
 from nuggets.graph.limits import check_config
 from nuggets.graph.links import repaired
 from nuggets.graph.naming import checked_name
 from nuggets.graph.outside_facts import fact_name
 from nuggets.graph.outside_notes import Names, archive_second_keys
-from nuggets.records import Changes, Intake, MemoryNote, NoteLink, NuggetConfig, Touch
+from nuggets.records import (
+    NO_EXTRA,
+    Changes,
+    Intake,
+    MemoryNote,
+    NoteLink,
+    NuggetConfig,
+    Touch,
+)
 from nuggets.refusals import Refusal, of
 from nuggets.state import State, touched
 from nuggets.text import folded
 
-_VERSION = (  # what a memory says; all of it comes from one side
+_SAID = (  # by a memory; all of it comes from one side
     *("title", "content", "tags", "subject", "scope", "type", "source", "confidence", "stability"),
-    *("project", "hidden", "archived_at", "source_key", "updated_at", "last_rewritten_at", "extra"),
+    *("hidden", "source_key", "extra"),
 )
-_TIMES = ("updated_at", "archived_at", "last_rewritten_at")
+_VERSION = (*_SAID, "archived_at", "last_rewritten_at")
+
+Moments = Mapping[str, str]  # when something was last done about an id
 
 
-def united(
-    state: State,
-    theirs: Iterable[MemoryNote],
-    nuggets: Iterable[NuggetConfig],
-    gone: Mapping[str, str],
-    now: str,
-) -> tuple[Changes, Intake]:
-    """The changes that take another memory in; `gone`: when ids were dropped here."""
+class Past(NamedTuple):
+    """What a history tells of notes, besides their own times."""
+
+    changed: Moments = NO_EXTRA  # by people
+    gone: Moments = NO_EXTRA
+    brought: Mapping[str, MemoryNote] = NO_EXTRA  # as they last came in from elsewhere
+
+
+NO_PAST = Past()
+
+
+class Other(NamedTuple):
+    """Another memory."""
+
+    notes: tuple[MemoryNote, ...]
+    nuggets: tuple[NuggetConfig, ...] = ()
+    past: Past = NO_PAST
+
+
+def united(state: State, other: Other, past: Past, now: str) -> tuple[Changes, Intake]:
+    """The changes that take another memory in; `past`: of what is here."""
     new_nuggets = [
         config._replace(name=checked_name(config.name))
-        for config in nuggets
+        for config in other.nuggets
         if folded(config.name) not in state.nuggets
     ]
     for config in new_nuggets:
         check_config(config._asdict())
     names = Names(state, new_nuggets)
-    arrived = [names.settled(note) for note in theirs]
+    homes = _homes(state, other.notes)
+    arrived = [
+        names.settled(note)._replace(project=homes.get(note.project, note.project))
+        for note in other.notes
+    ]
     known = _Known(state, {note.id for note in arrived})
     here = {note.id: found.id for note in arrived if (found := known.by_any_name(note))}
-    left_out = {n.id for n in arrived if n.id not in here and gone.get(n.id, "") >= n.updated_at}
+    theirs = {note.id: _moment(note, other.past.changed) for note in arrived}
+    theirs.update((n.id, "") for n in arrived if _was_heard(n, past.brought))
+    missing = (note for note in arrived if note.id not in here and note.id in past.gone)
+    left_out = {note.id for note in missing if past.gone[note.id] >= theirs[note.id]}
     refused = of(state)
     put: dict[str, MemoryNote] = {}
     added, updated, older = [], [], 0
@@ -50,16 +82,21 @@ def united(
         if note.id in left_out:
             continue
         ours = put.get(here.get(note.id, note.id)) or state.notes.get(here.get(note.id, ""))
-        after = note._replace(links=()) if ours is None else _later(ours, note)
+        if ours is None:
+            after = note._replace(links=())
+            added.append(note.id)
+        else:
+            after = _with_recalls(ours, note)
+            if _says_else(ours, note) and theirs[note.id] > _moment(ours, past.changed):
+                version = {field: getattr(note, field) for field in _VERSION}
+                home, at = _home(ours, note), theirs[note.id]
+                after = after._replace(**version, project=home, updated_at=at)
+                updated.append(after.id)
+            else:
+                older += _says_else(ours, note)
         put[after.id] = after._replace(
             links=(*after.links, *_welcome(note.links, after.id, here, refused))
         )
-        if ours is None:
-            added.append(after.id)
-        elif after.updated_at != ours.updated_at:
-            updated.append(after.id)
-        else:
-            older += _says_else(ours, note)
     archive_second_keys(state, put, set(), now)
     whole = {**state.notes, **put}
     put.update((note.id, note) for note in repaired(whole))
@@ -70,11 +107,32 @@ def united(
     counted = len(added) + len(updated) + older + len(left_out)
     return changes, Intake(
         added=tuple(put[note_id] for note_id in added),
-        updated=tuple(put[note_id] for note_id in updated),
+        updated=tuple(put[note_id] for note_id in dict.fromkeys(updated)),
+        linked=sum(_gained_a_link(state, note) for note in changes.put),
         same=len(arrived) - counted,
         older=older,
         deleted=len(left_out),
     )
+
+
+def _homes(state: State, theirs: Iterable[MemoryNote]) -> dict[str, str]:
+    """What their projects are called here: a repository may lie elsewhere on another machine, and
+    all that is known on both sides says so."""
+    found: dict[str, set[str]] = {}
+    for note in theirs:
+        ours = state.notes.get(note.id)
+        if ours is not None and ours.project and note.project:
+            found.setdefault(note.project, set()).add(ours.project)
+    return {theirs: ours.pop() for theirs, ours in found.items() if len(ours) == 1}
+
+
+def _moment(note: MemoryNote, changed: Moments) -> str:
+    return max(note.updated_at, changed.get(note.id, ""))
+
+
+def _gained_a_link(state: State, note: MemoryNote) -> bool:
+    before = state.notes.get(note.id)
+    return before is not None and bool(set(note.links) - set(before.links))
 
 
 class _Known:
@@ -110,19 +168,27 @@ def _text(note: MemoryNote) -> tuple[str, ...]:
     return folded(note.nugget_name), note.kind, note.title, note.content, note.project
 
 
-def _later(ours: MemoryNote, theirs: MemoryNote) -> MemoryNote:
-    """The version that was changed last, with the recalls of both."""
-    after = ours
+def _with_recalls(ours: MemoryNote, theirs: MemoryNote) -> MemoryNote:
     for session in theirs.hit_sessions or ("",):
-        after = touched(after, Touch(ours.id, session, theirs.last_accessed_at))
-    if theirs.updated_at <= ours.updated_at or not _says_else(ours, theirs):
-        return after
-    return after._replace(**{field: getattr(theirs, field) for field in _VERSION})
+        ours = touched(ours, Touch(ours.id, session, theirs.last_accessed_at))
+    return ours
+
+
+def _was_heard(note: MemoryNote, brought: Mapping[str, MemoryNote]) -> bool:
+    """Does it say what it said when it last came in? Then that is no news, whatever its time."""
+    before = brought.get(note.id)
+    return before is not None and not _says_else(before, note)
 
 
 def _says_else(ours: MemoryNote, theirs: MemoryNote) -> bool:
-    said = (field for field in _VERSION if field not in _TIMES)
-    return any(getattr(ours, field) != getattr(theirs, field) for field in said)
+    return ours.project != _home(ours, theirs) or any(
+        getattr(ours, field) != getattr(theirs, field) for field in _SAID
+    )
+
+
+def _home(ours: MemoryNote, theirs: MemoryNote) -> str:
+    """Whether it is of a project may change there, but not which one that is here."""
+    return ours.project if ours.project and theirs.project else theirs.project
 
 
 def _welcome(

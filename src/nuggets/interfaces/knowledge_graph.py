@@ -2,8 +2,8 @@
 a relation. Reads only."""
 
 import json
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Container, Iterator, Mapping
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from nuggets.errors import InvalidInput
@@ -11,8 +11,15 @@ from nuggets.errors import InvalidInput
 Json = dict[str, Any]
 
 
-def notes_in(text: str, nugget: str, at: str) -> list[Json]:
-    """Entities as notes in their documented JSON, linked as they are related; `at`: when that was.
+class Entities(NamedTuple):
+    """What such a file says."""
+
+    notes: list[Json]  # in their documented JSON
+    left_out: int  # relations to what the file does not tell of
+
+
+def read(text: str, nugget: str, at: str) -> Entities:
+    """Entities as notes, linked as they are related; `at`: when that was.
 
     A name always gets the same id, so that reading a file again adds nothing twice.
     """
@@ -23,22 +30,30 @@ def notes_in(text: str, nugget: str, at: str) -> list[Json]:
             relations.append(line)
             continue
         name = _text(line, "name", where)
-        said = [one for one in _observations(line, where) if one.strip()]
-        known = notes.setdefault(name, _empty(name, nugget, at))
-        known["content"] = "\n".join(filter(None, [known["content"], *said]))
-        known["tags"] += filter(None, [str(line.get("entityType") or "")])
+        if name not in notes:
+            notes[name] = _empty(name, nugget, at, {note["id"] for note in notes.values()})
+        said = [notes[name]["content"], *_observations(line, where)]
+        notes[name]["content"] = "\n".join(one for one in said if one.strip())
+        notes[name]["tags"] += filter(None, [str(line.get("entityType") or "")])
     for name, note in notes.items():
         note["content"] = note["content"] or name
-    for relation in relations:
-        ends = [notes.get(str(relation.get(end))) for end in ("from", "to")]
-        if ends[0] and ends[1] and ends[0] is not ends[1]:
-            reason = str(relation.get("relationType") or "").replace("_", " ")
-            ends[0]["links"].append({"to": ends[1]["id"], "reason": reason, "createdAt": at})
-    return list(notes.values())
+    left_out = sum(not _is_linked(notes, relation, at) for relation in relations)
+    return Entities(list(notes.values()), left_out)
+
+
+def _is_linked(notes: Mapping[str, Json], relation: Json, at: str) -> bool:
+    """Whether both ends are there; the link says which way it goes, since it is seen from both."""
+    one, other = (str(relation.get(end)) for end in ("from", "to"))
+    if one == other or one not in notes or other not in notes:
+        return False
+    verb = str(relation.get("relationType") or "").replace("_", " ") or "is related to"
+    link = {"to": notes[other]["id"], "reason": f"{one} {verb} {other}", "createdAt": at}
+    notes[one]["links"].append(link)
+    return True
 
 
 def _lines(text: str) -> Iterator[tuple[str, Json]]:
-    for number, line in enumerate(text.splitlines(), 1):
+    for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         where = f"line {number}"
@@ -54,9 +69,12 @@ def _lines(text: str) -> Iterator[tuple[str, Json]]:
         yield where, shape
 
 
-def _empty(name: str, nugget: str, at: str) -> Json:
+def _empty(name: str, nugget: str, at: str, taken: Container[str]) -> Json:
+    number = crc32(name.encode(errors="surrogatepass"))
+    while f"note-{nugget}-{number:08x}" in taken:
+        number = (number + 1) % (1 << 32)
     return {
-        "id": f"note-{nugget}-{crc32(name.encode(errors='surrogatepass')):08x}",
+        "id": f"note-{nugget}-{number:08x}",
         "nuggetName": nugget,
         "title": name,
         "content": "",

@@ -84,7 +84,7 @@ def _picture_findings(directory: str, journal: Journal, adopt: Adopt) -> Iterato
             remedy = "set it aside and paint it again from the journal"
             yield Defect("damaged picture", path, refused[path], remedy, harmful=True)
         else:
-            why = "someone edited it; the next command takes that in"
+            why = "edited or copied by someone; the next command takes in what is new"
             yield Defect("edited picture", path, why, "take it in", harmful=False)
     now = Shown(replica.position.revision, replica.position.at)
     if now.revision and not edited:

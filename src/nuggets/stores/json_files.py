@@ -168,7 +168,9 @@ class JsonFileStore:
         painter, self._painter = self._painter, None
         if painter is not None:
             painter.cancel()
-        if self._replica.loaded and self._writer.acquire(timeout=LOCK_SECONDS):
+        # What was thrown away, as a temporary directory is, is not made anew to leave it in order.
+        there = self._replica.loaded and os.path.isdir(self._journal.directory)
+        if there and self._writer.acquire(timeout=LOCK_SECONDS):
             try:
                 self._settle()  # once threads of our own are done
             finally:

@@ -4,16 +4,21 @@ import os
 import shutil
 from argparse import ArgumentParser
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from nuggets import codec, times
-from nuggets.errors import InvalidInput, NotFound, NuggetsError
+from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreError
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import TITLE, fitted, one_line, styled
+from nuggets.interfaces.cli.printing import TITLE, fitted, one_line, printable, styled, warn
 from nuggets.interfaces.words import counted
 from nuggets.project import root_of
 from nuggets.records import Intake, MemoryNote
 from nuggets.shelf import NuggetShelf
 
+if TYPE_CHECKING:
+    from nuggets.interfaces.knowledge_graph import Entities
+
+_IS = ("is", "are")
 _SHOWN = 10  # notes of each kind; the JSON has them all
 _NOT_MEMORY = ("hooks", "backups", "lock", "token", "search.kept")  # of a shelf's directory
 
@@ -30,19 +35,28 @@ def _arguments(parser: ArgumentParser) -> None:
 
 def _import(call: Call) -> Outcome:
     source, dry_run = call.options.source, call.options.dry_run
+    left_out = 0
     if os.path.isdir(source):
         done = _shelf_in(call, source, dry_run)
     else:
-        done = call.shelf.take_in(_file_in(source, call.options.nugget), dry_run=dry_run)
+        told = _file_in(source, call.options.nugget)
+        done = call.shelf.take_in(told.notes, dry_run=dry_run)
+        left_out = told.left_out
     shape = {
         "added": [codec.note_to_json(note) for note in done.added],
         "updated": [codec.note_to_json(note) for note in done.updated],
+        "linked": done.linked,
         "same": done.same,
         "older": done.older,
         "deleted": done.deleted,
+        "relationsLeftOut": left_out,
         "dryRun": dry_run,
     }
-    return Outcome(shape, _lines(done, dry_run))
+    lines = _lines(done, dry_run)
+    if left_out:
+        relations = counted(left_out, "relation")
+        lines.append(f"Left out: {relations} to what the file says nothing else about.")
+    return Outcome(shape, lines)
 
 
 def _shelf_in(call: Call, source: str, dry_run: bool) -> Intake:
@@ -61,8 +75,16 @@ def _shelf_in(call: Call, source: str, dry_run: bool) -> Intake:
             shutil.copytree(source, copy, ignore=shutil.ignore_patterns(*_NOT_MEMORY))
         except (OSError, shutil.Error) as problem:
             raise NuggetsError(f"{source} cannot be read: {problem}") from problem
-        with NuggetShelf(copy, project=call.shelf.project, short_lived=True) as other:
-            return call.shelf.take_in(other, dry_run=dry_run)
+        try:
+            with NuggetShelf(copy, project=call.shelf.project, short_lived=True) as other:
+                done = call.shelf.take_in(other, dry_run=dry_run)
+                warnings = other.warnings
+        except StoreError as problem:
+            told = str(problem).replace(copy, source)
+            raise StoreError(f"{told} (with --dir {source})") from problem
+    for warning in warnings:
+        warn(f"Warning: {printable(warning.replace(copy, source))}")
+    return done
 
 
 def _is_shelf(directory: str) -> bool:
@@ -72,20 +94,22 @@ def _is_shelf(directory: str) -> bool:
     )
 
 
-def _file_in(path: str, nugget: str) -> list[codec.Json]:
+def _file_in(path: str, nugget: str) -> "Entities":
     from datetime import UTC, datetime
 
-    from nuggets.interfaces.knowledge_graph import notes_in
+    from nuggets.interfaces.knowledge_graph import read
 
+    if os.path.basename(path) == "graph.json" or path.endswith(".nugget.json"):
+        raise InvalidInput(f"{path} is part of a shelf; name the directory that it belongs to")
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig", newline="\n") as file:
             text = file.read()
             changed = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
     except FileNotFoundError:
         raise NotFound(f"there is no {path}; name a directory of memories or a file") from None
     except (OSError, UnicodeDecodeError) as problem:
         raise NuggetsError(f"{path} cannot be read: {problem}") from problem
-    return notes_in(text, nugget, times.normal(changed.isoformat()))
+    return read(text, nugget, times.normal(changed.isoformat()))
 
 
 def _lines(done: Intake, dry_run: bool) -> list[str]:
@@ -103,6 +127,9 @@ def _lines(done: Intake, dry_run: bool) -> list[str]:
             )
         if len(notes) > _SHOWN:
             lines.append(f"    and {len(notes) - _SHOWN} more")
+    if done.linked:
+        verb = "Would link" if dry_run else "Linked"
+        lines.append(f"{verb} {counted(done.linked, 'note')} that {_IS[done.linked > 1]} here.")
     lines = lines or ["Nothing new."]
     left = {
         "known already": done.same,
@@ -122,7 +149,7 @@ def _numbered(notes: tuple[MemoryNote, ...]) -> str:
 
 def _about_projects(done: Intake) -> list[str]:
     """Those of another machine have other paths."""
-    roots = {root_of(note.project) for note in done.added} - {""}
+    roots = {root_of(note.project) for note in (*done.added, *done.updated)} - {""}
     gone = sum(not os.path.exists(root) for root in roots)
     if not gone:
         return []
@@ -138,8 +165,8 @@ COMMANDS = {
         ),
         _import,
         _arguments,
-        summary="take memories in from another machine's directory or from another program: "
-        "of two versions the later one counts, and one undo takes it all back",
+        summary="take memories in from another machine's directory or another program. Of two "
+        "versions the later counts; what was deleted there stays here. One undo takes it all back",
         changes=True,
     ),
 }

@@ -9,7 +9,7 @@ from typing import Any
 
 from nuggets.text import tokens
 
-# Parts of what a prompt is about, by weight:
+# Parts of what a prompt is about, by rarity:
 NAMES_IT = 0.35  # a single word must be so much of it, and stand in the title
 ASKS_FOR_IT = 0.6  # several words are so much of it, one in the title: nothing else is meant
 
@@ -64,7 +64,7 @@ def certainty_of(prompt: str, title: str, words: tuple[Any, ...]) -> Certainty:
     telling = [word for word in words if _tells(word.word)]
     found = [word for word in telling if word.itself]
     titled = any("title" in word.fields for word in found)
-    part = sum(word.weight for word in found) / (sum(word.weight for word in telling) or 1.0)
+    part = sum(word.rarity for word in found) / (sum(word.rarity for word in telling) or 1.0)
     if len(found) > 1:
         return Certainty.STRONG if titled and part >= ASKS_FOR_IT else Certainty.FAIR
     alone = len(words) == 1 or (titled and part >= NAMES_IT)
