@@ -47,6 +47,7 @@ from nuggets.rhythm import Decision, Rhythm
 from nuggets.settings import Settings, load
 from nuggets.state import State
 from nuggets.stores import open_store
+from nuggets.text import folded
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -444,6 +445,16 @@ class NuggetShelf:
         check_flag(include_hidden, "include_hidden")
         with self._rhythm.reading() as there:
             return there.search.explain(query, note_id, include_hidden)
+
+    def namesakes(self, note: MemoryNote) -> Sequence[MemoryNote]:
+        """The others in sight that its title may mean here, oldest first; not those of another
+        project, which come after all of them."""
+        title = folded(note.title)
+        return [
+            one
+            for one in self.list_notes()
+            if folded(one.title) == title and one.id != note.id and not self.is_foreign(one)
+        ]
 
     def is_foreign(self, note: MemoryNote | RecallResult) -> bool:
         """Does it belong to another project than the current one?"""

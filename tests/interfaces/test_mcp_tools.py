@@ -750,3 +750,21 @@ def test_recall_tells_which_other_facts_fit(tmp_path: Path) -> None:
 
     assert "deploy cmd: fly deploy" in said(answer).partition("as well:")[2]
     assert [one["title"] for one in answer.structured_content["also"]] == ["deploy cmd"]
+
+
+def test_a_title_that_is_taken_and_a_note_that_comes_back_are_told(tmp_path: Path) -> None:
+    async def talk(client: Client) -> list[Any]:
+        given = {"nugget": "project", "title": "Why Redis"}
+        first = await client.call_tool("create_note", {**given, "content": "For sessions."})
+        other = await client.call_tool("create_note", {**given, "content": "For queues."})
+        note = {"note": first.structured_content["id"]}
+        await client.call_tool("edit_note", {**note, "hidden": True})
+        return [first, other, await client.call_tool("edit_note", {**note, "hidden": False})]
+
+    first, other, back = in_memory(door(tmp_path), talk)
+    taken = first.structured_content["id"]
+
+    assert "namesakes" not in first.structured_content
+    assert other.structured_content["namesakes"] == [taken]
+    assert f"Of that title there is {taken} too" in said(other)
+    assert said(back).startswith(f"Restored {taken}")

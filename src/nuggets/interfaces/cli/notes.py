@@ -23,7 +23,6 @@ from nuggets.interfaces.cli.printing import one_line, printable, styled, table
 from nuggets.interfaces.words import counted
 from nuggets.project import name_of, told_apart
 from nuggets.records import MemoryNote
-from nuggets.text import folded
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
@@ -49,10 +48,10 @@ def _add(call: Call) -> Outcome:
     else:  # a title may be all there is to say yet, but not by an accident
         note = create(options.content and _text(options.content))
     lines = [f"Noted {_name(note)}, {where_valid(note)}."]
-    rivals = _rivals(call, note)
-    if rivals:
+    others = call.shelf.namesakes(note)
+    if others:
         lines.append(
-            f"There is another note of that title: {one_line(rivals[0].id)}. From now on name them "
+            f"There is another note of that title: {one_line(others[0].id)}. From now on name them "
             "by their ids, or merge them with `nuggets note merge`."
         )
     return Outcome(codec.note_to_json(note), lines)
@@ -67,17 +66,6 @@ def _rehearse(call: Call, create: Callable[[str], MemoryNote]) -> None:
     with suppress(_Rehearsed), call.shelf.batch():
         create("text")
         raise _Rehearsed
-
-
-def _rivals(call: Call, note: MemoryNote) -> list[MemoryNote]:
-    """The others that its title may mean here; those of other projects come after all of them."""
-    return [
-        one
-        for one in call.shelf.list_notes()
-        if folded(one.title) == folded(note.title)
-        and one.id != note.id
-        and not call.shelf.is_foreign(one)
-    ]
 
 
 def _name_argument(parser: ArgumentParser) -> None:
@@ -104,7 +92,8 @@ def note_lines(call: Call, note: MemoryNote) -> list[str]:
         "",
         printable(note.content),
         "",
-        f"{note.kind}, {note.scope}, {note.type}, {note.stability}, from {note.source}, "
+        f"{note.kind}, scope {note.scope}, type {note.type}, {note.stability}, "
+        f"from {note.source}, "
         f"confidence {note.confidence:g}",
         f"tags: {one_line(', '.join(note.tags))}",
         f"recalled in {counted(note.hits, 'session')}; changed {one_line(note.updated_at)}",

@@ -58,7 +58,8 @@ def _status(call: Call) -> Outcome:
     }
     lines = [
         f"Last run: {summary(last) if last else 'never'}",
-        f"Next run: {coming:%Y-%m-%d %H:%M}, if anything is up then; else when it is",
+        f"Next run: {coming:%Y-%m-%d %H:%M}, or as soon as the timer, `nuggets mcp` or "
+        "`nuggets serve` is up after that",
     ]
     if _is_off(call):
         warn(

@@ -85,7 +85,12 @@ def _create(asked: Asked, given: Json) -> Answer:
         return receipt("Noted already:", asked.seen.all_of(asked.session, same))
     _attribute(given)
     note = asked.shelf.create_note(nugget, title, content, given.pop("tags", ()), **given)
-    return receipt("Noted", asked.seen.all_of(asked.session, note))
+    done = receipt("Noted", asked.seen.all_of(asked.session, note))
+    others = [other.id for other in asked.shelf.namesakes(note)]
+    if not others:
+        return done
+    told = f"{done.text} Of that title there is {others[0]} too: name each by its id, or edit one."
+    return Answer({**done.structured, "namesakes": others}, told)
 
 
 def _same_note(asked: Asked, nugget: str, title: str, content: str) -> MemoryNote | None:
@@ -117,7 +122,8 @@ def _edit(asked: Asked, given: Json) -> Answer:
         asked.seen.all_of(asked.session, note)
     else:
         asked.seen.changed(asked.session, before, note)
-    return receipt("Archived" if note.hidden else "Changed", note)
+    back = "Restored" if before.hidden else "Changed"
+    return receipt("Archived" if note.hidden else back, note)
 
 
 def _link(asked: Asked, given: Json) -> Answer:
