@@ -323,3 +323,12 @@ def test_a_new_note_that_is_linked_to_by_now_is_not_undone(shelf: NuggetShelf) -
     shelf.add_link(a.id, b.id)
     with pytest.raises(Conflict, match="changed after it"):
         shelf.undo(made)
+
+
+def test_what_another_note_went_into_is_not_taken_from_it(shelf: NuggetShelf) -> None:
+    target = shelf.create_note("k", "T", "alpha line")
+    shelf.edit_note(target.id, "alpha line\nbeta line")
+    source = shelf.create_note("k", "S", "beta line")
+    shelf.merge_notes(target.id, source.id)  # which only links them: it is said already
+    with pytest.raises(Conflict, match="Undo revision 4 first"):
+        shelf.undo(2)

@@ -78,10 +78,11 @@ class Decisions:
         """A known key gets the new value where it is known; a new one makes a fact."""
         home, new = self._home(nugget, {})
         known = self._fact_of(home.name, key, given.project)
+        made = None
         if known is not None and known.hidden:
             # Someone put it away; it comes back only where a new one would belong.
-            belongs = self._made("fact", home.name, key, value, (), given).project
-            known = known if known.project == belongs else None
+            made = self._made("fact", home.name, key, value, (), given)
+            known = self._fact_of(home.name, key, made.project)
         if known is not None:
             given = self._moved(known, given)
             written = notes.restored(
@@ -89,7 +90,7 @@ class Decisions:
                 self._now,
             )
             return self._replacing(known, written), written
-        written = self._made("fact", home.name, key, value, (), given)
+        written = made or self._made("fact", home.name, key, value, (), given)
         changes = self._dropping(self._evicted(home))
         return changes._replace(put=(*changes.put, written), put_nuggets=new), written
 

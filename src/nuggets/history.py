@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from nuggets import refusals
 from nuggets.errors import Conflict, NotFound
 from nuggets.records import Changes, Commit, MemoryNote, NoteLink
-from nuggets.state import SESSIONS_KEPT, State, touched, with_recalls_of
+from nuggets.state import SESSIONS_KEPT, State, merged_into, touched, with_recalls_of
 from nuggets.text import folded
 
 PURGE = "purge"
@@ -52,10 +52,17 @@ def reverted(state: State, commit: Commit, since: Iterable[Commit] = ()) -> Chan
     )
 
 
-def dropped(commits: Iterable[Commit]) -> dict[str, str]:
-    """When each id was last taken away; an undo takes away what nobody meant to have."""
-    meant = (one for one in commits if not one.changes.action.startswith(UNDO))
-    return {note_id: commit.at for commit in meant for note_id in commit.changes.drop}
+def dropped(commits: Iterable[Commit]) -> dict[str | tuple[str, ...], str]:
+    """When each id was last taken away, and each fact by its name: another shelf may know it by
+    another id. An undo takes away what nobody meant to have."""
+    found: dict[str | tuple[str, ...], str] = {}
+    for commit in commits:
+        if not commit.changes.action.startswith(UNDO):
+            gone = set(commit.changes.drop)
+            found.update(dict.fromkeys(gone, commit.at))
+            facts = (n for n in commit.before.put if n.id in gone and n.kind == "fact")
+            found.update((_fact_name(fact), commit.at) for fact in facts)
+    return found
 
 
 def changed_by_people(commits: Iterable[Commit]) -> dict[str, str]:
@@ -91,7 +98,7 @@ def _refuse_to_lose(
     """What someone changed since; `after`: as the commit left it."""
     there = {note.id for note in commit.before.put}
     now = {i: state.notes.get(i) for i in after}
-    now.update((i, _unlinked_since(now[i], after[i])) for i in after if i in there)
+    now.update((i, _unlinked_since(state, now[i], after[i])) for i in after if i in there)
     later = [i for i, note in after.items() if not _same(now[i], note)]
     if not later:
         return
@@ -211,12 +218,19 @@ def _same(note: MemoryNote | None, other: MemoryNote | None) -> bool:
     return with_recalls_of(looked_at, other) == other
 
 
-def _unlinked_since(now: MemoryNote | None, after: MemoryNote | None) -> MemoryNote | None:
-    """The note without the links that it got since: they lead to it as it was just as well."""
+def _unlinked_since(
+    state: State, now: MemoryNote | None, after: MemoryNote | None
+) -> MemoryNote | None:
+    """The note without the links that it got since: they lead to it as it was just as well. Not
+    so from a note that went into it, and relies on what it says."""
     if now is None or after is None:
         return now
-    gained = _gained(now, after)
+    gained = [link for link in _gained(now, after) if now.id not in _went_into(state, link.to)]
     return now._replace(links=tuple(link for link in now.links if link not in gained))
+
+
+def _went_into(state: State, note_id: str) -> list[str]:
+    return merged_into(state.notes[note_id]) if note_id in state.notes else []
 
 
 def _gained(now: MemoryNote, after: MemoryNote) -> list[NoteLink]:

@@ -163,8 +163,13 @@ def test_recalls_of_both_count_once() -> None:
     theirs = sample(1)._replace(hits=2, hit_sessions=("s2", "s3"), last_accessed_at=LATER)
     after, intake = take(state_of(ours), state_of(theirs))
 
-    assert after.notes[ours.id].hit_sessions == ("s1", "s2", "s3")
+    assert after.notes[ours.id].hit_sessions == ("s2", "s3", "s1")
     assert after.notes[ours.id].hits == 3
+    many = ours._replace(hits=40, hit_sessions=tuple(f"a{n}" for n in range(40)))
+    others = theirs._replace(hits=40, hit_sessions=tuple(f"b{n}" for n in range(40)))
+    once, _ = take(state_of(many), state_of(others))
+    twice, _ = take(once, state_of(others))
+    assert once.notes[ours.id].hits == twice.notes[ours.id].hits == 80
     assert after.notes[ours.id].last_accessed_at == LATER
     assert intake.same == 1
 
@@ -177,6 +182,14 @@ def test_what_went_here_since_stays_away() -> None:
     changed = note._replace(content="again", updated_at=MUCH_LATER)
     after, _ = take(state_of(), state_of(changed), past)
     assert after.notes[note.id].content == "again"
+
+
+def test_so_does_a_fact_that_the_other_side_knows_by_another_id() -> None:
+    theirs = fact(2, "Port", "80")
+    past = Past(gone={("learnings", "port", ""): LATER})
+    after, intake = take(state_of(), state_of(theirs), past)
+
+    assert (intake.deleted, after.notes, after.nuggets) == (1, {}, {})
 
 
 def test_a_link_that_people_cut_is_not_tied_again() -> None:
@@ -212,7 +225,8 @@ def memories(draw: st.DrawFn) -> State:
             content=draw(st.sampled_from("xy")),
             now=draw(MOMENTS),
         )
-        notes[note.id] = note._replace(hit_sessions=tuple(draw(st.sets(st.sampled_from("st")))))
+        sessions = tuple(draw(st.sets(st.sampled_from("st"))))
+        notes[note.id] = note._replace(hits=len(sessions), hit_sessions=sessions)
     keys = {}  # a shelf never has two facts by one key
     for note in notes.values():
         keys[note.title if note.kind == "fact" else note.id] = note

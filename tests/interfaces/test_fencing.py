@@ -79,3 +79,10 @@ def test_a_session_starts_without_hidden_words_and_split_credentials(tmp_path: P
 
 def test_a_credential_is_blacked_out_also_with_signs_in_it_that_nobody_sees() -> None:
     assert safe_line("use ghp_a1B2\u200b" + "a1B2" * 8, 99) == "use [redacted: GitHub token]"
+
+
+def test_blanks_without_end_take_no_time_without_end() -> None:
+    blanks = " " * 200_000
+
+    assert not carries_mark(f"<{blanks}x")
+    assert carries_mark(f"<{blanks}/{blanks}nuggets-memory>")

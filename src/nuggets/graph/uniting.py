@@ -6,7 +6,7 @@ twice is uniting once. What a clean-up did counts as nobody's doing: each side h
 """
 
 from collections.abc import Container, Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nuggets.graph.limits import check_config
 from nuggets.graph.links import repaired
@@ -20,10 +20,9 @@ from nuggets.records import (
     MemoryNote,
     NoteLink,
     NuggetConfig,
-    Touch,
 )
 from nuggets.refusals import Refusal, of
-from nuggets.state import State, touched
+from nuggets.state import SESSIONS_KEPT, State
 from nuggets.text import folded
 
 _SAID = (  # by a memory; all of it comes from one side
@@ -39,7 +38,7 @@ class Past(NamedTuple):
     """What a history tells of notes, besides their own times."""
 
     changed: Moments = NO_EXTRA  # by people
-    gone: Moments = NO_EXTRA
+    gone: Mapping[Any, str] = NO_EXTRA  # ids, and names of facts
     brought: Mapping[str, MemoryNote] = NO_EXTRA  # as they last came in from elsewhere
 
 
@@ -56,14 +55,8 @@ class Other(NamedTuple):
 
 def united(state: State, other: Other, past: Past, now: str) -> tuple[Changes, Intake]:
     """The changes that take another memory in; `past`: of what is here."""
-    new_nuggets = [
-        config._replace(name=checked_name(config.name))
-        for config in other.nuggets
-        if folded(config.name) not in state.nuggets
-    ]
-    for config in new_nuggets:
-        check_config(config._asdict())
-    names = Names(state, new_nuggets)
+    known_there = {folded(config.name): config for config in other.nuggets}
+    names = Names(state, known_there.values())
     homes = _homes(state, other.notes)
     arrived = [
         names.settled(note)._replace(project=homes.get(note.project, note.project))
@@ -73,8 +66,8 @@ def united(state: State, other: Other, past: Past, now: str) -> tuple[Changes, I
     here = {note.id: found.id for note in arrived if (found := known.by_any_name(note))}
     theirs = {note.id: _moment(note, other.past.changed) for note in arrived}
     theirs.update((n.id, "") for n in arrived if _was_heard(n, past.brought))
-    missing = (note for note in arrived if note.id not in here and note.id in past.gone)
-    left_out = {note.id for note in missing if past.gone[note.id] >= theirs[note.id]}
+    missing = (note for note in arrived if note.id not in here)
+    left_out = {n.id for n in missing if _went(n, past) and _went(n, past) >= theirs[n.id]}
     refused = of(state)
     put: dict[str, MemoryNote] = {}
     added, updated, older = [], [], 0
@@ -100,10 +93,8 @@ def united(state: State, other: Other, past: Past, now: str) -> tuple[Changes, I
     archive_second_keys(state, put, set(), now)
     whole = {**state.notes, **put}
     put.update((note.id, note) for note in repaired(whole))
-    changes = Changes(
-        put=tuple(note for note in put.values() if state.notes.get(note.id) != note),
-        put_nuggets=(*new_nuggets, *map(NuggetConfig, names.new)),
-    )
+    changed = tuple(note for note in put.values() if state.notes.get(note.id) != note)
+    changes = Changes(put=changed, put_nuggets=_new_nuggets(state, changed, known_there))
     counted = len(added) + len(updated) + older + len(left_out)
     return changes, Intake(
         added=tuple(put[note_id] for note_id in added),
@@ -113,6 +104,19 @@ def united(state: State, other: Other, past: Past, now: str) -> tuple[Changes, I
         older=older,
         deleted=len(left_out),
     )
+
+
+def _new_nuggets(
+    state: State, notes: Iterable[MemoryNote], there: Mapping[str, NuggetConfig]
+) -> tuple[NuggetConfig, ...]:
+    """Those that notes came in for, made as they are there."""
+    needed = dict.fromkeys(folded(note.nugget_name) for note in notes)
+    names = {folded(note.nugget_name): note.nugget_name for note in notes}
+    new = [fold for fold in needed if fold not in state.nuggets]
+    made = tuple(there.get(fold, NuggetConfig(names[fold])) for fold in new)
+    for config in made:
+        check_config(config._asdict())
+    return tuple(config._replace(name=checked_name(config.name)) for config in made)
 
 
 def _homes(state: State, theirs: Iterable[MemoryNote]) -> dict[str, str]:
@@ -128,6 +132,12 @@ def _homes(state: State, theirs: Iterable[MemoryNote]) -> dict[str, str]:
 
 def _moment(note: MemoryNote, changed: Moments) -> str:
     return max(note.updated_at, changed.get(note.id, ""))
+
+
+def _went(note: MemoryNote, past: Past) -> str:
+    """When it was taken away here; "" if it never was."""
+    by_name = past.gone.get(_key(note), "") if note.kind == "fact" else ""
+    return max(past.gone.get(note.id, ""), by_name)
 
 
 def _gained_a_link(state: State, note: MemoryNote) -> bool:
@@ -169,9 +179,16 @@ def _text(note: MemoryNote) -> tuple[str, ...]:
 
 
 def _with_recalls(ours: MemoryNote, theirs: MemoryNote) -> MemoryNote:
-    for session in theirs.hit_sessions or ("",):
-        ours = touched(ours, Touch(ours.id, session, theirs.last_accessed_at))
-    return ours
+    """Those of both, each session once; beyond the last ones it is a matter of numbers."""
+    sessions = tuple(dict.fromkeys((*theirs.hit_sessions, *ours.hit_sessions)))
+    if set(sessions) == set(ours.hit_sessions):
+        sessions = ours.hit_sessions
+    return ours._replace(
+        hits=max(ours.hits, theirs.hits, len(sessions)),
+        hit_sessions=sessions[-SESSIONS_KEPT:],
+        last_hit_session=ours.last_hit_session or theirs.last_hit_session,
+        last_accessed_at=max(ours.last_accessed_at, theirs.last_accessed_at),
+    )
 
 
 def _was_heard(note: MemoryNote, brought: Mapping[str, MemoryNote]) -> bool:

@@ -15,7 +15,8 @@ TAG = "nuggets-memory"
 _GAP = "[\\s\u200c\u200d\ufe00-\ufe0f]*"  # joiners are letters, but between ours nobody sees them
 _NAME = r"[\W_]{0,3}".join(_GAP.join(word) for word in TAG.split("-"))
 _LESS = "(?:[<\ufe64\uff1c]|&(?:lt|#0*60|#x0*3c);)"  # some hosts escape it
-_OUR_TAG = re.compile(rf"{_LESS}(?={_GAP}/?{_GAP}{_NAME})", re.IGNORECASE)
+_BEFORE = _GAP.replace("[", "[/", 1)  # one class: two in a row would try all ways to part blanks
+_OUR_TAG = re.compile(rf"{_LESS}(?={_BEFORE}{_NAME})", re.IGNORECASE)
 _FENCED = re.compile(
     rf"(?:<|&lt;){TAG}\b.*?(?:(?:<|&lt;)/{TAG}(?:>|&gt;)|\Z)", re.IGNORECASE | re.DOTALL
 )

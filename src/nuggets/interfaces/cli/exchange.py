@@ -88,9 +88,12 @@ def _shelf_in(call: Call, source: str, dry_run: bool) -> Intake:
 
 
 def _is_shelf(directory: str) -> bool:
-    kept = ("journal", os.path.join("graph", "graph.json"))
-    return any(os.path.exists(os.path.join(directory, name)) for name in kept) or any(
-        name.endswith(".nugget.json") for name in os.listdir(directory)
+    journal = os.path.join(directory, "journal")
+    kept = os.listdir(journal) if os.path.isdir(journal) else []
+    return (
+        any(name.startswith(("log-", "snapshot-")) for name in kept)
+        or os.path.exists(os.path.join(directory, "graph", "graph.json"))
+        or any(name.endswith(".nugget.json") for name in os.listdir(directory))
     )
 
 
