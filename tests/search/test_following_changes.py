@@ -5,11 +5,11 @@ from nuggets.records import Changes, MemoryNote, NoteFilterOptions, NoteLink
 from nuggets.search.index import SearchIndex
 from searchable import index_of, linked, note
 
-WORDS = "red green blue walk walked jump token tokens server anna bob may yesterday the of ?"
+WORDS = "red green blue walk walked jump token tokens server anna bob May 5 yesterday the of ?"
 SOME_WORDS = st.lists(st.sampled_from(WORDS.split()), max_size=6).map(" ".join)
 TIMES = st.sampled_from(["2025-05-01T00:00:00.000Z", "2026-01-01T00:00:00.000Z"])
 IDS = st.integers(0, 7)
-QUERIES = ("red walk", "tokne server", "anna may 2025", "when did bob jump", "of the", "blu")
+QUERIES = ("red walk", "tokne server", "anna may 5 2025", "when did bob jump", "of the", "blu")
 
 
 @st.composite

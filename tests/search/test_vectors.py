@@ -29,6 +29,8 @@ def small_graph() -> list[MemoryNote]:
     for i in range(11):
         notes[i], notes[i + 1] = linked(notes[i], notes[i + 1])
     notes[0], notes[6] = linked(notes[0], notes[6])
+    for i, dated in ((2, "on 5 May"), (5, "on May 5th, 2025"), (9, "in May")):
+        notes[i] = notes[i]._replace(content=f"{notes[i].content} {dated}")
     return notes
 
 
@@ -46,7 +48,17 @@ def asked_terms(notes: list[MemoryNote], query: str) -> dict[str, float]:
     return weights
 
 
-@pytest.mark.parametrize("query", ["stone garden", "musik and a river", "window unknownword"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        "stone garden",
+        "musik and a river",
+        "window unknownword",
+        "windowgarden",
+        "river on 2025-05-05",
+        "which cloud in May and much talk around whatever nobody knows",
+    ],
+)
 def test_the_index_computes_what_regenerated_vectors_give(query: str) -> None:
     notes = small_graph()
     index = index_of(*notes)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from nuggets.records import MemoryNote
 
-FORMAT = "nuggets search index 2"  # raise it whenever notes are read in another way
+FORMAT = "nuggets search index 3"  # raise it whenever notes are read in another way
 BETWEEN = "\n"  # names that hold one are not kept, nor is the index with them
 _VOCABULARY = ("spans", "token_words", "word_terms", "word_marks", "word_languages", "word_counts")
 _NAMES = ("tokens", "words", "terms")

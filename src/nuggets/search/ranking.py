@@ -43,8 +43,9 @@ class Signals(NamedTuple):
     rows: "NDArray[Any]"
     text: "NDArray[Any]"  # in [0, 1], like the vector
     vector: "NDArray[Any]"
-    words: "NDArray[Any]"
+    words: "NDArray[Any]"  # how much of the question they answer
     complete: "NDArray[Any]"  # whether every word stands in the note itself
+    mass: float  # of the question
 
 
 class Ranking:
@@ -77,7 +78,7 @@ class Ranking:
         words = evidence.words(close)
         text = np.minimum(np.maximum((words + extra) / TEXT_SCALE, 0.0), 1.0)
         vector = (1 + self._surroundings(close, rows)) / 2
-        return Signals(rows, text, vector, words, close.complete)
+        return Signals(rows, text, vector, words, close.complete, query.mass)
 
     def subjects(self, query: "Query") -> "NDArray[Any] | None":
         """How far each note is what the question names; None if it names no title."""

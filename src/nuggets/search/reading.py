@@ -3,9 +3,10 @@
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from nuggets.search.dates import date_labels
 from nuggets.search.languages import ENGLISH, LANGUAGES, LEAST_EVIDENCE
 from nuggets.search.postings import IMPACT_UNIT, TF_UNIT, Run, firsts, packed, run_of
-from nuggets.search.vocabulary import STOP, TIME, Vocabulary
+from nuggets.search.vocabulary import DATE, STOP, TIME, Vocabulary
 from nuggets.text import folded, normal_tag, plain, tokens, without_contraction
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ FIELD_WEIGHTS = (2.0, 1.0, 1.0, 1.0)
 # The squares add up to 1, so the query's vector keeps its length.
 QUERY_FIELDS = (0.5, 0.8, 0.33166)
 CHUNK = 256  # notes read at a time: their tokens fit into the cache of a processor
-_BETWEEN = " \0 "  # separates fields in a joined text; a token of its own
+BETWEEN = " \0 "  # separates fields in a joined text; a token of its own
 
 
 class Reading(NamedTuple):
@@ -89,12 +90,16 @@ def read(notes: "Sequence[MemoryNote]", vocabulary: Vocabulary) -> Reading:
     lengths = np.bincount(slots[~stopped & (fields != TAG)], minlength=count).astype(np.float32)
     timed = np.bincount(slots[(marks & TIME) > 0], minlength=count) > 0
     fields[stopped] = _STOPPED
+    telling = ((marks & DATE) > 0).nonzero()[0]
+    dates, dated = _dates(notes, slots[telling].tolist(), words[telling].tolist(), vocabulary)
     labels, labelled = _labels(notes, kinds, vocabulary)
+    # A date is a term of the content; a label is found like a stop word, and adds as little to the
+    # length of a vector.
+    more = np.array([CONTENT, _STOPPED], np.uint8).repeat([len(dates), len(labels)])
     run = _run(
-        np.concatenate([vocabulary.word_terms.all[words], labels]),
-        np.concatenate([slots, labelled]),
-        # A label is found like a stop word, and adds as little to the length of a vector.
-        np.concatenate([fields, np.full(len(labels), _STOPPED, np.uint8)]),
+        np.concatenate([vocabulary.word_terms.all[words], dates, labels]),
+        np.concatenate([slots, dated, labelled]),
+        np.concatenate([fields, more]),
         count,
     )
     return Reading(run, lengths, timed, languages, words, [kind.tags for kind in kinds])
@@ -154,11 +159,11 @@ def _chunk(
     import numpy as np
 
     fields = [text for place in places for text in texts[place]]
-    joined = _BETWEEN.join(fields)
-    if joined.count(_BETWEEN[1]) != len(fields) - 1:
-        joined = _BETWEEN.join(text.replace(_BETWEEN[1], " ") for text in fields)
+    joined = BETWEEN.join(fields)
+    if joined.count(BETWEEN[1]) != len(fields) - 1:
+        joined = BETWEEN.join(text.replace(BETWEEN[1], " ") for text in fields)
     numbers = vocabulary.numbers(tokens(joined), language)
-    between = numbers == vocabulary.numbers([_BETWEEN[1]], language)
+    between = numbers == vocabulary.numbers([BETWEEN[1]], language)
     sections = np.cumsum(between, dtype=np.int32)[~between]
     words, origins = vocabulary.words_of(numbers[~between])
     sections = sections[origins]
@@ -219,6 +224,28 @@ def _kinds(notes: "Sequence[MemoryNote]", vocabulary: Vocabulary) -> list[_Kind]
             kind = known[key] = _Kind(tags, " ".join(tags), vocabulary.labels(labels))
         kinds.append(kind)
     return kinds
+
+
+def _dates(
+    notes: "Sequence[MemoryNote]", places: list[int], words: list[int], vocabulary: Vocabulary
+) -> "tuple[NDArray[Any], NDArray[Any]]":
+    """The numbers of all dates that notes name, and for each the place of its note.
+
+    `words`: those that stand at these places and may be part of a date.
+    """
+    import numpy as np
+
+    said: dict[int, set[str]] = {}
+    for place, word in zip(places, words, strict=True):
+        said.setdefault(place, set()).add(vocabulary.word(word))
+    labels: list[str] = []
+    sizes: list[int] = []
+    for place, names in said.items():
+        found = date_labels(f"{notes[place].title}{BETWEEN}{notes[place].content}", names)
+        labels += sorted(found)
+        sizes.append(len(found))
+    numbers = np.array(vocabulary.labels(labels), np.int32)
+    return numbers, np.array(list(said), np.int32).repeat(sizes)
 
 
 def _labels(

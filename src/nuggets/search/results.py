@@ -27,7 +27,8 @@ SHARING = 20  # results whose scores add up to 1, or as many as are asked for if
 TEMPERATURE = 0.35  # of the softmax, as documented
 # Both without the boost, which says how far to trust a note and not what it is about. A note
 # that has nothing to do with the question has 0.21, half the weight of the vector.
-ANSWERS = 0.30  # the best note must have so much, or all words of the question
+ANSWERS = 0.30  # the best note must have so much, or all words of the question,
+AMOUNT = 5.0  # or so much rarity of them: two rare words of a small shelf, one of a large one
 THRESHOLD = 0.25  # then so much is enough for a result
 DIGITS = 9  # of a relevance; differences beyond are rounding, not ranking
 LITERAL = 0.5  # text of a note with a sign that is no word, such as "=>"
@@ -61,8 +62,7 @@ class Search:
         most, pool = max(LOOKED_AT, 2 * limit), max(limit, SHARING)
         eligible = self._eligible(filters)
         signals = self.signals(text, eligible, most)
-        evidence = _evidence(signals)
-        if not ((evidence > THRESHOLD) & (signals.complete | (evidence > ANSWERS))).any():
+        if not _is_answered(signals):
             return []
         ranked = self._ranked(signals, pool)
         if project is not None and any(_is_foreign(one.note, project) for one in ranked[:limit]):
@@ -144,7 +144,7 @@ class Search:
         rows = np.flatnonzero(self.landscape.there if eligible is None else eligible)
         rows = rows[self._saying(text, rows)]
         alike = np.ones(len(rows))
-        return Signals(rows, LITERAL * alike, 0.5 * alike, 0.0 * alike, alike > 0)
+        return Signals(rows, LITERAL * alike, 0.5 * alike, 0.0 * alike, alike > 0, 0.0)
 
     def _saying(self, text: str, rows: "NDArray[Any]") -> "NDArray[Any]":
         """Which of the rows have the text word for word."""
@@ -172,6 +172,15 @@ def _says(text: str, whole: str) -> bool:
 def _evidence(signals: Signals) -> "NDArray[Any]":
     evidence: NDArray[Any] = VECTOR_WEIGHT * signals.vector + TEXT_WEIGHT * signals.text
     return evidence
+
+
+def _is_answered(signals: Signals) -> bool:
+    """Whether the best of the notes is good enough for any of them to be shown."""
+    evidence = _evidence(signals)
+    if evidence.max(initial=0.0) > ANSWERS:
+        return True
+    enough = signals.complete | (signals.words * signals.mass > AMOUNT)
+    return bool((enough & (evidence > THRESHOLD)).any())
 
 
 def _is_foreign(note: "MemoryNote", project: str) -> bool:

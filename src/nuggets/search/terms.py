@@ -5,9 +5,8 @@ from functools import cache
 from typing import Any
 
 from nuggets.search.english import irregular_forms
-from nuggets.search.languages import ENGLISH
+from nuggets.search.languages import ENGLISH, stop_words
 from nuggets.text import (
-    STOP_WORDS,
     is_unspaced,
     pairs,
     parts,
@@ -69,7 +68,7 @@ def pieces(token: str) -> list[str]:
 
 
 def is_stop(word: str) -> bool:
-    return word in STOP_WORDS
+    return word in stop_words(ENGLISH)
 
 
 def stems(words: Iterable[str], language: str = ENGLISH) -> list[str]:

@@ -1,9 +1,10 @@
 """Vectors of notes and questions, truly regenerated: the oracle behind the vector signal.
 
-A note's vector is the superposition of its terms, each bound with the role key of its field,
-and of its newest neighbours' own vectors, each bound with a role key as well. A question is
-spread over the same role keys. The index computes the same cosine from postings, without ever
-building a vector; here it is the other way round. Knows no index.
+A note's vector is the superposition of its terms, each bound with the role key of its field (a
+date, however it is written, is one more term of the content), and of its newest neighbours' own
+vectors, each bound with a role key as well. A question is spread over the same role keys. The
+index computes the same cosine from postings, without ever building a vector; here it is the
+other way round. Knows no index.
 """
 
 from math import log, sqrt
@@ -11,9 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 from nuggets.fhrr.algebra import bind, role, similarity
 from nuggets.fhrr.phasors import phasors, seed_from_text
+from nuggets.search.dates import date_labels
 from nuggets.search.ranking import NEAR_IN_NOTE, NEAR_IN_QUERY, NEAR_ROLES
-from nuggets.search.reading import CONTENT, FIELDS, QUERY_FIELDS, TAG, TITLE, own_tags
+from nuggets.search.reading import (
+    BETWEEN,
+    CONTENT,
+    FIELDS,
+    QUERY_FIELDS,
+    TAG,
+    TITLE,
+    own_tags,
+)
 from nuggets.search.terms import is_stop, pieces, stems
+from nuggets.search.vocabulary import LABEL
 from nuggets.text import tokens
 
 if TYPE_CHECKING:
@@ -39,8 +50,11 @@ def recipe(note: "MemoryNote") -> list[tuple[int, str, float]]:
     """Role, term and weight of everything that a note itself says."""
     texts = (note.title, note.content, " ".join(own_tags(note)))
     fields = [field_terms(text) for text in texts]
-    said = fields[TITLE].keys() | fields[CONTENT].keys()
-    fields[TAG] = {term: weight for term, weight in fields[TAG].items() if term not in said}
+    said = f"{note.title}{BETWEEN}{note.content}"
+    words = [word for token in tokens(said) for word in pieces(token)]
+    fields[CONTENT] |= {LABEL + label: 1.0 for label in date_labels(said, words)}
+    known = fields[TITLE].keys() | fields[CONTENT].keys()
+    fields[TAG] = {term: weight for term, weight in fields[TAG].items() if term not in known}
     return [
         (place, term, weight)
         for place, terms in enumerate(fields)

@@ -10,20 +10,19 @@ from itertools import compress, count, islice
 from typing import TYPE_CHECKING, Any
 
 from nuggets.search.columns import Column
-from nuggets.search.dates import TIME_WORDS
+from nuggets.search.dates import TIME_WORDS, date_words
 from nuggets.search.languages import ENGLISH, evidence, stop_words
 from nuggets.search.spelling import Spelling
 from nuggets.search.terms import LONGEST_WORD, pieces, stems
-from nuggets.text import STOP_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
 LABEL = "\0"  # begins the name of a term that no text can contain: an exact tag, a scope, …
 OF_LANGUAGE = "\0"  # between a language and its word: "rat" is another word in German
-STOP, TIME = 1, 2  # marks of a word
+STOP, TIME, DATE = 1, 2, 4  # marks of a word
 INSERTED_SINGLY = 200  # new terms; beyond that sorting anew is quicker
 
 
@@ -140,8 +139,11 @@ class Vocabulary:
         """Only few words are marked, so it is those that are looked for."""
         self.word_marks.grow(len(self.words))
         self.word_languages.grow(len(self.words))
-        common = STOP_WORDS if language == ENGLISH else stop_words(language)
-        for mark, marked in ((STOP, common), (TIME, TIME_WORDS)):
+        for mark, marked in (
+            (STOP, stop_words(language)),
+            (TIME, TIME_WORDS),
+            (DATE, date_words()),
+        ):
             for word in marked.intersection(unknown):
                 self.word_marks.all[self.words[prefix + word]] |= mark
         if language == ENGLISH:
@@ -153,6 +155,10 @@ class Vocabulary:
         numbers = self._numbers(stems(words, language))
         self._unsorted += _newest(self.terms, known)
         return numbers
+
+    def word(self, number: int) -> str:
+        """The word of this number, in whatever language."""
+        return self._names[number]
 
     def labels(self, names: list[str]) -> list[int]:
         """The numbers of labels, new ones included."""
@@ -179,6 +185,11 @@ class Vocabulary:
         """The number of a term that some note has."""
         number = self.terms.get(term)
         return number if number is not None and self.count(number) else None
+
+    def terms_of(self, words: "Iterable[str]") -> set[int]:
+        """The numbers of terms in use that these words belong to, as far as they are known."""
+        numbers = [self.words[word] for word in words if word in self.words]
+        return {term for term in self.word_terms.all[numbers].tolist() if self.count(term)}
 
     def count(self, term: int) -> int:
         """How many notes have it."""
