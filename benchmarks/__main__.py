@@ -8,13 +8,14 @@ import sys
 from importlib import import_module
 from typing import Any
 
-PARTS = ("facts", "stores", "search", "reflection", "agents", "web")
+PARTS = ("engine", "facts", "stores", "search", "reflection", "agents", "web")
 
 
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("part", nargs="*", choices=[[], *PARTS], help=f"of {', '.join(PARTS)}")
     parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer repeats")
+    parser.add_argument("--large", action="store_true", help="the engine with 1,000,000 notes too")
     parser.add_argument("--json", metavar="FILE", help="also write the rows there")
     options = parser.parse_args(argv)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -22,7 +23,8 @@ def main(argv: list[str]) -> int:
     rows: list[dict[str, Any]] = []
     for part in options.part or PARTS:
         print(f"\n{part}", flush=True)
-        for row in import_module(f"benchmarks.{part}").rows(options.quick):
+        more = {"large": True} if options.large and part == "engine" else {}
+        for row in import_module(f"benchmarks.{part}").rows(options.quick, **more):
             rows.append({"part": part, **row})
             print(line(row), flush=True)
     if options.json:

@@ -19,8 +19,8 @@ from random import Random
 from typing import Any
 
 from benchmarks.__main__ import line
+from benchmarks.indexed import IndexedFacts
 from nuggets.facts.banks import Banks
-from nuggets.facts.index import FactIndex
 from nuggets.facts.words import form, significant
 from nuggets.fhrr.phasors import seed_from_text
 from nuggets.records import Changes, MemoryNote, NuggetConfig
@@ -86,8 +86,8 @@ def fact(number: int, key: str, value: str) -> MemoryNote:
     )
 
 
-def index_of(pairs: list[tuple[str, str]]) -> FactIndex:
-    index = FactIndex()
+def index_of(pairs: list[tuple[str, str]]) -> IndexedFacts:
+    index = IndexedFacts()
     index.apply(Changes(put=tuple(fact(i, key, value) for i, (key, value) in enumerate(pairs))))
     return index
 
@@ -169,7 +169,7 @@ def documented_resolve(query: str, keys: list[str]) -> str | None:
     return keys[best] if ratios[best] >= 0.55 else None
 
 
-def resolve(index: FactIndex, query: str) -> str | None:
+def resolve(index: IndexedFacts, query: str) -> str | None:
     found = index.recall(query, "bench")
     return found.key if found.found else None
 
@@ -371,7 +371,7 @@ def change_rows(fills: list[int], plain: float) -> list[dict[str, Any]]:
     ]
 
 
-def cost_of(index: FactIndex, changes: Changes, asked: str) -> float:
+def cost_of(index: IndexedFacts, changes: Changes, asked: str) -> float:
     start = time.process_time()
     index.apply(changes)
     index.recall(asked, "bench")
@@ -384,7 +384,8 @@ def right_rows(count: int, crowded: int) -> list[dict[str, Any]]:
     one_set = Banks(NuggetConfig("bench"), seed_from_text("bench"))
     pattern = tuple(range(crowded))
     asked = pattern[::8]
-    baseline = 100 * sum(one_set.decode(pattern, i).best == i for i in asked) / len(asked)
+    decoded = one_set.decode(pattern)
+    baseline = 100 * sum(decoded[i].best == i for i in asked) / len(asked)
     rows = []
     for title, values in (("distinct values", None), ("every value many times", count // 50)):
         pairs = numbered(count, values)

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any, NamedTuple
 
+from benchmarks.indexed import IndexedNotes
 from nuggets.records import Changes, MemoryNote, NoteLink
-from nuggets.search.index import SearchIndex
 
 DEPTH = 10
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -64,9 +64,9 @@ def linked_notes(corpus: Corpus) -> dict[str, MemoryNote]:
     return made
 
 
-def index_of(corpus: Corpus) -> tuple[SearchIndex, dict[str, str]]:
+def index_of(corpus: Corpus) -> tuple[IndexedNotes, dict[str, str]]:
     made = linked_notes(corpus)
-    index = SearchIndex()
+    index = IndexedNotes()
     index.apply(Changes(put=tuple(made.values())))
     return index, {note.id: name for name, note in made.items()}
 

@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.gauges import HELD, cpu
+from benchmarks.indexed import IndexedNotes
 from nuggets import NuggetShelf
 from nuggets.records import Changes, MemoryNote, NoteLink
-from nuggets.search.index import SearchIndex
 
 SYLLABLES = [a + b + c for a in "bdfgklmnprstv" for b in "aeiou" for c in ("", "n", "r", "st")]
 ROUNDS = 3
@@ -155,8 +155,8 @@ def nuggets_search(notes: list[MemoryNote]) -> Searcher:
     return Searcher(lambda question: index.search(question, 10), change)
 
 
-def read_index(notes: list[MemoryNote]) -> SearchIndex:
-    index = SearchIndex()
+def read_index(notes: list[MemoryNote]) -> IndexedNotes:
+    index = IndexedNotes()
     index.apply(Changes(put=tuple(notes)))
     index.search(f"{notes[0].title} unheardof")  # whatever is made when it is first needed
     return index

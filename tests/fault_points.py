@@ -8,13 +8,24 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from itertools import count
 from typing import Any
 
+from fault_processes import age_leftovers, is_intact, leftovers
 from nuggets.errors import NuggetsError
 from nuggets.shelf import NuggetShelf
-from store_samples import note, open_json, pictures_agree, put, state_of
+from nuggets.state import MemoryState
+from store_samples import exports_agree, note, open_directory, put, revision_of, state_of
 
-KINDS = {1: "killed", 2: "killed amid", 3: "EIO", 4: "EIO sticky", 5: "ENOSPC", 6: "short write"}
+KINDS = {
+    1: "killed",
+    2: "killed amid",
+    3: "EIO",
+    4: "EIO sticky",
+    5: "ENOSPC",
+    6: "short write",
+    7: "EIO of a read",
+}
 ACKNOWLEDGED, REFUSED, NOT_REACHED = 0, 3, 9
 
 
@@ -23,13 +34,24 @@ def link_two(shelf: NuggetShelf) -> None:
     shelf.add_link(made.id, "First", "because")
 
 
+def write_a_batch(shelf: NuggetShelf) -> None:
+    with shelf.batch():
+        shelf.remember("facts", "new", "value")
+        shelf.forget("facts", "a")
+        shelf.create_note("plans", "Second", "two")
+
+
 OPERATIONS: dict[str, Callable[[NuggetShelf], Any]] = {
     "remember": lambda shelf: shelf.remember("facts", "new", "value"),
     "remember first": lambda shelf: shelf.remember("other", "new", "value"),
-    "forget": lambda shelf: shelf.forget("facts", "a"),
     "create_note + add_link": link_two,
+    "batch": write_a_batch,
     "clear": lambda shelf: shelf.clear("facts"),
+    "recall": lambda shelf: shelf.recall("b", session="s1"),
+    "purge": lambda shelf: shelf.purge_fact("facts", "b"),
+    "begin": lambda shelf: shelf.remember("facts", "a", "value a"),
 }
+EMPTY = ("begin",)  # in a directory that is not there yet
 
 
 def open_shelf(directory: str) -> NuggetShelf:
@@ -43,9 +65,14 @@ def prepare(directory: str) -> None:
         shelf.create_note("plans", "First", "one")
 
 
-def picture(directory: str) -> object:
-    """All that a new process finds, ids and times aside."""
-    state = state_of(open_json(directory))
+def copy(original: str, directory: str) -> None:
+    shutil.rmtree(directory, ignore_errors=True)
+    if os.path.isdir(original):
+        shutil.copytree(original, directory, copy_function=shutil.copy2)
+
+
+def told(state: MemoryState) -> object:
+    """All that is there, ids, times and recalls aside."""
     titles = {n.id: n.title for n in state.notes.values()}
     return sorted(
         (n.nugget_name, n.title, n.content, sorted(titles[link.to] for link in n.links))
@@ -54,25 +81,19 @@ def picture(directory: str) -> object:
 
 
 def steps(directory: str, operation: Callable[[NuggetShelf], Any]) -> list[object]:
-    """What may be found: before, after, and between the writes of an operation of several."""
-    seen = [picture(directory)]
+    """What may be found: before, between the writes of an operation of several, and after."""
+    store = open_directory(directory)
+    before, begin = told(state_of(store)), revision_of(store)
     with open_shelf(directory) as shelf:
-        begin = shelf._rhythm.store.read(0)[1]
         operation(shelf)
-        commits = len(list(shelf._rhythm.store.commits(begin)))
-    last = picture(directory)
-    if commits > 1:
-        undone = open_json(directory)
-        state = state_of(undone)
-        state.apply(list(undone.commits(begin))[-1].before)
-        titles = {n.id: n.title for n in state.notes.values()}
-        seen.append(
-            sorted(
-                (n.nugget_name, n.title, n.content, sorted(titles[link.to] for link in n.links))
-                for n in state.notes.values()
-            )
-        )
-    return [*seen, last]
+    state = state_of(store)
+    seen = [told(state)]
+    with store.reading():
+        for commit in store.commits(begin, newest_first=True):
+            state.apply(commit.before)
+            seen.append(told(state))
+    store.close()
+    return [before, *seen[::-1]]
 
 
 def in_child(directory: str, operation: Callable[[NuggetShelf], Any], k: int, kind: int) -> int:
@@ -89,7 +110,7 @@ def in_child(directory: str, operation: Callable[[NuggetShelf], Any], k: int, ki
                 operation(shelf)
             code = ACKNOWLEDGED if shim.shim_count() >= k else NOT_REACHED
         except NuggetsError:
-            code = REFUSED
+            code = REFUSED if shim.shim_count() >= k else 1
     except BaseException as problem:
         print(f"{type(problem).__name__}: {problem}", file=sys.stderr)
     finally:
@@ -100,46 +121,45 @@ def problems_at(directory: str, code: int, allowed: list[object]) -> list[str]:
     found = []
     if code not in (ACKNOWLEDGED, REFUSED, -9):
         found.append(f"ended with {code}")
-    now = picture(directory)
+    age_leftovers(directory)
+    store = open_directory(directory)
+    now = told(state_of(store))
     if now not in allowed or (code == ACKNOWLEDGED and now != allowed[-1]):
         found.append(f"neither old nor new, or not what was acknowledged: {now}")
-    store = open_json(directory)
     put(store, note(0xFFFF, title="after"))
     store.close()
-    if not pictures_agree(directory):
+    if not is_intact(directory):
+        found.append("the database is damaged")
+    if not store.warnings and not exports_agree(directory):  # else a file is left alone, and told
         found.append("files disagree")
-    litter = [n for _, _, names in os.walk(directory) for n in names if n.endswith(".tmp")]
-    if litter:
-        found.append(f"left behind {litter}")
+    if leftovers(directory):
+        found.append(f"left behind {leftovers(directory)}")
     return found
 
 
-def main(work: str, *names: str) -> int:
+def main(work: str, every: str = "1", *names: str) -> int:
+    """`every`: one of so many system calls is failed, others for each kind of fault."""
+    original, directory = os.path.join(work, "original"), os.path.join(work, "store")
     for name in names or OPERATIONS:
         operation = OPERATIONS[name]
-        original = os.path.join(work, "original")
         shutil.rmtree(original, ignore_errors=True)
-        prepare(original)
+        if name not in EMPTY:
+            prepare(original)
+        copy(original, directory)
+        allowed = steps(directory, operation)
         for kind, label in KINDS.items():
-            k = 0
-            while True:
-                k += 1
-                directory = os.path.join(work, "store")
-                shutil.rmtree(directory, ignore_errors=True)
-                shutil.copytree(original, directory, copy_function=shutil.copy2)
-                after = os.path.join(work, "after")
-                if k == 1:
-                    shutil.rmtree(after, ignore_errors=True)
-                    shutil.copytree(original, after, copy_function=shutil.copy2)
-                    allowed = steps(after, operation)
+            tried = 0
+            for k in count(1 + (5 * kind + 3 * len(name)) % int(every), int(every)):
+                copy(original, directory)
                 code = in_child(directory, operation, k, kind)
                 if code == NOT_REACHED:
                     break
+                tried += 1
                 problems = problems_at(directory, code, allowed)
                 if problems:
                     print(f"{name}, {label} at call {k}: {problems}")
                     return 1
-            print(f"{name}, {label}: {k - 1} points")
+            print(f"{name}, {label}: {tried} points")
     return 0
 
 

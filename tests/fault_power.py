@@ -9,8 +9,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from fault_processes import WRITER, Outcome, kept_keys, start_writer
-from store_samples import note, open_json, pictures_agree, put
+from fault_processes import (
+    MANNERS,
+    WRITER,
+    Outcome,
+    age_leftovers,
+    kept_keys,
+    problems_in,
+    start_writer,
+    write_after,
+)
 
 _SHUTDOWN = 0x8004587D  # EXT4_IOC_SHUTDOWN
 _NO_LOG_FLUSH = 2
@@ -49,7 +57,7 @@ def _listen(writer: "subprocess.Popen[str]", said: list[str], begun: threading.E
 def power_cut_round(
     work: str, seconds: float, options: str = "commit=5", program: str = WRITER
 ) -> Outcome:
-    """Two writers on a new disk; the power goes; what is there after it is back."""
+    """Three writers on a new disk; the power goes; what is there after it is back."""
     image, place = os.path.join(work, "disk.img"), os.path.join(work, "disk")
     os.makedirs(place, exist_ok=True)
     with open(image, "wb") as file:
@@ -58,10 +66,8 @@ def power_cut_round(
     directory = os.path.join(place, "store")
     with _mounted(image, place, options):
         writers = [
-            start_writer(
-                directory, f"w{n}", 10**6, *(["short-lived"] * n), program=program, quiet=True
-            )
-            for n in range(2)
+            start_writer(directory, f"w{n}", 10**6, *manners, program=program, quiet=True)
+            for n, manners in enumerate(MANNERS[1:])
         ]
         said: list[str] = []
         begun = [threading.Event() for _ in writers]
@@ -89,13 +95,10 @@ def power_cut_round(
                 listener.join()
     with _mounted(image, place, options):
         try:
+            age_leftovers(directory)
             kept = kept_keys(directory) if os.path.isdir(directory) else set()
-            store = open_json(directory)
-            put(store, note(1, title="after"))
-            store.close()
-            agree = pictures_agree(directory)
+            write_after(directory, "the cut")
+            problems = problems_in(directory)
         except Exception as problem:  # unreadable: all is lost
-            kept, agree = set(), False
-            print(f"after the power cut: {problem}")
-        litter = [n for _, _, names in os.walk(directory) for n in names if n.endswith(".tmp")]
-    return Outcome(acknowledged, acknowledged - kept, agree, litter, 0.0)
+            kept, problems = set(), [str(problem)]
+    return Outcome(acknowledged, acknowledged - kept, problems)

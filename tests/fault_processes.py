@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -14,14 +15,23 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 WRITER = """
 import sys
 from nuggets.shelf import NuggetShelf
-directory, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
-short_lived = sys.argv[4:] == ["short-lived"]
-shelf = NuggetShelf(directory, short_lived=short_lived, project="")
-for number in range(count):
-    shelf.remember(f"nugget {number % 3}", f"{name}-{number}", f"value {number}")
-    print(f"{name}-{number}", flush=True)
+directory, name, count, *manners = sys.argv[1:]
+shelf = NuggetShelf(directory, short_lived="short-lived" in manners, project="")
+for number in range(int(count)):
+    nugget, key = f"nugget {number % 3}", f"{name}-{number}"
+    if "recall" in manners:
+        shelf.recall(f"{name}-{number - 1}", session=key)
+    if "batch" in manners:
+        with shelf.batch():
+            shelf.remember(nugget, key, f"value {number}")
+            shelf.remember(nugget, f"{key} twin", f"value {number}")
+        print(f"{key} twin", flush=True)
+    else:
+        shelf.remember(nugget, key, f"value {number}")
+    print(key, flush=True)
 shelf.close()
 """
+MANNERS = ((), ("short-lived",), ("batch",), ("short-lived", "recall"))
 
 
 class Outcome(NamedTuple):
@@ -29,9 +39,8 @@ class Outcome(NamedTuple):
 
     acknowledged: set[str]
     lost: set[str]
-    agree: bool  # the documented files with the journal
-    litter: list[str]
-    seconds_to_next_write: float
+    problems: list[str]
+    seconds_to_next_write: float = 0.0
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -59,11 +68,54 @@ def start_writer(
     )
 
 
+def leftovers(directory: str) -> list[str]:
+    """Files that were never finished."""
+    names = (
+        os.path.join(folder, name) for folder, _, names in os.walk(directory) for name in names
+    )
+    return [name for name in names if ".tmp" in name]
+
+
+def age_leftovers(directory: str) -> None:
+    """What was left just now could still be at work; this is how an hour passes."""
+    for path in leftovers(directory):
+        os.utime(path, (0, 0))
+
+
+def is_intact(directory: str | os.PathLike[str]) -> bool:
+    """Does SQLite itself find nothing to complain about?"""
+    database = sqlite3.connect(os.path.join(directory, "nuggets.db"))
+    try:
+        return database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    finally:
+        database.close()
+
+
+def problems_in(directory: str) -> list[str]:
+    """Whatever is not in order after all writers have ended, and someone has written since."""
+    from store_samples import exports_agree, open_directory
+
+    store = open_directory(directory)
+    with store.reading():
+        revisions = [commit.revision for commit in store.commits()]
+        titles = {note.title for note in store.state.notes.values()}
+    store.close()
+    halves = [t for t in titles if t.endswith(" twin") and t.removesuffix(" twin") not in titles]
+    found = [
+        (not is_intact(directory), "the database is damaged"),
+        (revisions != list(range(1, len(revisions) + 1)), "revisions are missing, or there twice"),
+        (bool(halves), f"half a batch: {halves}"),
+        (not exports_agree(directory), "the documented files disagree"),
+        (bool(leftovers(directory)), f"left behind: {leftovers(directory)}"),
+    ]
+    return [what for is_so, what in found if is_so]
+
+
 def kept_keys(directory: str) -> set[str]:
     """Every key that a new process finds."""
-    from store_samples import open_json, state_of
+    from store_samples import open_directory, state_of
 
-    store = open_json(directory)
+    store = open_directory(directory)
     keys = {note.title for note in state_of(store).notes.values()}
     store.close()
     return keys
@@ -91,30 +143,29 @@ def line_of(process: "subprocess.Popen[str]") -> str:
 
 
 def kill_round(directory: str, round_name: str, seconds: float, program: str = WRITER) -> Outcome:
-    """Four writers, two that paint at once and two that paint later, killed in the middle."""
-    from store_samples import note, open_json, pictures_agree, put
-
+    """Four writers of different manners, killed in the middle."""
     processes = [
-        start_writer(
-            directory, f"{round_name}-{n}", 10**6, *(["short-lived"] * (n % 2)), program=program
-        )
-        for n in range(4)
+        start_writer(directory, f"{round_name}-{n}", 10**6, *manners, program=program)
+        for n, manners in enumerate(MANNERS)
     ]
     first = {line_of(process) for process in processes}  # until each has written something
     threading.Event().wait(seconds)
     for process in processes:
         process.send_signal(signal.SIGKILL)
     acknowledged = collect(processes) | first
+    age_leftovers(directory)
     kept = kept_keys(directory)
     began = time.monotonic()
-    store = open_json(directory)
-    put(store, note(hash(round_name) % 10**6, title=f"after {round_name}"))
+    write_after(directory, round_name)
+    took = time.monotonic() - began
+    return Outcome(acknowledged, acknowledged - kept, problems_in(directory), took)
+
+
+def write_after(directory: str, name: str) -> None:
+    """As whoever comes next would."""
+    from store_samples import note, open_directory, put
+
+    store = open_directory(directory)
+    put(store, note(id=f"fact-learnings-{name}", title=f"after {name}"))
+    store.refresh_exports()
     store.close()
-    litter = [name for _, _, names in os.walk(directory) for name in names if name.endswith(".tmp")]
-    return Outcome(
-        acknowledged,
-        acknowledged - kept,
-        pictures_agree(directory),
-        litter,
-        time.monotonic() - began,
-    )

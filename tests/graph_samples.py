@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from nuggets.graph.notes import new_note
 from nuggets.records import GraphNoteMetaInput, MemoryNote, NoteKind
+from nuggets.state import MemoryNotes
 
 NOW = "2026-01-31T09:00:00.000Z"
 LATER = "2026-02-01T10:30:00.000Z"
@@ -36,5 +37,5 @@ def sample(
     )
 
 
-def by_id(*notes: MemoryNote) -> dict[str, MemoryNote]:
-    return {note.id: note for note in notes}
+def by_id(*notes: MemoryNote) -> MemoryNotes:
+    return MemoryNotes((note.id, note) for note in notes)

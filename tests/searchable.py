@@ -1,9 +1,12 @@
 """Notes and indexes for the tests of search."""
 
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from nuggets.records import Changes, MemoryNote, NoteLink, SearchNotesResult
+from nuggets.records import MemoryNote, NoteLink, SearchNotesResult
 from nuggets.search.index import SearchIndex
+from nuggets.search.schema import TABLES
 
 AT = "2026-01-01T09:00:00.000Z"
 
@@ -36,15 +39,50 @@ def linked(first: MemoryNote, second: MemoryNote) -> tuple[MemoryNote, MemoryNot
     )
 
 
-def index_of(*notes: MemoryNote) -> SearchIndex:
-    index = SearchIndex()
-    index.apply(Changes(put=notes))
-    return index
+class Shelf:
+    """Notes in a dict, with their index in a database in memory."""
+
+    def __init__(self, *notes: MemoryNote) -> None:
+        self.database = sqlite3.connect(":memory:", isolation_level=None)
+        for statement in TABLES:
+            self.database.execute(statement)
+        self.notes: dict[str, MemoryNote] = {}
+        self.index = SearchIndex(self.database, self.fetch, lambda: self.notes.values())
+        self.put(*notes)
+
+    def fetch(self, ids: Sequence[str]) -> Mapping[str, MemoryNote]:
+        return {note_id: self.notes[note_id] for note_id in ids if note_id in self.notes}
+
+    def put(self, *notes: MemoryNote) -> None:
+        pairs = []
+        for one in notes:
+            pairs.append((0, self.notes.get(one.id), one))
+            self.notes[one.id] = one
+        self.index.update(pairs)
+
+    def drop(self, *ids: str) -> None:
+        gone = [self.notes.pop(note_id) for note_id in ids if note_id in self.notes]
+        self.index.update((0, one, None) for one in gone)
+
+    def check_against(self, notes: Iterable[MemoryNote]) -> list[str]:
+        """What a check says if these are all notes that there are."""
+        there = list(notes)
+        return SearchIndex(self.database, self.fetch, lambda: there).check()
+
+    def search(self, query: str, *given: Any, **named: Any) -> list[SearchNotesResult]:
+        return self.index.search(query, *given, **named)
+
+    def explain(self, query: str, *given: Any, **named: Any) -> Any:
+        return self.index.explain(query, *given, **named)
+
+
+def index_of(*notes: MemoryNote) -> Shelf:
+    return Shelf(*notes)
 
 
 def titles(results: list[SearchNotesResult]) -> list[str]:
     return [result.note.title for result in results]
 
 
-def found(index: SearchIndex, query: str, **given: Any) -> list[str]:
+def found(index: Shelf, query: str, **given: Any) -> list[str]:
     return titles(index.search(query, **given))

@@ -2,16 +2,16 @@
 
 import json
 import os
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
-import pytest
-
-from nuggets.graph.outside import adopted
+from nuggets import codec, times
+from nuggets.graph.external_edits import adopted
 from nuggets.records import Changes, MemoryNote, NuggetConfig, OutsideEdit, Touch
-from nuggets.state import State
+from nuggets.state import MemoryState, State, everything
 from nuggets.stores.base import Store
-from nuggets.stores.json_files import JsonFileStore
+from nuggets.stores.sqlite.store import SqliteStore
 
 NOW = "2026-01-31T09:00:00.000Z"
 
@@ -42,37 +42,39 @@ def note(number: int = 1, **fields: Any) -> MemoryNote:
     return made._replace(**fields)
 
 
-def open_json(directory: str | os.PathLike[str], paint_seconds: float = 0.0) -> JsonFileStore:
-    """A store whose files are in their final place after each write, unless asked otherwise."""
+def open_directory(
+    directory: str | os.PathLike[str],
+    *,
+    short_lived: bool = True,
+    clock: Callable[[], str] = times.now,
+) -> SqliteStore:
+    """A store as a command opens it, unless asked otherwise."""
     numbers = count(0xA000)
 
     def adopt(state: State, base: State | None, edit: OutsideEdit, now: str) -> Changes:
         return adopted(lambda: f"{next(numbers):08x}", state, base, edit, now)
 
-    return JsonFileStore(os.fspath(directory), adopt, paint_seconds=paint_seconds)
+    return SqliteStore(os.fspath(directory), (), adopt, short_lived=short_lived, clock=clock)
 
 
 def put(store: Store, *notes: MemoryNote) -> int:
     """Write notes with the nuggets they need."""
     with store.exclusive():
-        everything, revision = store.read(0)
-        known = {config.name for config in everything.put_nuggets}
+        known = {config.name for config in store.state.nuggets.values()}
         new = dict.fromkeys(n.nugget_name for n in notes if n.nugget_name not in known)
         changes = Changes(put=notes, put_nuggets=tuple(map(NuggetConfig, new)), action="put")
-        return store.write(changes, revision)
+        return store.write(changes)
 
 
 def drop(store: Store, *ids: str) -> int:
-    with store.exclusive():
-        _, revision = store.read(0)
-        return store.write(Changes(drop=ids, action="drop"), revision)
+    return store.write(Changes(drop=ids, action="drop"))
 
 
-def state_of(store: Store) -> State:
+def state_of(store: Store) -> MemoryState:
     """All that a store says, recalls included."""
-    changes, _ = store.read(0)
-    state = State()
-    state.apply(changes)
+    state = MemoryState()
+    with store.reading():
+        state.apply(everything(store.state))
     return state
 
 
@@ -82,13 +84,24 @@ def contents(store: Store) -> dict[str, str]:
     return {n.title: n.content for n in notes if not n.hidden}
 
 
+def revision_of(store: Store) -> int:
+    with store.reading():
+        return store.position[0]
+
+
+def history_of(store: Store) -> list[str]:
+    """What was done, oldest first."""
+    with store.reading():
+        return [commit.changes.action for commit in store.commits()]
+
+
 def shape_of(path: str | os.PathLike[str]) -> Any:
     with open(path, encoding="utf-8") as file:
         return json.load(file)
 
 
 def save(path: str | os.PathLike[str], shape: Any, **options: Any) -> None:
-    """As an editor or another program would: no stamp, another form."""
+    """As an editor or another program would: in another form."""
     with open(path, "w", encoding="utf-8") as file:
         json.dump(shape, file, **options)
 
@@ -104,26 +117,14 @@ def files_of(directory: str | os.PathLike[str]) -> dict[str, bytes]:
     return found
 
 
-def coarse_clock(monkeypatch: pytest.MonkeyPatch, seconds: int) -> None:
-    """As on a file system that keeps times in whole seconds, or in two of them."""
-    real = os.utime
-    unit = seconds * 10**9
-
-    def utime(path: int | str | os.PathLike[str], ns: tuple[int, int]) -> None:
-        real(path, ns=(ns[0] // unit * unit, ns[1] // unit * unit))
-
-    monkeypatch.setattr(os, "utime", utime)
-
-
-def pictures_agree(directory: str | os.PathLike[str]) -> bool:
-    """Do the documented files say what the journal says?"""
-    from nuggets import codec
-    from nuggets.stores.journal import Journal
-
-    state, position, _ = Journal(os.path.join(directory, "journal")).load()
+def exports_agree(directory: str | os.PathLike[str]) -> bool:
+    """Do the documented files say what the database says?"""
+    store = SqliteStore(os.fspath(directory))
+    state, revision = state_of(store), revision_of(store)
+    store.close()
     graph = shape_of(os.path.join(directory, "graph", "graph.json"))
     expected = [codec.note_to_json(n) for n in state.notes.values()]
-    if graph["notes"] != expected or graph["revision"] != position.revision:
+    if graph["notes"] != expected or graph["revision"] != revision:
         return False
     for config in state.nuggets.values():
         file = shape_of(os.path.join(directory, f"{config.name}.nugget.json"))

@@ -16,7 +16,7 @@ ROOT = PACKAGE.parent.parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 HEAVY = (  # what a cold `nuggets remember` must do without
     *("dataclasses", "inspect", "logging", "pathlib", "tempfile", "random", "uuid", "secrets"),
-    *("subprocess", "asyncio", "numpy", "Stemmer", "difflib", "unittest", "email", "http"),
+    *("subprocess", "asyncio", "numpy", "difflib", "unittest", "email", "http"),
     "locale",
 )
 

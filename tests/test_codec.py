@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from nuggets import codec
 from nuggets.errors import InvalidInput
-from nuggets.records import Changes, MemoryNote, NoteLink, NuggetConfig, Touch
-from nuggets.stores import lines
+from nuggets.records import MemoryNote, NoteLink, NuggetConfig
 from store_samples import NOW, note
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -62,26 +61,6 @@ def test_a_note_comes_back_from_its_json(made: MemoryNote, vector: bool) -> None
 
     assert "\n" not in text
     assert codec.note_from_json(json.loads(text)) == made
-
-
-@settings(max_examples=100)
-@given(
-    st.builds(
-        Changes,
-        put=st.lists(notes, max_size=2).map(tuple),
-        drop=st.lists(words, max_size=2).map(tuple),
-        put_nuggets=st.lists(configs, max_size=2).map(tuple),
-        drop_nuggets=st.lists(words, max_size=2).map(tuple),
-        touches=st.lists(st.builds(Touch, words, words, words), max_size=2).map(tuple),
-        marks=st.dictionaries(words, plain, max_size=2),
-        action=words,
-        client=words,
-    )
-)
-def test_changes_come_back_from_their_json(changes: Changes) -> None:
-    text = codec.dumps(lines.changes_to_json(changes))
-
-    assert lines.changes_from_json(json.loads(text)) == changes
 
 
 def test_fields_that_others_wrote_into_links_stay_with_their_links() -> None:

@@ -71,8 +71,22 @@ def test_a_nugget_file_holds_strings_and_numbers_and_no_vector(directory: Path) 
         {"key": "auth handler", "value": "src/auth.ts", "hits": 1, "last_hit_session": "s1"}
     ]
     assert (directory / "n.nugget.json").stat().st_size < 1000
-    total = sum(p.stat().st_size for p in directory.rglob("*") if p.is_file())
-    assert total < 16384  # all files together: less than a byte for each element of one vector
+    documented = [*directory.glob("*.json"), *directory.glob("graph/*.json")]
+    total = sum(path.stat().st_size for path in documented)
+    assert total < 16384  # all together: less than a byte for each element of one vector
+
+
+def test_a_hundred_more_facts_take_less_room_in_the_database_than_two_vectors(
+    directory: Path,
+) -> None:
+    database, sizes = directory / "nuggets.db", []
+    for start in (0, 100):
+        with NuggetShelf(directory) as shelf, shelf.batch():
+            for number in range(start, start + 100):
+                shelf.remember("n", f"key {number}", f"value {number}")
+        sizes.append(database.stat().st_size)
+
+    assert sizes[1] - sizes[0] < 2 * 16384 * 8  # an element is a complex number
 
 
 def test_a_nugget_read_from_disk_answers_exactly_as_before(directory: Path) -> None:

@@ -14,7 +14,6 @@ import pytest
 
 from nuggets.errors import StoreBusy, StoreError
 from nuggets.files import is_leftover, private_directory, replace_file, sync, sync_path
-from store_samples import coarse_clock
 
 
 def test_a_new_file_is_whole_private_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
@@ -119,18 +118,11 @@ def test_a_last_look_can_refuse_when_all_is_written(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["a"]
 
 
-def test_of_several_times_the_first_that_can_be_kept_is_set(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = str(tmp_path / "a")
-    fine, whole = 1_700_000_000_123_000_000, 1_600_000_000_000_000_000
-    replace_file(path, [b"a"], durable=False, mtimes_ns=(fine, whole))
-    kept = os.stat(path).st_mtime_ns
-    coarse_clock(monkeypatch, 1)
-    status = replace_file(path, [b"a"], durable=False, mtimes_ns=(fine, whole))
+def test_a_file_gets_the_time_that_it_is_given(tmp_path: Path) -> None:
+    path, wanted = str(tmp_path / "a"), 1_600_000_000_000_000_000
+    status = replace_file(path, [b"a"], durable=False, mtime_ns=wanted)
 
-    assert kept == fine
-    assert os.stat(path).st_mtime_ns == status.st_mtime_ns == whole
+    assert os.stat(path).st_mtime_ns == status.st_mtime_ns == wanted
 
 
 def test_a_new_directory_is_made_durable_in_all_those_above_it(

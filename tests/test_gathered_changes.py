@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from in_memory import InMemoryStore
 from nuggets import NuggetShelf
-from nuggets.errors import Conflict, NotFound, StoreError
+from nuggets.errors import Conflict, NotFound, StoreBusy, StoreError
 from nuggets.records import Changes
-from nuggets.stores.in_memory import InMemoryStore
+from nuggets.stores.sqlite import store
 
 
 @pytest.fixture
@@ -31,30 +32,29 @@ def titles(shelf: NuggetShelf) -> list[str]:
 
 
 def test_a_gathered_undo_takes_back_what_it_said_and_nobody_elses_work(
-    directory: Path, other: NuggetShelf
+    gathering: NuggetShelf, other: NuggetShelf
 ) -> None:
-    shelf = NuggetShelf(directory, project="")
-    shelf.remember("mine", "wrong", "x")
+    other.remember("mine", "wrong", "x")
 
-    with shelf.batch():
-        said = shelf.undo()
-        other.remember("theirs", "precious", "x")
+    said = gathering.undo()
+    other.remember("theirs", "precious", "x")
+    gathering.save_all()
 
     assert said.revision == 1
-    assert titles(shelf) == titles(other) == ["precious"]
+    assert titles(gathering) == titles(other) == ["precious"]
 
 
 def test_a_gathered_undo_of_what_someone_changed_meanwhile_is_refused(
-    directory: Path, other: NuggetShelf
+    gathering: NuggetShelf, other: NuggetShelf
 ) -> None:
-    shelf = NuggetShelf(directory, project="")
-    shelf.remember("n", "k", "ours")
+    other.remember("n", "k", "ours")
+    gathering.undo()
+    other.remember("n", "k", "theirs")
 
-    with pytest.raises(Conflict, match="undo"), shelf.batch():
-        shelf.undo()
-        other.remember("n", "k", "theirs")
+    with pytest.raises(Conflict, match="undo"):
+        gathering.save_all()
 
-    assert shelf.recall("k").answer == other.recall("k").answer == "theirs"
+    assert gathering.recall("k").answer == other.recall("k").answer == "theirs"
 
 
 def test_a_gathered_undo_is_refused_when_its_revision_means_another_commit_by_now(
@@ -140,17 +140,19 @@ def test_closing_saves_what_can_be_saved_and_tells_the_rest(
     gathering.close()
 
 
-def test_a_batch_with_a_step_that_cannot_be_done_any_more_writes_nothing(
-    directory: Path, other: NuggetShelf
+def test_others_wait_for_a_batch_that_has_written(
+    directory: Path, other: NuggetShelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(store, "LOCK_SECONDS", 0.01)
     shelf = NuggetShelf(directory, project="")
 
-    with pytest.raises(NotFound, match="edit_note"), shelf.batch():
-        poisoned(shelf, other)
-        with pytest.raises(NotFound):
-            shelf.save_all()  # lets nothing go, inside
+    with shelf.batch():
+        other.remember("n", "first", "x")  # nothing is written here yet
+        shelf.remember("n", "ours", "x")
+        with pytest.raises(StoreBusy, match="process"):
+            other.remember("n", "theirs", "x")
 
-    assert titles(shelf) == titles(other) == []
+    assert titles(shelf) == titles(other) == ["first", "ours"]
 
 
 class Full(InMemoryStore):
@@ -158,24 +160,24 @@ class Full(InMemoryStore):
 
     room = False
 
-    def write(self, changes: Changes, expected: int) -> int:
+    def write(self, changes: Changes) -> int:
         if not self.room:
             raise StoreError("no space left; make room")
-        return super().write(changes, expected)
+        return super().write(changes)
 
 
 def test_nothing_is_let_go_or_out_of_sight_because_a_store_cannot_write() -> None:
-    store = Full()
-    gathering = NuggetShelf(store=store, auto_save=False, project="")
+    full = Full()
+    gathering = NuggetShelf(store=full, auto_save=False, project="")
     gathering.remember("n", "k", "x")
 
     with pytest.raises(StoreError, match="make room"):
         gathering.save_all()
     assert titles(gathering) == ["k"]
 
-    store.room = True
+    full.room = True
     gathering.close()
-    assert titles(NuggetShelf(store=store, project="")) == ["k"]
+    assert titles(NuggetShelf(store=full, project="")) == ["k"]
 
 
 # --- a batch that fails -------------------------------------------------------------------------
@@ -237,12 +239,11 @@ def test_what_is_promoted_is_written_first(directory: Path, gathering: NuggetShe
 def test_what_is_decided_again_keeps_its_ids_and_times(
     directory: Path, other: NuggetShelf, clock: Callable[[], str]
 ) -> None:
-    shelf = NuggetShelf(directory, project="", clock=clock)
-
-    with shelf.batch():
-        draft = shelf.create_note("n", "Plan", "draft")
-        other.remember("n", "k", "x")
-        final = shelf.edit_note(draft.id, content="final", expected=draft.updated_at)
+    shelf = NuggetShelf(directory, auto_save=False, project="", clock=clock)
+    draft = shelf.create_note("n", "Plan", "draft")
+    other.remember("n", "k", "x")
+    final = shelf.edit_note(draft.id, content="final", expected=draft.updated_at)
+    shelf.save_all()
 
     assert other.get_note(draft.id, session=None) == final
     assert (final.created_at, final.content) == (draft.created_at, "final")

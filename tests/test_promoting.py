@@ -1,9 +1,8 @@
 """Which memory files a shelf keeps up over the days, and which it leaves alone."""
 
-import threading
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,7 +10,7 @@ from nuggets import NuggetShelf
 from nuggets.errors import StoreError
 
 if TYPE_CHECKING:
-    from _collections_abc import dict_items
+    pass
 
 NINE = datetime(2026, 3, 10, 9, 0)
 
@@ -78,28 +77,6 @@ def test_the_hosts_file_of_a_project_is_begun_anew(directory: Path) -> None:
         elsewhere.run_daily(NINE)
 
     assert "make test" in path.read_text()
-
-
-def test_which_files_were_written_is_read_while_nobody_writes(shelf: NuggetShelf) -> None:
-    rhythm = shelf._rhythm
-    was_held: list[bool] = []
-
-    def look() -> None:
-        was_held.append(not rhythm.lock.acquire(blocking=False))
-        if not was_held[-1]:
-            rhythm.lock.release()
-
-    class Watched(dict[str, Any]):
-        def items(self) -> "dict_items[str, Any]":
-            looking = threading.Thread(target=look)
-            looking.start()
-            looking.join()
-            return super().items()
-
-    rhythm.state.marks = Watched()
-    shelf._upkeep.memory_files.written()
-
-    assert was_held == [True]
 
 
 def test_every_memory_file_that_could_not_be_written_is_told(directory: Path) -> None:

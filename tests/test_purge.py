@@ -14,7 +14,6 @@ from nuggets import NuggetShelf
 from nuggets.errors import Conflict, NotFound, StoreError
 from nuggets.keywords import NoteMeta
 from nuggets.promotion.written import line_hash
-from nuggets.stores import journal
 
 SECRET = "the launch code is 00000000"
 
@@ -48,7 +47,7 @@ def test_nothing_of_it_is_left_in_any_file(directory: Path) -> None:
     assert "m/MEMORY.md" in before
     assert files_with(directory, SECRET) == []
     assert str(memory) in places
-    assert any("journal" in place for place in places)
+    assert any("nuggets.db" in place for place in places)
 
 
 def test_what_was_forgotten_long_ago_can_still_be_purged(directory: Path) -> None:
@@ -74,20 +73,6 @@ def test_nothing_is_purged_while_a_file_that_cannot_be_read_may_hold_it(director
 
     assert left == SECRET
     assert files_with(directory, SECRET) == []
-
-
-def test_snapshots_are_purged_too(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "SNAPSHOT_BYTES", 1)
-    with NuggetShelf(directory) as shelf:
-        shelf.remember("learn", "code", SECRET)
-        for number in range(5):
-            shelf.remember("learn", f"key {number}", f"value {number}")
-        shelf.purge("code", "learn")
-    with NuggetShelf(directory) as again:
-        kept = [fact.title for fact in again.facts("learn")]
-
-    assert files_with(directory, SECRET) == []
-    assert kept == [f"key {number}" for number in range(5)]
 
 
 def test_others_go_on_after_a_purge(directory: Path) -> None:
@@ -241,17 +226,6 @@ def test_a_file_that_waits_to_be_noted_does_not_come_back(directory: Path) -> No
     assert files_with(shelf_directory, "launch-code") == []
 
 
-def test_a_purge_of_an_empty_note_leaves_what_was_set_aside_alone(directory: Path) -> None:
-    with NuggetShelf(directory) as shelf:
-        empty = shelf.create_note("learn", "Empty", "")
-    aside = directory / "other.nugget.json.damaged-1"
-    aside.write_text('{"half": ""')
-    with NuggetShelf(directory) as shelf:
-        shelf.purge(empty.id)
-
-    assert aside.exists()
-
-
 @pytest.mark.parametrize("then", ["nothing", "again", "nugget removed"])
 def test_a_key_is_purged_of_all_that_was_ever_known_by_it(directory: Path, then: str) -> None:
     with NuggetShelf(directory) as shelf:
@@ -343,12 +317,8 @@ def test_nothing_that_could_be_guessed_is_kept_of_a_line(directory: Path) -> Non
 NINE = datetime(2099, 1, 31, 9)
 
 
-@pytest.mark.parametrize("then", ["nothing", "a new run", "snapshots"])
-def test_what_a_clean_up_told_of_it_is_gone_too(
-    directory: Path, then: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if then == "snapshots":
-        monkeypatch.setattr(journal, "SNAPSHOT_BYTES", 1)
+@pytest.mark.parametrize("then", ["nothing", "a new run"])
+def test_what_a_clean_up_told_of_it_is_gone_too(directory: Path, then: str) -> None:
     with NuggetShelf(directory) as shelf:
         gone = shelf.create_note("project", "tmp Wombat layoffs", "no")
         kept = shelf.create_note("project", "Build", "The build takes ten long minutes.")

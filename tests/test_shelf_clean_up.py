@@ -292,11 +292,11 @@ def test_what_is_done_again_after_an_undo_is_welcome(
     gone = next(note for note in alike if shelf.get_note(note).hidden)
     shelf.undo()
     shelf.undo(shelf.history()[0].revision)
-    assert refusals.of(shelf._rhythm.state) == frozenset()
+    assert refusals.of(shelf._transactions.state) == frozenset()
 
     shelf.restore_note(gone)
 
-    assert refusals.of(shelf._rhythm.state) == {
+    assert refusals.of(shelf._transactions.state) == {
         refusals.Refusal("hide", gone),
         refusals.Refusal.between("merge", *alike),
     }
@@ -328,7 +328,7 @@ def test_what_grew_old_and_is_news_again_may_grow_old_again(shelf: NuggetShelf) 
     shelf.remember("files", "a.py", "read on Friday", stability="temporary")
 
     assert not shelf.get_note(note.id).hidden
-    assert refusals.of(shelf._rhythm.state) == frozenset()
+    assert refusals.of(shelf._transactions.state) == frozenset()
 
 
 def test_a_note_that_someone_brings_back_stays(shelf: NuggetShelf) -> None:

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from in_memory import InMemoryStore
 from nuggets import NuggetShelf
 from nuggets.errors import Conflict, InvalidInput, NotFound, StoreError
-from nuggets.stores.in_memory import InMemoryStore
+from nuggets.records import Changes
 
 
 # --- gathered changes (auto_save=False, batch) meet what others wrote
@@ -73,10 +74,10 @@ def test_gathered_tags_are_those_that_were_given_then(tmp_path: Path) -> None:
 class Failing(InMemoryStore):
     fails = False
 
-    def write(self, changes, expected):  # type: ignore[no-untyped-def]
+    def write(self, changes: Changes) -> int:
         if self.fails:
             raise StoreError("disk full")
-        return super().write(changes, expected)
+        return super().write(changes)
 
 
 def test_after_a_batch_that_could_not_be_written_changes_are_written_again() -> None:

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from in_memory import InMemoryStore
 from nuggets import NuggetShelf
 from nuggets.errors import Conflict, SettingsError
-from nuggets.stores.in_memory import InMemoryStore
 
 
 def revision(store: InMemoryStore) -> int:
-    return store.read(since=0)[1]
+    return store.revision
 
 
 def test_by_default_every_change_is_there_for_others_at_once(directory: Path) -> None:
@@ -251,5 +251,6 @@ def test_every_write_says_what_it_was_and_who_did_it() -> None:
 
     shelf.remember("n", "k", "w")
 
-    written = store.read(since=1)[0]
+    [commit] = store.commits(since=1)
+    written = commit.changes
     assert (written.action, written.client) == ("remember", "test")

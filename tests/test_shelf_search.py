@@ -213,44 +213,6 @@ def fill(directory: Path, count: int) -> None:
             shelf.create_note("n", f"matter {number}", f"walrus number{number} tusks")
 
 
-def test_a_process_that_searched_keeps_its_index_for_the_next(tmp_path: Path) -> None:
-    fill(tmp_path, 300)
-    kept = tmp_path / "journal" / "search.kept"
-    with NuggetShelf(tmp_path) as shelf:
-        assert shelf.search_notes("number77", session=None)[0].note.title == "matter 77"
-    assert kept.stat().st_mode & 0o777 == 0o600
-    written = kept.read_bytes()
-
-    with NuggetShelf(tmp_path) as shelf:
-        shelf.create_note("n", "late", "comes later")
-        assert shelf.search_notes("number77", session=None)[0].note.title == "matter 77"
-        assert shelf.search_notes("comes later", session=None)[0].note.title == "late"
-
-    assert kept.read_bytes() == written, "one note more is not worth writing it again"
-    assert not [defect for defect in NuggetShelf(tmp_path).checkup() if "search" in str(defect)]
-
-
-def test_a_purge_takes_the_kept_index_away_and_nobody_brings_it_back(tmp_path: Path) -> None:
-    fill(tmp_path, 300)
-    shelf = NuggetShelf(tmp_path)
-    secret = shelf.create_note("n", "the vault", "sesame")
-    shelf.search_notes("sesame")
-    shelf.close()
-    kept = tmp_path / "journal" / "search.kept"
-    assert b"sesame" in kept.read_bytes()
-    other = NuggetShelf(tmp_path)
-    other.search_notes("sesame")
-
-    erased = shelf.purge(secret.id)
-
-    assert str(kept) in erased.history
-    assert not kept.exists()
-    fill(tmp_path, 300)
-    other.search_notes("matter")
-    other.close()
-    assert b"sesame" not in kept.read_bytes()
-
-
 def test_whoever_has_not_heard_of_a_purge_keeps_no_index(tmp_path: Path) -> None:
     fill(tmp_path, 300)
     shelf, unaware = NuggetShelf(tmp_path), NuggetShelf(tmp_path)
@@ -261,14 +223,3 @@ def test_whoever_has_not_heard_of_a_purge_keeps_no_index(tmp_path: Path) -> None
     unaware.close()
 
     assert not (tmp_path / "journal" / "search.kept").exists()
-
-
-def test_a_damaged_index_is_made_anew(tmp_path: Path) -> None:
-    fill(tmp_path, 300)
-    kept = tmp_path / "journal" / "search.kept"
-    kept.write_bytes(b"rubbish")
-
-    with NuggetShelf(tmp_path) as shelf:
-        assert shelf.search_notes("number77")[0].note.title == "matter 77"
-
-    assert kept.read_bytes() != b"rubbish"

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nuggets.records import Changes, NuggetConfig, Touch
-from nuggets.state import SESSIONS_KEPT, State, merged, touched
+from nuggets.state import SESSIONS_KEPT, MemoryState, before, everything, merged, touched
 from store_samples import NOW, note
 
 numbers = st.integers(1, 4)
@@ -34,14 +34,14 @@ with_touches = st.builds(
 )
 
 
-def after(*many: Changes) -> State:
-    state = State()
+def after(*many: Changes) -> MemoryState:
+    state = MemoryState()
     for changes in many:
         state.apply(changes)
     return state
 
 
-def contents(state: State) -> object:
+def contents(state: MemoryState) -> object:
     return state.notes, state.nuggets, state.marks
 
 
@@ -50,14 +50,14 @@ def contents(state: State) -> object:
 def test_everything_leads_from_nothing_to_here(many: list[Changes], last: Changes) -> None:
     state = after(*many, last)
 
-    assert contents(after(state.everything())) == contents(state)
+    assert contents(after(everything(state))) == contents(state)
 
 
 @settings(max_examples=150)
 @given(st.lists(some_changes, max_size=4), some_changes)
 def test_before_leads_back(many: list[Changes], last: Changes) -> None:
     state = after(*many)
-    back = state.before(last)
+    back = before(state, last)
     state.apply(last)
     state.apply(back)
 

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     )
     from nuggets.settings import Settings
     from nuggets.shelf import NuggetGraph, NuggetShelf, promote_facts, reflect_and_clean_memory
-    from nuggets.stores.findings import Defect
+    from nuggets.stores.defects import Defect
 
 __all__ = [
     "PROMOTE_THRESHOLD",
@@ -105,7 +105,7 @@ __all__ = [
 ]
 
 # Where the public names live; the light ones first.
-_ROOMS = ("errors", "records", "shelf", "nugget", "audit", "promotion", "stores.findings")
+_ROOMS = ("errors", "records", "shelf", "nugget", "audit", "promotion", "stores.defects")
 
 if not TYPE_CHECKING:  # a type checker that saw it would believe in any name
 

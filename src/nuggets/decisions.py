@@ -1,15 +1,15 @@
 """What each operation changes, decided purely: what is there and the time go in, changes come out.
 
-Knows no store and no door; whoever asks writes what was decided (`rhythm.py`).
+Knows no store and no door; whoever asks writes what was decided (`transactions.py`).
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nuggets import refusals, times
 from nuggets.errors import Conflict, InvalidInput, NotFound
 from nuggets.graph import links, naming, notes
-from nuggets.graph.limits import check_config, checked_value
+from nuggets.graph.limits import check_config, checked_value, storable
 from nuggets.graph.metadata import PREFERENCE_NUGGETS, default_project
 from nuggets.records import (
     Changes,
@@ -24,7 +24,6 @@ from nuggets.state import State
 from nuggets.text import folded
 
 if TYPE_CHECKING:
-    from nuggets.facts.index import FactIndex
     from nuggets.graph.uniting import Other, Past
 
 Pairing = Callable[[MemoryNote, MemoryNote], links.Pair | None]
@@ -40,7 +39,6 @@ class Decisions:
     def __init__(
         self,
         state: State,
-        facts: "FactIndex",
         *,
         project: str,
         at_work: bool,
@@ -48,7 +46,6 @@ class Decisions:
         draw: Callable[[], str],
     ) -> None:
         self._state = state
-        self._facts = facts
         self._project = project
         self._at_work = at_work
         self._now = now
@@ -67,7 +64,7 @@ class Decisions:
 
     def remove(self, name: str) -> tuple[Changes, int]:
         known = self._known(name)
-        gone = [note.id for note in self._notes_of(known.name)]
+        gone = [note.id for note in self._state.notes.find(nugget=known.name)]
         return self._dropping(gone)._replace(drop_nuggets=(known.name,)), len(gone)
 
     # --- facts ------------------------------------------------------------------------------
@@ -100,8 +97,8 @@ class Decisions:
         return (self._dropping([fact.id]), True) if fact else (Changes(), False)
 
     def clear(self, nugget: str) -> tuple[Changes, int]:
-        facts = [n.id for n in self._notes_of(self._known(nugget).name) if n.kind == "fact"]
-        return self._dropping(facts), len(facts)
+        facts = self._state.notes.find(nugget=self._known(nugget).name, kind="fact")
+        return self._dropping([fact.id for fact in facts]), len(facts)
 
     def doomed_fact(self, nugget: str, key: str) -> MemoryNote:
         """The one to purge: of exactly this key, and nothing that is merely called alike."""
@@ -194,17 +191,15 @@ class Decisions:
 
     def move_project(self, old: str, new: str) -> tuple[Changes, ProjectMove]:
         """All that belongs to one project, but for facts that would hide those of the other."""
-        taken = {_fact_name(note) for note in self._of_project(new) if note.kind == "fact"}
+        notes = self._state.notes
+        taken = {_fact_name(note) for note in notes.find(project=new, kind="fact")}
         moved, left = [], []
-        for note in self._of_project(old):
+        for note in notes.find(project=old):
             if note.kind == "fact" and _fact_name(note) in taken:
                 left.append(note)
             else:
                 moved.append(note._replace(project=new))
         return Changes(put=tuple(moved)), ProjectMove(old, new, tuple(moved), tuple(left))
-
-    def _of_project(self, project: str) -> Iterator[MemoryNote]:
-        return (note for note in self._state.notes.values() if note.project == project)
 
     # --- what is there ----------------------------------------------------------------------
 
@@ -226,8 +221,10 @@ class Decisions:
             self._state.notes, name, nugget, project=self._project, archived=archived
         )
 
-    def _notes_of(self, nugget: str) -> Iterator[MemoryNote]:
-        return (n for n in self._state.notes.values() if n.nugget_name == nugget)
+    def _facts_by(self, nugget: str, key: str) -> list[MemoryNote]:
+        """The facts of exactly this key, hidden ones too, oldest first."""
+        alike = self._state.notes.find(nugget=nugget, title=key, kind="fact")
+        return [fact for fact in alike if folded(fact.title) == folded(key)]
 
     def _fact_of(self, nugget: str, key: str, project: str | None = None) -> MemoryNote | None:
         """The fact of exactly this key as this project knows it, even if it is out of sight.
@@ -235,14 +232,8 @@ class Decisions:
         Two projects may know different things by one key. `project`: the one whose fact is meant,
         and no other.
         """
-        if not isinstance(key, str):
-            raise InvalidInput(f"a key is a text, not {key!r}")
-        same = [self._state.notes[i] for i in self._facts.find(nugget, key)]
-        same += [
-            note
-            for note in self._notes_of(nugget)
-            if note.hidden and note.kind == "fact" and folded(note.title) == folded(key)
-        ]
+        storable(key, "a key")
+        same = self._facts_by(nugget, key)
         homes = (self._project, "") if project is None else (project,)
         ours = [note for note in same if note.project in homes]
         ours.sort(key=lambda note: (note.hidden, note.project == ""))  # its own before everybody's
@@ -252,11 +243,12 @@ class Decisions:
         """The same, to take it away: what only another project knows is refused."""
         fact = self._fact_of(nugget, key)
         if fact is None:
-            for note_id in self._facts.find(nugget, key):
-                raise Conflict(
-                    f"only another project ({self._state.notes[note_id].project}) knows {key!r}; "
-                    f"to take that away, delete its note {note_id}"
-                )
+            for other in self._facts_by(nugget, key):
+                if not other.hidden:
+                    raise Conflict(
+                        f"only another project ({other.project}) knows {key!r}; "
+                        f"to take that away, delete its note {other.id}"
+                    )
         return fact
 
     # --- deciding, in small -----------------------------------------------------------------
@@ -309,9 +301,9 @@ class Decisions:
         """The oldest facts that have to go so that one more fits."""
         if config.max_facts <= 0:
             return ()
-        ids = self._facts.facts(config.name)
-        ids = sorted(ids, key=lambda note_id: self._state.notes[note_id].created_at)
-        return ids[: max(0, len(ids) + 1 - config.max_facts)]
+        facts = self._state.notes.find(nugget=config.name, kind="fact", hidden=False)
+        facts.sort(key=lambda fact: fact.created_at)
+        return [fact.id for fact in facts[: max(0, len(facts) + 1 - config.max_facts)]]
 
     def _replacing(self, before: MemoryNote, after: MemoryNote) -> Changes:
         """A note in the place of its earlier version, and what that means for a nugget's facts."""
@@ -331,15 +323,13 @@ class Decisions:
 
     def _heeding(self, changes: Changes) -> Changes:
         """What people take back by hand, the clean-up does not do again."""
-        known = self._state.notes
+        known = self._state.notes.many(note.id for note in changes.put)
         changed = ((known[note.id], note) for note in changes.put if note.id in known)
         return changes._replace(marks=refusals.marks(self._state, changed))
 
     def _refuse_second_key(self, fact: MemoryNote) -> None:
-        wanted = folded(fact.title)
-        for other in self._notes_of(fact.nugget_name):
-            same = other.kind == "fact" and other.project == fact.project and other.id != fact.id
-            if same and folded(other.title) == wanted:
+        for other in self._facts_by(fact.nugget_name, fact.title):
+            if other.project == fact.project and other.id != fact.id:
                 state = "an archived" if other.hidden else "a"
                 raise Conflict(
                     f"{fact.nugget_name} has {state} fact {other.title!r} already ({other.id}); "

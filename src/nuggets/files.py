@@ -7,7 +7,7 @@ import errno
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 
 from nuggets.errors import StoreError
@@ -129,12 +129,12 @@ def replace_file(
     content: Iterable[bytes | memoryview],
     *,
     durable: bool,
-    mtimes_ns: Sequence[int] = (),
+    mtime_ns: int | None = None,
     last_look: Callable[[], None] | None = None,
 ) -> os.stat_result:
     """Put a whole new file, given in parts, in the place of the old one; readers see either.
 
-    Its modification time is the first of `mtimes_ns` that the file system can keep. `last_look`
+    Its modification time is `mtime_ns`, as far as the file system can keep it. `last_look`
     may still refuse, by raising, when all is written. What is given back is the new file's status.
     """
     temporary = f"{path}.{os.getpid():x}-{time.monotonic_ns():x}.tmp"
@@ -142,7 +142,9 @@ def replace_file(
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         try:
             _write_parts(descriptor, content)
-            status = _stamped(descriptor, mtimes_ns)
+            if mtime_ns is not None:
+                os.utime(descriptor, ns=(mtime_ns, mtime_ns))
+            status = os.fstat(descriptor)
             if durable:
                 sync(descriptor)
         finally:
@@ -159,14 +161,6 @@ def replace_file(
         if isinstance(problem, OSError):
             raise unwritable(path, problem) from problem
         raise
-
-
-def _stamped(descriptor: int, mtimes_ns: Sequence[int]) -> os.stat_result:
-    for wanted in mtimes_ns:
-        os.utime(descriptor, ns=(wanted, wanted))
-        if os.fstat(descriptor).st_mtime_ns == wanted:
-            break
-    return os.fstat(descriptor)
 
 
 def is_leftover(name: str) -> bool:

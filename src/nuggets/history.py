@@ -115,8 +115,13 @@ def _refuse_second_keys(state: State, commit: Commit, back: list[MemoryNote]) ->
     """Two facts by one key would answer by chance."""
     wanted = {_fact_name(note): note for note in back if note.kind == "fact"}
     own = {note.id for note in (*commit.before.put, *commit.changes.put)}
-    for other in state.notes.values() if wanted else ():
-        if other.kind == "fact" and other.id not in own and _fact_name(other) in wanted:
+    for fact in wanted.values():
+        alike = state.notes.find(
+            nugget=fact.nugget_name, title=fact.title, kind="fact", project=fact.project
+        )
+        for other in alike:
+            if other.id in own or _fact_name(other) not in wanted:
+                continue
             raise Conflict(
                 f"revision {commit.revision} cannot be undone: {other.nugget_name} has another "
                 f"fact by the key {other.title!r:.80} now ({other.id}); forget that one first"
@@ -138,8 +143,11 @@ def _refuse_other_nuggets(state: State, commit: Commit) -> None:
 def _unused(state: State, commit: Commit) -> tuple[str, ...]:
     """The nuggets that the commit made, but for those that others use by now."""
     own = {note.id for note in commit.changes.put}
-    used = {folded(note.nugget_name) for note in state.notes.values() if note.id not in own}
-    unused = tuple(name for name in commit.before.drop_nuggets if folded(name) not in used)
+    unused = tuple(
+        name
+        for name in commit.before.drop_nuggets
+        if all(note.id in own for note in state.notes.find(nugget=name))
+    )
     if not (own or unused or commit.before.put or commit.before.put_nuggets):
         made = ", ".join(map(repr, commit.before.drop_nuggets))
         raise Conflict(f"revision {commit.revision} only made {made}, which others use by now")

@@ -1,4 +1,4 @@
-"""Promotion at a shelf's rhythm: which memory files there are, and what we wrote into each."""
+"""Which memory files there are, what we wrote into each, and promotion to them."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -9,7 +9,8 @@ from nuggets import memory_file
 from nuggets.errors import NotFound, NuggetsError
 from nuggets.promotion import Promotion, Written, merged_text, stands_in, tells_of
 from nuggets.records import Changes, MemoryNote
-from nuggets.rhythm import Rhythm
+from nuggets.state import Notes, merged_into
+from nuggets.transactions import Transactions
 
 MARK = "memory_file:"  # and its path: what we wrote there
 
@@ -19,7 +20,7 @@ class MemoryFiles:
 
     def __init__(
         self,
-        rhythm: Rhythm,
+        transactions: Transactions,
         *,
         told: bool,
         project: str,
@@ -27,7 +28,7 @@ class MemoryFiles:
         client: str,
     ) -> None:
         """`told`: a setting names one file for all; `here`: the file of this place."""
-        self._rhythm = rhythm
+        self._transactions = transactions
         self._told = told
         self._project = project
         self._here = here
@@ -35,21 +36,31 @@ class MemoryFiles:
 
     def promoted(self, path: str, project: str, dry_run: bool) -> Promotion:
         """What promotion makes of one file."""
-        rhythm, mark = self._rhythm, f"{MARK}{path}"
+        transactions, mark = self._transactions, f"{MARK}{path}"
 
-        def merge(text: str) -> tuple[str, Promotion]:
-            done = merged_text(text, rhythm.state.notes, self.record_of(path), project)
+        def merge(text: str, notes: Mapping[str, MemoryNote]) -> tuple[str, Promotion]:
+            done = merged_text(text, notes, self.record_of(path), project)
             return done.text, done
 
         if dry_run:
-            with rhythm.reading():
-                return merge(memory_file.read(path))[1]
-        with rhythm.alone():
-            done = memory_file.rewrite(path, merge)
+            with transactions.reading() as view:  # all notes: each is told why, or why not
+                return merge(memory_file.read(path), dict(view.state.notes.items()))[1]
+        with transactions.alone() as state:
+            notes = self._concerned(state.notes, self.record_of(path))
+            done = memory_file.rewrite(path, lambda text: merge(text, notes))
             record = {"project": project, "written": done.written.to_json()}
-            if rhythm.state.marks.get(mark) != record:
-                rhythm.write(Changes(marks={mark: record}, action="promote", client=self._client))
+            if transactions.state.marks.get(mark) != record:
+                changes = Changes(marks={mark: record}, action="promote", client=self._client)
+                transactions.write(changes)
             return done
+
+    def _concerned(self, notes: Notes, known: Written) -> dict[str, MemoryNote]:
+        """The notes that may be in a file: those that were ever recalled, those that we wrote
+        there, and what those were merged into."""
+        found = {note.id: note for note in notes.recalled(1)}
+        found.update(notes.many(i for i in known.entries if i not in found))
+        into = {target for note in found.values() for target in merged_into(note)}
+        return {**found, **notes.many(into - found.keys())}
 
     def promote_to(self, files: Mapping[str, str]) -> tuple[int, list[NuggetsError]]:
         """How many entries are new, and what went wrong: no file holds up the others.
@@ -70,7 +81,7 @@ class MemoryFiles:
 
     def record_of(self, path: str) -> Written:
         """What we wrote into a memory file."""
-        known = self._rhythm.state.marks.get(f"{MARK}{path}") or {}
+        known = self._transactions.state.marks.get(f"{MARK}{path}") or {}
         return Written.from_json(known.get("written"))
 
     def stands_in(self, path: str, note_id: str) -> bool:
@@ -86,10 +97,10 @@ class MemoryFiles:
 
     def written(self) -> dict[str, str]:
         """Path and project of each memory file that we ever wrote."""
-        with self._rhythm.reading() as there:
+        with self._transactions.reading() as view:
             return {
                 mark.removeprefix(MARK): record["project"]
-                for mark, record in there.state.marks.items()
+                for mark, record in view.state.marks.items()
                 if mark.startswith(MARK)
             }
 
@@ -104,8 +115,8 @@ class MemoryFiles:
         with suppress(NotFound):
             files[self._here()] = self._project
         if not self._told:
-            with self._rhythm.reading() as there:
-                projects = dict.fromkeys(note.project for note in there.state.notes.values())
+            with self._transactions.reading() as view:
+                projects = view.state.notes.projects()
             for project in projects:
                 with suppress(NotFound):
                     files.setdefault(memory_file.located("", project), project)
@@ -124,7 +135,7 @@ class MemoryFiles:
     def moved(self, old: str, new: str) -> dict[str, Any]:
         """The marks that change when a project moves: files that it was told to use go along, and
         what the host's file of the old place is known by holds for that of the new one."""
-        marks = self._rhythm.state.marks
+        marks = self._transactions.state.marks
         moved = {
             f"{MARK}{path}": {**marks[f"{MARK}{path}"], "project": new}
             for path, project in self.written().items()

@@ -225,6 +225,14 @@ class OutsideEdit(NamedTuple):
     facts: tuple[dict[str, Any], ...] = ()  # key, value, hits, last_hit_session and what else
 
 
+class ExportsStatus(NamedTuple):
+    """How far the documented files are."""
+
+    revision: int  # that they show; 0: there are none yet
+    behind: int  # revisions since then
+    saved_at: str  # moment of that revision
+
+
 class NuggetStatus(NamedTuple):
     """How full a nugget is."""
 

@@ -51,7 +51,8 @@ def marks(state: State, changed: Iterable[tuple[MemoryNote, MemoryNote]]) -> Map
         now.update(Refusal.between("merge", *pair) for pair in combinations(together, 2))
     if now == known:
         return {}
-    there = {"", *state.notes}
+    named = {note_id for refusal in now for note_id in refusal[1:]}
+    there = {"", *state.notes.many(named)}
     shape: dict[str, dict[str, list[str]]] = {}
     for step, note, other in sorted(now):
         if note in there and other in there:

@@ -71,6 +71,14 @@ SETTINGS = (
         86_400_000,
     ),
     Setting(
+        "history_days",
+        "NUGGETS_HISTORY_DAYS",
+        365,
+        "how long the history is kept, for `history` and `undo`; 0: for ever. Notes stay anyway",
+        0,
+        36_500,
+    ),
+    Setting(
         "quiet_hours_start",
         "QUIET_HOURS_START",
         22,

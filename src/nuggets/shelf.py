@@ -1,10 +1,10 @@
 """`NuggetShelf`, the one door that every interface uses.
 
-Every operation has one rhythm (`rhythm.py`); what it changes is decided purely (`decisions.py`).
+Every operation is a transaction (`transactions.py`); what it changes is decided purely
+(`decisions.py`).
 """
 
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
@@ -26,11 +26,13 @@ from nuggets.graph.limits import (
     storable,
 )
 from nuggets.graph.metadata import stated
+from nuggets.indexes import KINDS
 from nuggets.project import current_project, meant_by
 from nuggets.records import (
     Changes,
     Commit,
     DailyRun,
+    ExportsStatus,
     Intake,
     MemoryNote,
     NoteFilterOptions,
@@ -43,29 +45,32 @@ from nuggets.records import (
     SearchNotesResult,
     Touch,
 )
-from nuggets.rhythm import Decision, Rhythm
 from nuggets.settings import Settings, load
-from nuggets.state import State
+from nuggets.state import State, touched
 from nuggets.stores import open_store
 from nuggets.text import folded
+from nuggets.transactions import Decision, Transactions
 
 if TYPE_CHECKING:
     from datetime import datetime
     from typing import Unpack
 
     from nuggets.audit import Finding
+    from nuggets.exporting import Exported
     from nuggets.keywords import NoteFilters, NoteMeta, NuggetOptions
     from nuggets.nugget import Nugget
-    from nuggets.picture import Picture
     from nuggets.promotion import Promotion
     from nuggets.purging import Purged
     from nuggets.search.explanation import Explanation
     from nuggets.stores.base import Store
-    from nuggets.stores.findings import Defect
+    from nuggets.stores.defects import Defect
+    from nuggets.stores.sqlite.backup import Backup
+    from nuggets.stores.sqlite.restore import Restored
     from nuggets.upkeep import Upkeep
 
 NO_FILTERS = NoteFilterOptions()
 SESSION_CHARACTERS = 256
+LEADING = 200  # notes of each kind that a session may begin with; it is told some dozens
 
 StrPath = str | os.PathLike[str]
 T = TypeVar("T")
@@ -114,8 +119,8 @@ class NuggetShelf:
         self._draw = draw
         if store is None:
             place = self.settings["dir"] if url is None else url
-            store = open_store(place, self._adopted, short_lived=short_lived)
-        self._rhythm = Rhythm(store, draw=draw, auto_save=auto_save)
+            store = open_store(place, KINDS, self._adopted, short_lived=short_lived)
+        self._transactions = Transactions(store, draw=draw, auto_save=auto_save)
 
     @classmethod
     def open(cls, url: StrPath, **options: Any) -> Self:
@@ -133,7 +138,7 @@ class NuggetShelf:
 
         What cannot be saved any more is told as by `save_all`, once the rest is saved.
         """
-        self._rhythm.close()
+        self._transactions.close()
 
     def __enter__(self) -> Self:
         return self
@@ -154,8 +159,8 @@ class NuggetShelf:
 
     def get(self, name: str) -> "Nugget":
         """The nugget of this name, in whatever case; `NotFound` says which there are."""
-        with self._rhythm.reading() as there:
-            return self._view(naming.known_nugget(there.state.nuggets, name).name)
+        with self._transactions.reading() as view:
+            return self._view(naming.known_nugget(view.state.nuggets, name).name)
 
     def get_or_create(self, name: str, **config: "Unpack[NuggetOptions]") -> "Nugget":
         """The nugget of this name, made if need be; what an existing one was made with wins."""
@@ -166,8 +171,8 @@ class NuggetShelf:
 
     def has(self, name: str) -> bool:
         """Is there a nugget of this name, in whatever case?"""
-        with self._rhythm.reading() as there:
-            return naming.nugget_called(there.state.nuggets, name) is not None
+        with self._transactions.reading() as view:
+            return naming.nugget_called(view.state.nuggets, name) is not None
 
     def __contains__(self, name: str) -> bool:
         return self.has(name)
@@ -180,27 +185,27 @@ class NuggetShelf:
         """Every nugget with how full it is, by name."""
         from nuggets.facts.capacity import statuses
 
-        with self._rhythm.reading() as there:
-            configs = sorted(there.state.nuggets.values(), key=lambda config: config.name)
-            return statuses(configs, there.state.notes.values())
+        with self._transactions.reading() as view:
+            configs = sorted(view.state.nuggets.values(), key=lambda config: config.name)
+            return statuses(configs, view.state.notes.counts())
 
     def status(self, nugget: str) -> NuggetStatus:
         """How full one nugget is; beyond its capacity it goes on in pages and stays exact."""
         from nuggets.facts.capacity import statuses
 
-        with self._rhythm.reading() as there:
-            config = naming.known_nugget(there.state.nuggets, nugget)
-            return statuses([config], there.state.notes.values())[0]
+        with self._transactions.reading() as view:
+            config = naming.known_nugget(view.state.nuggets, nugget)
+            return statuses([config], view.state.notes.counts())[0]
 
     @property
     def size(self) -> int:
         """How many nuggets there are."""
-        with self._rhythm.reading() as there:
-            return len(there.state.nuggets)
+        with self._transactions.reading() as view:
+            return len(view.state.nuggets)
 
     def load_all(self) -> None:
         """Read what is there now. Every call does so by itself; this is for those who like to."""
-        with self._rhythm.reading():
+        with self._transactions.reading():
             pass
 
     def save_all(self) -> None:
@@ -210,7 +215,7 @@ class NuggetShelf:
         error names those that cannot be done any more; they are let go, and the next `save_all`
         writes the rest.
         """
-        self._rhythm.save()
+        self._transactions.save()
 
     def batch(self) -> AbstractContextManager[None]:
         """Gather all changes inside into one write at the end; an error inside leaves nothing of
@@ -220,7 +225,7 @@ class NuggetShelf:
         for its end, and are `StoreBusy` if that takes too long or cannot be waited for. So wait for
         no worker inside that writes, and `await` nothing.
         """
-        return self._rhythm.batch()
+        return self._transactions.batch()
 
     # --- facts ------------------------------------------------------------------------------
 
@@ -238,12 +243,12 @@ class NuggetShelf:
         recalled this fact before adds a hit.
         """
         query = _asked(query)
-        with self._rhythm.reading() as there:
+        with self._transactions.reading_indexes() as view:
             if nugget is not None:
-                nugget = naming.known_nugget(there.state.nuggets, nugget).name
-            result = there.facts.recall(query, nugget, self.project)
-            if result.found:
-                self._touch([result.note_id], session)
+                nugget = naming.known_nugget(view.state.nuggets, nugget).name
+            result = view.facts.recall(query, nugget, self.project)
+            if result.found and session is not None:
+                self._count([result.note_id], session)
             return result
 
     def recall_or_search(
@@ -262,18 +267,18 @@ class NuggetShelf:
         def was_seen(one: SearchNotesResult) -> bool:
             return one.note.source == "tool_observation" and one.note.stability == "temporary"
 
-        with self._rhythm.reading() as there:
-            asked = _narrowed(NO_FILTERS, {"nugget": nugget}, there.state)
-            found = there.search.search(query, limit, asked, self.project)
+        with self._transactions.reading_indexes() as view:
+            asked = _narrowed(NO_FILTERS, {"nugget": nugget}, view.state)
+            found = view.search.search(query, limit, asked, self.project)
             if any(map(was_seen, found)):  # all of them may be called alike
-                found = there.search.search(query, limit + FILES_SEEN, asked, self.project)
-            explain = there.search.explain
+                found = view.search.search(query, limit + FILES_SEEN, asked, self.project)
+            explain = view.search.explain
             told = (
                 one
                 for one in sorted(found, key=was_seen)
                 if explain(query, one.note.id).says_a_word
             )
-            return result, self._shown(there, list(islice(told, limit)), session)
+            return result, self._shown(list(islice(told, limit)), session)
 
     def forget(self, nugget: str, key: str) -> bool:
         """Take a fact and its note away; False if there was none.
@@ -284,9 +289,10 @@ class NuggetShelf:
 
     def facts(self, nugget: str) -> Sequence[MemoryNote]:
         """The facts of a nugget, oldest first."""
-        with self._rhythm.reading() as there:
-            known = naming.known_nugget(there.state.nuggets, nugget)
-            return _oldest_first(there.state.notes[i] for i in there.facts.facts(known.name))
+        with self._transactions.reading() as view:
+            known = naming.known_nugget(view.state.nuggets, nugget)
+            notes = view.state.notes
+            return _oldest_first(notes.find(nugget=known.name, kind="fact", hidden=False))
 
     def clear(self, nugget: str) -> int:
         """Forget all facts of a nugget; how many those were. Its notes stay."""
@@ -322,12 +328,16 @@ class NuggetShelf:
 
         `archived`: of notes with that title one that is archived is meant.
         """
-        with self._rhythm.reading() as there:
+        with self._transactions.reading() as view:
             note = naming.resolve(
-                there.state.notes, name, nugget, project=self.project, archived=archived
+                view.state.notes, name, nugget, project=self.project, archived=archived
             )
-            self._touch([note.id], session)
-            return there.state.notes[note.id]
+            return self._touch([note], session)[0]
+
+    def get_notes(self, ids: Iterable[str]) -> Mapping[str, MemoryNote]:
+        """Those of the ids that are there, archived or not; a look that leaves no trace."""
+        with self._transactions.reading() as view:
+            return view.state.notes.many(ids)
 
     def edit_note(
         self,
@@ -406,10 +416,14 @@ class NuggetShelf:
         """The notes that the filters let through, oldest first. Facts are notes of kind fact."""
         from nuggets.graph.filters import matches
 
-        with self._rhythm.reading() as there:
-            asked = _narrowed(filters, wanted, there.state)
-            found = [note for note in there.state.notes.values() if matches(note, asked)]
-            return _oldest_first(found)
+        with self._transactions.reading() as view:
+            asked = _narrowed(filters, wanted, view.state)
+            listed = view.state.notes.find(
+                nugget=asked.nugget,
+                kind=asked.kind,
+                hidden=None if asked.include_hidden else False,
+            )
+            return _oldest_first(note for note in listed if matches(note, asked))
 
     def search_notes(
         self,
@@ -426,35 +440,42 @@ class NuggetShelf:
         """
         check_count(limit, "how many results to give")
         query = _asked(query)
-        with self._rhythm.reading() as there:
-            asked = _narrowed(filters, wanted, there.state)
-            found = there.search.search(query, limit, asked, self.project)
-            return self._shown(there, found, session)
+        with self._transactions.reading_indexes() as view:
+            asked = _narrowed(filters, wanted, view.state)
+            found = view.search.search(query, limit, asked, self.project)
+            return self._shown(found, session)
 
     def _shown(
-        self, there: "Picture", found: Sequence[SearchNotesResult], session: str | None
+        self, found: Sequence[SearchNotesResult], session: str | None
     ) -> Sequence[SearchNotesResult]:
         """The results, with their notes as they are once they have been shown."""
-        self._touch([result.note.id for result in found], session)
-        notes = there.state.notes
-        return [SearchNotesResult(notes[note.id], *scores) for note, *scores in found]
+        notes = self._touch([result.note for result in found], session)
+        return [result._replace(note=note) for result, note in zip(found, notes, strict=True)]
 
     def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":
         """What made a note's score for a query, asked with or without what is archived."""
         query, note_id = _asked(query), storable(note_id, "the id of a note")
         check_flag(include_hidden, "include_hidden")
-        with self._rhythm.reading() as there:
-            return there.search.explain(query, note_id, include_hidden)
+        with self._transactions.reading_indexes() as view:
+            return view.search.explain(query, note_id, include_hidden)
 
     def namesakes(self, note: MemoryNote) -> Sequence[MemoryNote]:
         """The others in sight that its title may mean here, oldest first; not those of another
         project, which come after all of them."""
-        title = folded(note.title)
-        return [
-            one
-            for one in self.list_notes()
-            if folded(one.title) == title and one.id != note.id and not self.is_foreign(one)
-        ]
+        return [one for one in self.titled(note.title) if one.id != note.id]
+
+    def titled(self, title: str, nugget: str | None = None) -> Sequence[MemoryNote]:
+        """The visible notes of exactly this title, without other projects' ones; oldest first."""
+        wanted = folded(storable(title, "a title"))
+        with self._transactions.reading() as view:
+            alike = _oldest_first(view.state.notes.find(nugget=nugget, title=title, hidden=False))
+        return [one for one in alike if folded(one.title) == wanted and not self.is_foreign(one)]
+
+    def leading_notes(self) -> Sequence[MemoryNote]:
+        """What a new session may want to know: of this project's notes and everybody's the
+        preferences, those recalled most and the newest; some hundred of each."""
+        with self._transactions.reading() as view:
+            return view.state.notes.leading({"", self.project}, LEADING)
 
     def is_foreign(self, note: MemoryNote | RecallResult) -> bool:
         """Does it belong to another project than the current one?"""
@@ -465,14 +486,14 @@ class NuggetShelf:
     @property
     def revision(self) -> int:
         """How many steps the shelf has gone, whoever made them; cheap to ask again and again."""
-        with self._rhythm.reading() as there:
-            return there.revision
+        with self._transactions.reading() as view:
+            return view.revision
 
     def commits(self, since: int = 0) -> Sequence[Commit]:
         """Every step after a revision as far as it is kept, oldest first, counted recalls too."""
         check_whole(since, "a revision")
-        with self._rhythm.reading():
-            return list(self._rhythm.store.commits(since))
+        with self._transactions.reading():
+            return list(self._transactions.store.commits(since))
 
     def history(self, note: str | None = None, limit: int = 20) -> Sequence[Commit]:
         """What was done, newest first: everything, or what changed one note."""
@@ -484,7 +505,7 @@ class NuggetShelf:
 
         It stays the same when an operation finds nothing to change.
         """
-        return self._rhythm.own_revision
+        return self._transactions.own_revision
 
     def undo(self, revision: int | None = None) -> Commit:
         """Take a commit back, by default the last that was not; what it was. Undo an undo to redo.
@@ -534,11 +555,10 @@ class NuggetShelf:
 
     def projects(self) -> Sequence[ProjectStatus]:
         """Every repository that memories belong to, by its path."""
-        with self._rhythm.reading() as there:
-            notes = there.state.notes.values()
-            counts = Counter((n.project, n.kind) for n in notes if not n.hidden)
-            known = sorted({note.project for note in notes} - {""})
-            return [ProjectStatus(p, counts[p, "fact"], counts[p, "note"]) for p in known]
+        with self._transactions.reading() as view:
+            counts = view.state.notes.projects()
+            known = sorted(set(counts) - {""})
+            return [ProjectStatus(p, counts[p]["fact"], counts[p]["note"]) for p in known]
 
     def move_project(
         self, old: StrPath, new: StrPath | None = None, *, dry_run: bool = False
@@ -628,19 +648,105 @@ class NuggetShelf:
     def checkup(self, fix: bool = False) -> "Sequence[Defect]":
         """What is not in order with the files and the links; `fix` mends what can be."""
         check_flag(fix, "fix")
-        return self._upkeep.checkup(self._adopted, fix)
+        return self._upkeep.checkup(fix)
+
+    def export(
+        self,
+        form: str,
+        path: StrPath | None = None,
+        *,
+        dry_run: bool = False,
+        report: Callable[[str], None] = lambda text: None,
+    ) -> "Exported":
+        """Write all notes as `json` (the documented files), `jsonl` or `markdown` to a new place.
+
+        Without a path, `json` brings the shelf's own documented files up to date. `report` is told
+        how far it is.
+        """
+        from nuggets.exporting import FORMS, Exported, export
+
+        check_flag(dry_run, "dry_run")
+        if form not in FORMS:
+            raise InvalidInput(f"an export is one of {', '.join(FORMS)}; not {form!r:.80}")
+        if path is None:
+            if form != "json":
+                raise InvalidInput(f"name a new place for the export as {form}")
+            if not dry_run:
+                self._transactions.store.refresh_exports()
+        with self._transactions.reading() as view:
+            if path is None:
+                directory = self._transactions.store.directory
+                return Exported(form, directory, len(view.state.notes), len(view.state.nuggets) + 1)
+            told = os.path.expanduser(storable(_written(path), "the path of an export"))
+            return export(
+                view.state,
+                self._transactions.store.position,
+                form,
+                os.path.abspath(told),
+                dry_run=dry_run,
+                report=report,
+            )
+
+    def export_lines(self, write: Callable[[bytes], Any]) -> None:
+        """Every note in its documented shape, as a line of JSON."""
+        from nuggets.exporting import note_lines
+
+        with self._transactions.reading() as view:
+            for line in note_lines(view.state.notes.values()):
+                write(line)
+
+    def backup(self, path: StrPath | None = None) -> "Backup":
+        """A copy of everything that is written, in one file, while others go on writing.
+
+        `path`: a new file, or a directory to put it in; by default `backups` of the shelf.
+        """
+        told = None if path is None else storable(_written(path), "the path of a backup")
+        return self._upkeep.backup(self._backup_path(told))
+
+    def restore(self, path: StrPath, *, dry_run: bool = False) -> "Restored":
+        """Put a backup in the place of all that is here; that is kept in `replaced-<n>`.
+
+        `dry_run` only checks the backup and says what would change.
+        """
+        check_flag(dry_run, "dry_run")
+        told = storable(_written(path), "the path of a backup")
+        return self._upkeep.restore(os.path.abspath(os.path.expanduser(told)), dry_run)
+
+    def _backup_path(self, told: str | None) -> str:
+        directory = self._transactions.store.directory
+        if told is None and not directory:
+            raise InvalidInput("a shelf in memory has no directory; name a file for the backup")
+        path = os.path.join(directory, "backups", "") if told is None else told
+        path = os.path.abspath(os.path.expanduser(path)) + ("/" if path.endswith("/") else "")
+        if path.endswith("/") or os.path.isdir(path):
+            moment = self._clock()[:19].replace(":", "").replace("T", "-")
+            stem, number = os.path.join(path, f"nuggets-{moment}"), 2
+            path = f"{stem}.db"
+            while os.path.lexists(path):
+                path, number = f"{stem}-{number}.db", number + 1
+        return path
+
+    def exports_status(self) -> ExportsStatus | None:
+        """How far the documented files are; None for a shelf in memory."""
+        return self._transactions.store.exports_status()
 
     @property
     def warnings(self) -> Sequence[str]:
         """What a person should see to, though memory goes on: files that cannot be read."""
-        return self._rhythm.store.warnings
+        store = self._transactions.store
+        return (*store.warnings, *filter(None, [store.unfinished_erasure]))
 
     @property
     def _upkeep(self) -> "Upkeep":
         from nuggets.upkeep import Upkeep
 
         return Upkeep(
-            self._rhythm, self.settings, self.project, self.memory_path, self._clock, self._client
+            self._transactions,
+            self.settings,
+            self.project,
+            self.memory_path,
+            self._clock,
+            self._client,
         )
 
     # --- what an operation is made of -------------------------------------------------------
@@ -650,20 +756,18 @@ class NuggetShelf:
     ) -> T:
         check_flag(dry_run, "dry_run")
         if dry_run:
-            with self._rhythm.reading():
+            with self._transactions.reading():
                 return decide(self._decisions())[1]
         now = cache(self._clock)  # asked when it is first decided, and the same ever after
-        return self._rhythm.update(action, self._client, lambda: decide(self._decisions(now)))
+        return self._transactions.update(action, self._client, lambda: decide(self._decisions(now)))
 
     def _decisions(self, now: Callable[[], str] | None = None) -> Decisions:
-        there = self._rhythm.picture
         return Decisions(
-            there.state,
-            there.facts,
+            self._transactions.state,
             project=self.project,
             at_work=self._at_work,
             now=(now or self._clock)(),
-            draw=self._rhythm.draw,
+            draw=self._transactions.draw,
         )
 
     def _view(self, name: str) -> "Nugget":
@@ -671,21 +775,29 @@ class NuggetShelf:
 
         return Nugget.of(self, name)
 
-    def _touch(self, note_ids: Iterable[str], session: str | None) -> None:
-        """None is a look that leaves no trace: a person browsing, or the system itself."""
-        if session is not None:
-            now, session = self._clock(), _session(session)
-            self._rhythm.touch(tuple(Touch(note_id, session, now) for note_id in note_ids))
+    def _touch(self, notes: Sequence[MemoryNote], session: str | None) -> Sequence[MemoryNote]:
+        """The notes as they are once they have been shown; None is a look that leaves no trace:
+        a person browsing, or the system itself."""
+        if session is None:
+            return notes
+        touches = self._count([note.id for note in notes], session)
+        return [touched(note, touch) for note, touch in zip(notes, touches, strict=True)]
+
+    def _count(self, note_ids: Iterable[str], session: str) -> tuple[Touch, ...]:
+        now, session = self._clock(), _session(session)
+        touches = tuple(Touch(note_id, session, now) for note_id in note_ids)
+        self._transactions.touch(touches)
+        return touches
 
     def _adopted(self, state: State, base: State | None, edit: OutsideEdit, now: str) -> Changes:
-        from nuggets.graph.outside import adopted
+        from nuggets.graph.external_edits import adopted
 
         return adopted(self._draw, state, base, edit, now)
 
 
 def _read(shapes: Iterable[Mapping[str, Any]], now: str) -> tuple[MemoryNote, ...]:
     """Notes in their documented JSON; what it leaves out is inferred as for any new note."""
-    from nuggets.graph.outside_notes import completed
+    from nuggets.graph.external_note_edits import completed
     from nuggets.stores.shapes import checked_note
 
     notes = []

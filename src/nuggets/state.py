@@ -1,23 +1,144 @@
-"""All that a shelf holds at one revision, and how changes move it on.
+"""All that a shelf holds at one revision, asked by key, and how changes move it on.
 
-Every store and every picture goes through `State.apply`, so they cannot come to differ.
+`State` is what operations read: notes, nuggets and marks. Stores answer the same questions from a
+database (`stores/sqlite/state.py`); `MemoryState` answers them from dictionaries, and `Overlay`
+shows another state with some changes on top.
 """
 
-from collections.abc import Iterable
-from typing import Any
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Protocol
 
-from nuggets.records import Changes, MemoryNote, NuggetConfig, Touch
+from nuggets.records import Changes, MemoryNote, NoteKind, NuggetConfig, Touch
 from nuggets.text import folded
 
 SESSIONS_KEPT = 64  # per note: enough to know a session again, bounded on disk
 
+NoteCounts = Mapping[tuple[str, NoteKind], int]  # visible notes by folded nugget name and kind
 
-class State:
-    """Notes by id (in order of creation), nuggets and marks. Knows no store."""
+
+class Notes(Mapping[str, MemoryNote]):
+    """The notes by id, in order of creation. Subclasses answer from wherever they are kept."""
+
+    def many(self, ids: Iterable[str]) -> dict[str, MemoryNote]:
+        """Those of the ids that are there."""
+        found = ((note_id, self.get(note_id)) for note_id in dict.fromkeys(ids))
+        return {note_id: note for note_id, note in found if note is not None}
+
+    def find(
+        self,
+        *,
+        nugget: str | None = None,
+        title: str | None = None,
+        kind: NoteKind | None = None,
+        project: str | None = None,
+        hidden: bool | None = None,
+    ) -> list[MemoryNote]:
+        """The notes that meet all that is named, oldest place first.
+
+        `nugget` and `title` are compared in their folded forms, a title also whatever its blanks.
+        """
+        return [
+            note
+            for note in self.values()
+            if meets(note, nugget=nugget, title=title, kind=kind, project=project, hidden=hidden)
+        ]
+
+    def linking_to(self, ids: Collection[str]) -> list[MemoryNote]:
+        """The notes with a link to any of these."""
+        return [note for note in self.values() if any(link.to in ids for link in note.links)]
+
+    def abbreviated(self, part: str) -> list[MemoryNote]:
+        """The notes whose folded id begins with this, or ends with it after a dash."""
+        return [note for note in self.values() if abbreviates(part, note.id)]
+
+    def titled_like(self, length: int, slips: int) -> Iterator[str]:
+        """Ids of visible notes whose folded title has about this length."""
+        for note in self.values():
+            if not note.hidden and abs(len(folded(note.title)) - length) <= slips:
+                yield note.id
+
+    def recalled(self, at_least: int) -> list[MemoryNote]:
+        """The notes with at least so many hits."""
+        return [note for note in self.values() if note.hits >= at_least]
+
+    def leading(self, projects: Collection[str], most: int) -> list[MemoryNote]:
+        """Of the visible notes of these projects: preferences, those with most hits, and the
+        newest; so many of each."""
+        ours = [note for note in self.values() if note.project in projects and not note.hidden]
+        preferences = [note for note in reversed(ours) if note.type == "preference"][:most]
+        recalled = sorted(ours, key=lambda note: -note.hits)[:most]
+        return list({note.id: note for note in (*preferences, *recalled, *ours[-most:])}.values())
+
+    def counts(self) -> NoteCounts:
+        """How many visible notes each nugget has."""
+        visible = (note for note in self.values() if not note.hidden)
+        return Counter((folded(note.nugget_name), note.kind) for note in visible)
+
+    def projects(self) -> dict[str, Counter[NoteKind]]:
+        """How many visible notes of each kind belong to each project, "" included."""
+        found: dict[str, Counter[NoteKind]] = {}
+        for note in self.values():
+            found.setdefault(note.project, Counter())[note.kind] += not note.hidden
+        return found
+
+
+class State(Protocol):
+    """What a shelf holds at one revision."""
+
+    @property
+    def notes(self) -> Notes: ...
+
+    @property
+    def nuggets(self) -> Mapping[str, NuggetConfig]:
+        """By folded name."""
+
+    @property
+    def marks(self) -> Mapping[str, Any]: ...
+
+
+def title_form(title: str) -> str:
+    """How titles compare: folded, runs of blanks as one."""
+    return " ".join(folded(title).split())
+
+
+def meets(
+    note: MemoryNote,
+    *,
+    nugget: str | None,
+    title: str | None,
+    kind: NoteKind | None,
+    project: str | None,
+    hidden: bool | None,
+) -> bool:
+    """Whether the note is what `Notes.find` was asked for."""
+    return (
+        (kind is None or note.kind == kind)
+        and (hidden is None or note.hidden == hidden)
+        and (project is None or note.project == project)
+        and (nugget is None or folded(note.nugget_name) == folded(nugget))
+        and (title is None or title_form(note.title) == title_form(title))
+    )
+
+
+def abbreviates(part: str, note_id: str) -> bool:
+    """Whether an id begins with this, or ends with it after a dash."""
+    whole = folded(note_id)
+    return whole.startswith(part) or whole.endswith(f"-{part}")
+
+
+class MemoryNotes(dict[str, MemoryNote], Notes):
+    """Notes in a dictionary: for laws, for small states, and on top of others."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class MemoryState:
+    """A whole state in dictionaries, moved on by `apply`. Knows no store."""
 
     def __init__(self) -> None:
-        self.notes: dict[str, MemoryNote] = {}
-        self.nuggets: dict[str, NuggetConfig] = {}  # by folded name
+        self.notes = MemoryNotes()
+        self.nuggets: dict[str, NuggetConfig] = {}
         self.marks: dict[str, Any] = {}
 
     def apply(self, changes: Changes) -> None:
@@ -40,35 +161,160 @@ class State:
             else:
                 self.marks[mark] = value
 
-    def copy(self) -> "State":
+    def copy(self) -> "MemoryState":
         """The same at this moment; the records in it are frozen and shared."""
-        other = State()
-        other.notes = dict(self.notes)
-        other.nuggets = dict(self.nuggets)
-        other.marks = dict(self.marks)
+        other = MemoryState()
+        other.apply(everything(self))
         return other
 
-    def everything(self) -> Changes:
-        """The changes that lead from nothing to here."""
-        return Changes(
-            put=tuple(self.notes.values()),
-            put_nuggets=tuple(self.nuggets.values()),
-            marks=dict(self.marks),
-        )
 
-    def before(self, changes: Changes) -> Changes:
-        """The changes that would lead back: before-images of all that `changes` puts or drops."""
-        notes = [*(note.id for note in changes.put), *changes.drop]
-        nuggets = [*(config.name for config in changes.put_nuggets), *changes.drop_nuggets]
-        return Changes(
-            put=tuple(self.notes[i] for i in notes if i in self.notes),
-            drop=tuple(i for i in notes if i not in self.notes),
-            put_nuggets=tuple(
-                self.nuggets[folded(n)] for n in nuggets if folded(n) in self.nuggets
-            ),
-            drop_nuggets=tuple(n for n in nuggets if folded(n) not in self.nuggets),
-            marks={mark: self.marks.get(mark) for mark in changes.marks},
-        )
+class OverlaidNotes(Notes):
+    """Other notes, with some changed and some gone."""
+
+    def __init__(self, below: Notes) -> None:
+        self._below = below
+        self.changed = MemoryNotes()
+        self.dropped: set[str] = set()
+
+    def _covers(self, note_id: str) -> bool:
+        return note_id in self.changed or note_id in self.dropped
+
+    def _merged(self, below: Iterable[MemoryNote], own: Iterable[MemoryNote]) -> list[MemoryNote]:
+        """What the questions below and here found together; changed notes keep their place."""
+        mine = {note.id: note for note in own}
+        found = [
+            mine.pop(note.id, note)
+            for note in below
+            if note.id in mine or not self._covers(note.id)
+        ]
+        return [*found, *mine.values()]
+
+    def __getitem__(self, note_id: str) -> MemoryNote:
+        if note_id in self.dropped:
+            raise KeyError(note_id)
+        own = self.changed.get(note_id)
+        return self._below[note_id] if own is None else own
+
+    def __contains__(self, note_id: object) -> bool:
+        if note_id in self.changed:
+            return True
+        return note_id not in self.dropped and note_id in self._below
+
+    def __iter__(self) -> Iterator[str]:
+        new = dict.fromkeys(self.changed)
+        for note_id in self._below:
+            new.pop(note_id, None)
+            if note_id not in self.dropped:
+                yield note_id
+        yield from new
+
+    def __len__(self) -> int:
+        gone = sum(note_id in self._below for note_id in self.dropped)
+        new = sum(note_id not in self._below for note_id in self.changed)
+        return len(self._below) - gone + new
+
+    def many(self, ids: Iterable[str]) -> dict[str, MemoryNote]:
+        asked = list(dict.fromkeys(ids))
+        below = self._below.many(i for i in asked if not self._covers(i))
+        found = ((i, self.changed.get(i) or below.get(i)) for i in asked)
+        return {note_id: note for note_id, note in found if note is not None}
+
+    def find(
+        self,
+        *,
+        nugget: str | None = None,
+        title: str | None = None,
+        kind: NoteKind | None = None,
+        project: str | None = None,
+        hidden: bool | None = None,
+    ) -> list[MemoryNote]:
+        def asked(notes: Notes) -> list[MemoryNote]:
+            return notes.find(nugget=nugget, title=title, kind=kind, project=project, hidden=hidden)
+
+        return self._merged(asked(self._below), asked(self.changed))
+
+    def linking_to(self, ids: Collection[str]) -> list[MemoryNote]:
+        return self._merged(self._below.linking_to(ids), self.changed.linking_to(ids))
+
+    def abbreviated(self, part: str) -> list[MemoryNote]:
+        return self._merged(self._below.abbreviated(part), self.changed.abbreviated(part))
+
+    def titled_like(self, length: int, slips: int) -> Iterator[str]:
+        below = self._below.titled_like(length, slips)
+        yield from (note_id for note_id in below if not self._covers(note_id))
+        yield from self.changed.titled_like(length, slips)
+
+    def recalled(self, at_least: int) -> list[MemoryNote]:
+        return self._merged(self._below.recalled(at_least), self.changed.recalled(at_least))
+
+    def leading(self, projects: Collection[str], most: int) -> list[MemoryNote]:
+        own = self.changed.leading(projects, most)
+        return self._merged(self._below.leading(projects, most), own)
+
+
+class Overlay:
+    """Another state with changes on top: what is gathered and not written, or how it was once."""
+
+    def __init__(self, below: State) -> None:
+        self.below = below
+        self.notes = OverlaidNotes(below.notes)
+        self._nuggets: dict[str, NuggetConfig | None] = {}
+        self._marks: dict[str, Any] = {}
+
+    @property
+    def nuggets(self) -> Mapping[str, NuggetConfig]:
+        merged = {**self.below.nuggets, **self._nuggets}
+        return {fold: config for fold, config in merged.items() if config is not None}
+
+    @property
+    def marks(self) -> Mapping[str, Any]:
+        if not self._marks:
+            return self.below.marks
+        merged = {**self.below.marks, **self._marks}
+        return {mark: value for mark, value in merged.items() if value is not None}
+
+    def apply(self, changes: Changes) -> None:
+        """Put the changes on top."""
+        notes = self.notes
+        for config in changes.put_nuggets:
+            self._nuggets[folded(config.name)] = config
+        for note in changes.put:
+            notes.changed[note.id] = note
+            notes.dropped.discard(note.id)
+        for touch in changes.touches:
+            note_or_none = notes.get(touch.note_id)
+            if note_or_none is not None:
+                notes.changed[touch.note_id] = touched(note_or_none, touch)
+        for note_id in changes.drop:
+            notes.changed.pop(note_id, None)
+            notes.dropped.add(note_id)
+        for name in changes.drop_nuggets:
+            self._nuggets[folded(name)] = None
+        self._marks.update(changes.marks)
+
+
+def everything(state: State) -> Changes:
+    """The changes that lead from nothing to this state."""
+    return Changes(
+        put=tuple(state.notes.values()),
+        put_nuggets=tuple(state.nuggets.values()),
+        marks=dict(state.marks),
+    )
+
+
+def before(state: State, changes: Changes) -> Changes:
+    """The changes that would lead back: before-images of all that `changes` puts or drops."""
+    ids = [*(note.id for note in changes.put), *changes.drop]
+    known = state.notes.many(ids)
+    names = [*(config.name for config in changes.put_nuggets), *changes.drop_nuggets]
+    nuggets = state.nuggets
+    return Changes(
+        put=tuple(known[i] for i in ids if i in known),
+        drop=tuple(i for i in ids if i not in known),
+        put_nuggets=tuple(nuggets[folded(n)] for n in names if folded(n) in nuggets),
+        drop_nuggets=tuple(n for n in names if folded(n) not in nuggets),
+        marks={mark: state.marks.get(mark) for mark in changes.marks},
+    )
 
 
 def touched(note: MemoryNote, touch: Touch) -> MemoryNote:
@@ -102,7 +348,7 @@ def merged_into(note: MemoryNote) -> list[str]:
 
 def merged(many: Iterable[Changes]) -> Changes:
     """Several changes as one, later ones winning; touches go where their notes are."""
-    after = State()
+    after = MemoryState()
     dropped: dict[str, None] = {}
     dropped_nuggets: dict[str, str] = {}
     touches: list[Touch] = []

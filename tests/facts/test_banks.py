@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fact_oracle
-from nuggets.facts.banks import PATTERNS_KEPT, Banks
+from nuggets.facts.banks import Banks
 from nuggets.facts.capacity import page_size
 from nuggets.fhrr.phasors import seed_from_text
 from nuggets.records import NuggetConfig
@@ -41,8 +41,8 @@ def assert_as_documented(banks: Banks, values: list[str], config: NuggetConfig) 
     expected = fact_oracle.decoded(values, config)
     # A power below 1 makes a root out of what rounding leaves where two roles cancel.
     close = 1e-5 if config.sharpen_p >= 1 else 1e-3
-    for position, (answer, confidence, margin) in enumerate(expected):
-        verdict = banks.decode(pattern(values), position)
+    verdicts = banks.decode(pattern(values))
+    for verdict, (answer, confidence, margin) in zip(verdicts, expected, strict=True):
         assert verdict.confidence == pytest.approx(confidence, abs=close)
         assert verdict.margin == pytest.approx(margin, abs=close)
         if margin > 2 * close:
@@ -82,7 +82,7 @@ def test_what_was_built_before_does_not_show(config: NuggetConfig, pages: list[l
     banks = banks_of(config)
 
     for values in pages:
-        banks.decode(pattern(values), 0)
+        banks.decode(pattern(values))
     for values in pages:
         assert_as_documented(banks, values, config)
 
@@ -93,11 +93,10 @@ def test_a_page_grown_fact_by_fact_equals_one_built_at_once(ortho_iters: int) ->
     grown = banks_of(config)
 
     for size in range(1, 11):
-        fresh = banks_of(config)
-        for position in range(size):
-            slowly = grown.decode(tuple(range(size)), position)
-            at_once = fresh.decode(tuple(range(size)), position)
-            assert slowly == pytest.approx(at_once, abs=1e-6)
+        slowly = grown.decode(tuple(range(size)))
+        at_once = banks_of(config).decode(tuple(range(size)))
+        for ours, theirs in zip(slowly, at_once, strict=True):
+            assert ours == pytest.approx(theirs, abs=1e-6)
 
 
 def test_a_full_page_of_the_default_size_is_decoded_surely() -> None:
@@ -105,43 +104,22 @@ def test_a_full_page_of_the_default_size_is_decoded_surely() -> None:
     page = tuple(range(page_size(config.dims)))
     banks = banks_of(config)
 
-    verdicts = [banks.decode(page, position) for position in page]
+    verdicts = banks.decode(page)
 
     assert [verdict.best for verdict in verdicts] == list(page)
     assert min(verdict.confidence for verdict in verdicts) > 0.999
     assert min(verdict.margin for verdict in verdicts) > 0.999
 
 
-def test_vectors_given_back_grow_again() -> None:
-    config = NuggetConfig("project", dims=1024)
-    banks = banks_of(config)
-    first = banks.decode((0, 1, 2), 1)
-
-    banks.release()
-
-    assert banks.decode((0, 1, 2), 1) == first
-    assert banks.decode((0, 1, 2), 2).best == 2
-
-
 def test_pages_that_take_turns_are_decoded_rightly() -> None:
     config = NuggetConfig("project", dims=1024)
     banks, fresh = banks_of(config), banks_of(config)
     ours, other = tuple(range(20)), tuple(range(9))
+    expected = fresh.decode(ours)
 
-    for position in range(6):
-        assert banks.decode(ours, position) == pytest.approx(fresh.decode(ours, position), abs=1e-6)
-        banks.decode(other, position)
+    for _ in range(3):
+        banks.decode(other)
+        for verdict, first in zip(banks.decode(ours), expected, strict=True):
+            assert verdict == pytest.approx(first, abs=1e-6)
 
-    assert [banks.decode(ours, p).best for p in ours] == list(ours)
-
-
-def test_more_pages_than_are_remembered_are_decoded_rightly() -> None:
-    config = NuggetConfig("project", dims=64, ortho_iters=0)
-    banks = banks_of(config)
-    pages = [tuple(map(int, f"{number:011b}")) for number in range(1024, 1024 + PATTERNS_KEPT + 9)]
-    first = banks.decode(pages[0], 3)
-
-    for page in pages:
-        banks.decode(page, 0)
-
-    assert banks.decode(pages[0], 3) == pytest.approx(first, abs=1e-6)
+    assert [verdict.best for verdict in banks.decode(ours)] == list(ours)

@@ -1,6 +1,6 @@
 import pytest
 
-from nuggets.facts.capacity import capacity, fill, page_size
+from nuggets.facts.capacity import capacity, fill, page_size, statuses
 from nuggets.records import NuggetConfig
 
 DEFAULT = NuggetConfig("project")
@@ -38,3 +38,14 @@ def test_beyond_its_capacity_a_nugget_says_that_it_stays_exact() -> None:
     assert over.capacity_used_pct == 1953.1
     assert "157 pages" in over.capacity_warning
     assert "exact" in over.capacity_warning
+
+
+def test_a_status_counts_by_folded_name() -> None:
+    status, empty = statuses(
+        [NuggetConfig("Project"), NuggetConfig("other")],
+        {("project", "fact"): 410, ("project", "note"): 7},
+    )
+
+    assert (status.name, status.fact_count, status.note_count) == ("Project", 410, 7)
+    assert status.capacity_warning == "WARNING: approaching capacity"
+    assert (empty.fact_count, empty.note_count) == (0, 0)

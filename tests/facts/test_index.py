@@ -1,5 +1,6 @@
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -7,18 +8,18 @@ from hypothesis import strategies as st
 
 import fact_oracle
 from fact_oracle import fact_note
+from fact_shelf import FactShelf
 from nuggets.facts.capacity import page_size
-from nuggets.facts.index import BUILT_NUGGETS, FactIndex
+from nuggets.facts.pages import BUILT_NUGGETS
 from nuggets.records import Changes, MemoryNote, NuggetConfig, RecallResult, Touch
-from nuggets.state import State
 
 SMALL = NuggetConfig("project", dims=1024)  # pages of four facts
 
 
-def index_of(*notes: MemoryNote, config: NuggetConfig | None = SMALL) -> FactIndex:
-    index = FactIndex()
-    index.apply(Changes(put=notes, put_nuggets=(config,) if config else ()))
-    return index
+def shelf_of(*notes: MemoryNote, config: NuggetConfig | None = SMALL) -> FactShelf:
+    shelf = FactShelf()
+    shelf.apply(Changes(put=notes, put_nuggets=(config,) if config else ()))
+    return shelf
 
 
 def facts(count: int, nugget: str = "project") -> list[MemoryNote]:
@@ -26,9 +27,9 @@ def facts(count: int, nugget: str = "project") -> list[MemoryNote]:
 
 
 def test_a_fact_is_recalled_with_all_that_is_known_of_it() -> None:
-    index = index_of(*facts(5))
+    shelf = shelf_of(*facts(5))
 
-    result = index.recall("KEY number 3", "Project")
+    result = shelf.recall("KEY number 3", "Project")
 
     assert result.found
     assert (result.answer, result.key, result.nugget) == ("val3", "key number 3", "project")
@@ -40,38 +41,35 @@ def test_a_fact_is_recalled_with_all_that_is_known_of_it() -> None:
 
 @pytest.mark.parametrize("query", ["", "  ", "?!", "→ …", "no such thing"])
 def test_a_miss_is_an_empty_answer(query: str) -> None:
-    assert index_of(*facts(5)).recall(query, "project") == RecallResult()
+    assert shelf_of(*facts(5)).recall(query, "project") == RecallResult()
 
 
 def test_an_unknown_nugget_knows_nothing() -> None:
-    index = index_of(*facts(2))
+    shelf = shelf_of(*facts(2))
 
-    assert not index.recall("key number 1", "elsewhere").found
-    assert index.find("elsewhere", "key number 1") == []
-    assert index.facts("elsewhere") == []
-    assert index.count("elsewhere") == 0
+    assert not shelf.recall("key number 1", "elsewhere").found
 
 
 def test_every_fact_of_many_pages_is_recalled_rightly() -> None:
     notes = facts(50)
-    index = index_of(*notes)
+    shelf = shelf_of(*notes)
 
     for note in notes:
-        result = index.recall(note.title, "project")
+        result = shelf.recall(note.title, "project")
         assert (result.answer, result.note_id) == (note.content, note.id)
 
 
 def test_facts_that_share_values_are_recalled_rightly() -> None:
     notes = [fact_note(f"key number {i}", f"val{i * i % 7}") for i in range(50)]
-    index = index_of(*notes)
+    shelf = shelf_of(*notes)
 
-    assert [index.recall(note.title).answer for note in notes] == [n.content for n in notes]
+    assert [shelf.recall(note.title).answer for note in notes] == [n.content for n in notes]
 
 
 def test_confidence_is_that_of_the_documented_algorithm_on_the_page() -> None:
     config = NuggetConfig("project", dims=64, ensembles=2, sharpen_p=1.5)
     notes = [fact_note(f"key number {i}", f"val{i % 3}") for i in range(6)]
-    index = index_of(*notes, config=config)
+    shelf = shelf_of(*notes, config=config)
     size = page_size(64)
 
     expected = [
@@ -79,14 +77,14 @@ def test_confidence_is_that_of_the_documented_algorithm_on_the_page() -> None:
         *fact_oracle.decoded([note.content for note in notes[size:]], config),
     ]
     for note, (_, confidence, margin) in zip(notes, expected, strict=True):
-        result = index.recall(note.title)
+        result = shelf.recall(note.title)
         assert (result.confidence, result.margin) == pytest.approx((confidence, margin), abs=1e-4)
 
 
 def test_a_substring_and_a_misspelling_say_how_well_they_fit() -> None:
-    index = index_of(fact_note("auth handler", "src/auth.ts"), fact_note("db port", "5432"))
+    shelf = shelf_of(fact_note("auth handler", "src/auth.ts"), fact_note("db port", "5432"))
 
-    part, typo = index.recall("handler"), index.recall("db prot")
+    part, typo = shelf.recall("handler"), shelf.recall("db prot")
 
     assert (part.answer, part.match) == ("src/auth.ts", "substring")
     assert part.ratio == pytest.approx(14 / 19)
@@ -97,124 +95,121 @@ def test_a_substring_and_a_misspelling_say_how_well_they_fit() -> None:
 def test_the_threshold_of_the_nugget_decides() -> None:
     strict = NuggetConfig("project", dims=1024, fuzzy_threshold=0.95)
 
-    assert index_of(fact_note("db port", "5432")).recall("db prot").found
-    assert not index_of(fact_note("db port", "5432"), config=strict).recall("db prot").found
+    assert shelf_of(fact_note("db port", "5432")).recall("db prot").found
+    assert not shelf_of(fact_note("db port", "5432"), config=strict).recall("db prot").found
 
 
 def test_nuggets_and_keys_compare_without_case_and_composition() -> None:
-    index = index_of(fact_note("E\u0301cole", "rue", nugget="Straße"), config=None)
+    shelf = shelf_of(fact_note("E\u0301cole", "rue", nugget="Straße"), config=None)
 
-    assert index.find("STRASSE", "ÉCOLE") == index.facts("strasse")[:1]
-    assert index.recall("école", "straße").answer == "rue"
-    assert index.recall("école", "straße").nugget == "Straße"
+    assert shelf.recall("ÉCOLE", "STRASSE").match == "exact"
+    assert shelf.recall("école", "straße").answer == "rue"
+    assert shelf.recall("école", "straße").nugget == "Straße"
 
 
 def test_the_name_is_written_as_the_configuration_has_it() -> None:
-    index = index_of(*facts(1), config=NuggetConfig("Project", dims=1024))
+    shelf = shelf_of(*facts(1), config=NuggetConfig("Project", dims=1024))
 
-    assert index.recall("key number 0", "project").nugget == "Project"
+    assert shelf.recall("key number 0", "project").nugget == "Project"
 
 
 def test_storing_a_key_again_changes_the_value_in_place() -> None:
     first, second = facts(2)
-    index = index_of(first, second)
-    index.recall(first.title)
+    shelf = shelf_of(first, second)
+    shelf.recall(first.title)
 
-    index.apply(Changes(put=(first._replace(content="new"),)))
+    shelf.apply(Changes(put=(first._replace(content="new"),)))
 
-    assert index.recall(first.title).answer == "new"
-    assert index.facts("project") == [first.id, second.id]
+    assert shelf.recall(first.title).answer == "new"
+    assert shelf.recall(second.title).answer == second.content
 
 
 def test_a_dropped_fact_is_forgotten() -> None:
     first, second = facts(2)
-    index = index_of(first, second)
+    shelf = shelf_of(first, second)
 
-    index.apply(Changes(drop=(first.id, "never there")))
+    shelf.apply(Changes(drop=(first.id, "never there")))
 
-    assert not index.recall(first.title).found
-    assert index.find("project", first.title) == []
-    assert index.recall(second.title).answer == second.content
-    assert index.count("project") == 1
+    assert not shelf.recall(first.title).found
+    assert shelf.recall(second.title).answer == second.content
 
 
 def test_a_hidden_fact_is_out_of_recall_and_comes_back_to_its_place() -> None:
     notes = facts(3)
-    index = index_of(*notes)
+    shelf, before = shelf_of(*notes), shelf_of(*notes)
 
-    index.apply(Changes(put=(notes[0]._replace(hidden=True),)))
-    assert not index.recall(notes[0].title).found
-    index.apply(Changes(put=(notes[0],)))
+    shelf.apply(Changes(put=(notes[0]._replace(hidden=True),)))
+    assert not shelf.recall(notes[0].title).found
+    shelf.apply(Changes(put=(notes[0],)))
 
-    assert index.recall(notes[0].title).answer == "val0"
-    assert index.facts("project") == [note.id for note in notes]
+    assert [shelf.recall(note.title) for note in notes] == [before.recall(n.title) for n in notes]
 
 
 def test_a_renamed_fact_answers_to_its_new_key_only() -> None:
     note = fact_note("auth handler", "src/auth.ts")
-    index = index_of(note)
-    assert index.recall("auth hadler").found
+    shelf = shelf_of(note)
+    assert shelf.recall("auth hadler").found
 
-    index.apply(Changes(put=(note._replace(title="session cache"),)))
+    shelf.apply(Changes(put=(note._replace(title="session cache"),)))
 
-    assert not index.recall("auth handler").found
-    assert index.recall("session cache").answer == "src/auth.ts"
-    assert index.recall("sesion cache").answer == "src/auth.ts"
+    assert not shelf.recall("auth handler").found
+    assert shelf.recall("session cache").answer == "src/auth.ts"
+    assert shelf.recall("sesion cache").answer == "src/auth.ts"
 
 
 def test_a_fact_can_move_to_another_nugget() -> None:
     note = facts(1)[0]
-    index = index_of(note)
+    shelf = shelf_of(note)
 
-    index.apply(Changes(put=(note._replace(nugget_name="other"),)))
+    shelf.apply(Changes(put=(note._replace(nugget_name="other"),)))
 
-    assert index.count("project") == 0
-    assert index.recall(note.title, "other").nugget == "other"
+    assert not shelf.recall(note.title, "project").found
+    assert shelf.recall(note.title, "other").nugget == "other"
 
 
 def test_free_form_notes_are_no_facts() -> None:
     note = facts(1)[0]._replace(kind="note")
-    index = index_of(note)
+    shelf = shelf_of(note)
 
-    assert not index.recall(note.title).found
-    index.apply(Changes(put=(note._replace(kind="fact"),)))
-    assert index.recall(note.title).found
+    assert not shelf.recall(note.title).found
+    shelf.apply(Changes(put=(note._replace(kind="fact"),)))
+    assert shelf.recall(note.title).found
 
 
 def test_touches_and_marks_change_nothing() -> None:
-    index = index_of(*facts(2))
-    before = index.recall("key number 1")
+    shelf = shelf_of(*facts(2))
+    before = shelf.recall("key number 1")
 
-    index.apply(Changes(touches=(Touch(facts(2)[1].id, "s", "t"),), marks={"x": 1}))
+    shelf.apply(Changes(touches=(Touch(facts(2)[1].id, "s", "t"),), marks={"x": 1}))
 
-    assert index.recall("key number 1") == before
+    assert shelf.recall("key number 1") == before
 
 
 def test_another_configuration_means_other_vectors() -> None:
-    index = index_of(*facts(9))
-    before = index.recall("key number 5")
+    shelf = shelf_of(*facts(9))
+    before = shelf.recall("key number 5")
     narrower = SMALL._replace(dims=300, banks=2)
 
-    index.apply(Changes(put_nuggets=(narrower,)))
+    shelf.apply(Changes(put_nuggets=(narrower,)))
 
-    after = index.recall("key number 5")
-    assert after == index_of(*facts(9), config=narrower).recall("key number 5")
+    after = shelf.recall("key number 5")
+    assert after == shelf_of(*facts(9), config=narrower).recall("key number 5")
     assert after.confidence != before.confidence
 
 
 def test_a_nugget_taken_away_is_gone() -> None:
     notes = facts(2)
-    index = index_of(*notes)
-    index.recall(notes[0].title)
+    shelf = shelf_of(*notes)
+    shelf.recall(notes[0].title)
 
-    index.apply(Changes(drop=tuple(n.id for n in notes), drop_nuggets=("PROJECT",)))
+    shelf.apply(Changes(drop=tuple(n.id for n in notes), drop_nuggets=("PROJECT",)))
 
-    assert not index.recall(notes[0].title).found
-    assert index.count("project") == 0
+    assert not shelf.recall(notes[0].title).found
+    assert not shelf.recall("key number", "project").found
 
 
 def test_a_broadcast_prefers_the_stricter_match_then_the_ratio() -> None:
-    index = index_of(
+    shelf = shelf_of(
         fact_note("db port", "exactly", "c"),
         fact_note("db port number", "nearer", "b"),
         fact_note("the db port number of staging", "farther", "a"),
@@ -222,18 +217,18 @@ def test_a_broadcast_prefers_the_stricter_match_then_the_ratio() -> None:
         config=None,
     )
 
-    assert index.recall("db port").answer == "exactly"
-    assert index.recall("db port", "b").answer == "nearer"
-    assert index.recall("port number").answer == "nearer"
-    assert index.recall("cahe port").answer == "misspelt"
+    assert shelf.recall("db port").answer == "exactly"
+    assert shelf.recall("db port", "b").answer == "nearer"
+    assert shelf.recall("port number").answer == "nearer"
+    assert shelf.recall("cahe port").answer == "misspelt"
 
 
 def test_a_broadcast_breaks_ties_by_confidence() -> None:
     crowded = NuggetConfig("crowded", dims=16, banks=1)
     roomy = NuggetConfig("roomy", dims=4096)
-    index = FactIndex()
+    shelf = FactShelf()
     others = [fact_note(f"other {i}", f"o{i}", "crowded") for i in range(3)]
-    index.apply(
+    shelf.apply(
         Changes(
             put_nuggets=(crowded, roomy),
             put=(
@@ -245,36 +240,37 @@ def test_a_broadcast_breaks_ties_by_confidence() -> None:
         )
     )
 
-    result = index.recall("db port")
+    result = shelf.recall("db port")
 
     assert (result.answer, result.nugget) == ("sure", "roomy")
 
 
 def test_a_shelf_of_many_nuggets_recalls_from_each() -> None:
     names = [f"nugget {i}" for i in range(BUILT_NUGGETS + 3)]
-    index = FactIndex()
+    shelf = FactShelf()
     for name in names:
         config = NuggetConfig(name, dims=1024)
         notes = [fact_note(f"key {i}", f"{name} {i}", name) for i in range(3)]
-        index.apply(Changes(put=tuple(notes), put_nuggets=(config,)))
+        shelf.apply(Changes(put=tuple(notes), put_nuggets=(config,)))
 
     for i in (0, 1, 0):
-        assert [index.recall(f"key {i}", n).answer for n in names] == [f"{n} {i}" for n in names]
+        assert [shelf.recall(f"key {i}", n).answer for n in names] == [f"{n} {i}" for n in names]
 
 
 def test_of_two_notes_with_one_key_the_older_answers() -> None:
     old, new = fact_note("port", "1", note_id="z"), fact_note("PORT", "2", note_id="a")
-    index = index_of(old, new)
+    shelf = shelf_of(old, new)
 
-    assert index.find("project", "port") == ["z", "a"]
-    assert index.recall("port").answer == "1"
-    index.apply(Changes(drop=("z",)))
-    assert index.find("project", "port") == ["a"]
+    assert shelf.recall("port").answer == "1"
+    shelf.apply(Changes(drop=("z",)))
+    assert shelf.recall("port").note_id == "a"
 
 
 KEYS = st.sampled_from(["a1", "b2", "c3", "d4", "e5", "f6"])
+PROJECTS = st.sampled_from(["", "p", "q"])
 NOTES = st.builds(
-    fact_note,
+    lambda project, **note: fact_note(**note)._replace(project=project),
+    project=PROJECTS,
     key=KEYS,
     value=st.sampled_from("xyz"),
     nugget=st.sampled_from(["one", "Two"]),
@@ -295,39 +291,159 @@ CHANGES = st.builds(
 )
 
 
+ASKED = ("a1", "b2", "c3", "d4", "e5", "f6", "cc3")
+
+
 @settings(max_examples=40, deadline=None)
-@given(st.lists(CHANGES, max_size=6))
-def test_an_index_that_followed_every_change_equals_one_made_afresh(many: list[Changes]) -> None:
-    state, followed, fresh = State(), FactIndex(), FactIndex()
-    for changes in many:
-        state.apply(changes)
+@given(st.lists(st.tuples(CHANGES, st.booleans()), max_size=6))
+def test_an_index_that_followed_every_change_equals_one_made_afresh(
+    many: list[tuple[Changes, bool]],
+) -> None:
+    followed, fresh = FactShelf(), FactShelf()
+    for changes, kept in many:
         followed.apply(changes)
+        fresh.apply(changes)
         followed.recall("c3")
         followed.recall("cc3")
-    fresh.apply(state.everything())
+        if kept:
+            followed.index.save()
+    fresh.rebuild()
 
-    for nugget in ("one", "two"):
-        assert followed.facts(nugget) == fresh.facts(nugget)
-        for key in ("a1", "b2", "c3", "d4", "e5", "f6"):
-            ours, theirs = followed.recall(key, nugget), fresh.recall(key, nugget)
-            assert ours._replace(confidence=0, margin=0) == theirs._replace(confidence=0, margin=0)
-            assert ours.confidence == pytest.approx(theirs.confidence, abs=1e-5)
-            assert followed.find(nugget, key) == fresh.find(nugget, key)
+    another = followed.another_process()
+    assert another.check() == []
+    for nugget in ("one", "two", None):
+        for project in ("", "p"):
+            for key in ASKED:
+                expected = fresh.recall(key, nugget, project)
+                assert_alike(followed.recall(key, nugget, project), expected)
+                assert_alike(another.recall(key, nugget, project), expected)
 
 
-def test_resolving_a_key_loads_neither_numpy_nor_difflib() -> None:
-    program = """
-import sys
+def assert_alike(ours: RecallResult, theirs: RecallResult) -> None:
+    assert ours._replace(confidence=0, margin=0) == theirs._replace(confidence=0, margin=0)
+    assert ours.confidence == pytest.approx(theirs.confidence, abs=1e-5)
+    assert ours.margin == pytest.approx(theirs.margin, abs=1e-5)
+
+
+def test_a_note_that_changes_twice_at_once_is_what_it_became() -> None:
+    first, second = facts(2)
+    shelf = FactShelf()
+
+    shelf.apply(Changes(put=(first, second, first._replace(title="another key"), second)))
+    shelf.apply(Changes(put=(second._replace(title="gone"),), drop=(second.id,)))
+
+    assert shelf.recall("another key").note_id == first.id
+    assert not shelf.recall(first.title).found
+    assert not shelf.recall("gone").found
+
+
+def test_a_place_far_from_the_others_is_found_in_its_page() -> None:
+    shelf = FactShelf()
+    for i in range(12):
+        shelf.last_place = 700 * i
+        shelf.apply(Changes(put=(fact_note(f"key number {i}", f"val{i}"),), put_nuggets=(SMALL,)))
+
+    assert [shelf.recall(f"key number {i}").answer for i in range(12)] == [
+        f"val{i}" for i in range(12)
+    ]
+    shelf.apply(Changes(drop=(list(shelf.notes)[3],)))
+    assert shelf.recall("key number 11").answer == "val11"
+    assert shelf.index.check() == []
+
+
+@pytest.mark.parametrize("nugget", ["project", None])
+def test_an_exact_recall_asks_as_little_of_a_large_nugget_as_of_a_small_one(
+    nugget: str | None,
+) -> None:
+    small, large = shelf_of(*facts(1_500)), shelf_of(*facts(12_000))
+
+    assert database_steps(large, nugget) < 2 * database_steps(small, nugget)
+
+
+def database_steps(shelf: FactShelf, nugget: str | None) -> int:
+    """In tens of instructions of its virtual machine, for the last fact of a recalled nugget."""
+    last = list(shelf.notes.values())[-1]
+    shelf.recall(last.title, nugget)
+    steps = []
+    shelf.database.set_progress_handler(lambda: steps.append(1), 10)
+    assert shelf.recall(last.title, nugget).match == "exact"
+    return len(steps)
+
+
+def test_a_check_finds_counts_that_lost_touch() -> None:
+    shelf = shelf_of(*facts(3))
+
+    shelf.database.execute("UPDATE fact_counts SET facts = 2")
+
+    assert shelf.index.check() == ["nugget project: its facts are miscounted"]
+    shelf.rebuild()
+    assert shelf.index.check() == []
+
+
+def test_a_broken_query_is_a_miss_and_no_error() -> None:
+    shelf = shelf_of(*facts(3))
+
+    assert not shelf.recall("no\udc80thing", "pro\udc80ject", "pa\udc80th").found
+    assert shelf.recall("\udc80 key number 2").answer == "val2"
+
+
+def test_this_project_comes_before_everywhere_and_others_come_last() -> None:
+    shelf = shelf_of(
+        fact_note("db port", "other", note_id="o")._replace(project="other"),
+        fact_note("db port", "everywhere", note_id="e"),
+        fact_note("db port", "ours", note_id="p")._replace(project="p"),
+        fact_note("cache size", "another", note_id="c")._replace(project="other"),
+    )
+
+    assert shelf.recall("db port", project="p").answer == "ours"
+    assert shelf.recall("db port", project="p").also == ()
+    assert shelf.recall("db port", project="q").answer == "everywhere"
+    assert shelf.recall("db prot", project="other").answer == "other"
+    assert shelf.recall("db port", project="").answer == "everywhere"
+    assert shelf.recall("cache size", project="p").project == "other"
+    assert shelf.recall("cahce size", project="p").project == "other"
+
+
+PROGRAM = """
+import sqlite3, sys
 from nuggets.facts.index import FactIndex
-from nuggets.records import Changes, MemoryNote
+from nuggets.facts.schema import TABLES
+from nuggets.records import MemoryNote
 note = MemoryNote("id", "n", "db port", "5432", "fact", "", "user", "fact", "system", 1.0,
                   "durable", "", "", "")
-index = FactIndex()
-index.apply(Changes(put=(note,)))
-assert index.find("n", "DB port") == ["id"]
+database = sqlite3.connect(sys.argv[1], isolation_level=None)
+for table in TABLES:
+    database.execute(table)
+index = FactIndex(database, lambda ids: {"id": note}, dict)
+"""
+
+
+def run(program: str, database: Path) -> str:
+    command = [sys.executable, "-c", PROGRAM + program, str(database)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert not done.returncode, done.stderr
+    return done.stdout
+
+
+def test_resolving_a_key_loads_neither_numpy_nor_difflib(tmp_path: Path) -> None:
+    program = """
+index.update([(1, None, note)])
 assert not index.recall("holiday in the mountains").found
 print({"numpy", "difflib"} & set(sys.modules))
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert run(program, tmp_path / "facts.db") == "set()\n"
 
-    assert done.stdout == "set()\n", done.stderr
+
+def test_a_page_that_another_process_decoded_is_recalled_without_numpy(tmp_path: Path) -> None:
+    decode = """
+index.update([(1, None, note)])
+print(index.recall("db port"), index.has_unsaved)
+index.save()
+"""
+    read = """
+print(index.recall("db port"), "numpy" in sys.modules or index.has_unsaved)
+"""
+    decoded = run(decode, tmp_path / "facts.db")
+
+    assert "answer='5432'" in decoded
+    assert run(read, tmp_path / "facts.db") == decoded.replace("True\n", "False\n")

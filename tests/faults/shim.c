@@ -1,8 +1,9 @@
-/* Fails the k-th system call that changes something below a directory.
+/* Fails the k-th system call that changes something below a directory, or the k-th that reads.
 
-   shim_arm(prefix, k, kind) counts from here on; shim_count() says how many there were.
+   shim_arm(prefix, k, kind) counts from here on; shim_count() says how many there were, and
+   shim_syncs() how many of them waited for the medium.
    Kinds: 1 killed before it · 2 killed in the middle of a write · 3 EIO once · 4 EIO from then on
-   5 ENOSPC once · 6 a write takes only half. */
+   5 ENOSPC once · 6 a write takes only half · 7 EIO of a read, once. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -31,6 +32,7 @@ static int known(int fd) { return prefix[0] && fd >= 0 && fd < (int)sizeof ours 
 
 /* 0: go on. 1: fail with errno. 2: a write takes half (and 3: then dies). */
 static int due(void) {
+    if (kind == 7) return 0;
     count++;
     if (!at || (kind == 4 ? count < at : count != at)) return 0;
     switch (kind) {
@@ -40,6 +42,11 @@ static int due(void) {
     case 5: errno = ENOSPC; return 1;
     default: return 2;
     }
+}
+static int unreadable(int fd) {
+    if (kind != 7 || !known(fd) || ++count != at) return 0;
+    errno = EIO;
+    return 1;
 }
 /* For calls that cannot be done by half. */
 static int refused(void) {
@@ -69,21 +76,47 @@ int close(int fd) {
     if (fd >= 0 && fd < (int)sizeof ours) ours[fd] = 0;
     return REAL(close)(fd);
 }
+/* How much of a write is done: all, half, or -1 if it fails; then whether the process dies. */
+static ssize_t allowed(int fd, size_t size, int *dies) {
+    int how = known(fd) ? due() : 0;
+    *dies = how == 3;
+    return how == 1 ? -1 : how ? (ssize_t)(size / 2) : (ssize_t)size;
+}
+static ssize_t ended(ssize_t done, int dies) {
+    if (dies) { kill(getpid(), SIGKILL); pause(); }
+    return done;
+}
 ssize_t write(int fd, const void *data, size_t size) {
-    if (known(fd)) {
-        int how = due();
-        if (how == 1) return -1;
-        if (how) {
-            ssize_t done = REAL(write)(fd, data, size / 2);
-            if (how == 3) { kill(getpid(), SIGKILL); pause(); }
-            return done;
-        }
-    }
-    return REAL(write)(fd, data, size);
+    int dies;
+    ssize_t part = allowed(fd, size, &dies);
+    return part < 0 ? -1 : ended(REAL(write)(fd, data, part), dies);
+}
+ssize_t pwrite(int fd, const void *data, size_t size, off_t offset) {
+    int dies;
+    ssize_t part = allowed(fd, size, &dies);
+    return part < 0 ? -1 : ended(REAL(pwrite)(fd, data, part, offset), dies);
+}
+ssize_t pwrite64(int fd, const void *data, size_t size, off64_t offset) {
+    int dies;
+    ssize_t part = allowed(fd, size, &dies);
+    return part < 0 ? -1 : ended(REAL(pwrite64)(fd, data, part, offset), dies);
+}
+ssize_t read(int fd, void *data, size_t size) {
+    return unreadable(fd) ? -1 : REAL(read)(fd, data, size);
+}
+ssize_t pread(int fd, void *data, size_t size, off_t offset) {
+    return unreadable(fd) ? -1 : REAL(pread)(fd, data, size, offset);
+}
+ssize_t pread64(int fd, void *data, size_t size, off64_t offset) {
+    return unreadable(fd) ? -1 : REAL(pread64)(fd, data, size, offset);
 }
 int fsync(int fd) {
     if (known(fd)) { syncs++; if (refused()) return -1; }
     return REAL(fsync)(fd);
+}
+int fdatasync(int fd) {
+    if (known(fd)) { syncs++; if (refused()) return -1; }
+    return REAL(fdatasync)(fd);
 }
 int ftruncate(int fd, off_t size) { return known(fd) && refused() ? -1 : REAL(ftruncate)(fd, size); }
 int ftruncate64(int fd, off64_t size) {

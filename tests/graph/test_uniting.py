@@ -10,13 +10,13 @@ from nuggets.graph.links import asymmetries
 from nuggets.graph.uniting import NO_PAST, Other, Past, united
 from nuggets.records import KINDS, Changes, Intake, MemoryNote, NoteLink, NuggetConfig
 from nuggets.refusals import MARK
-from nuggets.state import State
+from nuggets.state import MemoryState
 
 MUCH_LATER = "2026-03-01T00:00:00.000Z"
 
 
-def state_of(*notes: MemoryNote, **marks: Any) -> State:
-    state = State()
+def state_of(*notes: MemoryNote, **marks: Any) -> MemoryState:
+    state = MemoryState()
     names = dict.fromkeys(note.nugget_name for note in notes)
     state.apply(Changes(put=notes, put_nuggets=tuple(map(NuggetConfig, names)), marks=marks))
     return state
@@ -30,7 +30,9 @@ def linked(note: MemoryNote, *others: MemoryNote) -> MemoryNote:
     return note._replace(links=tuple(NoteLink(other.id, "why", NOW) for other in others))
 
 
-def take(ours: State, theirs: State, past: Past = NO_PAST) -> tuple[State, Intake]:
+def take(
+    ours: MemoryState, theirs: MemoryState, past: Past = NO_PAST
+) -> tuple[MemoryState, Intake]:
     other = Other(tuple(theirs.notes.values()), tuple(theirs.nuggets.values()))
     changes, intake = united(ours, other, past, MUCH_LATER)
     after = ours.copy()
@@ -214,7 +216,7 @@ MOMENTS = st.sampled_from([NOW, LATER, MUCH_LATER])
 
 
 @st.composite
-def memories(draw: st.DrawFn) -> State:
+def memories(draw: st.DrawFn) -> MemoryState:
     """A few of the same few notes and facts, at one time or another."""
     notes = {}
     for number in draw(st.sets(st.integers(1, 6))):
@@ -241,7 +243,9 @@ def memories(draw: st.DrawFn) -> State:
 
 
 @given(memories(), memories())
-def test_once_is_as_good_as_twice_and_the_graph_stays_sound(ours: State, theirs: State) -> None:
+def test_once_is_as_good_as_twice_and_the_graph_stays_sound(
+    ours: MemoryState, theirs: MemoryState
+) -> None:
     after, intake = take(ours, theirs)
     again, second = take(after, theirs)
 

@@ -328,7 +328,7 @@ def test_the_history_shows_that_something_was_purged_and_not_what(nuggets: Nugge
     assert "swordfish" not in done.out
 
 
-def test_a_purge_says_in_one_line_what_is_gone_and_not_that_the_journal_is(
+def test_a_purge_says_in_one_line_what_is_gone_and_not_that_the_database_is(
     nuggets: Nuggets,
 ) -> None:
     nuggets("remember", "project", "ci token", "swordfish")
@@ -343,7 +343,7 @@ def test_a_purge_says_in_one_line_what_is_gone_and_not_that_the_journal_is(
     assert first.lines == [
         "Erased fact 'ci token' in project from the shelf, its history and 2 session records."
     ]
-    assert [Path(place).name for place in second.json["erased"][1:]] == ["log-000000000001.jsonl"]
+    assert [Path(place).name for place in second.json["erased"][1:]] == ["nuggets.db"]
 
 
 @pytest.mark.parametrize("folder", ["journal", "hooks/sessions"])

@@ -2,13 +2,13 @@
 
 import json
 import os
-import shutil
 from pathlib import Path
 
 import pytest
 
 from agent_doors import repository
 from command_line import Nuggets, NuggetsProcess
+from journal_samples import busy_shelf, write_journal
 from nuggets import NuggetShelf
 
 KNOWLEDGE = [
@@ -66,13 +66,32 @@ def test_what_was_deleted_here_stays_away(nuggets: Nuggets, laptop: Path) -> Non
     ]
 
 
-def test_the_source_is_never_written(nuggets: Nuggets, laptop: Path) -> None:
-    shutil.rmtree(laptop / "journal")  # as another program may have left it
+@pytest.mark.parametrize("has_database", [True, False])
+def test_the_source_is_never_written(nuggets: Nuggets, laptop: Path, has_database: bool) -> None:
+    if not has_database:  # as another program may have left it
+        (laptop / "nuggets.db").unlink()
     before = {path: path.stat().st_mtime_ns for path in laptop.rglob("*")}
     nuggets("import", str(laptop))
 
     assert "helix" in nuggets("recall", "editor").out
     assert {path: path.stat().st_mtime_ns for path in laptop.rglob("*")} == before
+
+
+def test_a_shelf_of_an_earlier_version_comes_in_from_where_it_lies(
+    nuggets: Nuggets, tmp_path: Path
+) -> None:
+    write_journal(tmp_path / "old", busy_shelf())
+    assert nuggets("import", str(tmp_path / "old")).lines[0].startswith("Added ")
+    assert "another value" in nuggets("recall", "key 1").out
+    assert sorted(os.listdir(tmp_path / "old")) == ["journal"]
+
+
+def test_a_shelf_that_is_in_use_comes_in_whole(nuggets: Nuggets, laptop: Path) -> None:
+    with NuggetShelf(laptop, project="") as living:
+        living.remember("prefs", "last", "written")
+        assert (laptop / "nuggets.db-wal").stat().st_size
+        nuggets("import", str(laptop))
+    assert "written" in nuggets("recall", "last").out
 
 
 def test_projects_of_the_other_machine_are_spoken_of(nuggets: Nuggets, laptop: Path) -> None:
@@ -206,7 +225,7 @@ def test_nothing_is_left_behind(
 def test_a_source_that_is_damaged_is_named(nuggets: Nuggets, laptop: Path) -> None:
     (laptop / "graph" / "graph.json").write_text("{")
     warned = nuggets("import", str(laptop))
-    shutil.rmtree(laptop / "journal")
+    (laptop / "nuggets.db").unlink()
     refused = nuggets("import", str(laptop))
 
     assert f"{laptop}/graph/graph.json cannot be read" in warned.err

@@ -10,7 +10,7 @@ from graph_samples import LATER, NOW, by_id, sample
 from nuggets.graph.links import asymmetries, linked
 from nuggets.records import GraphNoteMetaInput, MemoryNote, NoteKind, Touch
 from nuggets.reflection import Policy, ReflectionResult, reflect, still_valid
-from nuggets.state import State, touched
+from nuggets.state import MemoryNotes, MemoryState, touched
 
 ALL = Policy(max_notes=1000)
 AFTER = "2026-02-01T10:31:00.000Z"
@@ -131,8 +131,8 @@ def test_writes_that_landed_meanwhile_are_kept_and_links_stay_two_way(seed: int)
     notes = graph(seed)
     changes, result = reflect(notes, LATER, ALL)
     chance = random.Random(seed)
-    state = State()
-    state.notes = dict(notes)
+    state = MemoryState()
+    state.notes = MemoryNotes(notes)
     edited, recalled, dropped = (chance.sample(sorted(notes), 2) for _ in range(3))
     for i in edited:
         state.notes[i] = state.notes[i]._replace(content="written meanwhile")

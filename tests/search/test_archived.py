@@ -1,15 +1,14 @@
 """What is archived weighs on no question, and can still be asked for."""
 
-from nuggets.records import Changes, NoteFilterOptions
-from nuggets.search.index import SearchIndex
-from searchable import index_of, linked, note
+from nuggets.records import NoteFilterOptions
+from searchable import Shelf, index_of, linked, note
 
 WITH_ARCHIVED = NoteFilterOptions(include_hidden=True)
 AUTH = note(1, "Token format", "the token is signed with our key")
 GARDEN = note(2, "Garden", "roses and a hedge")
 
 
-def answers(index: SearchIndex, query: str, filters: NoteFilterOptions) -> list[tuple[str, float]]:
+def answers(index: Shelf, query: str, filters: NoteFilterOptions) -> list[tuple[str, float]]:
     return [(result.note.id, result.relevance) for result in index.search(query, 5, filters)]
 
 
@@ -38,7 +37,7 @@ def test_archived_notes_come_and_go_with_the_question() -> None:
     assert {found.note.id for found in index.search("token")} == {AUTH.id}
 
     restored, hidden = old._replace(hidden=False), AUTH._replace(hidden=True)
-    index.apply(Changes(put=(restored, hidden)))
+    index.put(restored, hidden)
 
     assert {found.note.id for found in index.search("token")} == {restored.id}
     assert {found.note.id for found in index.search("token", 5, WITH_ARCHIVED)} == {
@@ -46,7 +45,7 @@ def test_archived_notes_come_and_go_with_the_question() -> None:
         hidden.id,
     }
 
-    index.apply(Changes(drop=(hidden.id,)))
+    index.drop(hidden.id)
 
     assert {found.note.id for found in index.search("token", 5, WITH_ARCHIVED)} == {restored.id}
 

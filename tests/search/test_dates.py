@@ -4,8 +4,6 @@ from datetime import date
 
 import pytest
 
-from nuggets.records import Changes
-from nuggets.search.asking import read_question
 from nuggets.search.dates import (
     DATE_LABEL,
     TIME_WORDS,
@@ -15,6 +13,7 @@ from nuggets.search.dates import (
     periods,
 )
 from nuggets.search.terms import pieces
+from nuggets.search.tokenized_query import tokenize_query
 from nuggets.text import tokens
 from searchable import found, index_of, note
 
@@ -49,7 +48,7 @@ def labels(text: str) -> set[str]:
     ],
 )
 def test_a_question_names_days_months_and_years(question: str, first: int, last: int) -> None:
-    assert periods(read_question(question).dates, range(2022, 2023)) == [Period(first, last)]
+    assert periods(tokenize_query(question).dates, range(2022, 2023)) == [Period(first, last)]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +65,7 @@ def test_a_question_names_days_months_and_years(question: str, first: int, last:
     ],
 )
 def test_what_only_looks_like_a_date_names_no_day(question: str) -> None:
-    assert periods(read_question(question).dates, range(2022, 2023)) == []
+    assert periods(tokenize_query(question).dates, range(2022, 2023)) == []
 
 
 def test_times_are_recognised() -> None:
@@ -150,7 +149,7 @@ def test_a_note_that_was_edited_no_longer_answers_for_its_old_day() -> None:
     index = index_of(RACE, *OTHERS)
     index.search("October 5")
 
-    index.apply(Changes(put=(RACE._replace(content="Moved to 6 November."),)))
+    index.put(RACE._replace(content="Moved to 6 November."))
 
     assert "Half marathon" not in found(index, "what is on 2025-10-05")
     assert found(index, "what is on 2025-11-06") == ["Half marathon"]
@@ -169,7 +168,7 @@ def test_why_names_the_date_and_where_it_stands() -> None:
 def test_a_page_of_dates_costs_no_more_than_a_question() -> None:
     page = " ".join(f"{year}-{month:02}-05" for year in range(1950, 2050) for month in range(1, 13))
 
-    assert len(read_question(page).dates) == 16
+    assert len(tokenize_query(page).dates) == 16
 
 
 def test_a_diary_in_one_note_is_found_by_any_of_its_days() -> None:

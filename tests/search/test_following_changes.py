@@ -1,9 +1,10 @@
+from random import Random
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nuggets.records import Changes, MemoryNote, NoteFilterOptions, NoteLink
-from nuggets.search.index import SearchIndex
-from searchable import index_of, linked, note
+from nuggets.records import MemoryNote, NoteFilterOptions, NoteLink
+from searchable import Shelf, index_of, linked, note
 
 WORDS = "red green blue walk walked jump token tokens server anna bob May 5 yesterday the of ?"
 SOME_WORDS = st.lists(st.sampled_from(WORDS.split()), max_size=6).map(" ".join)
@@ -27,14 +28,13 @@ def notes(draw: st.DrawFn) -> MemoryNote:
     )
 
 
-CHANGES = st.builds(
-    lambda put, drop: Changes(put=tuple(put), drop=tuple(note(i, "", "").id for i in drop)),
+CHANGES = st.tuples(
     st.lists(notes(), max_size=4, unique_by=lambda n: n.id),
-    st.lists(IDS, max_size=2),
+    st.lists(IDS.map(lambda number: note(number, "", "").id), max_size=2, unique=True),
 )
 
 
-def answers(index: SearchIndex) -> list[list[tuple[str, float]]]:
+def answers(index: Shelf) -> list[list[tuple[str, float]]]:
     return [
         [(r.note.id, round(r.relevance, 7)) for r in index.search(query, 10, filters)]
         for query in QUERIES
@@ -43,26 +43,25 @@ def answers(index: SearchIndex) -> list[list[tuple[str, float]]]:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(CHANGES, min_size=1, max_size=8), st.randoms(use_true_random=False))
-def test_an_index_fed_bit_by_bit_answers_like_one_made_afresh(many: list[Changes], rng) -> None:  # type: ignore[no-untyped-def]
-    index = SearchIndex()
-    held: dict[str, MemoryNote] = {}
-    for changes in many:
-        index.apply(changes)
-        held |= {one.id: one for one in changes.put}
-        for note_id in changes.drop:
-            held.pop(note_id, None)
-        index.search("red")
-    shuffled = list(held.values())
+@given(st.lists(CHANGES, min_size=1, max_size=12), st.randoms(use_true_random=False))
+def test_an_index_fed_bit_by_bit_answers_like_one_made_afresh(
+    changes: list[tuple[list[MemoryNote], list[str]]], rng: Random
+) -> None:
+    index = index_of()
+    for put, drop in changes:
+        index.put(*put)
+        index.drop(*drop)
+    shuffled = list(index.notes.values())
     rng.shuffle(shuffled)
 
+    assert index.check_against(shuffled) == []
     assert answers(index) == answers(index_of(*shuffled))
 
 
 def test_many_edits_leave_no_trace() -> None:
     index = index_of(*(note(i, f"Title {i}", "one two three") for i in range(20)))
     for turn in range(30):
-        index.apply(Changes(put=tuple(note(i, f"Title {i}", f"turn{turn}") for i in range(20))))
+        index.put(*(note(i, f"Title {i}", f"turn{turn}") for i in range(20)))
         index.search("turn")
 
     assert index.search("three") == []
@@ -74,7 +73,7 @@ def test_a_note_that_was_only_looked_at_ranks_as_before_and_is_shown_as_it_is_no
     index = index_of(seen, note(2, "Dogs", "One dog barks"))
     before = index.search("cats")
 
-    index.apply(Changes(put=(seen._replace(hits=3, last_accessed_at="2026-02-01T00:00:00.000Z"),)))
+    index.put(seen._replace(hits=3, last_accessed_at="2026-02-01T00:00:00.000Z"))
     after = index.search("cats")
 
     assert [one.relevance for one in after] == [one.relevance for one in before]
@@ -86,11 +85,11 @@ def test_a_note_that_is_trusted_less_or_hidden_or_linked_ranks_anew() -> None:
     index = index_of(first, second)
     before = index.search("cats")[0].relevance
 
-    index.apply(Changes(put=(first._replace(confidence=0.1),)))
+    index.put(first._replace(confidence=0.1))
     trusted_less = index.search("cats")[0].relevance
-    index.apply(Changes(put=linked(first, second)))
+    index.put(*linked(first, second))
     linked_ones = [one.note.title for one in index.search("cats")]
-    index.apply(Changes(put=(first._replace(hidden=True),)))
+    index.put(first._replace(hidden=True))
     hidden = [one.note.title for one in index.search("cats")]
 
     assert trusted_less < before

@@ -3,8 +3,7 @@
 import pytest
 
 from nuggets.records import MemoryNote
-from nuggets.search.index import SearchIndex
-from searchable import found, index_of, note
+from searchable import Shelf, found, index_of, note
 
 OTHERS = [
     note(100 + i, f"Matter {i}", f"Nothing of interest here, number {i} of many.")
@@ -13,7 +12,7 @@ OTHERS = [
 CDN = note(1, "CDN", "Fastly service id 3xKq9; purge with fastly purge --key product-42.")
 
 
-def among_others(*notes: MemoryNote) -> SearchIndex:
+def among_others(*notes: MemoryNote) -> Shelf:
     return index_of(*notes, *OTHERS)
 
 

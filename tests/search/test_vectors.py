@@ -4,8 +4,8 @@ from math import sqrt
 import pytest
 
 from nuggets.records import MemoryNote
-from nuggets.search.collection import Collection
-from nuggets.search.results import Search
+from nuggets.search.query import QueryReader
+from nuggets.search.snapshot import IN_SIGHT, Snapshot
 from nuggets.search.vectors import (
     DIMENSIONS,
     note_vector,
@@ -36,13 +36,10 @@ def small_graph() -> list[MemoryNote]:
 
 def asked_terms(notes: list[MemoryNote], query: str) -> dict[str, float]:
     """Terms and weights of the question, read in the light of the same notes."""
-    collection = Collection()
-    collection.take({one.id: one for one in notes})
-    reader = Search(collection).reader
-    named = list(collection.vocabulary.terms)
+    reader = QueryReader(Snapshot(index_of(*notes).database, IN_SIGHT))
     weights: dict[str, float] = {}
     for slot in reader.understand(query).slots:
-        names = [(named[a.term], a.weight) for a in slot.alternatives]
+        names = [(a.term, a.weight) for a in slot.alternatives]
         for term, weight in names or [(slot.term, 1.0)]:
             weights[term] = weights.get(term, 0.0) + weight * slot.mass
     return weights

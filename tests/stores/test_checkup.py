@@ -1,293 +1,251 @@
 """The doctor: sees what is wrong, mends what can be mended, and never deletes a byte."""
 
 import os
-from contextlib import suppress
+import random
+import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from nuggets.errors import StoreError
-from nuggets.graph.outside import adopted
-from nuggets.records import Changes, OutsideEdit
-from nuggets.state import State
-from nuggets.stores import journal
-from nuggets.stores.checkup import examine, repair
-from nuggets.stores.findings import Defect
-from store_samples import contents, note, open_json, pictures_agree, put
+from database_samples import (
+    ALL,
+    facts,
+    filled,
+    opened,
+    overwrite,
+    with_log,
+    without_documented_files,
+)
+from nuggets.stores.defects import Defect
 
-LOG = "log-000000000001.jsonl"
-
-
-def adopt(state: State, base: State | None, edit: OutsideEdit, now: str) -> Changes:
-    return adopted(lambda: os.urandom(4).hex(), state, base, edit, now)
+PAGE = 4096
 
 
-@pytest.fixture
-def directory(tmp_path: Path) -> Path:
-    store = open_json(tmp_path)
-    for number in range(1, 5):
-        put(store, note(number))
-    return tmp_path
+def kinds(found: Sequence[Defect]) -> list[str]:
+    return sorted({defect.kind for defect in found})
 
 
-ALL = {f"key {number}": f"value {number}" for number in range(1, 5)}
+def test_a_sound_shelf_has_no_defects(tmp_path: Path) -> None:
+    filled(tmp_path)
+
+    assert opened(tmp_path).checkup() == []
+    assert opened(tmp_path).checkup(fix=True) == []
+    assert opened(tmp_path / "nothing there").checkup() == []
+    assert opened(tmp_path).checkup() == []
 
 
-def kinds(found: list[Defect]) -> list[str]:
-    return sorted({finding.kind for finding in found})
+def test_examining_changes_nothing(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    overwrite(path, 5 * PAGE, b"\xff" * PAGE)
+    (tmp_path / "facts.nugget.json").write_text("{ half a file")
+    names = ("nuggets.db", "facts.nugget.json", "graph/graph.json")
+    before = [(tmp_path / name).read_bytes() for name in names]
+    opened(tmp_path).checkup()
+
+    assert [(tmp_path / name).read_bytes() for name in names] == before
 
 
-def damage(path: Path, place: int | None = None) -> bytes:
-    """Flip a bit; what the file was before."""
-    whole = path.read_bytes()
-    place = len(whole) // 2 if place is None else place
-    path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
-    return whole
-
-
-def test_a_sound_store_has_no_findings(directory: Path, tmp_path: Path) -> None:
-    assert examine(str(directory), adopt) == []
-    assert repair(str(directory), adopt) == []
-    assert examine(str(tmp_path / "nothing there"), adopt) == []
-
-
-def test_examining_changes_nothing(directory: Path) -> None:
-    from store_samples import files_of
-
-    damage(directory / "journal" / LOG)
-    (directory / "graph" / "graph.json").write_text("hello")
-    before = files_of(directory)
-    examine(str(directory), adopt)
-
-    assert files_of(directory) == before
-
-
-def test_a_torn_tail_is_harmless(directory: Path) -> None:
-    with open(directory / "journal" / LOG, "ab") as file:
-        file.write(b"1234")
-    found = examine(str(directory), adopt)
-
-    assert kinds(found) == ["torn tail"]
-    assert not found[0].harmful
-
-
-def test_a_damaged_log_is_cut_and_what_the_pictures_still_show_comes_back(
-    directory: Path,
+@pytest.mark.parametrize("seed", range(8))
+def test_flipped_pages_cost_at_most_what_was_on_them_and_the_files_bring_it_back(
+    tmp_path: Path, seed: int
 ) -> None:
-    log = directory / "journal" / LOG
-    damage(log)
-    whole = log.read_bytes()
+    path = filled(tmp_path)
+    chance = random.Random(seed)
+    pages = path.stat().st_size // PAGE
+    for page in chance.sample(range(1, pages), 3):
+        overwrite(path, page * PAGE, chance.randbytes(PAGE))
+    damaged = path.read_bytes()
+    shelf = opened(tmp_path)
+    found = shelf.checkup(fix=True)
 
-    assert "damaged log" in kinds(examine(str(directory), adopt))
-
-    found = repair(str(directory), adopt)
-
-    assert all(finding.mended for finding in found)
-    assert contents(open_json(directory)) == ALL
-    assert (directory / "journal" / f"{LOG}.damaged-1").read_bytes() == whole
-    assert pictures_agree(directory)
-
-
-def test_without_pictures_everything_before_the_damage_is_saved(directory: Path) -> None:
-    log = directory / "journal" / LOG
-    whole = log.read_bytes()
-    damage(log, whole.index(b"value 3"))
-    (directory / "graph" / "graph.json").unlink()
-    (directory / "learnings.nugget.json").unlink()
-    repair(str(directory), adopt)
-
-    assert contents(open_json(directory)) == {"key 1": "value 1", "key 2": "value 2"}
+    assert kinds(found) == ["damaged database"]
+    assert all(defect.mended for defect in found)
+    assert "nuggets.db.damaged-1" in found[0].remedy
+    assert (tmp_path / "nuggets.db.damaged-1").read_bytes() == damaged
+    assert facts(tmp_path) == ALL
+    assert [one.kind for one in opened(tmp_path).checkup() if one.harmful] == []
 
 
-@pytest.fixture
-def folded_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store with two snapshots, a log for each revision, and no older history."""
-    monkeypatch.setattr(journal, "SNAPSHOT_BYTES", 1)
-    monkeypatch.setattr(journal, "HISTORY_BYTES", 1)
-    store = open_json(tmp_path)
-    for number in range(1, 5):
-        put(store, note(number))
-    return tmp_path
+def test_without_files_all_that_can_be_read_is_saved(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    os.truncate(path, path.stat().st_size - 3 * PAGE)
+    without_documented_files(tmp_path)
+    shelf = opened(tmp_path)
+    shelf.checkup(fix=True)
+    saved = facts(tmp_path)
+
+    assert saved.items() <= ALL.items()
+    assert 15 < len(saved) < len(ALL)
 
 
-def test_for_a_damaged_snapshot_the_other_one_stands_in(folded_up: Path) -> None:
-    snapshots = sorted((folded_up / "journal").glob("snapshot-*"))
-    damage(snapshots[-1])
-    for picture in (folded_up / "graph" / "graph.json", folded_up / "learnings.nugget.json"):
-        picture.unlink()
-    found = repair(str(folded_up), adopt)
+def test_a_lost_header_loses_nothing_else(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    history = opened(tmp_path).commits()
+    without_documented_files(tmp_path)
+    overwrite(path, 0, b"\xff" * 100)
+    found = opened(tmp_path).checkup(fix=True)
 
-    assert "damaged snapshot" in kinds(found)
-    assert contents(open_json(folded_up)) == ALL
-    assert (folded_up / "journal" / f"{snapshots[-1].name}.damaged-1").exists()
-
-
-def test_with_both_snapshots_damaged_the_pictures_stand_in(folded_up: Path) -> None:
-    for snapshot in (folded_up / "journal").glob("snapshot-*"):
-        damage(snapshot)
-    repair(str(folded_up), adopt)
-
-    assert contents(open_json(folded_up)) == ALL
-    assert examine(str(folded_up), adopt) == []
+    assert all(defect.mended for defect in found)
+    assert facts(tmp_path) == ALL
+    assert opened(tmp_path).commits()[: len(history)] == history
 
 
-def test_a_gap_is_bridged(folded_up: Path) -> None:
-    for snapshot in (folded_up / "journal").glob("snapshot-*"):
-        snapshot.unlink()
+@pytest.mark.parametrize("content", [b"", b"garbage " * 2000])
+def test_when_nothing_can_be_read_the_files_are_all(tmp_path: Path, content: bytes) -> None:
+    path = filled(tmp_path)
+    revision = opened(tmp_path).revision
+    path.write_bytes(content)
+    found = opened(tmp_path).checkup(fix=True)
 
-    assert kinds(examine(str(folded_up), adopt)) == ["unreadable journal"]
-
-    repair(str(folded_up), adopt)
-
-    assert contents(open_json(folded_up)) == ALL
-
-
-@pytest.mark.parametrize("name", ["graph/graph.json", "learnings.nugget.json"])
-def test_a_damaged_picture_is_set_aside_and_painted_again(directory: Path, name: str) -> None:
-    (directory / name).write_text("{ half a file")
-    found = repair(str(directory), adopt)
-
-    assert "damaged picture" in kinds(found)
-    assert (directory / f"{name}.damaged-1").read_text() == "{ half a file"
-    assert contents(open_json(directory)) == ALL
-    assert pictures_agree(directory)
-    assert examine(str(directory), adopt) == []
+    assert all(defect.mended for defect in found)
+    assert facts(tmp_path) == ALL
+    assert opened(tmp_path).revision > revision
+    assert (tmp_path / "nuggets.db.damaged-1").read_bytes() == content
 
 
-def test_damage_upon_damage_keeps_every_version(directory: Path) -> None:
-    for text in ("first", "second"):
-        (directory / "graph" / "graph.json").write_text(text)
-        repair(str(directory), adopt)
+def test_what_is_only_in_the_log_is_saved_too(tmp_path: Path) -> None:
+    with_log(tmp_path)
+    without_documented_files(tmp_path)
+    path = tmp_path / "nuggets.db"
+    page = path.read_bytes().index(b'"value 20"') // PAGE
+    overwrite(path, page * PAGE, b"\xff" * PAGE)
+    found = opened(tmp_path).checkup(fix=True)
 
-    assert (directory / "graph" / "graph.json.damaged-1").read_text() == "first"
-    assert (directory / "graph" / "graph.json.damaged-2").read_text() == "second"
-
-
-def test_old_pictures_leftovers_edits_and_open_modes_are_mended(directory: Path) -> None:
-    dying = open_json(directory, paint_seconds=60)
-    put(dying, note(9))
-    dying._replica.loaded = False  # it dies
-    (directory / "graph" / "graph.json.1-2.tmp").write_text("x")
-    os.chmod(directory / "journal", 0o755)
-    os.chmod(directory / "journal" / LOG, 0o644)
-    found = repair(str(directory), adopt)
-
-    assert kinds(found) == ["leftover", "old pictures", "open to others"]
-    assert all(finding.mended for finding in found)
-    assert examine(str(directory), adopt) == []
-    assert pictures_agree(directory)
+    assert kinds(found) == ["damaged database"]
+    assert facts(tmp_path)["log 0"] == "in the log only"
+    assert (tmp_path / "nuggets.db.damaged-1-wal").exists()
 
 
-def test_an_edit_is_found_and_taken_in(directory: Path) -> None:
-    path = directory / "learnings.nugget.json"
-    path.write_text(path.read_text().replace("value 1", "by hand"))
+def test_a_log_without_its_database_is_set_aside(tmp_path: Path) -> None:
+    with_log(tmp_path)
+    (tmp_path / "nuggets.db").unlink()
+    found = opened(tmp_path).checkup(fix=True)
 
-    assert "edited picture" in kinds(examine(str(directory), adopt))
+    assert kinds(found) == ["damaged database"]
+    assert facts(tmp_path).items() >= ALL.items()
+    assert (tmp_path / "nuggets.db.damaged-1-wal").exists()
 
-    repair(str(directory), adopt)
 
-    assert contents(open_json(directory))["key 1"] == "by hand"
+@pytest.mark.parametrize("kind", ["directory", "link"])
+def test_what_stands_in_the_place_of_the_database_is_set_aside(tmp_path: Path, kind: str) -> None:
+    path = filled(tmp_path)
+    path.rename(tmp_path / "moved.db")
+    if kind == "directory":
+        path.mkdir()
+    else:
+        path.symlink_to("moved.db")
+    found = opened(tmp_path).checkup(fix=True)
+
+    assert "damaged database" in kinds(found)
+    assert facts(tmp_path) == ALL
+    assert (tmp_path / "moved.db").exists()
+    assert os.path.lexists(tmp_path / "nuggets.db.damaged-1")
+
+
+def test_columns_and_links_that_disagree_with_the_notes_are_derived_again(tmp_path: Path) -> None:
+    with opened(tmp_path) as shelf:
+        one, other = (shelf.create_note("plans", f"Plan {n}", "x") for n in range(2))
+        shelf.add_link(one.id, other.id, "why")
+    connection = sqlite3.connect(tmp_path / "nuggets.db")
+    connection.execute("UPDATE notes SET title = 'wrong', nugget = 'wrong'")
+    connection.execute("DELETE FROM links")
+    connection.commit()
+    connection.close()
+    found = opened(tmp_path).checkup(fix=True)
+
+    assert kinds(found) == ["wrong columns"]
+    assert all(defect.mended for defect in found)
+    assert opened(tmp_path).get_note("Plan 0").id == one.id
+    assert opened(tmp_path).checkup() == []
+
+
+def test_damage_upon_damage_keeps_every_version(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    for text in (b"first", b"second"):
+        path.write_bytes(text * 500)
+        opened(tmp_path).checkup(fix=True)
+
+    assert (tmp_path / "nuggets.db.damaged-1").read_bytes().startswith(b"first")
+    assert (tmp_path / "nuggets.db.damaged-2").read_bytes().startswith(b"second")
+    assert facts(tmp_path) == ALL
+
+
+@pytest.mark.parametrize("name", ["graph/graph.json", "facts.nugget.json"])
+def test_a_damaged_file_is_set_aside_and_written_again(tmp_path: Path, name: str) -> None:
+    filled(tmp_path)
+    (tmp_path / name).write_text("{ half a file")
+    found = opened(tmp_path).checkup(fix=True)
+
+    assert kinds(found) == ["damaged file"]
+    assert all(defect.mended for defect in found)
+    assert (tmp_path / f"{name}.damaged-1").read_text() == "{ half a file"
+    assert facts(tmp_path) == ALL
+    assert (tmp_path / name).read_text().startswith('{"version":')
+    assert opened(tmp_path).checkup() == []
+
+
+def test_an_edit_is_found_and_taken_in(tmp_path: Path) -> None:
+    filled(tmp_path)
+    path = tmp_path / "facts.nugget.json"
+    path.write_text(path.read_text().replace('value 1"', 'by hand"'))
+
+    assert "edited file" in kinds(opened(tmp_path).checkup())
+
+    found = opened(tmp_path).checkup(fix=True)
+
+    assert all(defect.mended for defect in found)
+    assert facts(tmp_path)["key 1"] == "by hand"
 
 
 def test_a_file_in_the_place_of_a_directory_is_set_aside(tmp_path: Path) -> None:
+    filled(tmp_path)
+    without_documented_files(tmp_path)
     (tmp_path / "graph").write_text("hello")
-    put(open_json(tmp_path), note(1))
-    repair(str(tmp_path), adopt)
+    opened(tmp_path).checkup(fix=True)
 
     assert (tmp_path / "graph.damaged-1").read_text() == "hello"
-    assert pictures_agree(tmp_path)
+    assert (tmp_path / "graph" / "graph.json").exists()
 
 
-def test_a_newer_format_is_left_alone(directory: Path) -> None:
-    from nuggets.errors import StoreCorrupt
-    from nuggets.stores import lines
+def test_leftovers_and_open_modes_are_mended(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    leftovers = ("nuggets.db.1f-2a.tmp", "nuggets.db.1f-2a.tmp-copy", "graph/graph.json.1-2.tmp")
+    for name in leftovers:
+        (tmp_path / name).write_text("x")
+    os.chmod(path, 0o644)
+    os.chmod(tmp_path / "graph", 0o755)
+    found = opened(tmp_path).checkup(fix=True)
 
-    log = directory / "journal" / LOG
-    newer = lines.line({"format": 99})
-    log.write_bytes(newer)
-
-    with pytest.raises(StoreCorrupt, match="newer"):
-        repair(str(directory), adopt)
-    assert log.read_bytes() == newer
-
-
-def test_a_snapshot_that_cannot_be_opened_is_a_finding_and_not_a_crash(directory: Path) -> None:
-    (directory / "journal" / "snapshot-000000000003.jsonl").mkdir(mode=0o700)
-
-    assert {finding.kind for finding in examine(str(directory), adopt) if finding.harmful} == {
-        "unreadable journal"
-    }
-    with pytest.raises(StoreError, match=r"snapshot-000000000003.jsonl.*move it away"):
-        open_json(directory).read(0)
+    assert kinds(found) == ["leftover", "open to others"]
+    assert all(defect.mended for defect in found)
+    assert not any((tmp_path / name).exists() for name in leftovers)
+    assert path.stat().st_mode & 0o077 == 0
 
 
-def test_a_file_that_goes_while_the_doctor_looks_is_passed_over(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    passing = directory / "journal" / "hits.jsonl"
-    passing.write_bytes(b"")
-    real = os.lstat
-
-    def taken_away(path: str) -> os.stat_result:
-        if path == str(passing):
-            passing.unlink()
-        return real(path)
-
-    monkeypatch.setattr(os, "lstat", taken_away)
-
-    assert examine(str(directory), adopt) == []
-
-
-def test_a_doctor_who_dies_while_mending_a_log_has_not_taken_it_away(
-    directory: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = directory / "journal" / LOG
-    damage(path, path.stat().st_size // 2)
-    damaged = path.read_bytes()
-    real = os.replace
-
-    def dying(source: str, target: str) -> None:
-        if target == str(path):
-            raise KeyboardInterrupt
-        real(source, target)
-
-    monkeypatch.setattr(os, "replace", dying)
-    with pytest.raises(KeyboardInterrupt):
-        repair(str(directory), adopt)
-    monkeypatch.undo()
-
-    assert path.read_bytes() == damaged
-    assert "damaged log" in kinds([f for f in repair(str(directory), adopt) if f.mended])
-
-
-def test_a_doctor_is_of_use_before_there_is_a_journal(tmp_path: Path) -> None:
-    (tmp_path / "old.nugget.json").write_text(
-        '{"name": "old", "facts": [{"key": "port", "value": "80"}]}'
-    )
-    (tmp_path / "bad.nugget.json").write_text('{"name": "bad", "facts": [{"key"')
-    found = repair(str(tmp_path), adopt)
-
-    assert all(finding.mended for finding in found)
-    assert contents(open_json(tmp_path)) == {"port": "80"}
-    assert (tmp_path / "bad.nugget.json.damaged-1").exists()
-    assert examine(str(tmp_path), adopt) == []
-
-
-@pytest.mark.parametrize("name", ["lock", "hits.jsonl", LOG])
-def test_a_link_in_the_journal_is_told_and_left_alone(directory: Path, name: str) -> None:
-    target, link = directory.parent / "elsewhere", directory / "journal" / name
-    if link.exists():
-        link.rename(target)
-    else:
-        target.touch()
-    before = target.read_bytes()
+@pytest.mark.parametrize("name", ["nuggets.lock", "recalls.jsonl"])
+def test_a_link_is_told_and_left_alone(tmp_path: Path, name: str) -> None:
+    filled(tmp_path)
+    link, target = tmp_path / name, tmp_path / "elsewhere"
+    link.unlink(missing_ok=True)
+    target.write_text("kept")
     link.symlink_to(target)
-    [found] = [one for one in examine(str(directory), adopt) if one.path == str(link)]
+    [found] = [one for one in opened(tmp_path).checkup() if one.kind == "link"]
 
-    assert found.kind == "link"
     assert found.harmful
     assert "move it away" in found.problem
-    with suppress(StoreError):
-        repair(str(directory), adopt)
-    assert link.is_symlink()
-    assert target.read_bytes() == before
+    assert target.read_text() == "kept"
+
+
+def test_a_purge_takes_what_was_set_aside_and_names_the_backups(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    shelf = opened(tmp_path)
+    made = shelf.backup()
+    shelf.close()
+    path.write_bytes(path.read_bytes()[:PAGE] + b"value 7 " * 1000)
+    shelf.checkup(fix=True)
+    done = shelf.purge_fact("facts", "key 7")
+
+    assert str(tmp_path / "nuggets.db.damaged-1") in done.history
+    assert done.backups == (made.path,)
+    assert not (tmp_path / "nuggets.db.damaged-1").exists()

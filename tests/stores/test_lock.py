@@ -26,8 +26,8 @@ with locked(sys.argv[1], 10):
 
 @pytest.fixture(autouse=True)
 def _alone() -> None:
-    """Stores that other tests left open would paint in the background: they would take part in
-    what is done here to the calls that all locks share."""
+    """Stores that other tests left open would refresh their exports in the background: they would
+    take part in what is done here to the calls that all locks share."""
     for thread in threading.enumerate():
         if isinstance(thread, threading.Timer):
             thread.cancel()

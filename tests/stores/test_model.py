@@ -1,127 +1,209 @@
-"""Whatever is done to it, by whichever of two handles: the JSON store equals the one in memory."""
+"""Whatever is done to it, by whichever of two handles: a directory equals a state in dictionaries.
+
+The reference is `MemoryState` and a list of what was done; the history must lead back through it.
+"""
 
 import shutil
 import tempfile
+from contextlib import suppress
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from nuggets.records import Changes, MemoryNote, NuggetConfig, Touch
-from nuggets.state import State
-from nuggets.stores import journal
-from nuggets.stores.in_memory import InMemoryStore
-from nuggets.stores.json_files import JsonFileStore
-from store_samples import NOW, note, open_json, pictures_agree, state_of
+from nuggets.indexes import KINDS
+from nuggets.records import Changes, MemoryNote, NoteLink, NuggetConfig, Touch
+from nuggets.state import MemoryState
+from nuggets.stores.sqlite.store import SqliteStore
+from store_samples import NOW, exports_agree, note, state_of
 
 NUGGETS = ("learnings", "Prefs")
 numbers = st.integers(1, 5)
 handles = st.integers(0, 1)
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+sessions = st.sampled_from(["", "s1", "s2"])
+
+
+class Failure(Exception):
+    """A batch that does not reach its end."""
+
+
+class Model:
+    """What a store must say: all that is there, and how it was before each revision."""
+
+    def __init__(self) -> None:
+        self.state = MemoryState()
+        self.past: list[MemoryState] = []
+
+    def commit(self, *changes: Changes) -> None:
+        self.past.append(self.state.copy())
+        for one in changes:
+            self.state.apply(one)
+
+    def recall(self, touch: Touch) -> None:
+        """A revision only if it makes a hit."""
+        before = self.state.copy()
+        self.state.apply(Changes(touches=(touch,)))
+        shown = before.notes.get(touch.note_id)
+        if shown is not None and self.state.notes[touch.note_id].hits != shown.hits:
+            self.past.append(before)
+
+
+def put(made: MemoryNote) -> Changes:
+    return Changes(put=(made,), put_nuggets=(NuggetConfig(made.nugget_name),), action="put")
+
+
+@st.composite
+def changes(draw: st.DrawFn) -> Changes:
+    """One that any operation could have decided."""
+    number, nugget = draw(numbers), draw(st.sampled_from(NUGGETS))
+    made = note(
+        number,
+        kind=draw(st.sampled_from(["fact", "note"])),
+        nugget_name=nugget,
+        content=draw(words),
+        hidden=draw(st.booleans()),
+        links=tuple(NoteLink(note(n).id, "why", NOW) for n in draw(st.sets(numbers, max_size=2))),
+    )
+    found: Changes = draw(
+        st.sampled_from(
+            [
+                put(made),
+                put(made._replace(extra={"x": [number]})),
+                Changes(drop=(made.id,), action="drop"),
+                Changes(put=(made,), drop=(note(number + 1).id,), action="replace"),
+                Changes(marks={f"mark {number % 2}": number or None}, action="mark"),
+                Changes(marks={f"mark {number % 2}": None}, action="mark"),
+                Changes(put=(made,), touches=(Touch(note(number).id, "s3", NOW),), action="put"),
+            ]
+        )
+    )
+    return found
 
 
 class TwoHandles(RuleBasedStateMachine):
-    """Snapshots come every few writes; history is kept short.
+    """And a third one that only looks."""
 
-    Recalls are told to each handle once, so whoever follows one is its only reader; the witness
-    has a handle of its own.
-    """
-
-    @initialize(small=st.sampled_from([200, 2000]), paint=st.sampled_from([0.0, 60.0]))
-    def open(self, small: int, paint: float) -> None:
+    @initialize(short_lived=st.booleans())
+    def open(self, short_lived: bool) -> None:
         self.directory = tempfile.mkdtemp()
-        self.sizes = (journal.SNAPSHOT_BYTES, journal.HISTORY_BYTES)
-        journal.SNAPSHOT_BYTES, journal.HISTORY_BYTES = small, 3 * small
-        self.paint = paint
-        self.model = InMemoryStore()
+        self.short_lived = short_lived
+        self.model = Model()
         self.stores = [self.opened(), self.opened()]
         self.witness = self.opened()
-        self.followers = [(State(), 0), (State(), 0)]
 
-    def opened(self) -> JsonFileStore:
-        return open_json(self.directory, self.paint)
+    def opened(self) -> SqliteStore:
+        return SqliteStore(
+            self.directory, KINDS, lambda *edit: Changes(), short_lived=self.short_lived
+        )
 
     def teardown(self) -> None:
         if hasattr(self, "stores"):
+            self.the_history_leads_back()
+            self.the_indexes_are_as_if_made_anew()
             for store in (*self.stores, self.witness):
                 store.close()
-            journal.SNAPSHOT_BYTES, journal.HISTORY_BYTES = self.sizes
             shutil.rmtree(self.directory)
 
-    def write(self, handle: int, changes: Changes) -> None:
-        for store in (self.stores[handle], self.model):
-            with store.exclusive():
-                _, revision = store.read(0)
-                store.write(changes, revision)
+    @rule(handle=handles, change=changes())
+    def write(self, handle: int, change: Changes) -> None:
+        revision = self.stores[handle].write(change)
+        self.model.commit(change)
 
-    @rule(handle=handles, number=numbers, nugget=st.sampled_from(NUGGETS), content=words)
-    def put(self, handle: int, number: int, nugget: str, content: str) -> None:
-        made = note(number, nugget_name=nugget, content=content)
-        self.write(handle, Changes(put=(made,), put_nuggets=(NuggetConfig(nugget),)))
+        assert revision == len(self.model.past)
 
-    @rule(handle=handles, number=numbers, content=words)
-    def put_free_note(self, handle: int, number: int, content: str) -> None:
-        made = note(number, kind="note", content=content)
-        self.write(handle, Changes(put=(made,), put_nuggets=(NuggetConfig("learnings"),)))
+    @rule(handle=handles, inside=st.lists(changes(), min_size=1, max_size=4), fails=st.booleans())
+    def write_in_a_batch(self, handle: int, inside: list[Changes], fails: bool) -> None:
+        store = self.stores[handle]
+        with suppress(Failure), store.batch():
+            for change in inside:
+                store.write(change)
+            if fails:
+                raise Failure
+        if not fails:
+            self.model.commit(*inside)
 
-    @rule(handle=handles, number=numbers, nugget=st.sampled_from(NUGGETS))
-    def drop(self, handle: int, number: int, nugget: str) -> None:
-        self.write(handle, Changes(drop=(note(number, nugget_name=nugget).id,)))
+    @rule(handle=handles, outer=changes(), inner=changes(), last=changes())
+    def write_in_a_batch_whose_inner_one_fails(
+        self, handle: int, outer: Changes, inner: Changes, last: Changes
+    ) -> None:
+        store = self.stores[handle]
+        with store.batch():
+            store.write(outer)
+            with suppress(Failure), store.batch():
+                store.write(inner)
+                raise Failure
+            store.write(last)
+        self.model.commit(outer, last)
 
     @rule(handle=handles, nugget=st.sampled_from(NUGGETS))
     def remove_nugget(self, handle: int, nugget: str) -> None:
-        gone = tuple(n.id for n in self.notes() if n.nugget_name == nugget)
-        self.write(handle, Changes(drop=gone, drop_nuggets=(nugget,)))
-        # its file goes at once: when history has forgotten it, it looks like one that was restored
-        self.stores[handle].close()
+        gone = tuple(n.id for n in self.model.state.notes.values() if n.nugget_name == nugget)
+        self.write(handle, Changes(drop=gone, drop_nuggets=(nugget,), action="remove"))
 
-    @rule(handle=handles, number=numbers, session=st.sampled_from(["", "s1", "s2"]))
+    @rule(handle=handles, number=numbers, session=sessions)
     def touch(self, handle: int, number: int, session: str) -> None:
-        self.follow(handle)
-        state, _ = self.followers[handle]
-        if note(number).id in state.notes:  # what is not there is never shown
-            shown = Touch(note(number).id, session, NOW)
-            for store in (self.stores[handle], self.model):
-                store.touch([shown])
-            state.apply(Changes(touches=(shown,)))  # whoever shows it is not told so again
+        shown = Touch(note(number).id, session, NOW)
+        self.stores[handle].touch([shown])
+        self.model.recall(shown)
+
+    @rule(handle=handles, change=changes())
+    def preview(self, handle: int, change: Changes) -> None:
+        after = self.model.state.copy()
+        after.apply(change)
+        with self.stores[handle].preview(change):
+            assert dict(self.stores[handle].state.notes) == after.notes
 
     @rule(handle=handles)
     def reopen(self, handle: int) -> None:
         self.stores[handle].close()
         self.stores[handle] = self.opened()
-        self.followers[handle] = (State(), 0)
 
     @rule(handle=handles)
-    def follow(self, handle: int) -> None:
-        from nuggets.errors import StaleWrite
+    def refresh_exports(self, handle: int) -> None:
+        store = self.stores[handle]
+        store.refresh_exports()
+        if self.model.past and not self.model.state.notes.keys() - self.facts_in_files():
+            assert exports_agree(self.directory)
 
-        state, revision = self.followers[handle]
-        try:
-            changes, revision = self.stores[handle].read(revision)
-        except StaleWrite:
-            state = State()
-            changes, revision = self.stores[handle].read(0)
-        state.apply(changes)
-        self.followers[handle] = (state, revision)
-
-        assert state.notes == state_of(self.model).notes
-
-    @rule(handle=handles)
-    def paint_all(self, handle: int) -> None:
-        self.follow(handle)
-        self.stores[handle].close()
-        if self.followers[handle][1]:
-            assert pictures_agree(self.directory)
-
-    def notes(self) -> list[MemoryNote]:
-        return list(state_of(self.model).notes.values())
+    def facts_in_files(self) -> set[str]:
+        """Only notes of nuggets that are there have a place in the documented files."""
+        state = self.model.state
+        return {n.id for n in state.notes.values() if n.nugget_name.casefold() in state.nuggets}
 
     @invariant()
-    def a_witness_sees_what_the_model_says(self) -> None:
-        if hasattr(self, "stores"):
-            found, expected = state_of(self.witness), state_of(self.model)
+    def every_handle_sees_what_the_model_says(self) -> None:
+        if not hasattr(self, "stores"):
+            return
+        expected = self.model.state
+        for store in (*self.stores, self.witness):
+            found = state_of(store)
 
-            assert (found.notes, found.nuggets) == (expected.notes, expected.nuggets)
+            assert found.notes == expected.notes
+            assert found.nuggets == expected.nuggets
+            assert found.marks == expected.marks
+
+    def the_indexes_are_as_if_made_anew(self) -> None:
+        with self.witness.reading():
+            assert [kind.name for kind in KINDS if self.witness.indexes[kind.name].check()] == []
+
+    def the_history_leads_back(self) -> None:
+        store = self.witness
+        state = state_of(store)
+        with store.reading():
+            assert store.position[0] == len(self.model.past)
+            for commit in store.commits(newest_first=True):
+                state.apply(commit.before)
+                expected = self.model.past[commit.revision - 1]
+
+                assert state.notes.keys() == expected.notes.keys()
+                assert texts(state) == texts(expected)
+                assert (state.nuggets, state.marks) == (expected.nuggets, expected.marks)
+
+
+def texts(state: MemoryState) -> dict[str, object]:
+    """All but recalls, which are counted and never taken back."""
+    return {n.id: (n.title, n.content, n.hidden, n.links, n.extra) for n in state.notes.values()}
 
 
 TestTwoHandles = TwoHandles.TestCase

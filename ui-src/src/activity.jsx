@@ -55,7 +55,7 @@ function Sessions({ recalls }) {
   const newest = [...sessions.values()].sort((a, b) => (a.at < b.at ? 1 : -1));
   return (
     <div class="card">
-      <div class="card-head"><h2>Recalls by session</h2><span class="muted small">A recall shows up with the next write.</span></div>
+      <div class="card-head"><h2>Recalls by session</h2><span class="muted small">A recall shows up at once.</span></div>
       {newest.length === 0 && <p class="nothing muted">Nothing was recalled in this time.</p>}
       <ul class="sessions">{newest.slice(0, SESSIONS).map((session) => <Session key={session.name} session={session} />)}</ul>
       {newest.length > SESSIONS && <p class="muted small">and {count(newest.length - SESSIONS, "earlier session")}</p>}

@@ -21,50 +21,31 @@ if TYPE_CHECKING:
 
 Pattern = tuple[int, ...]
 
-PATTERNS_KEPT = 1024  # decodes of so many pages are remembered: some megabytes at most
-POSITIONS_AT_ONCE = 8  # decoded together when a page had to be built again
+POSITIONS_AT_ONCE = 64  # a usual page; of larger ones the memory would be too much
 
 
 class Banks:
-    """Decodes positions of pages that share a seed; holds the vectors of one page at a time."""
+    """Decodes pages that share a seed; the keys of their values stay in memory."""
 
     def __init__(self, config: NuggetConfig, seed: int) -> None:
         self._config = config
         self._keys = ValueKeys(config, seed)
-        self._decoded: dict[Pattern, dict[int, Verdict]] = {}  # by position
-        self._built: Pattern = ()
-        self._memory: list[NDArray[np.complex64]] = []  # one per ensemble, banks summed
 
-    def decode(self, pattern: Pattern, position: int) -> Verdict:
-        """Which value the vectors hold at this position of the page, and how surely."""
-        known = self._decoded.get(pattern)
-        if known is None:
-            known = self._new_page(pattern)
-        if position not in known:
-            wanted = range(position, position + 1)
-            if pattern != self._built:
-                if known:  # built before and given up since: decode more of it this time
-                    first = position - position % POSITIONS_AT_ONCE
-                    wanted = range(len(pattern))[first : first + POSITIONS_AT_ONCE]
-                self._build(pattern)
-            known.update(zip(wanted, self._verdicts(wanted), strict=True))
-        return known[position]
+    def decode(self, pattern: Pattern) -> list[Verdict]:
+        """For each position of the page, which value the vectors hold there and how surely.
 
-    def release(self) -> None:
-        """Give the vectors' memory back; what was decoded stays known."""
-        self._built = ()
-        self._memory = []
-        self._keys.release()
-
-    def _new_page(self, pattern: Pattern) -> dict[int, Verdict]:
-        while len(self._decoded) >= PATTERNS_KEPT:
-            del self._decoded[next(iter(self._decoded))]
-        return self._decoded.setdefault(pattern, {})
-
-    def _build(self, pattern: Pattern) -> None:
+        All at once: most of the work is building, so the others cost little more than the first.
+        """
         ensembles = self._keys.of(max(pattern) + 1)
-        self._memory = [self._superposed(keys, pattern) for keys in ensembles]
-        self._built = pattern
+        memories = [self._superposed(keys, pattern) for keys in ensembles]
+        unit = noise(self._config.banks, self._config.ensembles, self._config.dims)
+        return [
+            judge(similarities / unit, self._config.temperature)
+            for first in range(0, len(pattern), POSITIONS_AT_ONCE)
+            for similarities in self._similarities(
+                memories, ensembles, range(len(pattern))[first : first + POSITIONS_AT_ONCE]
+            )
+        ]
 
     def _superposed(
         self, keys: "NDArray[np.complex64]", pattern: Pattern
@@ -91,21 +72,20 @@ class Banks:
             total += one
         return total
 
-    def _verdicts(self, positions: range) -> list[Verdict]:
-        config = self._config
-        unit = noise(config.banks, config.ensembles, config.dims)
-        rows = self._similarities(positions) / unit
-        return [judge(similarities, config.temperature) for similarities in rows]
-
-    def _similarities(self, positions: range) -> "NDArray[np.float64]":
+    def _similarities(
+        self,
+        memories: "list[NDArray[np.complex64]]",
+        ensembles: "list[NDArray[np.complex64]]",
+        positions: range,
+    ) -> "NDArray[np.float64]":
         """Cosines with every value, summed over banks and ensembles: one row per position."""
         import numpy as np
 
-        dims, values = self._config.dims, max(self._built) + 1
+        dims = self._config.dims
         first, back = role(-positions[0], dims), roots(dims).conj()
-        total: NDArray[np.float64] = np.zeros((len(positions), values))
+        total: NDArray[np.float64] = np.zeros((len(positions), len(ensembles[0])))
         unbound = np.empty((len(positions), dims), np.complex64)
-        for keys, memory in zip(self._keys.of(values), self._memory, strict=True):
+        for keys, memory in zip(ensembles, memories, strict=True):
             np.multiply(memory, first, out=unbound[0])
             for last, after in pairwise(unbound):
                 np.multiply(last, back, out=after)

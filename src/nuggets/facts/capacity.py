@@ -1,11 +1,10 @@
 """How much one set of banks holds, and where a nugget goes on in pages. Knows no vector."""
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from math import isqrt
 from typing import NamedTuple
 
-from nuggets.records import MemoryNote, NoteKind, NuggetConfig, NuggetStatus
+from nuggets.records import NoteKind, NuggetConfig, NuggetStatus
 from nuggets.text import folded
 
 FACTS_PER_PAGE_AT_LEAST = 4  # one for each of the usual banks
@@ -39,15 +38,15 @@ def fill(config: NuggetConfig, count: int) -> Fill:
 
 
 def statuses(
-    configs: Sequence[NuggetConfig], notes: Iterable[MemoryNote]
+    configs: Sequence[NuggetConfig], counts: Mapping[tuple[str, NoteKind], int]
 ) -> tuple[NuggetStatus, ...]:
-    """How full each of these nuggets is; what is out of sight takes no room."""
-    counts = Counter((note.nugget_name, note.kind) for note in notes if not note.hidden)
-    held: Counter[tuple[str, NoteKind]] = Counter()
-    for (name, kind), count in counts.items():
-        held[folded(name), kind] += count
+    """How full each of these nuggets is, from its visible notes by folded name and kind."""
     return tuple(
-        _status(config, held[folded(config.name), "fact"], held[folded(config.name), "note"])
+        _status(
+            config,
+            counts.get((folded(config.name), "fact"), 0),
+            counts.get((folded(config.name), "note"), 0),
+        )
         for config in configs
     )
 

@@ -39,11 +39,16 @@ class Match(NamedTuple):
         return ("fuzzy", "substring", "exact").index(self.kind), self.whole
 
 
+def telling_part(query: Form) -> str:
+    """What of a question a key could hold; "" if that is too little to tell."""
+    part = trimmed(query.spaced)
+    return part if len(part) > 1 or dense(part) else ""
+
+
 def substring(query: Form, keys: Mapping[int, Form]) -> Match | None:
     """Of the keys in the question, or around it, the one closest in length."""
-    asked = query.spaced
-    part = trimmed(asked)
-    if len(part) < 2 and not dense(part):
+    asked, part = query.spaced, telling_part(query)
+    if not part:
         return None
     found: list[tuple[bool, int, int, int]] = []
     for place, key in keys.items():
@@ -119,15 +124,21 @@ def _nearest(match: Match) -> tuple[float, int]:
     return match.ratio, -match.place
 
 
+def sizes(query: Form, threshold: float) -> tuple[float, float]:
+    """Letters of the shortest and the longest key: a ratio is at most 2·min/(sum of lengths)."""
+    size = len(query.text)
+    longest = (2 - threshold) * size / threshold if threshold > 0 else float("inf")
+    return threshold * size / (2 - threshold), longest
+
+
 def _similar(query: Form, keys: Mapping[int, Form], threshold: float) -> Iterable[int]:
     """What a look at digits, lengths and letters does not rule out.
 
     Other digits mean another thing, never a slip of the finger.
     """
-    size, mine, numbers = len(query.text), query.letters, query.digits
+    shortest, longest = sizes(query, threshold)
+    mine, numbers = query.letters, query.digits
     odd = max(1, _edits_allowed(significant(query.spaced.split(" "))))  # each edit brings in one
-    shortest = threshold * size / (2 - threshold)  # a ratio is at most 2·min/(sum of lengths)
-    longest = (2 - threshold) * size / threshold if threshold > 0 else float("inf")
     return [
         place
         for place, key in keys.items()

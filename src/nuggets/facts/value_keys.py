@@ -21,14 +21,10 @@ class ValueKeys:
     """
 
     def __init__(self, config: NuggetConfig, seed: int) -> None:
-        self._config = config
-        self._seed = seed
-        self.release()
-
-    def release(self) -> None:
-        """Give the memory back."""
         import numpy as np
 
+        self._config = config
+        self._seed = seed
         self._rows = 0  # of the stream, generated so far
         self._raw = np.empty((0, self._config.dims), np.complex64)
         self._gram = np.empty((0, 0), np.float32)

@@ -11,6 +11,7 @@ from nuggets.text import STOP_WORDS, folded
 ASKING = frozenset(("find", "get", "give", "know", "please", "show", "tell", "use", "used"))
 SAYING_NOTHING = STOP_WORDS | ASKING
 
+LETTER_BITS = 63
 FIRST_IDEOGRAPH = "\u2e80"  # from here on scripts write words of one or two signs, unseparated
 
 
@@ -83,10 +84,10 @@ def dense(text: str) -> bool:
 
 
 def letters(text: str) -> int:
-    """A set of the text's signs as bits; different signs may share one."""
+    """A set of the text's signs as bits that fit a signed integer; signs may share one."""
     bits = 0
     for sign in text:
-        bits |= 1 << (ord(sign) & 63)
+        bits |= 1 << ord(sign) % LETTER_BITS
     return bits
 
 

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 from nuggets.errors import InvalidInput
 from nuggets.graph.limits import LINKS, check_most, checked_reason
 from nuggets.records import Changes, MemoryNote, NoteLink
+from nuggets.state import Notes
 from nuggets.text import folded
 
 DEFAULT_REASON = "related"
@@ -51,13 +52,13 @@ def without_links_to(notes: Iterable[MemoryNote], gone: Container[str]) -> tuple
     )
 
 
-def dropping(notes: Mapping[str, MemoryNote], gone: Iterable[str]) -> Changes:
+def dropping(notes: Notes, gone: Iterable[str]) -> Changes:
     """Drop notes, and with them every link that leads to them."""
     ids = tuple(gone)
     if not ids:
         return Changes()
     dropped = set(ids)
-    rest = (note for note in notes.values() if note.id not in dropped)
+    rest = (note for note in notes.linking_to(dropped) if note.id not in dropped)
     return Changes(put=without_links_to(rest, dropped), drop=ids)
 
 

@@ -165,9 +165,9 @@ def content_tags(content: str) -> tuple[str, ...]:
     """What the content itself says it is: files, preferences, reflection."""
     said = [word.strip(_PUNCTUATION) for word in content.split()]
     found = {
-        "files": any(map(_is_path, said)),
+        "files": any(_is_path(word) for word in said if "/" in word),
         # hyphenated words stay whole, so prefers-color-scheme is nobody's preference
-        "preferences": not _PREFERRING.isdisjoint(word.lower() for word in said),
+        "preferences": not _PREFERRING.isdisjoint([word.lower() for word in said]),
         # only as an opening: many a note mentions reflection, as of light or of classes
         "reflection": bool(re.match(r"[#*\s]*reflections?\**\s*(:|on\b)", content, re.IGNORECASE)),
     }
@@ -230,7 +230,7 @@ def _is_path(word: str) -> bool:
     ending = name.rpartition(".")[2] if "." in name else ""
     named = ending[:1].isalpha() and ending.isalnum() and len(ending) <= 8
     elsewhere = "://" in word or re.match(r"[^/:]+@[^/:]+:", word)
-    return named and "/" in word and not elsewhere
+    return named and not elsewhere
 
 
 def _clamped(confidence: object) -> float:

@@ -1,12 +1,13 @@
 """What people call things: which note or nugget a name means, and which names a nugget may have."""
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from nuggets.errors import Ambiguous, InvalidInput, NotFound
 from nuggets.graph.limits import storable
 from nuggets.project import name_of
 from nuggets.records import MemoryNote, NuggetConfig
+from nuggets.state import Notes
 from nuggets.text import edits_between, folded
 
 ID_TAIL = 8  # hex digits at the end of every id
@@ -22,7 +23,7 @@ _ALLOWED = "letters, digits, '-', '_', '.' and spaces"
 
 
 def resolve(
-    notes: Mapping[str, MemoryNote],
+    notes: Notes,
     name: str,
     nugget: str | None = None,
     *,
@@ -42,19 +43,17 @@ def resolve(
     exact = notes.get(name.strip())
     if exact is not None:
         return exact
-    near = [n for n in notes.values() if home is None or folded(n.nugget_name) == home]
-    titled = [note for note in near if folded(note.title) == wanted] or [
-        note for note in near if folded(note.title).split() == wanted.split()
-    ]
+    alike = notes.find(nugget=home, title=name)
+    titled = [note for note in alike if folded(note.title) == wanted] or alike
     chosen = [note for note in titled if note.hidden == archived] or titled
     if not titled:
-        chosen = [note for note in near if _abbreviates(wanted, folded(note.id))]
+        chosen = _abbreviated(notes, wanted, home)
     elif project is not None:
         nearest = min(_distance(note, project) for note in chosen)
         chosen = [note for note in chosen if _distance(note, project) == nearest]
     if not chosen:
         where = "" if nugget is None else f" in nugget {nugget!r}"
-        raise NotFound(f"no note{where} is called {name!r:.80}; {_meant(wanted, near)}")
+        raise NotFound(f"no note{where} is called {name!r:.80}; {_meant(wanted, notes, home)}")
     if len(chosen) > 1:
         raise Ambiguous(_candidates(name, chosen))
     return chosen[0]
@@ -107,19 +106,28 @@ def checked_name(name: str) -> str:
     return written
 
 
-def _abbreviates(wanted: str, note_id: str) -> bool:
-    begins = len(wanted) > KIND_PREFIX and note_id.startswith(wanted)
-    return begins or (len(wanted) == ID_TAIL and note_id.endswith(f"-{wanted}"))
+def _abbreviated(notes: Notes, wanted: str, home: str | None) -> list[MemoryNote]:
+    """The notes whose id begins so, or ends with these eight digits."""
+    if len(wanted) <= KIND_PREFIX:
+        return []
+    found = (note for note in notes.abbreviated(wanted) if _is_in(note, home))
+    by_end = len(wanted) == ID_TAIL
+    return [note for note in found if by_end or folded(note.id).startswith(wanted)]
+
+
+def _is_in(note: MemoryNote, home: str | None) -> bool:
+    return home is None or folded(note.nugget_name) == home
 
 
 def _distance(note: MemoryNote, project: str) -> int:
     return 0 if note.project == project else 1 if not note.project else 2
 
 
-def _meant(wanted: str, notes: Iterable[MemoryNote]) -> str:
+def _meant(wanted: str, notes: Notes, home: str | None) -> str:
     slips = min(2, len(wanted) // 4)
-    for note in notes:
-        if not note.hidden and edits_between(folded(note.title), wanted, slips) <= slips:
+    for note_id in notes.titled_like(len(wanted), slips):
+        note = notes[note_id]
+        if _is_in(note, home) and edits_between(folded(note.title), wanted, slips) <= slips:
             return f"did you mean {note.title!r:.80}?"
     return "search or list the notes to see their ids"
 

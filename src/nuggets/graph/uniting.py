@@ -8,11 +8,11 @@ twice is uniting once. What a clean-up did counts as nobody's doing: each side h
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, NamedTuple
 
+from nuggets.graph.external_fact_edits import fact_name
+from nuggets.graph.external_note_edits import Names, archive_second_keys
 from nuggets.graph.limits import check_config
 from nuggets.graph.links import repaired
 from nuggets.graph.naming import checked_name
-from nuggets.graph.outside_facts import fact_name
-from nuggets.graph.outside_notes import Names, archive_second_keys
 from nuggets.records import (
     NO_EXTRA,
     Changes,
@@ -91,7 +91,7 @@ def united(state: State, other: Other, past: Past, now: str) -> tuple[Changes, I
             links=(*after.links, *_welcome(note.links, after.id, here, refused))
         )
     archive_second_keys(state, put, set(), now)
-    whole = {**state.notes, **put}
+    whole = {**dict(state.notes.items()), **put}
     put.update((note.id, note) for note in repaired(whole))
     changed = tuple(note for note in put.values() if state.notes.get(note.id) != note)
     changes = Changes(put=changed, put_nuggets=_new_nuggets(state, changed, known_there))

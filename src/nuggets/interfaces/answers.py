@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from nuggets import codec
 from nuggets.codec import Json
-from nuggets.records import MemoryNote, NuggetStatus, RecallResult, SearchNotesResult
+from nuggets.records import (
+    ExportsStatus,
+    MemoryNote,
+    NuggetStatus,
+    RecallResult,
+    SearchNotesResult,
+)
 
 if TYPE_CHECKING:
     from nuggets.purging import Purged
@@ -56,6 +62,13 @@ def status(given: NuggetStatus) -> Json:
     return given._asdict()
 
 
+def exports(given: ExportsStatus | None) -> Json | None:
+    """How far the documented files are; null for a shelf in memory."""
+    if given is None:
+        return None
+    return {"revision": given.revision, "behind": given.behind, "savedAt": given.saved_at}
+
+
 def linked(shelf: "NuggetShelf", a: str, b: str, added: bool) -> Json:
     """Whether a link is new, and where its two ends are."""
     ends = (shelf.get_note(name, session=None) for name in (a, b))
@@ -83,8 +96,10 @@ def deleted(given: MemoryNote) -> Json:
 
 
 def purged(given: "Purged") -> Json:
-    """What is gone, by name or path; `mergedWith`: notes that may still have its words."""
-    return {"erased": given.erased, "mergedWith": [brief(one) for one in given.merged_with]}
+    """What is gone, by name or path; `mergedWith`: notes that may still have its words, and
+    `backups`: files that may, if there are any."""
+    shape = {"erased": given.erased, "mergedWith": [brief(one) for one in given.merged_with]}
+    return {**shape, "backups": list(given.backups)} if given.backups else shape
 
 
 def plain(record: Any) -> Any:

@@ -37,10 +37,9 @@ last next recently spring summer autumn fall winter hour hours minutes date sinc
 _YEARS = frozenset(map(str, range(1900, 2100)))
 TIME_WORDS = frozenset([*_TIME_WORDS.split(), *MONTHS, *_YEARS]) - _AMBIGUOUS
 
-ASKS_WHEN = re.compile(
+_ASKS_WHEN = (
     r"\b(?:when|(?:what|which) (?:\w+ )?(?:date|day|days|month|months|year|years|time|week|weekend)"
-    r"|how long (?:ago|since|has|have))\b",
-    re.IGNORECASE,
+    r"|how long (?:ago|since|has|have))\b"
 )
 
 
@@ -66,6 +65,16 @@ class WrittenDate(NamedTuple):
     year: int
     month: int
     day: int
+
+
+def asks_when(text: str) -> bool:
+    """Whether the question asks for a time."""
+    return _asks_when().search(text) is not None
+
+
+@cache
+def _asks_when() -> re.Pattern[str]:
+    return re.compile(_ASKS_WHEN, re.IGNORECASE)
 
 
 @lru_cache(maxsize=1024)

@@ -1,24 +1,24 @@
 """Why a note has the score it has, word by word. Ranks nothing itself."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from nuggets.errors import NotFound
 from nuggets.search.dates import date_labels
 from nuggets.search.languages import ENGLISH, LANGUAGES
-from nuggets.search.ranking import TEXT_SCALE, TEXT_WEIGHT, VECTOR_WEIGHT
-from nuggets.search.reading import FIELDS, own_tags
+from nuggets.search.note_analyzer import LABEL, own_tags, to_storable
+from nuggets.search.postings import BLOCK, BLOCK_BITS, FIELDS
+from nuggets.search.ranking import TEXT_SCALE, VECTOR_WEIGHT
 from nuggets.search.results import THRESHOLD
+from nuggets.search.scorer import Scorer
 from nuggets.search.terms import pieces, stems
-from nuggets.search.vocabulary import LABEL
 from nuggets.text import tokens
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from nuggets.search.answers import Alternative
-    from nuggets.search.collection import Collection
+    from nuggets.records import MemoryNote
     from nuggets.search.query import Slot
     from nuggets.search.results import Search
-
+    from nuggets.search.snapshot import Snapshot
+    from nuggets.search.term_expansion import Alternative
 
 # How a term answers that the note has beyond doubt.
 CERTAIN = frozenset(("", "related", "joined", "date"))
@@ -60,51 +60,44 @@ class Explanation(NamedTuple):
         return any(word.itself or word.alike for word in self.words)
 
 
-def explain(search: "Search", collection: "Collection", text: str, row: int) -> Explanation:
+def explain(search: "Search", snapshot: "Snapshot", text: str, note: "MemoryNote") -> Explanation:
     """The score of one note, taken apart."""
-    import numpy as np
-
-    note = collection.table.notes[row]
-    only = np.zeros(len(collection.table) + 1, bool)
-    only[row] = True
-    boost = float(collection.table.boosts.all[row])
-    query = search.reader.understand(text)
-    shares: NDArray[Any] = np.zeros((0, 1))
-    beside: dict[str, NDArray[Any]] = {}
-    if query.slots:
-        ranking, rows = search.ranking, np.array([row])
-        evidence = ranking.evidence(query)
-        shares = evidence.closely(rows).shares
-        beside = ranking.beside(query, evidence, rows, ranking.subjects(query))
-    here = _fields(collection, row)
+    document = snapshot.documents.of_note(to_storable(note.id))
+    if document is None:
+        raise NotFound(f"there is no note {note.id!r} to explain")
+    query = search.understand(text)
+    only = {document.doc >> BLOCK_BITS: {document.doc & BLOCK - 1}}
+    signals = search.signals(query, text, only)
+    close = Scorer(query, snapshot).closeness([document]) if query.slots else {}
+    shares = close[document.doc].shares if close else []
+    here = _fields(note, document.language)
     words = tuple(
-        _word(slot, slot.mass / query.mass, float(share[0]), _having(slot, collection, row), here)
+        _word(
+            slot,
+            slot.mass / query.mass,
+            share,
+            _matching_alternatives(slot, snapshot, document.doc),
+            here,
+        )
         for slot, share in zip(query.slots, shares, strict=True)
     )
-    signals = search.signals(text, only)
-    if not len(signals.rows):
-        relevance = VECTOR_WEIGHT / 2 + boost
-        return Explanation(note.id, False, words, 0, 0, 0, 0, 0, 0.0, 0.5, boost, relevance)
-    text_score, vector, found = (float(column[0]) for column in signals[1:4])
-    group, subject, time, prior = (
-        float(beside[name][0]) if name in beside else 0.0
-        for name in ("group", "subject", "time", "prior")
-    )
-    summed = max(0.0, found + group + subject + time + prior)
-    relevance = VECTOR_WEIGHT * vector + TEXT_WEIGHT * text_score
+    if not signals:
+        relevance = VECTOR_WEIGHT / 2 + document.boost
+        return Explanation(
+            note.id, False, words, 0, 0, 0, 0, 0, 0.0, 0.5, document.boost, relevance
+        )
+    (signal,) = signals
+    summed = max(0.0, signal.words + sum(signal.extras))
     return Explanation(
         note.id,
-        relevance > THRESHOLD,
+        signal.evidence > THRESHOLD,
         words,
-        group,
-        subject,
-        time,
-        prior,
-        max(0.0, text_score * TEXT_SCALE - summed),
-        text_score,
-        vector,
-        boost,
-        min(1.0, relevance + boost),
+        *signal.extras,
+        max(0.0, signal.text * TEXT_SCALE - summed),
+        signal.text,
+        signal.vector,
+        document.boost,
+        min(1.0, signal.evidence + document.boost),
     )
 
 
@@ -113,7 +106,7 @@ def _word(
     weight: float,
     share: float,
     having: list["Alternative"],
-    here: dict[int, list[str]],
+    here: dict[str, list[str]],
 ) -> WordExplanation:
     """`having`: what answers in the note; `here`: the fields of its terms."""
     fields = dict.fromkeys(
@@ -123,7 +116,7 @@ def _word(
     )
     if share and not having:
         fields["linked"] = None
-    matched = tuple(_described(slot, one) for one in having)
+    matched = tuple(_describe(slot, one) for one in having)
     itself = any(one.how in CERTAIN for one in having)
     alike = len(slot.word) >= SHORTEST_LIKENESS and any(one.how != "meta" for one in having)
     return WordExplanation(
@@ -131,28 +124,23 @@ def _word(
     )
 
 
-def _having(slot: "Slot", collection: "Collection", row: int) -> "list[Alternative]":
+def _matching_alternatives(slot: "Slot", snapshot: "Snapshot", doc: int) -> "list[Alternative]":
     """What answers the word in the note itself."""
-    return [one for one in slot.alternatives if row in collection.postings.notes_with(one.term)]
+    return [one for one in slot.alternatives if snapshot.index.select_having(one.term, [doc])]
 
 
-def _described(slot: "Slot", one: "Alternative") -> str:
+def _describe(slot: "Slot", one: "Alternative") -> str:
     return f"{slot.word} → {one.name} ({one.how})" if one.how else one.name
 
 
-def _fields(collection: "Collection", row: int) -> dict[int, list[str]]:
+def _fields(note: "MemoryNote", language: int) -> dict[str, list[str]]:
     """In which fields each term of the note stands, its dates included."""
-    note, vocabulary = collection.table.notes[row], collection.vocabulary
-    spoken = int(collection.table.languages.all[row])
-    language = LANGUAGES[spoken - 1] if spoken else ENGLISH
-    found: dict[int, list[str]] = {}
+    spoken = LANGUAGES[language - 1] if language else ENGLISH
+    found: dict[str, list[str]] = {}
     texts = (note.title, note.content, " ".join(own_tags(note)))
     for field, text in zip(FIELDS, texts, strict=True):
         words = [word for token in tokens(text) for word in pieces(token)]
         dates = [LABEL + label for label in date_labels(text, words)]
-        terms = [*stems(words, language), *dates]
-        for term in dict.fromkeys(terms):
-            number = vocabulary.in_use(term)
-            if number is not None:  # a date in a tag is none
-                found.setdefault(number, []).append(field)
+        for term in dict.fromkeys([*stems(words, spoken), *dates]):
+            found.setdefault(term, []).append(field)
     return found

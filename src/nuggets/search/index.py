@@ -1,50 +1,55 @@
-"""The search index of a shelf: derived, in memory, following changes. Knows no store."""
+"""The search index of a shelf, kept in tables of its database. Knows no store."""
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from nuggets.errors import InvalidInput, NotFound
-from nuggets.records import Changes, MemoryNote, NoteFilterOptions, SearchNotesResult
+from nuggets.records import NoteFilterOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from nuggets.search.collection import Collection
+    from nuggets.records import MemoryNote, SearchNotesResult
     from nuggets.search.explanation import Explanation
-    from nuggets.search.results import Search
+    from nuggets.search.snapshot import Snapshot
+    from nuggets.sql import Database
+
+    Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, before, after
 
 EVERYTHING = NoteFilterOptions()
-WORTH_KEEPING = 200  # notes read since the index was last kept: some 20 ms for the next process
 
 
 class SearchIndex:
-    """Remembers changes at once and reads them when the next question comes.
+    """Follows changes inside the transaction that makes them, and answers questions.
 
-    So a cold command that only writes, or recalls by key, pays neither for reading the notes
-    nor for the libraries that this takes. What is archived has an index of its own, together
-    with everything else, made when it is first asked for: so it weighs on no other question.
+    A question reads what it needs and nothing else. A process that asks again reads again only
+    what another change may have made different.
     """
 
-    def __init__(self, kept: bytes = b"") -> None:
-        """`kept`: what an earlier index gave to keep, of whatever age."""
-        self._in_sight = _View(kept)
-        self._archived: dict[str, MemoryNote] = {}
-        self._all: _View | None = None
+    FORMAT = 1  # raise it whenever notes are analysed in another way
+    has_unsaved = False  # a question works nothing out that would be worth saving
 
-    def apply(self, changes: Changes) -> None:
-        """Take note of what became different."""
-        for note in changes.put:
-            if note.hidden:
-                self._archived[note.id] = note
-            else:
-                self._archived.pop(note.id, None)
-            self._in_sight.pending[note.id] = None if note.hidden else note
-        for note_id in changes.drop:
-            self._archived.pop(note_id, None)
-            self._in_sight.pending[note_id] = None
-        if self._all is not None:
-            self._all.pending |= {note.id: note for note in changes.put}
-            self._all.pending |= dict.fromkeys(changes.drop)
+    def __init__(
+        self,
+        database: "Database",
+        notes: "Callable[[Sequence[str]], Mapping[str, MemoryNote]]",
+        all_notes: "Callable[[], Iterable[MemoryNote]]" = tuple,
+    ) -> None:
+        """`notes` gives notes by their ids; `all_notes` all that there are, for `check`."""
+        self._database = database
+        self._notes = notes
+        self._all_notes = all_notes
+        self._snapshots: dict[tuple[int, ...], Snapshot] = {}
+        self._revision = -1
+
+    def update(self, replaced: "Iterable[Replaced]") -> None:
+        """Follow changes: place, note as it was and note as it is; None before a note was made,
+        and after it was dropped. Must be called in the transaction that writes the notes."""
+        from nuggets.search.index_writer import IndexWriter
+
+        IndexWriter(self._database).update((before, after) for _, before, after in replaced)
+
+    def save(self) -> None:
+        """Nothing to save."""
 
     def search(
         self,
@@ -52,106 +57,72 @@ class SearchIndex:
         limit: int = 5,
         filters: NoteFilterOptions = EVERYTHING,
         project: str | None = None,
-    ) -> list[SearchNotesResult]:
+    ) -> "list[SearchNotesResult]":
         """The notes that answer the query, best first; none if nothing is near enough.
 
-        `project`: its notes and those of none come before all of others.
+        `project`: notes of this project and of no project rank before other projects' notes.
         """
-        _check(query)
+        from nuggets.search.results import Search
+
+        text = _check_query(query)
         if limit < 1:
             raise InvalidInput(f"limit is {limit}; ask for at least 1 result")
-        return self._view(filters.include_hidden).search().results(query, limit, filters, project)
+        search = Search(self._snapshot(filters.include_hidden), self._notes)
+        return search.results(text, limit, filters, project)
 
     def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":
         """Why a note has the relevance it has for this query, archived or not."""
         from nuggets.search.explanation import explain
-
-        _check(query)
-        view = self._view(include_hidden or note_id in self._archived)
-        search = view.search()
-        row = view.collection.table.rows.get(note_id)
-        if row is None:
-            raise NotFound(f"there is no note {note_id!r} to explain")
-        return explain(search, view.collection, query, row)
-
-    def to_keep(self) -> "Sequence[bytes | memoryview] | None":
-        """The index for a later process, in parts; None if that has not enough new to offer."""
-        return self._in_sight.to_keep()
-
-    def _view(self, include_hidden: bool) -> "_View":
-        if not (include_hidden and self._archived):
-            return self._in_sight
-        if self._all is None:
-            self._all = _View()
-            self._in_sight.search()  # so that all notes are in its table
-            seen = self._in_sight.collection.table
-            self._all.expect(seen.notes[row] for row in seen.rows.values())
-            self._all.expect(self._archived.values())
-        return self._all
-
-
-class _View:
-    """Some of the notes, as far as they have been read."""
-
-    def __init__(self, kept: bytes = b"") -> None:
-        self._kept = kept
-        self._unkept = 0  # notes that were read and are not in `kept`
-        self.pending: dict[str, MemoryNote | None] = {}
-        self._collection: Collection | None = None
-        self._search: Search | None = None
-
-    @property
-    def collection(self) -> "Collection":
-        if self._collection is None:
-            self._collection = self._taken_up()
-        return self._collection
-
-    def expect(self, notes: Iterable[MemoryNote]) -> None:
-        self.pending |= {note.id: note for note in notes}
-
-    def search(self) -> "Search":
-        """Over all that is known by now."""
         from nuggets.search.results import Search
 
-        collection = self.collection
-        if self.pending:
-            pending, self.pending = self.pending, {}
-            known = len(collection.table)
-            if collection.take(pending):
-                self._search = None
-            self._unkept += max(0, len(collection.table) - known)  # gaps may be closed
-        if self._search is None:
-            self._search = Search(collection)
-        return self._search
+        text = _check_query(query)
+        note = self._notes([note_id]).get(note_id)
+        if note is None:
+            raise NotFound(f"there is no note {note_id!r} to explain")
+        snapshot = self._snapshot(include_hidden or note.hidden)
+        return explain(Search(snapshot, self._notes), snapshot, text, note)
 
-    def to_keep(self) -> "Sequence[bytes | memoryview] | None":
-        from nuggets.search.keeping import to_parts
+    def forget_traces(self, note_ids: "Iterable[str]") -> None:
+        """Leave no word of notes that were dropped in any table, wherever it waits for a merge."""
+        from nuggets.search.index_writer import flush_recent, raise_revision
+        from nuggets.search.merging import remove_traces
 
-        if self._collection is None or self._unkept < WORTH_KEEPING:
-            return None
-        self.search()  # reads what came since the last question
-        self._unkept = 0
-        self._search = None  # places change when gaps are closed
-        return to_parts(self._collection)
+        flush_recent(self._database)
+        remove_traces(self._database)
+        raise_revision(self._database)
 
-    def _taken_up(self) -> "Collection":
-        """What was kept, as far as it is still so; what is in it need not be read again."""
-        from nuggets.search.collection import Collection
-        from nuggets.search.keeping import from_bytes
+    def rebuild(self, notes: "Iterable[tuple[int, MemoryNote]]") -> None:
+        """Index all notes again."""
+        from nuggets.search.index_writer import IndexWriter, clear
 
-        now = {note_id: note for note_id, note in self.pending.items() if note is not None}
-        known = from_bytes(self._kept, now) if self._kept else None
-        self._kept = b""
-        if known is None:
-            return Collection()
-        self.pending = {
-            note_id: note
-            for note_id, note in self.pending.items()
-            if note_id not in known.table.rows
-        }
-        return known
+        clear(self._database)
+        IndexWriter(self._database).update((None, note) for _, note in notes)
+
+    def check(self) -> list[str]:
+        """What differs from an index made afresh, in words; nothing if all is in order."""
+        from nuggets.search.consistency import differences
+
+        return differences(self._database, self._all_notes())
+
+    def _snapshot(self, include_hidden: bool) -> "Snapshot":
+        """The tables as they are now; what was read before is kept until they change."""
+        from nuggets.search.snapshot import IN_SIGHT, WITH_ARCHIVED, Snapshot, read_revision
+
+        revision = read_revision(self._database)
+        if revision != self._revision:
+            self._snapshots, self._revision = {}, revision
+        spaces = WITH_ARCHIVED if include_hidden else IN_SIGHT
+        if spaces not in self._snapshots:
+            self._snapshots[spaces] = Snapshot(self._database, spaces)
+        snapshot = self._snapshots[spaces]
+        snapshot.forget_if_many()
+        return snapshot
 
 
-def _check(query: str) -> None:
+def _check_query(query: str) -> str:
+    """The query as a database can be asked for it."""
+    from nuggets.search.note_analyzer import to_storable
+
     if not query.strip():
         raise InvalidInput("the query is empty; say what to search for")
+    return to_storable(query)

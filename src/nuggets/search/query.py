@@ -3,26 +3,25 @@
 from math import hypot
 from typing import TYPE_CHECKING, NamedTuple
 
-from nuggets.search.answers import Alternative, Answers, rarity
-from nuggets.search.asking import Asked, read_question
 from nuggets.search.dates import (
-    ASKS_WHEN,
     DATE_LABEL,
     Period,
     WrittenDate,
     asked_labels,
+    asks_when,
     periods,
 )
 from nuggets.search.english import ASKING_WORDS
-from nuggets.search.reading import title_key
+from nuggets.search.note_analyzer import LABEL, title_key, to_storable
+from nuggets.search.term_expansion import Alternative, TermExpansion, rarity
 from nuggets.search.terms import is_stop, pieces, stems
-from nuggets.search.vocabulary import LABEL, Vocabulary
+from nuggets.search.tokenized_query import QueryWord, tokenize_query
 from nuggets.text import is_unspaced, tokens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nuggets.search.landscape import Landscape
+    from nuggets.search.snapshot import Snapshot
 
 # A query may be a whole page; its rarest words say what it is about, and time is bounded.
 MOST_SLOTS = 64
@@ -53,7 +52,7 @@ class Slot(NamedTuple):
 class NamedTitle(NamedTuple):
     """A title that stands in the question."""
 
-    label: int
+    label: str
     strength: float  # in [0, 1]
 
 
@@ -68,47 +67,46 @@ class Query(NamedTuple):
     periods: tuple[Period, ...]
 
 
-class Reader:
-    """Understands questions in the light of what the notes say; valid until they change."""
+class QueryReader:
+    """Understands questions in the light of what the notes say."""
 
-    def __init__(self, vocabulary: Vocabulary, landscape: "Landscape") -> None:
-        self._vocabulary = vocabulary
-        self._notes = landscape.notes
-        self._years = landscape.years
-        self._answers = Answers(vocabulary, landscape.notes, landscape.languages)
+    def __init__(self, snapshot: "Snapshot") -> None:
+        self._snapshot = snapshot
+        self._index = snapshot.index
+        self._expansion = TermExpansion(snapshot)
 
     def understand(self, text: str) -> Query:
         """Read the question."""
-        question = read_question(text)
-        slots = self._slots(self._telling(question.words), question.dates)
-        slots = self._joined(slots, question.neighbours)
-        slots = _heard([*slots, *self._dated(question.dates)])
+        question = tokenize_query(text)
+        slots = self._slots(self._rarest(question.words), question.dates)
+        slots = self._add_joined_words(slots, question.neighbours)
+        slots = _dampen_unknown_words([*slots, *self._date_slots(question.dates)])
         mass = sum(slot.mass for slot in slots)
         return Query(
             tuple(slots),
             mass,
             _length(slots),
             tuple(self._titles(text, mass)),
-            ASKS_WHEN.search(text) is not None,
-            tuple(periods(question.dates, self._years)),
+            asks_when(text),
+            tuple(periods(question.dates, self._snapshot.stats.years)),
         )
 
-    def _telling(self, asked: list[Asked]) -> list[Asked]:
+    def _rarest(self, words: list[QueryWord]) -> list[QueryWord]:
         """The words that matter most: the rarest that are known, then those that nobody knows."""
-        if len(asked) <= MOST_SLOTS:
-            return asked
-        numbers = (self._vocabulary.in_use(one.term) for one in asked)
-        counts = [0 if number is None else self._vocabulary.count(number) for number in numbers]
-        order = sorted(range(len(asked)), key=lambda place: (not counts[place], counts[place]))
-        return [asked[place] for place in order[:MOST_SLOTS]]
+        if len(words) <= MOST_SLOTS:
+            return words
+        self._index.read_counts(one.term for one in words)
+        counts = [self._index.count(one.term) for one in words]
+        order = sorted(range(len(words)), key=lambda place: (not counts[place], counts[place]))
+        return [words[place] for place in order[:MOST_SLOTS]]
 
-    def _slots(self, asked: list[Asked], dates: list[WrittenDate]) -> list[Slot]:
-        in_use = self._vocabulary.in_use
-        whole = {one.word for one in asked if one.is_whole and in_use(one.term) is not None}
+    def _slots(self, words: list[QueryWord], dates: list[WrittenDate]) -> list[Slot]:
+        self._index.read_counts(one.term for one in words)
+        whole = {one.word for one in words if one.is_whole and self._index.count(one.term)}
         dated = self._date_words(dates)
         slots = []
-        for one, answers in zip(asked, self._answers.to(asked), strict=True):
-            for alternatives, rare in answers:
+        for one, expansions in zip(words, self._expansion.expand(words), strict=True):
+            for alternatives, rare in expansions:
                 weight = rare * _share(one, alternatives, whole, dated)
                 if weight:
                     slots.append(Slot(one.word, one.term, alternatives, weight, weight))
@@ -121,65 +119,64 @@ class Reader:
             for one in dates
             for token in tokens(one.text)
             for word in pieces(token)
-            if one.month or self._vocabulary.in_use(word) is None
+            if one.month or not self._index.count(word)
         }
 
-    def _dated(self, dates: list[WrittenDate]) -> "Iterator[Slot]":
+    def _date_slots(self, dates: list[WrittenDate]) -> "Iterator[Slot]":
         """The days and months themselves, where notes name them."""
         for date in dict.fromkeys(dates):
             found = {
-                number: Alternative(number, weight, "date", label.removeprefix(DATE_LABEL))
+                LABEL + label: Alternative(
+                    LABEL + label, weight, "date", label.removeprefix(DATE_LABEL)
+                )
                 for label, weight in asked_labels(date).items()
-                if (number := self._vocabulary.in_use(LABEL + label)) is not None
+                if self._index.count(LABEL + label)
             }
             if found:
-                rare = self._answers.rarity(found)
+                rare = self._expansion.rarity(found)
                 yield Slot(date.text, "", tuple(found.values()), rare, rare)
 
-    def _joined(self, slots: list[Slot], neighbours: list[tuple[str, str]]) -> list[Slot]:
+    def _add_joined_words(self, slots: list[Slot], neighbours: list[tuple[str, str]]) -> list[Slot]:
         """The slots, answered too by notes that write two words of the question as one."""
-        joined = self._answers.joined(neighbours)
+        joined = self._expansion.joined_words(neighbours)
         if not joined:
             return slots
         return [
-            slot._replace(alternatives=_united(joined.get(slot.word, []), slot.alternatives))
+            slot._replace(
+                alternatives=_merge_alternatives(joined.get(slot.word, []), slot.alternatives)
+            )
             for slot in slots
         ]
 
     def _titles(self, text: str, mass: float) -> "Iterator[NamedTitle]":
         """Titles that stand in the question as they are."""
-        words, known = title_key(text).split()[: 4 * MOST_SLOTS], self._vocabulary.terms
-        for start in range(len(words)):
-            name = f"{LABEL}title="
-            for end, word in enumerate(words[start : start + LONGEST_TITLE], start + 1):
-                name += word
-                label = self._vocabulary.in_use(name) if name in known else None
-                name += " "
-                if label is None:
-                    continue
-                named = [word for word in words[start:end] if not is_stop(word)]
-                if named:
-                    yield NamedTitle(label, self._strength(label, named, mass))
+        words = to_storable(title_key(text)).split()[: 4 * MOST_SLOTS]
+        names = {
+            f"{LABEL}title={' '.join(words[start:end])}": words[start:end]
+            for start in range(len(words))
+            for end in range(start + 1, min(start + LONGEST_TITLE, len(words)) + 1)
+        }
+        for label, titled in self._snapshot.vocabulary.label_counts(list(names)).items():
+            named = [word for word in names[label] if not is_stop(word)]
+            if named:
+                yield NamedTitle(label, self._strength(titled, named, mass))
 
-    def _strength(self, label: int, words: list[str], mass: float) -> float:
+    def _strength(self, titled: int, words: list[str], mass: float) -> float:
         """How surely the title is meant, and how much of the question it is.
 
         A name that many notes bear stands for all of them, however little it says of each; but
         not if the word is a common one that happens to be a title here and there.
         """
-        vocabulary = self._vocabulary
-        terms = [vocabulary.in_use(term) for term in stems(words)]
-        counts = [vocabulary.count(term) for term in terms if term is not None]
-        titled = vocabulary.count(label)
+        counts = [count for count in map(self._index.count, stems(words)) if count]
         meant = min(1.0, 2 * titled / min(counts)) if counts else 1.0
         if titled >= SHARED_TITLE:
             return meant
-        named = sum(rarity(count, self._notes) for count in counts)
+        named = sum(rarity(count, self._snapshot.stats.notes) for count in counts)
         return meant * min(1.0, named / mass) if mass else 0.0
 
 
 def _share(
-    asked: Asked, alternatives: tuple[Alternative, ...], whole: set[str], dated: set[str]
+    asked: QueryWord, alternatives: tuple[Alternative, ...], whole: set[str], dated: set[str]
 ) -> float:
     """How much of its rarity a word weighs; `whole`: the identifiers that notes have."""
     if asked.is_whole:
@@ -194,14 +191,14 @@ def _share(
     return STRADDLING if not alternatives and is_unspaced(asked.word) else 1.0
 
 
-def _united(
+def _merge_alternatives(
     more: list[Alternative], alternatives: tuple[Alternative, ...]
 ) -> tuple[Alternative, ...]:
     """Each term once."""
     return tuple({one.term: one for one in (*more, *alternatives)}.values())
 
 
-def _heard(slots: list[Slot]) -> list[Slot]:
+def _dampen_unknown_words(slots: list[Slot]) -> list[Slot]:
     """The words with those that nobody knows toned down, if they drown the others."""
     unknown = [slot.mass for slot in slots if not slot.alternatives]
     if len(unknown) in (0, len(slots)):
@@ -215,7 +212,7 @@ def _heard(slots: list[Slot]) -> list[Slot]:
 
 def _length(slots: list[Slot]) -> float:
     """Of the query's vector: its terms and those that stand for them, unknown ones included."""
-    weights: dict[int | str, float] = {}
+    weights: dict[str, float] = {}
     for _, itself, alternatives, mass, _ in slots:
         known = [one[:2] for one in alternatives if one.how != "meta"]
         for term, weight in known or ((itself, 1.0),):

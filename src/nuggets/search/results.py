@@ -1,27 +1,24 @@
 """From a question to the notes that answer it, best first."""
 
 from math import exp
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from nuggets.records import NoteFilterOptions, SearchNotesResult
-from nuggets.search.landscape import Landscape
-from nuggets.search.query import Reader
-from nuggets.search.ranking import (
-    LOOKED_AT,
-    PHRASE,
-    TEXT_SCALE,
-    TEXT_WEIGHT,
-    VECTOR_WEIGHT,
-    Ranking,
-    Signals,
-)
+from nuggets.search.note_analyzer import LABEL, to_storable
+from nuggets.search.postings import BLOCK, BLOCK_BITS
+from nuggets.search.query import QueryReader
+from nuggets.search.ranking import LOOKED_AT, PHRASE, TEXT_SCALE, Extras, Ranking, Signal
 from nuggets.text import folded
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nuggets.records import MemoryNote
-    from nuggets.search.collection import Collection
+    from nuggets.search.accumulator import Offsets
+    from nuggets.search.query import Query
+    from nuggets.search.snapshot import Snapshot
+
+    Notes = Callable[[Sequence[str]], Mapping[str, MemoryNote]]
 
 SHARING = 20  # results whose scores add up to 1, or as many as are asked for if that is more
 TEMPERATURE = 0.35  # of the softmax, as documented
@@ -32,132 +29,170 @@ AMOUNT = 5.0  # or so much rarity of them: two rare words of a small shelf, one 
 THRESHOLD = 0.25  # then so much is enough for a result
 DIGITS = 9  # of a relevance; differences beyond are rounding, not ranking
 LITERAL = 0.5  # text of a note with a sign that is no word, such as "=>"
+MOST_READ = 5000  # notes that such a sign is looked for in, the newest
 
 
 class Ranked(NamedTuple):
     """A note that may be shown."""
 
-    note: "MemoryNote"
+    note: str
     relevance: float
     vector: float
     text: float
+    created: int
 
 
 class Search:
-    """Answers questions until the next change."""
+    """Answers questions put to one snapshot."""
 
-    def __init__(self, collection: "Collection") -> None:
-        self._collection = collection
-        self.landscape = Landscape(collection.table)
-        self.reader = Reader(collection.vocabulary, self.landscape)
-        self.ranking = Ranking(self.landscape, collection.postings)
-        self._of_projects: dict[str, NDArray[Any]] = {}
+    def __init__(self, snapshot: "Snapshot", notes: "Notes") -> None:
+        self._snapshot = snapshot
+        self._notes = notes
 
     def results(
         self, text: str, limit: int, filters: NoteFilterOptions, project: str | None
     ) -> list[SearchNotesResult]:
         """The best notes that meet the filters, those of other projects after all others."""
-        if not self.landscape.notes:
+        if not self._snapshot.stats.notes:
             return []
+        query = self.understand(text)
         most, pool = max(LOOKED_AT, 2 * limit), max(limit, SHARING)
         eligible = self._eligible(filters)
-        signals = self.signals(text, eligible, most)
-        if not _is_answered(signals):
+        signals = self.signals(query, text, eligible, most)
+        if not _is_answered(signals, query.mass):
             return []
-        ranked = self._ranked(signals, pool)
-        if project is not None and any(_is_foreign(one.note, project) for one in ranked[:limit]):
-            ours = self._ours(project) if eligible is None else self._ours(project) & eligible
-            foreign = [one for one in ranked if _is_foreign(one.note, project)]
-            ranked = [*self._ranked(self.signals(text, ours, most), pool), *foreign][:pool]
+        ranked = _rank(signals, pool)
+        if project is not None:
+            ranked = self._rank_own_first(ranked, query, text, limit, eligible, project)
         best = max(one.relevance for one in ranked)
         shares = [exp((one.relevance - best) / TEMPERATURE) for one in ranked]
         whole = sum(shares)
+        notes = self._notes([one.note for one in ranked[:limit]])
         return [
-            SearchNotesResult(one.note, share / whole, one.vector, one.text, one.relevance)
+            SearchNotesResult(notes[one.note], share / whole, one.vector, one.text, one.relevance)
             for one, share in zip(ranked[:limit], shares, strict=False)
         ]
 
-    def _ranked(self, signals: Signals, most: int) -> "list[Ranked]":
-        """Notes that are near enough, best first; of equals the newer, then by id."""
-        evidence, table = _evidence(signals), self._collection.table
-        relevance = (evidence + table.boosts.all.take(signals.rows)).clip(max=1.0).round(DIGITS)
-        relevance *= evidence > THRESHOLD
-        best = (-relevance).argsort(kind="stable")
-        if len(best) > most and relevance[best[most]] == relevance[best[most - 1]]:
-            # More equals than wanted: all of them stand for election.
-            best = best[: (relevance >= relevance[best[most]]).sum()]
-        else:
-            best = best[:most]
-        columns = (signals.rows, relevance, signals.vector, signals.text)
-        ranked = [
-            Ranked(table.notes[row], *values)
-            for row, *values in zip(*(one.take(best).tolist() for one in columns), strict=True)
-            if values[0]
-        ]
-        if len({one.relevance for one in ranked}) < len(ranked):
-            ranked.sort(key=lambda one: one.note.id)
-            ranked.sort(key=lambda one: one.note.created_at, reverse=True)
-            ranked.sort(key=lambda one: one.relevance, reverse=True)
-        return ranked[:most]
+    def understand(self, text: str) -> "Query":
+        return QueryReader(self._snapshot).understand(text)
 
-    def _ours(self, project: str) -> "NDArray[Any]":
-        """The notes of a project and those of none."""
-        import numpy as np
-
-        if project not in self._of_projects:
-            notes = self._collection.table.notes
-            ours = [not _is_foreign(note, project) for note in notes]
-            self._of_projects[project] = np.array([*ours, False]) & self.landscape.there
-        return self._of_projects[project]
-
-    def _eligible(self, filters: NoteFilterOptions) -> "NDArray[Any] | None":
-        """The notes that meet the filters; None if those are all."""
-        meeting = self._collection.meeting(filters)
-        there: NDArray[Any] = self.landscape.there
-        if meeting is None:
-            return None if self.landscape.all_there else there
-        eligible: NDArray[Any] = there & meeting
-        return eligible
-
-    def signals(self, text: str, eligible: "NDArray[Any] | None", most: int = LOOKED_AT) -> Signals:
+    def signals(
+        self, query: "Query", text: str, eligible: "Offsets | None", most: int = LOOKED_AT
+    ) -> list[Signal]:
         """What speaks for each eligible note, the wording included."""
-        import numpy as np
-
-        query = self.reader.understand(text)
         if not query.slots:
-            return self._literally(text, eligible)
-        signals = self.ranking.signals(query, eligible, most)
+            return self._literal_matches(text, eligible)
+        signals = Ranking(query, self._snapshot).signals(eligible, most)
         if text.strip().isalnum():
             return signals  # a single word that is there stands there word for word
-        said = signals.complete.nonzero()[0]
-        if not len(said):
-            return signals
-        said = said[self._saying(text, signals.rows.take(said))]
-        if len(said):
-            signals.text[said] = np.minimum(1.0, signals.text[said] + PHRASE / TEXT_SCALE)
-        return signals
+        complete = [one.document.note for one in signals if one.complete]
+        saying = self._notes_saying(text, complete)
+        return [
+            one._replace(text=min(1.0, one.text + PHRASE / TEXT_SCALE))
+            if one.document.note in saying
+            else one
+            for one in signals
+        ]
 
-    def _literally(self, text: str, eligible: "NDArray[Any] | None") -> Signals:
+    def _rank_own_first(
+        self,
+        ranked: list[Ranked],
+        query: "Query",
+        text: str,
+        limit: int,
+        eligible: "Offsets | None",
+        project: str,
+    ) -> list[Ranked]:
+        """Notes of the project and of no project before those of others."""
+        notes = self._notes([one.note for one in ranked])
+        foreign = [one for one in ranked if notes[one.note].project not in ("", project)]
+        if not any(one in foreign for one in ranked[:limit]):
+            return ranked
+        own = self._documents_labelled([f"{LABEL}project={name}" for name in ("", project)])
+        if eligible is not None:
+            own = _intersection(own, eligible)
+        most = max(LOOKED_AT, 2 * limit)
+        best = _rank(self.signals(query, text, own, most), len(ranked))
+        return [*best, *foreign][: max(limit, SHARING)]
+
+    def _eligible(self, filters: NoteFilterOptions) -> "Offsets | None":
+        """The notes that meet all that the filters name; None if those are all."""
+        labels = [LABEL + to_storable(f"{name}={value}") for name, value in _given_filters(filters)]
+        counts = self._snapshot.vocabulary.label_counts(labels)
+        eligible: Offsets | None = None
+        for label in labels:
+            if counts.get(label) != self._snapshot.stats.notes:
+                having = self._documents_labelled([label])
+                eligible = having if eligible is None else _intersection(eligible, having)
+        return eligible
+
+    def _documents_labelled(self, labels: "Iterable[str]") -> dict[int, set[int]]:
+        """The notes that have any of the labels."""
+        found: dict[int, set[int]] = {}
+        for label in labels:
+            for block, docs, _ in self._snapshot.index.postings(label):
+                found.setdefault(block, set()).update(docs)
+        return found
+
+    def _literal_matches(self, text: str, eligible: "Offsets | None") -> list[Signal]:
         """For signs that are no words: the notes in which they stand."""
-        import numpy as np
+        newest = [
+            one
+            for one in self._snapshot.documents.newest(MOST_READ)
+            if eligible is None or one.doc & BLOCK - 1 in eligible.get(one.doc >> BLOCK_BITS, ())
+        ]
+        saying = self._notes_saying(text, [one.note for one in newest])
+        nothing = Extras(0.0, 0.0, 0.0, 0.0)
+        return [
+            Signal(one, LITERAL, 0.5, 0.0, True, nothing, None)
+            for one in newest
+            if one.note in saying
+        ]
 
-        rows = np.flatnonzero(self.landscape.there if eligible is None else eligible)
-        rows = rows[self._saying(text, rows)]
-        alike = np.ones(len(rows))
-        return Signals(rows, LITERAL * alike, 0.5 * alike, 0.0 * alike, alike > 0, 0.0)
-
-    def _saying(self, text: str, rows: "NDArray[Any]") -> "NDArray[Any]":
-        """Which of the rows have the text word for word."""
-        import numpy as np
-
+    def _notes_saying(self, text: str, ids: "Sequence[str]") -> set[str]:
+        """Which of the notes have the text word for word."""
+        if not ids:
+            return set()
         asked = folded(text)
         whole = " ".join(asked.rstrip("?!.").split() or asked.split())
-        notes = self._collection.table.notes
-        said = (
-            _says(notes[row].content, whole) or _says(notes[row].title, whole)
-            for row in rows.tolist()
+        return {
+            note_id
+            for note_id, note in self._notes(ids).items()
+            if _says(note.content, whole) or _says(note.title, whole)
+        }
+
+
+def _given_filters(filters: NoteFilterOptions) -> list[tuple[str, str]]:
+    given = {
+        "subject": filters.subject,
+        "scope": filters.scope,
+        "type": filters.type,
+        "kind": filters.kind,
+        "nugget": None if filters.nugget is None else folded(filters.nugget),
+        "tag": filters.tag,
+    }
+    return [(name, value) for name, value in given.items() if value is not None]
+
+
+def _intersection(a: "Offsets", b: "Offsets") -> dict[int, set[int]]:
+    return {block: a[block] & b[block] for block in a.keys() & b.keys()}
+
+
+def _rank(signals: list[Signal], most: int) -> list[Ranked]:
+    """Notes that are near enough, best first; of equals the newer, then by id."""
+    ranked = [
+        Ranked(
+            one.document.note,
+            round(min(one.evidence + one.document.boost, 1.0), DIGITS),
+            one.vector,
+            one.text,
+            one.document.created,
         )
-        return np.fromiter(said, bool, len(rows))
+        for one in signals
+        if one.evidence > THRESHOLD
+    ]
+    ranked.sort(key=lambda one: (-one.relevance, -one.created, one.note))
+    return ranked[:most]
 
 
 def _says(text: str, whole: str) -> bool:
@@ -169,19 +204,10 @@ def _says(text: str, whole: str) -> bool:
     return uneven and whole in " ".join(text.split())
 
 
-def _evidence(signals: Signals) -> "NDArray[Any]":
-    evidence: NDArray[Any] = VECTOR_WEIGHT * signals.vector + TEXT_WEIGHT * signals.text
-    return evidence
-
-
-def _is_answered(signals: Signals) -> bool:
+def _is_answered(signals: list[Signal], mass: float) -> bool:
     """Whether the best of the notes is good enough for any of them to be shown."""
-    evidence = _evidence(signals)
-    if evidence.max(initial=0.0) > ANSWERS:
-        return True
-    enough = signals.complete | (signals.words * signals.mass > AMOUNT)
-    return bool((enough & (evidence > THRESHOLD)).any())
-
-
-def _is_foreign(note: "MemoryNote", project: str) -> bool:
-    return note.project not in ("", project)
+    return any(
+        one.evidence > ANSWERS
+        or (one.evidence > THRESHOLD and (one.complete or one.words * mass > AMOUNT))
+        for one in signals
+    )

@@ -13,18 +13,10 @@ from typing import TYPE_CHECKING, Any
 from nuggets.fhrr.algebra import bind, role, similarity
 from nuggets.fhrr.phasors import phasors, seed_from_text
 from nuggets.search.dates import date_labels
+from nuggets.search.note_analyzer import BETWEEN, LABEL, own_tags
+from nuggets.search.postings import CONTENT, FIELDS, QUERY_FIELDS, TAG, TITLE
 from nuggets.search.ranking import NEAR_IN_NOTE, NEAR_IN_QUERY, NEAR_ROLES
-from nuggets.search.reading import (
-    BETWEEN,
-    CONTENT,
-    FIELDS,
-    QUERY_FIELDS,
-    TAG,
-    TITLE,
-    own_tags,
-)
 from nuggets.search.terms import is_stop, pieces, stems
-from nuggets.search.vocabulary import LABEL
 from nuggets.text import tokens
 
 if TYPE_CHECKING:

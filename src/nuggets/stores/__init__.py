@@ -1,25 +1,23 @@
 """Where a shelf is kept. Every store keeps the contract in `base`."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nuggets.place import directory_of
 
 if TYPE_CHECKING:
-    from nuggets.stores.adoption import Adopt
-    from nuggets.stores.base import Store
+    from nuggets.stores.base import IndexKind, Store
+    from nuggets.stores.exports.intake import Adopt
 
 
-def open_store(url: str, adopt: "Adopt", *, short_lived: bool = False) -> "Store":
+def open_store(
+    url: str, kinds: "Sequence[IndexKind]", adopt: "Adopt", *, short_lived: bool = False
+) -> "Store":
     """A directory, or ``memory:`` for one that lasts as long as the process.
 
-    `short_lived`: the process ends soon, so everything is in its final place after each write.
+    `adopt`: what an edit of a documented file means.
+    `short_lived`: the process ends soon, so it does nothing in the background.
     """
-    directory = directory_of(url)
-    if not directory:
-        from nuggets.stores.in_memory import InMemoryStore
+    from nuggets.stores.sqlite.store import SqliteStore
 
-        return InMemoryStore()
-    from nuggets.stores.json_files import PAINT_SECONDS, JsonFileStore
-
-    lag = 0.0 if short_lived else PAINT_SECONDS
-    return JsonFileStore(directory, adopt, paint_seconds=lag)
+    return SqliteStore(directory_of(url), kinds, adopt, short_lived=short_lived)

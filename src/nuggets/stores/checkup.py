@@ -1,167 +1,193 @@
-"""What a doctor looks at in a store's directory, and how it is mended without losing a byte.
+"""What a doctor looks at in a shelf's directory, and how it is mended without losing a byte.
 
-`examine` only looks. `repair` sets what is damaged aside as `<name>.damaged-<n>`, goes on from what
-can be read, and has the documented files painted again.
+`examine` only looks. `repair` sets what is damaged aside as `<name>.damaged-<n>` and goes on from
+what can be read of it. Taking in the documented files is left to the store.
 """
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
-from nuggets import codec, times
-from nuggets.errors import NuggetsError, StoreBusy, StoreError
-from nuggets.files import is_leftover, private_directory, unwritable
-from nuggets.state import State
-from nuggets.stores.adoption import Adopt, Adoption
-from nuggets.stores.edits import read_edit
-from nuggets.stores.findings import Defect, set_aside
-from nuggets.stores.journal import Journal
-from nuggets.stores.journal_checkup import bridge, cut_log, journal_findings
-from nuggets.stores.json_files import LOCK_SECONDS, JsonFileStore
+from nuggets import times
+from nuggets.errors import StoreError
+from nuggets.files import is_leftover, sync_directory, unwritable
+from nuggets.records import Changes, Commit
+from nuggets.stores import moving_in
+from nuggets.stores.base import IndexKind
+from nuggets.stores.defects import Defect, aside
+from nuggets.stores.exports.examination import (
+    DAMAGED_FILE,
+    documented_defects,
+    forget_export,
+)
 from nuggets.stores.lock import locked
-from nuggets.stores.painting import facts_by_nugget
-from nuggets.stores.pictures import Pictures, Shown
-from nuggets.stores.replica import Replica
+from nuggets.stores.moving_in.journal import Journal
+from nuggets.stores.sqlite.database import Database, building, refuse_orphaned_log
+from nuggets.stores.sqlite.examination import DAMAGED, damaged, database_defects, derive_again
+from nuggets.stores.sqlite.filling import build_indexes, put_commit
+from nuggets.stores.sqlite.salvage import salvage
 
-OPEN = "open to others"
+LOCK_SECONDS = 10.0
+OPEN, LEFTOVER, JOURNAL = "open to others", "leftover", "damaged journal"
+_OURS = ("nuggets.", "recalls", "graph", "backups", "replaced-", moving_in.JOURNAL)
 
 
-def examine(directory: str, adopt: Adopt) -> list[Defect]:
+def examine(directory: str, kinds: Sequence[IndexKind]) -> list[Defect]:
     """Everything that is not in order; nothing is changed."""
     if not os.path.isdir(directory):
         return []
-    journal = Journal(os.path.join(directory, "journal"))
-    found = [*journal_findings(journal), *_picture_findings(directory, journal, adopt)]
-    found += _links(journal.directory)
-    found += _leftovers(directory)
-    found += _open_modes(directory)
-    return found
+    database = list(_database(directory, kinds))
+    files = documented_defects(directory)
+    if any(defect.kind == DAMAGED for defect in database):  # which files are ours, it would say
+        files = (defect for defect in files if defect.harmful)
+    return [
+        *database,
+        *files,
+        *_journal(directory),
+        *_links(directory),
+        *_leftovers(directory),
+        *_open_modes(directory),
+    ]
 
 
-def repair(directory: str, adopt: Adopt) -> list[Defect]:
-    """Mend what `examine` finds, under the lock; the same findings, marked with what is done."""
-    found = examine(directory, adopt)
+def repair(directory: str, kinds: Sequence[IndexKind], settle: Callable[[], None]) -> list[Defect]:
+    """Mend what `examine` finds, under the lock; the same findings, marked with what is done.
+
+    `settle`: has the store take in and export the documented files.
+    """
+    found = examine(directory, kinds)
     if not found:
         return []
-    journal = Journal(os.path.join(directory, "journal"))
-    private_directory(journal.directory)
-    with locked(os.path.join(journal.directory, "lock"), LOCK_SECONDS):
-        for finding in sorted(found, key=lambda one: one.kind != OPEN):  # before it has moved
-            _mend(finding)
-        bridge(journal)
-    store = JsonFileStore(directory, adopt, paint_seconds=0)
-    with store.exclusive():
-        pass  # takes edits in, sweeps, paints
-    left = {(finding.kind, finding.path) for finding in examine(directory, adopt)}
-    return [f._replace(mended=(f.kind, f.path) not in left) for f in found]
+    with locked(os.path.join(directory, "nuggets.lock"), LOCK_SECONDS):
+        for number, defect in enumerate(found):
+            try:
+                done = _mend(directory, defect, kinds)
+            except OSError as problem:
+                raise unwritable(defect.path, problem) from problem
+            found[number] = defect._replace(remedy=done or defect.remedy)
+    if all(defect.remedy or not defect.harmful for defect in found):
+        settle()
+    left = {(defect.kind, defect.path) for defect in examine(directory, kinds)}
+    return [one._replace(mended=(one.kind, one.path) not in left) for one in found]
 
 
-def _mend(finding: Defect) -> None:
-    if finding.kind in _MENDING:
+def _mend(directory: str, defect: Defect, kinds: Sequence[IndexKind]) -> str:
+    """What was done, where that says more than the remedy."""
+    path = defect.path
+    if defect.kind == OPEN and os.path.lexists(path):
+        os.chmod(path, 0o700 if os.path.isdir(path) else 0o600)
+    elif defect.kind == LEFTOVER and os.path.lexists(path):
+        os.unlink(path)
+    elif defect.kind == DAMAGED:
+        return _replace_damaged(directory, kinds)
+    elif defect.kind == DAMAGED_FILE and os.path.lexists(path):
+        os.rename(path, aside(path))
+        forget_export(directory, path)
+    elif defect.kind == JOURNAL:
+        from nuggets.stores.moving_in.move import move_in
+
+        move_in(directory, kinds, salvage=True)
+    elif defect.kind.startswith("wrong "):
+        database = Database(path)
         try:
-            if os.path.lexists(finding.path):  # else another finding moved it aside
-                _MENDING[finding.kind](finding.path)
-        except OSError as problem:
-            raise unwritable(finding.path, problem) from problem
+            database.begin(writing=True)
+            derive_again(database, kinds)
+            database.commit()
+        finally:
+            database.close()
+    return ""
 
 
-# --- the documented files ---------------------------------------------------------------------
+# --- the database -----------------------------------------------------------------------------
 
 
-def _picture_findings(directory: str, journal: Journal, adopt: Adopt) -> Iterator[Defect]:
-    pictures, replica = Pictures(directory), Replica(journal)
-    with suppress(StoreError):  # found before
-        replica.refresh()
-    graph = os.path.dirname(pictures.graph_path)
-    if os.path.lexists(graph) and not os.path.isdir(graph):
-        why = "a file stands where a directory should be"
-        yield Defect("damaged picture", graph, why, "set it aside", harmful=False)
-    edited = pictures.foreign(lambda path, shown: True, lambda label, version: False)
-    refused = _refused(edited, replica, Pictures(directory), adopt)
-    for path in edited:
-        if path in refused:
-            remedy = "set it aside and paint it again from the journal"
-            yield Defect("damaged picture", path, refused[path], remedy, harmful=True)
-        else:
-            why = "edited or copied by someone; the next command takes in what is new"
-            yield Defect("edited picture", path, why, "take it in", harmful=False)
-    now = Shown(replica.position.revision, replica.position.at)
-    if now.revision and not edited:
-        if pictures.are_current(now, replica.state.nuggets):
-            yield from _wrong_pictures(pictures, replica.state)
-        else:
-            why = f"not at revision {now.revision}"
-            yield Defect("old pictures", directory, why, "paint them again", harmful=False)
-
-
-def _refused(
-    edited: list[str], replica: Replica, pictures: Pictures, adopt: Adopt
-) -> dict[str, str]:
-    """Those of the edited files that cannot be taken in, and why."""
-    if replica.position.revision:
-        with suppress(StoreBusy):  # one of them is being saved: it will show the next time
-            Adoption(replica, pictures, adopt).shown_with_edits(times.now())
-        return pictures.refused()
-    found = {}
-    for path in edited:
-        try:
-            read_edit(path, pictures.graph_path)
-        except StoreError as problem:
-            found[path] = str(problem)
-    return found
-
-
-def _wrong_pictures(pictures: Pictures, state: State) -> Iterator[Defect]:
-    """With our own mark on them, and yet not what the journal says: an earlier one that was put
-    back together with its time, or a medium that forgets."""
-    facts = facts_by_nugget(state, state.nuggets)
-    for fold, config in state.nuggets.items():
-        path = pictures.nugget_path(config.name)
-        said = _says(path)
-        if said != {**said, **codec.nugget_to_json(config, facts[fold])}:
-            yield _wrong(path)
-    notes = [codec.note_to_json(note) for note in state.notes.values()]
-    if _says(pictures.graph_path).get("notes") != notes:
-        yield _wrong(pictures.graph_path)
-
-
-def _says(path: str) -> codec.Json:
+def _database(directory: str, kinds: Sequence[IndexKind]) -> Iterator[Defect]:
+    path = os.path.join(directory, "nuggets.db")
     try:
-        with open(path, "rb") as file:
-            shape = codec.loads(file.read(), path)
-    except (OSError, NuggetsError):
-        return {}
-    return shape if isinstance(shape, dict) else {}
+        refuse_orphaned_log(path)
+    except StoreError as problem:
+        yield damaged(path, str(problem))
+    if os.path.lexists(path):
+        yield from database_defects(path, kinds)
 
 
-def _wrong(path: str) -> Defect:
-    why = (
-        "it does not say what the journal says, although its time is as we left it. If an earlier "
-        "version was put back on purpose, `touch` it, and the next command takes it in"
+def _replace_damaged(directory: str, kinds: Sequence[IndexKind]) -> str:
+    """At every moment there is a database: the new one takes the place of the old."""
+    path = os.path.join(directory, "nuggets.db")
+    kept = aside(path)
+    if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+        os.rename(path, kept)  # a link or a directory: nothing of ours is in it
+    with building(path) as database:
+        saved = salvage(path, database)
+        last = max(saved.last_revision, _exported_revision(directory))
+        if last:  # what anyone has seen of this shelf comes before
+            now = Commit(last + 1, times.now(), Changes(action="doctor"))
+            put_commit(database, now)
+        build_indexes(database, kinds, lambda text: None)
+        with suppress(FileNotFoundError):
+            os.link(path, kept)
+        with suppress(FileNotFoundError):
+            os.rename(f"{path}-wal", f"{kept}-wal")
+        with suppress(FileNotFoundError):
+            os.unlink(f"{path}-shm")
+        sync_directory(directory)
+    return (
+        f"set it aside as {os.path.basename(kept)}; saved {saved.notes} notes and {saved.commits} "
+        "steps of the history; the documented files complete it"
     )
-    remedy = "set it aside and paint it again from the journal"
-    return Defect("wrong picture", path, why, remedy, harmful=False)
+
+
+def _exported_revision(directory: str) -> int:
+    """The revision that graph.json says it shows; 0 if it says none."""
+    with suppress(OSError, ValueError, IndexError):
+        with open(os.path.join(directory, "graph", "graph.json"), "rb") as file:
+            head = file.read(200)
+        return int(head.split(b'"revision":')[1].split(b",")[0])
+    return 0
 
 
 # --- what lies around -------------------------------------------------------------------------
 
 
-def _links(journal: str) -> Iterator[Defect]:
+def _journal(directory: str) -> Iterator[Defect]:
+    """The files of the version before the database."""
+    journal = os.path.join(directory, moving_in.JOURNAL)
+    if moving_in.is_needed(directory):
+        try:
+            Journal(journal).load()
+        except StoreError as problem:
+            remedy = "move all that can be read into nuggets.db, and keep the files aside"
+            yield Defect(JOURNAL, journal, str(problem), remedy, harmful=True)
+    elif os.path.isdir(journal):
+        why = "an earlier version of Nuggets wrote it after its memory had moved to nuggets.db"
+        way = f"{why}; stop that program, copy the directory and `nuggets import` it"
+        yield Defect("second journal", journal, way, "", harmful=True)
+    for name in sorted(os.listdir(directory)):
+        if name.startswith(moving_in.SET_ASIDE):
+            why = "the files of an earlier version; all they hold is in nuggets.db. Remove them"
+            path = os.path.join(directory, name)
+            yield Defect("old journal", path, f"{why} when you like", "", harmful=False)
+
+
+def _links(directory: str) -> Iterator[Defect]:
     """Nothing is written through them; only who made them knows where they should lead."""
-    with suppress(OSError):
-        for path in (os.path.join(journal, name) for name in sorted(os.listdir(journal))):
-            if os.path.islink(path):
-                where = f"it is a link to {os.readlink(path)}"
-                problem = f"{where}, which is not written to; move it away, or put the file back"
-                yield Defect("link", path, problem, "", harmful=True)
+    for name in ("nuggets.lock", "recalls.jsonl", "nuggets.db-wal", "nuggets.db-shm"):
+        path = os.path.join(directory, name)
+        if os.path.islink(path):
+            where = f"it is a link to {os.readlink(path)}"
+            problem = f"{where}, which is not written to; move it away, or put the file back"
+            yield Defect("link", path, problem, "", harmful=True)
 
 
 def _leftovers(directory: str) -> Iterator[Defect]:
     for path in _ours(directory):
-        if is_leftover(os.path.basename(path)):
+        name = os.path.basename(path)
+        for ending in ("-copy", "-wal", "-shm", "-journal"):
+            name = name.removesuffix(ending)
+        if is_leftover(name.removesuffix("-copy")) and not os.path.isdir(path):
             problem = "a writer died before it was finished"
-            yield Defect("leftover", path, problem, "delete it", harmful=False)
+            yield Defect(LEFTOVER, path, problem, "delete it", harmful=False)
 
 
 def _open_modes(directory: str) -> Iterator[Defect]:
@@ -169,30 +195,18 @@ def _open_modes(directory: str) -> Iterator[Defect]:
         try:
             mode = os.lstat(path).st_mode
         except FileNotFoundError:
-            continue  # swept or folded away while we looked
+            continue  # put in place while we looked
         if not stat.S_ISLNK(mode) and stat.S_IMODE(mode) & 0o077:
             problem = f"others may use it ({stat.S_IMODE(mode):o})"
             yield Defect(OPEN, path, problem, "make it private", harmful=False)
 
 
 def _ours(directory: str) -> Iterator[str]:
-    """Files and directories that belong to the store."""
-    for folder in (directory, os.path.join(directory, "graph"), os.path.join(directory, "journal")):
-        with suppress(OSError):
-            for name in sorted(os.listdir(folder)):
-                ours = folder != directory or name in ("graph", "journal") or "nugget.json" in name
-                if ours:
-                    yield os.path.join(folder, name)
-
-
-def _make_private(path: str) -> None:
-    os.chmod(path, 0o700 if os.path.isdir(path) else 0o600)
-
-
-_MENDING: dict[str, Callable[[str], None]] = {
-    "damaged snapshot": set_aside,
-    "damaged log": cut_log,
-    "damaged picture": set_aside,
-    "wrong picture": set_aside,
-    OPEN: _make_private,
-}
+    """Files and directories that belong to the shelf."""
+    for name in sorted(os.listdir(directory)):
+        path = os.path.join(directory, name)
+        if name.startswith(_OURS) or "nugget.json" in name:
+            yield path
+            if os.path.isdir(path) and not os.path.islink(path):
+                with suppress(OSError):
+                    yield from (os.path.join(path, one) for one in sorted(os.listdir(path)))

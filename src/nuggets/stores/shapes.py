@@ -50,7 +50,7 @@ def checked_note(shape: Any, where: str) -> Json:
 def nugget_from_json(shape: Any, where: str) -> tuple[NuggetConfig, list[Json]]:
     """Configuration and facts of a nugget's file, every known field checked."""
     fields = dict(_object(shape, where))
-    for ours in ("version", "revision", "savedAt"):
+    for ours in ("version", "revision", "savedAt", "recalls"):
         fields.pop(ours, None)
     name = fields.pop("name", None)
     _text(name, f"{where}: 'name'")

@@ -1,5 +1,6 @@
 """Commands that look after the shelf: audit, doctor, config."""
 
+import sqlite3
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from itertools import groupby
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 def _audit(call: Call) -> Outcome:
     findings = call.shelf.audit()
     shape = [{"kind": f.kind, "noteIds": list(f.note_ids), "detail": f.detail} for f in findings]
-    names = titles(call.shelf.list_notes(include_hidden=True))
+    concerned = {note_id for finding in findings for note_id in finding.note_ids}
+    names = titles(call.shelf.get_notes(concerned).values())
     lines = []
     for kind, of_kind in groupby(findings, key=lambda finding: finding.kind):
         lines.append(styled(kind, "bold"))
@@ -49,6 +51,7 @@ def _doctor(call: Call) -> Outcome:
     missed = missed_deadlines(call.settings["dir"])
     late = f"{counted(missed, 'hook')} ran out of time so far; {DEADLINE_VARIABLE} allows more"
     lines = [late] if missed else []
+    lines.append(styled(_about_sqlite(), "dim"))
     if not found:
         return Outcome(shape, [styled("All is well.", "green"), *lines])
     for defect in found:
@@ -64,6 +67,14 @@ def _doctor(call: Call) -> Outcome:
             )
     ill = any(defect.harmful and not defect.mended for defect in found)
     return Outcome(shape, lines, 1 if ill else 0)
+
+
+def _about_sqlite() -> str:
+    """Its version; up to 3.51.2 two connections may damage a log, if nothing keeps them apart."""
+    version = f"SQLite {sqlite3.sqlite_version}"
+    if sqlite3.sqlite_version_info >= (3, 51, 3):
+        return version
+    return f"{version} (its WAL-reset bug does not matter here: nuggets.lock keeps writers apart)"
 
 
 def _config(call: Call) -> Outcome:

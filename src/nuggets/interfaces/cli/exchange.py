@@ -3,24 +3,30 @@
 import os
 import shutil
 from argparse import ArgumentParser
+from contextlib import suppress
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from nuggets import codec, times
-from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreError
+from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreBusy, StoreError
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import TITLE, fitted, one_line, printable, styled, warn
 from nuggets.interfaces.words import counted
 from nuggets.project import root_of
 from nuggets.records import Intake, MemoryNote
 from nuggets.shelf import NuggetShelf
+from nuggets.stores.moving_in import is_needed
 
 if TYPE_CHECKING:
     from nuggets.interfaces.knowledge_graph import Entities
 
 _IS = ("is", "are")
 _SHOWN = 10  # notes of each kind; the JSON has them all
-_NOT_MEMORY = ("hooks", "backups", "lock", "token", "search.kept")  # of a shelf's directory
+_NOT_MEMORY = (  # of a shelf's directory
+    *("hooks", "backups", "lock", "nuggets.lock", "nuggets.db-shm", "token"),
+    *("replaced-*", "journal.old*", "*.damaged-*", "*.tmp*"),
+)
+_ATTEMPTS = 5  # at copying a shelf that is in use
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -71,10 +77,7 @@ def _shelf_in(call: Call, source: str, dry_run: bool) -> Intake:
         raise InvalidInput(f"{source} is this very shelf; name another with --dir, or as source")
     with TemporaryDirectory(prefix="nuggets-import-") as place:
         copy = os.path.join(place, "shelf")
-        try:
-            shutil.copytree(source, copy, ignore=shutil.ignore_patterns(*_NOT_MEMORY))
-        except (OSError, shutil.Error) as problem:
-            raise NuggetsError(f"{source} cannot be read: {problem}") from problem
+        _copy_shelf(source, copy)
         try:
             with NuggetShelf(copy, project=call.shelf.project, short_lived=True) as other:
                 done = call.shelf.take_in(other, dry_run=dry_run)
@@ -87,11 +90,33 @@ def _shelf_in(call: Call, source: str, dry_run: bool) -> Intake:
     return done
 
 
+def _copy_shelf(source: str, copy: str) -> None:
+    """Again if someone wrote meanwhile: a database and its log belong together."""
+    for _ in range(_ATTEMPTS):
+        before = _database_versions(source)
+        try:
+            shutil.copytree(source, copy, ignore=shutil.ignore_patterns(*_NOT_MEMORY))
+        except (OSError, shutil.Error) as problem:
+            raise NuggetsError(f"{source} cannot be read: {problem}") from problem
+        if _database_versions(source) == before:
+            return
+        shutil.rmtree(copy)
+    raise StoreBusy(f"{source} keeps changing while it is copied; nothing was changed. Try again")
+
+
+def _database_versions(source: str) -> list[tuple[int, int]]:
+    found = []
+    for name in ("nuggets.db", "nuggets.db-wal"):
+        with suppress(OSError):
+            status = os.stat(os.path.join(source, name))
+            found.append((status.st_size, status.st_mtime_ns))
+    return found
+
+
 def _is_shelf(directory: str) -> bool:
-    journal = os.path.join(directory, "journal")
-    kept = os.listdir(journal) if os.path.isdir(journal) else []
     return (
-        any(name.startswith(("log-", "snapshot-")) for name in kept)
+        os.path.exists(os.path.join(directory, "nuggets.db"))
+        or is_needed(directory)
         or os.path.exists(os.path.join(directory, "graph", "graph.json"))
         or any(name.endswith(".nugget.json") for name in os.listdir(directory))
     )

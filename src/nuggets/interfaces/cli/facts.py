@@ -124,11 +124,17 @@ def purged(done: "Purged") -> Outcome:
     what = one_line(done.erased[0]) if done.memories else "what was left of it"
     said = " and ".join(filter(None, (", ".join(where[:-1]), where[-1])))
     lines = [f"Erased {what} from {said}."]
+    if done.history[1:]:
+        lines.append("With it went all that was set aside:")
+        lines += [f"  {one_line(path)}" for path in done.history[1:]]
     if done.merged_with:
         lines.append("It was merged, so its words may stand in others; look at them:")
         lines += [
             f"  {one_line(f'{one.kind} {one.title!r} ({one.id})')}" for one in done.merged_with
         ]
+    if done.backups:
+        lines.append("Backups that were made before may still have it; remove them by hand:")
+        lines += [f"  {one_line(path)}" for path in done.backups]
     return Outcome(answers.purged(done), lines)
 
 

@@ -102,7 +102,7 @@ def note_lines(call: Call, note: MemoryNote) -> list[str]:
         lines.append(f"belongs to another project: {one_line(note.project)}")
     if note.links:
         lines += ["", "links:"]
-        linked = {n.id: n for n in call.shelf.list_notes(include_hidden=True)}
+        linked = call.shelf.get_notes(link.to for link in note.links)
         for link in note.links:
             other = linked.get(link.to)
             title = one_line(other.title) if other else "?"

@@ -13,7 +13,7 @@ from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import bar, one_line, styled, table
 from nuggets.interfaces.words import counted
 from nuggets.project import name_of
-from nuggets.records import MemoryNote, NoteKind, NuggetStatus
+from nuggets.records import ExportsStatus, MemoryNote, NoteKind, NuggetStatus
 
 _UNCHANGED = Outcome(
     codec.error_to_json("error", "nothing was changed"), ["Nothing was changed."], 1
@@ -38,7 +38,17 @@ def _status(call: Call) -> Outcome:
         return Outcome(answers.status(one), _status_lines(one))
     known = call.shelf.list()
     lines = [line for status in known for line in (*_status_lines(status), "")][:-1]
+    lines += _exports_lines(call.shelf.exports_status()) if known else []
     return Outcome([answers.status(n) for n in known], lines or ["Nothing is remembered yet."])
+
+
+def _exports_lines(status: ExportsStatus | None) -> list[str]:
+    """What a person should know who looks at the documented files; nothing while they agree."""
+    if status is None or not status.behind:
+        return []
+    changes = counted(status.behind, "change")
+    since = f"as of {status.saved_at}, " if status.saved_at else ""
+    return ["", f"graph.json and the nugget files: {since}{changes} behind"]
 
 
 def _status_lines(status: NuggetStatus) -> list[str]:

@@ -37,7 +37,8 @@ def _reflect(call: Call) -> Outcome:
         if sys.stderr.isatty() and limit > _A_MOMENT:
             warn(f"Looking at {counted(limit, 'note')} …")
     result = call.shelf.reflect(options.nugget, limit, options.dry_run)
-    names = titles(call.shelf.list_notes(include_hidden=True))
+    concerned = {note for change in result.changes for note in (change.note_id, *change.partners)}
+    names = titles(call.shelf.get_notes(concerned).values())
     lines = _result_lines(result, names, options.dry_run)
     if result.changes and not options.dry_run:
         lines.append(f"`nuggets undo {call.shelf.own_revision}` takes it back.")

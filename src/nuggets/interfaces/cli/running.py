@@ -4,12 +4,14 @@ import gc
 import os
 from argparse import Namespace
 from collections.abc import Mapping
+from contextlib import suppress
 
 from nuggets import codec
-from nuggets.errors import InvalidInput, NuggetsError
+from nuggets.errors import InvalidInput, NuggetsError, StoreError
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import inert_json, printable, regret, say, warn
 from nuggets.opening import open_shelf
+from nuggets.place import directory_of
 from nuggets.settings import Settings, load
 
 _ONLY_LOOKING = ("dry_run", "explain")  # options that keep a command from changing anything
@@ -25,6 +27,7 @@ def run(command: Command, options: Namespace) -> int:
             warn(f"Warning: {printable(warning)}")
         session = session_of(options, settings)
         _check_unicode({"session": session})
+        _move_in(settings["dir"])
         with open_shelf(settings, client="cli", short_lived=True, at_work=True) as shelf:
             try:
                 outcome = command.run(Call(options, settings, shelf, session))
@@ -38,6 +41,16 @@ def run(command: Command, options: Namespace) -> int:
         return _unheard(unheard, outcome, is_done=command.changes and not looks)
     except NuggetsError as problem:
         return complain(problem, as_json=options.json)
+
+
+def _move_in(url: str) -> None:
+    """The files of an earlier version come first. If that fails, whoever needs them says so."""
+    directory = directory_of(url)
+    if directory and os.path.isdir(os.path.join(directory, "journal")):
+        from nuggets.interfaces.cli.moving import move_in
+
+        with suppress(StoreError):
+            move_in(directory)
 
 
 def show(outcome: Outcome, *, as_json: bool) -> str:

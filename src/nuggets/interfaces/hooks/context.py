@@ -41,9 +41,9 @@ def at_start(shelf: "NuggetShelf", *, loads_memory_file: bool, task: str) -> tup
     agent then knows. Nothing of it counts as recalled: nobody asked for it.
     """
     known = _loaded_already(shelf) if loads_memory_file else ""
-    notes = [note for note in shelf.list_notes() if not shelf.is_foreign(note)]
+    notes = shelf.leading_notes()
     chosen = sorted((note for note in notes if _lasts(note)), key=_weight, reverse=True)
-    in_hand = [note.content for note in notes if task and note.title == task]
+    in_hand = [note.content for note in shelf.titled(task)] if task else []
     first = [f"- The task before this point: {safe_line(text, 1200)}" for text in in_hand[-1:]]
     loaded = {note.id for note in chosen if _is_in(known, note)}
     told = _fitting(

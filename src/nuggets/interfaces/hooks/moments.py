@@ -26,6 +26,10 @@ HINTS = (  # no preference without one
 PROMPT_CHARACTERS = 20_000  # that are looked at: what we showed may stand before a person's words
 TASK_PROMPTS = 3  # the last ones say what the task has become
 TASK_CHARACTERS = 600  # of each
+TO_BE_MOVED = (
+    "Nuggets: this memory was written by an earlier version, and hooks leave it alone until a "
+    "command has moved it to the new one. Run `nuggets list` once."
+)
 HOSTS_WITH_MEMORY_FILE = ("claude-code",)
 
 
@@ -42,6 +46,10 @@ def act(event: Event, directory: str, say: Callable[[str], None]) -> None:
     for process in host_processes():
         note_session(directory, process, event.session)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if _is_to_be_moved(directory):
+        if event.name == "session-start":
+            say(TO_BE_MOVED)
+        return
     with _opened(event, directory) as shelf:
         if event.name == "session-start":
             say(_session_start(shelf, event, directory))
@@ -53,6 +61,15 @@ def act(event: Event, directory: str, say: Callable[[str], None]) -> None:
             _pre_compact(shelf, event, directory)
         if event.name != "user-prompt":  # a person waits for that one to end
             fold(shelf, directory)
+
+
+def _is_to_be_moved(directory: str) -> bool:
+    """Is it of an earlier version? Moving it in takes longer than a hook may."""
+    from nuggets.place import directory_of
+    from nuggets.stores.moving_in import is_needed
+
+    place = directory_of(directory)
+    return bool(place) and is_needed(place)
 
 
 def _opened(event: Event, directory: str) -> "NuggetShelf":
@@ -135,11 +152,9 @@ def _pre_compact(shelf: "NuggetShelf", event: Event, directory: str) -> None:
         return
     content = " / ".join(prompts[-TASK_PROMPTS:])
     title = _task_title(event)
-    if shelf.has("tasks"):
-        for note in shelf.list_notes(nugget="tasks"):
-            if note.title == title:
-                shelf.edit_note(note.id, content=content)
-                return
+    for note in shelf.titled(title, nugget="tasks"):
+        shelf.edit_note(note.id, content=content)
+        return
     shelf.create_note(
         "tasks",
         title,

@@ -148,6 +148,7 @@ def _status(asked: Asked, given: Json) -> Answer:
         "project": shelf.project,
         "session": asked.session,
         "missedDeadlines": missed,
+        "exports": answers.exports(shelf.exports_status()),
         "warnings": list(shelf.warnings),
     }
     return Answer(shape, "\n".join(lines))

@@ -95,9 +95,8 @@ def _create(asked: Asked, given: Json) -> Answer:
 
 def _same_note(asked: Asked, nugget: str, title: str, content: str) -> MemoryNote | None:
     """One that says just this, as after a call that was repeated: a second hides the first."""
-    for note in asked.shelf.list_notes(nugget=nugget) if asked.shelf.has(nugget) else ():
-        alike = folded(note.title) == folded(title) and note.content == content.strip()
-        if alike and note.kind == "note" and not asked.shelf.is_foreign(note):
+    for note in asked.shelf.titled(title, nugget):
+        if note.kind == "note" and note.content == content.strip():
             return note
     return None
 

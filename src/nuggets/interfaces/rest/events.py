@@ -46,7 +46,7 @@ def _news(shelf: NuggetShelf, known: int) -> Json | None:
         if revision == known:
             return None
         steps = shelf.commits(since=known) if 0 < revision - known <= STEPS_TOLD else ()
-        notes = shelf.list_notes(include_hidden=True) if steps else ()
+        notes = shelf.get_notes(views.concerned(steps))
     except NuggetsError:  # a store in trouble is told by whoever asks it something
         return None
     if not steps or steps[0].revision != known + 1:

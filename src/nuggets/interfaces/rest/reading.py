@@ -15,6 +15,7 @@ from nuggets.interfaces.rest.operation import (
     array,
     choice,
     named,
+    or_null,
     shape,
     whole,
 )
@@ -47,6 +48,7 @@ def _summary(shelf: NuggetShelf, given: Given) -> Any:
         "revision": shelf.revision,  # first, as for the graph
         "project": shelf.project,
         "nuggets": [answers.status(status) for status in shelf.list()],
+        "exports": answers.exports(shelf.exports_status()),
         "warnings": list(shelf.warnings),
     }
 
@@ -105,6 +107,7 @@ _SUMMARY = shape(
         "revision": COUNT,
         "project": TEXT,
         "nuggets": array(named("Status")),
+        "exports": or_null(shape({"revision": COUNT, "behind": COUNT, "savedAt": TEXT})),
         "warnings": array(TEXT),
     }
 )

@@ -1,6 +1,6 @@
 """Records as the REST interface shows them, where that is less than the whole record."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from nuggets import codec
 from nuggets.codec import Json
@@ -40,13 +40,26 @@ def commit(step: Commit, only: str | None = None) -> Json:
     return {**codec.commit_to_json(part), "noteCount": len(changed)}
 
 
-def news(steps: Sequence[Commit], notes: Iterable[MemoryNote]) -> Json:
+def concerned(steps: Iterable[Commit]) -> set[str]:
+    """Ids of the notes that the steps changed, dropped or recalled."""
+    return {
+        note_id
+        for step in steps
+        for note_id in (
+            *(note.id for note in step.changes.put),
+            *step.changes.drop,
+            *(touch.note_id for touch in step.changes.touches),
+        )
+    }
+
+
+def news(steps: Sequence[Commit], there: Mapping[str, MemoryNote]) -> Json:
     """What an open page has to change so that it shows these steps too.
 
-    `notes`: all there are by now; what became of them after these steps is told again with those.
-    A recall makes a note larger and is no change of it, so it is told apart.
+    `there`: those of the concerned notes that are there by now; what became of them after these
+    steps is told again with those. A recall makes a note larger and is no change of it, so it is
+    told apart.
     """
-    there = {note.id: note for note in notes}
     put = {note.id for step in steps for note in step.changes.put}
     recalled = {touch.note_id for step in steps for touch in step.changes.touches} - put
     drop = {note_id for step in steps for note_id in step.changes.drop}

@@ -1,0 +1,39 @@
+"""What it means when someone else edited a documented file: changes, like any others.
+
+An author saw the file as it was (`base`) and changed a part of it. Only that part is taken in, so
+what we wrote meanwhile stays. What the author took out is dropped; the journal can bring it back.
+The two kinds of file: external_note_edits.py and external_fact_edits.py.
+"""
+
+from collections.abc import Callable
+
+from nuggets import refusals
+from nuggets.errors import InvalidInput, StoreCorrupt
+from nuggets.graph.external_fact_edits import facts_taken_in
+from nuggets.graph.external_note_edits import notes_taken_in
+from nuggets.records import Changes, OutsideEdit
+from nuggets.state import State
+
+
+def adopted(
+    draw: Callable[[], str], state: State, base: State | None, edit: OutsideEdit, now: str
+) -> Changes:
+    """The changes that take one edited file in.
+
+    `base`: what its author saw; None for a file that never was ours, which can only add. A program
+    that rewrote a file whole may not have seen all of it: what is missing there is archived.
+    """
+    try:
+        if edit.nugget is None:
+            taken = notes_taken_in(state, base, edit, now)
+        else:
+            taken = facts_taken_in(draw, state, base, edit, edit.nugget, now)
+    except InvalidInput as problem:
+        where = "graph.json" if edit.nugget is None else f"{edit.nugget.name}.nugget.json"
+        raise StoreCorrupt(
+            f"{where} was edited and cannot be taken in: {problem}. It is left as it is. Correct "
+            "it there, or run `nuggets doctor --fix`: that sets it aside"
+        ) from problem
+    changed = ((state.notes[note.id], note) for note in taken.put if note.id in state.notes)
+    refused = refusals.marks(state, changed)
+    return taken._replace(marks={**taken.marks, **refused}, action="outside edit", client="file")

@@ -1,0 +1,94 @@
+"""Records as rows and back.
+
+A note is one JSON array in the order of its fields. Its id stands beside it; times that equal its
+creation and fields at the end that have their default are left out: most notes are stored often
+enough for that to count.
+"""
+
+import json
+from sys import intern
+from typing import Any
+
+from nuggets.codec import dumps
+from nuggets.records import NO_EXTRA, MemoryNote, NoteLink, NuggetConfig
+
+_loads = json.loads
+_FIELDS = MemoryNote._fields
+_CREATED = _FIELDS.index("created_at")
+_UPDATED = _FIELDS.index("updated_at")
+_ACCESSED = _FIELDS.index("last_accessed_at")
+_HITS = _FIELDS.index("hits")
+_SESSION = _FIELDS.index("last_hit_session")
+_SESSIONS = _FIELDS.index("hit_sessions")
+_TAGS = _FIELDS.index("tags")
+_LINKS = _FIELDS.index("links")
+_DEFAULTS = tuple(MemoryNote._field_defaults.values())
+_REQUIRED = len(_FIELDS) - len(_DEFAULTS)
+_EXTRA_OF_NUGGET = NuggetConfig._fields.index("extra")
+
+
+def record_of(note: MemoryNote) -> str:
+    """The note without its id."""
+    fields: list[Any] = list(note)
+    for place in (_ACCESSED, _UPDATED):
+        if fields[place] == fields[_CREATED]:
+            fields[place] = None
+    while len(fields) > _REQUIRED and fields[-1] == _DEFAULTS[len(fields) - 1 - _REQUIRED]:
+        fields.pop()
+    return dumps(fields[1:])
+
+
+def note_of(
+    note_id: str,
+    record: str,
+    hits: int | None = None,
+    session: str = "",
+    sessions: str = "",
+    accessed_at: str = "",
+) -> MemoryNote:
+    """The note of a record; with the recalls since it was written, if there were any."""
+    fields = [note_id, *_loads(record)]
+    fields += _DEFAULTS[len(fields) - _REQUIRED :]
+    created = fields[_CREATED]
+    fields[_UPDATED] = fields[_UPDATED] or created
+    fields[_ACCESSED] = fields[_ACCESSED] or created
+    if hits is not None:
+        fields[_ACCESSED] = accessed_at
+        fields[_HITS] = hits
+        fields[_SESSION] = session
+        fields[_SESSIONS] = _loads(sessions)
+    fields[_TAGS] = tuple(map(intern, fields[_TAGS]))
+    fields[_LINKS] = tuple([NoteLink(*link) for link in fields[_LINKS]])
+    fields[_SESSIONS] = tuple(fields[_SESSIONS])
+    return MemoryNote(*fields)
+
+
+def recalls_of(note: MemoryNote) -> tuple[int, str, str, str]:
+    """What counting a recall changes: a row of `recalls` without its place."""
+    return note.hits, note.last_hit_session, dumps(note.hit_sessions), note.last_accessed_at
+
+
+def recalls_kept(note: MemoryNote) -> str:
+    """The recalls of a note, for the history; "" if it was never shown since it was written."""
+    unseen = not note.hits and not note.hit_sessions and note.last_accessed_at == note.updated_at
+    return "" if unseen else dumps(recalls_of(note))
+
+
+def with_recalls(note: MemoryNote, kept: str) -> MemoryNote:
+    """The note with the recalls that `recalls_kept` gave."""
+    hits, session, sessions, accessed_at = _loads(kept) if kept else (0, "", "[]", note.updated_at)
+    return note._replace(
+        hits=hits,
+        last_hit_session=session,
+        hit_sessions=tuple(_loads(sessions)),
+        last_accessed_at=accessed_at,
+    )
+
+
+def nugget_record(config: NuggetConfig) -> list[Any]:
+    return list(config)
+
+
+def nugget_of(fields: list[Any]) -> NuggetConfig:
+    fields[_EXTRA_OF_NUGGET] = fields[_EXTRA_OF_NUGGET] or NO_EXTRA
+    return NuggetConfig(*fields)

@@ -1,0 +1,100 @@
+"""export: the documented files, lines of JSON, and Markdown; nothing is overwritten."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from command_line import Nuggets, NuggetsProcess
+
+
+@pytest.fixture(autouse=True)
+def memories(nuggets: Nuggets) -> None:
+    nuggets("remember", "prefs", "editor", "helix")
+    nuggets("note", "add", "ops", "Deploys", "By hand.\nNever on Fridays.", "--tag", "work")
+    nuggets("note", "add", "ops", "Roll/back: how?", "make back")
+    nuggets("link", "Deploys", "Roll/back: how?", "if it goes wrong")
+
+
+def test_documented_files_make_the_same_shelf_elsewhere(nuggets: Nuggets, tmp_path: Path) -> None:
+    done = nuggets("export", "json", str(tmp_path / "out"))
+    assert done.lines == [f"Wrote 3 notes in 3 files to {tmp_path / 'out'}"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "graph",
+        "ops.nugget.json",
+        "prefs.nugget.json",
+    ]
+    graph = json.loads((tmp_path / "out" / "graph" / "graph.json").read_text())
+    assert [note["title"] for note in graph["notes"]] == ["editor", "Deploys", "Roll/back: how?"]
+    listed = nuggets("note", "list", "--json").json
+    assert nuggets("note", "list", "--json", "--dir", str(tmp_path / "out")).json == listed
+
+
+def test_a_note_per_line_goes_to_a_file_or_to_the_output(
+    nuggets_process: NuggetsProcess, tmp_path: Path
+) -> None:
+    printed = nuggets_process("export", "jsonl", "-")
+    titles = [json.loads(line)["title"] for line in printed.lines]
+    assert titles == ["editor", "Deploys", "Roll/back: how?"]
+
+    path = tmp_path / "notes.jsonl"
+    assert nuggets_process("export", "jsonl", str(path)).code == 0
+    assert path.read_text() == printed.out
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_markdown_has_front_matter_and_links_between_files(
+    nuggets: Nuggets, tmp_path: Path
+) -> None:
+    nuggets("export", "markdown", str(tmp_path / "notes"))
+    assert sorted(str(p.relative_to(tmp_path)) for p in (tmp_path / "notes").rglob("*.md")) == [
+        "notes/ops/Deploys.md",
+        "notes/ops/Roll back how.md",
+        "notes/prefs/editor.md",
+    ]
+    text = (tmp_path / "notes" / "ops" / "Deploys.md").read_text()
+    front, body = text.removeprefix("---\n").split("\n---\n", 1)
+    fields = dict(line.split(": ", 1) for line in front.splitlines())
+    assert json.loads(fields["nugget"]) == "ops"
+    assert "work" in json.loads(fields["tags"])
+    assert body == (
+        "\n# Deploys\n\nBy hand.\nNever on Fridays.\n\n## Links\n\n"
+        "- [[ops/Roll back how]]: if it goes wrong\n"
+    )
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "markdown"])
+def test_nothing_is_overwritten_and_a_dry_run_writes_nothing(
+    nuggets: Nuggets, tmp_path: Path, form: str
+) -> None:
+    place = tmp_path / "place"
+    shown = nuggets("export", form, str(place), "--dry-run", "--json").json
+    assert (shown["notes"], shown["dryRun"]) == (3, True)
+    assert not place.exists()
+
+    place.mkdir()
+    (place / "mine").write_text("kept")
+    refused = nuggets("export", form, str(place))
+    assert refused.code == 1
+    assert "nothing is overwritten" in refused.err
+    assert os.listdir(place) == ["mine"]
+
+
+def test_json_without_a_place_refreshes_the_shelfs_own_files(nuggets: Nuggets) -> None:
+    graph = Path(os.environ["NUGGETS_DIR"], "graph", "graph.json")
+    before = json.loads(graph.read_text())["notes"]
+    graph.unlink()
+    done = nuggets("export", "json", "--json").json
+    assert done["path"] == os.environ["NUGGETS_DIR"]
+    assert json.loads(graph.read_text())["notes"] == before
+
+
+def test_what_makes_no_sense_is_a_usage_error(nuggets: Nuggets) -> None:
+    for arguments in (
+        ("export", "markdown"),
+        ("export", "markdown", "-"),
+        ("export", "jsonl", "-", "--json"),
+        ("export", "pdf", "x"),
+    ):
+        assert nuggets(*arguments).code == 2, arguments

@@ -1,0 +1,591 @@
+"""People and other programs edit the documented files: taken in as changes, never overwritten."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nuggets.errors import StoreBusy
+from nuggets.records import Changes, NoteLink
+from nuggets.stores.exports import exports, reading
+from nuggets.stores.sqlite.store import SqliteStore
+from store_samples import (
+    contents,
+    drop,
+    exports_agree,
+    history_of,
+    note,
+    open_directory,
+    put,
+    revision_of,
+    save,
+    shape_of,
+    state_of,
+    touch,
+)
+
+
+@pytest.fixture(autouse=True)
+def look_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exports, "LOOK_SECONDS", -1.0)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> SqliteStore:
+    opened = open_directory(tmp_path)
+    put(opened, note(1), note(2), note(3, kind="note", title="Free"))
+    return opened
+
+
+def edit_nugget(directory: Path, change: Callable[[Any], object], name: str = "learnings") -> None:
+    path = directory / f"{name}.nugget.json"
+    shape = shape_of(path)
+    change(shape)
+    save(path, shape)
+
+
+def edit_graph(directory: Path, change: Callable[[Any], object]) -> None:
+    path = directory / "graph" / "graph.json"
+    shape = shape_of(path)
+    change(shape)
+    save(path, shape)
+
+
+def set_value(place: int, value: str) -> Callable[[Any], object]:
+    return lambda shape: shape["facts"][place].update(value=value)
+
+
+def set_content(place: int, content: str) -> Callable[[Any], object]:
+    return lambda shape: shape["notes"][place].update(content=content)
+
+
+def test_an_edited_value_is_taken_in_by_a_running_process(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    edit_nugget(tmp_path, set_value(0, "by hand"))
+
+    assert contents(store)["key 1"] == "by hand"
+    assert exports_agree(tmp_path)
+
+
+def test_edited_content_is_taken_in_and_moves_updated_at(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    edit_graph(tmp_path, set_content(2, "by hand"))
+    edited = state_of(open_directory(tmp_path)).notes[note(3, kind="note").id]
+
+    assert edited.content == "by hand"
+    assert edited.updated_at > note(3).updated_at
+    assert exports_agree(tmp_path)
+
+
+def test_an_edit_of_a_fact_in_the_graph_reaches_its_nugget_file(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    edit_graph(tmp_path, set_content(0, "by hand"))
+    state_of(store)
+
+    assert shape_of(tmp_path / "learnings.nugget.json")["facts"][0]["value"] == "by hand"
+
+
+def test_an_edit_is_a_commit_that_can_be_taken_back(store: SqliteStore, tmp_path: Path) -> None:
+    edit_nugget(tmp_path, set_value(0, "by hand"))
+    state_of(store)
+    with store.reading():
+        *_, last = store.commits()
+
+    assert (last.changes.action, last.changes.client) == ("outside edit", "file")
+    assert [n.content for n in last.before.put] == ["value 1"]
+
+
+def test_an_added_fact_becomes_a_note(store: SqliteStore, tmp_path: Path) -> None:
+    edit_nugget(tmp_path, lambda shape: shape["facts"].append({"key": "new", "value": "fact"}))
+
+    assert contents(store)["new"] == "fact"
+    assert exports_agree(tmp_path)
+
+
+def test_a_note_added_with_the_least_there_can_be_is_completed(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    least = {"id": "note-x-1", "nuggetName": "LEARNINGS", "title": "T", "content": "C"}
+    edit_graph(tmp_path, lambda shape: shape["notes"].append(least))
+    added = state_of(store).notes["note-x-1"]
+
+    assert (added.nugget_name, added.scope, added.kind) == ("learnings", "user", "note")
+    assert exports_agree(tmp_path)
+
+
+def test_a_note_in_a_nugget_that_is_not_there_makes_one_of_the_first_spelling(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    two = [
+        {"id": f"note-x-{n}", "nuggetName": name, "title": name, "content": "C"}
+        for n, name in enumerate(("Plans", "PLANS"))
+    ]
+    edit_graph(tmp_path, lambda shape: shape["notes"].extend(two))
+    state = state_of(store)
+
+    assert {state.notes[f"note-x-{n}"].nugget_name for n in (0, 1)} == {"Plans"}
+    assert "plans" in state.nuggets
+    assert exports_agree(tmp_path)
+
+
+def test_a_removed_fact_is_dropped(store: SqliteStore, tmp_path: Path) -> None:
+    edit_nugget(tmp_path, lambda shape: shape["facts"].pop(0))
+
+    assert contents(store) == {"key 2": "value 2", "Free": "value 3"}
+    assert exports_agree(tmp_path)
+
+
+def test_a_removed_note_is_dropped_with_the_links_to_it(tmp_path: Path) -> None:
+    store = open_directory(tmp_path)
+    a, b = note(1, kind="note", title="a"), note(2, kind="note", title="b")
+    at = a.created_at
+    put(
+        store,
+        a._replace(links=(NoteLink(b.id, "why", at),)),
+        b._replace(links=(NoteLink(a.id, "why", at),)),
+    )
+    edit_graph(tmp_path, lambda shape: shape["notes"].pop(0))
+    state = state_of(store)
+
+    assert list(state.notes) == [b.id]
+    assert state.notes[b.id].links == ()
+
+
+def test_a_link_taken_out_at_one_end_goes_at_both(tmp_path: Path) -> None:
+    store = open_directory(tmp_path)
+    a, b = note(1, kind="note", title="a"), note(2, kind="note", title="b")
+    at = a.created_at
+    put(
+        store,
+        a._replace(links=(NoteLink(b.id, "why", at),)),
+        b._replace(links=(NoteLink(a.id, "why", at),)),
+    )
+    edit_graph(tmp_path, lambda shape: shape["notes"][0]["links"].clear())
+
+    assert [n.links for n in state_of(store).notes.values()] == [(), ()]
+
+
+def test_a_link_written_at_one_end_is_completed(store: SqliteStore, tmp_path: Path) -> None:
+    edit_graph(tmp_path, lambda shape: shape["notes"][2]["links"].append({"to": note(1).id}))
+    state = state_of(store)
+
+    assert state.notes[note(1).id].links[0].to == note(3, kind="note").id
+    assert state.notes[note(1).id].links[0].reason
+
+
+@pytest.mark.parametrize("form", ["bom", "pretty", "crlf", "ascii"])
+def test_the_form_of_an_edit_does_not_matter(store: SqliteStore, tmp_path: Path, form: str) -> None:
+    path = tmp_path / "learnings.nugget.json"
+    shape = shape_of(path)
+    shape["facts"][0]["value"] = "größer 🎉"
+    text = json.dumps(shape, indent=2, ensure_ascii=form == "ascii").encode()
+    if form == "bom":
+        text = b"\xef\xbb\xbf" + text
+    if form == "crlf":
+        text = text.replace(b"\n", b"\r\n")
+    path.write_bytes(text)
+
+    assert contents(store)["key 1"] == "größer 🎉"
+    assert path.read_bytes().startswith(b'{"version":4,"revision":2,')
+
+
+def test_a_file_that_was_only_reformatted_is_no_change(store: SqliteStore, tmp_path: Path) -> None:
+    path = tmp_path / "graph" / "graph.json"
+    save(path, shape_of(path), indent=4)
+
+    assert revision_of(store) == 1
+    assert exports_agree(tmp_path)
+
+
+def test_a_nugget_file_dropped_in_is_a_new_nugget(store: SqliteStore, tmp_path: Path) -> None:
+    fact = {"key": "colour", "value": "blue", "hits": 2, "last_hit_session": "s"}
+    save(
+        tmp_path / "prefs.nugget.json", {"version": 3, "name": "prefs", "D": 1024, "facts": [fact]}
+    )
+    state = state_of(store)
+    added = next(n for n in state.notes.values() if n.title == "colour")
+
+    assert state.nuggets["prefs"].dims == 1024
+    assert (added.content, added.hits, added.hit_sessions) == ("blue", 2, ("s",))
+    assert exports_agree(tmp_path)
+
+
+def test_a_file_of_another_shelf_with_its_time_kept_is_taken_in_not_erased(
+    store: SqliteStore, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """As `cp -p` or an archive puts it there: it looks like an export, but is not one of ours."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    put(open_directory(elsewhere), note(7, nugget_name="guest"))
+    shutil.copy2(elsewhere / "guest.nugget.json", tmp_path)
+
+    assert contents(open_directory(tmp_path))["key 7"] == "value 7"
+    assert exports_agree(tmp_path)
+
+
+def test_the_graph_of_another_shelf_only_adds(
+    store: SqliteStore, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    put(open_directory(elsewhere), note(7, nugget_name="guest"))
+    shutil.copy(elsewhere / "graph" / "graph.json", tmp_path / "graph" / "graph.json")
+
+    assert contents(open_directory(tmp_path)).keys() == {"key 1", "key 2", "Free", "key 7"}
+
+
+def test_a_renamed_file_is_a_nugget_of_that_name(store: SqliteStore, tmp_path: Path) -> None:
+    """Deleting a file removes no memories, so the old one is written again."""
+    os.rename(tmp_path / "learnings.nugget.json", tmp_path / "lessons.nugget.json")
+    state = state_of(store)
+
+    assert set(state.nuggets) == {"learnings", "lessons"}
+    assert sorted(n.nugget_name for n in state.notes.values() if n.title == "key 1") == [
+        "learnings",
+        "lessons",
+    ]
+    assert exports_agree(tmp_path)
+
+
+def test_another_spelling_of_a_name_is_the_same_nugget(store: SqliteStore, tmp_path: Path) -> None:
+    save(tmp_path / "LEARNINGS.nugget.json", {"name": "x", "facts": [{"key": "k", "value": "v"}]})
+
+    assert contents(store) == {"key 1": "value 1", "key 2": "value 2", "Free": "value 3", "k": "v"}
+    assert list(state_of(store).nuggets) == ["learnings"]
+    assert sorted(name for name in os.listdir(tmp_path) if name.endswith("nugget.json")) == [
+        "learnings.nugget.json"
+    ]
+    assert exports_agree(tmp_path)
+
+
+def test_an_edit_and_what_another_process_wrote_meanwhile_are_both_kept(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    """The author read the file; then others wrote; then the author saved."""
+    nugget, graph = tmp_path / "learnings.nugget.json", tmp_path / "graph" / "graph.json"
+    read, read_graph = shape_of(nugget), shape_of(graph)
+    put(store, note(2, content="by another"), note(4))
+    drop(store, note(3, kind="note").id)
+    read["facts"][0]["value"] = "by hand"
+    read_graph["notes"][0]["tags"].append("mine")
+    save(nugget, read)
+    save(graph, read_graph)
+    state = state_of(open_directory(tmp_path))
+
+    assert contents(store) == {"key 1": "by hand", "key 2": "by another", "key 4": "value 4"}
+    assert "mine" in state.notes[note(1).id].tags
+    assert exports_agree(tmp_path)
+
+
+def test_a_fact_removed_by_hand_but_changed_meanwhile_stays(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    path = tmp_path / "learnings.nugget.json"
+    read = shape_of(path)
+    put(store, note(1, content="newer", updated_at="2026-02-01T00:00:00.000Z"))
+    del read["facts"][:2]
+    save(path, read)
+
+    assert contents(store) == {"key 1": "newer", "Free": "value 3"}
+
+
+def test_a_file_that_was_behind_when_it_was_edited_keeps_both(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    dying = SqliteStore(str(tmp_path))  # before it refreshes the files
+    put(dying, note(2, content="committed, not exported"), note(5))
+    touch(dying, note(1).id, "s1")
+    put(dying, note(6))
+    dying.close()
+    edit_graph(tmp_path, set_content(0, "by hand"))
+    edit_nugget(tmp_path, lambda shape: shape["facts"].append({"key": "k", "value": "v"}))
+    state = state_of(open_directory(tmp_path))
+
+    assert contents(store) == {
+        "key 1": "by hand",
+        "key 2": "committed, not exported",
+        "Free": "value 3",
+        "key 5": "value 5",
+        "key 6": "value 6",
+        "k": "v",
+    }
+    assert state.notes[note(1).id].hits == 1
+    assert exports_agree(tmp_path)
+
+
+def test_recalls_counted_since_the_author_read_a_file_stay(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    """Before a commit, after it, and of a note that the commit changed as well."""
+    touch(store, note(1).id, "s0")
+    put(store, note(4))
+    graph = tmp_path / "graph" / "graph.json"
+    read = shape_of(graph)
+    for number in (1, 2):
+        touch(store, note(number).id, "s1")
+    put(store, state_of(store).notes[note(2).id]._replace(tags=("learnings", "ours")))
+    for number in (1, 2):
+        touch(store, note(number).id, "s2")
+    for shape in read["notes"]:
+        shape["mood"] = "good"
+    save(graph, read)
+    notes = state_of(store).notes
+
+    assert [notes[note(number).id].hits for number in (1, 2)] == [3, 2]
+    assert notes[note(1).id].hit_sessions == ("s0", "s1", "s2")
+    assert notes[note(2).id].extra["mood"] == "good"
+    assert "ours" in notes[note(2).id].tags
+    assert exports_agree(tmp_path)
+
+
+def test_a_program_that_rewrites_a_file_that_was_behind_saw_no_more_than_that(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    dying = SqliteStore(str(tmp_path))
+    put(dying, note(2, content="committed, not exported"), note(5))
+    dying.close()
+
+    def rewrite(shape: Any) -> None:
+        del shape["revision"], shape["savedAt"], shape["recalls"]
+        shape["facts"][0]["value"] = "by hand"
+
+    edit_nugget(tmp_path, rewrite)
+
+    assert contents(open_directory(tmp_path)) == {
+        "key 1": "by hand",
+        "key 2": "committed, not exported",
+        "Free": "value 3",
+        "key 5": "value 5",
+    }
+
+
+def test_an_edit_is_taken_in_once_even_if_its_taker_dies_before_it_refreshes(
+    store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit_nugget(tmp_path, set_value(0, "by hand"))
+    real = os.replace
+
+    def dying(source: str, target: str) -> None:
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr(os, "replace", dying)
+    put(store, note(1, content="later than the edit"))
+    monkeypatch.setattr(os, "replace", real)
+    other = open_directory(tmp_path)
+
+    assert contents(other)["key 1"] == "later than the edit"
+    assert history_of(other) == ["put", "outside edit", "put"]
+    other.close()
+    assert exports_agree(tmp_path)
+
+
+def test_a_file_saved_between_our_look_and_our_refresh_is_not_overwritten(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    with store.exclusive():
+        store.write(Changes(put=(note(2, content="ours"),)))
+        edit_nugget(tmp_path, set_value(0, "by hand"))
+
+    assert contents(store) == {"key 1": "by hand", "key 2": "ours", "Free": "value 3"}
+    assert exports_agree(tmp_path)
+
+
+def test_a_save_with_the_time_and_size_of_one_that_was_taken_in_is_taken_in_too(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    """As two saves within a second are, where the clock of the files knows only seconds."""
+    path = tmp_path / "learnings.nugget.json"
+    text, now = path.read_text(), 1_700_000_000 * 10**9
+    found = []
+    for value in ("edit 1.", "edit 2."):
+        path.write_text(text.replace("value 1", value))
+        os.utime(path, ns=(now, now))
+        found.append(contents(store)["key 1"])
+
+    assert found == ["edit 1.", "edit 2."]
+
+
+def test_a_file_that_keeps_changing_is_being_saved_and_not_damaged(
+    store: SqliteStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "learnings.nugget.json"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:50])
+    real, cut = os.lstat, iter(range(51, 10_000))
+
+    def growing(looked_at: str) -> os.stat_result:
+        if looked_at == str(path):
+            path.write_bytes(whole[: next(cut)])
+        return real(looked_at)
+
+    monkeypatch.setattr(reading, "_PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(os, "lstat", growing)
+    with pytest.raises(StoreBusy, match="is being saved"):
+        put(store, note(4))
+    read_meanwhile = contents(store)
+    monkeypatch.undo()
+    path.write_bytes(whole.replace(b"value 1", b"by hand"))
+
+    assert read_meanwhile["key 1"] == "value 1"
+    assert contents(open_directory(tmp_path))["key 1"] == "by hand"
+
+
+def test_many_files_of_different_revisions_are_edited_at_once(tmp_path: Path) -> None:
+    store = open_directory(tmp_path)
+    for number in range(1, 9):
+        put(store, note(number, nugget_name=f"n{number}"))
+    for number in range(1, 8):
+        edit_nugget(tmp_path, set_value(0, "by hand"), f"n{number}")
+    found = contents(open_directory(tmp_path))
+
+    assert [found[f"key {number}"] for number in range(1, 9)] == ["by hand"] * 7 + ["value 8"]
+    assert exports_agree(tmp_path)
+
+
+OLD_NOTE = {
+    "id": "fact-project-1234abcd",
+    "nuggetName": "project",
+    "title": "test cmd",
+    "content": "npm test",
+    "tags": ["project"],
+    "links": [],
+    "vector": {"seed": 3, "basis": ["title:test"]},
+    "hidden": False,
+    "kind": "fact",
+    "sourceKey": "test cmd",
+    "hits": 3,
+    "lastHitSession": "s3",
+    "createdAt": "2025-01-01T00:00:00.000Z",
+    "updatedAt": "2025-01-02T00:00:00.000Z",
+    "lastAccessedAt": "2025-01-03T00:00:00.000Z",
+    "subject": "shared:project",
+    "scope": "project",
+    "type": "project",
+    "source": "explicit_user",
+    "confidence": 0.9,
+    "stability": "durable",
+}
+
+
+@pytest.mark.parametrize("version", [3, 4])
+@pytest.mark.parametrize("with_graph", [True, False])
+def test_files_of_the_documented_system_open_as_they_are(
+    tmp_path: Path, version: int, with_graph: bool
+) -> None:
+    fact = {"key": "test cmd", "value": "npm test", "hits": 3, "last_hit_session": "s3"}
+    file = {
+        "version": version,
+        "name": "project",
+        "D": 16384,
+        "banks": 4,
+        "ensembles": 1,
+        "max_facts": 0,
+        "facts": [fact, {"key": "port", "value": "80"}],
+        "config": {"sharpen_p": 1.0, "corvacs_a": 0.0, "temp_T": 0.9, "orth_iters": 1},
+    }
+    save(tmp_path / "project.nugget.json", file, indent=2)
+    if with_graph:
+        os.mkdir(tmp_path / "graph")
+        orphan = {**OLD_NOTE, "id": "fact-project-00000001", "title": "gone", "sourceKey": "gone"}
+        save(tmp_path / "graph" / "graph.json", {"version": 3, "notes": [OLD_NOTE, orphan]})
+    state = state_of(open_directory(tmp_path))
+    found = {n.title: n for n in state.notes.values()}
+
+    assert found["test cmd"].content == "npm test"
+    assert (found["test cmd"].hits, found["test cmd"].hit_sessions) == (3, ("s3",))
+    assert found["port"].content == "80"
+    if with_graph:
+        assert found["test cmd"].id == OLD_NOTE["id"]
+        assert found["test cmd"].created_at == OLD_NOTE["createdAt"]
+        assert found["gone"].hidden  # a note without its fact is put away, not deleted
+    assert exports_agree(tmp_path)
+    assert state_of(open_directory(tmp_path)).notes == state.notes
+
+
+def test_a_program_that_rewrites_a_file_whole_archives_what_it_leaves_out(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    """It may never have seen it, so it is not dropped."""
+
+    def rewrite(shape: Any) -> None:
+        del shape["revision"], shape["savedAt"], shape["recalls"]
+        shape["facts"].pop(0)
+
+    edit_nugget(tmp_path, rewrite)
+    state = state_of(store)
+
+    assert contents(store) == {"key 2": "value 2", "Free": "value 3"}
+    assert state.notes[note(1).id].hidden
+
+
+def test_unknown_fields_survive_a_rewrite_at_every_level(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    def mark_nugget(shape: Any) -> None:
+        shape["colour"] = "red"
+        shape["config"]["depth"] = 7
+        shape["facts"][0]["seen"] = [1, {"two": None}]
+
+    def mark_graph(shape: Any) -> None:
+        shape["owner"] = "me"
+        shape["notes"][0]["mood"] = {"good": True}
+        link = {"to": note(3, kind="note").id, "reason": "r", "createdAt": "", "weight": 3}
+        shape["notes"][0]["links"].append(link)
+
+    edit_nugget(tmp_path, mark_nugget)
+    edit_graph(tmp_path, mark_graph)
+    state_of(store)
+    other = open_directory(tmp_path)
+    known = state_of(other).notes[note(1).id]
+    put(other, known._replace(content="rewritten"), note(8))
+    nugget = shape_of(tmp_path / "learnings.nugget.json")
+    graph = shape_of(tmp_path / "graph" / "graph.json")
+
+    assert nugget["colour"] == "red"
+    assert nugget["config"]["depth"] == 7
+    assert nugget["facts"][0]["seen"] == [1, {"two": None}]
+    assert graph["owner"] == "me"
+    assert graph["notes"][0]["mood"] == {"good": True}
+    assert graph["notes"][0]["links"][0]["weight"] == 3
+    assert exports_agree(tmp_path)
+
+
+@pytest.mark.parametrize("field, value", [("D", 0), ("banks", 0), ("D", 2**30), ("max_facts", -1)])
+def test_a_setting_that_no_memory_can_be_built_from_is_refused(
+    store: SqliteStore, tmp_path: Path, field: str, value: int
+) -> None:
+    edit_nugget(tmp_path, lambda shape: shape.update({field: value}))
+    edited = (tmp_path / "learnings.nugget.json").read_bytes()
+    put(store, note(4))
+
+    assert "learnings.nugget.json" in store.warnings[0]
+    assert contents(store)["key 4"] == "value 4"
+    assert (tmp_path / "learnings.nugget.json").read_bytes() == edited
+
+
+def test_a_copy_without_its_database_opens(store: SqliteStore, tmp_path: Path) -> None:
+    touch(store, note(1).id, "s1")
+    put(store, note(4))
+    expected = state_of(store)
+    store.close()
+    (tmp_path / "nuggets.db").unlink()
+    state = state_of(open_directory(tmp_path))
+
+    assert state.notes == expected.notes
+    assert exports_agree(tmp_path)
+
+
+def test_restoring_a_fact_in_its_file_brings_its_note_back(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    put(store, note(1, hidden=True, archived_at="2026-02-01T00:00:00.000Z"))
+    edit_nugget(tmp_path, lambda shape: shape["facts"].append({"key": "key 1", "value": "again"}))
+    state = state_of(store)
+
+    assert state.notes[note(1).id].content == "again"
+    assert not state.notes[note(1).id].hidden

@@ -1,0 +1,89 @@
+"""The history is kept as long as the setting says; the daily pass takes the rest away."""
+
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from nuggets import NuggetShelf
+from nuggets.graph.external_edits import adopted
+from nuggets.indexes import KINDS
+from nuggets.settings import load
+from nuggets.shelf import random_hex
+from nuggets.stores.sqlite.store import SqliteStore
+
+
+def shelf_at(directory: Path, day: str, **flags: int) -> NuggetShelf:
+    settings = load({}, {"dir": str(directory), "quiet_hours_start": -1, **flags})
+    moment = f"{day}T12:00:00.000Z"
+    store = SqliteStore(
+        str(directory), KINDS, partial(adopted, random_hex), short_lived=True, clock=lambda: moment
+    )
+    return NuggetShelf(directory, store=store, project="", settings=settings, clock=lambda: moment)
+
+
+def filled(directory: Path) -> None:
+    for day in ("2024-01-01", "2024-06-01", "2025-05-01"):
+        with shelf_at(directory, day) as shelf:
+            shelf.remember("facts", f"of {day}", "value")
+            shelf.recall(f"of {day}", session=day)
+
+
+def days(shelf: NuggetShelf) -> list[str]:
+    return [one.at[:10] for one in shelf.commits() if one.changes.action == "remember"]
+
+
+def test_what_is_older_goes_and_every_note_stays(tmp_path: Path) -> None:
+    filled(tmp_path)
+    with shelf_at(tmp_path, "2025-06-15") as shelf:
+        notes = shelf.list_notes()
+        shelf.run_daily(datetime(2025, 6, 15, 12))
+
+        assert days(shelf) == ["2025-05-01"]
+        assert [(n.id, n.content, n.hits) for n in shelf.list_notes()] == [
+            (n.id, n.content, n.hits) for n in notes
+        ]
+        shelf.undo()  # what the clean-up did to it
+        assert shelf.undo().at[:10] == "2025-05-01"
+        assert shelf.checkup() == []
+
+
+def test_zero_days_keep_it_for_ever(tmp_path: Path) -> None:
+    filled(tmp_path)
+    with shelf_at(tmp_path, "2035-01-01", history_days=0) as shelf:
+        shelf.run_daily(datetime(2035, 1, 1, 12))
+
+        assert days(shelf) == ["2024-01-01", "2024-06-01", "2025-05-01"]
+
+
+def test_the_last_step_is_never_forgotten(tmp_path: Path) -> None:
+    filled(tmp_path)
+    with shelf_at(tmp_path, "2035-01-01", history_days=1) as shelf:
+        revision = shelf.revision
+        shelf.run_daily(datetime(2035, 1, 1, 12))
+
+        assert shelf.revision > revision
+        assert days(shelf) == []
+
+
+def test_an_edit_of_an_older_export_still_counts(tmp_path: Path) -> None:
+    filled(tmp_path)
+    path = tmp_path / "facts.nugget.json"
+    with shelf_at(tmp_path, "2035-01-01", history_days=1) as shelf:
+        shelf.run_daily(datetime(2035, 1, 1, 12))
+    path.write_text(path.read_text().replace(':"value"', ':"by hand"', 1))
+
+    with shelf_at(tmp_path, "2035-01-02") as shelf:
+        values = [fact.content for fact in shelf.facts("facts")]
+        assert values == ["by hand", "value", "value"]
+
+
+def test_a_long_history_goes_in_parts(tmp_path: Path) -> None:
+    with shelf_at(tmp_path, "2024-01-01") as shelf, shelf.batch():
+        for number in range(4500):
+            shelf.remember("facts", f"key {number}", "value")
+    with shelf_at(tmp_path, "2024-02-01") as shelf:
+        shelf.remember("facts", "key 1", "another")
+    with shelf_at(tmp_path, "2026-01-01") as shelf:
+        shelf.run_daily(datetime(2026, 1, 1, 12))
+        assert days(shelf) == []
+        assert len(shelf.list_notes()) == 4500
