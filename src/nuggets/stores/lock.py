@@ -107,9 +107,11 @@ def _sign(descriptor: int) -> None:
     """Who holds it: for the message of those who wait, never a reason to take it away."""
     command = " ".join([*map(os.path.basename, sys.argv[:1]), *sys.argv[1:2]]) or "python"
     with suppress(OSError):  # a full disk must not keep anyone from reading
-        os.ftruncate(descriptor, 0)
+        if os.fstat(descriptor).st_size > _WAITING_MARK:  # cutting a file costs a write's tenth
+            os.ftruncate(descriptor, _WAITING_MARK)
         who = f"process {os.getpid()} ({command[:80]})"
-        os.pwrite(descriptor, who.encode(errors="replace"), 0)  # arguments need not be text
+        signature = who.encode(errors="replace")[:_WAITING_MARK]  # arguments need not be text
+        os.pwrite(descriptor, signature.ljust(_WAITING_MARK, b"\0"), 0)
 
 
 def _busy(path: str, holder: bytes) -> StoreBusy:
