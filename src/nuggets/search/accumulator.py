@@ -6,6 +6,7 @@ anyway sums ten times as fast with it.
 
 import sys
 from bisect import bisect_left
+from functools import cache, lru_cache
 from heapq import nlargest
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Protocol
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 WORTH_A_LOOK = 0.3  # of the largest amount; where enough have that much, nobody else is asked
 ENOUGH = 0.1  # of as many as are wanted
 ROUNDING = 1e-12  # equal sums may differ by that much, and equals stay together
+WORTH_LOADING = 20  # questions; then NumPy has paid for itself soon
 FAR_FEWER = 16  # times; so much shorter is the list that is worth being looked up in the other
 
 
@@ -45,8 +47,17 @@ class Accumulator(Protocol):
         """The documents that have most, about so many."""
 
 
+class _Questions:
+    """How many were asked in this process: one that goes on asking is worth loading NumPy for."""
+
+    asked = 0
+
+
 def accumulator() -> Accumulator:
-    return NumpyAccumulator() if "numpy" in sys.modules else PlainAccumulator()
+    _Questions.asked += 1
+    if "numpy" in sys.modules or _Questions.asked > WORTH_LOADING:
+        return NumpyAccumulator()
+    return PlainAccumulator()
 
 
 class PlainAccumulator:
@@ -162,12 +173,27 @@ def _arrays(piece: "Postings", shares: "Shares") -> "tuple[NDArray[Any], NDArray
     """Offsets, and the share of each."""
     import numpy as np
 
-    if shares.norms is None:
-        shares.norms = np.array([norm(length_of(byte), shares.mean) for byte in range(256)])
-    marks = np.asarray(piece.marks, np.intp)
-    docs = np.asarray(piece.docs, np.intp)
-    heard = np.array(frequencies(), float)[marks >> 8] * shares.weight
-    return docs, shares.part * (heard / (heard + shares.norms[marks & 255]))
+    marks = np.asarray(piece.marks, np.uint16)
+    frequency = _frequencies()[marks >> 8] * shares.weight
+    norms = _norms(shares.mean)[marks & 255]
+    docs = np.asarray(piece.docs, np.uint16).astype(np.intp)
+    return docs, shares.part * (frequency / (frequency + norms))
+
+
+@cache
+def _frequencies() -> "NDArray[Any]":
+    """By field code."""
+    import numpy as np
+
+    return np.array(frequencies(), float)
+
+
+@lru_cache(maxsize=2)
+def _norms(mean: float) -> "NDArray[Any]":
+    """By length byte."""
+    import numpy as np
+
+    return np.array([norm(length_of(byte), mean) for byte in range(256)])
 
 
 def strongest(amounts: "Mapping[int, float]", most: int) -> dict[int, float]:

@@ -7,7 +7,6 @@ being looked up. Knows no database.
 
 from functools import cache
 from math import log, log2
-from typing import Any
 
 from nuggets.search.corpus_stats import norm
 
@@ -84,7 +83,6 @@ class Shares(dict[int, float]):
 
     def __init__(self, weight: float, part: float, mean: float) -> None:
         self.weight, self.part, self.mean = weight, part, mean
-        self.norms: Any = None  # by length byte, where NumPy is used
 
     def __missing__(self, mark: int) -> float:
         heard = frequencies()[mark >> 8] * self.weight

@@ -62,12 +62,13 @@ class Search:
         if not _is_answered(signals, query.mass):
             return []
         ranked = _rank(signals, pool)
-        if project is not None:
+        notes = self._notes([one.note for one in ranked[:limit]])
+        if project is not None and any(_is_foreign(note, project) for note in notes.values()):
             ranked = self._rank_own_first(ranked, query, text, limit, eligible, project)
+            notes = self._notes([one.note for one in ranked[:limit]])
         best = max(one.relevance for one in ranked)
         shares = [exp((one.relevance - best) / TEMPERATURE) for one in ranked]
         whole = sum(shares)
-        notes = self._notes([one.note for one in ranked[:limit]])
         return [
             SearchNotesResult(notes[one.note], share / whole, one.vector, one.text, one.relevance)
             for one, share in zip(ranked[:limit], shares, strict=False)
@@ -105,9 +106,7 @@ class Search:
     ) -> list[Ranked]:
         """Notes of the project and of no project before those of others."""
         notes = self._notes([one.note for one in ranked])
-        foreign = [one for one in ranked if notes[one.note].project not in ("", project)]
-        if not any(one in foreign for one in ranked[:limit]):
-            return ranked
+        foreign = [one for one in ranked if _is_foreign(notes[one.note], project)]
         own = self._documents_labelled([f"{LABEL}project={name}" for name in ("", project)])
         if eligible is not None:
             own = _intersection(own, eligible)
@@ -160,6 +159,10 @@ class Search:
             for note_id, note in self._notes(ids).items()
             if _says(note.content, whole) or _says(note.title, whole)
         }
+
+
+def _is_foreign(note: "MemoryNote", project: str) -> bool:
+    return note.project not in ("", project)
 
 
 def _given_filters(filters: NoteFilterOptions) -> list[tuple[str, str]]:
