@@ -1,1 +1,1 @@
-"""Search over notes: an index in memory that follows changes and can explain its ranking."""
+"""Search over notes: an index in tables of the shelf's database that can explain its ranking."""
