@@ -23,6 +23,7 @@ from fault_processes import (
 _SHUTDOWN = 0x8004587D  # EXT4_IOC_SHUTDOWN
 _NO_LOG_FLUSH = 2
 IMAGE_BYTES = 24 << 20
+BOOT_SECONDS = 2.1  # no machine is back sooner; an empty file is then nobody's half-done save
 
 
 class NoPowerCuts(Exception):
@@ -93,12 +94,19 @@ def power_cut_round(
                 writer.kill()
                 writer.wait()
                 listener.join()
+    threading.Event().wait(BOOT_SECONDS)
     with _mounted(image, place, options):
-        try:
-            age_leftovers(directory)
-            kept = kept_keys(directory) if os.path.isdir(directory) else set()
-            write_after(directory, "the cut")
-            problems = problems_in(directory)
-        except Exception as problem:  # unreadable: all is lost
-            kept, problems = set(), [str(problem)]
+        kept, problems = _found(directory)
     return Outcome(acknowledged, acknowledged - kept, problems)
+
+
+def _found(directory: str) -> tuple[set[str], list[str]]:
+    """What is there after the power is back, and what is not in order then."""
+    kept: set[str] = set()
+    try:
+        age_leftovers(directory)
+        kept = kept_keys(directory) if os.path.isdir(directory) else set()
+        write_after(directory, "the cut")
+        return kept, problems_in(directory)
+    except Exception as problem:
+        return kept, [f"{type(problem).__name__}: {problem}"]

@@ -11,7 +11,7 @@ from fault_processes import WRITER
 
 pytestmark = pytest.mark.faults
 
-ROUNDS = int(os.environ.get("NUGGETS_POWER_ROUNDS", "2"))
+ROUNDS = int(os.environ.get("NUGGETS_POWER_ROUNDS", "3"))
 OPTIONS = ("commit=5", "commit=1", "data=writeback,noauto_da_alloc,commit=1", "commit=1000")
 
 WITHOUT_SYNC = """

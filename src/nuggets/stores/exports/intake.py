@@ -203,12 +203,13 @@ def _loaded(state: State) -> MemoryState:
 
 def _is_torn(found: Found, known: Export) -> bool:
     """Is there nothing in a file that we wrote? A power cut came before its content reached the
-    medium. A file that someone emptied is the same one, saved later."""
+    medium, or someone emptied it, which says nothing; just now they may still be saving it. (Our
+    row may be older than the file: it is not waited for, and inodes are used again.)"""
     if found.content.strip(b"\0"):
         return False
     inode, _, modified, _ = (known.status or "0 0 0 0").split()
-    if found.status.st_ino == int(inode):
-        return found.status.st_mtime_ns == int(modified)
+    if (found.status.st_ino, found.status.st_mtime_ns) == (int(inode), int(modified)):
+        return True
     return time.time() - found.status.st_mtime > _SAVING_SECONDS
 
 
