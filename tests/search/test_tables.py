@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nuggets.records import MemoryNote, NoteFilterOptions
+from nuggets.search import index_writer, merging
 from nuggets.search.accumulator import NumpyAccumulator, PlainAccumulator
 from nuggets.search.index import SearchIndex
 from nuggets.search.inverted_index import Postings
@@ -17,6 +18,13 @@ from nuggets.search.schema import NAMES, TABLES
 from searchable import Shelf, index_of, linked, note
 
 WORDS = [first + second for first in "bdfgklmnprstv" for second in ("and", "ores", "ill", "unting")]
+
+
+@pytest.fixture(autouse=True)
+def _small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a few notes are enough to see segments come, be merged and go."""
+    monkeypatch.setattr(index_writer, "RECENT", 8)
+    monkeypatch.setattr(merging, "SMALLEST", 8)
 
 
 def many_notes(count: int, seed: int = 5) -> list[MemoryNote]:

@@ -6,10 +6,9 @@ from nuggets.errors import NotFound
 from nuggets.search.dates import date_labels
 from nuggets.search.languages import ENGLISH, LANGUAGES
 from nuggets.search.note_analyzer import LABEL, own_tags, to_storable
-from nuggets.search.postings import BLOCK, BLOCK_BITS, FIELDS
+from nuggets.search.postings import FIELDS
 from nuggets.search.ranking import TEXT_SCALE, VECTOR_WEIGHT
 from nuggets.search.results import THRESHOLD
-from nuggets.search.scorer import Scorer
 from nuggets.search.terms import pieces, stems
 from nuggets.text import tokens
 
@@ -66,10 +65,8 @@ def explain(search: "Search", snapshot: "Snapshot", text: str, note: "MemoryNote
     if document is None:
         raise NotFound(f"there is no note {note.id!r} to explain")
     query = search.understand(text)
-    only = {document.doc >> BLOCK_BITS: {document.doc & BLOCK - 1}}
-    signals = search.signals(query, text, only)
-    close = Scorer(query, snapshot).closeness([document]) if query.slots else {}
-    shares = close[document.doc].shares if close else []
+    signal = search.signal_of(query, text, document)
+    shares = signal.close.shares if signal and signal.close else [0.0] * len(query.slots)
     here = _fields(note, document.language)
     words = tuple(
         _word(
@@ -81,12 +78,11 @@ def explain(search: "Search", snapshot: "Snapshot", text: str, note: "MemoryNote
         )
         for slot, share in zip(query.slots, shares, strict=True)
     )
-    if not signals:
+    if signal is None:
         relevance = VECTOR_WEIGHT / 2 + document.boost
         return Explanation(
             note.id, False, words, 0, 0, 0, 0, 0, 0.0, 0.5, document.boost, relevance
         )
-    (signal,) = signals
     summed = max(0.0, signal.words + sum(signal.extras))
     return Explanation(
         note.id,

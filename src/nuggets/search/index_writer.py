@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nuggets.search.recent import Change
     from nuggets.sql import Database
 
-RECENT = 8  # notes that wait for a segment; turning them into one takes some milliseconds
+RECENT = 64  # notes that wait for a segment: the more, the less often a term is written anew
 BULK = 32_768  # notes of one segment at most: bounds the memory while a large shelf is read
 
 # The revision moves on by another step each time and in each process: what was rolled back is not

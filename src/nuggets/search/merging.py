@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from nuggets.sql import Database
 
 FAN_IN = 8  # segments of one size that are merged
-SMALLEST = 8  # notes of a segment of the lowest level
+SMALLEST = 64  # notes of a segment of the lowest level
 SLICE = 48  # rows taken from each segment in one transaction
 
 

@@ -95,6 +95,15 @@ class Ranking:
             for doc, row in documents.items()
         ]
 
+    def signal_of(self, document: "Document") -> Signal | None:
+        """Of one note; None if it has no word of the question, nor a neighbour of it."""
+        close = self._scorer.closeness([document])[document.doc]
+        subjects = self._subjects([document.doc])
+        if not any(close.shares) and document.doc not in subjects:
+            return None
+        extras = self._extras(document, self._group_shares([document]), subjects)
+        return self._signal(document, extras, close)
+
     def _candidates(
         self, eligible: "Offsets | None"
     ) -> "tuple[dict[int, float], Iterable[int], dict[int, float]]":

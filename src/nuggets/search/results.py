@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from nuggets.records import MemoryNote
     from nuggets.search.accumulator import Offsets
+    from nuggets.search.documents import Document
     from nuggets.search.query import Query
     from nuggets.search.snapshot import Snapshot
 
@@ -75,7 +76,18 @@ class Search:
         ]
 
     def understand(self, text: str) -> "Query":
-        return QueryReader(self._snapshot).understand(text)
+        known = self._snapshot.queries
+        if text not in known:
+            known[text] = QueryReader(self._snapshot).understand(text)
+        return known[text]
+
+    def signal_of(self, query: "Query", text: str, document: "Document") -> Signal | None:
+        """What speaks for one note; None if nothing does."""
+        if not query.slots:
+            saying = self._notes_saying(text, [document.note])
+            return _literal_signal(document) if saying else None
+        signal = Ranking(query, self._snapshot).signal_of(document)
+        return signal and self._with_wording(text, [signal])[0]
 
     def signals(
         self, query: "Query", text: str, eligible: "Offsets | None", most: int = LOOKED_AT
@@ -83,7 +95,10 @@ class Search:
         """What speaks for each eligible note, the wording included."""
         if not query.slots:
             return self._literal_matches(text, eligible)
-        signals = Ranking(query, self._snapshot).signals(eligible, most)
+        return self._with_wording(text, Ranking(query, self._snapshot).signals(eligible, most))
+
+    def _with_wording(self, text: str, signals: list[Signal]) -> list[Signal]:
+        """Notes in which the question stands word for word have more of it."""
         if text.strip().isalnum():
             return signals  # a single word that is there stands there word for word
         complete = [one.document.note for one in signals if one.complete]
@@ -141,12 +156,7 @@ class Search:
             if eligible is None or one.doc & BLOCK - 1 in eligible.get(one.doc >> BLOCK_BITS, ())
         ]
         saying = self._notes_saying(text, [one.note for one in newest])
-        nothing = Extras(0.0, 0.0, 0.0, 0.0)
-        return [
-            Signal(one, LITERAL, 0.5, 0.0, True, nothing, None)
-            for one in newest
-            if one.note in saying
-        ]
+        return [_literal_signal(one) for one in newest if one.note in saying]
 
     def _notes_saying(self, text: str, ids: "Sequence[str]") -> set[str]:
         """Which of the notes have the text word for word."""
@@ -159,6 +169,10 @@ class Search:
             for note_id, note in self._notes(ids).items()
             if _says(note.content, whole) or _says(note.title, whole)
         }
+
+
+def _literal_signal(document: "Document") -> Signal:
+    return Signal(document, LITERAL, 0.5, 0.0, True, Extras(0.0, 0.0, 0.0, 0.0), None)
 
 
 def _is_foreign(note: "MemoryNote", project: str) -> bool:

@@ -12,8 +12,10 @@ from nuggets.sql import chunks, placeholders
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from nuggets.search.query import Query
     from nuggets.sql import Database
 
+QUERIES_KEPT = 64
 IN_SIGHT, WITH_ARCHIVED = (0,), (0, 1)  # spaces
 
 
@@ -25,6 +27,7 @@ class Snapshot:
         self._database = database
         self._archived = len(spaces) > 1
         self._group_lengths: dict[int, int] = {}
+        self.queries: dict[str, Query] = {}  # understood before; whoever asks why asks again
         self.stats = read_stats(database, spaces)
         self.vocabulary = Vocabulary(database, spaces, recent)
         self.index = InvertedIndex(database, spaces, recent)
@@ -32,6 +35,8 @@ class Snapshot:
 
     def forget_if_many(self) -> None:
         """Bound what a living process holds."""
+        if len(self.queries) > QUERIES_KEPT:
+            self.queries = {}
         self.index.forget_if_many()
         self.documents.forget_if_many()
 
