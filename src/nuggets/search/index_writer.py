@@ -17,7 +17,7 @@ from nuggets.search.corpus_stats import (
 from nuggets.search.dates import ordinal
 from nuggets.search.documents import boost, created_digits, flags_of, links_of
 from nuggets.search.groups import GroupWriter
-from nuggets.search.merging import merge_slice
+from nuggets.search.merging import merge_all, merge_slice
 from nuggets.search.note_analyzer import LABEL, Analysis, analyze, to_storable
 from nuggets.search.recent import read_recent, write_recent
 from nuggets.search.schema import NAMES
@@ -144,6 +144,7 @@ class IndexWriter:
         if self._gathered.notes:
             self._gather()
             self._write_segments()
+            merge_all(self._database)
         elif self._changes or self._statistics:
             write_recent(self._database, self._changes)
             self._write_counts()

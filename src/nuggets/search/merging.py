@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 FAN_IN = 8  # segments of one size that are merged
 SMALLEST = 64  # notes of a segment of the lowest level
-SLICE = 48  # rows taken from each segment in one transaction
+SLICE = 48  # rows taken from each segment by one write
+LARGE_SLICE = 2048  # the same where many notes are written at once
 
 
 class Segment(NamedTuple):
@@ -39,8 +40,14 @@ class Segment(NamedTuple):
     target: int
 
 
-def merge_slice(database: "Database") -> None:
-    """Move one slice of the smallest merge that is under way or due."""
+def merge_all(database: "Database") -> None:
+    """Finish every merge that is due: for whoever has just written many notes at once."""
+    while merge_slice(database, LARGE_SLICE):
+        pass
+
+
+def merge_slice(database: "Database", rows: int = SLICE) -> bool:
+    """Move one slice of the smallest merge that is under way or due; False if there is none."""
     segments = [
         Segment(*row)
         for row in database.execute(
@@ -49,10 +56,11 @@ def merge_slice(database: "Database") -> None:
     ]
     merges = [*_merges_under_way(segments), *_merges_due(segments)]
     if not merges:
-        return
+        return False
     sources = min(merges, key=lambda some: (sum(one.notes for one in some), some))
     target = sources[0].target or _begin(database, sources)
-    _move_slice(database, target, [one.segment for one in sources])
+    _move_slice(database, target, [one.segment for one in sources], rows)
+    return True
 
 
 def _merges_under_way(segments: list[Segment]) -> "Iterator[list[Segment]]":
@@ -82,11 +90,11 @@ def _begin(database: "Database", sources: list[Segment]) -> int:
     return target
 
 
-def _move_slice(database: "Database", target: int, sources: list[int]) -> None:
+def _move_slice(database: "Database", target: int, sources: list[int], most: int) -> None:
     (position,) = database.execute(
         "SELECT position FROM search_segments WHERE segment = ?", (target,)
     ).fetchone()
-    last = _end_of_slice(database, sources, position)
+    last = _end_of_slice(database, sources, position, most)
     upper = " AND term <= ?" if last else ""
     bounds = (position, last) if last else (position,)
     rows = [
@@ -114,14 +122,14 @@ def _move_slice(database: "Database", target: int, sources: list[int]) -> None:
     database.execute("UPDATE search_segments SET position = '' WHERE segment = ?", (target,))
 
 
-def _end_of_slice(database: "Database", sources: list[int], position: str) -> str:
+def _end_of_slice(database: "Database", sources: list[int], position: str, most: int) -> str:
     """The last key of the next slice; "" if all that is left fits into one."""
     ends = []
     for segment in sources:
         row = database.execute(
             "SELECT term FROM search_postings WHERE segment = ? AND term > ?"
             " ORDER BY term, part LIMIT 1 OFFSET ?",
-            (segment, position, SLICE),
+            (segment, position, most),
         ).fetchone()
         if row is not None:
             ends.append(row[0])

@@ -42,7 +42,7 @@ LOCK_SECONDS = 10.0  # longer than any write here takes; then someone is stuck a
 READER_SECONDS = 1.0  # how long an erasure waits for someone who reads an older state
 DATABASE = "nuggets.db"
 LOCK = "nuggets.lock"
-INDEXED_TOGETHER = 4000  # notes of a batch: bounds its memory
+INDEXED_TOGETHER = 8000  # notes of a batch: bounds its memory
 
 
 class SqliteStore:
