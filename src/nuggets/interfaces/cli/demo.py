@@ -84,9 +84,7 @@ def _show(comment: str, arguments: tuple[str, ...], output: str) -> None:
 
 
 def _show_files(directory: str) -> None:
-    say(
-        f"\n{styled('And this is how it is kept, on your machine only.', 'cyan')}\n"
-    )
+    say(f"\n{styled('And this is how it is kept, on your machine only.', 'cyan')}\n")
     for name in sorted(_files(directory)):
         say(f"  {name}")
     say(styled("\n$ cat locations.nugget.json", "bold"))

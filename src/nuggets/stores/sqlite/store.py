@@ -9,8 +9,8 @@
 Readers never wait: SQLite gives each a snapshot. A writer holds the lock file, decides on what is
 there, and commits once. A batch is one transaction.
 
-`_writer` is held as long as the lock file, `_mutex` only while the connection is used, so that a
-reader here never waits for a writer elsewhere.
+The write lock is held as long as the lock file, `_mutex` only while the connection is used, so
+that a reader here never waits for a writer elsewhere.
 """
 
 import os
@@ -22,17 +22,18 @@ from weakref import WeakSet
 
 from nuggets import times
 from nuggets.errors import StoreBusy, StoreCorrupt, StoreError
-from nuggets.files import private_directory
 from nuggets.records import Changes, Commit, ExportsStatus, Touch
 from nuggets.stores import moving_in
-from nuggets.stores.base import Index, IndexKind, Replaced
+from nuggets.stores.base import IndexKind
 from nuggets.stores.exports.exports import Access, Exports
-from nuggets.stores.lock import locked
 from nuggets.stores.recall_file import RecallFile
 from nuggets.stores.sqlite import commits, schema
-from nuggets.stores.sqlite.database import Database, create, explaining, refuse_orphaned_log
+from nuggets.stores.sqlite.connection import Connection
+from nuggets.stores.sqlite.database import create, explaining
+from nuggets.stores.sqlite.index_set import IndexSet
 from nuggets.stores.sqlite.overwriting import begin_overwriting, is_unfinished, overwrite
 from nuggets.stores.sqlite.state import SqliteState
+from nuggets.stores.sqlite.write_lock import WriteLock
 from nuggets.stores.sqlite.writing import CommitWriter, apply_touches
 
 if TYPE_CHECKING:
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 LOCK_SECONDS = 10.0  # longer than any write here takes; then someone is stuck and should be named
 READER_SECONDS = 1.0  # how long an erasure waits for someone who reads an older state
 DATABASE = "nuggets.db"
-LOCK = "nuggets.lock"
-INDEXED_TOGETHER = 8000  # notes of a batch: bounds its memory
 
 
 class SqliteStore:
@@ -63,12 +62,10 @@ class SqliteStore:
         self._kinds = kinds
         self._clock = clock
         self._recall_file = RecallFile(directory)
-        self._database: Database | None = None
-        self._opened_file: tuple[int, int] | None = None  # device and inode; None: a stand-in
-        self._copy_of: tuple[int, ...] | None = None  # when that was written; None: no copy
+        self._connection = Connection(self._path, self._statements, self._forget_indexes)
+        self._asked = self._connection.database
         self.state = SqliteState(self._asked)
-        self._forget_indexes()
-        self._mutex = threading.RLock()
+        self._indexes = IndexSet(kinds, self._asked, self.state)
         self._exports: Exports | None = None
         if adopt is not None and directory:
             access = Access(
@@ -84,24 +81,18 @@ class SqliteStore:
 
     def begin_in_this_process(self) -> None:
         """Threads, their locks and connections do not live on in a forked child."""
-        self._writer = threading.RLock()
+        self._lock = WriteLock(self.directory)
         self._mutex = threading.RLock()
-        self._holds_lock: Callable[[], bool] | None = None  # inside `exclusive`
-        if self._database is not None and not self._path:
-            self._database.rollback()  # what a thread had begun that is not here
-            self._forget_indexes()
+        if self._connection.is_in_transaction and not self._path:
+            self._roll_back()  # what a thread had begun that is not here
         self._batch: CommitWriter | None = None
         self._batch_depth = 0
         self._deferred_touches: list[Touch] = []  # that came while another thread wrote
-        self._lock = ExitStack()
-        self._lock_depth = 0
         self._has_committed = False  # since the lock was taken
         if self._exports is not None:
             self._exports.begin_in_this_process()
-        if self._database is not None and self._path:
-            _left_to_parent.append(self._database)  # in the middle of something: not ours to end
-            self._database = None
-            self._forget_indexes()
+        if self._path:
+            self._connection.leave_to_parent()
 
     def prepare_fork(self) -> None:
         """SQLite would believe in a child that it holds the locks of its parent, which it does
@@ -109,35 +100,10 @@ class SqliteStore:
         unless a thread is using it right now."""
         if self._path and self._mutex.acquire(blocking=False):
             try:
-                idle = self._database is not None and not self._database.in_transaction
-                if idle and not self._lock_depth:
-                    self._forget_connection()
+                if not self._is_busy():
+                    self._connection.close()
             finally:
                 self._mutex.release()
-
-    # --- the connection ---------------------------------------------------------------------
-
-    def _asked(self) -> Database:
-        if self._database is None:
-            self._open()
-        assert self._database is not None
-        return self._database
-
-    def _open(self) -> None:
-        """The database that is there now; an empty stand-in while there is none."""
-        self._forget_indexes()
-        self._opened_file = self._copy_of = None
-        if os.path.lexists(self.directory) and not os.path.isdir(self.directory):
-            private_directory(self.directory)  # says what stands there instead
-        if self._path and os.path.lexists(self._path):
-            self._database = Database(self._path)
-            self._opened_file = _identity(self._path)
-            schema.refuse_newer(self._database)
-            return
-        refuse_orphaned_log(self._path)
-        self._database = Database("")
-        for statement in self._statements():
-            self._database.execute(statement)
 
     def _statements(self) -> Iterator[str]:
         yield from schema.statements()
@@ -145,33 +111,16 @@ class SqliteStore:
             yield from kind.tables
             yield schema.record_format(kind)
 
-    def _refresh_connection(self) -> None:
-        """Another file may stand there by now: a backup that was put back, or the first one."""
-        if self._database is None or self._database.in_transaction or not self._path:
-            return
-        is_old_copy = self._copy_of is not None and self._copy_of != self._written()
-        if is_old_copy or _identity(self._path) != self._opened_file:
-            self._forget_connection()
-
     @property
     def indexes(self) -> Mapping[str, Any]:
-        """Each is made when it is first asked for: many commands need none."""
-        self._update_indexes()
-        return self._indexes
-
-    def _all_indexes(self) -> list[Index]:
-        return [self._indexes[kind.name] for kind in self._kinds]
+        return self._indexes.ask()
 
     def _forget_indexes(self) -> None:
-        """What they remember may be of another database, or of what was never committed."""
-        # Changes of this transaction, by id and place: a place may be given away again.
-        self._unindexed: dict[tuple[str, int], Replaced] = {}
-        makers = {kind.name: kind.make for kind in self._kinds}
-        self._indexes = _Indexes(lambda name: makers[name](self._asked(), self.state))
+        self._indexes.forget()
 
     @property
     def has_unsaved(self) -> bool:
-        return any(index.has_unsaved for index in self._indexes.values())
+        return self._indexes.has_unsaved
 
     @property
     def position(self) -> tuple[int, str]:
@@ -184,7 +133,7 @@ class SqliteStore:
         self._move_in()
         self._look_for_edits()
         with self._mutex, explaining(self._path):
-            self._refresh_connection()
+            self._connection.follow_file()
             database = self._asked()
             if database.in_transaction:
                 yield
@@ -195,13 +144,7 @@ class SqliteStore:
             finally:
                 database.rollback()
                 if database.holds_others_up:
-                    self._forget_connection()
-
-    def _forget_connection(self) -> None:
-        if self._database is not None:
-            self._database.close()
-        self._database = None
-        self._forget_indexes()
+                    self._connection.close()
 
     def commits(
         self, since: int = 0, note: str | None = None, *, newest_first: bool = False
@@ -210,7 +153,7 @@ class SqliteStore:
 
     def _move_in(self) -> None:
         """The files of an earlier version, if this is the first to meet them."""
-        if self._database is None and self._path and moving_in.is_needed(self.directory):
+        if self._path and not self._connection.is_open and moving_in.is_needed(self.directory):
             try:
                 with self.exclusive():
                     pass  # on the way
@@ -220,22 +163,21 @@ class SqliteStore:
                 raise moving_in.unmoved(self.directory, problem) from problem
 
     def _is_busy(self) -> bool:
-        database = self._database
-        return self._lock_depth > 0 or (database is not None and database.in_transaction)
+        return self._lock.depth > 0 or self._connection.is_in_transaction
 
     def _look_for_edits(self) -> None:
         """Take in what others wrote into the documented files; whoever is writing does so too."""
-        if self._exports is None or self._lock_depth:
+        if self._exports is None or self._lock.depth:
             return
         with self._mutex:
-            self._refresh_connection()
+            self._connection.follow_file()
             if self._asked().in_transaction:
                 return
             look = self._exports.look()
             is_new = not self.position[0]
         if look.stale:
             self._exports.refresh_later()
-        if look.edited and self._writer.acquire(blocking=False):
+        if look.edited and self._lock.try_thread():
             try:
                 with self.exclusive(LOCK_SECONDS if is_new else 0):
                     pass  # on the way
@@ -245,61 +187,31 @@ class SqliteStore:
             except StoreError:
                 self._show_edits()
             finally:
-                self._writer.release()
+                self._lock.release_thread()
 
     def _show_edits(self) -> None:
         """Where nothing can be written, they are taken into a copy in memory."""
         with self._mutex:
-            source = self._asked()
             if self._exports is None or self._exports.are_only_copies():
                 return
-            copy, written = Database(""), self._written()
-            source.copy_to(copy)
-            source.close()
-            self._forget_indexes()
-            self._database, self._copy_of = copy, written
+            self._connection.work_on_copy()
             self._exports.take_in()
-
-    def _written(self) -> tuple[int, ...]:
-        """Changes whenever the database does."""
-        found: list[int] = []
-        for path in (self._path, f"{self._path}-wal"):
-            with suppress(OSError):
-                status = os.stat(path)
-                found += status.st_size, status.st_mtime_ns
-        return tuple(found)
 
     # --- writing ----------------------------------------------------------------------------
 
     @contextmanager
     def exclusive(self, wait_seconds: float | None = None) -> Iterator[None]:
         longest = LOCK_SECONDS if wait_seconds is None else wait_seconds
-        with self._writing_thread(longest) as wait, explaining(self._path):
-            self._take_lock(wait)
+        with self._lock.thread(longest), explaining(self._path):
+            self._take_lock(longest)
             try:
                 yield
             finally:
                 self._release_lock()
         self._count_deferred()
 
-    @contextmanager
-    def _writing_thread(self, wait_seconds: float) -> Iterator[float]:
-        """One thread of this process at a time; how long it may wait for other processes."""
-        if not self._writer.acquire(timeout=wait_seconds):
-            raise StoreBusy("another thread of this process is writing; try again")
-        try:
-            yield wait_seconds
-        finally:
-            self._writer.release()
-
     def _take_lock(self, wait_seconds: float) -> None:
-        """Counted, because a batch keeps it beyond the write that took it."""
-        if not self._lock_depth and self.directory:
-            private_directory(self.directory)
-            path = os.path.join(self.directory, LOCK)
-            self._holds_lock = self._lock.enter_context(locked(path, wait_seconds))
-        self._lock_depth += 1
-        if self._lock_depth == 1 and self.directory:
+        if self._lock.take(wait_seconds) and self.directory:
             try:
                 self._prepare()
                 if self._exports is not None and self._exports.take_in():
@@ -309,14 +221,11 @@ class SqliteStore:
                 raise
 
     def _release_lock(self) -> None:
-        if self._lock_depth == 1 and self._has_committed:
+        if self._lock.depth == 1 and self._has_committed:
             self._has_committed = False
             if self._exports is not None:
                 self._exports.follow()
-        self._lock_depth -= 1
-        if not self._lock_depth:
-            self._holds_lock = None
-            self._lock.close()
+        self._lock.release()
 
     def _prepare(self) -> None:
         """Inside the lock: a database to write to, with tables and indexes as we know them."""
@@ -327,7 +236,7 @@ class SqliteStore:
                 move_in(self.directory, self._kinds)
             if not os.path.lexists(self._path):
                 create(self._path, self._statements())
-            self._refresh_connection()
+            self._connection.follow_file()
             database = self._asked()
             schema.migrate(database)
             if is_unfinished(database):
@@ -362,11 +271,7 @@ class SqliteStore:
                 database.set_durable(True)
 
     def _commit(self) -> None:
-        if self._holds_lock is not None and not self._holds_lock():
-            raise StoreBusy(
-                f"the lock file in {self.directory} was taken away while it was held. "
-                "Nothing was changed; try again"
-            )
+        self._lock.refuse_if_lost()
         self._asked().commit()
 
     @contextmanager
@@ -399,36 +304,19 @@ class SqliteStore:
         return writer.revision
 
     def _apply(self, writer: CommitWriter, changes: Changes) -> None:
-        for place, before, after in writer.apply(changes):
-            name = (after or before).id, place  # type: ignore[union-attr]
-            known = self._unindexed.get(name)
-            self._unindexed[name] = Replaced(place, known.before if known else before, after)
-        if len(self._unindexed) >= INDEXED_TOGETHER:
-            self._update_indexes()
-
-    def _update_indexes(self) -> None:
-        """Before anyone asks them, and before a commit: many changes at once cost much less."""
-        replaced, self._unindexed = list(self._unindexed.values()), {}
-        if replaced:
-            for index in self._all_indexes():
-                index.update(replaced)
+        self._indexes.add(writer.apply(changes))
 
     def _finish(self, writer: CommitWriter) -> None:
-        self._update_indexes()
-        self._save_worked_out()
+        self._indexes.update()
+        self._indexes.save()
         _, last = self.state.position
         writer.finish(times.moment_after(last, self._clock()))
-
-    def _save_worked_out(self) -> None:
-        for index in self._indexes.values():
-            if index.has_unsaved:
-                index.save()
 
     # --- batches ----------------------------------------------------------------------------
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        with self._writing_thread(LOCK_SECONDS):
+        with self._lock.thread(LOCK_SECONDS):
             before = self._savepoint()
             self._batch_depth += 1
             try:
@@ -461,7 +349,7 @@ class SqliteStore:
         """What an inner batch goes back to if it fails; None if there is nothing yet."""
         if self._batch is None:
             return None
-        self._update_indexes()
+        self._indexes.update()
         self._asked().execute(f"SAVEPOINT batch{self._batch_depth}")
         return self._batch.copy()
 
@@ -506,7 +394,7 @@ class SqliteStore:
     # --- recalls ----------------------------------------------------------------------------
 
     def touch(self, touches: Sequence[Touch]) -> None:
-        if not self._writer.acquire(blocking=False):
+        if not self._lock.try_thread():
             self._deferred_touches += touches
             self._count_deferred()  # the other thread may be done by now
             return
@@ -517,18 +405,18 @@ class SqliteStore:
             else:
                 self._count(touches)
         finally:
-            self._writer.release()
+            self._lock.release_thread()
 
     def _count_deferred(self) -> None:
         """Recalls that came while another thread was writing; if one still is, it counts them."""
-        while self._deferred_touches and self._writer.acquire(blocking=False):
+        while self._deferred_touches and self._lock.try_thread():
             try:
-                if self._lock_depth or self._batch_depth:
+                if self._lock.depth or self._batch_depth:
                     return
                 touches, self._deferred_touches = self._deferred_touches, []
                 self._count(touches)
             finally:
-                self._writer.release()
+                self._lock.release_thread()
 
     def _count(self, touches: Sequence[Touch]) -> None:
         """At once, if no other process is writing; not waiting for the medium."""
@@ -538,7 +426,7 @@ class SqliteStore:
                     writer = CommitWriter(self._asked(), self.state)
                     writer.apply(Changes(action="recall"))
                     self._finish(writer)
-                self._save_worked_out()
+                self._indexes.save()
         except (OSError, StoreError, UnicodeError):
             if self.directory:
                 self._recall_file.append(touches)
@@ -556,7 +444,7 @@ class SqliteStore:
                 apply_touches(self._asked(), waiting)
                 begin_overwriting(self._asked())
                 erase(self._asked(), note_ids)
-                for index in self._all_indexes():
+                for index in self._indexes.all():
                     index.forget_traces(note_ids)
             overwrite(self._asked(), wait_seconds=READER_SECONDS)
             return [self._path, *remove_copies(self.directory)] if self._path else ["memory"]
@@ -578,7 +466,7 @@ class SqliteStore:
     @property
     def unfinished_erasure(self) -> str:
         """Why what was erased may still stand in a file; "" if it does not."""
-        if self._database is None or not self._path or not is_unfinished(self._database):
+        if not self._connection.is_of_file or not is_unfinished(self._asked()):
             return ""
         return (
             f"{self._path} and its log may still hold what was erased: another program reads an "
@@ -612,10 +500,10 @@ class SqliteStore:
 
     def close(self) -> None:
         """A shelf in memory stays: using it again goes on."""
-        if not self._path or self._database is None:
+        if not self._path or not self._connection.is_open:
             return
         with ExitStack() as stack:
-            if self._opened_file is not None and os.path.isdir(self.directory):
+            if self._connection.is_of_file and os.path.isdir(self.directory):
                 with suppress(OSError, StoreError):
                     if self._exports is not None:
                         self._exports.settle()
@@ -624,30 +512,10 @@ class SqliteStore:
                     if self._exports is not None:
                         self._exports.leave_current()
             with self._mutex:
-                self._forget_connection()
-
-
-class _Indexes(dict[str, Any]):
-    """Indexes by name, each made when it is first asked for."""
-
-    def __init__(self, make: Callable[[str], Any]) -> None:
-        self._make = make
-
-    def __missing__(self, name: str) -> Any:
-        self[name] = made = self._make(name)
-        return made
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+                self._connection.close()
 
 
 _stores: WeakSet[SqliteStore] = WeakSet()
-_left_to_parent: list[Database] = []  # connections of a process that was forked
 
 
 def _prepare_fork() -> None:
