@@ -1,16 +1,21 @@
 """Records as rows and back.
 
 A note is one JSON array in the order of its fields. Its id stands beside it; times that equal its
-creation and fields at the end that have their default are left out: most notes are stored often
-enough for that to count.
+creation and fields at the end that have their default are left out, and the usual words of its
+metadata and tags are numbers: that is a tenth of what a short note takes.
 """
 
 import json
+from collections.abc import Iterable
+from functools import lru_cache
 from sys import intern
 from typing import Any
+from zlib import crc32
 
 from nuggets.codec import dumps
 from nuggets.records import NO_EXTRA, MemoryNote, NoteLink, NuggetConfig
+from nuggets.state import title_form
+from nuggets.text import normal_tag
 
 _loads = json.loads
 _FIELDS = MemoryNote._fields
@@ -24,12 +29,32 @@ _TAGS = _FIELDS.index("tags")
 _LINKS = _FIELDS.index("links")
 _DEFAULTS = tuple(MemoryNote._field_defaults.values())
 _REQUIRED = len(_FIELDS) - len(_DEFAULTS)
+# Words that are written as their place in these lists, which may only be appended to.
+_WORDS: dict[str, tuple[str, ...]] = {
+    "kind": ("fact", "note"),
+    "subject": ("user:primary", "assistant:self", "session:current", "shared:project"),
+    "scope": ("self", "user", "shared", "project", "session"),
+    "type": (
+        *("fact", "note", "preference", "reflection"),
+        *("self_model", "project", "relationship", "style"),
+    ),
+    "source": ("explicit_user", "agent_reflection", "tool_observation", "inferred", "system"),
+    "stability": ("temporary", "durable"),
+}
+_WORDS_OF = [(_FIELDS.index(name), words) for name, words in _WORDS.items()]
+_NUMBERS_OF = [(place, {word: n for n, word in enumerate(words)}) for place, words in _WORDS_OF]
+_nugget_tag = lru_cache(maxsize=64)(normal_tag)
+_LENGTH_BITS = 10  # of a title's number
 _EXTRA_OF_NUGGET = NuggetConfig._fields.index("extra")
 
 
 def record_of(note: MemoryNote) -> str:
     """The note without its id."""
     fields: list[Any] = list(note)
+    for place, numbers in _NUMBERS_OF:
+        fields[place] = numbers.get(fields[place], fields[place])
+    usual = {tag: number for number, tag in enumerate(_usual_tags(note))}
+    fields[_TAGS] = [usual.get(tag, tag) for tag in note.tags]
     for place in (_ACCESSED, _UPDATED):
         if fields[place] == fields[_CREATED]:
             fields[place] = None
@@ -49,6 +74,9 @@ def note_of(
     """The note of a record; with the recalls since it was written, if there were any."""
     fields = [note_id, *_loads(record)]
     fields += _DEFAULTS[len(fields) - _REQUIRED :]
+    for place, words in _WORDS_OF:
+        if type(fields[place]) is int:
+            fields[place] = words[fields[place]]
     created = fields[_CREATED]
     fields[_UPDATED] = fields[_UPDATED] or created
     fields[_ACCESSED] = fields[_ACCESSED] or created
@@ -57,10 +85,35 @@ def note_of(
         fields[_HITS] = hits
         fields[_SESSION] = session
         fields[_SESSIONS] = _loads(sessions)
-    fields[_TAGS] = tuple(map(intern, fields[_TAGS]))
+    tags, fields[_TAGS] = fields[_TAGS], ()
     fields[_LINKS] = tuple([NoteLink(*link) for link in fields[_LINKS]])
     fields[_SESSIONS] = tuple(fields[_SESSIONS])
-    return MemoryNote(*fields)
+    note = MemoryNote(*fields)
+    return note._replace(tags=_tags_of(tags, note))
+
+
+def _usual_tags(note: MemoryNote) -> tuple[str, str, str]:
+    """Those that every note has by rule."""
+    return _nugget_tag(note.nugget_name), f"scope:{note.scope}", f"type:{note.type}"
+
+
+def _tags_of(written: Iterable[str | int], note: MemoryNote) -> tuple[str, ...]:
+    usual = _usual_tags(note)
+    return tuple([intern(usual[tag] if isinstance(tag, int) else tag) for tag in written])
+
+
+def title_number(title: str) -> int:
+    """By which notes are found that may have this title: a checksum of it, and its length."""
+    form = title_form(title)
+    return crc32(form.encode()) << _LENGTH_BITS | title_length(len(form))
+
+
+def title_length(length: int) -> int:
+    """As much of a length as a title's number tells."""
+    return min(length, (1 << _LENGTH_BITS) - 1)
+
+
+LENGTH_OF_TITLE = f"(title & {(1 << _LENGTH_BITS) - 1})"  # in SQL
 
 
 def recalls_of(note: MemoryNote) -> tuple[int, str, str, str]:

@@ -1,6 +1,7 @@
 """The tables of a shelf, and how an older shelf is brought to them. Plain SQL, no vendor's types.
 
-`notes.record` is the whole note; the columns beside it are what operations ask for. Recalls since
+`notes.record` is the whole note; the columns beside it are what operations ask for, a title as its
+number (`rows.title_number`). Recalls since
 a note was last written are in `recalls`, so that counting one does not write the note again.
 `changes` has the history: for each revision and note what it was before. What it became is the
 next before-image, or the note that is there now.
@@ -20,7 +21,7 @@ TABLES = (
     "CREATE TABLE nuggets (place INTEGER PRIMARY KEY, fold TEXT NOT NULL UNIQUE,"
     " config TEXT NOT NULL)",
     "CREATE TABLE notes (place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE,"
-    " nugget TEXT NOT NULL, kind TEXT NOT NULL, type TEXT NOT NULL, title TEXT NOT NULL,"
+    " nugget TEXT NOT NULL, kind TEXT NOT NULL, type TEXT NOT NULL, title INTEGER NOT NULL,"
     " project TEXT NOT NULL, hidden INTEGER NOT NULL, hits INTEGER NOT NULL, record TEXT NOT NULL)",
     "CREATE INDEX notes_by_title ON notes (title)",
     "CREATE INDEX notes_by_nugget ON notes (nugget, kind, hidden)",

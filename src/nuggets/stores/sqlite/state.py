@@ -10,7 +10,13 @@ from nuggets.records import MemoryNote, NoteKind, NuggetConfig
 from nuggets.sql import chunks, placeholders
 from nuggets.state import NoteCounts, Notes, title_form
 from nuggets.stores.sqlite.database import Database
-from nuggets.stores.sqlite.rows import note_of, nugget_of
+from nuggets.stores.sqlite.rows import (
+    LENGTH_OF_TITLE,
+    note_of,
+    nugget_of,
+    title_length,
+    title_number,
+)
 from nuggets.text import folded
 
 _NOTE = (
@@ -92,7 +98,7 @@ class SqliteNotes(Notes):
         hidden: bool | None = None,
     ) -> list[MemoryNote]:
         asked = {
-            "title": None if title is None else title_form(title),
+            "title": None if title is None else title_number(title),
             "nugget": None if nugget is None else folded(nugget),
             "kind": kind,
             "hidden": hidden,
@@ -100,7 +106,11 @@ class SqliteNotes(Notes):
         }
         named = {name: value for name, value in asked.items() if value is not None}
         where = " AND ".join(f"n.{name} = ?" for name in named) or "1"
-        return self._select(f"WHERE {where} ORDER BY n.place", named.values())
+        found = self._select(f"WHERE {where} ORDER BY n.place", named.values())
+        if title is None:
+            return found
+        form = title_form(title)  # other titles may have the same number
+        return [note for note in found if title_form(note.title) == form]
 
     def linking_to(self, ids: Collection[str]) -> list[MemoryNote]:
         sources: dict[str, None] = {}
@@ -117,8 +127,9 @@ class SqliteNotes(Notes):
         return self._select(where, (f"{pattern}%", f"%-{pattern}"))
 
     def titled_like(self, length: int, slips: int) -> Iterator[str]:
-        sql = "SELECT id FROM notes WHERE length(title) BETWEEN ? AND ? AND hidden = 0 LIMIT 2000"
-        rows = self._database().execute(sql, (length - slips, length + slips)).fetchall()
+        least, most = title_length(length - slips), title_length(length + slips)
+        sql = f"SELECT id FROM notes WHERE {LENGTH_OF_TITLE} BETWEEN ? AND ? AND hidden = 0"
+        rows = self._database().execute(f"{sql} LIMIT 2000", (least, most)).fetchall()
         return (note_id for (note_id,) in rows)
 
     def recalled(self, at_least: int) -> list[MemoryNote]:

@@ -5,7 +5,7 @@ from typing import Any
 
 from nuggets.codec import dumps
 from nuggets.records import Changes, MemoryNote, NuggetConfig, Touch
-from nuggets.state import title_form, touched
+from nuggets.state import touched
 from nuggets.stores.base import Replaced
 from nuggets.stores.sqlite.commits import Rest
 from nuggets.stores.sqlite.database import Database
@@ -15,6 +15,7 @@ from nuggets.stores.sqlite.rows import (
     recalls_kept,
     recalls_of,
     record_of,
+    title_number,
 )
 from nuggets.stores.sqlite.state import SqliteState
 from nuggets.text import folded
@@ -29,13 +30,13 @@ INSERT_NOTE = (
 )
 
 
-def columns_of(note: MemoryNote) -> tuple[str, str, str, str, str, int, int, str]:
+def columns_of(note: MemoryNote) -> tuple[str, str, str, int, str, int, int, str]:
     """A row of `notes` without its place and id: what operations ask for, and the whole note."""
     return (
         folded(note.nugget_name),
         note.kind,
         note.type,
-        title_form(note.title),
+        title_number(note.title),
         note.project,
         int(note.hidden),
         note.hits,
