@@ -18,8 +18,9 @@ from database_samples import (
     without_documented_files,
 )
 from nuggets.stores.defects import Defect
+from nuggets.stores.sqlite.database import PAGE_BYTES
 
-PAGE = 4096
+PAGE = PAGE_BYTES
 
 
 def kinds(found: Sequence[Defect]) -> list[str]:

@@ -18,7 +18,8 @@ from nuggets.files import refuse_broken_link, sync, sync_path, unreadable, unwri
 
 BUSY_SECONDS = 10.0  # SQLite's own locks are held for milliseconds; then someone is stuck
 APPLICATION = 0x4E756767  # "Nugg" in the header: whose database this is
-CHECKPOINT_PAGES = 256  # 1 MB: a cold process reads the whole log once, so it stays short
+PAGE_BYTES = 8192  # notes of a few hundred bytes leave less of such a page empty
+CHECKPOINT_PAGES = 128  # 1 MB: a cold process reads the whole log once, so it stays short
 
 VERSION = sqlite3.sqlite_version
 
@@ -128,6 +129,12 @@ def create(path: str, statements: Iterable[str]) -> None:
             database.execute(statement)
 
 
+_WHILE_BUILDING = (
+    f"page_size = {PAGE_BYTES}",
+    *("journal_mode = OFF", "synchronous = OFF", "cache_size = -65536"),
+)
+
+
 @contextmanager
 def building(path: str) -> Iterator[Database]:
     """A new database beside `path`; it takes that place when it is whole and on the medium."""
@@ -136,7 +143,12 @@ def building(path: str) -> Iterator[Database]:
         os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         database = Database(temporary, sqlite3.connect(temporary, isolation_level=None))
         try:
-            for pragma in ("journal_mode = OFF", "synchronous = OFF", "cache_size = -65536"):
+            for pragma in (
+                f"page_size = {PAGE_BYTES}",
+                "journal_mode = OFF",
+                "synchronous = OFF",
+                "cache_size = -65536",
+            ):
                 database.execute(f"PRAGMA {pragma}")
             database.execute(f"PRAGMA application_id = {APPLICATION}")
             database.execute("BEGIN")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from nuggets.records import NuggetConfig
 from nuggets.stores.sqlite import schema
-from nuggets.stores.sqlite.database import Database
+from nuggets.stores.sqlite.database import PAGE_BYTES, Database
 from nuggets.stores.sqlite.filling import put_links, put_nuggets
 from nuggets.stores.sqlite.rows import note_of
 from nuggets.stores.sqlite.state import SqliteState
@@ -20,7 +20,7 @@ from nuggets.stores.sqlite.writing import INSERT_NOTE, columns_of
 from nuggets.text import folded
 
 _CHUNK = 200  # rows of one statement, while there is no damage
-_PAGE = 4096  # bytes, as SQLite has it by default
+
 _PATIENCE = 100_000  # keys in a row that lead nowhere: then nothing follows
 
 
@@ -84,10 +84,10 @@ def _opened(copy: str) -> sqlite3.Connection | None:
 
 def _write_header(copy: str) -> None:
     """The first 100 bytes as every database of ours has them, in the place of damaged ones."""
-    pages = os.path.getsize(copy) // _PAGE
+    pages = os.path.getsize(copy) // PAGE_BYTES
     parts = (
         (0, b"SQLite format 3\0"),
-        (16, _PAGE.to_bytes(2, "big") + b"\2\2\0\x40\x20\x20"),
+        (16, PAGE_BYTES.to_bytes(2, "big") + b"\2\2\0\x40\x20\x20"),
         (28, pages.to_bytes(4, "big")),
         (44, b"\0\0\0\4"),  # the format of the schema
         (56, b"\0\0\0\1"),  # UTF-8
