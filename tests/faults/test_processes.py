@@ -63,7 +63,7 @@ store.close()
 """
 WITHOUT_LOCK = """
 from contextlib import contextmanager
-from nuggets.stores.sqlite import store as module
+from nuggets.stores.sqlite import write_lock as module
 
 @contextmanager
 def unlocked(path, wait_seconds=0):
