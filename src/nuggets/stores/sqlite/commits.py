@@ -117,13 +117,14 @@ def _notes(
     """What the commit put and dropped; what that was before, and which of it was new."""
     put, drop, before, new = [], [], [], []
     sql = "SELECT note, dropped, before, recalls FROM changes WHERE revision = ? ORDER BY position"
-    for note_id, dropped, earlier, recalls in database.execute(sql, (revision,)).fetchall():
+    rows = database.execute(sql, (revision,)).fetchall()
+    left = _after(database, revision, [row[0] for row in rows if not row[1]])
+    for note_id, dropped, earlier, recalls in rows:
+        after = left.get(note_id)
         if dropped:
             drop.append(note_id)
-        else:
-            after = _after(database, note_id, revision)
-            if after is not None:
-                put.append(with_recalls(after, recalls))
+        elif after is not None:
+            put.append(with_recalls(after, recalls))
         if earlier is not None:
             before.append(note_of(note_id, earlier))
         elif not dropped:
@@ -131,11 +132,17 @@ def _notes(
     return put, drop, before, new
 
 
-def _after(database: Database, note_id: str, revision: int) -> MemoryNote | None:
-    """The note as a commit left it; None if it was purged since."""
-    sql = "SELECT before FROM changes WHERE note = ? AND revision > ? ORDER BY revision LIMIT 1"
-    row = database.execute(sql, (note_id, revision)).fetchone()
-    if row is not None:
-        return None if row[0] is None else note_of(note_id, row[0])
-    found: MemoryNote | None = SqliteNotes(lambda: database).get(note_id)
-    return found
+def _after(database: Database, revision: int, ids: list[str]) -> dict[str, MemoryNote | None]:
+    """The notes as a commit left them; those that were purged since are left out."""
+    later = database.execute(
+        "SELECT c.note, c.before FROM changes c JOIN"
+        " (SELECT note, min(revision) AS first FROM changes WHERE revision > ? AND note IN"
+        " (SELECT note FROM changes WHERE revision = ?) GROUP BY note) f"
+        " ON f.note = c.note AND f.first = +c.revision",  # by note: a commit may have thousands
+        (revision, revision),
+    )
+    changed = {
+        note_id: None if before is None else note_of(note_id, before) for note_id, before in later
+    }
+    now = SqliteNotes(lambda: database).many(i for i in ids if i not in changed)
+    return {**changed, **now}
