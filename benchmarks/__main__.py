@@ -9,11 +9,20 @@ from importlib import import_module
 from typing import Any
 
 PARTS = ("engine", "facts", "stores", "search", "reflection", "agents", "web")
+LABELLED = (
+    *("answers", "keys", "calibration", "clean_up", "contradictions", "preferences"),
+    *("session_start", "staleness", "unknown"),
+)
 
 
 def main(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("part", nargs="*", choices=[[], *PARTS], help=f"of {', '.join(PARTS)}")
+    parser.add_argument(
+        "part",
+        nargs="*",
+        choices=[[], *PARTS, *LABELLED],
+        help=f"of {', '.join((*PARTS, *LABELLED))}",
+    )
     parser.add_argument("--quick", action="store_true", help="smaller sizes, fewer repeats")
     parser.add_argument("--large", action="store_true", help="the engine with 1,000,000 notes too")
     parser.add_argument("--json", metavar="FILE", help="also write the rows there")
@@ -21,7 +30,7 @@ def main(argv: list[str]) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # cold starts are measured with bytecode
     rows: list[dict[str, Any]] = []
-    for part in options.part or PARTS:
+    for part in options.part or (*PARTS, *LABELLED):
         print(f"\n{part}", flush=True)
         more = {"large": True} if options.large and part == "engine" else {}
         for row in import_module(f"benchmarks.{part}").rows(options.quick, **more):

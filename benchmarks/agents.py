@@ -8,19 +8,21 @@ MCP: milliseconds from spawn to the answer, beside the SDK's own minimal server,
 
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from random import Random
 from typing import Any
 
 from benchmarks.gauges import cpu
-from nuggets.interfaces.hooks.context import on_prompt
+from nuggets.interfaces.hooks.context import prompt_context
 from nuggets.interfaces.mcp.server import ALL_TOOLS
-from nuggets.interfaces.mcp.wording import described
+from nuggets.interfaces.mcp.wording import tool_to_protocol
 from nuggets.shelf import NuggetShelf
 
 PYTHON = sys.executable
@@ -118,6 +120,67 @@ def hook_rows(quick: bool) -> Iterator[Row]:
             yield row(f"prompts on other topics that get noise, {count} notes", answers, 0)
 
 
+def daily_pass_rows(quick: bool) -> Iterator[Row]:
+    """What a hook on a prompt costs when it starts the daily clean-up, beside one that does not."""
+    usual, starting = [], []
+    with tempfile.TemporaryDirectory() as place:
+        project = os.path.join(place, "repository")
+        os.makedirs(os.path.join(project, ".git"))
+        directory = os.path.join(place, "shelf")
+        filled(directory, os.path.join(project, ".git"), 1000)
+        with NuggetShelf(directory, project=os.path.join(project, ".git")) as shelf:
+            shelf.create_note("project", "Expiry of sessions", "Sessions expire after 15 minutes.")
+        with open(os.path.join(directory, "config.toml"), "w", encoding="utf-8") as file:
+            file.write("reflection_hour = 0\nquiet_hours_start = -1\n")
+        sent = {"cwd": project, "prompt": "what is the expiry of sessions?"}
+        stamp = os.path.join(directory, "hooks", "daily")
+        for number in range(3 if quick else 15):
+            with suppress(FileNotFoundError):
+                os.unlink(stamp)  # a new day
+            starting.append(_prompt_seconds(directory, {**sent, "session_id": f"a{number}"}))
+            assert os.path.exists(stamp), "the hook started no clean-up"
+            _wait_for_daily_pass(directory)
+            usual.append(_prompt_seconds(directory, {**sent, "session_id": f"b{number}"}))
+    for place_of, measure in enumerate(("until the answer", "until it ends", "CPU")):
+        before = statistics.median(each[place_of] for each in usual)
+        with_start = statistics.median(each[place_of] for each in starting)
+        yield row(
+            f"hook on a prompt that starts the daily clean-up, {measure}",
+            with_start / before,
+            2,
+            f"without {1000 * before:.0f} ms",
+        )
+
+
+def _prompt_seconds(directory: str, sent: dict[str, Any]) -> tuple[float, float, float]:
+    """Seconds until the answer and until the hook ends, and its CPU-seconds."""
+    environ = {**os.environ, "NUGGETS_DIR": directory, "NUGGETS_HOOK_SECONDS": "20"}
+    before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    with subprocess.Popen(
+        [PYTHON, "-m", "nuggets.interfaces.hooks", "user-prompt"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environ,
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(json.dumps(sent).encode())
+        process.stdin.close()
+        assert process.stdout.readline(), "the prompt gets no note"
+        answered = time.perf_counter() - start
+        process.wait()
+    ended = time.perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return answered, ended, used
+
+
+def _wait_for_daily_pass(directory: str) -> None:
+    """Wait until no other process works on this shelf, so that it does not slow the next hook."""
+    while directory in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True).stdout:
+        time.sleep(0.05)
+
+
 def row(what: str, measured: float, goal: float, baseline: str = "") -> Row:
     """A multiple, or a count, that shall not exceed its goal."""
     unit = " ×" if baseline else ""
@@ -133,7 +196,7 @@ def row(what: str, measured: float, goal: float, baseline: str = "") -> Row:
 def noise(directory: str, project: str) -> int:
     """How many prompts about other things get an answer."""
     with NuggetShelf(directory, project=os.path.join(project, ".git")) as shelf:
-        return sum(bool(on_prompt(shelf, prompt, frozenset(), "")[0]) for prompt in STRANGE)
+        return sum(bool(prompt_context(shelf, prompt, frozenset(), "")[0]) for prompt in STRANGE)
 
 
 def labelled_rows() -> Iterator[Row]:
@@ -204,7 +267,9 @@ def server_rows(quick: bool) -> Iterator[Row]:
 
 def list_row() -> Row:
     """Tokens of the whole list of tools, at four characters each."""
-    shapes = [described(tool).model_dump(by_alias=True, exclude_none=True) for tool in ALL_TOOLS]
+    shapes = [
+        tool_to_protocol(tool).model_dump(by_alias=True, exclude_none=True) for tool in ALL_TOOLS
+    ]
     tokens = len(json.dumps(shapes, separators=(",", ":"))) / 4
     return row("tokens of the list of all tools", round(tokens), 2500)
 
@@ -213,6 +278,7 @@ def rows(quick: bool) -> list[Row]:
     """All measurements, goals and baselines."""
     return [
         *hook_rows(quick),
+        *daily_pass_rows(quick),
         *labelled_rows(),
         *server_rows(quick),
         list_row(),

@@ -20,11 +20,11 @@ from typing import Any
 
 from benchmarks.__main__ import line
 from benchmarks.indexed import IndexedFacts
+from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
 from nuggets.facts.banks import Banks
 from nuggets.facts.words import form, significant
 from nuggets.fhrr.phasors import seed_from_text
-from nuggets.records import Changes, MemoryNote, NuggetConfig
-from nuggets.text import folded
+from nuggets.language.text import fold_case
 
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
@@ -122,7 +122,7 @@ def realistic_keys(dice: Random, count: int) -> list[str]:
             ],
             [8, 3, 4, 1, 2, 2, 1, 2, 1],
         )[0]
-        keys.setdefault(folded(key), key)
+        keys.setdefault(fold_case(key), key)
     return list(keys.values())
 
 
@@ -144,7 +144,7 @@ def related(query: str, keys: list[str]) -> bool:
     key makes up half of the question, or two words and more of it stand there as they are."""
     asked = significant(form(query).spaced.split(" "))
     for key in keys:
-        for text in (form(key).spaced, form(key).unscoped):
+        for text in (form(key).spaced, form(key).without_scope):
             said = significant(text.split(" "))
             if set(asked) <= set(said):
                 return True
@@ -157,8 +157,8 @@ def related(query: str, keys: list[str]) -> bool:
 
 def documented_resolve(query: str, keys: list[str]) -> str | None:
     """The baseline: exact, then the first substring either way, then the best ratio from 0.55."""
-    plain = folded(query)
-    texts = [folded(key) for key in keys]
+    plain = fold_case(query)
+    texts = [fold_case(key) for key in keys]
     if plain in texts:
         return keys[texts.index(plain)]
     for key, text in zip(keys, texts, strict=True):
@@ -194,10 +194,10 @@ def typo_rows(nuggets: int) -> list[dict[str, Any]]:
     for seed in range(nuggets):
         dice = Random(seed)
         keys = realistic_keys(dice, 100)
-        index, known = index_of([(key, key) for key in keys]), {folded(key) for key in keys}
+        index, known = index_of([(key, key) for key in keys]), {fold_case(key) for key in keys}
         for key in keys:
             typo = misspelt(dice, key)
-            if folded(typo) in known or not any(map(str.isalnum, typo)):
+            if fold_case(typo) in known or not any(map(str.isalnum, typo)):
                 continue
             asked += 1
             right += resolve(index, typo) == key

@@ -2,13 +2,23 @@
 
 import sqlite3
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
+from nuggets.domain.records import (
+    Changes,
+    MemoryNote,
+    NuggetConfig,
+    RecallResult,
+    SearchNotesResult,
+)
 from nuggets.facts import schema as fact_schema
 from nuggets.facts.index import FactIndex
-from nuggets.records import Changes, MemoryNote, NuggetConfig, RecallResult, SearchNotesResult
-from nuggets.search import schema as search_schema
-from nuggets.search.index import SearchIndex
-from nuggets.text import folded
+from nuggets.language.text import fold_case
+from nuggets.search.index import schema as search_schema
+from nuggets.search.search_index import SearchIndex
+
+if TYPE_CHECKING:
+    from nuggets.search.scoring.meaning_fusion import Meaning
 
 
 class _Notes:
@@ -27,7 +37,7 @@ class _Notes:
 
     def replaced(self, changes: Changes) -> list[tuple[int, MemoryNote | None, MemoryNote | None]]:
         """What the changes replace; they are applied."""
-        self.nuggets |= {folded(config.name): config for config in changes.put_nuggets}
+        self.nuggets |= {fold_case(config.name): config for config in changes.put_nuggets}
         found: list[tuple[int, MemoryNote | None, MemoryNote | None]] = []
         for note in changes.put:
             place = self.places.setdefault(note.id, len(self.places))
@@ -66,5 +76,7 @@ class IndexedNotes(_Notes):
         self.index.update(self.replaced(changes))
         self.database.execute("COMMIT")
 
-    def search(self, query: str, limit: int = 5) -> list[SearchNotesResult]:
-        return self.index.search(query, limit)
+    def search(
+        self, query: str, limit: int = 5, meaning: "Meaning | None" = None
+    ) -> list[SearchNotesResult]:
+        return self.index.search(query, limit, meaning=meaning)

@@ -14,10 +14,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 from benchmarks.__main__ import line
+from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.graph.notes import new_note
-from nuggets.records import GraphNoteMetaInput, MemoryNote
-from nuggets.reflection import Policy, reflect
-from nuggets.text import words
+from nuggets.language.text import words
+from nuggets.maintenance.reflection import Policy, reflect
 
 T = TypeVar("T")
 NOW = "2026-01-31T09:00:00.000Z"

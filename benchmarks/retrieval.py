@@ -17,7 +17,7 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from benchmarks.indexed import IndexedNotes
-from nuggets.records import Changes, MemoryNote, NoteLink
+from nuggets.domain.records import Changes, MemoryNote, NoteLink
 
 DEPTH = 10
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -117,7 +117,7 @@ def mistyped(text: str, edits: int, rng: random.Random) -> str:
 
 def shares_little(corpus: Corpus) -> Callable[[dict[str, Any]], bool]:
     """Whether a question has at most one word in common with each note that answers it."""
-    from nuggets.text import words
+    from nuggets.language.text import words
 
     def beginnings(text: str) -> set[str]:
         return {word[:5] for word in words(text)}

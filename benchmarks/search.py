@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 from benchmarks.gauges import HELD, cpu
 from benchmarks.indexed import IndexedNotes
 from nuggets import NuggetShelf
-from nuggets.records import Changes, MemoryNote, NoteLink
+from nuggets.domain.records import Changes, MemoryNote, NoteLink
 
 SYLLABLES = [a + b + c for a in "bdfgklmnprstv" for b in "aeiou" for c in ("", "n", "r", "st")]
 ROUNDS = 3

@@ -116,7 +116,7 @@ def processes(quick: bool, kill_rounds: int | None = None) -> Iterator[Row]:
         for number in range(rounds):
             if number % 10 == 0:
                 store = os.path.join(place, str(number))
-            outcome = kill_round(store, f"r{number}", moments.uniform(0, 0.3))
+            outcome = kill_round(store, f"r{number}", moments.randint(0, 20))
             written += len(outcome.acknowledged)
             lost += len(outcome.lost)
             problems += len(outcome.problems)

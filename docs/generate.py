@@ -11,7 +11,7 @@ from pathlib import Path
 
 from nuggets.interfaces.cli import MODULES, find
 from nuggets.interfaces.cli.command import Command
-from nuggets.interfaces.cli.parsing import GLOBAL_HELP, parser_for
+from nuggets.interfaces.cli.parsing import GLOBAL_HELP, build_parser
 from nuggets.settings import SETTINGS
 
 DOCS = Path(__file__).resolve().parent
@@ -23,6 +23,8 @@ COMMON = ("help", "dir", "json")  # options that every command has are told once
 CONVENTIONS = {
     "VISUAL": "the editor that `nuggets note add` and `nuggets note edit` open",
     "EDITOR": "the same, where `VISUAL` is not set",
+    "XDG_CONFIG_HOME": "where programs keep their settings, for `nuggets connect`",
+    "NUGGETS_STORE": "the shelf, before NUGGETS_DIR; a directory or the URL of a database",
     "NUGGETS_HOOK_SECONDS": "deadline of a hook, for slow machines; 1 by default",
     "NO_COLOR": "if set, nothing is coloured",
     "TERM": "`dumb`: nothing is coloured",
@@ -90,7 +92,8 @@ def _group(title: str) -> Iterator[str]:
 
 
 def _command(name: str, command: Command) -> Iterator[str]:
-    actions = [a for a in parser_for(name, command)._actions if a.dest not in COMMON]
+    parser = build_parser(name, command)
+    actions = [action for action in parser.arguments if action.dest not in COMMON]
     yield f"### nuggets {name}"
     yield f"{command.summary[:1].upper()}{command.summary[1:]}."
     yield f"```\n{_wrapped(f'nuggets {name}', map(_usage, _positionals_last(actions)))}\n```"
@@ -132,8 +135,10 @@ def _label(action: argparse.Action) -> str:
 
 def _meaning(action: argparse.Action) -> str:
     choices = ", ".join(map(str, action.choices or ()))
-    told = argparse.HelpFormatter("")._expand_help(action) if action.help else ""
-    return told if choices in told else "; ".join(filter(None, (told, f"one of: {choices}")))
+    meaning = (action.help or "") % vars(action)
+    return (
+        meaning if choices in meaning else "; ".join(filter(None, (meaning, f"one of: {choices}")))
+    )
 
 
 def _default(value: object) -> str:

@@ -97,6 +97,7 @@ turn() { # turn HOST SERVER-COMMAND... -- RUN-COMMAND...
   shift
   : >"$log"
   printf 'hello\n' >auth.py
+  rm -rf made
   nuggets remember project "deploy command" "make ship-it-zebra" >/dev/null
   nuggets connect "$host" >/dev/null
   if [ ${#servers[@]} -gt 0 ]; then
@@ -110,19 +111,26 @@ turn() { # turn HOST SERVER-COMMAND... -- RUN-COMMAND...
   says "tabs" nuggets recall "tabs over spaces" || fail "$host: no preference was kept"
   printf '{"cwd": "%s"}' "$PWD" | nuggets hook stop # hosts may end before theirs is done
   says "file: auth.py" nuggets note list || fail "$host: no file was seen"
+  # a host in print mode may end before its hooks; the next start keeps the note of the session
+  printf '{"cwd": "%s", "session_id": "next", "source": "startup"}' "$PWD" |
+    nuggets hook session-start >/dev/null
+  says "goal: what is the deploy command" nuggets sessions show ||
+    fail "$host: no note of the session was kept"
+  says "failed, then passed: mkdir made/inner" nuggets sessions show ||
+    { nuggets sessions show >&2; fail "$host: the commands in its transcript are not understood"; }
   # a server that was asked may have done the daily clean-up, and says so
   ! grep -v ": inspected " "$kept_in/hooks/log" 2>/dev/null || fail "$host: see above"
   [ "$kept_in" = "$home/.nuggets" ] || [ ! -e "$home/.nuggets" ] || fail "$host: another shelf"
   nuggets disconnect "$host" >/dev/null
   says "already" nuggets disconnect "$host" || fail "$host: something of it is left"
-  ok "$host $way: ${servers[0]:+server, }recall, preference, file, disconnection"
+  ok "$host $way: ${servers[0]:+server, }recall, preference, file, session, disconnection"
 }
 
 turns() { # turns WAY
   way=$1
   host_home claude
   turn claude-code claude mcp list -- env ANTHROPIC_BASE_URL="$service" ANTHROPIC_API_KEY=none \
-    claude -p "$question" --allowedTools Read mcp__nuggets__recall
+    claude -p "$question" --allowedTools Read Bash mcp__nuggets__recall
 
   host_home codex
   mkdir -p "$home/.codex"

@@ -13,30 +13,33 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
-from nuggets.interfaces.mcp.server import ALL_TOOLS, Door, build_server
+from nuggets.interfaces.mcp.server import ALL_TOOLS, ServerContext, build_server
 from nuggets.interfaces.mcp.tool import Tool
 from nuggets.settings import load
 
-PATIENT = {"NUGGETS_HOOK_SECONDS": "20"}  # tests share their machine
+# tests share their machine, and no clean-up goes on when one has ended
+PATIENT = {"NUGGETS_HOOK_SECONDS": "60", "MEMORY_REFLECTION_DAILY": "0"}
 Talk = Callable[[Client], Awaitable[Any]]
 
 
-def door(directory: Path | str, **settings: str) -> Door:
+def server_context(directory: Path | str, **settings: str) -> ServerContext:
     """To a shelf of its own, in a project that need not exist."""
-    return Door(load({}, {"dir": str(directory), "project": "/home/me/here/.git", **settings}))
+    return ServerContext(
+        load({}, {"dir": str(directory), "project": "/home/me/here/.git", **settings})
+    )
 
 
-def in_memory(entrance: Door, talk: Talk, tools: Sequence[Tool] = ALL_TOOLS) -> Any:
+def in_memory(context: ServerContext, talk: Talk, tools: Sequence[Tool] = ALL_TOOLS) -> Any:
     """Talk to the server inside this process."""
 
     async def connected() -> Any:
-        async with Client(build_server(entrance, tools)) as client:
+        async with Client(build_server(context, tools)) as client:
             return await talk(client)
 
     try:
         return anyio.run(connected)
     finally:
-        entrance.close()
+        context.close()
 
 
 def server_at(directory: Path, **environ: str) -> StdioServerParameters:
@@ -81,7 +84,6 @@ def hook(
         input=raw,
         capture_output=True,
         env={**inherited, **PATIENT, "NUGGETS_DIR": str(directory), **(environ or {})},
-        timeout=30,
         check=False,
     )
 
@@ -96,9 +98,9 @@ def injected(answer: subprocess.CompletedProcess[bytes]) -> str:
     assert answer.stderr == b""
     if not answer.stdout:
         return ""
-    found = json.loads(answer.stdout)["hookSpecificOutput"]["additionalContext"]
-    assert isinstance(found, str)
-    return found
+    context = json.loads(answer.stdout).get("hookSpecificOutput", {}).get("additionalContext", "")
+    assert isinstance(context, str)
+    return context
 
 
 def repository(place: Path) -> Path:

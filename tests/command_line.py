@@ -3,10 +3,9 @@
 import json
 import os
 import pty
-import select
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 
@@ -60,16 +59,19 @@ def run_process(
         capture_output=True,
         env={**os.environ, **(env or {})},
         check=False,
-        timeout=60,
     )
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 def run_in_terminal(
-    *arguments: str, typed: str = "", after: str = "", **env: str
+    *arguments: str,
+    typed: str = "",
+    after: str = "",
+    react: Callable[[], object] | None = None,
+    **env: str,
 ) -> tuple[int, bytes]:
     """Exit code and every byte that reached the terminal, for someone who types ahead, or as soon
-    as they read a text."""
+    as they read a text; `react` is called then, too."""
     child, terminal = pty.fork()
     if child == 0:
         os.environ.update({"TERM": "xterm", **env})
@@ -79,8 +81,9 @@ def run_in_terminal(
         if typed and after.encode() in seen:
             os.write(terminal, typed.encode())
             typed = ""
-        if not select.select([terminal], [], [], 60)[0]:
-            break
+        if react and after.encode() in seen:
+            react()
+            react = None
         try:
             part = os.read(terminal, 65536)
         except OSError:  # how Linux says that the other side is closed

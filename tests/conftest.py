@@ -12,24 +12,42 @@ from hypothesis import settings
 from command_line import Done, Nuggets, NuggetsProcess, run_process
 from nuggets import NuggetShelf
 from nuggets.interfaces.cli import main
+from postgresql_server import Server
 
 settings.register_profile("nuggets", deadline=None)  # timing never decides a test
 settings.load_profile("nuggets")
 
 
 @pytest.fixture(autouse=True)
-def _home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No test touches the real home, the real settings or the repository around it."""
+def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """An empty home for each test, and no settings. See system_guard.py for what else no test
+    can reach."""
     home = tmp_path_factory.mktemp("home")
-    for variable in list(os.environ):
-        if variable.startswith(("NUGGETS_", "MEMORY_", "QUIET_", "HEARTBEAT_")):
-            monkeypatch.delenv(variable)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("NUGGETS_DIR", str(home / "nuggets"))
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
-    monkeypatch.delenv("VISUAL", raising=False)
-    monkeypatch.delenv("EDITOR", raising=False)
-    monkeypatch.chdir(home)
+    with pytest.MonkeyPatch.context() as patch:  # not the one that a test may undo
+        for variable in list(os.environ):
+            if variable.startswith(("NUGGETS_", "MEMORY_", "QUIET_", "HEARTBEAT_")):
+                patch.delenv(variable)
+        patch.setenv("HOME", str(home))
+        patch.setenv("NUGGETS_DIR", str(home / "nuggets"))
+        patch.setenv("OPENBLAS_NUM_THREADS", "1")
+        patch.chdir(home)
+        yield
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[Server]:
+    server = Server()
+    yield server
+    server.remove()
+
+
+@pytest.fixture
+def postgresql_url(postgresql_server: Server) -> str:
+    """A shelf of its own in a database that all tests share."""
+    return postgresql_server.url(f"shelf {next(_shelf_numbers)}")
+
+
+_shelf_numbers = count(1)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from math import sqrt, tanh
 import numpy as np
 from numpy.typing import NDArray
 
-from nuggets.records import MemoryNote, NuggetConfig
+from nuggets.domain.records import MemoryNote, NuggetConfig
 
 Vector = NDArray[np.complex128]
 

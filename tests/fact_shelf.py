@@ -3,10 +3,10 @@
 import sqlite3
 from collections.abc import Mapping, Sequence
 
+from nuggets.domain.records import Changes, MemoryNote, NuggetConfig, RecallResult
 from nuggets.facts.index import FactIndex
 from nuggets.facts.schema import TABLES
-from nuggets.records import Changes, MemoryNote, NuggetConfig, RecallResult
-from nuggets.text import folded
+from nuggets.language.text import fold_case
 
 
 def fact_database(path: str = ":memory:") -> sqlite3.Connection:
@@ -35,7 +35,7 @@ class FactShelf:
         return {note_id: self.notes[note_id] for note_id in ids}
 
     def apply(self, changes: Changes) -> None:
-        self.nuggets.update((folded(config.name), config) for config in changes.put_nuggets)
+        self.nuggets.update((fold_case(config.name), config) for config in changes.put_nuggets)
         replaced: list[tuple[int, MemoryNote | None, MemoryNote | None]] = []
         for note in changes.put:
             if note.id not in self.places:
@@ -47,7 +47,7 @@ class FactShelf:
             if note_id in self.notes:
                 replaced.append((self.places.pop(note_id), self.notes.pop(note_id), None))
         for name in changes.drop_nuggets:
-            self.nuggets.pop(folded(name), None)
+            self.nuggets.pop(fold_case(name), None)
         self.index.update(replaced)
 
     def recall(self, query: str, nugget: str | None = None, project: str = "") -> RecallResult:

@@ -6,7 +6,7 @@ import shutil
 import struct
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from fault_processes import (
@@ -53,12 +53,20 @@ def _listen(writer: "subprocess.Popen[str]", said: list[str], begun: threading.E
         for line in writer.stdout:
             said.append(line.strip())
             begun.set()
+    begun.set()  # it may have died before it could write
 
 
 def power_cut_round(
-    work: str, seconds: float, options: str = "commit=5", program: str = WRITER
+    work: str,
+    seconds: float,
+    options: str = "commit=5",
+    program: str = WRITER,
+    examine: Callable[[str], tuple[set[str], list[str]]] | None = None,
 ) -> Outcome:
-    """Three writers on a new disk; the power goes; what is there after it is back."""
+    """Three writers on a new disk; the power goes; what is there after it is back.
+
+    `examine`: the keys in a directory, and what is not in order; by default those of a shelf.
+    """
     image, place = os.path.join(work, "disk.img"), os.path.join(work, "disk")
     os.makedirs(place, exist_ok=True)
     with open(image, "wb") as file:
@@ -78,7 +86,7 @@ def power_cut_round(
         ]
         for listener, heard in zip(listeners, begun, strict=True):
             listener.start()
-            heard.wait(20)
+            heard.wait()
         threading.Event().wait(seconds)
         descriptor = os.open(place, os.O_RDONLY)
         # What is said after this moment proves nothing: an fsync that the shutdown interrupts may
@@ -96,7 +104,7 @@ def power_cut_round(
                 listener.join()
     threading.Event().wait(BOOT_SECONDS)
     with _mounted(image, place, options):
-        kept, problems = _found(directory)
+        kept, problems = (examine or _found)(directory)
     return Outcome(acknowledged, acknowledged - kept, problems)
 
 

@@ -15,6 +15,8 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 WRITER = """
 import sys
 from nuggets.shelf import NuggetShelf
+from nuggets.stores.sql import store
+store.LOCK_SECONDS = 600.0  # a busy machine is no failure
 directory, name, count, *manners = sys.argv[1:]
 shelf = NuggetShelf(directory, short_lived="short-lived" in manners, project="")
 for number in range(int(count)):
@@ -41,6 +43,18 @@ class Outcome(NamedTuple):
     lost: set[str]
     problems: list[str]
     seconds_to_next_write: float = 0.0
+
+
+def compile_shim(folder: str) -> str:
+    """The library that fails and records system calls; "" without a C compiler."""
+    from system_programs import program
+
+    compiler, library = program("cc", "gcc", "libc6-dev"), os.path.join(folder, "shim.so")
+    source = os.path.join(TESTS, "faults", "shim.c")
+    if compiler is None:
+        return ""
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
+    return library
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -126,7 +140,9 @@ def collect(processes: Sequence["subprocess.Popen[str]"]) -> set[str]:
     said: set[str] = set()
 
     def read(process: "subprocess.Popen[str]") -> None:
-        output, _ = process.communicate()
+        assert process.stdout is not None
+        with process:
+            output = process.stdout.read()  # unlike communicate(), also what readline() left
         said.update(line for line in output.split("\n")[:-1] if line)
 
     threads = [threading.Thread(target=read, args=(process,)) for process in processes]
@@ -142,14 +158,14 @@ def line_of(process: "subprocess.Popen[str]") -> str:
     return process.stdout.readline().strip()
 
 
-def kill_round(directory: str, round_name: str, seconds: float, program: str = WRITER) -> Outcome:
-    """Four writers of different manners, killed in the middle."""
+def kill_round(directory: str, round_name: str, writes: int, program: str = WRITER) -> Outcome:
+    """Four writers of different manners, killed after so many writes of one of them."""
     processes = [
         start_writer(directory, f"{round_name}-{n}", 10**6, *manners, program=program)
         for n, manners in enumerate(MANNERS)
     ]
     first = {line_of(process) for process in processes}  # until each has written something
-    threading.Event().wait(seconds)
+    first |= {line_of(processes[writes % len(processes)]) for _ in range(writes)}
     for process in processes:
         process.send_signal(signal.SIGKILL)
     acknowledged = collect(processes) | first

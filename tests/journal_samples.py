@@ -7,8 +7,9 @@ from datetime import datetime
 from pathlib import Path
 from zlib import crc32
 
-from nuggets import NuggetShelf, codec
-from nuggets.records import Changes, Commit
+from nuggets import NuggetShelf
+from nuggets.domain import codec
+from nuggets.domain.records import Changes, Commit
 
 
 def line(shape: object) -> bytes:

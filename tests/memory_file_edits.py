@@ -10,11 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Callable
 
-from nuggets.promotion import Budget, Written, merged_text
+from nuggets import PROMOTE_THRESHOLD
+from nuggets.domain.records import MemoryNote
+from nuggets.promotion import Budget, WrittenEntries, merged_text
 from nuggets.promotion.entry import line_for
-from nuggets.promotion.placing import HEADER
-from nuggets.promotion.written import line_hash
-from nuggets.records import MemoryNote
+from nuggets.promotion.placement import header
+from nuggets.promotion.written_entries import line_hash
 
 NOW = "2026-01-31T09:00:00.000Z"
 SUBJECTS = ("user:primary", "assistant:self", "shared:project")
@@ -41,7 +42,7 @@ class Script:
     def __init__(self, seed: int) -> None:
         self.chance = random.Random(seed)
         self.notes: dict[str, MemoryNote] = {}
-        self.written = Written()
+        self.written = WrittenEntries()
         self.text = ""
         self.ours: set[str] = set()  # every line we ever wrote
         self.budget = self.chance.choice((Budget(), Budget(14, 700), Budget(40, 1500)))
@@ -71,7 +72,7 @@ class Script:
             name, self.chance.choice(("zoo", "alpha")), title,
             self.chance.choice(CONTENTS), "note", self.chance.choice(("other", *SUBJECTS)), "user",
             "note", "explicit_user", 0.9, "durable", NOW, NOW, NOW, tags=tags,
-            hits=self.chance.randrange(1, 8),
+            hits=self.chance.randrange(1, PROMOTE_THRESHOLD + 5),
         )  # fmt: skip
 
     def change_note(self) -> None:
@@ -161,14 +162,14 @@ class Script:
         here = [bare(line) for line in split(after.text.removeprefix("\ufeff"))]
 
         assert (again.text, again.written, again.new_count) == (after.text, after.written, 0)
-        assert Written.from_json(after.written.to_json()) == after.written
+        assert WrittenEntries.from_json(after.written.to_json()) == after.written
         self.check_refusals(before, known, here)
         self.ours |= {line_for(note) for note in self.notes.values()} & set(here)
         self.check_survival(before, after.text, known)
         self.check_budget(after.text)
         self.text, self.written = after.text, after.written
 
-    def check_refusals(self, before: str, known: Written, here: list[str]) -> None:
+    def check_refusals(self, before: str, known: WrittenEntries, here: list[str]) -> None:
         there = {bare(line) for line in split(before.removeprefix("\ufeff"))}
         if not before.strip("\ufeff \t\r\n"):
             return
@@ -178,7 +179,7 @@ class Script:
                 continue
             assert line_for(note) not in here, f"{note_id} was taken out by hand and is back"
 
-    def check_survival(self, before: str, after: str, known: Written) -> None:
+    def check_survival(self, before: str, after: str, known: WrittenEntries) -> None:
         """All others' lines in order, and nothing new but ours, headings and empty lines."""
         assert after.startswith("\ufeff") or not before.startswith("\ufeff")
         mark = "\ufeff" if before.startswith("\ufeff") else ""
@@ -196,7 +197,7 @@ class Script:
             assert places, f"lost: {line!r}"
         was, now = Counter(map(bare, theirs)), Counter(map(bare, rest))
         dropped = sum((was - now)[heading] for heading in own_headings)
-        assert set(now - was) <= {"", *HEADER, *HEADINGS}
+        assert set(now - was) <= {"", *header(PROMOTE_THRESHOLD), *HEADINGS}
         assert all((was - now)[heading] <= 1 for heading in own_headings)
         assert now[""] >= was[""] - dropped
 

@@ -5,7 +5,7 @@ A prompt names the title that must be injected, or "" where every injection is n
 
 from typing import NamedTuple
 
-from nuggets.interfaces.hooks.context import on_prompt
+from nuggets.interfaces.hooks.context import prompt_context
 from nuggets.shelf import NuggetShelf
 
 SHOP, BLOG = "/home/me/shop/.git", "/home/me/blog/.git"
@@ -401,7 +401,7 @@ def measured(
 
     def told(prompt: str, project: str) -> list[str]:
         shelf.project = project
-        return [title[note] for note in on_prompt(shelf, prompt, frozenset(), "")[1]]
+        return [title[note] for note in prompt_context(shelf, prompt, frozenset(), "")[1]]
 
     return Measured(
         [prompt for prompt, project in silent if told(prompt, project)],

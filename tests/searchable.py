@@ -4,9 +4,9 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from nuggets.records import MemoryNote, NoteLink, SearchNotesResult
-from nuggets.search.index import SearchIndex
-from nuggets.search.schema import TABLES
+from nuggets.domain.records import MemoryNote, NoteLink, SearchNotesResult
+from nuggets.search.index.schema import TABLES
+from nuggets.search.search_index import SearchIndex
 
 AT = "2026-01-01T09:00:00.000Z"
 

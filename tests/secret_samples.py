@@ -1,4 +1,4 @@
-"""Texts with and without credentials, by which `nuggets.secrets` is judged.
+"""Texts with and without credentials, by which `nuggets.domain.secrets` is judged.
 
 Every credential is made when the tests run, so that nothing in this file looks like one.
 """
@@ -39,6 +39,27 @@ def basic(user: str) -> str:
     return base64.b64encode(f"{user}:{drawn(12)}".encode()).decode()
 
 
+def card(beginning: str, digits: int = 16, sizes: tuple[int, ...] = (), gap: str = "") -> str:
+    """A card number with a right check digit, in groups of these sizes."""
+    rest = digits - 1 - len(beginning)
+    body = beginning + "".join(chance.choice(string.digits) for _ in range(rest))
+    doubled = [int(digit) * (2 if place % 2 == 0 else 1) for place, digit in enumerate(body[::-1])]
+    number = body + str(-sum(value // 10 + value % 10 for value in doubled) % 10)
+    places = [sum(sizes[:count]) for count in range(len(sizes))] or [0]
+    return gap.join(
+        number[start:end] for start, end in zip(places, [*places[1:], None], strict=True)
+    )
+
+
+def phrase(count: int) -> str:
+    """Words as in the word list of wallets: three to eight small letters."""
+    listed = (
+        "abandon breeze canyon dolphin ember fabric galaxy harvest insect jungle kitten lemon "
+        "magnet narrow orbit pencil quantum ribbon salmon tackle umbrella velvet walnut zebra"
+    )
+    return " ".join(chance.sample(listed.split(), count))
+
+
 CHOSEN = "Tr0ub4" + "dor3"  # as a person chooses it
 _WITH_PREFIX = {
     "AWS": "AKIA" + drawn(16, UPPER),
@@ -75,6 +96,8 @@ _WITH_PREFIX = {
     "Slack webhook": "hooks." + "slack.com/services/T" + drawn(20) + "/" + drawn(24),
     "Discord webhook": "discord.com/api/" + f"webhooks/{918273645 * 1000000001}/" + drawn(68),
     "Telegram": "918273645:" + "AA" + drawn(33),
+    "Discord bot": "M" + "T" + drawn(24) + "." + drawn(6) + "." + drawn(38),
+    "Matrix": "syt" + "_" + drawn(12) + "_" + "kJxQzRtYuIoPaSdFgHjK" + "_" + drawn(6),
     "Stripe": "sk" + "_live_" + drawn(24),
     "Stripe test": "sk" + "_test_" + drawn(24),
     "Stripe webhook": "wh" + "sec_" + drawn(32),
@@ -219,6 +242,52 @@ _WITH_WORDS = {
     "credentials": Sample("creds: …", "bob:" + CHOSEN),
     "identifier as token": Sample("SNYK_TOKEN=…", "c0ffee12-7b1d-4e9a-9f3c-" + drawn(12, HEX)),
     "letters only": Sample("webhook secret: …", "kJxQzRtYuIoPaSd" + "FgHjKlZxW"),
+    "behind a written line break": Sample(r"'first\n…'", "gh" + "p_" + drawn(36)),
+    "behind two words": Sample("token: api_key: …", drawn(24)),
+    "German, is": Sample("Das Kennwort lautet …", CHOSEN),
+    "French": Sample("le mot de passe est …", CHOSEN),
+    "French, colon": Sample("Mot de passe de la base : …", CHOSEN),
+    "Spanish": Sample("la contraseña es …", CHOSEN),
+    "Spanish, colon": Sample("Contraseña: …", CHOSEN),
+    "Spanish, someone's": Sample("la contraseña de la base es …", CHOSEN),
+    "Italian": Sample("la password è …", CHOSEN),
+    "Italian, two words": Sample("parola d'ordine: …", CHOSEN),
+    "Portuguese": Sample("a senha é …", CHOSEN),
+    "Portuguese, two words": Sample("palavra-passe: …", CHOSEN),
+    "Dutch": Sample("het wachtwoord is …", CHOSEN),
+    "Swedish": Sample("lösenordet är …", CHOSEN),
+    "Danish": Sample("adgangskoden er …", CHOSEN),
+    "Danish, colon": Sample("kodeord: …", CHOSEN),
+    "Norwegian": Sample("passordet er …", CHOSEN),
+    "Finnish": Sample("salasana on …", CHOSEN),
+    "Russian": Sample("пароль: …", CHOSEN),
+    "Chinese": Sample("数据库密码是 …", CHOSEN),
+    "Chinese, colon": Sample("密码：…", CHOSEN),
+    "Japanese": Sample("パスワードは …", CHOSEN),
+    "Korean": Sample("비밀번호는 …", CHOSEN),
+    "card in groups": Sample("…", card("45", sizes=(4, 4, 4, 4), gap=" ")),
+    "card with hyphens": Sample("paid with …", card("53", sizes=(4, 4, 4, 4), gap="-")),
+    "card, fifteen digits": Sample("…", card("37", 15, (4, 6, 5), " ")),
+    "card behind a word": Sample("my credit card is …", card("4")),
+    "card, German": Sample("Kreditkarte: …", card("52")),
+    "card in JSON": Sample('{"card_number": "…"}', card("6011")),
+    "PIN": Sample("PIN: …", "48" + "2913"),
+    "PIN, prose": Sample("the PIN of the door is …", "48" + "29"),
+    "PIN code": Sample("pin code = …", "90" + "21"),
+    "PIN, Spanish": Sample("el PIN es …", "73" + "10"),
+    "PIN, Chinese": Sample("PIN码是…", "73" + "10"),
+    "card code": Sample("CVV: …", "4" + "19"),
+    "seed phrase": Sample("seed phrase: …", phrase(12)),
+    "seed phrase, prose": Sample("my wallet's seed phrase is …", phrase(24)),
+    "mnemonic": Sample("mnemonic = '…'", phrase(12)),
+    "recovery phrase": Sample("Recovery phrase for the cold wallet: …", phrase(12)),
+    "seed phrase, Spanish": Sample("frase semilla: …", phrase(12)),
+    "seed phrase, Chinese": Sample("助记词：…", phrase(12)),
+    "recovery code": Sample("recovery code: …", drawn(5, SMALL) + "-" + drawn(5, SMALL)),
+    "recovery codes": Sample("recovery codes:\n…", f"{drawn(5, HEX)}-{drawn(5, HEX)}\n1f0c2-9ad3e"),
+    "backup codes": Sample("backup codes: …", "4829" + "1357, 9021" + "7735"),
+    "recovery code, German": Sample("Wiederherstellungscode: …", "K7Q2" + "-P9XD-4MVA"),
+    "recovery code, French": Sample("code de récupération : …", "K7Q2" + "-P9XD-4MVA"),
 }  # fmt: skip
 CREDENTIALS = {
     **{name: Sample("…", token) for name, token in _WITH_PREFIX.items()},
@@ -230,7 +299,6 @@ UNSEEN = [
     drawn(40, BASE64),
     "my password is correct-horse-battery-staple",
     "password: super" + "secretphrase",
-    "PIN: 48" + "2913",
     "login bob / " + CHOSEN,
 ]
 
@@ -259,6 +327,10 @@ API keys are scoped: read, write and admin2
 API key name: weather-prod-2024
 JWT token format: RS256, public key at src/auth/keys/public.pem
 The token is RS256-signed and expires after 24h
+password is RS256-based
+password: p2p-based
+pass: py311-linux
+password: aaaa1111
 The token is validated in src/auth/jwt.py:47
 the token is refreshed every 15minutes
 tokens are opaque; a JWT only inside the mesh
@@ -427,6 +499,40 @@ arn:aws:iam::111122223333:role/deploy
 trace 4bf92f3577b34da6a3ce929d0e0e4736, span 00f067aa0ba902b7
 color #1a2b3c4d5e, id a1b2c3d4e5f6
 invoice 2024-INV-000123 of 2024-05-06T07:08:09Z
+LED pin: 13, button pin = 2
+pin: 2024.11.1 of setuptools
+pin numpy: 1.26, the PIN pad is broken
+the PIN is asked for three times and has 4 digits
+pinned: 20241103
+spin: 4829 rounds
+the Stripe test card is 4242 4242 4242 4242
+sandbox card 4000 0566 5566 5556 is accepted
+order 4539578763621487 was paid by card
+request 4539 5787 6362 1480 failed
+timestamps 1731801600000 and 1731801600123456
+tracking number 9400 1000 0000 0000 0000 00
+phone +49 170 4829 1357, fax 4829 1358
+the seed phrase is never stored on this machine and must not be written into notes
+mnemonic: every good boy does fine
+seed phrase: twelve words from a list of 2048, see docs/wallet.md
+mnemonic names for registers help people who read assembly code very often
+recovery phrase: ask the owner of the wallet before the backup is restored again please
+recovery codes: kept in the safe, ten of them
+recovery code path: src/auth/recovery2024.py
+backup code lives in scripts/backup2024.sh
+backup codes expire after 30days
+exit code: 12345678 means that the disk is full
+el flujo de la contraseña: un correo con un enlace
+contraseña: obligatoria, de 8 a 64 caracteres
+Mot de passe : voir 1Password, entrée staging
+das Passwort ist in der Umgebung DB_PASSWORD_2
+a senha é gerada por pwgen e guardada no cofre
+密码：见 1Password
+密码是 bcrypt2 加密的
+パスワードは 12文字以上
+пароль: смотри vault/prod/db1
+nuggets.interfaces.hooks.preference_extraction.extract_preferences
+module_of_the_rendering_en.public.function_with_a_long_name_for_tests
 """.strip().splitlines()
 # Known to be held back though harmless: people choose passwords like these.
-ALARMS = ["pwd = project42dir1", "password is test1234"]
+ALARMS = ["pwd = project42dir1", "password is test1234", "wachtwoord: minimaal12tekens"]

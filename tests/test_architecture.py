@@ -3,8 +3,11 @@
 import ast
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -17,7 +20,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 HEAVY = (  # what a cold `nuggets remember` must do without
     *("dataclasses", "inspect", "logging", "pathlib", "tempfile", "random", "uuid", "secrets"),
     *("subprocess", "asyncio", "numpy", "difflib", "unittest", "email", "http"),
-    "locale",
+    *("locale", "tomlkit"),
 )
 
 EXTRAS = {"mcp", "mcp_types", "anyio", "starlette", "uvicorn"}  # not everybody installs them
@@ -121,6 +124,21 @@ def test_a_command_collects_its_garbage_though_its_imports_did_not(directory: Pa
     assert done.stdout.startswith("Remembered k")
 
 
+def test_a_small_command_does_not_stop_to_collect_garbage(directory: Path) -> None:
+    count = "sum(generation['collections'] for generation in gc.get_stats())"
+    code = "import gc, sys; from nuggets.interfaces import run_process; from nuggets.interfaces."
+    code += f"cli import main; gc.disable(); before = {count}; "
+    code += f"run_process(lambda: main(sys.argv[1:]) or 40 + {count} - before)"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", code, "--dir", str(directory), "note", "list"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 40
+
+
 def test_a_cold_recall_needs_numpy_and_no_stemmer(directory: Path) -> None:
     loaded_after("--dir", str(directory), "remember", "n", "k", "v")
 
@@ -139,3 +157,123 @@ def test_importing_the_package_imports_no_numpy() -> None:
     )
 
     assert not set(done.stdout.split()) & {"numpy", "Stemmer", "argparse"}
+
+
+TESTS = sorted(Path(__file__).parent.rglob("*.py"))
+PUBLIC_IN_SPITE_OF_THE_NAME = {"_replace", "_asdict", "_fields", "_make", "_exit"}  # of Python
+
+
+def is_private(name: str) -> bool:
+    is_special = name.startswith("__") and name.endswith("__")
+    return name[:1] == "_" != name and not is_special and name not in PUBLIC_IN_SPITE_OF_THE_NAME
+
+
+def private_names(source: str) -> Iterator[str]:
+    """The private names of others that a module uses, also in the scripts and dotted names that
+    it has as text. What it calls `self._x` is its own."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Attribute(value=ast.Name(id="self" | "cls")):
+                pass
+            case ast.Attribute(attr=name) if is_private(name):
+                yield ast.unparse(node)
+            case ast.ImportFrom(module=module, names=names):
+                dotted = [f"{module}.{alias.name}" for alias in names]
+                yield from (name for name in dotted if any(map(is_private, name.split("."))))
+            case ast.Import(names=names):
+                dotted = [alias.name for alias in names]
+                yield from (name for name in dotted if any(map(is_private, name.split("."))))
+            case ast.Call(
+                func=ast.Name(id=called) | ast.Attribute(attr=called),
+                args=[_, ast.Constant(value=str(name)), *_],
+            ) if called in ("getattr", "setattr", "delattr", "hasattr") and is_private(name):
+                yield name
+            case ast.Constant(value=str(text)):
+                yield from private_names_in_text(text)
+
+
+def private_names_in_text(text: str) -> Iterator[str]:
+    if re.fullmatch(r"nuggets(\.\w+)+", text):
+        yield from filter(is_private, text.split("."))
+    elif "\n" in text and "import " in text:
+        with suppress(SyntaxError):  # then it is no script
+            yield from private_names(text)
+
+
+@pytest.mark.parametrize(
+    "path", TESTS, ids=lambda path: str(path.relative_to(Path(__file__).parent))
+)
+def test_tests_use_public_names(path: Path) -> None:
+    assert list(private_names(path.read_text(encoding="utf-8"))) == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "shelf._transactions.state",
+        "from nuggets.secrets import _TOKENS",
+        "from nuggets import _inside",
+        "import nuggets._inside",
+        "import nuggets._inside.deeper as name",
+        'monkeypatch.setattr(memory_file, "_swap", swap)',
+        'getattr(shelf, "_store")',
+        'monkeypatch.setattr("nuggets.interfaces.timers._ran", run)',
+        "SCRIPT = '''\nimport sys\nCALL\n'''".replace("CALL", "store._write()"),
+    ],
+)
+def test_a_private_name_is_noticed(source: str) -> None:
+    assert list(private_names(source)) != []
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["note._replace(title='x')", "self._held = []", "os._exit(1)", "_helper()", "a.__dict__"],
+)
+def test_a_name_that_is_not_private_to_others_is_none(source: str) -> None:
+    assert list(private_names(source)) == []
+
+
+# Names. A function is called by what it does or gives: `join_conditions`, not `joined`.
+IRREGULAR_PARTICIPLES = {
+    *("told", "heard", "said", "known", "found", "given", "shown", "written", "seen"),
+    *("kept", "made", "taken", "held", "gone", "drawn", "chosen", "lost", "sent"),
+    *("built", "met", "brought", "thought", "begun", "done", "broken", "hidden", "forgotten"),
+    *("grown", "meant", "spoken", "worn", "bought", "caught", "felt", "spent", "stood"),
+}
+PREPOSITIONS = {
+    *("to", "of", "at", "in", "on", "by", "for", "from", "with"),
+    *("without", "beside", "above", "below", "after", "before", "around", "within", "among"),
+    *("between", "beyond", "under", "near", "apart", "away", "together", "against", "about"),
+    *("into", "out", "since", "until", "over"),
+}
+ENDS_LIKE_A_PARTICIPLE = {"need", "seed", "feed", "speed", "embed", "exceed", "proceed"}
+
+
+def vague_names(source: str) -> Iterator[str]:
+    """Functions that are named by a bare participle or preposition, such as `_told` or `to`."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            word = node.name.strip("_")
+            is_participle = word.endswith("ed") and word not in ENDS_LIKE_A_PARTICIPLE
+            if (is_participle and "_" not in word) or word in IRREGULAR_PARTICIPLES | PREPOSITIONS:
+                yield node.name
+
+
+def test_no_function_is_named_by_a_bare_participle_or_preposition() -> None:
+    vague = {
+        f"{path.relative_to(PACKAGE)}: {name}"
+        for path in MODULES
+        for name in vague_names(path.read_text(encoding="utf-8"))
+    }
+
+    assert vague == set()
+
+
+@pytest.mark.parametrize("name", ["told", "_joined", "with_", "_beside", "pinned"])
+def test_a_vague_name_is_noticed(name: str) -> None:
+    assert list(vague_names(f"def {name}(): ...")) == [name]
+
+
+@pytest.mark.parametrize("name", ["seed", "joined_words", "with_entry", "_pinned_ids", "feed"])
+def test_a_name_that_says_what_it_gives_is_none(name: str) -> None:
+    assert list(vague_names(f"class C:\n    def {name}(self): ...")) == []

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nuggets import codec
+from nuggets.domain import codec
+from nuggets.domain.records import MemoryNote, NoteLink, NuggetConfig
 from nuggets.errors import InvalidInput
-from nuggets.records import MemoryNote, NoteLink, NuggetConfig
 from store_samples import NOW, note
 
 words = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

@@ -11,7 +11,7 @@ import pytest
 
 from conformance import ROOT
 from nuggets.interfaces.cli import GROUPS, MODULES, find
-from nuggets.interfaces.cli.parsing import parser_for
+from nuggets.interfaces.cli.parsing import build_parser
 from nuggets.settings import SETTINGS
 
 GENERATOR = ROOT / "docs" / "generate.py"
@@ -109,6 +109,19 @@ def test_every_page_is_linked_from_another() -> None:
     assert [named(page) for page in (ROOT / "docs").glob("*.md") if page not in linked] == []
 
 
+def test_every_file_and_folder_that_the_architecture_names_exists() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    named_paths = set(re.findall(r"`([\w/]+(?:\.py|/))`", text)) | set(
+        re.findall(r"\S {2,}([\w/]+(?:\.py|/))(?:,|$)", text, re.MULTILINE)
+    )
+    places = (ROOT, ROOT / "src/nuggets", *(ROOT / "src/nuggets").rglob("*/"))
+
+    assert len(named_paths) > 40
+    assert [
+        path for path in named_paths if not any((place / path).exists() for place in places)
+    ] == []
+
+
 # --- examples -----------------------------------------------------------------------------------
 
 
@@ -168,7 +181,7 @@ def test_every_command_in_the_readme_is_one_and_parses(name: str, arguments: lis
 
     assert command is not None or name in ("--help", "--version")
     if command and arguments:  # one that is only named has none
-        parser_for(name, command).parse_intermixed_args(arguments)
+        build_parser(name, command).parse_intermixed_args(arguments)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -182,4 +195,4 @@ def test_every_example_of_a_command_parses(name: str) -> None:
         other = find(called)
         assert other is not None
         plain = [word for word in arguments if word != "--"]
-        parser_for(called, other).parse_intermixed_args(plain)
+        build_parser(called, other).parse_intermixed_args(plain)

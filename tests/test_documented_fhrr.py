@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from nuggets import Nugget, NuggetShelf, RecallResult
-from nuggets.fhrr.algebra import bind
-from nuggets.fhrr.cleanup import sharpen
+from nuggets.fhrr.algebra import bind, sharpen
 from nuggets.fhrr.phasors import phasors, seed_from_text
 
 NOISY: dict[str, Any] = {"dims": 16, "banks": 1}  # so few dimensions that answers are unsure
@@ -133,7 +132,7 @@ def test_orthogonal_keys_interfere_less() -> None:
 
 
 def test_a_changed_fact_is_recalled_at_once(shelf: NuggetShelf) -> None:
-    nugget = filled(shelf["n"])
+    nugget = filled(shelf.get_or_create("n"))
     nugget.recall("key 1")
 
     nugget.remember("key 1", "changed")
@@ -146,7 +145,7 @@ def test_a_changed_fact_is_recalled_at_once(shelf: NuggetShelf) -> None:
 
 
 def test_a_result_has_answer_confidence_margin_and_found(shelf: NuggetShelf) -> None:
-    nugget = filled(shelf["n"])
+    nugget = filled(shelf.get_or_create("n"))
 
     found, missed = nugget.recall("key 3"), nugget.recall("anything unrelated")
 
@@ -156,7 +155,7 @@ def test_a_result_has_answer_confidence_margin_and_found(shelf: NuggetShelf) -> 
 
 
 def test_a_right_answer_is_sure_however_many_facts_there_are(shelf: NuggetShelf) -> None:
-    nugget = shelf["n"]
+    nugget = shelf.get_or_create("n")
     with shelf.batch():
         for number in range(512):
             nugget.remember(f"key {number}", f"value {number}")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nuggets import GraphNoteMetaInput, Nugget, NuggetShelf
-from nuggets.interfaces.mcp.writing import TOOLS
+from nuggets.interfaces.mcp.write_tools import TOOLS
 from nuggets.search.results import TEMPERATURE
 
 

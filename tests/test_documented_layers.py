@@ -8,20 +8,21 @@ from pathlib import Path
 import pytest
 
 from command_line import Nuggets
-from nuggets import NuggetShelf
+from enough_sessions import ENOUGH_SESSIONS
+from nuggets import PROMOTE_THRESHOLD, NuggetShelf
 
 LOCAL = """
 import sys
 reached = []
 sys.addaudithook(lambda event, _: reached.append(event) if event[:7] == "socket." else None)
-from nuggets import NuggetShelf
+from nuggets import PROMOTE_THRESHOLD, NuggetShelf
 with NuggetShelf(sys.argv[1]) as shelf:
     fact = shelf.remember("n", "auth handler", "src/auth.ts")
     note = shelf.create_note("n", "Auth", "JWT tokens")
     shelf.add_link(fact.id, note.id, "about")
-    for session in "abc":
-        assert shelf.recall("auth handlr", session=session).found
-        assert shelf.search_notes("jwt", session=session)
+    for number in range(PROMOTE_THRESHOLD):
+        assert shelf.recall("auth handlr", session=f"s{number}").found
+        assert shelf.search_notes("jwt", session=f"s{number}")
     shelf.reflect()
     shelf.promote(sys.argv[2])
 print(reached)
@@ -46,7 +47,7 @@ def test_all_three_layers_have_their_documented_place(directory: Path) -> None:
     with NuggetShelf(directory / "nuggets", project="") as shelf:
         shelf.remember("locations", "auth handler", "src/auth.ts")
         shelf.create_note("project", "Auth", "JWT tokens")
-        for session in "abc":
+        for session in ENOUGH_SESSIONS:
             shelf.recall("auth handler", session=session)
         shelf.promote(str(directory / "MEMORY.md"))
 
@@ -114,19 +115,19 @@ def test_a_note_can_be_rewritten_and_merged_later(shelf: NuggetShelf) -> None:
     assert merged.content == "Push a signed tag.\nWait for the pipeline."
 
 
-@pytest.mark.parametrize("sessions", [2, 3, 4])
-def test_what_three_sessions_recalled_is_promoted(directory: Path, sessions: int) -> None:
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_what_enough_sessions_recalled_is_promoted(directory: Path, more: int) -> None:
     memory = directory / "MEMORY.md"
     shelf = NuggetShelf("memory:", project="")
     shelf.create_note("learnings", "JWT token format", "Tokens use RS256.")
-    for number in range(sessions):
+    for number in range(PROMOTE_THRESHOLD + more):
         shelf.search_notes("jwt", session=f"s{number}")
         shelf.search_notes("jwt", session=f"s{number}")
 
     promoted = shelf.promote(str(memory))
 
-    assert promoted == (1 if sessions >= 3 else 0)
-    assert memory.exists() is (sessions >= 3)
+    assert promoted == (1 if more >= 0 else 0)
+    assert memory.exists() is (more >= 0)
 
 
 def test_a_daily_run_promotes_by_itself(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +137,7 @@ def test_a_daily_run_promotes_by_itself(directory: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("NUGGETS_MEMORY_FILE", str(memory))
     shelf = NuggetShelf("memory:", project="")
     shelf.remember("n", "auth handler", "src/auth.ts")
-    for session in "abc":
+    for session in ENOUGH_SESSIONS:
         shelf.recall("auth handler", session=session)
 
     run = shelf.run_daily(datetime(2026, 1, 31, 9, 0))
@@ -151,11 +152,11 @@ def test_a_memory_file_edited_by_hand_stays_edited(directory: Path) -> None:
     shelf = NuggetShelf("memory:", project="")
     for number in range(2):
         shelf.remember("n", f"key {number}", f"value {number}")
-    for session in "abc":
+    for session in ENOUGH_SESSIONS:
         shelf.recall("key 0", session=session)
     shelf.promote(str(memory))
     memory.write_text(memory.read_text() + "\n## mine\n\n- my own line\n")
-    for session in "abc":
+    for session in ENOUGH_SESSIONS:
         shelf.recall("key 1", session=session)
 
     shelf.promote(str(memory))

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from nuggets import MemoryNote, MemoryScope, NoteMetadata, NuggetShelf
+from nuggets.domain.records import NO_EXTRA, SCOPES, SOURCES, STABILITIES, TYPES
 from nuggets.errors import InvalidInput
-from nuggets.records import NO_EXTRA, SCOPES, SOURCES, STABILITIES, TYPES
 
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 

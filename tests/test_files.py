@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from nuggets.errors import StoreBusy, StoreError
-from nuggets.files import is_leftover, private_directory, replace_file, sync, sync_path
+from nuggets.filesystem.files import is_leftover, private_directory, replace_file, sync, sync_path
 
 
 def test_a_new_file_is_whole_private_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
@@ -172,3 +172,20 @@ def test_a_drive_that_knows_no_full_sync_gets_a_plain_one_but_a_failed_one_is_ne
         sync(file.fileno())
 
     assert done == synced
+
+
+def test_a_file_that_another_program_has_open_to_write_is_spared(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+    with path.open("r+") as file:
+        with pytest.raises(StoreBusy, match="being saved"):
+            replace_file(str(path), [b"new"], durable=False, spares_writers=True)
+        file.write("saved")
+    assert path.read_text() == "saved"
+    assert os.listdir(tmp_path) == ["file"]
+
+    with path.open() as file:  # a reader is in nobody's way
+        replace_file(str(path), [b"new"], durable=False, spares_writers=True)
+        assert file.read() == "saved"
+    assert path.read_text() == "new"
+    assert os.listdir(tmp_path) == ["file"]

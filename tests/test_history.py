@@ -182,7 +182,7 @@ def test_after_a_purge_undo_takes_back_nothing_else(shelf: NuggetShelf) -> None:
 def test_what_a_hook_only_saw_is_nothing_to_take_back(shelf: NuggetShelf) -> None:
     shelf.remember("project", "port", "8080")
     shelf.remember("project", "port", "9090")
-    hook = shelf.beside(client="hook")
+    hook = shelf.for_client("hook")
     with hook.batch():  # one comes, one goes, in a nugget of their own
         hook.remember("files", "file: a.py", "was read", source="tool_observation")
         hook.create_note("files", "task of a session", "Mend it.", source="system")
@@ -196,11 +196,57 @@ def test_what_a_hook_only_saw_is_nothing_to_take_back(shelf: NuggetShelf) -> Non
 
 
 def test_what_a_person_did_about_it_is(shelf: NuggetShelf) -> None:
-    shelf.beside(client="hook").remember("files", "a.py", "read", source="tool_observation")
+    shelf.for_client("hook").remember("files", "a.py", "read", source="tool_observation")
     shelf.forget("files", "a.py")
     shelf.undo()
 
     assert shelf.recall("a.py").found
+
+
+def test_undo_takes_back_the_callers_own_last_change(shelf: NuggetShelf) -> None:
+    shelf.remember("project", "port", "80")
+    shelf.for_client("mcp").remember("project", "host", "localhost")
+
+    assert shelf.undo().changes.put[0].title == "port"
+    assert [fact.title for fact in shelf.facts("project")] == ["host"]
+
+
+def test_undo_takes_back_what_was_done_in_this_project(directory: Path) -> None:
+    here, elsewhere = (NuggetShelf(directory, project=f"/{name}/.git") for name in "ab")
+    here.create_note("n", "Here", "Text.", project="/a/.git")
+    elsewhere.create_note("n", "Elsewhere", "Text.", project="/b/.git")
+
+    assert here.undo().changes.put[0].title == "Here"
+    assert [note.title for note in elsewhere.list_notes()] == ["Elsewhere"]
+
+
+def test_a_change_of_several_projects_was_done_in_each(directory: Path) -> None:
+    here, elsewhere = (NuggetShelf(directory, project=f"/{name}/.git") for name in "ab")
+    with elsewhere.batch():
+        elsewhere.create_note("n", "Here", "Text.", project="/a/.git")
+        elsewhere.create_note("n", "Elsewhere", "Text.", project="/b/.git")
+
+    assert len(here.undo().changes.put) == 2
+
+
+def test_with_no_change_of_ones_own_undo_names_those_of_others(shelf: NuggetShelf) -> None:
+    agent = shelf.for_client("mcp")
+    agent.remember("project", "port", "80")
+    agent.remember("project", "host", "localhost")
+
+    with pytest.raises(NotFound, match=r"nothing to undo from python .* 2 \(remember from mcp\)"):
+        shelf.undo()
+    assert len(shelf.facts("project")) == 2
+
+
+def test_the_changes_in_effect_are_neither_undone_nor_undos(shelf: NuggetShelf) -> None:
+    for key in ("port", "host", "user"):
+        shelf.remember("project", key, "value")
+    shelf.recall("port", session="s1")
+    shelf.undo(2)
+
+    assert [commit.revision for commit in shelf.changes_in_effect()] == [3, 1]
+    assert [commit.revision for commit in shelf.changes_in_effect(since=1)] == [3]
 
 
 def test_a_thread_knows_the_revision_of_its_own_last_write(shelf: NuggetShelf) -> None:
@@ -331,3 +377,38 @@ def test_what_another_note_went_into_is_not_taken_from_it(shelf: NuggetShelf) ->
     shelf.merge_notes(target.id, source.id)  # which only links them: it is said already
     with pytest.raises(Conflict, match="Undo revision 4 first"):
         shelf.undo(2)
+
+
+def test_summaries_say_who_did_what_without_the_notes(shelf: NuggetShelf) -> None:
+    note = shelf.create_note("project", "Port", "80")
+    shelf.recall("port", session="s1")
+    shelf.get_note(note.id, session="s2")
+    shelf.edit_note(note.id, content="8080")
+    shelf.remove("project")
+
+    commits, summaries = shelf.commits(), shelf.commit_summaries()
+
+    assert [
+        (one.revision, one.at, one.changes.action, one.changes.client, one.changes.touches)
+        for one in commits
+    ] == [(one.revision, one.at, one.action, one.client, one.touches) for one in summaries]
+    assert [one.notes for one in summaries] == [
+        len(one.changes.put) + len(one.changes.drop) for one in commits
+    ]
+    assert [one.changes_nuggets for one in summaries] == [
+        bool(one.changes.put_nuggets or one.changes.drop_nuggets) for one in commits
+    ]
+    assert shelf.commit_summaries(commits[0].revision) == summaries[1:]
+
+
+def test_only_what_undo_would_take_back_is_undoable(shelf: NuggetShelf) -> None:
+    note = shelf.create_note("project", "Port", "80")
+    shelf.edit_note(note.id, content="8080")
+    first, second = (commit.revision for commit in shelf.commits())
+
+    assert shelf.undoable([first, second, 99]) == {second}
+    with pytest.raises(Conflict):
+        shelf.undo(first)
+    shelf.undo(second)
+    assert shelf.undoable([first, second]) == {first}
+    assert shelf.commit(first).changes.put[0].id == note.id

@@ -5,10 +5,10 @@ from functools import partial
 from pathlib import Path
 
 from nuggets import NuggetShelf
-from nuggets.graph.external_edits import adopted
-from nuggets.indexes import KINDS
+from nuggets.engine.indexes import KINDS
+from nuggets.engine.shelf_base import random_hex
+from nuggets.graph.external_edits import import_edit
 from nuggets.settings import load
-from nuggets.shelf import random_hex
 from nuggets.stores.sqlite.store import SqliteStore
 
 
@@ -16,7 +16,11 @@ def shelf_at(directory: Path, day: str, **flags: int) -> NuggetShelf:
     settings = load({}, {"dir": str(directory), "quiet_hours_start": -1, **flags})
     moment = f"{day}T12:00:00.000Z"
     store = SqliteStore(
-        str(directory), KINDS, partial(adopted, random_hex), short_lived=True, clock=lambda: moment
+        str(directory),
+        KINDS,
+        partial(import_edit, random_hex),
+        short_lived=True,
+        clock=lambda: moment,
     )
     return NuggetShelf(directory, store=store, project="", settings=settings, clock=lambda: moment)
 

@@ -1,16 +1,21 @@
 """A file that a person edits while we do."""
 
+import ctypes
 import os
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from nuggets import memory_file
 from nuggets.errors import NotFound, StoreBusy, StoreError
-from nuggets.memory_file import located, read, rewrite
+from nuggets.promotion.memory_file import locate, read, rewrite
+
+only_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux can exchange two files")
 
 
 def test_a_new_file_is_made_for_its_owner_only(tmp_path: Path) -> None:
@@ -43,6 +48,19 @@ def test_a_link_to_something_else_than_markdown_is_refused(tmp_path: Path) -> No
     assert target.read_text() == "alias ls=ls\n"
 
 
+def test_whoever_reads_meanwhile_has_the_whole_old_or_the_whole_new_file(tmp_path: Path) -> None:
+    path, lines = tmp_path / "MEMORY.md", "a line\n" * 5000
+    path.write_text(lines)
+
+    with path.open() as reader:
+        start = reader.readline()
+        rewrite(str(path), lambda text: ("ours\n" + text, None))
+        seen = start + reader.read()
+
+    assert seen == lines
+    assert path.read_text() == "ours\n" + lines
+
+
 def test_a_save_in_between_is_merged_not_lost(tmp_path: Path) -> None:
     path = tmp_path / "MEMORY.md"
     path.write_text("one\n")
@@ -59,40 +77,46 @@ def test_a_save_in_between_is_merged_not_lost(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["MEMORY.md"]
 
 
+def before_each_exchange(monkeypatch: pytest.MonkeyPatch, step: Callable[[], object]) -> None:
+    """Take a step whenever the system is about to exchange two files."""
+    exchange = ctypes.CDLL(None, use_errno=True).renameat2
+
+    def step_and_exchange(*arguments: object) -> int:
+        step()
+        return int(exchange(*arguments))
+
+    library = SimpleNamespace(renameat2=step_and_exchange)
+    monkeypatch.setattr(ctypes, "CDLL", lambda name, use_errno: library)
+
+
+@only_linux
 @pytest.mark.parametrize("saves", [1, 2, 3, 4])
 def test_no_save_is_lost_however_many_fall_between_our_steps(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, saves: int
 ) -> None:
     path = tmp_path / "MEMORY.md"
     path.write_text("save 0\n")
-    swap, saved = memory_file._swap, [0]
+    numbers = iter(range(1, saves + 1))
 
-    def swap_after_a_save(one: str, other: str) -> bool:
-        if saved[-1] < saves:
-            saved.append(saved[-1] + 1)
-            (tmp_path / "draft").write_text(f"save {saved[-1]}\n")
+    def save() -> None:
+        for number in islice(numbers, 1):
+            (tmp_path / "draft").write_text(f"save {number}\n")
             (tmp_path / "draft").rename(path)
-        return swap(one, other)
 
-    monkeypatch.setattr(memory_file, "_swap", swap_after_a_save)
+    before_each_exchange(monkeypatch, save)
     rewrite(str(path), lambda text: (text + "ours\n", None))
 
     assert path.read_text() == f"save {saves}\nours\n"
     assert os.listdir(tmp_path) == ["MEMORY.md"]
 
 
+@only_linux
 def test_a_save_in_between_that_is_not_utf8_is_not_lost_either(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "MEMORY.md"
     path.write_text("one\n")
-    swap = memory_file._swap
-
-    def swap_after_a_save(one: str, other: str) -> bool:
-        path.write_bytes(b"caf\xe9\n")
-        return swap(one, other)
-
-    monkeypatch.setattr(memory_file, "_swap", swap_after_a_save)
+    before_each_exchange(monkeypatch, lambda: path.write_bytes(b"caf\xe9\n"))
     with pytest.raises(StoreError, match="not UTF-8"):
         rewrite(str(path), lambda text: (text + "ours\n", None))
 
@@ -167,7 +191,7 @@ def test_the_hosts_memory_of_the_repository_is_found(
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".claude/projects/-home-me-my-app-2").mkdir(parents=True)
 
-    found = located("", "/home/me/my_app.2/.git")
+    found = locate("", "/home/me/my_app.2/.git")
 
     assert found == str(tmp_path / ".claude/projects/-home-me-my-app-2/memory/MEMORY.md")
 
@@ -178,7 +202,7 @@ def test_a_repository_unknown_to_the_host_is_an_error_that_helps(
     monkeypatch.setenv("HOME", str(tmp_path))
 
     with pytest.raises(NotFound, match="NUGGETS_MEMORY_FILE"):
-        located("", "/home/me/app/.git")
+        locate("", "/home/me/app/.git")
 
 
 def test_a_project_that_is_only_a_name_has_no_file_of_the_host(
@@ -188,7 +212,7 @@ def test_a_project_that_is_only_a_name_has_no_file_of_the_host(
     (tmp_path / ".claude/projects").mkdir(parents=True)
 
     with pytest.raises(NotFound, match="NUGGETS_MEMORY_FILE"):
-        located("", "webshop")
+        locate("", "webshop")
 
 
 def test_what_a_dead_writer_left_is_taken_away_and_nothing_else(tmp_path: Path) -> None:
@@ -203,3 +227,29 @@ def test_what_a_dead_writer_left_is_taken_away_and_nothing_else(tmp_path: Path) 
     rewrite(str(path), lambda text: (text, None))
 
     assert sorted(os.listdir(tmp_path)) == sorted(["MEMORY.md", alive, *others])
+
+
+def test_a_link_in_the_place_of_a_temporary_file_is_not_followed(tmp_path: Path) -> None:
+    path, victim = tmp_path / "MEMORY.md", tmp_path / "victim"
+    path.write_text("mine\n")
+    victim.write_text("precious")
+
+    def append_line(text: str) -> tuple[str, None]:
+        (tmp_path / f"MEMORY.md.{os.getpid():x}.tmp").symlink_to(victim)
+        return text + "ours\n", None
+
+    rewrite(str(path), append_line)
+
+    assert victim.read_text() == "precious"
+    assert path.read_text() == "mine\nours\n"
+
+
+def test_temporary_files_of_writers_that_were_killed_are_swept(tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left = tmp_path / f"MEMORY.md.{ended.pid:x}-0123456789abcdef.tmp"
+    left.write_text("half")
+
+    rewrite(str(tmp_path / "MEMORY.md"), lambda text: (text + "ours\n", None))
+
+    assert not left.exists()

@@ -9,7 +9,7 @@ from typing import get_type_hints
 import pytest
 
 import nuggets
-from nuggets import keywords, records
+from nuggets.domain import records, typed_kwargs
 from nuggets.nugget import Nugget
 from nuggets.shelf import NuggetShelf
 
@@ -51,7 +51,7 @@ def test_the_errors_are_there_without_importing_them() -> None:
     "name",
     [
         *("Changes", "Commit", "DailyRun", "Defect", "Finding", "Intake", "NuggetStatus"),
-        *("ProjectMove", "ProjectStatus", "Promotion", "Settings"),
+        *("ProjectMove", "ProjectStatus", "Promotion", "Settings", "WrittenNote"),
     ],
 )
 def test_what_methods_give_can_be_imported_from_the_package(name: str) -> None:
@@ -70,9 +70,9 @@ def test_every_public_method_says_what_it_does(of: type) -> None:
 @pytest.mark.parametrize(
     ("named", "record", "more"),
     [
-        (keywords.NoteMeta, records.GraphNoteMetaInput, set()),
-        (keywords.NoteFilters, records.NoteFilterOptions, set()),
-        (keywords.NuggetOptions, records.NuggetConfig, {"name", "extra"}),
+        (typed_kwargs.NoteMeta, records.GraphNoteMetaInput, set()),
+        (typed_kwargs.NoteFilters, records.NoteFilterOptions, set()),
+        (typed_kwargs.NuggetOptions, records.NuggetConfig, {"name", "extra"}),
     ],
 )
 def test_what_may_be_given_by_name_are_the_fields_of_a_record(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nuggets.project import checkout_root, current_project, name_of
+from nuggets.filesystem.project import checkout_root, current_project, name_of
 
 
 @pytest.fixture
@@ -17,8 +17,17 @@ def repository(directory: Path) -> Path:
     return path
 
 
-def test_outside_of_any_repository_there_is_no_project(directory: Path) -> None:
-    assert current_project(str(directory)) == ""
+def test_outside_of_any_repository_a_folder_is_a_project_of_its_own(directory: Path) -> None:
+    assert current_project(str(directory)) == str(directory)
+
+
+@pytest.mark.parametrize("folder", ["/", "/tmp", "/home", "~"])
+def test_folders_that_hold_everything_are_no_project(
+    folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/home/someone")
+
+    assert current_project(os.path.expanduser(folder)) == ""
 
 
 def test_a_repository_is_named_by_its_git_directory(repository: Path) -> None:
@@ -54,7 +63,8 @@ def test_a_home_under_git_is_no_project(directory: Path, monkeypatch: pytest.Mon
     (directory / ".git").mkdir()
     (directory / "work").mkdir()
 
-    assert current_project(str(directory / "work")) == ""
+    assert current_project(str(directory)) == ""
+    assert current_project(str(directory / "work")) == str(directory / "work")
 
 
 def test_a_folder_that_is_gone_is_no_project(

@@ -10,10 +10,11 @@ import pytest
 
 from agent_doors import hook, injected, repository
 from command_line import Nuggets
+from enough_sessions import ENOUGH_SESSIONS
 from nuggets import NuggetShelf
+from nuggets.domain.typed_kwargs import NoteMeta
 from nuggets.errors import Conflict, NotFound, StoreError
-from nuggets.keywords import NoteMeta
-from nuggets.promotion.written import line_hash
+from nuggets.promotion.written_entries import line_hash
 
 SECRET = "the launch code is 00000000"
 
@@ -35,12 +36,12 @@ def test_nothing_of_it_is_left_in_any_file(directory: Path) -> None:
         other = shelf.create_note("learn", "Other", "Something that stays.")
         shelf.add_link("code", other.id, f"because {SECRET}")
         shelf.remember("learn", "code", SECRET + " (old)")
-        for session in "abc":
+        for session in ENOUGH_SESSIONS:
             shelf.recall("code", session=session)
         shelf.promote(str(memory))
     before = files_with(directory, SECRET)
     with NuggetShelf(directory / "shelf") as shelf:
-        places = shelf.purge("code", "learn").erased
+        places = shelf.purge("code", "learn").erased_items
 
         assert shelf.get_note("Other").links == ()
         assert not shelf.recall("code").found
@@ -117,7 +118,7 @@ def test_a_memory_file_that_cannot_be_read_keeps_nothing_in_the_history(director
     memory = directory / "m" / "MEMORY.md"
     with NuggetShelf(directory / "shelf") as shelf:
         shelf.remember("learn", "code", SECRET)
-        for session in "abc":
+        for session in ENOUGH_SESSIONS:
             shelf.recall("code", session=session)
         shelf.promote(str(memory))
         memory.write_bytes(b"\xff not UTF-8")
@@ -184,7 +185,7 @@ def test_what_conversations_said_is_purged_too(directory: Path) -> None:
     before = files_with(directory / "shelf" / "hooks", SECRET)
     with NuggetShelf(directory / "shelf", project="") as shelf:
         [stated] = shelf.facts("prefs")
-        places = shelf.purge(stated.id).erased
+        places = shelf.purge(stated.id).erased_items
 
     assert len(before) == 1
     assert files_with(directory, SECRET) == []
@@ -247,7 +248,7 @@ def test_a_key_is_purged_of_all_that_was_ever_known_by_it(directory: Path, then:
 def promoted(shelf: NuggetShelf, memory: Path, key: str, value: str) -> str:
     """The id of a fact that stands in a memory file."""
     fact = shelf.remember("learn", key, value)
-    for session in "abc":
+    for session in ENOUGH_SESSIONS:
         shelf.recall(key, "learn", session=session)
     shelf.promote(str(memory))
     assert f"- **{key}**: {value}\n" in memory.read_text()
@@ -257,7 +258,7 @@ def promoted(shelf: NuggetShelf, memory: Path, key: str, value: str) -> str:
 @pytest.mark.parametrize(
     "line", [f"- **code**: {SECRET} (old)", f"- Remember: {SECRET}", "- **code**: ask Maria"]
 )
-@pytest.mark.parametrize("since", ["nothing", "promoted", "edited", "forgotten"])
+@pytest.mark.parametrize("since", ["nothing", "edited", "forgotten"])
 def test_a_line_that_someone_changed_is_not_said_to_be_gone(
     directory: Path, line: str, since: str
 ) -> None:
@@ -277,6 +278,23 @@ def test_a_line_that_someone_changed_is_not_said_to_be_gone(
 
     assert memory.read_text() == changed
     assert files_with(directory / "shelf", SECRET) == []
+
+
+@pytest.mark.parametrize(
+    "line", [f"- **code**: {SECRET} (old)", f"- Remember: {SECRET}", "- **code**: ask Maria"]
+)
+def test_a_changed_line_that_was_taken_over_goes_with_its_memory(
+    directory: Path, line: str
+) -> None:
+    memory = directory / "m" / "MEMORY.md"
+    with NuggetShelf(directory / "shelf") as shelf:
+        code = promoted(shelf, memory, "code", SECRET)
+        memory.write_text(memory.read_text().replace(f"- **code**: {SECRET}", line))
+        shelf.promote(str(memory))
+        shelf.purge(code)
+
+    assert line not in memory.read_text()
+    assert files_with(directory, SECRET) == []
 
 
 def test_a_memory_file_is_named_only_if_a_line_went_from_it(directory: Path) -> None:
@@ -321,8 +339,9 @@ NINE = datetime(2099, 1, 31, 9)
 def test_what_a_clean_up_told_of_it_is_gone_too(directory: Path, then: str) -> None:
     with NuggetShelf(directory) as shelf:
         gone = shelf.create_note("project", "tmp Wombat layoffs", "no")
-        kept = shelf.create_note("project", "Build", "The build takes ten long minutes.")
-        twin = shelf.create_note("project", "Wombat build", "The build takes ten long minutes.")
+        text = "The build takes ten long minutes: each package is compiled again on every machine."
+        kept = shelf.create_note("project", "Build", text)
+        twin = shelf.create_note("project", "Wombat build", text)
         shelf.run_daily(NINE)
         before = shelf.last_run()
         if then == "a new run":
@@ -350,8 +369,8 @@ def test_notes_that_it_was_merged_with_are_named(shelf: NuggetShelf) -> None:
     done = shelf.purge(source.id)
 
     assert [note.id for note in done.merged_with] == [target.id]
-    assert done.erased[:1] == ["note 'Codes' in project"]
-    assert not any("Vault" in place for place in done.erased)
+    assert done.erased_items[:1] == ["note 'Codes' in project"]
+    assert not any("Vault" in place for place in done.erased_items)
     assert SECRET in shelf.get_note(target.id).content
 
 
@@ -376,11 +395,13 @@ def test_a_person_is_told_to_look_at_those(nuggets: Nuggets) -> None:
     nuggets("note", "merge", "Vault", "Codes")
     said = nuggets("note", "delete", "Codes", "--purge")
 
-    assert said.lines == [
+    *lines, not_reached = said.lines
+    assert lines == [
         "Erased note 'Codes' in project from the shelf and its history.",
-        "It was merged, so its words may stand in others; look at them:",
+        "It was merged, so its text may be in these notes; check them:",
         f"  note 'Vault' ({kept})",
     ]
+    assert "Not reached: backups and exports in other places" in not_reached
 
 
 def test_what_a_killed_promotion_left_goes_too(directory: Path) -> None:
@@ -413,7 +434,7 @@ def test_all_by_one_key_is_erased_though_a_line_of_the_first_stays(directory: Pa
         shelf.remember("learn", "code", SECRET)
         shelf.forget("learn", "code")
         shelf.remember("learn", "code", f"{SECRET} again")
-        for session in ("one", "two", "three"):
+        for session in ENOUGH_SESSIONS:
             shelf.recall("code", session=session)
         shelf.promote(str(memory))
         memory.write_text(memory.read_text().replace("again", "again (mine)"))
@@ -421,3 +442,38 @@ def test_all_by_one_key_is_erased_though_a_line_of_the_first_stays(directory: Pa
         with pytest.raises(StoreError, match="perhaps not here"):
             shelf.purge_fact("learn", "code")
     assert files_with(directory, SECRET) == ["m/MEMORY.md"]
+
+
+@pytest.mark.parametrize("file", ["learn.nugget.json", "graph/graph.json"])
+@pytest.mark.parametrize("then", ["purged", "forgotten and purged"])
+def test_an_export_that_is_put_back_does_not_bring_it_back(
+    directory: Path, file: str, then: str
+) -> None:
+    with NuggetShelf(directory / "shelf", project="", short_lived=True) as shelf:
+        shelf.remember("learn", "port", "80")
+        shelf.remember("learn", "code", SECRET)
+    (directory / "copy").write_bytes((directory / "shelf" / file).read_bytes())
+    with NuggetShelf(directory / "shelf", project="", short_lived=True) as shelf:
+        if then != "purged":
+            shelf.forget("learn", "code")
+        shelf.purge_fact("learn", "code")
+    (directory / "shelf" / file).write_bytes((directory / "copy").read_bytes())
+    with NuggetShelf(directory / "shelf", project="", short_lived=True) as shelf:
+        shelf.remember("learn", "host", "here")
+
+        assert not shelf.recall("code", session=None).found
+        assert shelf.recall("port", session=None).answer == "80"
+    assert files_with(directory / "shelf", SECRET) == []
+
+
+def test_the_same_key_can_be_used_again_after_a_purge(directory: Path) -> None:
+    with NuggetShelf(directory, project="", short_lived=True) as shelf:
+        shelf.remember("learn", "code", SECRET)
+        shelf.purge_fact("learn", "code")
+        shelf.remember("learn", "port", "80")
+    path = directory / "learn.nugget.json"
+    path.write_text(path.read_text().replace('"key":"port"', '"key":"code"'))
+    with NuggetShelf(directory, project="", short_lived=True) as shelf:
+        shelf.remember("learn", "host", "here")
+
+        assert shelf.recall("code", session=None).answer == "80"

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from enough_sessions import ENOUGH_SESSIONS
 from nuggets import NuggetShelf
 
 HERE, THERE = "/home/me/here/.git", "/home/me/there/.git"
@@ -19,7 +20,7 @@ def plain() -> Iterator[NuggetShelf]:
 
 @pytest.fixture
 def at_work(plain: NuggetShelf) -> NuggetShelf:
-    return plain.beside(client="agent", at_work=True)
+    return plain.for_client("agent", at_work=True)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_two_doors_to_one_shelf_see_the_same_at_once_and_sign_for_themselves(
     plain.remember("project", "port", "80")
     at_work.remember("project", "port", "8080")
     at_work.recall("port", session="s1")
-    plain.undo()
+    plain.undo(2)
 
     [port] = at_work.facts("project")
     assert (port.content, port.hits) == ("80", 1)
@@ -101,3 +102,63 @@ def test_a_scope_of_the_same_kind_leaves_it_where_it_is(tmp_path: Path) -> None:
     shelf = NuggetShelf(tmp_path, project="/shop/.git")
 
     assert shelf.edit_note("t", scope="shared").project == "/blog/.git"
+
+
+@pytest.mark.parametrize(
+    ("nugget", "name", "tags", "scope", "project"),
+    [
+        ("locations", "auth handler", [], "project", HERE),
+        ("decisions", "database host", [], "project", HERE),
+        ("people", "what Dana wants in reviews", [], "project", HERE),
+        ("locations", "key path", [], "shared", HERE),
+        ("locations", "tmp: draft", [], "project", HERE),
+        ("anything", "persona", [], "self", ""),
+        ("prefs", "editor", [], "user", ""),
+        ("anything", "pref: editor", [], "user", ""),
+        ("anything", "editor", ["preferences"], "user", ""),
+        ("anything", "editor", ["user"], "user", ""),
+        ("anything", "user: name", [], "user", ""),
+        ("project", "pref: editor", [], "project", HERE),
+    ],
+)
+def test_at_work_scope_and_project_agree(
+    at_work: NuggetShelf, nugget: str, name: str, tags: list[str], scope: str, project: str
+) -> None:
+    note = at_work.create_note(nugget, name, "content", tags)
+
+    assert (note.scope, note.project) == (scope, project)
+    assert f"scope:{scope}" in note.tags
+
+
+def test_a_memory_that_is_given_a_project_is_that_projects(plain: NuggetShelf) -> None:
+    assert plain.remember("locations", "auth handler", "here", project=THERE).scope == "project"
+    assert plain.remember("locations", "port", "80", project="").scope == "user"
+
+
+def test_outside_a_repository_a_memory_is_the_users_as_documented() -> None:
+    with NuggetShelf("memory:", project="", at_work=True) as shelf:
+        fact = shelf.remember("locations", "auth handler", "src/auth.py")
+
+    assert (fact.scope, fact.subject, fact.type) == ("user", "user:primary", "fact")
+
+
+def test_the_memory_file_lists_a_projects_memories_apart_from_the_users(
+    at_work: NuggetShelf, tmp_path: Path
+) -> None:
+    at_work.remember("locations", "auth handler", "src/auth.py")
+    at_work.create_note("people", "Dana on reviews", "Dana prefers small pull requests.")
+    at_work.remember("prefs", "editor", "vim")
+    at_work.remember("user", "name", "Robin")
+    for session in ENOUGH_SESSIONS:
+        for note in at_work.list_notes():
+            at_work.get_note(note.id, session=session)
+    at_work.reflect(limit=100)
+    at_work.promote(tmp_path / "MEMORY.md")
+
+    sections = (tmp_path / "MEMORY.md").read_text().split("\n## ")[1:]
+    assert [section.splitlines()[0] for section in sections] == [
+        *("preferences", "shared-context", "user")
+    ]
+    assert "vim" in sections[0]
+    assert "auth handler" in sections[1] and "Dana" in sections[1]
+    assert "Robin" in sections[2]

@@ -9,15 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from nuggets import (
-    PROMOTE_THRESHOLD,
-    NuggetShelf,
-    promote_facts,
-    reflect_and_clean_memory,
-    reflection,
-    refusals,
-)
+from nuggets import PROMOTE_THRESHOLD, NuggetShelf, promote_facts, reflect_and_clean_memory
+from nuggets.domain import rejected_changes
 from nuggets.errors import InvalidInput, NotFound, StoreError
+from nuggets.maintenance import reflection
+from nuggets.settings import load
+from store_samples import open_directory, state_of
 
 NINE = datetime(2026, 3, 10, 9, 0)
 
@@ -60,6 +57,38 @@ def test_a_pass_inspects_ten_notes_unless_told(shelf: NuggetShelf) -> None:
 
     assert shelf.reflect().inspected == 10
     assert shelf.reflect(limit=3).inspected == 3
+
+
+def test_the_setting_says_how_many_sessions_promotion_takes(
+    directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory_file = directory / "MEMORY.md"
+    (directory / "config.toml").write_text("promote_after = 5\n")
+    with NuggetShelf(directory) as shelf:
+        shelf.remember("project", "test cmd", "pytest")
+        recalled(shelf, "test cmd", 4)
+        (explained,) = shelf.promotion(memory_file).explanations
+        assert explained.reason == "recalled in 4 of 5 sessions"
+        assert shelf.promote(memory_file) == 0
+    monkeypatch.setenv("NUGGETS_PROMOTE_AFTER", "4")
+    with NuggetShelf(directory) as shelf:
+        assert shelf.promote(memory_file) == 1
+
+
+def test_a_memory_leaves_the_file_when_the_setting_asks_for_more_sessions(directory: Path) -> None:
+    memory_file = directory / "MEMORY.md"
+    with NuggetShelf(directory) as shelf:
+        shelf.remember("project", "test cmd", "pytest")
+        recalled(shelf, "test cmd")
+        assert shelf.promote(memory_file) == 1
+    (directory / "config.toml").write_text(f"promote_after = {PROMOTE_THRESHOLD + 1}\n")
+    with NuggetShelf(directory) as shelf:
+        shelf.promote(memory_file)
+    assert "test cmd" not in memory_file.read_text()
+
+
+def test_the_default_number_of_sessions_is_the_exported_one() -> None:
+    assert load({}, {})["promote_after"] == PROMOTE_THRESHOLD
 
 
 def test_the_variable_sets_the_limit(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,8 +135,7 @@ def test_what_others_write_while_a_pass_thinks_is_kept(
         plan = think(*args)  # type: ignore[arg-type]
         writer = threading.Thread(target=shelf.edit_note, args=(note.id, "Uses sessions now."))
         writer.start()
-        writer.join(timeout=10)
-        assert not writer.is_alive(), "a pass that thinks must not hold anyone up"
+        writer.join()  # a pass that thinks must not hold anyone up
         return plan
 
     monkeypatch.setattr(reflection, "reflect", slowly)
@@ -128,10 +156,10 @@ def test_what_three_sessions_recalled_is_promoted(shelf: NuggetShelf, directory:
     assert path.read_text().startswith("# Memory\n\nAuto-promoted from nuggets graph notes")
 
 
-def test_two_sessions_are_not_enough(shelf: NuggetShelf, directory: Path) -> None:
+def test_one_session_less_is_not_enough(shelf: NuggetShelf, directory: Path) -> None:
     shelf.remember("learn", "jwt", "Tokens use RS256.")
-    recalled(shelf, "jwt", sessions=2)
-    shelf.recall("jwt", session="s1")
+    recalled(shelf, "jwt", sessions=PROMOTE_THRESHOLD - 1)
+    shelf.recall("jwt", session="s0")
 
     assert shelf.promote(str(directory / "MEMORY.md")) == 0
 
@@ -209,6 +237,7 @@ def test_the_documented_functions_do_the_same(shelf: NuggetShelf, directory: Pat
 
 def test_the_daily_run_reflects_then_promotes(directory: Path) -> None:
     path = directory / "m" / "MEMORY.md"
+    path.parent.mkdir(parents=True)
     with NuggetShelf(directory / "shelf") as shelf:
         shelf.create_note("project", "Auth", "Uses JWT tokens.\nUses JWT tokens.")
         shelf.remember("prefs", "editor", "helix")
@@ -253,13 +282,17 @@ def test_a_pass_that_only_looked_at_a_note_blocks_no_undo(shelf: NuggetShelf) ->
 GATEWAY = "The payment service talks to the gateway over a private network"
 
 
-@pytest.fixture
-def alike(shelf: NuggetShelf) -> tuple[str, str]:
+def create_alike(shelf: NuggetShelf) -> tuple[str, str]:
     """Two notes that a pass merges, or links if it may not."""
     return (
         shelf.create_note("project", "Payment gateway", f"{GATEWAY}.").id,
         shelf.create_note("project", "Payment gateway network", f"{GATEWAY}!").id,
     )
+
+
+@pytest.fixture
+def alike(shelf: NuggetShelf) -> tuple[str, str]:
+    return create_alike(shelf)
 
 
 def test_what_was_taken_back_is_not_done_again(shelf: NuggetShelf, alike: tuple[str, str]) -> None:
@@ -285,20 +318,28 @@ def test_a_pass_is_undone_done_again_and_undone(shelf: NuggetShelf, alike: tuple
     assert shelf.reflect().merged == 0
 
 
-def test_what_is_done_again_after_an_undo_is_welcome(
-    shelf: NuggetShelf, alike: tuple[str, str]
-) -> None:
-    shelf.reflect()
-    gone = next(note for note in alike if shelf.get_note(note).hidden)
-    shelf.undo()
-    shelf.undo(shelf.history()[0].revision)
-    assert refusals.of(shelf._transactions.state) == frozenset()
+def refused_in(directory: Path) -> frozenset[rejected_changes.Refusal]:
+    store = open_directory(directory)
+    try:
+        return rejected_changes.refusals(state_of(store))
+    finally:
+        store.close()
 
-    shelf.restore_note(gone)
 
-    assert refusals.of(shelf._transactions.state) == {
-        refusals.Refusal("hide", gone),
-        refusals.Refusal.between("merge", *alike),
+def test_what_is_done_again_after_an_undo_is_welcome(directory: Path) -> None:
+    with NuggetShelf(directory, project="") as shelf:
+        alike = create_alike(shelf)
+        shelf.reflect()
+        gone = next(note for note in alike if shelf.get_note(note).hidden)
+        shelf.undo()
+        shelf.undo(shelf.history()[0].revision)
+        assert refused_in(directory) == frozenset()
+
+        shelf.restore_note(gone)
+
+    assert refused_in(directory) == {
+        rejected_changes.Refusal("hide", gone),
+        rejected_changes.Refusal.of_pair("merge", *alike),
     }
 
 
@@ -322,13 +363,14 @@ def test_what_someone_wrote_otherwise_after_a_rewrite_stays_so(shelf: NuggetShel
     assert shelf.get_note(note.id).content == again.content
 
 
-def test_what_grew_old_and_is_news_again_may_grow_old_again(shelf: NuggetShelf) -> None:
-    note = shelf.remember("files", "a.py", "read on Monday", stability="temporary")
-    shelf.delete_note(note.id)
-    shelf.remember("files", "a.py", "read on Friday", stability="temporary")
+def test_what_grew_old_and_is_news_again_may_grow_old_again(directory: Path) -> None:
+    with NuggetShelf(directory, project="") as shelf:
+        note = shelf.remember("files", "a.py", "read on Monday", stability="temporary")
+        shelf.delete_note(note.id)
+        shelf.remember("files", "a.py", "read on Friday", stability="temporary")
 
-    assert not shelf.get_note(note.id).hidden
-    assert refusals.of(shelf._transactions.state) == frozenset()
+        assert not shelf.get_note(note.id).hidden
+    assert refused_in(directory) == frozenset()
 
 
 def test_a_note_that_someone_brings_back_stays(shelf: NuggetShelf) -> None:
@@ -341,11 +383,11 @@ def test_a_note_that_someone_brings_back_stays(shelf: NuggetShelf) -> None:
 
 
 def test_a_link_that_someone_takes_away_stays_away_and_others_are_made(shelf: NuggetShelf) -> None:
-    one = shelf.create_note("project", "Invoices", "Billing invoices by weasyprint.")
-    two = shelf.create_note("project", "Worker", "Billing needs weasyprint on its host.")
+    one = shelf.create_note("project", "Invoices", "Billing prints invoices by weasyprint.")
+    two = shelf.create_note("project", "Invoice host", "Billing: weasyprint makes invoices on it.")
     assert shelf.reflect().linked == 1
     shelf.remove_link(one.id, two.id)
-    late = shelf.create_note("project", "Fonts", "Billing with weasyprint needs fonts.")
+    late = shelf.create_note("project", "Invoice fonts", "Weasyprint: fonts of invoices.")
 
     assert shelf.reflect().linked == 2
     assert {link.to for link in shelf.get_note(late.id).links} == {one.id, two.id}
@@ -373,8 +415,8 @@ def test_a_pass_inside_a_batch_is_taken_back_like_any_other(
 
 def test_a_link_that_is_cut_in_the_file_is_not_made_again(directory: Path) -> None:
     with NuggetShelf(directory) as shelf:
-        one = shelf.create_note("project", "Invoices", "Billing invoices by weasyprint.")
-        shelf.create_note("project", "Worker", "Billing needs weasyprint on its host.")
+        one = shelf.create_note("project", "Invoices", "Billing prints invoices by weasyprint.")
+        shelf.create_note("project", "Invoice host", "Billing: weasyprint makes invoices on it.")
         assert shelf.reflect().linked == 1
     file = directory / "graph" / "graph.json"
     graph = json.loads(file.read_text())
@@ -410,7 +452,7 @@ def test_undoing_the_daily_pass_does_not_run_it_again(shelf: NuggetShelf) -> Non
 def _race(directory: str, gate: "multiprocessing.synchronize.Event", runs: object) -> None:
     with NuggetShelf(directory, short_lived=True) as shelf:
         shelf.load_all()
-        gate.wait(20)
+        gate.wait()
         runs.put(shelf.run_daily(NINE) is not None)  # type: ignore[attr-defined]
 
 
@@ -427,10 +469,11 @@ def test_processes_racing_at_nine_make_one_run(directory: Path) -> None:
     for racer in racers:
         racer.start()
     gate.set()
-    ran = [runs.get(timeout=60) for _ in racers]
     for racer in racers:
-        racer.join(timeout=20)
+        racer.join()
 
+    assert [racer.exitcode for racer in racers] == [0] * 4
+    ran = [runs.get() for _ in racers]
     assert sorted(ran) == [False, False, False, True]
     with NuggetShelf(directory) as shelf:
         assert [c.changes.action for c in shelf.history()].count("reflect") == 1
@@ -438,13 +481,13 @@ def test_processes_racing_at_nine_make_one_run(directory: Path) -> None:
 
 def test_a_memory_file_that_cannot_be_read_does_not_hold_up_the_others(directory: Path) -> None:
     broken, sound = directory / "a" / "MEMORY.md", directory / "b" / "MEMORY.md"
+    for path in (broken, sound):
+        path.parent.mkdir(parents=True)
     with NuggetShelf(directory / "shelf", project="") as shelf:
         shelf.promote(str(broken))
         shelf.promote(str(sound))
         shelf.remember("learn", "port", "8080")
         recalled(shelf, "port")
-        for path in (broken, sound):
-            path.parent.mkdir(exist_ok=True)
         broken.write_bytes(b"\xff not UTF-8")
         with pytest.raises(StoreError, match="not UTF-8"):
             shelf.run_daily(NINE)
@@ -453,3 +496,20 @@ def test_a_memory_file_that_cannot_be_read_does_not_hold_up_the_others(directory
     assert "8080" in sound.read_text()
     assert run is not None
     assert run.promoted == 1
+
+
+def test_the_daily_run_can_be_turned_off(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORY_REFLECTION_DAILY", "0")
+    with NuggetShelf(directory) as shelf:
+        shelf.create_note("project", "Auth", "Uses JWT tokens.")
+        assert shelf.run_daily(NINE) is None
+        assert shelf.reflect().inspected == 1
+
+
+def test_a_daily_run_that_changes_nothing_leaves_no_entry_in_the_history(
+    shelf: NuggetShelf,
+) -> None:
+    assert shelf.run_daily(NINE) is not None
+
+    assert shelf.history() == []
+    assert shelf.last_run() is not None

@@ -9,8 +9,8 @@ import pytest
 
 from in_memory import InMemoryStore
 from nuggets import NuggetShelf
+from nuggets.domain.records import Changes
 from nuggets.errors import Conflict, InvalidInput, NotFound, StoreError
-from nuggets.records import Changes
 
 
 # --- gathered changes (auto_save=False, batch) meet what others wrote
@@ -122,11 +122,12 @@ def test_a_fact_that_comes_back_evicts_too(shelf: NuggetShelf, how: str) -> None
     nugget.remember("b", "2")
     shelf.delete_note(a.id)
     nugget.remember("c", "3")
-    {
+    ways: dict[str, Callable[[], object]] = {
         "restore": lambda: shelf.restore_note(a.id),
         "edit": lambda: shelf.edit_note(a.id, hidden=False),
         "remember": lambda: nugget.remember("a", "9"),
-    }[how]()
+    }
+    ways[how]()
     assert len(nugget.facts()) == 2
 
 
@@ -262,7 +263,7 @@ FLAGS: dict[str, Call] = {
     "dry_run": lambda shelf, odd: shelf.merge_notes("Alpha", "Beta", dry_run=odd),
     "dry_run of reflect": lambda shelf, odd: shelf.reflect(dry_run=odd),
     "dry_run of promote": lambda shelf, odd: shelf.promote("MEMORY.md", dry_run=odd),
-    "dry_run of take_in": lambda shelf, odd: shelf.take_in([], dry_run=odd),
+    "dry_run of import_memories": lambda shelf, odd: shelf.import_memories([], dry_run=odd),
     "dry_run of move_project": lambda shelf, odd: shelf.move_project("p", dry_run=odd),
     "fix": lambda shelf, odd: shelf.checkup(odd),
     "include_hidden": lambda shelf, odd: shelf.explain("alpha", "note-n-00000001", odd),

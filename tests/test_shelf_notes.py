@@ -1,6 +1,7 @@
 """Notes through the shelf: operations, names and filters."""
 
 from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -82,11 +83,12 @@ def test_a_change_within_the_same_millisecond_is_a_conflict_too(change: str) -> 
     shelf = NuggetShelf("memory:", project="", clock=lambda: "2026-01-31T09:00:00.000Z")
     seen = shelf.remember("n", "t", "first")
     other = shelf.create_note("n", "u", "more")
-    {
+    changes: dict[str, Callable[[], object]] = {
         "edit": lambda: shelf.edit_note(seen.id, content="someone else's"),
         "merge": lambda: shelf.merge_notes(seen.id, other.id),
         "remember": lambda: shelf.remember("n", "t", "someone else's"),
-    }[change]()
+    }
+    changes[change]()
 
     with pytest.raises(Conflict):
         shelf.edit_note(seen.id, content="mine", expected=seen.updated_at)
@@ -159,7 +161,7 @@ def test_a_hard_delete_removes_links_to_the_note_in_every_nugget(shelf: NuggetSh
         shelf.get_note(gone.id)
 
 
-def test_a_shown_note_gains_a_hit_once_per_session(shelf: NuggetShelf) -> None:
+def test_a_note_that_is_opened_or_answers_gains_a_hit_once_per_session(shelf: NuggetShelf) -> None:
     note = shelf.create_note("n", "Auth", "JWT tokens")
 
     shelf.get_note(note.id, session="s1")
@@ -506,3 +508,31 @@ def test_strange_signs_are_data_and_come_back_as_they_were(directory: Path, valu
     NuggetShelf(directory).remember("n", "k", value)
 
     assert NuggetShelf(directory).recall("k").answer == value
+
+
+def test_a_datetime_is_taken_wherever_a_time_is(shelf: NuggetShelf) -> None:
+    moment = datetime(2024, 5, 1, 12, 30, tzinfo=timezone(timedelta(hours=2)))
+    note = shelf.create_note("n", "Old", "c", created_at=moment)
+    seen = datetime.fromisoformat(note.updated_at)
+    edited = shelf.edit_note("Old", "d", expected=seen)
+    naive = moment.astimezone().replace(tzinfo=None)
+    local = shelf.create_note("n", "Local", "c", created_at=naive)
+
+    assert note.created_at == local.created_at == "2024-05-01T10:30:00.000Z"
+    assert edited.content == "d"
+    with pytest.raises(Conflict):
+        shelf.edit_note("Old", "e", expected=seen)
+
+
+def test_what_a_content_says_of_itself_is_inferred_before_the_lock_is_taken(
+    shelf: NuggetShelf,
+) -> None:
+    from nuggets.graph.metadata_inference import content_tags
+
+    before = content_tags.cache_info()
+    shelf.create_note("tools", "Editor", "I prefer helix for this.")
+    shelf.remember("tools", "shell", "I prefer fish for this.")
+    after = content_tags.cache_info()
+
+    assert after.misses - before.misses == 2  # before the lock
+    assert after.hits > before.hits  # inside it

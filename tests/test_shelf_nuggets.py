@@ -49,10 +49,27 @@ def test_what_a_nugget_was_made_with_wins(shelf: NuggetShelf) -> None:
     assert again.status().max_facts == 7
 
 
-def test_a_nugget_is_reached_by_brackets(shelf: NuggetShelf) -> None:
-    shelf["n"].remember("k", "v")
+def test_a_nugget_is_reached_by_brackets_and_a_misspelt_one_is_not_made(
+    shelf: NuggetShelf,
+) -> None:
+    shelf.remember("locations", "k", "v")
 
-    assert shelf["n"].recall("k").answer == "v"
+    assert shelf["Locations"].recall("k").answer == "v"
+    with pytest.raises(NotFound, match="did you mean 'locations'"):
+        shelf["locatoins"]
+    assert shelf.size == 1
+
+
+def test_a_shelf_is_walked_and_counted_by_its_nuggets(shelf: NuggetShelf) -> None:
+    assert (list(shelf), len(shelf), bool(shelf)) == ([], 0, True)
+    for name in ("b", "a"):
+        shelf.remember(name, "k", name)
+
+    assert [nugget.recall("k").answer for nugget in shelf] == ["a", "b"]
+    assert len(shelf) == 2
+    assert all(nugget in shelf for nugget in shelf)
+    assert "a" in shelf
+    assert "c" not in shelf
 
 
 @pytest.mark.parametrize(
@@ -228,7 +245,7 @@ def test_a_nugget_closes_the_shelf_that_it_opened(directory: Path) -> None:
 
 def test_a_view_leaves_the_shelf_to_whoever_opened_it(directory: Path) -> None:
     shelf = NuggetShelf(directory, auto_save=False)
-    with shelf["a"] as nugget:
+    with shelf.get_or_create("a") as nugget:
         nugget.remember("k", "v")
 
     assert NuggetShelf(directory).size == 0
@@ -258,41 +275,41 @@ def test_a_nugget_takes_every_documented_setting(directory: Path) -> None:
 
 
 def test_a_nugget_sees_only_its_own_notes(shelf: NuggetShelf) -> None:
-    mine = shelf["a"].create_note("Auth", "JWT tokens", ["security"])
-    shelf["b"].create_note("Auth", "JWT tokens")
+    mine = shelf.get_or_create("a").create_note("Auth", "JWT tokens", ["security"])
+    shelf.get_or_create("b").create_note("Auth", "JWT tokens")
 
-    assert [note.id for note in shelf["a"].list_notes()] == [mine.id]
-    assert [found.note.id for found in shelf["a"].search_notes("jwt")] == [mine.id]
-    assert shelf["a"].get_note("Auth").id == mine.id
+    assert [note.id for note in shelf.get_or_create("a").list_notes()] == [mine.id]
+    assert [found.note.id for found in shelf.get_or_create("a").search_notes("jwt")] == [mine.id]
+    assert shelf.get_or_create("a").get_note("Auth").id == mine.id
 
 
 @pytest.mark.parametrize("odd", ["b", 5])
 def test_a_nugget_asked_for_notes_of_another_refuses(shelf: NuggetShelf, odd: Any) -> None:
-    mine = shelf["a"].create_note("Auth", "JWT tokens")
-    shelf["b"].create_note("Auth", "JWT tokens")
+    mine = shelf.get_or_create("a").create_note("Auth", "JWT tokens")
+    shelf.get_or_create("b").create_note("Auth", "JWT tokens")
     others = NoteFilterOptions(nugget=odd)
 
     for ask in (
-        lambda: shelf["a"].list_notes(nugget=odd),
-        lambda: shelf["a"].list_notes(others),
-        lambda: shelf["a"].search_notes("jwt", nugget=odd),
-        lambda: shelf["a"].search_notes("jwt", filters=others),
+        lambda: shelf.get_or_create("a").list_notes(nugget=odd),
+        lambda: shelf.get_or_create("a").list_notes(others),
+        lambda: shelf.get_or_create("a").search_notes("jwt", nugget=odd),
+        lambda: shelf.get_or_create("a").search_notes("jwt", filters=others),
     ):
         with pytest.raises(InvalidInput):
             ask()
-    assert shelf["a"].list_notes(nugget="A") == [mine]
+    assert shelf.get_or_create("a").list_notes(nugget="A") == [mine]
 
 
 def test_a_nugget_shows_itself_without_leaving_a_trace(shelf: NuggetShelf) -> None:
-    fact = shelf["n"].remember("k", "v")
+    fact = shelf.get_or_create("n").remember("k", "v")
 
-    assert shelf["n"].recall("k", session=None).found
-    assert shelf["n"].get_note("k", session=None) == fact
-    assert [one.note for one in shelf["n"].search_notes("v", session=None)] == [fact]
+    assert shelf.get_or_create("n").recall("k", session=None).found
+    assert shelf.get_or_create("n").get_note("k", session=None) == fact
+    assert [one.note for one in shelf.get_or_create("n").search_notes("v", session=None)] == [fact]
 
 
 def test_a_nugget_has_all_note_operations(shelf: NuggetShelf) -> None:
-    nugget = shelf["n"]
+    nugget = shelf.get_or_create("n")
     one = nugget.create_note("One", "first line")
     two = nugget.create_note("Two", "second line")
 
@@ -312,7 +329,7 @@ def test_a_nugget_has_all_note_operations(shelf: NuggetShelf) -> None:
 
 
 def test_a_nugget_forgets_and_clears(shelf: NuggetShelf) -> None:
-    nugget = shelf["n"]
+    nugget = shelf.get_or_create("n")
     nugget.remember("a", "1")
     nugget.remember("b", "2")
 
@@ -322,7 +339,7 @@ def test_a_nugget_forgets_and_clears(shelf: NuggetShelf) -> None:
 
 
 def test_a_nugget_names_itself(shelf: NuggetShelf) -> None:
-    assert repr(shelf["n"]) == "Nugget('n')"
+    assert repr(shelf.get_or_create("n")) == "Nugget('n')"
 
 
 def test_the_graph_is_the_shelf_under_its_documented_name() -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from agent_doors import repository
+from enough_sessions import ENOUGH_SESSIONS
 from nuggets import NuggetShelf
+from nuggets.domain.records import ProjectStatus
 from nuggets.errors import Ambiguous, InvalidInput, NotFound
-from nuggets.records import ProjectStatus
 
 NINE = datetime(2026, 1, 31, 9)
 OLD, OTHER = "/gone/webshop/.git", "/gone/other/.git"
@@ -97,13 +98,15 @@ def test_a_name_that_two_have_needs_the_folder(shelf: NuggetShelf) -> None:
 def test_it_goes_to_a_repository_and_to_another_one(shelf: NuggetShelf, tmp_path: Path) -> None:
     shelf.move_project("webshop")
 
-    with pytest.raises(NotFound, match="no git repository at"):
-        shelf.move_project("other", str(tmp_path))
+    with pytest.raises(NotFound, match="there is no folder"):
+        shelf.move_project("other", str(tmp_path / "missing"))
+    with pytest.raises(NotFound, match="there is no project here"):
+        shelf.move_project("other", "/")
     with pytest.raises(InvalidInput, match="already"):
         shelf.move_project("shop")
     with NuggetShelf("memory:", project="") as nowhere:
         nowhere.remember("locations", "port", "80", project=OLD)
-        with pytest.raises(NotFound, match="no git repository here"):
+        with pytest.raises(NotFound, match="there is no project here"):
             nowhere.move_project("webshop")
 
 
@@ -113,7 +116,7 @@ def edited(shelf: NuggetShelf) -> Path:
     memory = host_directory("/gone/webshop") / "memory" / "MEMORY.md"
     for key, value in (("port", "8080"), ("host", "there"), ("queue", "redis")):
         fact = shelf.remember("locations", key, value, project=OLD)
-        for session in "abc":
+        for session in ENOUGH_SESSIONS:
             shelf.get_note(fact.id, session=session)
     shelf.run_daily(NINE)
     text = memory.read_text().replace("- **port**: 8080", "- **port**: 8080, mostly")
@@ -143,19 +146,46 @@ def test_a_memory_file_that_moves_along_stays_as_it_was_edited(
     assert (there / "memory" / "MEMORY.md").read_text() == text
 
 
-def test_where_it_does_not_only_what_was_refused_is_known(
+@pytest.mark.parametrize("promoted", [True, False])
+@pytest.mark.parametrize("own", ["# The host's own\n", ""])
+def test_where_it_does_not_what_people_changed_is_carried_along(
+    shelf: NuggetShelf, here: Path, edited: Path, promoted: bool, own: str
+) -> None:
+    annotated = "- **queue**: redis\n  - behind the proxy since May\n"
+    edited.write_text(edited.read_text().replace("- **queue**: redis\n", annotated))
+    if promoted:
+        shelf.run_daily(NINE + timedelta(days=1))
+    there = host_directory(str(here)) / "memory" / "MEMORY.md"
+    if own:
+        there.parent.mkdir()
+        there.write_text(own)
+    shelf.move_project("webshop")
+    shelf.promote()
+    shelf.promote()
+
+    assert there.read_text().startswith(own)
+    assert annotated in there.read_text()
+    assert there.read_text().count("- **port**: 8080, mostly\n") == 1
+    assert there.read_text().count("port**") == there.read_text().count("queue**") == 1
+    if promoted:  # else nobody knows yet that the line was taken out
+        assert "host**" not in there.read_text()
+
+
+def test_what_people_changed_goes_into_a_file_that_was_promoted_to_before(
     shelf: NuggetShelf, here: Path, edited: Path
 ) -> None:
-    shelf.run_daily(NINE + timedelta(days=1))
     there = host_directory(str(here)) / "memory" / "MEMORY.md"
-    there.parent.mkdir()
-    there.write_text("# The host's own\n")
+    fact = shelf.remember("locations", "region", "eu", scope="project")
+    for session in ENOUGH_SESSIONS:
+        shelf.get_note(fact.id, session=session)
+    shelf.promote()
     shelf.move_project("webshop")
+    shelf.promote()
 
-    assert shelf.promote() == 1
-    assert "- **queue**: redis" in there.read_text()
-    assert "host**" not in there.read_text()
-    assert "port**" not in there.read_text()
+    assert there.read_text().count("- **port**: 8080, mostly\n") == 1
+    assert there.read_text().count("port**") == 1
+    assert "- **queue**: redis\n" in there.read_text()
+    assert "- **region**: eu\n" in there.read_text()
 
 
 def test_a_memory_file_that_a_project_was_told_to_use_goes_along(
@@ -163,7 +193,7 @@ def test_a_memory_file_that_a_project_was_told_to_use_goes_along(
 ) -> None:
     memory = tmp_path / "MEMORY.md"
     fact = shelf.remember("locations", "port", "8080")
-    for session in "abc":
+    for session in ENOUGH_SESSIONS:
         shelf.get_note(fact.id, session=session)
     shelf.edit_note(fact.id, scope="project")
     shelf.promote(str(memory))
@@ -183,3 +213,23 @@ def test_a_folder_that_is_not_there_is_no_part_of_the_repository_above(
     for name in ("no/such/folder", "README"):
         with pytest.raises(NotFound, match="there is no folder"):
             shelf.move_project("webshop", str(here / name))
+
+
+@pytest.mark.parametrize("own", ["# The host's own\n", ""])
+def test_a_line_in_a_persons_form_goes_along_and_archives_nothing(
+    shelf: NuggetShelf, here: Path, edited: Path, own: str
+) -> None:
+    mine = "* **queue** redis\n"
+    edited.write_text(edited.read_text().replace("- **queue**: redis\n", mine))
+    shelf.run_daily(NINE + timedelta(days=1))
+    there = host_directory(str(here)) / "memory" / "MEMORY.md"
+    if own:
+        there.parent.mkdir()
+        there.write_text(own)
+    titles = {note.title for note in shelf.list_notes()}
+    shelf.move_project("webshop")
+    shelf.promote()
+    shelf.promote()
+
+    assert {note.title for note in shelf.list_notes()} == titles
+    assert there.read_text().count("**queue**") == there.read_text().count(mine) == 1

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from nuggets import NuggetShelf
+from nuggets.domain.typed_kwargs import NoteMeta
 from nuggets.errors import InvalidInput, NotFound
-from nuggets.keywords import NoteMeta
 
 
 def test_a_session_counts_once_however_often_it_asks(shelf: NuggetShelf) -> None:
@@ -308,3 +308,10 @@ def test_outside_all_projects_those_that_know_a_key_are_told(tmp_path: Path) -> 
     assert len(outside.recall("project: test cmd").also) == 1
     assert inside.recall("project: test cmd").answer == "make blog"
     assert inside.recall("project: test cmd").also == ()
+
+
+def test_a_miss_is_falsy_and_an_answer_is_not(shelf: NuggetShelf) -> None:
+    shelf.remember("n", "port", "0")
+
+    assert shelf.recall("port")
+    assert not shelf.recall("colour of the sky")

@@ -3,8 +3,15 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nuggets.records import Changes, NuggetConfig, Touch
-from nuggets.state import SESSIONS_KEPT, MemoryState, before, everything, merged, touched
+from nuggets.domain.records import Changes, NuggetConfig, Touch
+from nuggets.domain.state import (
+    SESSIONS_KEPT,
+    MemoryState,
+    apply_touch,
+    before_images,
+    everything,
+    merge_changes,
+)
 from store_samples import NOW, note
 
 numbers = st.integers(1, 4)
@@ -57,7 +64,7 @@ def test_everything_leads_from_nothing_to_here(many: list[Changes], last: Change
 @given(st.lists(some_changes, max_size=4), some_changes)
 def test_before_leads_back(many: list[Changes], last: Changes) -> None:
     state = after(*many)
-    back = before(state, last)
+    back = before_images(state, last)
     state.apply(last)
     state.apply(back)
 
@@ -68,7 +75,7 @@ def test_before_leads_back(many: list[Changes], last: Changes) -> None:
 @given(st.lists(with_touches, max_size=3), st.lists(with_touches, max_size=4))
 def test_several_changes_as_one_lead_to_the_same(first: list[Changes], then: list[Changes]) -> None:
     state = after(*first)
-    state.apply(merged(then))
+    state.apply(merge_changes(then))
 
     assert contents(state) == contents(after(*first, *then))
 
@@ -85,7 +92,7 @@ def test_a_copy_goes_its_own_way() -> None:
 def test_only_so_many_sessions_are_kept_but_all_are_counted() -> None:
     one = note(1)
     for number in range(SESSIONS_KEPT + 10):
-        one = touched(one, Touch(one.id, f"s{number}", NOW))
+        one = apply_touch(one, Touch(one.id, f"s{number}", NOW))
 
     assert one.hits == SESSIONS_KEPT + 10
     assert len(one.hit_sessions) == SESSIONS_KEPT
@@ -93,7 +100,7 @@ def test_only_so_many_sessions_are_kept_but_all_are_counted() -> None:
 
 
 def test_an_older_recall_does_not_turn_the_clock_back() -> None:
-    one = touched(note(1), Touch(note(1).id, "s", "2020-01-01T00:00:00.000Z"))
+    one = apply_touch(note(1), Touch(note(1).id, "s", "2020-01-01T00:00:00.000Z"))
 
     assert one.last_accessed_at == NOW
     assert one.hits == 1

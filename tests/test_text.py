@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nuggets.text import edits_between, first_words, folded, parts, plain, tokens, words
+from nuggets.language.text import edits_between, first_words, fold_case, parts, plain, tokens, words
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_an_ordinary_word_is_its_own_only_part() -> None:
 
 @given(st.text())
 def test_folding_twice_changes_nothing_more(text: str) -> None:
-    assert folded(folded(text)) == folded(text)
+    assert fold_case(fold_case(text)) == fold_case(text)
 
 
 @given(st.text(st.characters(codec="ascii", exclude_characters="\0")))

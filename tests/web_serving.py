@@ -2,7 +2,6 @@
 
 import json
 import os
-import select
 import subprocess
 import sys
 import threading
@@ -14,6 +13,7 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from nuggets import NuggetShelf
+from nuggets.interfaces.rest.access import Access
 from nuggets.interfaces.rest.app import application
 from nuggets.interfaces.serve import Address, Server
 
@@ -32,7 +32,8 @@ def client(
     shelf: NuggetShelf, token: str | None = None, raises: bool = True, **headers: str
 ) -> Iterator[TestClient]:
     """A client of the shelf's application, in this process; a defect of ours raises here."""
-    app = application(shelf, is_ours=lambda host: host == HOST, token=token)
+    access = Access(token) if token else None
+    app = application(shelf, is_ours=lambda host: host == HOST, access=access)
     with TestClient(
         app, base_url=f"http://{HOST}", headers=headers, raise_server_exceptions=raises
     ) as found:
@@ -65,7 +66,7 @@ def served_here(shelf: NuggetShelf) -> Iterator[str]:
         yield address.url
     finally:
         server.should_exit = True
-        thread.join(20)
+        thread.join()
 
 
 class Served(NamedTuple):
@@ -87,9 +88,8 @@ def served(directory: str, *options: str, **environment: str) -> Iterator[Served
     ) as process:
         assert process.stdout is not None
         try:
-            assert select.select([process.stdout], [], [], 30)[0], "the server did not come up"
             url = json.loads(process.stdout.readline())["url"]
             yield Served(url, directory, process)
         finally:
             process.terminate()
-            process.wait(20)
+            process.wait()

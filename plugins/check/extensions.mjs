@@ -27,7 +27,8 @@ async function pi() {
     registerTool: (tool) => tools.set(tool.name, tool),
     on: (event, handler) => handlers.set(event, handler),
   };
-  const ctx = { cwd: project, sessionManager: { getSessionId: () => "pi-session" } };
+  const sessionManager = { getSessionId: () => "pi-session", getSessionFile: () => undefined };
+  const ctx = { cwd: project, sessionManager };
   (await load(notes)).default(api);
   (await load(care)).default(api);
   const call = async (name, given) => {
@@ -64,7 +65,7 @@ async function pi() {
   await emit("session_compact");
   const after = await prompted("and then?");
   assert.match(after, /make zebra/, "what was shown is gone after a compaction");
-  assert.match(after, /The task before this point: what is the deploy command/);
+  assert.match(after, /Goal: what is the deploy command/);
   await emit("tool_result", { toolName: "read", input: { path: "seen-by-pi.py" } });
   await eventually("the sighting of a file in Pi", async () => {
     await emit("agent_end", { messages: [] });
@@ -86,7 +87,7 @@ async function openCode() {
   assert.equal(await said("what is the deploy command?"), "", "each memory once");
   await hooks["experimental.session.compacting"]({ sessionID: "oc" }, { context: [] });
   await hooks.event({ event: { type: "session.compacted", properties: { sessionID: "oc" } } });
-  assert.match(await said("and then?"), /The task before this point: what is the deploy command/);
+  assert.match(await said("and then?"), /Goal: what is the deploy command/);
   const args = { filePath: `${project}/seen-by-opencode.py` };
   await hooks["tool.execute.after"]({ tool: "read", sessionID: "oc", callID: "c", args }, {});
   await eventually("the sighting of a file in opencode", async () => {

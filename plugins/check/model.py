@@ -1,4 +1,6 @@
-"""A stand-in for the model services of five hosts: has a file read, asks memory, then is done.
+"""A stand-in for the model services of five hosts.
+
+It has a file read, asks memory, has a command run that fails and then passes, and is done.
 
 Speaks just enough of each service's streaming form for a real host to run a whole turn against it,
 and keeps every request, so that one can see what the host's model would have read.
@@ -20,6 +22,8 @@ READERS = (
     ("read", "filePath"),  # opencode
     ("read", "path"),  # Pi
 )
+SHELLS = (("Bash", "command"), ("run_shell_command", "command"), ("bash", "command"))
+COMMANDS = ("mkdir made/inner", "mkdir made", "mkdir made/inner")
 RECALL = "recall"  # how the name of that tool ends, whatever a host puts before it
 # Codex reads by shell commands, which name no file; its patches do
 PATCH = "*** Begin Patch\n*** Update File: {0}\n@@\n-hello\n+good day\n*** End Patch\n"
@@ -77,7 +81,7 @@ class Model(BaseHTTPRequestHandler):
 
 
 def call(offered: dict[str, Any], answers: int, file: str) -> tuple[str, dict[str, str]] | None:
-    """The tool to call after so many answers: one that reads a file, then one that recalls."""
+    """The tool to call after so many answers: one that reads a file, one that recalls, a shell."""
     if answers == 0:
         for name, argument in READERS:
             if name in offered and argument in json.dumps(offered[name]):
@@ -86,6 +90,11 @@ def call(offered: dict[str, Any], answers: int, file: str) -> tuple[str, dict[st
         for name in offered:
             if name.endswith(RECALL):
                 return name, {"query": "deploy command"}
+    if 2 <= answers < 2 + len(COMMANDS):
+        for name, argument in SHELLS:
+            if name in offered:
+                # Claude Code, Gemini and opencode want to hear what a command is for
+                return name, {argument: COMMANDS[answers - 2], "description": "a check"}
     return None
 
 
@@ -99,7 +108,8 @@ def anthropic(asked: dict[str, Any], file: str) -> Iterator[dict[str, Any]]:
         "message": {**about, "stop_reason": None, "stop_sequence": None, "usage": usage},
     }
     if wanted:
-        block: dict[str, Any] = {"type": "tool_use", "id": f"t-{wanted[0]}", "name": wanted[0]}
+        number = json.dumps(asked["messages"]).count('"type": "tool_result"')
+        block: dict[str, Any] = {"type": "tool_use", "id": f"t{number}", "name": wanted[0]}
         block["input"] = {}
         delta = {"type": "input_json_delta", "partial_json": json.dumps(wanted[1])}
     else:
@@ -113,12 +123,17 @@ def anthropic(asked: dict[str, Any], file: str) -> Iterator[dict[str, Any]]:
 
 
 def responses(asked: dict[str, Any], file: str) -> Iterator[dict[str, Any]]:
-    had = any(str(item.get("type", "")).endswith("_call_output") for item in asked["input"])
+    answers = sum(str(item.get("type", "")).endswith("_call_output") for item in asked["input"])
     said = [{"type": "output_text", "text": "done", "annotations": []}]
     item: dict[str, Any] = {"type": "message", "role": "assistant", "id": "i", "content": said}
-    if not had:
+    if answers == 0:
         item = {"type": "custom_tool_call", "id": "i", "call_id": "c", "name": "apply_patch"}
         item["input"] = PATCH.format(file)
+    elif answers <= len(COMMANDS):
+        # its model calls tools from a script
+        item = {"type": "custom_tool_call", "id": f"i{answers}", "call_id": f"c{answers}"}
+        script = f"text(await tools.exec_command({json.dumps({'cmd': COMMANDS[answers - 1]})}));"
+        item |= {"name": "exec", "input": script}
     yield {"type": "response.created", "response": {"id": "r"}}
     yield {"type": "response.output_item.done", "output_index": 0, "item": item}
     done = {"id": "r", "output": [item], "usage": USAGE}
@@ -131,7 +146,8 @@ def completions(asked: dict[str, Any], file: str) -> Iterator[dict[str, Any]]:
     delta: dict[str, Any] = {"role": "assistant", "content": "done"}
     if wanted:
         function = {"name": wanted[0], "arguments": json.dumps(wanted[1])}
-        one = {"index": 0, "id": f"c-{wanted[0]}", "type": "function", "function": function}
+        number = len(asked["messages"])
+        one = {"index": 0, "id": f"c{number}", "type": "function", "function": function}
         delta = {"role": "assistant", "tool_calls": [one]}
     about = {"id": "x", "object": "chat.completion.chunk", "created": 1, "model": "stand-in"}
     yield {**about, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}

@@ -12,23 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from nuggets import errors
-    from nuggets.audit import Finding
-    from nuggets.errors import (
-        Ambiguous,
-        Conflict,
-        InvalidInput,
-        MissingExtra,
-        NotFound,
-        NuggetsError,
-        SettingsError,
-        StaleWrite,
-        StoreBusy,
-        StoreCorrupt,
-        StoreError,
-    )
-    from nuggets.nugget import Nugget
-    from nuggets.promotion import Promotion
-    from nuggets.records import (
+    from nuggets.domain.records import (
         PROMOTE_THRESHOLD,
         Changes,
         Commit,
@@ -40,6 +24,7 @@ if TYPE_CHECKING:
         MemorySource,
         MemoryStability,
         MemoryType,
+        MemoryVersion,
         NoteFilterOptions,
         NoteKind,
         NoteLink,
@@ -52,15 +37,35 @@ if TYPE_CHECKING:
         ReflectionChange,
         ReflectionResult,
         SearchNotesResult,
+        WrittenNote,
     )
+    from nuggets.errors import (
+        Ambiguous,
+        Conflict,
+        InvalidInput,
+        MissingExtra,
+        NotFound,
+        NuggetsError,
+        RefusedText,
+        SettingsError,
+        StaleWrite,
+        StoreBusy,
+        StoreCorrupt,
+        StoreError,
+    )
+    from nuggets.maintenance.audit import Finding
+    from nuggets.nugget import Nugget
+    from nuggets.operations.client import Client
+    from nuggets.promotion import Promotion
     from nuggets.settings import Settings
     from nuggets.shelf import NuggetGraph, NuggetShelf, promote_facts, reflect_and_clean_memory
-    from nuggets.stores.defects import Defect
+    from nuggets.stores.doctor.defects import Defect
 
 __all__ = [
     "PROMOTE_THRESHOLD",
     "Ambiguous",
     "Changes",
+    "Client",
     "Commit",
     "Conflict",
     "DailyRun",
@@ -74,6 +79,7 @@ __all__ = [
     "MemorySource",
     "MemoryStability",
     "MemoryType",
+    "MemoryVersion",
     "MissingExtra",
     "NotFound",
     "NoteFilterOptions",
@@ -92,6 +98,7 @@ __all__ = [
     "RecallResult",
     "ReflectionChange",
     "ReflectionResult",
+    "RefusedText",
     "SearchNotesResult",
     "Settings",
     "SettingsError",
@@ -99,13 +106,17 @@ __all__ = [
     "StoreBusy",
     "StoreCorrupt",
     "StoreError",
+    "WrittenNote",
     "errors",
     "promote_facts",
     "reflect_and_clean_memory",
 ]
 
 # Where the public names live; the light ones first.
-_ROOMS = ("errors", "records", "shelf", "nugget", "audit", "promotion", "stores.defects")
+_ROOMS = (
+    *("errors", "domain.records", "operations.client", "settings", "shelf"),
+    *("nugget", "maintenance.audit", "promotion", "stores.doctor.defects"),
+)
 
 if not TYPE_CHECKING:  # a type checker that saw it would believe in any name
 

@@ -2,6 +2,7 @@
 
 NuggetsError          "error"
 ├── InvalidInput      "invalid_input"   also ValueError
+│   └── RefusedText   "invalid_input"   a credential, or what memory showed an agent
 ├── NotFound          "not_found"       also LookupError
 ├── Ambiguous         "ambiguous"       also LookupError; lists the candidates
 ├── Conflict          "conflict"        it would overwrite what someone else has
@@ -24,6 +25,10 @@ class NuggetsError(Exception):
 
 class InvalidInput(NuggetsError, ValueError):
     code = "invalid_input"
+
+
+class RefusedText(InvalidInput):
+    """A text that a client which no person attends may not store."""
 
 
 class NotFound(NuggetsError, LookupError):

@@ -4,26 +4,30 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from nuggets.errors import InvalidInput
-from nuggets.graph.limits import storable
-from nuggets.records import (
+from nuggets.domain.limits import storable
+from nuggets.domain.records import (
     MemoryNote,
+    MemoryVersion,
     NoteFilterOptions,
     NuggetStatus,
     RecallResult,
     SearchNotesResult,
+    WrittenNote,
 )
-from nuggets.shelf import NO_FILTERS, NuggetShelf, StrPath
-from nuggets.text import folded
+from nuggets.engine.arguments import StrPath
+from nuggets.errors import InvalidInput
+from nuggets.language.text import fold_case
+from nuggets.shelf import NO_FILTERS, NuggetShelf
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from typing import Unpack
 
-    from nuggets.keywords import NoteFilters, NoteMeta
+    from nuggets.domain.typed_kwargs import NoteFilters, NoteMeta
 
 
 class Nugget:
-    """All that a shelf does, for one of its nuggets."""
+    """One nugget of a shelf, with the operations of the shelf."""
 
     name: str
     shelf: NuggetShelf
@@ -63,7 +67,7 @@ class Nugget:
         ).name
 
     @classmethod
-    def of(cls, shelf: NuggetShelf, name: str) -> Self:
+    def from_shelf(cls, shelf: NuggetShelf, name: str) -> Self:
         """The view of a nugget that is on this shelf."""
         view = cls.__new__(cls)
         view.shelf, view.name, view._is_guest = shelf, name, True
@@ -85,20 +89,33 @@ class Nugget:
         if not self._is_guest:
             self.shelf.close()
 
-    def remember(self, key: str, value: str, **meta: "Unpack[NoteMeta]") -> MemoryNote:
+    def remember(self, key: str, value: str, **meta: "Unpack[NoteMeta]") -> WrittenNote:
         """Store a fact; a known key, in whatever case, gets the new value and keeps its hits."""
         return self.shelf.remember(self.name, key, value, **meta)
 
-    def recall(self, query: str, session: str | None = "") -> RecallResult:
-        """The fact that a query means, decoded; a miss is ``found=False``, not an error."""
-        return self.shelf.recall(query, self.name, session)
+    def recall(
+        self,
+        query: str,
+        session: str | None = "",
+        *,
+        as_of: "str | datetime | None" = None,
+    ) -> RecallResult:
+        """The fact that a query means, decoded; a miss is ``found=False``, not an error.
+
+        `as_of`: what was valid at that moment, or at the end of that day.
+        """
+        return self.shelf.recall(query, self.name, session, as_of=as_of)
+
+    def versions(self, name: str) -> "Sequence[MemoryVersion]":
+        """What a fact or note said and when, oldest first."""
+        return self.shelf.versions(name, self.name)
 
     def forget(self, key: str) -> bool:
         """Take the fact of exactly this key away; False if there was none."""
         return self.shelf.forget(self.name, key)
 
     def facts(self) -> Sequence[MemoryNote]:
-        """All facts in sight, oldest first; title is the key, content the value."""
+        """All facts that are not archived, oldest first; title is the key, content the value."""
         return self.shelf.facts(self.name)
 
     def clear(self) -> int:
@@ -118,14 +135,15 @@ class Nugget:
         title: str,
         content: str,
         tags: Iterable[str] = (),
-        created_at: str | None = None,
+        created_at: "str | datetime | None" = None,
         **meta: "Unpack[NoteMeta]",
-    ) -> MemoryNote:
+    ) -> WrittenNote:
         """Store a note; its metadata are inferred from its words unless given."""
         return self.shelf.create_note(self.name, title, content, tags, created_at, **meta)
 
     def get_note(self, name: str, session: str | None = "") -> MemoryNote:
-        """By title or beginning of an id in this nugget, or by a whole id; counts as a recall."""
+        """The note with this title or beginning of an id in this nugget, or with this id anywhere.
+        Counts as a recall."""
         return self.shelf.get_note(name, self.name, session)
 
     def edit_note(
@@ -136,9 +154,9 @@ class Nugget:
         tags: Iterable[str] | None = None,
         hidden: bool | None = None,
         *,
-        expected: str | None = None,
+        expected: "str | datetime | None" = None,
         **meta: "Unpack[NoteMeta]",
-    ) -> MemoryNote:
+    ) -> WrittenNote:
         """Change what is given; `expected`, the `updated_at` you saw, guards others' changes."""
         return self.shelf.edit_note(
             name, content, title, tags, hidden, nugget=self.name, expected=expected, **meta
@@ -186,9 +204,9 @@ class Nugget:
 
     def _own_name(self, filters: NoteFilterOptions, wanted: str | None) -> str:
         """Its name for a filter; whoever asks it for notes of another would get the wrong ones."""
-        for asked in (wanted, getattr(filters, "nugget", None)):
-            if asked is not None and folded(storable(asked, "nugget")) != folded(self.name):
+        for name in (wanted, getattr(filters, "nugget", None)):
+            if name is not None and fold_case(storable(name, "nugget")) != fold_case(self.name):
                 raise InvalidInput(
-                    f"this is the nugget {self.name!r}; ask its shelf for notes of {asked!r}"
+                    f"this is the nugget {self.name!r}; ask its shelf for notes of {name!r}"
                 )
         return self.name

@@ -1,21 +1,23 @@
 """Every setting, its value and where it came from. Read once, by a front door; never a global.
 
 Defaults < ``config.toml`` in the shelf's directory < environment < command line. The directory
-itself is named by the last two alone: a file that lies in it cannot say where it is.
+itself is named only by the last two: a file inside it cannot name it.
 """
 
 import os
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from nuggets.domain.records import PROMOTE_THRESHOLD
 from nuggets.errors import SettingsError
-from nuggets.place import directory_of
+from nuggets.filesystem.location import DEFAULT_DIRECTORY, default_location, directory_of
 
-DEFAULT_DIRECTORY = "~/.nuggets"
+CONFIG_FILE = "config.toml"  # in the shelf's directory
+_MOST_BYTES = 1 << 20  # of that file; all settings with comments take a few thousand
 
 
 class Setting(NamedTuple):
-    """One line of the documentation, and all that is needed to read it."""
+    """One setting: its name, default, meaning and limits."""
 
     name: str
     variable: str
@@ -30,9 +32,12 @@ SETTINGS = (
         "dir",
         "NUGGETS_DIR",
         DEFAULT_DIRECTORY,
-        "the directory (or store URL) of the shelf; not for config.toml, which lies in it",
+        "the directory of the shelf, or the URL of a database (postgresql://…); not for "
+        "config.toml, which lies in the directory",
     ),
-    Setting("session", "NUGGETS_SESSION", "", "who is asking; by default one session per day"),
+    Setting(
+        "session", "NUGGETS_SESSION", "", "the id of this session; by default one session per day"
+    ),
     Setting(
         "project",
         "NUGGETS_PROJECT",
@@ -46,12 +51,28 @@ SETTINGS = (
         "where promotion writes; by default your agent's MEMORY.md of the repository",
     ),
     Setting(
+        "promote_after",
+        "NUGGETS_PROMOTE_AFTER",
+        PROMOTE_THRESHOLD,
+        "in how many sessions a memory must have been recalled to be promoted to MEMORY.md",
+        1,
+        1_000,
+    ),
+    Setting(
         "reflection_hour",
         "MEMORY_REFLECTION_HOUR",
         9,
         "hour of the daily clean-up, local time",
         0,
         23,
+    ),
+    Setting(
+        "reflection_daily",
+        "MEMORY_REFLECTION_DAILY",
+        1,
+        "1: the clean-up runs once a day by itself; 0: only when you call `nuggets reflect`",
+        0,
+        1,
     ),
     Setting("reflection_minute", "MEMORY_REFLECTION_MINUTE", 0, "minute of that hour", 0, 59),
     Setting(
@@ -66,7 +87,7 @@ SETTINGS = (
         "heartbeat_interval_ms",
         "HEARTBEAT_INTERVAL_MS",
         1_800_000,
-        "how often a running server looks whether the clean-up was missed",
+        "how often a running server checks whether the clean-up was missed",
         1_000,
         86_400_000,
     ),
@@ -77,6 +98,30 @@ SETTINGS = (
         "how long the history is kept, for `history` and `undo`; 0: for ever. Notes stay anyway",
         0,
         36_500,
+    ),
+    Setting(
+        "session_notes",
+        "NUGGETS_SESSION_NOTES",
+        1,
+        "1: hooks keep a note of each session with an agent (`nuggets sessions`); 0: none",
+        0,
+        1,
+    ),
+    Setting(
+        "session_days",
+        "NUGGETS_SESSION_DAYS",
+        90,
+        "how long the note of a session is kept after it ended; 0: for ever",
+        0,
+        36_500,
+    ),
+    Setting(
+        "start_tokens",
+        "NUGGETS_START_TOKENS",
+        800,
+        "how much memory a session with an agent starts with, in tokens (estimated); 0: none",
+        0,
+        2_000,
     ),
     Setting(
         "quiet_hours_start",
@@ -98,71 +143,98 @@ SETTINGS = (
 
 
 class Settings:
-    """Values by name, where each came from, and what was wrong on the way."""
+    """Values by name, the origin of each, and warnings about invalid ones."""
 
     def __init__(
-        self, values: Mapping[str, Any], origins: Mapping[str, str], warnings: tuple[str, ...]
+        self,
+        values: Mapping[str, Any],
+        origins: Mapping[str, str],
+        warnings: tuple[str, ...],
+        file_problem: str = "",
     ) -> None:
+        """`file_problem`: why config.toml was ignored."""
         self._values = values
         self.origins = origins
         self.warnings = warnings
+        self.file_problem = file_problem
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]
 
 
-def load(environ: Mapping[str, str], flags: Mapping[str, Any]) -> Settings:
-    """Put the sources together. A value that makes no sense is warned about and left out."""
+def load(
+    environ: Mapping[str, str], flags: Mapping[str, Any], *, ignore_broken_file: bool = False
+) -> Settings:
+    """Combine the sources. An invalid value gives a warning and is ignored.
+
+    A file that cannot be read is an error, unless `ignore_broken_file`.
+    """
     values = {setting.name: setting.default for setting in SETTINGS}
     origins = dict.fromkeys(values, "default")
     warnings: list[str] = []
-    url = flags.get("dir") or environ.get("NUGGETS_DIR") or DEFAULT_DIRECTORY
+    if environ.get("NUGGETS_STORE"):
+        environ = {**environ, "NUGGETS_DIR": environ["NUGGETS_STORE"]}
+    url = flags.get("dir") or default_location(environ)
     directory = directory_of(url)
-    path = os.path.join(directory, "config.toml") if directory else ""
+    path = os.path.join(directory, CONFIG_FILE) if directory else ""
+    file_content: Mapping[str, Any] = {}
+    file_problem = ""
+    try:
+        file_content = _read_file(path)
+    except SettingsError as problem:
+        if not ignore_broken_file:
+            raise
+        file_problem = str(problem)
     sources = (
-        (path, _file(path)),
+        (path, file_content),
         ("environment", {s.name: environ[s.variable] for s in SETTINGS if environ.get(s.variable)}),
         ("command line", {name: value for name, value in flags.items() if value is not None}),
     )
-    for origin, given in sources:
+    for origin, source in sources:
         for setting in SETTINGS:
-            if setting.name in given:
+            if setting.name in source:
                 try:
-                    values[setting.name] = _checked(setting, given[setting.name])
+                    values[setting.name] = validate(setting, source[setting.name])
                     origins[setting.name] = origin
                 except ValueError as problem:
                     name = setting.variable if origin == "environment" else setting.name
                     warnings.append(f"{name}: {problem}; using {values[setting.name]!r}")
-        unknown = given.keys() - values.keys()
+        unknown = source.keys() - values.keys()
         warnings += [f"{origin}: there is no setting {name!r}" for name in sorted(unknown)]
-    return Settings(values, origins, tuple(warnings))
+    return Settings(values, origins, tuple(warnings), file_problem)
 
 
-def _file(path: str) -> Mapping[str, Any]:
+def _read_file(path: str) -> Mapping[str, Any]:
     if not os.path.exists(path):
         return {}
     import tomllib
 
+    from nuggets.filesystem.files import open_plain
+
     try:
-        with open(path, "rb") as file:
-            given = tomllib.load(file)
-    except (OSError, ValueError) as problem:
+        with open(path, "rb", opener=open_plain) as file:
+            raw = file.read(_MOST_BYTES + 1)
+        if len(raw) > _MOST_BYTES:
+            raise ValueError(f"it has more than {_MOST_BYTES} bytes")
+        content = tomllib.loads(raw.decode())
+    except (OSError, ValueError, RecursionError) as problem:
         raise SettingsError(
             f"{path} cannot be read: {problem}. Correct it or move it away"
         ) from None
-    if "dir" in given:  # some would follow it and some not, and memories would go two ways
+    if "dir" in content:  # else memories would end up in two directories
         raise SettingsError(
             f"{path} lies in the shelf's directory and cannot name another: take `dir` out, and "
             "set NUGGETS_DIR or use --dir"
         )
-    return given
+    return content
 
 
-def _checked(setting: Setting, value: Any) -> Any:
+def validate(setting: Setting, value: Any) -> Any:
+    """The value in the setting's type; `ValueError` says what is expected."""
     if isinstance(setting.default, str):
         if not isinstance(value, str):
             raise ValueError(f"a text is expected, not {value!r}")
-        if setting.default and not value:  # no directory at all would be the one you stand in
+        if setting.default and not value:  # an empty path would mean the working directory
             raise ValueError("it must not be empty")
         return value
     try:

@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fact_oracle
+from nuggets.domain.records import NuggetConfig
 from nuggets.facts.banks import Banks
 from nuggets.facts.capacity import page_size
 from nuggets.fhrr.phasors import seed_from_text
-from nuggets.records import NuggetConfig
 
 CONFIGS = st.builds(
     NuggetConfig,

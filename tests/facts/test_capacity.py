@@ -1,7 +1,7 @@
 import pytest
 
+from nuggets.domain.records import NuggetConfig
 from nuggets.facts.capacity import capacity, fill, page_size, statuses
-from nuggets.records import NuggetConfig
 
 DEFAULT = NuggetConfig("project")
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 import fact_oracle
 from fact_oracle import fact_note
 from fact_shelf import FactShelf
+from nuggets.domain.records import Changes, MemoryNote, NuggetConfig, RecallResult, Touch
 from nuggets.facts.capacity import page_size
-from nuggets.facts.pages import BUILT_NUGGETS
-from nuggets.records import Changes, MemoryNote, NuggetConfig, RecallResult, Touch
+from nuggets.facts.decode_cache import BUILT_NUGGETS
 
 SMALL = NuggetConfig("project", dims=1024)  # pages of four facts
 
@@ -92,11 +92,37 @@ def test_a_substring_and_a_misspelling_say_how_well_they_fit() -> None:
     assert typo.ratio == pytest.approx(12 / 14)
 
 
+def test_the_probability_falls_with_every_fact_that_fits_as_well() -> None:
+    shelf = shelf_of(*(fact_note(f"redis {word}", word) for word in ("host", "port", "user")))
+
+    exact, unique, guess = map(shelf.recall, ("redis host", "host", "redis"))
+
+    assert exact.probability == pytest.approx(0.99, abs=1e-4)
+    assert unique.probability == pytest.approx(0.97, abs=1e-4)
+    assert guess.probability == pytest.approx(0.97 / 3, abs=1e-4)
+    assert shelf.recall("mongo").probability == 0
+
+
 def test_the_threshold_of_the_nugget_decides() -> None:
     strict = NuggetConfig("project", dims=1024, fuzzy_threshold=0.95)
 
     assert shelf_of(fact_note("db port", "5432")).recall("db prot").found
     assert not shelf_of(fact_note("db port", "5432"), config=strict).recall("db prot").found
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("evnt store rate limit", "event store rate limit"),
+        ("the rate limit of the evnt store", "rate limit of the event store"),
+    ],
+)
+def test_a_key_within_a_question_never_beats_a_misspelt_key_that_fits_all_of_it(
+    query: str, key: str
+) -> None:
+    assert (
+        shelf_of(fact_note("rate limit", "10"), fact_note(key, "99")).recall(query).answer == "99"
+    )
 
 
 def test_nuggets_and_keys_compare_without_case_and_composition() -> None:
@@ -408,7 +434,7 @@ PROGRAM = """
 import sqlite3, sys
 from nuggets.facts.index import FactIndex
 from nuggets.facts.schema import TABLES
-from nuggets.records import MemoryNote
+from nuggets.domain.records import MemoryNote
 note = MemoryNote("id", "n", "db port", "5432", "fact", "", "user", "fact", "system", 1.0,
                   "durable", "", "", "")
 database = sqlite3.connect(sys.argv[1], isolation_level=None)

@@ -4,9 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nuggets.facts.keys import Match, fuzzy, plausible, substring
+from nuggets.facts.keys import Match, fuzzy, substring
+from nuggets.facts.misspelling import misspelling_cost
 from nuggets.facts.words import form
-from nuggets.text import folded
+from nuggets.language.text import fold_case
 
 KEYS = [
     "auth handler",
@@ -74,6 +75,7 @@ def test_a_word_of_a_long_question_is_not_what_it_is_about() -> None:
 
     assert sub("which port", keys) == "port"
     assert sub("port wine from northern portugal", keys) is None
+    assert sub("portability", keys) is None
 
 
 def test_the_ratio_of_a_part_is_the_one_difflib_gives() -> None:
@@ -96,7 +98,9 @@ def test_the_ratio_of_a_part_is_the_one_difflib_gives() -> None:
         ("what is my favorite editr", "user: favourite editor"),
         ("auth flow", "authentication flow"),
         ("relaese 2024", "release 2024"),
-        ("databse ulr", None),
+        ("databse ulr", "database url"),
+        ("auht handlr", "auth handler"),
+        ("athentiction flow", "authentication flow"),
     ],
 )
 def test_a_misspelling_finds_its_key(query: str, key: str | None) -> None:
@@ -117,7 +121,7 @@ def test_a_misspelling_finds_its_key(query: str, key: str | None) -> None:
     ],
 )
 def test_letters_in_common_by_chance_are_no_match(query: str, key: str) -> None:
-    assert near(query, [key], threshold=0.0) is None
+    assert near(query, [key]) is None
 
 
 def test_of_two_plausible_keys_the_better_ratio_is_meant() -> None:
@@ -138,6 +142,50 @@ def test_a_ratio_below_the_threshold_is_no_match() -> None:
 
     assert near("auth handler", keys, threshold=0.55) == "handler auth"
     assert near("auth handler", keys, threshold=0.95) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "key", "accepted_by"),
+    [
+        ("auth hanlder", "auth handler", [0.0, 0.55, 0.8]),
+        ("auht handlr", "auth handler", [0.0, 0.55]),
+        ("post code", "port node", [0.0]),
+    ],
+)
+def test_the_threshold_says_how_much_may_be_misspelt(
+    query: str, key: str, accepted_by: list[float]
+) -> None:
+    thresholds = [0.0, 0.55, 0.8]
+
+    assert [limit for limit in thresholds if near(query, [key], limit)] == accepted_by
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("sender address", "server address"),
+        ("primary key", "privacy key"),
+        ("ticket queue", "target queue"),
+        ("feature list", "future list"),
+        ("meeting notes", "melting votes"),
+        ("kubernetes cluster cpu limit", "kubernetes cluster cdn limit"),
+    ],
+)
+def test_another_word_is_no_misspelling(query: str, key: str) -> None:
+    assert near(query, [key]) is None
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("production database host", "database host"),
+        ("product owner email", "product owner"),
+        ("external api base url of billing", "api base url"),
+        ("non-production url", "production url"),
+    ],
+)
+def test_a_word_beside_a_key_makes_it_another_thing(query: str, key: str) -> None:
+    assert sub(query, [key]) is None
 
 
 def test_the_ratio_is_taken_from_the_key_to_the_query() -> None:
@@ -170,8 +218,8 @@ def test_one_edit_anywhere_finds_its_key(words: list[str], data: st.DataObject) 
         )
     )
 
-    assert plausible(form(typo), form(key))
-    ratio = SequenceMatcher(None, key, folded(typo), autojunk=False).ratio()
+    assert misspelling_cost(form(typo), form(key), 0.55) is not None
+    ratio = SequenceMatcher(None, key, fold_case(typo), autojunk=False).ratio()
     assert near(typo, [key]) == (key if ratio >= 0.55 else None)
 
 
@@ -184,7 +232,9 @@ def test_a_fuzzy_match_reaches_the_ratio_and_is_plausible(
 
     found = fuzzy(query, {0: key}, 0.55)
 
-    assert found is None or (found.ratio == ratio >= 0.55 and plausible(query, key))
+    assert found is None or (
+        found.ratio == ratio >= 0.55 and found.cost == misspelling_cost(query, key, 0.55)
+    )
 
 
 @pytest.mark.parametrize(

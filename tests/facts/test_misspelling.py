@@ -98,6 +98,13 @@ def test_hardly_any_other_key_is_looked_at(query: str, found: list[str]) -> None
     assert [one.form.text for one in candidates if one.form] == found
 
 
+def test_a_key_as_long_as_the_threshold_allows_is_looked_at() -> None:
+    table = KeyTable(fact_database())
+    table.update([(1, None, fact_note("production x", "value"))])
+
+    assert table.alike(form("produc x"), 0.8, None)  # a ratio of exactly 0.8
+
+
 def test_a_question_of_very_many_words_can_be_asked() -> None:
     words = [f"word{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(500)]
     key = " ".join(words)

@@ -23,6 +23,6 @@ def test_words_end_at_signs_and_humps(text: str, spaced: str) -> None:
 
 
 def test_a_scope_before_a_key_can_be_left_out() -> None:
-    assert form("user: favourite editor").unscoped == "favourite editor"
-    assert form("port: 80").unscoped == "port 80"
-    assert form("user:").unscoped == "user"
+    assert form("user: favourite editor").without_scope == "favourite editor"
+    assert form("port: 80").without_scope == "port 80"
+    assert form("user:").without_scope == "user"

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from fault_mutants import WITHOUT_SYNC
 from fault_power import NoPowerCuts, power_cut_round
 from fault_processes import WRITER
 
@@ -13,21 +14,6 @@ pytestmark = pytest.mark.faults
 
 ROUNDS = int(os.environ.get("NUGGETS_POWER_ROUNDS", "3"))
 OPTIONS = ("commit=5", "commit=1", "data=writeback,noauto_da_alloc,commit=1", "commit=1000")
-
-WITHOUT_SYNC = """
-from nuggets import files
-from nuggets.stores.sqlite import database
-files.sync = lambda what: None
-database.Database.set_durable = lambda self, durable: None
-opened = database._opened
-
-def careless(*arguments):
-    connection = opened(*arguments)
-    connection.execute("PRAGMA synchronous = OFF")
-    return connection
-
-database._opened = careless
-"""
 
 
 def test_an_acknowledged_write_survives_a_power_cut(tmp_path: Path) -> None:

@@ -8,26 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from fault_mutants import FORGETS_TO_COMMIT, WRITES_IN_PIECES
 from fault_points import KINDS, OPERATIONS
 from fault_processes import TESTS, environment
-from system_programs import program
 
 pytestmark = pytest.mark.faults
 
-EVERY = os.environ.get("NUGGETS_FAULT_EVERY", "15")
-
-
-@pytest.fixture(scope="session")
-def shim(tmp_path_factory: pytest.TempPathFactory) -> str:
-    compiler = program("cc", "gcc", "libc6-dev")
-    if compiler is None or sys.platform != "linux":
-        pytest.skip("a C compiler on Linux is needed to fail system calls")
-    library = tmp_path_factory.mktemp("shim") / "shim.so"
-    source = Path(__file__).with_name("shim.c")
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", "-O1", "-o", str(library), str(source), "-ldl"], check=True
-    )
-    return str(library)
+EVERY = os.environ.get("NUGGETS_FAULT_EVERY", "90")
 
 
 def run(shim: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -36,14 +23,13 @@ def run(shim: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
         capture_output=True,
         text=True,
         check=False,
-        timeout=1000,
         env=environment(LD_PRELOAD=shim),
     )
 
 
 def test_every_operation_survives_a_fault_at_any_system_call(shim: str, tmp_path: Path) -> None:
-    """In memory if possible: the disk's own time would add up. NUGGETS_FAULT_EVERY=1 fails all of
-    the thousands of calls, which takes a quarter of an hour."""
+    """In memory if possible: the disk's own time would add up. `make faults` fails all of the
+    thousands of calls."""
     fast = f"/dev/shm/{tmp_path.name}-{os.getpid()}" if os.path.isdir("/dev/shm") else str(tmp_path)
     try:
         done = run(shim, os.path.join(TESTS, "fault_points.py"), fast, EVERY)
@@ -91,37 +77,19 @@ def test_a_write_waits_for_the_medium_once_and_a_recall_never(shim: str, tmp_pat
     assert int(alone) <= 5
 
 
-FORGETS_TO_COMMIT = """
-from nuggets.stores.sqlite.database import Database
-Database.commit = Database.rollback  # says it wrote, and did not
-"""
-
-WRITES_IN_PIECES = """
-from nuggets.records import Changes
-from nuggets.stores.sqlite.store import SqliteStore
-whole = SqliteStore._write_alone
-
-def in_pieces(self, changes):
-    for note_id in changes.drop:
-        whole(self, Changes(drop=(note_id,)))
-    return whole(self, changes._replace(drop=()))
-
-SqliteStore._write_alone = in_pieces
-"""
-
-
 RUN_MUTANT = """
-import os, sys
+import sys
 import fault_points
 directory, name = sys.argv[1:]
-parent, operation = os.getpid(), fault_points.OPERATIONS[name]
+in_child = fault_points.in_child
 
-def with_a_bad_store(shelf):
-    if os.getpid() != parent:  # what may be found is known from a good one
+def in_child_with_a_bad_store(place, operation, k, kind):
+    def operate(place):
         exec('''{mutant}''')
-    return operation(shelf)
+        return operation(place)
+    return in_child(place, operate, k, kind)
 
-fault_points.OPERATIONS[name] = with_a_bad_store
+fault_points.in_child = in_child_with_a_bad_store
 sys.exit(fault_points.main(directory, "5", name))
 """
 

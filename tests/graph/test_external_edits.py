@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 
 from graph_samples import LATER, NOW, sample
-from nuggets.codec import note_to_json, nugget_to_json
+from nuggets.domain.codec import note_to_json, nugget_to_json
+from nuggets.domain.records import Changes, ExternalEdit, MemoryNote, NuggetConfig
+from nuggets.domain.state import MemoryState
 from nuggets.errors import StoreCorrupt
-from nuggets.graph.external_edits import adopted
-from nuggets.records import Changes, MemoryNote, NuggetConfig, OutsideEdit
-from nuggets.state import MemoryState
+from nuggets.graph.external_edits import import_edit
 
 MUCH_LATER = "2026-03-01T00:00:00.000Z"
 
@@ -25,17 +25,17 @@ def fact(number: int, key: str, value: str, **fields: Any) -> MemoryNote:
     return sample(number, kind="fact", title=key, content=value, **fields)
 
 
-def graph_edit(*shapes: dict[str, Any], revision: int = 1) -> OutsideEdit:
-    return OutsideEdit(revision, notes=shapes)
+def graph_edit(*shapes: dict[str, Any], revision: int = 1) -> ExternalEdit:
+    return ExternalEdit(revision, notes=shapes)
 
 
-def nugget_edit(*facts: dict[str, Any], revision: int = 1, **config: Any) -> OutsideEdit:
-    return OutsideEdit(revision, nugget=NuggetConfig("learnings", **config), facts=facts)
+def nugget_edit(*facts: dict[str, Any], revision: int = 1, **config: Any) -> ExternalEdit:
+    return ExternalEdit(revision, nugget=NuggetConfig("learnings", **config), facts=facts)
 
 
-def take(state: MemoryState, base: MemoryState | None, edit: OutsideEdit) -> MemoryState:
+def take(state: MemoryState, base: MemoryState | None, edit: ExternalEdit) -> MemoryState:
     after = state.copy()
-    after.apply(adopted(lambda: "0000beef", state, base, edit, MUCH_LATER))
+    after.apply(import_edit(lambda: "0000beef", state, base, edit, MUCH_LATER))
     return after
 
 
@@ -45,9 +45,9 @@ def test_nothing_changed_is_nothing() -> None:
     facts = nugget_to_json(NuggetConfig("learnings"), [fact(2, "k", "v")])["facts"]
 
     for edit in (graph_edit(*shapes), nugget_edit(*facts)):
-        changes = adopted(str, state, state, edit, MUCH_LATER)
+        changes = import_edit(str, state, state, edit, MUCH_LATER)
 
-        assert changes == Changes(action="outside edit", client="file")
+        assert changes == Changes(action="external edit", client="file")
 
 
 def test_only_the_changed_fields_are_taken() -> None:
@@ -156,7 +156,7 @@ def test_only_the_settings_that_were_changed_are_taken() -> None:
         nugget_edit(ortho_iters=1.5),
         nugget_edit(banks=0),
         nugget_edit(ortho_iters=99),
-        OutsideEdit(1, nugget=NuggetConfig("../x")),
+        ExternalEdit(1, nugget=NuggetConfig("../x")),
         graph_edit({"id": "n", "nuggetName": "../x", "title": "t", "content": "c"}),
         graph_edit(
             {"id": "n", "nuggetName": "x", "title": "t", "content": "c", "createdAt": "soon"}
@@ -166,9 +166,9 @@ def test_only_the_settings_that_were_changed_are_taken() -> None:
         ),
     ],
 )
-def test_what_cannot_be_taken_in_is_refused_with_the_files_name(edit: OutsideEdit) -> None:
+def test_what_cannot_be_taken_in_is_refused_with_the_files_name(edit: ExternalEdit) -> None:
     with pytest.raises(StoreCorrupt, match=r"\.json was edited and cannot be taken in"):
-        adopted(lambda: "0000beef", MemoryState(), MemoryState(), edit, MUCH_LATER)
+        import_edit(lambda: "0000beef", MemoryState(), MemoryState(), edit, MUCH_LATER)
 
 
 @pytest.mark.parametrize("field", ["archivedAt", "lastRewrittenAt", "lastInspectedAt"])

@@ -3,9 +3,9 @@ from typing import Any
 import pytest
 
 from graph_samples import sample
+from nuggets.domain.filters import checked_filters, matches
+from nuggets.domain.records import NoteFilterOptions
 from nuggets.errors import InvalidInput
-from nuggets.graph.filters import checked_filters, matches
-from nuggets.records import NoteFilterOptions
 
 NOTE = sample(title="server port", nugget="Café", tags=["Two words"])
 

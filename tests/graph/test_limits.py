@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from nuggets.errors import InvalidInput
-from nuggets.graph.limits import (
+from nuggets.domain.limits import (
     CONTENT_BYTES,
     checked_content,
     checked_key,
@@ -15,6 +14,7 @@ from nuggets.graph.limits import (
     checked_title,
     checked_value,
 )
+from nuggets.errors import InvalidInput
 
 TEXTS: list[Callable[[str], object]] = [
     checked_key,

@@ -4,17 +4,17 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from graph_samples import LATER, NOW, by_id, sample
+from nuggets.domain.records import MemoryNote, NoteLink
 from nuggets.errors import InvalidInput
 from nuggets.graph.links import (
     BrokenLink,
+    add_link,
     asymmetries,
-    linked,
-    repaired,
-    unlinked,
+    remove_link,
+    repair_links,
     without_links_to,
 )
-from nuggets.graph.notes import merged
-from nuggets.records import MemoryNote, NoteLink
+from nuggets.graph.notes import merge_notes
 
 
 def link(to: MemoryNote, reason: str = "uses", at: str = NOW) -> NoteLink:
@@ -28,43 +28,43 @@ def with_links(note: MemoryNote, *links: NoteLink) -> MemoryNote:
 def test_a_link_is_made_at_both_ends_with_the_same_reason_and_time() -> None:
     a, b = sample(1), sample(2, nugget="elsewhere")
 
-    assert linked(a, b, " uses ", NOW) == (with_links(a, link(b)), with_links(b, link(a)))
+    assert add_link(a, b, " uses ", NOW) == (with_links(a, link(b)), with_links(b, link(a)))
 
 
 def test_the_same_link_is_not_made_twice_whatever_its_case_or_direction() -> None:
-    a, b = linked(sample(1), sample(2), "Uses Café", NOW) or pytest.fail()
+    a, b = add_link(sample(1), sample(2), "Uses Café", NOW) or pytest.fail()
 
-    assert linked(a, b, "uses cafe\u0301", LATER) is None
-    assert linked(b, a, "USES CAFÉ ", LATER) is None
+    assert add_link(a, b, "uses cafe\u0301", LATER) is None
+    assert add_link(b, a, "USES CAFÉ ", LATER) is None
 
 
 def test_another_reason_is_another_link() -> None:
-    a, b = linked(sample(1), sample(2), "uses", NOW) or pytest.fail()
-    a, b = linked(a, b, "tests", LATER) or pytest.fail()
+    a, b = add_link(sample(1), sample(2), "uses", NOW) or pytest.fail()
+    a, b = add_link(a, b, "tests", LATER) or pytest.fail()
 
     assert a.links == (link(b), link(b, "tests", LATER))
 
 
 def test_a_link_without_a_reason_says_related() -> None:
-    a, b = linked(sample(1), sample(2), "", NOW) or pytest.fail()
+    a, b = add_link(sample(1), sample(2), "", NOW) or pytest.fail()
 
     assert a.links == (link(b, "related"),)
 
 
 def test_a_note_is_not_linked_to_itself() -> None:
     with pytest.raises(InvalidInput, match="itself"):
-        linked(sample(1), sample(1), "x", NOW)
+        add_link(sample(1), sample(1), "x", NOW)
 
 
 def test_a_link_missing_at_one_end_is_completed_as_it_was() -> None:
     a, b = sample(1), sample(2)
     half = with_links(b, link(a, "Uses"))
 
-    assert linked(a, half, "uses", LATER) == (with_links(a, link(b, "Uses")), half)
+    assert add_link(a, half, "uses", LATER) == (with_links(a, link(b, "Uses")), half)
 
 
 def test_linking_leaves_the_time_of_change_alone() -> None:
-    a, b = linked(sample(1), sample(2), "uses", LATER) or pytest.fail()
+    a, b = add_link(sample(1), sample(2), "uses", LATER) or pytest.fail()
 
     assert (a.updated_at, b.updated_at) == (NOW, NOW)
 
@@ -74,27 +74,27 @@ def test_a_note_takes_a_thousand_links_and_no_more() -> None:
     full = hub._replace(links=tuple(NoteLink(f"note-x-{n:08x}", "r", NOW) for n in range(1000)))
 
     with pytest.raises(InvalidInput, match="at most 1000 links"):
-        linked(full, last, "r", NOW)
+        add_link(full, last, "r", NOW)
     with pytest.raises(InvalidInput, match="at most 1000 links"):
-        linked(last, full, "r", NOW)
-    assert linked(full._replace(links=full.links[1:]), last, "r", NOW)
+        add_link(last, full, "r", NOW)
+    assert add_link(full._replace(links=full.links[1:]), last, "r", NOW)
 
 
 def test_unlinking_takes_the_link_from_both_ends() -> None:
     a, b = sample(1), sample(2)
-    linked_a, linked_b = linked(a, b, "uses", NOW) or pytest.fail()
+    linked_a, linked_b = add_link(a, b, "uses", NOW) or pytest.fail()
 
-    assert unlinked(linked_a, linked_b) == (a, b)
-    assert unlinked(linked_b, linked_a, "USES") == (b, a)
-    assert unlinked(linked_a, linked_b, "tests") is None
-    assert unlinked(a, b) is None
+    assert remove_link(linked_a, linked_b) == (a, b)
+    assert remove_link(linked_b, linked_a, "USES") == (b, a)
+    assert remove_link(linked_a, linked_b, "tests") is None
+    assert remove_link(a, b) is None
 
 
 def test_unlinking_one_reason_leaves_the_others() -> None:
-    a, b = linked(sample(1), sample(2), "uses", NOW) or pytest.fail()
-    a, b = linked(a, b, "tests", NOW) or pytest.fail()
+    a, b = add_link(sample(1), sample(2), "uses", NOW) or pytest.fail()
+    a, b = add_link(a, b, "tests", NOW) or pytest.fail()
 
-    after, _ = unlinked(a, b, "uses") or pytest.fail()
+    after, _ = remove_link(a, b, "uses") or pytest.fail()
 
     assert after.links == (link(b, "tests"),)
 
@@ -137,10 +137,10 @@ def test_after_a_repair_nothing_is_broken_and_no_sound_link_is_lost(
         if note:
             notes[note.id] = with_links(note, *note.links, link(sample(end), reason, at))
 
-    after = notes | by_id(*repaired(notes))
+    after = notes | by_id(*repair_links(notes))
 
     assert asymmetries(after) == ()
-    assert repaired(after) == ()
+    assert repair_links(after) == ()
     assert {(a, b) for a, b, _, _ in scribbles if a != b and 5 not in (a, b)} <= {
         (int(note.id[-8:], 16), int(one.to[-8:], 16))
         for note in after.values()
@@ -155,11 +155,11 @@ def step(
     notes: dict[str, MemoryNote], verb: str, a: MemoryNote, b: MemoryNote, reason: str, at: str
 ) -> None:
     if verb == "link":
-        notes |= by_id(*(linked(a, b, reason, at) or ()))
+        notes |= by_id(*(add_link(a, b, reason, at) or ()))
     elif verb == "unlink":
-        notes |= by_id(*(unlinked(a, b, reason) or ()))
+        notes |= by_id(*(remove_link(a, b, reason) or ()))
     elif verb == "merge":
-        notes |= by_id(*(merged(a, b, reason, at, notes) if not a.hidden else ()))
+        notes |= by_id(*(merge_notes(a, b, reason, at, notes) if not a.hidden else ()))
     else:
         del notes[b.id]
         notes |= by_id(*without_links_to(notes.values(), {b.id}))

@@ -4,16 +4,16 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from graph_samples import LATER, NOW, by_id, sample
+from nuggets.domain.records import MemoryNote, NoteKind, NoteLink
 from nuggets.errors import InvalidInput
-from nuggets.graph.links import asymmetries, linked
-from nuggets.graph.notes import merged
-from nuggets.records import MemoryNote, NoteKind, NoteLink
+from nuggets.graph.links import add_link, asymmetries
+from nuggets.graph.notes import merge_notes
 
 
 def merge(target: MemoryNote, source: MemoryNote, *others: MemoryNote) -> dict[str, MemoryNote]:
     """All notes after the merge."""
     notes = by_id(target, source, *others)
-    changed = merged(target, source, "same thing", LATER, notes)
+    changed = merge_notes(target, source, "same thing", LATER, notes)
     return notes | by_id(*changed)
 
 
@@ -82,7 +82,7 @@ def test_the_source_is_hidden_with_a_link_to_the_survivor() -> None:
 
 def test_third_notes_are_linked_with_the_survivor_instead() -> None:
     target, source, third = sample(1), sample(2), sample(3)
-    source, third = linked(source, third, "uses", NOW) or pytest.fail()
+    source, third = add_link(source, third, "uses", NOW) or pytest.fail()
 
     after = merge(target, source, third)
 
@@ -93,8 +93,8 @@ def test_third_notes_are_linked_with_the_survivor_instead() -> None:
 
 def test_of_two_equal_links_one_is_left_and_the_same_at_both_ends() -> None:
     target, source, third = sample(1), sample(2), sample(3)
-    target, third = linked(target, third, "Uses", LATER) or pytest.fail()
-    third, source = linked(third, source, "uses", NOW) or pytest.fail()
+    target, third = add_link(target, third, "Uses", LATER) or pytest.fail()
+    third, source = add_link(third, source, "uses", NOW) or pytest.fail()
 
     after = merge(target, source, third)
 
@@ -103,7 +103,7 @@ def test_of_two_equal_links_one_is_left_and_the_same_at_both_ends() -> None:
 
 
 def test_earlier_links_between_the_two_do_not_become_self_links() -> None:
-    target, source = linked(sample(1), sample(2), "alike", NOW) or pytest.fail()
+    target, source = add_link(sample(1), sample(2), "alike", NOW) or pytest.fail()
 
     after = merge(target, source)
 
@@ -154,15 +154,15 @@ def test_a_note_is_not_merged_with_itself_or_into_an_archived_one() -> None:
     note, other = sample(1), sample(2)
 
     with pytest.raises(InvalidInput, match="itself"):
-        merged(note, note, "", NOW, by_id(note))
+        merge_notes(note, note, "", NOW, by_id(note))
     with pytest.raises(InvalidInput, match="restore"):
-        merged(note._replace(hidden=True), other, "", NOW, by_id(note, other))
+        merge_notes(note._replace(hidden=True), other, "", NOW, by_id(note, other))
 
 
 def test_a_merge_without_a_reason_says_that_it_was_one() -> None:
     target, source = sample(1), sample(2)
 
-    _, gone = merged(target, source, " ", NOW, by_id(target, source))
+    _, gone = merge_notes(target, source, " ", NOW, by_id(target, source))
 
     assert gone.links == (NoteLink(target.id, "merged", NOW),)
 
@@ -172,7 +172,7 @@ def test_a_fact_is_not_merged_away_because_its_key_keeps_answering(kind: NoteKin
     target, source = sample(1, kind=kind), sample(2, kind="fact", title="commits")
 
     with pytest.raises(InvalidInput, match=r"'commits'.*Link the two, or .* note and then forget"):
-        merged(target, source, "", NOW, by_id(target, source))
+        merge_notes(target, source, "", NOW, by_id(target, source))
 
 
 def test_a_note_may_go_into_a_fact() -> None:

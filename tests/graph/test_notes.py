@@ -6,9 +6,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from graph_samples import LATER, NOW, sample
+from nuggets.domain.records import GraphNoteMetaInput, MemoryNote, NoteLink
 from nuggets.errors import InvalidInput
-from nuggets.graph.notes import archived, edited, normal_content, note_id, restored
-from nuggets.records import GraphNoteMetaInput, MemoryNote, NoteLink
+from nuggets.graph.notes import archive_note, edit_note, normal_content, note_id, restore_note
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_more_than_64_own_tags_are_refused_and_those_of_the_system_do_not_count(
     full = sample(tags=many)
 
     assert len(full.tags) == 67
-    assert edited(full, now=LATER, tags=full.tags) is full
+    assert edit_note(full, now=LATER, tags=full.tags) is full
     with pytest.raises(InvalidInput, match="at most 64 tags; this has 65"):
         sample(tags=[*many, "one-more"])
 
@@ -128,7 +128,7 @@ def test_more_than_64_own_tags_are_refused_and_those_of_the_system_do_not_count(
 def test_an_edit_changes_what_is_given_and_the_time() -> None:
     note = sample(tags=["a"])
 
-    after = edited(note, now=LATER, content=" New \n", title=" Renamed ", tags=["B"])
+    after = edit_note(note, now=LATER, content=" New \n", title=" Renamed ", tags=["B"])
 
     assert after == note._replace(
         content="New",
@@ -142,13 +142,13 @@ def test_an_edit_changes_what_is_given_and_the_time() -> None:
 def test_an_edit_is_later_than_the_one_before_whatever_the_clock_says(now: str) -> None:
     note = sample()
 
-    assert edited(note, now=now, content="New").updated_at == "2026-01-31T09:00:00.001Z"
+    assert edit_note(note, now=now, content="New").updated_at == "2026-01-31T09:00:00.001Z"
 
 
 def test_tags_follow_the_metadata_and_a_persons_tags_stay() -> None:
     note = sample(tags=["a"])
 
-    after = edited(note, now=LATER, given=GraphNoteMetaInput(scope="self", type="style"))
+    after = edit_note(note, now=LATER, given=GraphNoteMetaInput(scope="self", type="style"))
 
     assert after.tags == ("a", "learnings", "scope:self", "type:style")
     assert after.updated_at == LATER
@@ -157,7 +157,7 @@ def test_tags_follow_the_metadata_and_a_persons_tags_stay() -> None:
 def test_current_metadata_survive_words_that_would_mean_others() -> None:
     note = sample(title="editor")
 
-    after = edited(note, now=LATER, title="project: tmp file", tags=["preferences"])
+    after = edit_note(note, now=LATER, title="project: tmp file", tags=["preferences"])
 
     assert after.metadata == note.metadata
 
@@ -174,23 +174,23 @@ def test_current_metadata_survive_words_that_would_mean_others() -> None:
     ],
 )
 def test_what_a_reader_would_call_a_change_moves_the_time(change: dict[str, Any]) -> None:
-    assert edited(sample(), now=LATER, **change).updated_at == LATER
+    assert edit_note(sample(), now=LATER, **change).updated_at == LATER
 
 
 def test_renaming_a_fact_renames_its_key() -> None:
     fact = sample(kind="fact", title="port", content="80")
 
-    after = edited(fact, now=LATER, title="http port")
+    after = edit_note(fact, now=LATER, title="http port")
 
     assert (after.title, after.source_key) == ("http port", "http port")
-    assert edited(sample(), now=LATER, title="x").source_key is None
+    assert edit_note(sample(), now=LATER, title="x").source_key is None
 
 
 def test_an_edit_meets_the_limits_of_a_new_note() -> None:
     with pytest.raises(InvalidInput, match="a value must not be empty"):
-        edited(sample(kind="fact"), now=LATER, content=" ")
+        edit_note(sample(kind="fact"), now=LATER, content=" ")
     with pytest.raises(InvalidInput, match="scope"):
-        edited(sample(), now=LATER, given=GraphNoteMetaInput(scope="x"))  # type: ignore[arg-type]
+        edit_note(sample(), now=LATER, given=GraphNoteMetaInput(scope="x"))  # type: ignore[arg-type]
 
 
 @settings(max_examples=100)
@@ -206,40 +206,42 @@ def test_an_edit_with_nothing_new_gives_the_same_note(
 ) -> None:
     note = sample(title=title, content=content, tags=tags)
 
-    assert edited(note, now=LATER) is note
-    assert edited(note, now=LATER, title=title, content=content, tags=tags) is note
-    assert edited(note, now=LATER, hidden=False, given=GraphNoteMetaInput(*note.metadata)) is note
+    assert edit_note(note, now=LATER) is note
+    assert edit_note(note, now=LATER, title=title, content=content, tags=tags) is note
+    assert (
+        edit_note(note, now=LATER, hidden=False, given=GraphNoteMetaInput(*note.metadata)) is note
+    )
 
 
 def test_a_note_from_elsewhere_is_not_tidied_by_an_edit_with_nothing() -> None:
     foreign = sample()._replace(tags=("Untidy Tag",), content="a  \n\n\n\nb")
 
-    assert edited(foreign, now=LATER) is foreign
-    assert edited(foreign, now=LATER, title=foreign.title) is foreign
+    assert edit_note(foreign, now=LATER) is foreign
+    assert edit_note(foreign, now=LATER, title=foreign.title) is foreign
 
 
 def test_hiding_sets_the_time_of_archiving_and_showing_clears_it() -> None:
     note = sample()
 
-    hidden = edited(note, now=LATER, hidden=True)
+    hidden = edit_note(note, now=LATER, hidden=True)
 
     assert hidden == note._replace(hidden=True, archived_at=LATER)
-    assert edited(hidden, now=LATER, hidden=False) == note._replace(last_accessed_at=LATER)
+    assert edit_note(hidden, now=LATER, hidden=False) == note._replace(last_accessed_at=LATER)
 
 
 def test_archiving_twice_keeps_the_first_time_and_restoring_twice_changes_nothing() -> None:
     note = sample()
-    hidden = archived(note, NOW)
+    hidden = archive_note(note, NOW)
 
-    assert archived(hidden, LATER) is hidden
-    assert restored(note, LATER) is note
+    assert archive_note(hidden, LATER) is hidden
+    assert restore_note(note, LATER) is note
 
 
 def test_an_edit_touches_neither_links_nor_hits() -> None:
     link = NoteLink("note-x-00000001", "why", NOW)
     note = sample()._replace(links=(link,), hits=3, hit_sessions=("a", "b", "c"))
 
-    after = edited(note, now=LATER, content="other", hidden=True)
+    after = edit_note(note, now=LATER, content="other", hidden=True)
 
     assert (after.links, after.hits, after.hit_sessions) == ((link,), 3, ("a", "b", "c"))
     assert after.last_accessed_at == NOW

@@ -50,10 +50,10 @@ def test_a_restore_says_what_changed_and_where_the_rest_is(
     done = nuggets("restore", str(tmp_path / "kept.db")).lines
 
     assert looked[0].startswith("This backup of ")
-    assert looked[1] == "Compared with now: 1 would go, 1 would be as before."
+    assert looked[1] == "Compared with now: 1 would be removed, 1 would change."
     assert done[0].startswith("Restored the backup of ")
-    assert done[1] == "Compared with now: 1 went, 1 are as before."
-    assert done[2] == f"What was here is kept in {shelf_directory / 'replaced-1'}"
+    assert done[1] == "Compared with now: 1 removed, 1 changed."
+    assert done[2] == f"The replaced shelf is in {shelf_directory / 'replaced-1'}"
     assert "fish" in nuggets("recall", "shell").out
     assert "restore" in nuggets("history").lines[0]
 
@@ -87,12 +87,15 @@ def test_a_damaged_database_is_named_with_the_way_out_and_mended(
 def test_the_doctor_names_the_version_of_sqlite(nuggets: Nuggets) -> None:
     nuggets("remember", "prefs", "shell", "fish")
     lines = nuggets("doctor").lines
-    assert lines[0] == "All is well."
+    assert lines[0] == "No problems found."
     assert lines[1].startswith("SQLite 3.")
 
 
-def test_a_purge_names_the_backups_that_may_still_have_it(nuggets: Nuggets) -> None:
+def test_a_purge_writes_backups_again_and_names_those_that_it_cannot_read(nuggets: Nuggets) -> None:
     nuggets("remember", "prefs", "shell", "fish")
-    path = nuggets("backup", "--json").json["path"]
+    path, unread = (Path(nuggets("backup", "--json").json["path"]) for _ in range(2))
+    unread.write_bytes(unread.read_bytes()[:-9])
     done = nuggets("forget", "prefs", "shell", "--purge")
-    assert done.lines[-1] == f"  {path}"
+    assert f"  {path}" in done.lines
+    assert done.lines[-2] == f"  {unread}"
+    assert b"fish" not in path.read_bytes()

@@ -82,7 +82,7 @@ def test_bad_input_is_named_and_nothing_changes(
 def test_an_ambiguous_name_lists_the_candidates(nuggets: Nuggets) -> None:
     nuggets("note", "add", "m", "note", "c")
 
-    done = nuggets("note", "delete", "Note")
+    done = nuggets("note", "delete", "Note", "--hard")
 
     assert done.code == 1
     assert "note-n-" in done.err

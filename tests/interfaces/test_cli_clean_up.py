@@ -3,15 +3,17 @@
 import json
 from datetime import datetime, timedelta
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 
 from command_line import Nuggets, NuggetsProcess
-from nuggets import NuggetShelf
+from enough_sessions import ENOUGH_SESSIONS
+from nuggets import PROMOTE_THRESHOLD, NuggetShelf
 
 
-def seen_in_three_sessions(nuggets: Nuggets, key: str) -> None:
-    for session in "abc":
+def seen_in_enough_sessions(nuggets: Nuggets, key: str) -> None:
+    for session in ENOUGH_SESSIONS:
         assert nuggets("recall", key, "--session", session).code == 0
 
 
@@ -22,7 +24,19 @@ def test_reflect_shows_each_change_and_how_to_undo(nuggets: Nuggets) -> None:
     assert done.code == 0
     assert "content: 1 repeated line removed" in done.out
     assert "rewritten 1" in done.out
-    assert done.lines[-1] == "`nuggets undo 2` takes it back."  # others may write meanwhile
+    assert done.lines[-1] == "`nuggets undo 2` undoes it."  # others may write meanwhile
+
+
+def test_reflect_shows_examples_of_many_changes_and_all_if_asked(nuggets: Nuggets) -> None:
+    for number in range(8):
+        nuggets("note", "add", "project", f"Note {number}", f"Text {number}.\nText {number}.")
+    short = nuggets("reflect", "--dry-run")
+    whole = nuggets("reflect", "--dry-run", "--verbose")
+
+    assert short.out.count("1 repeated line removed") == 3
+    assert "and 5 more (see --verbose)" in short.out
+    assert whole.out.count("1 repeated line removed") == 8
+    assert "Would change: rewritten 8" in short.out
 
 
 def test_reflect_without_writing(nuggets: Nuggets) -> None:
@@ -50,7 +64,7 @@ def test_undo_takes_back_all_that_reflect_all_did(nuggets: Nuggets) -> None:
     nuggets("undo")
 
     assert done[-2].startswith("Inspected 230 notes. Changed: rewritten 0, merged 0, archived 0, ")
-    assert done[-1] == "`nuggets undo 2` takes it back."
+    assert done[-1] == "`nuggets undo 2` undoes it."
     assert nuggets("note", "list", "--json").json == before
 
 
@@ -62,24 +76,99 @@ def test_promote_writes_and_explains(nuggets: Nuggets, directory: Path) -> None:
     path = directory / "MEMORY.md"
     nuggets("remember", "prefs", "editor", "helix")
     nuggets("remember", "prefs", "font", "mono")
-    seen_in_three_sessions(nuggets, "editor")
+    seen_in_enough_sessions(nuggets, "editor")
     explained = nuggets("promote", "--path", str(path), "--explain")
     done = nuggets("promote", "--path", str(path))
 
-    assert "recalled in 0 of 3 sessions" in explained.out
+    assert f"recalled in 0 of {PROMOTE_THRESHOLD} sessions" in explained.out
     assert "Promoted 1 new entry" in done.out
     assert "- **editor**: helix" in path.read_text()
+
+
+def test_promote_says_what_it_took_over_from_the_lines(nuggets: Nuggets, directory: Path) -> None:
+    path = directory / "MEMORY.md"
+    for key in ("editor", "shell"):
+        nuggets("remember", "prefs", key, f"{key} of mine")
+        seen_in_enough_sessions(nuggets, key)
+    nuggets("promote", "--path", str(path))
+    lines = path.read_text().splitlines(keepends=True)
+    kept = [line.replace("editor of", "editors of") for line in lines if "shell" not in line]
+    path.write_text("".join(kept))
+    done = nuggets("promote", "--path", str(path))
+    again = nuggets("promote", "--path", str(path), "--json").json
+
+    assert done.lines[0] == "Taken over from its lines: 1 changed, 1 archived (`nuggets history`)."
+    assert "Value: editors of mine" in nuggets("recall", "editor").out
+    assert nuggets("recall", "shell").code == 1
+    assert again["edits"]["changed"] == again["edits"]["archived"] == []
+
+
+def test_status_and_doctor_name_a_memory_file_that_lost_much(
+    nuggets: Nuggets, directory: Path
+) -> None:
+    path = directory / "MEMORY.md"
+    for key in ("editor", "shell", "font"):
+        nuggets("remember", "prefs", key, f"{key} of mine")
+        seen_in_enough_sessions(nuggets, key)
+    nuggets("promote", "--path", str(path))
+    path.write_text("# Another branch\n")
+    done = nuggets("promote", "--path", str(path))
+
+    assert "Not taken over: 3 of the 3 lines of Nuggets are gone at once" in done.out
+    assert "3 lines of Nuggets went missing at once" in nuggets("status").out
+    assert "memory file" in nuggets("doctor").out
+    assert nuggets("recall", "font").code == 0
 
 
 def test_explaining_writes_nothing(nuggets: Nuggets, directory: Path) -> None:
     path = directory / "MEMORY.md"
     nuggets("remember", "prefs", "editor", "helix")
-    seen_in_three_sessions(nuggets, "editor")
+    seen_in_enough_sessions(nuggets, "editor")
     shape = json.loads(nuggets("promote", "--path", str(path), "--explain", "--json").out)
 
     assert shape["promoted"] == 1
     assert shape["explanations"][0]["outcome"] == "new"
     assert not path.exists()
+
+
+def test_promotion_is_explained_before_there_is_a_memory_file(nuggets: Nuggets) -> None:
+    nuggets("remember", "prefs", "editor", "helix")
+    seen_in_enough_sessions(nuggets, "editor")
+    done = nuggets("promote", "--explain")
+    shape = nuggets("promote", "--explain", "--json").json
+
+    assert done.code == 0
+    assert "Sessions of editor:" in done.lines
+    assert done.out.count("recalled as a fact") == PROMOTE_THRESHOLD
+    assert "no memory file is known" in done.lines[-1]
+    assert (shape["path"], shape["promoted"]) == (None, 1)
+    [why] = shape["explanations"]
+    assert [hit["kind"] for hit in why["sessions"]] == ["recalled"] * PROMOTE_THRESHOLD
+    assert nuggets("promote").code == 1
+
+
+def test_of_many_sessions_the_last_are_shown(nuggets: Nuggets) -> None:
+    nuggets("remember", "prefs", "editor", "helix")
+    for number in range(7):
+        nuggets("recall", "editor", "--session", f"session {number}")
+    lines = nuggets("promote", "--explain").lines
+
+    first = lines.index("Sessions of editor:")
+    assert lines[first + 1] == "  2 earlier ones"
+    assert "session 6" in lines[first + 6]
+
+
+@pytest.mark.parametrize("option", [(), ("--dry-run",), ("--explain",)])
+def test_promote_to_a_path_that_cannot_be_a_file_is_refused(
+    nuggets: Nuggets, directory: Path, option: tuple[str, ...]
+) -> None:
+    nowhere = nuggets("promote", "--path", str(directory / "none" / "MEMORY.md"), *option)
+    folder = nuggets("promote", "--path", str(directory), *option)
+
+    assert (nowhere.code, folder.code) == (2, 2)
+    assert f"{directory / 'none'} does not exist; create it first" in nowhere.err
+    assert "is a directory; name a file in it" in folder.err
+    assert not (directory / "none").exists()
 
 
 def test_promote_without_a_file_says_what_to_do(nuggets: Nuggets) -> None:
@@ -144,7 +233,7 @@ def test_the_history_calls_what_was_done_as_the_commands_do(nuggets: Nuggets) ->
     nuggets("note", "hide", "Auth")
     nuggets("note", "restore", "Auth")
     nuggets("note", "merge", "Auth", "Keys")
-    nuggets("note", "delete", "Auth")
+    nuggets("note", "delete", "Auth", "--hard")
     said = nuggets("history")
     verbs = [line.split()[3] for line in said.lines if line.endswith(" from cli")]
     stored = [step["action"] for step in nuggets("history", "--json").json]
@@ -195,7 +284,7 @@ def test_the_history_of_one_note_speaks_of_no_other(nuggets: Nuggets) -> None:
 
 def test_a_note_that_is_gone_still_has_its_history(nuggets: Nuggets) -> None:
     gone = nuggets("note", "add", "project", "Auth", "Uses JWT.", "--json").json["id"]
-    nuggets("note", "delete", gone)
+    nuggets("note", "delete", gone, "--hard")
 
     assert [line.split(maxsplit=1)[0] for line in nuggets("history", "--note", gone).lines] == [
         *("2", "-", "1", "+")
@@ -205,7 +294,7 @@ def test_a_note_that_is_gone_still_has_its_history(nuggets: Nuggets) -> None:
 def test_a_note_that_is_gone_is_known_by_the_title_it_last_had(nuggets: Nuggets) -> None:
     nuggets("note", "add", "project", "Auth", "Uses JWT.")
     nuggets("note", "edit", "Auth", "--title", "Sign-in")
-    nuggets("note", "delete", "Sign-in")
+    nuggets("note", "delete", "Sign-in", "--hard")
     told = nuggets("history", "--note", "sign-in", "--json").json
 
     assert [entry["revision"] for entry in told] == [3, 2, 1]
@@ -234,6 +323,60 @@ def test_the_history_names_the_project_that_an_entry_is_about(
     assert [head.partition(" from cli")[2] for head in heads] == [
         *(" in 2 projects", " in blog", " in webshop", "")
     ]
+
+
+def test_a_command_that_changes_nothing_leaves_no_entry(nuggets: Nuggets, tmp_path: Path) -> None:
+    directory = nuggets("config", "--json").json[0]["value"]
+    nuggets("note", "add", "project", "Auth", "Uses JWT.")
+    nuggets("reflect")
+    before = nuggets("history", "--json").json
+    copytree(directory, tmp_path / "copy")
+    for command in (
+        ("reflect",),
+        ("import", str(tmp_path / "copy")),
+        ("note", "add", "project", "Auth", "Uses JWT."),
+        ("note", "edit", "Auth", "Uses JWT."),
+        ("note", "edit", "Auth", "--title", "Auth"),
+        ("promote", "--path", str(tmp_path / "MEMORY.md")),
+    ):
+        done = nuggets(*command)
+        assert done.code == 0, (command, done.err)
+        assert nuggets("history", "--json").json == before, command
+
+
+def test_undo_names_what_others_and_other_projects_did_since(
+    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/webshop/.git")
+    nuggets("remember", "project", "port", "80")
+    nuggets("remember", "project", "host", "localhost")
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/blog/.git")
+    nuggets("remember", "project", "theme", "dark")
+    with NuggetShelf(nuggets("config", "--json").json[0]["value"], client="mcp") as shelf:
+        shelf.remember("prefs", "style", "tabs")
+    monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/webshop/.git")
+    done = nuggets("undo")
+    again = nuggets("undo", "--json").json
+
+    assert done.lines[0].endswith(" (2 in the history)")
+    assert done.lines[1] == "  - host: localhost"
+    assert done.lines[2].startswith("By others or in other projects since then, and kept")
+    assert [line.split()[0] for line in done.lines[3:]] == ["4", "3"]
+    assert done.lines[3].endswith("remember from mcp")
+    assert done.lines[4].endswith("remember from cli in blog")
+    assert (again["undone"]["revision"], again["kept"][0]["revision"]) == (1, 4)
+    assert "kept" not in nuggets("undo", "3", "--json").json
+
+
+def test_undo_says_that_a_change_reached_beyond_the_project(
+    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for project in ("webshop", "blog"):
+        monkeypatch.setenv("NUGGETS_PROJECT", f"/home/me/{project}/.git")
+        nuggets("remember", "project", "port", "80")
+    nuggets("remove", "project", "--yes")
+
+    assert nuggets("undo").lines[0].endswith(" (3 in the history) in 2 projects")
 
 
 def test_the_history_as_json_has_both_versions(nuggets: Nuggets) -> None:
@@ -304,8 +447,9 @@ def test_audit_repeats_no_credential_in_a_title(nuggets: Nuggets) -> None:
 
 
 def test_the_schedule_has_a_last_and_a_next_run(
-    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+    nuggets: Nuggets, directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("PATH", str(directory))  # a machine that has no timers
     monkeypatch.setenv("MEMORY_REFLECTION_HOUR", "0")
     monkeypatch.setenv("QUIET_HOURS_START", "-1")
 
@@ -340,9 +484,9 @@ def test_a_purge_says_in_one_line_what_is_gone_and_not_that_the_database_is(
     first = nuggets("forget", "project", "ci token", "--purge")
     second = nuggets("forget", "project", "old token", "--purge", "--json")
 
-    assert first.lines == [
+    assert first.lines[0] == (
         "Erased fact 'ci token' in project from the shelf, its history and 2 session records."
-    ]
+    )
     assert [Path(place).name for place in second.json["erased"][1:]] == ["nuggets.db"]
 
 
@@ -353,23 +497,23 @@ def test_a_purge_names_a_memory_file_in_whatever_folder(
     path = directory / folder / "MEMORY.md"
     path.parent.mkdir(parents=True)
     nuggets("remember", "prefs", "editor", "helix")
-    seen_in_three_sessions(nuggets, "editor")
+    seen_in_enough_sessions(nuggets, "editor")
     nuggets("promote", "--path", str(path))
     said = nuggets("forget", "prefs", "editor", "--purge")
 
-    assert said.lines == [f"Erased fact 'editor' in prefs from the shelf, its history and {path}."]
+    assert said.lines[0] == f"Erased fact 'editor' in prefs from the shelf, its history and {path}."
 
 
 def test_a_purge_of_what_was_long_gone_does_not_name_a_note_of_a_conversation(
     nuggets: Nuggets,
 ) -> None:
     gone = nuggets("note", "add", "prefs", "Gone", "Long ago.", "--json").json["id"]
-    nuggets("note", "delete", gone)
+    nuggets("note", "delete", gone, "--hard")
     meta = ("--scope", "session", "--source", "system")
     nuggets("note", "add", "tasks", "task of session 1", "Do it.", *meta)
     said = nuggets("note", "delete", gone, "--purge")
 
-    assert said.lines == ["Erased what was left of it from its history and 1 session record."]
+    assert said.lines[0] == "Erased its remains from its history and 1 session record."
 
 
 def test_a_purge_names_the_memory_file_and_what_was_long_gone(
@@ -377,12 +521,12 @@ def test_a_purge_names_the_memory_file_and_what_was_long_gone(
 ) -> None:
     path = directory / "MEMORY.md"
     nuggets("remember", "prefs", "editor", "helix")
-    seen_in_three_sessions(nuggets, "editor")
+    seen_in_enough_sessions(nuggets, "editor")
     nuggets("promote", "--path", str(path))
     gone = nuggets("note", "add", "prefs", "Gone", "Long ago.", "--json").json["id"]
-    nuggets("note", "delete", gone)
+    nuggets("note", "delete", gone, "--hard")
     said = nuggets("forget", "prefs", "editor", "--purge")
     left = nuggets("note", "delete", gone, "--purge")
 
-    assert said.lines == [f"Erased fact 'editor' in prefs from the shelf, its history and {path}."]
-    assert left.lines == ["Erased what was left of it from its history."]
+    assert said.lines[0] == f"Erased fact 'editor' in prefs from the shelf, its history and {path}."
+    assert left.lines[0] == "Erased its remains from its history."

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from command_line import Nuggets
+from command_line import COMMAND, Nuggets
+from nuggets.domain.records import STABILITIES
 from nuggets.interfaces.cli import GROUPS, MODULES
 
 
@@ -79,6 +80,19 @@ def test_options_are_those_of_the_command(bash: str) -> None:
     assert complete(bash, "nuggets", "--json", "recall", "--nu") == {"--nugget"}
 
 
+def test_the_choices_of_an_argument_are_offered_where_it_belongs(bash: str) -> None:
+    assert complete(bash, "nuggets", "export", "") == {"json", "jsonl", "markdown"}
+    assert complete(bash, "nuggets", "export", "js") == {"json", "jsonl"}
+    assert complete(bash, "nuggets", "export", "--d") == {"--dry-run", "--dir"}
+    assert complete(bash, "nuggets", "export", "jsonl", "j") == set()
+    assert complete(bash, "nuggets", "connect", "co") == {"codex"}
+    assert complete(bash, "nuggets", "--dir", "x", "completion", "b") == {"bash"}
+
+
+def test_fish_offers_the_choices_of_an_argument(nuggets: Nuggets) -> None:
+    assert " -a 'json jsonl markdown'" in nuggets("completion", "fish").out
+
+
 def test_the_names_of_nuggets_are_offered_where_one_belongs(nuggets: Nuggets, bash: str) -> None:
     for name in ("project", "prefs", "my notes"):
         nuggets("remember", name, "k", "v")
@@ -133,3 +147,67 @@ def test_names_with_apostrophes_do_not_break_fish(nuggets: Nuggets) -> None:
     for line in script.splitlines():
         if line.startswith("complete"):
             assert shlex.split(line.replace("\\'", ""))
+
+
+@pytest.fixture
+def on_path(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A `nuggets` that shells find."""
+    stub = directory / "bin" / "nuggets"
+    stub.parent.mkdir()
+    stub.write_text(f'#!/bin/sh\nexec {shlex.join(COMMAND)} "$@"\n')
+    stub.chmod(0o755)
+    monkeypatch.setenv("PATH", str(stub.parent), prepend=os.pathsep)
+
+
+@pytest.mark.usefixtures("on_path")
+def test_keys_are_offered_where_one_belongs(nuggets: Nuggets, bash: str) -> None:
+    nuggets("remember", "project", "test cmd", "make test")
+    nuggets("remember", "project", "deploy cmd", "make deploy")
+    nuggets("remember", "prefs", "text editor", "helix")
+    nuggets("note", "add", "project", "Text of the licence", "MIT")
+
+    assert complete(bash, "nuggets", "recall", "te") == {r"test\ cmd", r"text\ editor"}
+    assert complete(bash, "nuggets", "recall", "te", "--nu") == {"--nugget"}
+    assert complete(bash, "nuggets", "recall", "--nugget", "prefs", "t") == {r"text\ editor"}
+    assert complete(bash, "nuggets", "forget", "project", "") == {r"test\ cmd", r"deploy\ cmd"}
+    assert complete(bash, "nuggets", "remember", "project", "test\\ c") == {r"test\ cmd"}
+    assert complete(bash, "nuggets", "forget", "project", '"test') == {"test cmd"}
+    assert complete(bash, "nuggets", "search", "te") == set()
+
+
+@pytest.mark.usefixtures("on_path")
+def test_titles_are_offered_where_a_note_is_named(nuggets: Nuggets, bash: str) -> None:
+    nuggets("note", "add", "project", "Auth middleware", "Uses JWT.")
+    nuggets("note", "add", "project", "Auth $(touch pwned)", "Uses JWT.")
+    nuggets("note", "add", "project", "Old plan", "Uses cookies.")
+    nuggets("note", "hide", "Old plan")
+    titles = {r"Auth\ middleware", r"Auth\ \$\(touch\ pwned\)"}
+
+    assert complete(bash, "nuggets", "note", "show", "") == titles
+    assert complete(bash, "nuggets", "link", "x", "Auth\\ m") == {r"Auth\ middleware"}
+    assert complete(bash, "nuggets", "history", "--note", "Auth\\ m") == {r"Auth\ middleware"}
+    assert not Path("pwned").exists()
+
+
+def test_the_values_of_options_are_offered(bash: str) -> None:
+    assert complete(bash, "nuggets", "note", "add", "n", "t", "--stability", "") == set(STABILITIES)
+    assert complete(bash, "nuggets", "note", "list", "--kind", "f") == {"fact"}
+    assert complete(bash, "nuggets", "mcp", "--tools", "=", "") == {"few", "all"}
+    assert complete(bash, "nuggets", "config", "set", "promote") == {"promote_after"}
+    assert complete(bash, "nuggets", "config", "") == {"set", "unset"}
+
+
+def test_completing_writes_nothing(nuggets: Nuggets, directory: Path) -> None:
+    shelf = Path(nuggets("config", "--json").json[0]["value"])
+    nuggets("remember", "project", "test cmd", "make test")
+    before = {path: path.stat().st_mtime_ns for path in shelf.rglob("*") if path.is_file()}
+
+    done = nuggets("__complete", "key", str(shelf), "", "te")
+    nothing = nuggets("__complete", "key", str(directory / "none"), "", "te")
+
+    assert (done.code, done.out) == (0, "test cmd\n")
+    assert (nothing.out, (directory / "none").exists()) == ("", False)
+    after = {path: path.stat().st_mtime_ns for path in shelf.rglob("*") if path.is_file()}
+    assert {p: t for p, t in after.items() if p.suffix != ".db-shm"} == {
+        p: t for p, t in before.items() if p.suffix != ".db-shm"
+    }

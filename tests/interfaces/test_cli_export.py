@@ -98,3 +98,20 @@ def test_what_makes_no_sense_is_a_usage_error(nuggets: Nuggets) -> None:
         ("export", "pdf", "x"),
     ):
         assert nuggets(*arguments).code == 2, arguments
+
+
+@pytest.mark.parametrize("keeps_first_line", [True, False])
+def test_an_edit_that_takes_most_memories_away_is_told_and_can_be_undone(
+    nuggets: Nuggets, keeps_first_line: bool
+) -> None:
+    path = Path(os.environ["NUGGETS_DIR"]) / "graph" / "graph.json"
+    shape = {**json.loads(path.read_text()), "notes": []}
+    path.write_text(json.dumps(shape if keeps_first_line else {"notes": []}))
+    told = nuggets("note", "list")
+    again = nuggets("note", "list")
+    undo = told.err.partition("`nuggets ")[2].partition("`")[0]
+
+    assert "graph.json took 3 of 3 memories away" in told.err
+    assert again.err == ""
+    assert nuggets(*undo.split()).code == 0
+    assert "Deploys" in nuggets("note", "list").out

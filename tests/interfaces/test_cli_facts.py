@@ -8,7 +8,7 @@ import pytest
 from agent_doors import repository
 from command_line import Nuggets
 from nuggets import NuggetShelf
-from nuggets.records import SCOPES, SOURCES, STABILITIES, TYPES
+from nuggets.domain.records import SCOPES, SOURCES, STABILITIES, TYPES
 
 KEY, VALUE = "shared:auth-handler", "src/auth/middleware.ts:47"
 
@@ -24,12 +24,13 @@ def the_fact(nuggets: Nuggets) -> dict[str, object]:
     return found
 
 
-def test_an_exact_recall_prints_the_four_documented_lines(nuggets: Nuggets) -> None:
+def test_an_exact_recall_prints_the_documented_lines_and_the_probability(nuggets: Nuggets) -> None:
     done = nuggets("recall", KEY)
 
     assert done.lines == [
         f"Found: {KEY}",
         f"Value: {VALUE}",
+        "Probability: 0.99",
         "Confidence: 1.00  Margin: 1.00",
         "Nugget: locations",
     ]
@@ -43,7 +44,9 @@ def test_a_fuzzy_recall_says_so_first(nuggets: Nuggets) -> None:
     kind, ratio = first.removeprefix("Match: ").split()
     assert kind == "fuzzy"
     assert 0.55 <= float(ratio) < 1
-    assert rest == nuggets("recall", KEY).lines
+    exact = nuggets("recall", KEY).lines
+    assert rest[2] == "Probability: 0.97"
+    assert [*rest[:2], *rest[3:]] == [*exact[:2], *exact[3:]]
     assert done.code == 0
 
 
@@ -96,7 +99,7 @@ def test_what_no_fact_answers_the_notes_do_and_are_marked(nuggets: Nuggets) -> N
     done = nuggets("recall", "what happens on merge")
 
     assert done.code == 0
-    assert done.lines[0] == "No fact of that name, but these notes are about it:"
+    assert done.lines[0] == "No fact has that key. A note answers:"
     assert "Deployment" in done.lines[1]
 
 
@@ -108,8 +111,32 @@ def test_the_notes_that_answer_are_in_the_json(nuggets: Nuggets) -> None:
     assert done.code == 0
     assert done.json["found"] is False
     [entry] = done.json["notes"]
-    assert entry.keys() == {"note", "score", "vectorScore", "textScore", "relevance", "foreign"}
+    assert entry.keys() == {
+        *("note", "score", "vectorScore", "textScore", "relevance", "clearAnswer", "foreign")
+    }
+    assert entry["clearAnswer"]
     assert entry["note"]["title"] == "Deployment"
+
+
+def test_notes_that_are_merely_near_are_a_miss(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "ops", "TLS certificate renewal", "certbot renews it.")
+
+    done = nuggets("recall", "passport renewal")
+    shape = nuggets("recall", "passport renewal", "--json")
+
+    assert (done.code, shape.code) == (1, 1)
+    assert done.lines[:2] == ["Not found.", "Nearest:"]
+    assert "TLS certificate renewal" in done.lines[2]
+    assert [entry["clearAnswer"] for entry in shape.json["notes"]] == [False]
+
+
+def test_a_key_that_is_a_sibling_of_a_known_one_is_not_found(nuggets: Nuggets) -> None:
+    nuggets("remember", "project", "deploy cmd", "make deploy")
+
+    done = nuggets("recall", "rollback cmd")
+
+    assert done.code == 1
+    assert done.lines[0] == "Not found."
 
 
 def test_recall_in_an_unknown_nugget_fails_and_names_those_there_are(nuggets: Nuggets) -> None:
@@ -379,3 +406,63 @@ def test_recall_does_not_say_that_it_named_all_when_it_may_not_have(nuggets: Nug
 
     assert three.endswith(" cmd (project)")
     assert nuggets("recall", "cmd").lines[-1].endswith(" cmd (project), and maybe more")
+
+
+def test_facts_without_a_nugget_shows_those_of_all(nuggets: Nuggets) -> None:
+    nuggets("remember", "commands", "test cmd", "make test")
+
+    done = nuggets("facts")
+    shapes = nuggets("facts", "--json").json
+
+    assert [line.split()[0] for line in done.lines] == ["NUGGET", "commands", "locations"]
+    assert {shape["nuggetName"]: shape["value"] for shape in shapes} == {
+        "commands": "make test",
+        "locations": VALUE,
+    }
+
+
+def test_a_single_text_becomes_a_note_of_the_default_nugget(nuggets: Nuggets) -> None:
+    text = "The invoice mailer retries three times. After that it writes to the dead letter queue."
+
+    done = nuggets("remember", text)
+    again = nuggets("remember", text)
+    [note] = nuggets("note", "list", "--kind", "note", "--json").json
+
+    assert (done.code, done.lines[0].split(" (")[0]) == (
+        0,
+        "Noted The invoice mailer retries three times",
+    )
+    assert (note["nuggetName"], note["content"]) == ("notes", text)
+    assert again.lines[0].startswith("Already stored: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Tea at four", "Tea at four"),
+        ("# Release steps\n\nTag, build, upload.", "Release steps"),
+        ("\n  First line\nsecond line", "First line"),
+        ("word " * 40, f"{'word ' * 15}word…"),
+    ],
+)
+def test_the_title_of_a_single_text_is_its_beginning(
+    nuggets: Nuggets, text: str, title: str
+) -> None:
+    note = nuggets("remember", "-", "--json", stdin=text).json
+
+    assert note["title"] == title
+
+
+def test_a_key_without_a_value_is_refused(nuggets: Nuggets) -> None:
+    done = nuggets("remember", "locations", "auth handler")
+
+    assert done.code == 2
+    assert "give nugget, key and value, or one text" in done.err
+
+
+@pytest.mark.parametrize("confidence", ["1.5", "-0.1", "7"])
+def test_a_confidence_out_of_range_is_refused(nuggets: Nuggets, confidence: str) -> None:
+    done = nuggets("remember", "n", "k", "v", f"--confidence={confidence}")
+
+    assert done.code == 2
+    assert f"confidence is a number from 0 to 1, not {confidence!r}" in done.err

@@ -171,7 +171,7 @@ def test_a_name_like_nothing_points_to_the_help(nuggets: Nuggets) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("remember", "n", "k"),
+        ("forget", "n"),
         ("remember", "n", "k", "v", "w"),
         ("remember", "n", "k", "v", "--bogus"),
         ("recall",),

@@ -2,14 +2,19 @@
 
 import json
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from agent_doors import repository
 from command_line import Nuggets, NuggetsProcess
-from journal_samples import busy_shelf, write_journal
-from nuggets import NuggetShelf
+from journal_samples import busy_shelf, line, write_journal
+from nuggets import MemoryNote, NuggetShelf
+from nuggets.domain import codec
+from nuggets.maintenance import undo
 
 KNOWLEDGE = [
     {"type": "entity", "name": "Ada", "entityType": "person", "observations": ["Speaks Dutch"]},
@@ -50,19 +55,33 @@ def test_a_shelf_comes_in_whole_and_goes_with_one_undo(nuggets: Nuggets, laptop:
     assert "import from cli" in nuggets("history").out
 
     again = nuggets("import", str(laptop))
-    assert again.lines == ["Nothing new.", "Left as it is: 3 known already."]
+    assert again.lines == ["Nothing new.", "Left as it is: 3 already here."]
     nuggets("undo")
     assert [one["title"] for one in nuggets("note", "list", "--json").json] == ["shell"]
     assert nuggets("import", str(laptop)).lines[0] == "Added 1 fact and 2 notes:"
 
 
+def test_an_import_that_an_earlier_version_recorded_is_still_one(
+    nuggets: Nuggets, tmp_path: Path, laptop: Path
+) -> None:
+    directory = tmp_path / "here"
+    nuggets("import", str(laptop), "--dir", str(directory))
+    with closing(sqlite3.connect(directory / "nuggets.db")) as database, database:
+        database.execute("UPDATE commits SET action = 'take_in' WHERE action = 'import_memories'")
+
+    assert "import from cli" in nuggets("history", "--dir", str(directory)).out
+    with NuggetShelf(directory) as shelf:
+        assert set(undo.imported_notes(shelf.commits())) == {n.id for n in shelf.list_notes()}
+        assert undo.changed_by_people(shelf.commits()) == {}
+
+
 def test_what_was_deleted_here_stays_away(nuggets: Nuggets, laptop: Path) -> None:
     nuggets("import", str(laptop))
-    nuggets("note", "delete", "Rollback")
+    nuggets("note", "delete", "Rollback", "--hard")
 
     assert nuggets("import", str(laptop)).lines == [
         "Nothing new.",
-        "Left as it is: 2 known already, 1 deleted here since.",
+        "Left as it is: 2 already here, 1 deleted here since.",
     ]
 
 
@@ -84,6 +103,26 @@ def test_a_shelf_of_an_earlier_version_comes_in_from_where_it_lies(
     assert nuggets("import", str(tmp_path / "old")).lines[0].startswith("Added ")
     assert "another value" in nuggets("recall", "key 1").out
     assert sorted(os.listdir(tmp_path / "old")) == ["journal"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("hits", "x"), ("tags", 5), ("nuggetName", 3), ("createdAt", "never")]
+)
+def test_a_crafted_journal_brings_nothing_invalid_and_no_traceback(
+    nuggets: Nuggets, tmp_path: Path, field: str, value: object
+) -> None:
+    shelf = NuggetShelf("memory:", project="")
+    note = codec.note_to_json(shelf.create_note("ops", "Crafted", "Harmless."), vector=False)
+    commit = {"revision": 1, "at": note["createdAt"], "before": {}}
+    commit["changes"] = {"put": [{**note, field: value}], "action": "create_note"}
+    journal = tmp_path / "old" / "journal"
+    journal.mkdir(parents=True)
+    (journal / "log-000000000001.jsonl").write_bytes(line({"format": 1}) + line(commit))
+
+    done = nuggets("import", str(tmp_path / "old"))
+    assert "Refused: 1 record" in done.out or done.err.startswith("Error: ")
+    assert nuggets("note", "list", "--json").json == []
+    assert nuggets("remember", "prefs", "editor", "helix").code == 0
 
 
 def test_a_shelf_that_is_in_use_comes_in_whole(nuggets: Nuggets, laptop: Path) -> None:
@@ -119,7 +158,7 @@ def test_a_memory_file_of_the_reference_server_becomes_notes(
     assert acme["content"] == "Acme"
     assert (done["dryRun"], done["relationsLeftOut"]) == (False, 1)
     again = nuggets("import", str(memory_file), "--nugget", "people")
-    assert again.lines[-1] == "Left out: 1 relation to what the file says nothing else about."
+    assert again.lines[-1] == "Left out: 1 relation to entities that the file does not contain."
 
 
 def test_the_file_again_brings_only_what_it_says_newly(nuggets: Nuggets, memory_file: Path) -> None:
@@ -145,7 +184,7 @@ def test_a_file_that_says_nothing_new_overwrites_nothing(
 ) -> None:
     nuggets("import", str(memory_file))
     nuggets("note", "edit", "Ada", "My own words.")
-    nuggets("note", "delete", "Acme")
+    nuggets("note", "delete", "Acme", "--hard")
     touch(memory_file)  # the server does, whenever it writes anything
 
     assert nuggets("import", str(memory_file)).lines[:2] == [
@@ -260,10 +299,184 @@ def test_a_source_that_is_none_is_refused(nuggets: Nuggets, tmp_path: Path) -> N
     (tmp_path / "empty").mkdir()
     nuggets("remember", "prefs", "shell", "fish")
 
-    assert "there is no memory in" in nuggets("import", str(tmp_path / "empty")).err
+    assert "contains no shelf" in nuggets("import", str(tmp_path / "empty")).err
     assert "there is no" in nuggets("import", str(tmp_path / "nowhere")).err
-    assert "this very shelf" in nuggets("import", os.environ["NUGGETS_DIR"]).err
+    assert "the current shelf" in nuggets("import", os.environ["NUGGETS_DIR"]).err
     part = Path(os.environ["NUGGETS_DIR"]) / "prefs.nugget.json"
     assert "name the directory" in nuggets("import", str(part)).err
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     assert "cannot be read" in nuggets("import", str(tmp_path / "binary")).err
+
+
+def test_links_and_pipes_inside_another_shelf_are_left_out(
+    nuggets: Nuggets, laptop: Path, tmp_path: Path
+) -> None:
+    (laptop / "endless.json").symlink_to("/dev/zero")
+    (laptop / "elsewhere").symlink_to(tmp_path)
+    os.mkfifo(laptop / "waiting.json")
+
+    assert nuggets("import", str(laptop)).lines[0] == "Added 1 fact and 2 notes:"
+
+
+FIELDS = MemoryNote._fields[1:]  # of a record; the id has a column of its own
+DEFAULTS: list[Any] = [  # of the last fields
+    *([], [], False, None, 0, "", [], None, None, None, "", {}, None, None, [], [])
+]
+INVALID: dict[str, list[Any]] = {
+    "content": [None, 7, ["x"], "x" * 3_000_000],
+    "title": ["", "x" * 600, {"a": 1}, "nul \0"],
+    "nugget_name": ["../../evil", "", 5, "x" * 500],
+    "kind": ["thing", 99, None],
+    "confidence": ["high", True, [1]],
+    "created_at": ["yesterday", 5, "99999-01-01T00:00:00.000Z"],
+    "updated_at": ["soon", ["2026-01-01"]],
+    "tags": ["abc", [["x"]], [99], 3, [f"tag{n}" for n in range(100)], ["x" * 100]],
+    "links": ["abc", [["a"]], [[1, 2, 3]], [["a", "r", "never"]], 8],
+    "hits": ["x", -1, 1.5, 2**70],
+    "hit_sessions": ["x" * 1000, [5], 4],
+    "hidden": ["no", 1],
+    "project": [5, None, "nul \0"],
+    "extra": [5, ["x"], {"hits": "x"}, {"fact": 5}],
+}
+
+
+def set_field(database: sqlite3.Connection, title: str, field: str, value: object) -> None:
+    """Write a value into the stored record of a note."""
+    for place, record in database.execute("select place, record from notes").fetchall():
+        fields = json.loads(record)
+        if fields[FIELDS.index("title")] == title:
+            fields += DEFAULTS[len(DEFAULTS) - len(FIELDS) + len(fields) :]
+            fields[FIELDS.index(field)] = value
+            update = "update notes set record=? where place=?"
+            database.execute(update, (json.dumps(fields), place))
+
+
+@pytest.mark.parametrize("field", INVALID)
+def test_records_that_no_shelf_could_have_written_are_refused_by_name_and_no_others(
+    nuggets: Nuggets, laptop: Path, tmp_path: Path, field: str
+) -> None:
+    with NuggetShelf(laptop, project="") as shelf:
+        for number, _ in enumerate(INVALID[field]):
+            shelf.create_note("ops", f"Crafted {number}", "Looks harmless.")
+    with sqlite3.connect(laptop / "nuggets.db") as database:
+        for number, value in enumerate(INVALID[field]):
+            set_field(database, f"Crafted {number}", field, value)
+    database.close()
+
+    shown = nuggets("import", str(laptop), "--dry-run", "--json").json
+    assert len(shown["refused"]) == len(INVALID[field])
+    assert nuggets("note", "list", "--all", "--json").json == []
+    done = nuggets("import", str(laptop))
+    assert done.lines[0] == "Added 1 fact and 2 notes:"
+    assert sum("! note " in line for line in done.lines) == len(INVALID[field])
+    assert "helix" in nuggets("recall", "editor").out
+    assert nuggets("promote", "--path", str(tmp_path / "MEMORY.md")).code == 0
+    assert nuggets("graph", "Rollback").code == 0
+    assert nuggets("doctor").code == 0
+    nuggets("undo")
+    assert nuggets("note", "list", "--json").json == []
+
+
+DAMAGED_ROWS = (
+    "update notes set record='{' where kind='note'",
+    "update notes set record=x'ff00' where kind='note'",
+    "update notes set record=cast(x'ff5b5d' as text) where kind='note'",
+    "update notes set record='[]' where kind='note'",
+    "update notes set id=cast(x'ff' as text) || place where kind='note'",
+    "insert into recalls select place, 'x', '', '[]', '' from notes where kind='note'",
+    "insert into recalls select place, 3, 's', '{', '' from notes where kind='note'",
+)
+
+
+@pytest.mark.parametrize("damage", DAMAGED_ROWS)
+def test_rows_that_cannot_be_read_are_counted_and_the_others_come_in(
+    nuggets: Nuggets, laptop: Path, damage: str
+) -> None:
+    with sqlite3.connect(laptop / "nuggets.db") as database:
+        database.execute(damage)
+    database.close()
+
+    done = nuggets("import", str(laptop), "--json").json
+    assert [note["title"] for note in done["added"]] == ["editor"]
+    assert len(done["refused"]) == 2
+    assert "helix" in nuggets("recall", "editor").out
+
+
+DAMAGED_HISTORY = (
+    "update commits set at='never'",
+    "update commits set rest='{'",
+    "update commits set rest='[1, 2, 3, 4, 5, 6]'",
+    "update changes set before='[1]'",
+    "update changes set recalls='x'",
+    "update changes set note=5",
+    "update marks set value='{'",
+    "insert into marks values ('last_run', '[[')",
+    "insert into touches values (null, null, 'nobody', 's', 'never', 'opened')",
+    "update exports set revision='x', touch='x', status='x'",
+    "update nuggets set config='[1, 2]'",
+    "update nuggets set config=replace(config, 'prefs', '../evil')",
+    "update meta set value='0' where name like 'index %'",
+)
+
+
+@pytest.mark.parametrize("damage", DAMAGED_HISTORY)
+def test_damage_beside_the_notes_keeps_none_of_them_out(
+    nuggets: Nuggets, laptop: Path, damage: str
+) -> None:
+    with sqlite3.connect(laptop / "nuggets.db") as database:
+        database.execute(damage)
+    database.close()
+
+    assert nuggets("import", str(laptop)).lines[0] == "Added 1 fact and 2 notes:"
+    assert "helix" in nuggets("recall", "editor").out
+    assert nuggets("doctor").code == 0
+
+
+@pytest.mark.parametrize("program", ["view notes as select 1", "trigger t insert on notes"])
+def test_a_database_that_runs_programs_is_no_shelf(
+    nuggets: Nuggets, laptop: Path, program: str
+) -> None:
+    body = " begin select 1; end" if program.startswith("trigger") else ""
+    with sqlite3.connect(laptop / "nuggets.db") as database:
+        if program.startswith("view"):
+            database.execute("alter table notes rename to others")
+        database.execute(f"create {program}{body}")
+    database.close()
+
+    done = nuggets("import", str(laptop))
+    assert done.code == 1
+    assert "is not the database of a shelf" in done.err
+    assert nuggets("note", "list", "--json").json == []
+
+
+def test_the_library_refuses_the_records_of_another_shelf_that_are_out_of_limits(
+    laptop: Path, tmp_path: Path
+) -> None:
+    with sqlite3.connect(laptop / "nuggets.db") as database:
+        set_field(database, "Deploys", "hits", "x")
+    database.close()
+    with (
+        NuggetShelf(laptop, project="") as other,
+        NuggetShelf(tmp_path / "home", project="") as shelf,
+    ):
+        done = shelf.import_memories(other)
+        assert [note.title for note in done.added] == ["editor", "Rollback"]
+        assert len(done.refused) == 1
+        assert "'hits' is a whole number" in done.refused[0]
+
+
+def test_a_nuggets_name_in_another_shelf_leads_to_no_file_outside(
+    nuggets: Nuggets, laptop: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    database = sqlite3.connect(laptop / "nuggets.db")
+    for table, column in (("nuggets", "config"), ("notes", "nugget"), ("notes", "record")):
+        database.execute(f"update {table} set {column}=replace({column}, 'prefs', '../../evil')")
+    database.commit()
+    database.close()
+    (laptop / "prefs.nugget.json").unlink()
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+
+    assert len(nuggets("import", str(laptop), "--dry-run", "--json").json["refused"]) == 2
+    assert nuggets("import", str(laptop)).lines[0] == "Added 2 notes:"
+    assert not [path for path in tmp_path.rglob("*evil*") if path.is_file()]

@@ -79,7 +79,7 @@ def test_an_edit_without_a_difference_says_so(nuggets: Nuggets) -> None:
     done = nuggets("note", "edit", "JWT format", "Signed tokens.")
 
     assert done.code == 0
-    assert done.out.startswith("Nothing to change")
+    assert done.out.startswith("No change")
 
 
 def test_edit_takes_standard_input(nuggets: Nuggets) -> None:
@@ -118,12 +118,22 @@ def test_hide_restore_and_delete(nuggets: Nuggets) -> None:
     listed = nuggets("note", "list").out
     with_all = nuggets("note", "list", "--all").out
     restored = nuggets("note", "restore", "JWT format")
-    deleted = nuggets("note", "delete", "JWT format")
-    again = nuggets("note", "delete", "JWT format")
+    deleted = nuggets("note", "delete", "JWT format", "--hard")
+    again = nuggets("note", "delete", "JWT format", "--hard")
 
     assert "JWT format" not in listed
     assert "JWT format (archived)" in with_all
     assert [done.code for done in (hidden, restored, deleted, again)] == [0, 0, 0, 1]
+
+
+def test_delete_archives_like_in_python_and_drops_with_hard(nuggets: Nuggets) -> None:
+    archived = nuggets("note", "delete", "JWT format", "--json").json
+    dropped = nuggets("note", "delete", "Auth middleware", "--hard", "--json").json
+
+    assert archived["hidden"] is True
+    assert dropped["deleted"] == 1
+    assert nuggets("note", "restore", "JWT format").code == 0
+    assert nuggets("note", "show", "Auth middleware").code == 1
 
 
 def test_merge_unites_two_notes(nuggets: Nuggets) -> None:
@@ -145,8 +155,10 @@ def test_a_merge_across_projects_says_so(nuggets: Nuggets, monkeypatch: pytest.M
     everywhere = nuggets("note", "merge", "JWT format", "Releases")
 
     assert len(same.lines) == 1
-    assert other.lines[1:] == ["What went into it was valid in webshop, and now is in blog."]
-    assert everywhere.lines[1:] == ["What went into it was valid in blog, and now is everywhere."]
+    assert other.lines[1:] == ["The merged text was valid in webshop, and is now valid in blog."]
+    assert everywhere.lines[1:] == [
+        "The merged text was valid in blog, and is now valid everywhere."
+    ]
 
 
 def test_a_list_marks_what_belongs_to_another_project(
@@ -230,7 +242,15 @@ def test_search_shows_score_title_id_and_words(nuggets: Nuggets) -> None:
 def test_search_as_json_has_the_documented_shape(nuggets: Nuggets) -> None:
     [best, *_] = nuggets("search", "jwt", "--json").json
 
-    assert best.keys() == {"note", "score", "vectorScore", "textScore", "relevance", "foreign"}
+    assert best.keys() == {
+        "note",
+        "score",
+        "vectorScore",
+        "textScore",
+        "relevance",
+        "clearAnswer",
+        "foreign",
+    }
 
 
 def test_a_search_without_a_result_fails(nuggets: Nuggets) -> None:
@@ -272,7 +292,7 @@ def test_link_and_unlink_say_whether_anything_changed(nuggets: Nuggets) -> None:
     unlinked = nuggets("unlink", *names)
     unlinked_again = nuggets("unlink", *names)
 
-    assert [linked.out, again.out] == ["Linked.\n", "They were linked so already.\n"]
+    assert [linked.out, again.out] == ["Linked.\n", "Already linked.\n"]
     assert [done.code for done in (linked, again, unlinked, unlinked_again)] == [0, 0, 0, 1]
 
 
@@ -453,7 +473,7 @@ def test_a_place_that_cannot_be_drawn_to_is_said(nuggets: Nuggets, directory: Pa
     done = nuggets("graph", "--svg", str(directory / "nowhere" / "graph.svg"))
 
     assert done.code == 1
-    assert f"make the directory {directory / 'nowhere'} first" in done.err
+    assert f"create the directory {directory / 'nowhere'} first" in done.err
     assert "try again" not in done.err
 
 
@@ -462,7 +482,15 @@ def test_a_second_note_of_one_title_is_pointed_out(nuggets: Nuggets) -> None:
     second = nuggets("note", "add", "n", "plan", "two")
 
     assert len(first.lines) == 1
-    assert "There is another note of that title: note-n-" in second.lines[1]
+    assert "Another note has the same title: note-n-" in second.lines[1]
+
+
+def test_a_note_that_says_just_the_same_is_not_made_again(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "n", "Plan", "one")
+    again = nuggets("note", "add", "n", "plan", "one")
+
+    assert again.lines[0].startswith("Already stored: Plan (note-n-")
+    assert len(nuggets("note", "list", "--nugget", "n", "--json").json) == 1
 
 
 def test_one_of_another_project_is_not_for_it_is_not_meant_by_the_title(
@@ -476,7 +504,7 @@ def test_one_of_another_project_is_not_for_it_is_not_meant_by_the_title(
 
     assert len(here.lines) == 1
     assert note(nuggets, "Deploys")["content"] == "By a robot."
-    assert "There is another note of that title" in everybodys.lines[1]
+    assert "Another note has the same title" in everybodys.lines[1]
 
 
 def test_an_archived_neighbour_is_marked(nuggets: Nuggets) -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from command_line import Nuggets, run_in_terminal
 from nuggets import NuggetShelf
+from nuggets.filesystem.hook_files import count_miss
 from nuggets.interfaces.cli import main
 from nuggets.settings import SETTINGS
-from nuggets.traces import count_miss
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +28,7 @@ def test_list_is_a_table(nuggets: Nuggets) -> None:
 def test_an_empty_shelf_says_how_to_begin(nuggets: Nuggets, directory: Path) -> None:
     assert "nuggets remember" in nuggets("list", "--dir", str(directory)).out
     assert nuggets("list", "--dir", str(directory), "--json").json == []
-    assert nuggets("status", "--dir", str(directory)).lines == ["Nothing is remembered yet."]
+    assert nuggets("status", "--dir", str(directory)).lines == ["Nothing is stored yet."]
 
 
 def test_status_as_json_has_the_documented_names(nuggets: Nuggets) -> None:
@@ -108,8 +108,11 @@ def test_the_question_says_whose_memories_would_go(
     nuggets("note", "hide", "key")
     clear, remove = (nuggets(command, "work").err for command in ("clear", "remove"))
 
-    assert "Forget all facts of work (4 facts; 2 of webshop; 1 archived)?" in clear
-    assert "Remove work with all it holds (4 facts, 1 note; 2 of webshop; 1 archived)?" in remove
+    assert "Delete all facts of work (4 facts; 2 of webshop; 1 archived)?" in clear
+    assert (
+        "Delete work with all facts and notes (4 facts, 1 note; 2 of webshop; 1 archived)?"
+        in remove
+    )
 
 
 @pytest.mark.parametrize("command", ["clear", "remove"])
@@ -132,7 +135,7 @@ def test_what_came_in_while_a_person_was_asked_is_not_taken_away(
     code = main([command, "work"])
 
     assert code == 1
-    assert "changed while you were asked" in capsys.readouterr().err
+    assert "changed meanwhile" in capsys.readouterr().err
     assert len(nuggets("facts", "work", "--json").json) == 2
 
 

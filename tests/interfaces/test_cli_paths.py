@@ -35,6 +35,6 @@ def test_connect_names_backups_and_places_without_what_would_act(
     here = nuggets("connect", "claude-code", "--project")
 
     assert "Backup: " in connected.out
-    assert "no git repository" in here.err
+    assert "Not a git repository" in here.err
     for said in (connected.out, connected.err, here.out, here.err):
         assert not HARMFUL & set(said)

@@ -61,7 +61,7 @@ def test_an_archived_fact_that_keeps_another_from_moving_is_spoken_of(
     nuggets("forget", "locations", "auth handler")
     nuggets("project", "move", "webshop")
 
-    assert "in sight or archived" in said
+    assert "perhaps archived" in said
     assert "nuggets forget" in said
     assert "src/auth.py" in nuggets("recall", "auth handler").out
     assert "another project" not in nuggets("recall", "auth handler").out
@@ -110,3 +110,19 @@ def test_a_path_is_copied_so_it_is_whole_on_a_small_screen(
 def test_no_projects_are_said_to_be_none(nuggets: Nuggets) -> None:
     assert nuggets("project", "list").lines == ["No memory belongs to a project yet."]
     assert nuggets("project", "move", "webshop").code == 1
+
+
+def test_list_show_and_json_say_that_a_memory_is_the_projects(
+    moved: Path, nuggets: Nuggets
+) -> None:
+    nuggets("project", "move", "webshop")
+    nuggets("remember", "prefs", "editor", "vim")
+    listed = nuggets("note", "list", "--scope", "project", "--json").json
+
+    assert {note["title"] for note in listed} == {"auth handler", "Deploys"}
+    assert {note["project"] for note in listed} == {str(moved / ".git")}
+    assert f"belongs to project shop: {moved}" in nuggets("note", "show", "Deploys").out
+    assert "belongs to" not in nuggets("note", "show", "editor").out
+    head, *rows = nuggets("note", "list").lines
+    assert head.split() == ["ID", "KIND", "SCOPE", "HITS", "TITLE"]
+    assert sorted(row.split()[2] for row in rows) == ["project", "project", "user"]

@@ -3,12 +3,14 @@
 import json
 import pty
 import stat
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from command_line import HARMFUL, Nuggets, NuggetsProcess, run_in_terminal
-from nuggets.interfaces.cli.editor import saved_from_editor
+from nuggets.interfaces.cli.editor import save_from_editor
+from nuggets.stores.process_lock import hold_shelf_lock
 
 HOSTILE = {
     "CSI": "\x1b[2J\x1b[31m",
@@ -157,6 +159,24 @@ def editor(directory: Path, script: str) -> str:
     return f"'{path}' --flag"
 
 
+@pytest.mark.parametrize(
+    ("command", "announcement"),
+    [(("reflect",), "Inspecting notes"), (("doctor", "--fix"), "Checking the database")],
+)
+def test_a_command_that_takes_long_says_what_it_does(
+    nuggets: Nuggets, command: tuple[str, ...], announcement: str
+) -> None:
+    directory = Path(nuggets("config", "--json").json[0]["value"])
+    nuggets("note", "add", "n", "Title", "The same line.\nThe same line.")
+    (directory / "graph" / "graph.json").chmod(0o644)  # something to repair
+    with ExitStack() as lock:
+        lock.enter_context(hold_shelf_lock(str(directory)))  # until they have read it
+        code, seen = run_in_terminal(*command, after=announcement, react=lock.close)
+
+    assert code == 0
+    assert announcement in seen.decode()
+
+
 def test_edit_opens_the_editor_with_the_content(nuggets: Nuggets, directory: Path) -> None:
     nuggets("note", "add", "n", "Title", "old words")
 
@@ -265,7 +285,7 @@ def test_what_was_written_outlives_an_interrupt_while_it_is_saved(
     with open(ours, "rb"), open(theirs, encoding="utf-8") as terminal:
         monkeypatch.setattr("sys.stdin", terminal)
         with pytest.raises(KeyboardInterrupt):
-            saved_from_editor("", save)
+            save_from_editor("", save)
 
     [kept] = directory.glob("nuggets-*/note.md")
     assert kept.read_text() == "mine\n"
@@ -288,4 +308,4 @@ def test_what_is_wrong_with_a_note_is_told_before_the_editor_opens(
 
         assert (code, opened.exists()) == (2, False)
         assert says in seen
-    assert nuggets("history").lines == ["Nothing was done yet."]
+    assert nuggets("history").lines == ["The history is empty."]

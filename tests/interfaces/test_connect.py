@@ -12,6 +12,7 @@ from agent_doors import repository
 from command_line import Nuggets
 from nuggets.interfaces.cli.extras import install_line
 from nuggets.interfaces.connect import HOSTS
+from nuggets.interfaces.connect.hosts import host_entries
 
 FILES = {  # host -> files in the home directory, first those that people write as well
     "claude-code": [".claude/settings.json", ".claude.json"],
@@ -20,16 +21,21 @@ FILES = {  # host -> files in the home directory, first those that people write 
     "gemini": [".gemini/settings.json"],
     "opencode": [".config/opencode/opencode.json", ".config/opencode/plugins/nuggets.ts"],
     "pi": [".pi/agent/extensions/nuggets.ts", ".pi/agent/extensions/proactive.ts"],
+    "claude-desktop": [".config/Claude/claude_desktop_config.json"],
+    "vscode": [".config/Code/User/mcp.json"],
+    "windsurf": [".codeium/windsurf/mcp_config.json"],
+    "zed": [".config/zed/settings.json"],
 }
+IN_PROJECTS = [host for host in HOSTS if host not in ("claude-desktop", "windsurf")]
 SETTINGS = """{
     // how I like it
     "model": "large", /* the big one */
     "hooks": {
-        "Stop": [
+        "AfterAgent": [
             {"hooks": [{"type": "command", "command": "say done"}]} // loud
-        ],
+        ]
     },
-    "theme": "dark", // easy on the eyes
+    "theme": "dark" // easy on the eyes
 }
 """
 TOML = """# my settings
@@ -49,7 +55,10 @@ kind = "zsh"
 
 @pytest.fixture
 def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A home on a machine where `nuggets` is not on the path."""
     monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path / "no programs"))
     return tmp_path
 
 
@@ -83,36 +92,36 @@ def test_a_dry_run_shows_and_writes_nothing(host: str, home: Path, nuggets: Nugg
 def test_comments_order_and_other_entries_stay_and_the_very_bytes_come_back(
     home: Path, nuggets: Nuggets
 ) -> None:
-    path = home / ".claude" / "settings.json"
+    path = home / ".gemini" / "settings.json"
     path.parent.mkdir()
     path.write_bytes(SETTINGS.replace("\n", "\r\n").encode())
     path.chmod(0o640)
 
-    connected = nuggets("connect", "claude-code")
+    connected = nuggets("connect", "gemini")
     text = path.read_bytes().decode()
     kept = [line for line in SETTINGS.splitlines() if "//" in line or "model" in line]
     (backup,) = Path(os.environ["NUGGETS_DIR"]).glob("backups/connect/*settings.json")
 
     assert connected.code == 0
-    assert all(line.replace("]} //", "]}, //") in text for line in kept)
+    assert all(line.replace("]} //", "]}, //").replace('k" //', 'k", //') in text for line in kept)
     assert text.index("say done") < text.index(" hook stop")
     assert "\n" not in text.replace("\r\n", "")
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert backup.read_bytes().decode() == SETTINGS.replace("\n", "\r\n")
 
-    nuggets("disconnect", "claude-code")
+    nuggets("disconnect", "gemini")
 
     assert path.read_bytes().decode() == SETTINGS.replace("\n", "\r\n")
 
 
 def test_changes_made_since_connecting_survive_disconnecting(home: Path, nuggets: Nuggets) -> None:
-    path = home / ".claude" / "settings.json"
+    path = home / ".gemini" / "settings.json"
     path.parent.mkdir()
     path.write_text(SETTINGS)
-    nuggets("connect", "claude-code")
+    nuggets("connect", "gemini")
     path.write_text(path.read_text().replace('"dark"', '"light"'))
 
-    nuggets("disconnect", "claude-code")
+    nuggets("disconnect", "gemini")
     text = path.read_text()
 
     assert '"light"' in text
@@ -150,7 +159,7 @@ def test_a_toml_file_keeps_its_comments_and_gets_its_bytes_back(
         ("claude-code", ".claude/settings.json", '{"hooks": []}'),
         ("claude-code", ".claude/settings.json", '{"hooks": {"Stop": "x"}}'),
         ("codex", ".codex/config.toml", "model = "),
-        ("codex", ".codex/config.toml", "mcp_servers = { other = { command = 'x' } }\n"),
+        ("codex", ".codex/config.toml", "[[mcp_servers]]\ncommand = 'x'\n"),
         ("gemini", ".gemini/settings.json", "[1, 2]"),
         ("cursor", ".cursor/mcp.json", '{"mcpServers": 3}'),
     ],
@@ -197,7 +206,9 @@ def test_a_project_that_is_no_repository_is_pointed_out(
 
     connected = nuggets("connect", "claude-code", "--project")
 
-    assert f"no git repository, so claude-code is connected in {home / 'papers'}" in connected.err
+    assert (
+        f"Not a git repository: claude-code is connected only in {home / 'papers'}" in connected.err
+    )
     assert (home / "papers" / ".mcp.json").exists()
 
 
@@ -330,7 +341,7 @@ def test_a_project_names_a_shelf_only_if_asked_to(
     nuggets("connect", "claude-code", "--project", "--dir", str(home / "s"))
 
     assert "--dir" not in plain
-    assert "NUGGETS_DIR is yours alone" in own.out
+    assert "NUGGETS_DIR is not written into the project's files" in own.out
     assert str(home / "s") in path.read_text()
 
 
@@ -338,7 +349,7 @@ def test_a_shelf_that_does_not_last_is_no_use_to_an_agent(home: Path, nuggets: N
     done = nuggets("--dir", "memory:", "connect", "pi")
 
     assert done.code == 2
-    assert "lasts" in done.err
+    assert "cannot use a shelf in memory" in done.err
     assert list(home.glob(".pi")) == []
 
 
@@ -444,16 +455,16 @@ def test_an_extension_of_an_older_version_is_ours_and_goes(home: Path, nuggets: 
 def test_the_very_bytes_come_back_though_the_command_moved_meanwhile(
     home: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = home / ".claude" / "settings.json"
+    path = home / ".gemini" / "settings.json"
     path.parent.mkdir()
     path.write_text(SETTINGS.replace("dark", "dark\u2028"))
 
-    nuggets("connect", "claude-code")
+    nuggets("connect", "gemini")
     first = path.read_text()
     monkeypatch.setenv("PATH", str(program(home / "new").parent))
-    nuggets("connect", "claude-code")
+    nuggets("connect", "gemini")
     second = path.read_text()
-    nuggets("disconnect", "claude-code")
+    nuggets("disconnect", "gemini")
 
     assert first != second
     assert path.read_text() == SETTINGS.replace("dark", "dark\u2028")
@@ -561,3 +572,190 @@ def test_json_says_which_files_change(home: Path, nuggets: Nuggets) -> None:
 
     assert shape["host"] == "gemini"
     assert shape["files"] == [str(home / ".gemini" / "settings.json")]
+
+
+def test_desktop_programs_keep_their_settings_elsewhere_on_macos() -> None:
+    def files(host: str) -> list[str]:
+        entries = host_entries(host, "/Users/me", user=True, command=["nuggets"], system="darwin")
+        return [entry.file for entry in entries]
+
+    support = "/Users/me/Library/Application Support"
+
+    assert files("claude-desktop") == [f"{support}/Claude/claude_desktop_config.json"]
+    assert files("vscode") == [f"{support}/Code/User/mcp.json"]
+    assert files("windsurf") == ["/Users/me/.codeium/windsurf/mcp_config.json"]
+    assert files("zed") == ["/Users/me/.config/zed/settings.json"]
+
+
+@pytest.mark.parametrize("host", ["opencode", "claude-desktop", "vscode", "zed"])
+def test_settings_are_where_the_variable_for_them_points(
+    host: str, home: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "elsewhere"))
+
+    nuggets("connect", host)
+
+    assert not (home / ".config").exists()
+    assert (home / FILES[host][0].replace(".config", "elsewhere")).exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "keys", "extra"),
+    [
+        ("claude-desktop", "mcpServers", {}),
+        ("vscode", "servers", {"type": "stdio"}),
+        ("windsurf", "mcpServers", {}),
+        ("zed", "context_servers", {}),
+    ],
+)
+def test_a_desktop_program_is_given_the_full_path_of_the_command(
+    host: str,
+    keys: str,
+    extra: dict[str, str],
+    home: Path,
+    nuggets: Nuggets,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = program(home / "local")
+    monkeypatch.setenv("PATH", str(found.parent))
+    monkeypatch.delenv("NUGGETS_DIR")
+
+    nuggets("connect", host)
+
+    assert json.loads((home / FILES[host][0]).read_text()) == {
+        keys: {"nuggets": {**extra, "command": str(found), "args": ["mcp"]}}
+    }
+
+
+@pytest.mark.parametrize(
+    ("host", "name"), [("vscode", ".vscode/mcp.json"), ("zed", ".zed/settings.json")]
+)
+def test_an_editor_is_connected_in_a_project(
+    host: str, name: str, home: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = repository(home / "work")
+    monkeypatch.chdir(project)
+    (project / name).parent.mkdir()
+    (project / name).write_text('{\n  // ours\n  "a": 1,\n}\n')
+
+    nuggets("connect", host, "--project")
+    connected = (project / name).read_text()
+    nuggets("disconnect", host, "--project")
+
+    assert '"command": "nuggets"' in connected
+    assert "// ours" in connected
+    assert (project / name).read_text() == '{\n  // ours\n  "a": 1,\n}\n'
+
+
+@pytest.mark.parametrize("host", ["claude-desktop", "windsurf"])
+def test_a_host_without_settings_for_a_project_says_so(
+    host: str, home: Path, nuggets: Nuggets
+) -> None:
+    done = nuggets("connect", host, "--project")
+
+    assert done.code == 2
+    assert "leave out --project" in done.err
+
+
+@pytest.mark.parametrize("host", IN_PROJECTS)
+def test_connections_of_user_and_project_at_once_are_noticed(
+    host: str, home: Path, nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(repository(home / "work"))
+
+    alone = nuggets("connect", host)
+    both = nuggets("connect", host, "--project")
+    checked = nuggets("doctor")
+    again = json.loads(nuggets("connect", host, "--json").out)
+    nuggets("disconnect", host, "--project")
+    afterwards = nuggets("doctor")
+
+    assert "twice" not in alone.err
+    assert f"`nuggets disconnect {host} --project`" in both.err
+    assert f"{host} is connected for all your projects and again in this one" in checked.out
+    assert checked.code == 0
+    assert again["alsoConnectedIn"][0].startswith(str(home / "work"))
+    assert "twice" not in afterwards.out
+
+
+@pytest.mark.parametrize(
+    ("host", "text"),
+    [
+        ("claude-code", '{"mcpServers": {"nuggets": {"type": "http", "url": "http://x"}}}'),
+        ("cursor", '{"mcpServers": {"nuggets": {"command": "gold", "args": ["mcp"]}}}'),
+        ("gemini", '{"mcpServers": {"nuggets": {"command": "uv", "args": ["nuggets", "mcp"]}}}'),
+        ("opencode", '{"mcp": {"nuggets": {"type": "remote", "url": "http://x"}}}'),
+        ("vscode", '{"servers": {"nuggets": "?"}}'),
+        ("codex", '[mcp_servers.nuggets]\nurl = "http://x"\n'),
+    ],
+)
+def test_a_server_of_their_own_called_nuggets_is_never_replaced_or_removed(
+    host: str, text: str, home: Path, nuggets: Nuggets
+) -> None:
+    name = ".claude.json" if host == "claude-code" else FILES[host][0]
+    (home / name).parent.mkdir(parents=True, exist_ok=True)
+    (home / name).write_text(text)
+
+    connected = nuggets("connect", host)
+    removed = nuggets("disconnect", host)
+
+    assert connected.code == 2
+    assert "its server called nuggets was not written by `nuggets connect`" in connected.err
+    assert "already" in removed.out
+    assert (home / name).read_text() == text
+
+
+def test_what_a_host_added_to_our_server_stays(home: Path, nuggets: Nuggets) -> None:
+    path = home / FILES["windsurf"][0]
+    nuggets("connect", "windsurf")
+    settings = json.loads(path.read_text())
+    settings["mcpServers"]["nuggets"] |= {"disabled": True, "command": "/old/bin/nuggets"}
+    path.write_text(json.dumps(settings))
+
+    nuggets("connect", "windsurf")
+    after = json.loads(path.read_text())["mcpServers"]["nuggets"]
+    nuggets("disconnect", "windsurf")
+
+    assert after["disabled"] is True
+    assert after["command"] != "/old/bin/nuggets"
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("host", "name", "text", "problem"),
+    [
+        ("claude-code", ".claude.json", '{\n// mine\n"a": "//, }"}', "line 2 has a comment"),
+        ("claude-code", ".claude/settings.json", '{"a": [1,]}', "line 1 has a comma after"),
+        ("claude-desktop", FILES["claude-desktop"][0], '{"a": 1, /* b */}', "line 1 has a comma"),
+        ("codex", ".codex/hooks.json", '{"a": 1} // end', "line 1 has a comment"),
+        ("gemini", ".gemini/settings.json", '{"a": 1, // b\n}', "line 1 has a comma"),
+    ],
+)
+def test_a_file_that_its_host_would_reject_is_said_to_be_so(
+    host: str, name: str, text: str, problem: str, home: Path, nuggets: Nuggets
+) -> None:
+    path = home / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+    done = nuggets("connect", host)
+
+    assert done.code == 2
+    assert f"{host} would reject it: {problem}" in done.err
+    assert path.read_text() == text
+
+
+def test_the_doctor_names_connections_that_cannot_work(home: Path, nuggets: Nuggets) -> None:
+    path = home / ".claude.json"
+    nuggets("connect", "claude-code")
+    settings = json.loads(path.read_text())
+    settings["mcpServers"]["nuggets"]["command"] = str(home / "gone" / "nuggets")
+    path.write_text("// mine\n" + json.dumps(settings))
+
+    checked = nuggets("doctor")
+    defects = json.loads(nuggets("doctor", "--json").out)
+
+    assert f"it calls {home}/gone/nuggets, which is gone" in checked.out
+    assert "claude-code would reject it: line 1 has a comment" in checked.out
+    assert {(defect["kind"], defect["path"]) for defect in defects} == {("connection", str(path))}
+    assert len(defects) == 2

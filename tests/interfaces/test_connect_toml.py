@@ -1,11 +1,15 @@
+import os
+import subprocess
+import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from command_line import Nuggets
-from nuggets.interfaces.connect import toml
+from nuggets.interfaces.connect import EditError, toml
 
 PATH = ("mcp_servers", "nuggets")
 VALUES = {"command": "nuggets", "args": ["mcp"]}
@@ -23,6 +27,9 @@ SHAPES = {  # what people and Codex write into a config.toml
     "separators in texts": 'a = "one\u2028two\u0085three"\n',
     "inline tables": 'env = { A = "[x]", B = { c = "# no comment" } }\n\n' + FIRST,
     "other servers": '[mcp_servers]\n\n[mcp_servers.other]\ncommand = "x"\nargs = ["mcp"]\n',
+    "tables out of order": "[mcp_servers.a]\nx = 1\n\n[shell]\n\n[mcp_servers.b]\ny = 2\n",
+    "dotted keys": 'mcp_servers.other.command = "x"\nfeatures.fast = true\n',
+    "a byte order mark": "\ufeff" + FIRST,
     "names alike": '[mcp_servers.nuggets-old]\ncommand = "x"\n\n[nuggets]\na = 1\n',
 }
 EDITS = {  # of the table that we wrote: what a person or Codex makes of it later
@@ -54,10 +61,10 @@ def edited(table: str, edits: dict[str, str]) -> str:
 
 def meaning(text: str) -> dict[str, Any]:
     """What a text says, without what is only there to hold something."""
-    found = tomllib.loads(text, parse_float=str)
-    if found.get("mcp_servers") == {}:
-        del found["mcp_servers"]
-    return found
+    values = tomllib.loads(text.removeprefix("\ufeff"), parse_float=str)
+    if values.get("mcp_servers") == {}:
+        del values["mcp_servers"]
+    return values
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -74,7 +81,7 @@ def test_connecting_adds_one_table_and_disconnecting_brings_the_very_bytes_back(
     nuggets("disconnect", "codex")
 
     assert text.startswith(SHAPES[shape])
-    assert tomllib.loads(text)["mcp_servers"]["nuggets"]["args"][0] == "mcp"
+    assert meaning(text)["mcp_servers"]["nuggets"]["args"][0] == "mcp"
     assert path.read_bytes().decode() == SHAPES[shape]
 
 
@@ -85,58 +92,57 @@ def test_what_became_of_the_table_is_cut_out_whole_and_nothing_else(
     shape: str, edit: str, later: str
 ) -> None:
     before = SHAPES[shape]
-    table = toml.with_table(before, PATH, VALUES).removeprefix(before)
+    table = toml.set_table(before, PATH, VALUES).removeprefix(before)
     text = before + edited(table, EDITS[edit]) + later
 
-    after = toml.without_table(text, PATH)
+    after = toml.remove_table(text, PATH)
 
     assert after.startswith(before.rstrip("\n"))
-    assert after.rstrip("\n").endswith(later.rstrip("\n"))
+    assert after.endswith(later if before else later.lstrip())
     assert after.split() == (before + later).split()
     assert meaning(after) == meaning(before + "\n" + later)
 
 
+@pytest.mark.parametrize("shape", ["comments", "sub-tables", "line ends of another system"])
+def test_the_blank_line_before_the_table_goes_with_it(shape: str) -> None:
+    text = SHAPES[shape]
+
+    assert toml.remove_table(toml.set_table(text, PATH, VALUES), PATH) == text
+
+
 @pytest.mark.parametrize("edit", EDITS)
 def test_a_table_that_was_moved_to_the_front_is_cut_out_too(edit: str) -> None:
-    text = edited(toml.with_table("", PATH, VALUES), EDITS[edit]) + FIRST
+    text = edited(toml.set_table("", PATH, VALUES), EDITS[edit]) + FIRST
 
-    assert toml.without_table(text, PATH).lstrip() == FIRST
+    assert toml.remove_table(text, PATH).lstrip() == FIRST
 
 
 @pytest.mark.parametrize("edit", EDITS)
 @pytest.mark.parametrize("command", ["nuggets", "/new/nuggets"])
 def test_connecting_again_keeps_what_was_added_to_the_table(edit: str, command: str) -> None:
-    text = edited(toml.with_table(FIRST, PATH, VALUES), EDITS[edit]) + "\n[later]\nx = 1\n"
+    text = edited(toml.set_table(FIRST, PATH, VALUES), EDITS[edit]) + "\n[later]\nx = 1\n"
     before = tomllib.loads(text)
     wanted = {**VALUES, "command": command}
 
-    after = toml.with_table(text, PATH, wanted)
+    after = toml.set_table(text, PATH, wanted)
     before["mcp_servers"]["nuggets"] |= wanted
 
     assert tomllib.loads(after) == before
     assert (after == text) is (command == "nuggets")
     assert after.count("#") == text.count("#")
-    assert toml.with_table(after, PATH, wanted) == after
+    assert toml.set_table(after, PATH, wanted) == after
 
 
 def test_settings_without_a_command_get_one() -> None:
     text = '[mcp_servers.nuggets.tools.recall]\nmode = "x"\n'
 
-    after = toml.with_table(text, PATH, VALUES)
+    after = toml.set_table(text, PATH, VALUES)
 
-    assert after.startswith(text)
+    assert text in after
     assert tomllib.loads(after)["mcp_servers"]["nuggets"] == {
         **VALUES,
         "tools": {"recall": {"mode": "x"}},
     }
-
-
-def test_a_table_that_was_another_way_to_reach_the_server_is_replaced() -> None:
-    text = '[mcp_servers.nuggets]\nurl = "http://localhost:1/mcp"\n\n[later]\nx = 1\n'
-
-    after = tomllib.loads(toml.with_table(text, PATH, VALUES))
-
-    assert after == {"mcp_servers": {"nuggets": VALUES}, "later": {"x": 1}}
 
 
 @pytest.mark.parametrize(
@@ -153,26 +159,75 @@ def test_a_table_that_was_another_way_to_reach_the_server_is_replaced() -> None:
     ],
 )
 def test_a_table_in_few_words_is_cut_out_too(text: str, rest: str) -> None:
-    assert toml.without_table(text, PATH) == rest
+    assert toml.remove_table(text, PATH) == rest
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        'mcp_servers = { nuggets = { command = "x" }, other = { command = "y" } }\n',
-        '[mcp_servers]\nnuggets = { command = "x" }\n',
+        'mcp_servers = { nuggets = { command = "x" }, other = { command = "y" } } # mine\n',
+        'mcp_servers = { other = { command = "y" } } # mine\n',
+        '[mcp_servers]\nnuggets = { command = "x" }\nother.command = "y" # mine\n',
+        '[mcp_servers]\nother.command = "y" # mine\n',
+        'mcp_servers.nuggets.command = "x"\nmcp_servers.other.command = "y" # mine\n',
+    ],
+)
+def test_inline_tables_and_dotted_keys_are_edited_where_they_are(text: str) -> None:
+    connected = toml.set_table(text, PATH, VALUES)
+    after = toml.remove_table(connected, PATH)
+
+    assert meaning(connected) == {"mcp_servers": {"nuggets": VALUES, "other": {"command": "y"}}}
+    assert toml.set_table(connected, PATH, VALUES) == connected
+    assert meaning(after) == {"mcp_servers": {"other": {"command": "y"}}}
+    assert connected.count("# mine") == after.count("# mine") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "[[mcp_servers]]\na = 1\n",
+        "[[mcp_servers.nuggets]]\na = 1\n",
         "mcp_servers = 3\n",
         "mcp_servers.nuggets = 3\n",
     ],
 )
 def test_a_form_that_cannot_be_edited_is_refused(text: str) -> None:
-    with pytest.raises(toml.Unreadable, match="another form"):
-        toml.with_table(text, PATH, VALUES)
+    with pytest.raises(EditError, match="another form"):
+        toml.set_table(text, PATH, VALUES)
 
 
-def test_a_table_that_shares_its_line_with_others_is_left_to_its_owner() -> None:
-    text = 'mcp_servers = { nuggets = { command = "x" }, other = { command = "y" } }\n'
+@pytest.mark.parametrize(
+    "edit",
+    [lambda text: toml.set_table(text, PATH, VALUES), lambda text: toml.remove_table(text, PATH)],
+)
+@pytest.mark.parametrize("text", ["a = ", "[a", "a = 1\na = 2\n", "[a]\n[a]\n", "a = {b = 1\n"])
+def test_a_text_that_is_no_toml_is_refused_with_a_place(
+    text: str, edit: Callable[[str], str]
+) -> None:
+    with pytest.raises(EditError, match=r"not valid TOML: .*"):
+        edit(text)
 
-    with pytest.raises(toml.Unreadable, match="lines of its own"):
-        toml.without_table(text, PATH)
+
+def test_only_a_host_with_toml_loads_the_toml_library(tmp_path: Path) -> None:
+    code = (
+        "import sys; from nuggets.interfaces.cli import main; main(sys.argv[1:]);"
+        "print('tomlkit' in sys.modules)"
+    )
+    for host, expected in (("gemini", "False"), ("codex", "True")):
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                code,
+                "connect",
+                host,
+                "--dry-run",
+                "--dir",
+                str(tmp_path / "s"),
+            ],
+            env={**os.environ, "HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert done.stdout.split()[-1] == expected

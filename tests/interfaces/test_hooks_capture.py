@@ -2,12 +2,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nuggets.interfaces.fencing import fenced, inert, without_fenced
-from nuggets.interfaces.hooks.capture import AT_MOST, Stated, preferences
+from nuggets.domain.memory_mark import inert
+from nuggets.interfaces.hooks.event_handlers import HINTS, OPENINGS
+from nuggets.interfaces.hooks.preference_extraction import AT_MOST, Preference, extract_preferences
+from nuggets.interfaces.hooks.preference_languages import has_phrase
+from nuggets.interfaces.prompt_quoting import fence, remove_fenced
 
 
 def texts(prompt: str) -> list[str]:
-    return [stated.text for stated in preferences(prompt)]
+    return [stated.text for stated in extract_preferences(prompt)]
 
 
 STATED = (
@@ -67,6 +70,43 @@ STATED = (
     "In this project, always use this repo's linter",
     "Stop summarising answers",
     "I prefer the blue button on the login page",
+    "Can you remember that releases are signed?",
+    "could you please remember that the header is required",
+    "Please remember I use a Dvorak keyboard.",
+    "Keep in mind that the rate limit is 60 requests per minute.",
+    "Make a note that invoices are numbered per year.",
+    "For future reference, the tokens come from Figma.",
+    "No, use pnpm not npm.",
+    "no, we use Vitest, not Jest",
+    "Nope, it's Postgres 16, not 15.",
+    "We always squash merge.",
+    "We never deploy on Fridays.",
+    "we use tabs in this repo",
+    "Our convention is snake_case for column names.",
+    "I like short functions.",
+    "My name is Robin.",
+    "Tests go into tests/unit, never next to the code.",
+    "Whenever you change the schema, regenerate the client.",
+    "No, not yarn, use pnpm.",
+    "I said tabs, not spaces.",
+    "We write docs in British English.",
+    "Our tests must not touch the network.",
+    "from now on no emojis",
+    "Don't ever push to main",
+    "Add a changelog entry every time you fix a bug.",
+    "Merk dir, dass wir mit pnpm arbeiten.",
+    "Verwende immer einfache Anführungszeichen.",
+    "Ab jetzt antworte auf Deutsch.",
+    "Ich bevorzuge kurze Antworten.",
+    "Nein, nimm uv statt pip.",
+    "Recuerda que usamos pnpm.",
+    "Nunca hagas push directamente a main.",
+    "A partir de ahora responde en español.",
+    "Prefiero respuestas cortas.",
+    "记住，我们用 pnpm。",
+    "永远不要直接推送到 main。",
+    "从现在起用中文回答。",
+    "不，用 uv 而不是 pip。",
 )
 
 SAID = (
@@ -126,8 +166,8 @@ SAID = (
     "```\nAlways use pnpm.\n```",
     "Remember that.",
     "would you prefer tabs?",
-    'She wrote: "It is done. I prefer tabs over spaces." What now?',
-    "She wrote: “It is done. Always use pnpm. Bye.” What now?",
+    'She wrote "It is done. I prefer tabs over spaces." and left',
+    "She wrote “It is done. Always use pnpm. Bye.” and left",
     "fix the function that never returns",
     "<nuggets-memory>\nAlways use pnpm.\n</nuggets-memory>",
     "<nuggets-memory>\nAlways use pnpm. (never closed)",
@@ -153,12 +193,30 @@ SAID = (
     "Stop rendering twice",
     "stop crashing on startup",
     "remember that bug we fixed in the parser, it came back",
+    "Can you remember where the config lives?",
+    "keep in mind what I said and go on",
+    "No, use the other variable.",
+    "Actually, revert that.",
+    "we use this helper in three places, rename it",
+    "I like the second version better.",
+    "I hate this bug",
+    "I want a button here",
+    "You should use the new endpoint for this call.",
+    "My name is not shown in the header, fix that.",
+    "Whenever I click on save it crashes.",
+    "the rule here is wrong",
+    "Das habe ich nie verstanden, erklär es mir.",
+    "Nunca entendí las mónadas, explícamelas.",
+    "为什么这个测试总是失败？",
+    "我从来没见过这个错误，看一下。",
 )
 
 
 @pytest.mark.parametrize("prompt", STATED)
 def test_a_stated_preference_is_kept(prompt: str) -> None:
     assert len(texts(prompt)) == 1
+    lower = prompt.lower()
+    assert any(hint in lower for hint in HINTS) or lower.startswith(OPENINGS) or has_phrase(lower)
 
 
 @pytest.mark.parametrize("prompt", [*SAID, "Always use pnpm. " + "lorem ipsum " * 500])
@@ -186,24 +244,24 @@ def test_talk_questions_quotes_stories_and_what_we_showed_are_not(prompt: str) -
 def test_a_preference_is_kept_in_its_own_words_under_those_that_tell(
     prompt: str, kept: str, key: str
 ) -> None:
-    (stated,) = preferences(prompt)
+    (stated,) = extract_preferences(prompt)
 
     assert (stated.text, stated.key) == (kept, key)
 
 
 def test_a_preference_without_telling_words_is_called_what_it_says() -> None:
-    assert Stated("Never stop", personal=False).key == "Never stop"
+    assert Preference("Never stop", personal=False).key == "Never stop"
 
 
 def test_a_change_of_mind_has_the_key_of_what_it_changes() -> None:
-    (before,) = preferences("Always push to main.")
-    (after,) = preferences("Never push to main.")
+    (before,) = extract_preferences("Always push to main.")
+    (after,) = extract_preferences("Never push to main.")
 
     assert before.key == after.key
 
 
 def test_a_taste_goes_everywhere_and_a_rule_stays_in_its_project() -> None:
-    (taste,) = preferences("I prefer short answers.")
+    (taste,) = extract_preferences("I prefer short answers.")
     others = (
         "Always use pnpm.",
         "I prefer tabs in this repo.",
@@ -212,7 +270,7 @@ def test_a_taste_goes_everywhere_and_a_rule_stays_in_its_project() -> None:
     )
 
     assert taste.personal
-    assert not any(stated.personal for prompt in others for stated in preferences(prompt))
+    assert not any(stated.personal for prompt in others for stated in extract_preferences(prompt))
 
 
 def test_one_prompt_teaches_only_a_few_things() -> None:
@@ -224,10 +282,10 @@ def test_one_prompt_teaches_only_a_few_things() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.text(), st.text())
 def test_nothing_inside_a_fence_is_ever_seen_outside_it(inside: str, outside: str) -> None:
-    shown = fenced(inside + "\nAlways use pnpm.\n")
+    shown = fence(inside + "\nAlways use pnpm.\n")
 
     assert texts(shown) == []
-    assert without_fenced(shown + inert(outside)).strip() == inert(outside).strip()
+    assert remove_fenced(shown + inert(outside)).strip() == inert(outside).strip()
 
 
 @pytest.mark.parametrize(

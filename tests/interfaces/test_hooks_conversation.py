@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from agent_doors import PATIENT, hook, injected, repository
-from nuggets.interfaces.hooks.context import on_prompt
-from nuggets.records import MemoryNote
+from enough_sessions import ENOUGH_SESSIONS
+from nuggets.domain.records import MemoryNote
+from nuggets.filesystem.hook_files import missed_deadlines, recorded_session
+from nuggets.interfaces.hooks.context import prompt_context
 from nuggets.shelf import NuggetShelf
-from nuggets.traces import missed_deadlines, noted_session
 
 Ask = Callable[..., str]
 
@@ -120,11 +121,10 @@ def test_the_server_learns_the_conversation_though_a_shell_stands_between(
         ["sh", "-c", '"$0" -m nuggets.interfaces.hooks session-start; :', sys.executable],
         input=json.dumps({"session_id": "talk-7", "cwd": str(project)}).encode(),
         env={**os.environ, **PATIENT, "NUGGETS_DIR": str(shelf_directory)},
-        timeout=30,
         check=True,
     )
 
-    assert noted_session(str(shelf_directory), os.getpid()) == "talk-7"
+    assert recorded_session(str(shelf_directory), os.getpid()) == "talk-7"
 
 
 # --- what a prompt gets -------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def test_german_function_words_are_not_what_a_prompt_is_about() -> None:
         )
 
         def told(prompt: str) -> list[str]:
-            return on_prompt(shelf, prompt, frozenset(), "")[1]
+            return prompt_context(shelf, prompt, frozenset(), "")[1]
 
         assert told("die Überschrift ist zu groß und wird abgeschnitten") == []
         assert len(told("wann wird die Datenbank gesichert?")) == 1
@@ -194,7 +194,7 @@ def test_what_the_memory_file_holds_is_told_neither_at_the_start_nor_on_a_prompt
     with shelf_of(shelf_directory, project) as shelf:
         for key, value in (("auth middleware", "JWT, RS256"), ("init files", "stay <b>empty</b>")):
             shelf.remember("project", key, value)
-            for session in "abc":
+            for session in ENOUGH_SESSIONS:
                 shelf.recall(key, session=session)
         assert shelf.promote(str(memory)) == 2
     sent = {"session_id": "s", "cwd": str(project), "prompt": "auth middleware and init files?"}
@@ -216,7 +216,8 @@ def test_a_task_is_told_after_its_compaction_and_to_nobody_else(call: Ask) -> No
 
     after = call("session-start", source="compact")
 
-    assert "exporter to streaming / the invoice exporter runs" in after
+    assert "Goal: port the invoice exporter to streaming" in after
+    assert "Asked last: the invoice exporter runs out of memory" in after
     assert call("user-prompt", prompt="go on with the invoice exporter") == ""
     assert call("user-prompt", "other", prompt="where is the invoice exporter?") == ""
 
@@ -231,6 +232,18 @@ def test_preferences_about_different_things_stand_beside_each_other(
     call("user-prompt", prompt="Always write tests for new API clients in Go")
 
     assert len(kept(shelf_directory, project)) == 2
+
+
+def test_two_rules_about_one_thing_stand_beside_each_other(
+    shelf_directory: Path, project: Path, call: Ask
+) -> None:
+    call("user-prompt", prompt="Always use TypeScript")
+    call("user-prompt", prompt="Never use any in TypeScript")
+
+    assert {note.content for note in kept(shelf_directory, project)} == {
+        "Always use TypeScript",
+        "Never use any in TypeScript",
+    }
 
 
 def test_a_change_of_mind_takes_the_place_of_what_it_changes(

@@ -1,6 +1,8 @@
 import pytest
 
-from nuggets.interfaces.hooks.context import on_prompt
+from enough_sessions import ENOUGH_SESSIONS
+from nuggets import PROMOTE_THRESHOLD
+from nuggets.interfaces.hooks.context import prompt_context
 from nuggets.shelf import NuggetShelf
 from prompt_samples import (
     FITTING,
@@ -34,7 +36,7 @@ def told(shelf: NuggetShelf, prompt: str, session: str = "") -> list[str]:
     shelf.project = SHOP
     return [
         shelf.get_note(note, session=None).title
-        for note in on_prompt(shelf, prompt, frozenset(), session)[1]
+        for note in prompt_context(shelf, prompt, frozenset(), session)[1]
     ]
 
 
@@ -94,7 +96,7 @@ def test_what_is_called_by_its_name_always_comes(
 
 
 def test_only_the_best_note_counts_as_recalled(shelf: NuggetShelf) -> None:
-    shown = told(shelf, "slow search for products: search relevance", "s")
+    shown = told(shelf, "who should review the payments change?", "s")
 
     assert len(shown) > 1
     assert hits(shelf) == {shown[0]: 1}
@@ -107,17 +109,34 @@ def test_a_note_that_is_merely_near_is_shown_and_not_counted(shelf: NuggetShelf)
     assert hits(shelf) == {}
 
 
-def test_what_prompts_ask_for_in_three_sessions_sticks_and_noise_does_not(
+def test_what_prompts_ask_for_in_enough_sessions_sticks_and_noise_does_not(
     shelf: NuggetShelf,
 ) -> None:
-    for session in ("monday", "tuesday", "friday"):
+    for session in ENOUGH_SESSIONS:
         for prompt, project in SILENT:
             shelf.project = project
-            on_prompt(shelf, prompt, frozenset(), session)
+            prompt_context(shelf, prompt, frozenset(), session)
         shelf.project = SHOP
-        on_prompt(shelf, "where is the auth handler?", frozenset(), session)
+        prompt_context(shelf, "where is the auth handler?", frozenset(), session)
 
-    assert [title for title, count in hits(shelf).items() if count >= 3] == ["auth handler"]
+    assert [title for title, count in hits(shelf).items() if count >= PROMOTE_THRESHOLD] == [
+        "auth handler"
+    ]
+
+
+def test_files_that_were_seen_crowd_out_no_note(shelf: NuggetShelf) -> None:
+    for number in range(60):
+        shelf.create_note(
+            "files",
+            f"file: src/auth/handler/auth{number}.ts",
+            f"src/auth/handler/auth{number}.ts was read on 2026-01-31",
+            scope="project",
+            source="tool_observation",
+            stability="temporary",
+            project=SHOP,
+        )
+
+    assert told(shelf, "where is the auth handler?") == ["auth handler"]
 
 
 def test_a_title_of_idle_words_is_not_named_in_passing(shelf: NuggetShelf) -> None:

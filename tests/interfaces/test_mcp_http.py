@@ -1,10 +1,14 @@
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import anyio
 import httpx
+import httpx2
 from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
 
+from agent_doors import repository
 from nuggets.shelf import NuggetShelf
 from web_serving import served
 
@@ -30,6 +34,33 @@ def test_real_clients_use_the_same_shelf_over_http_each_as_its_own_session(tmp_p
     assert len(result.structured_content["results"]) == 2
     assert set(facts) == {"port legacy", "port auto"}
     assert facts["port legacy"].hits == 3
+
+
+def test_a_client_over_http_says_which_project_it_is_in(tmp_path: Path) -> None:
+    folder = repository(tmp_path / "web shöp")
+    header = {"Nuggets-Project": quote(str(folder))}
+    body = {"key": "port", "value": "80", "scope": "project"}
+
+    async def visited(url: str) -> Any:
+        async with httpx2.AsyncClient(headers=header, timeout=60) as http:
+            transport = streamable_http_client(url, http_client=http)
+            async with Client(transport) as client:
+                fact = {"nugget": "project", "key": "host", "value": "there"}
+                await client.call_tool("remember", fact)
+
+    with served(str(tmp_path / "shelf")) as server:
+        base = server.url.rstrip("/")
+        anyio.run(visited, f"{base}/mcp")
+        there = httpx.post(f"{base}/api/nuggets/project/facts", json=body, headers=header)
+        status = httpx.get(f"{base}/api/status", headers=header)
+        by_name = httpx.get(f"{base}/api/status", headers={"Nuggets-Project": quote("web shöp")})
+        nowhere = httpx.get(f"{base}/api/status", headers={"Nuggets-Project": "unheard of"})
+
+    assert there.status_code < 300
+    assert status.json()["project"] == by_name.json()["project"] == str(folder / ".git")
+    assert nowhere.status_code == 404
+    with NuggetShelf(tmp_path / "shelf") as shelf:
+        assert {fact.project for fact in shelf.facts("project")} == {str(folder / ".git")}
 
 
 def test_a_shelf_in_memory_is_one_for_agents_and_for_the_page(tmp_path: Path) -> None:

@@ -11,11 +11,16 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import stdio_client
 
-from agent_doors import door, over_stdio, repository, said, server_at
-from nuggets.interfaces.cli.agents import _end_in_order
+from agent_doors import over_stdio, repository, said, server_at
+from command_line import Nuggets
+from nuggets.interfaces.mcp.server import ServerContext
 from nuggets.shelf import NuggetShelf
 
 WRITES = 20
+ANY_TIME = {  # the daily pass is due at once
+    **{"MEMORY_REFLECTION_HOUR": "0", "MEMORY_REFLECTION_MINUTE": "0"},
+    **{"QUIET_HOURS_START": "-1", "QUIET_HOURS_END": "-1"},
+}
 HELLO = (
     b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":'
     b'"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}\n'
@@ -83,7 +88,7 @@ def test_a_server_ends_with_its_input_and_has_touched_no_data(tmp_path: Path) ->
         process.stdin.flush()
         answer = process.stdout.readline()
         process.stdin.close()
-        code = process.wait(timeout=20)
+        code = process.wait()
 
     assert b'"instructions"' in answer
     assert code == 0
@@ -113,25 +118,27 @@ def test_a_server_that_is_told_to_end_leaves_its_files_in_order(
         while b'"id":"82"' not in process.stdout.readline():
             pass
         process.send_signal(number)
-        code = process.wait(timeout=20)
+        code = process.wait()
 
     assert code == 128 + number
     assert "82" in (tmp_path / "ports.nugget.json").read_text()
 
 
 def test_a_server_that_is_closing_is_not_cut_off_by_a_host_in_a_hurry(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     handlers: dict[int, Any] = {}
     ended: list[int] = []
     monkeypatch.setattr(signal, "signal", handlers.__setitem__)
     monkeypatch.setattr(os, "_exit", ended.append)
-    entrance = door(tmp_path)
-    _end_in_order(entrance)
 
-    entrance.close()
-    handlers[signal.SIGTERM](signal.SIGTERM, None)
+    def close_and_be_told_to_end(context: ServerContext, tools: object) -> None:
+        context.close()
+        handlers[signal.SIGTERM](signal.SIGTERM, None)
 
+    monkeypatch.setattr("nuggets.interfaces.mcp.server.serve_stdio", close_and_be_told_to_end)
+
+    assert nuggets("mcp").code == 0
     assert ended == []
 
 
@@ -149,7 +156,7 @@ def test_a_host_that_goes_without_a_word_leaves_no_server_and_no_complaint(tmp_p
         process.stdout.close()
         process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\nno json\n\xff\n')
         process.stdin.close()
-        code = process.wait(timeout=20)
+        code = process.wait()
         complaint = process.stderr.read()
 
     assert code == 0
@@ -190,7 +197,7 @@ def test_a_line_with_half_a_character_is_answered(half: bytes, tmp_path: Path) -
             if b'"id"' in line:
                 answers.append(json.loads(process.stdout.readline()))
         process.stdin.close()
-        process.wait(timeout=20)
+        process.wait()
     found = answers[-1]["result"]["structuredContent"]
 
     assert [answer["id"] for answer in answers] == [1, 2, 3]
@@ -200,9 +207,9 @@ def test_a_line_with_half_a_character_is_answered(half: bytes, tmp_path: Path) -
 def test_numpy_is_not_loaded_before_the_first_question() -> None:
     program = (
         "import sys\n"
-        "from nuggets.interfaces.mcp.server import Door, build_server\n"
+        "from nuggets.interfaces.mcp.server import ServerContext, build_server\n"
         "from nuggets.settings import load\n"
-        "build_server(Door(load({}, {'dir': 'memory:'})))\n"
+        "build_server(ServerContext(load({}, {'dir': 'memory:'})))\n"
         "print([name for name in ('numpy', 'Stemmer', 'nuggets.shelf') if name in sys.modules])\n"
     )
     done = subprocess.run(
@@ -210,3 +217,21 @@ def test_numpy_is_not_loaded_before_the_first_question() -> None:
     )
 
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("lists_tools", [True, False])
+def test_the_daily_pass_runs_though_no_tool_is_called(tmp_path: Path, lists_tools: bool) -> None:
+    with NuggetShelf(tmp_path) as shelf:
+        shelf.create_note("project", "Twice", "the same line\nthe same line\nanother")
+
+    async def talk(client: Client) -> None:
+        if lists_tools:
+            await client.list_tools()
+        while not NuggetShelf(tmp_path).last_run():
+            await anyio.sleep(0.1)
+
+    over_stdio(tmp_path, talk, **ANY_TIME)
+
+    run = NuggetShelf(tmp_path).last_run()
+    assert run is not None
+    assert run.result.rewritten == 1

@@ -14,11 +14,11 @@ import pytest
 from mcp.client import Client
 from starlette.testclient import TestClient
 
-from agent_doors import door, in_memory
+from agent_doors import in_memory, server_context
 from command_line import Nuggets
 from nuggets import NuggetShelf
-from nuggets.interfaces.fencing import MARKED, QUOTED
 from nuggets.interfaces.mcp.server import build_server
+from nuggets.interfaces.prompt_quoting import MARKED, QUOTED
 from web_serving import client
 
 HERE = "/home/me/here/.git"
@@ -52,7 +52,9 @@ class Doors(NamedTuple):
             meta: Any = {"nuggets/session": SESSION}
             return await agent.call_tool(name, arguments, meta=meta)
 
-        mark, *told = in_memory(door(self.directory / "mcp"), talk).structured_content.items()
+        mark, *told = in_memory(
+            server_context(self.directory / "mcp"), talk
+        ).structured_content.items()
         assert mark == (QUOTED, MARKED)
         return dict(told)
 
@@ -118,6 +120,49 @@ def test_what_is_written_is_answered_alike(doors: Doors) -> None:
     assert part(cli, mcp) == mcp
 
 
+def test_what_a_fact_said_before_is_told_alike(doors: Doors) -> None:
+    fill(doors)
+    other = {**FACT, "value": "make check"}
+    cli, rest, mcp = doors.ask(
+        ("remember", "project", other["key"], other["value"]),
+        ("POST", "nuggets/project/facts", other),
+        ("remember", {"nugget": "project", **other, **BY_THE_USER}),
+    )
+
+    assert cli == rest
+    assert cli["before"] == {"content": FACT["value"]}
+    assert part(cli, mcp) == mcp
+
+
+def test_what_was_true_when_is_told_alike(doors: Doors) -> None:
+    fill(doors)
+    other = {**FACT, "value": "make check"}
+    doors.ask(
+        ("remember", "project", other["key"], other["value"]),
+        ("POST", "nuggets/project/facts", other),
+        ("remember", {"nugget": "project", **other, **BY_THE_USER}),
+    )
+    query = {"query": FACT["key"], "as_of": "2999-01-01"}
+    cli, rest, mcp = doors.ask(
+        ("recall", FACT["key"], "--as-of", "2999-01-01"),
+        ("GET", "recall", query),
+        ("recall", query),
+    )
+
+    assert cli == rest
+    assert part(cli, mcp) == mcp
+    assert (mcp["answer"], mcp["validFrom"]) == ("make check", "some time")
+
+    cli, rest, mcp = doors.ask(
+        ("history", FACT["key"]),
+        ("GET", f"notes/{FACT['key']}/versions", {}),
+        ("get_note", {"note": FACT["key"], "versions": True}),
+    )
+
+    assert cli == rest == mcp["versions"]
+    assert [version["value"] for version in cli] == ["make check", "make test"]
+
+
 def test_a_link_is_answered_alike(doors: Doors) -> None:
     fill(doors)
     pair = {"a": "Auth", "b": "Keys", "reason": "signing"}
@@ -146,9 +191,13 @@ def test_a_recall_is_answered_alike(doors: Doors, query: str) -> None:
     assert "notes" not in cli
 
 
-def test_notes_that_answer_instead_of_a_fact_are_told_alike(doors: Doors) -> None:
+@pytest.mark.parametrize(
+    ("query", "answers"), [("how are tokens signed", True), ("bank keys", False)]
+)
+def test_notes_that_answer_or_are_near_are_told_alike(
+    doors: Doors, query: str, answers: bool
+) -> None:
     fill(doors)
-    query = "how are tokens signed"
     cli, rest, mcp = doors.ask(
         ("recall", query),
         ("POST", "recall", {"query": query, "session": SESSION}),
@@ -159,7 +208,7 @@ def test_notes_that_answer_instead_of_a_fact_are_told_alike(doors: Doors) -> Non
     assert cli == rest == looked
     assert part(cli, mcp) == mcp
     assert not mcp["found"]
-    assert mcp["notes"]
+    assert mcp["notes"][0]["clearAnswer"] is answers
 
 
 def test_a_search_is_answered_alike(doors: Doors) -> None:
@@ -235,7 +284,7 @@ def test_an_unknown_nugget_is_refused_alike(doors: Doors) -> None:
         "--dir", str(doors.directory / "cli"), "search", "x", "--nugget", "projetc", "--json"
     ).json["error"]["message"]
     answered = doors.web.get("/api/search", params={"query": "x", "nugget": "projetc"})
-    server = door(doors.directory / "mcp")
+    server = server_context(doors.directory / "mcp")
 
     async def talk() -> Any:
         async with Client(build_server(server)) as agent:

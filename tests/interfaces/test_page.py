@@ -61,14 +61,16 @@ def test_search_finds_as_you_type_explains_and_lights_up_the_graph(visit: Visit)
     page.keyboard.type("authentication")
     expect(page.locator(".entries .entry-title").first).to_have_text("Auth middleware")
     expect(page.locator("canvas")).not_to_have_attribute("data-lit", "0")
-    page.locator(".why").first.click()
+    with page.expect_request("**/explanation?*"):  # only now: it takes longer than the search
+        page.locator(".why").first.click()
     expect(page.locator(".why-box").first).to_contain_text("relevance")
+    expect(page.locator(".why-box .reasons").first).to_contain_text("authentication in")
     page.get_by_label("Search your memory").focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Auth middleware")).to_be_visible()
     page.get_by_label("Search your memory").fill("xylophone quartz")
-    expect(page.get_by_text("Nothing is close enough.")).to_be_visible()
+    expect(page.get_by_text("No matches.")).to_be_visible()
 
 
 def test_a_note_of_the_graph_opens_when_it_is_clicked(visit: Visit) -> None:
@@ -95,7 +97,9 @@ def test_facts_are_asked_remembered_and_forgotten(visit: Visit) -> None:
     page.get_by_label("Recall").fill("test cmnd")
     expect(page.locator(".answer")).to_contain_text("make test")
     expect(page.locator(".answer .chip")).to_have_text("fuzzy")
-    expect(page.locator(".measure")).to_contain_text(["key fits", "confidence", "margin"])
+    measures = page.locator(".answer .measure")
+    expect(measures).to_contain_text(["probability", "key fits", "confidence", "margin"])
+    expect(measures.first).to_contain_text("97")
     page.get_by_label("Key", exact=True).fill("port")
     page.get_by_label("Value", exact=True).fill("8080")
     page.get_by_role("button", name="Remember").click()
@@ -136,7 +140,7 @@ def test_promotion_and_activity_are_shown(visit: Visit) -> None:
     expect(visit.page.locator(".plot rect.recalled")).to_have_count(1)
     expect(visit.page.locator(".plot rect:not(.recalled)").first).to_be_visible()
     expect(visit.page.locator(".card")).to_contain_text(
-        ["written by page", "Recalls by session", "Steps"]
+        ["written by page", "Recalls by session", "Changes"]
     )
     expect(visit.page.locator(".sheet .chips")).to_contain_text("2 recalls of 1 note in 2 sessions")
     expect(visit.page.locator(".sessions li")).to_have_count(2)
@@ -154,7 +158,7 @@ def test_a_forgotten_fact_is_no_answer_and_the_next_row_has_the_focus(visit: Vis
 
     page.get_by_role("button", name="Forget test cmd").focus()
     page.keyboard.press("Enter")
-    expect(page.locator(".answer")).to_contain_text("No fact answers")
+    expect(page.locator(".answer")).to_contain_text("No fact matches")
     expect(page.get_by_role("button", name="Forget port")).to_be_focused()
 
 
@@ -182,7 +186,20 @@ def test_what_is_archived_is_found_where_it_is_shown(visit: Visit) -> None:
 
     expect(page.get_by_text("All notes are archived.")).to_be_visible()
     page.get_by_label("Search your memory").fill("deploy")
-    expect(page.get_by_text("Nothing is close enough.")).to_be_visible()
+    expect(page.get_by_text("No matches.")).to_be_visible()
     page.get_by_role("button", name="Show archived").click()
     expect(page.locator(".entries .entry-title")).to_have_text(["Deploy pipeline"])
     expect(page.locator("canvas")).to_have_attribute("data-notes", "1")
+
+
+def test_a_result_quotes_the_note_with_all_its_signs(visit: Visit) -> None:
+    text = "C# compiles if a > b and `x*y` matches src/**/*.ts; see #12"
+    visit.shelf.create_note("project", "Signs", text)
+    visit.shelf.create_note("project", "Late", f"{'Something else. ' * 30}{text}")
+    visit.see()
+
+    visit.page.get_by_label("Search your memory").fill("compiles matches")
+    quotes = visit.page.locator(".entry-text")
+    expect(quotes).to_have_count(2)
+
+    assert all(text in quote for quote in quotes.all_inner_texts())

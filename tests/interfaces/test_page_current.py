@@ -96,7 +96,7 @@ def test_a_page_that_could_not_load_tries_again(visit: Visit) -> None:
     first.let_go()
 
     expect(page.locator(".toast")).to_contain_text("Busy.")
-    expect(page.locator("canvas")).to_have_attribute("data-notes", "4", timeout=20_000)
+    expect(page.locator("canvas")).to_have_attribute("data-notes", "4")
     visit.forgive("status of 503")
 
 
@@ -112,11 +112,11 @@ def test_what_could_not_be_asked_is_asked_again_when_the_server_is_back(
         expect(page.locator(".live .sr-only")).to_have_text("lost")
 
         page.keyboard.press("5")
-        expect(page.locator(".sheet")).to_contain_text("The server is gone.")
-        expect(page.locator(".sheet")).not_to_contain_text("Nothing was done yet.")
+        expect(page.locator(".sheet")).to_contain_text("The server is not running.")
+        expect(page.locator(".sheet")).not_to_contain_text("No changes yet.")
         port = server.url.rstrip("/").rpartition(":")[2]
         with served(str(tmp_path / "shelf"), "--port", port):
-            expect(page.locator(".steps")).to_contain_text("Deploy pipeline", timeout=30_000)
+            expect(page.locator(".steps")).to_contain_text("Deploy pipeline")
 
 
 def test_a_shelf_that_is_put_back_to_an_earlier_day_is_shown_as_it_was(
@@ -207,9 +207,32 @@ def test_a_note_undone_before_the_graph_knew_it_is_gone(visit: Visit) -> None:
     page.wait_for_function("revision => window.told === revision", arg=visit.shelf.revision)
     held.let_go()
 
-    expect(page.locator(".panel")).to_contain_text("This note is gone.")
+    expect(page.locator(".panel")).to_contain_text("This note was deleted.")
     page.keyboard.press("e")
     page.keyboard.press("5")
     expect(page.locator(".steps")).to_contain_text("Too soon")
     expect(page.locator(".steps .note-link", has_text="Too soon")).to_have_count(0)
     expect(page.locator(".editor")).to_have_count(0)
+
+
+def test_a_link_with_a_code_opens_the_page_once_and_tabs_share_the_session(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with NuggetShelf(str(tmp_path / "shelf"), project="") as shelf:
+        filled(shelf)
+    with closing(browser.new_context()) as visitor, closing(browser.new_context()) as stranger:
+        with served(str(tmp_path / "shelf"), "--require-token") as server:
+            page = visitor.new_page()
+            page.goto(server.url)
+            expect(page.locator("canvas")).to_have_attribute("data-notes", "4")
+            assert "code" not in page.url
+            second = visitor.new_page()
+            second.goto(page.url)
+            expect(second.locator("canvas")).to_have_attribute("data-notes", "4")
+            late = stranger.new_page()
+            late.goto(server.url)
+            expect(late.locator("body")).to_contain_text("needs a link with an unused code")
+        port = server.url.partition("?")[0].rstrip("/").rpartition(":")[2]
+        with served(str(tmp_path / "shelf"), "--require-token", "--port", port):
+            page.reload()
+            expect(page.locator("canvas")).to_have_attribute("data-notes", "4")

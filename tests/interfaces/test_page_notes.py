@@ -37,7 +37,7 @@ def test_what_someone_else_changed_meanwhile_is_not_overwritten_unasked(visit: V
     page.get_by_role("button", name="Save").click()
     expect(page.locator(".conflict")).to_contain_text("Theirs.")
     assert visit.shelf.get_note(auth).content == "Theirs."
-    page.get_by_role("button", name="Save mine over it").click()
+    page.get_by_role("button", name="Overwrite with mine").click()
     expect(page.locator(".markdown")).to_have_text("Mine.")
 
 
@@ -55,7 +55,7 @@ def test_notes_are_linked_and_the_link_is_seen_from_both(visit: Visit) -> None:
     page.locator(".links .note-link").click()
     expect(page.get_by_role("heading", name="Auth middleware")).to_be_visible()
     expect(page.locator(".links")).to_contain_text("Deploy pipeline")
-    page.get_by_role("button", name="Take the link to Deploy pipeline away").click()
+    page.get_by_role("button", name="Remove the link to Deploy pipeline").click()
     expect(page.locator(".links")).not_to_contain_text("Deploy pipeline")
     assert len(visit.shelf.get_note(auth).links) == 1
 
@@ -67,7 +67,7 @@ def test_two_notes_are_merged_by_keys_after_a_look_at_the_result(visit: Visit) -
     expect(page.get_by_role("heading", name="Auth middleware")).to_be_visible()
 
     page.keyboard.press("m")
-    expect(page.get_by_role("combobox")).to_be_focused()
+    expect(page.get_by_label("Title of the other note")).to_be_focused()
     page.keyboard.type("jwt")
     page.keyboard.press("Enter")
     preview = page.get_by_label("Preview")
@@ -118,14 +118,14 @@ def test_a_note_that_someone_else_deletes_while_it_is_read_is_said_to_be_gone(vi
     auth, *_ = filled(visit.shelf)
     visit.see_all(note=auth)
     panel = visit.page.locator(".panel")
-    expect(panel.locator(".steps")).to_contain_text("linked by page")
+    expect(panel.locator(".steps")).to_contain_text("linked #4 · by page")
 
     visit.answered().shelf.delete_note(auth, hard=True)
-    expect(panel).to_contain_text("This note is gone.")
+    expect(panel).to_contain_text("This note was deleted.")
 
     visit.shelf.undo()
     expect(panel.locator("h1")).to_have_text("Auth middleware")
-    expect(panel).not_to_contain_text("This note is gone.")
+    expect(panel).not_to_contain_text("This note was deleted.")
 
 
 def test_an_erased_note_is_in_no_history(visit: Visit) -> None:
@@ -245,7 +245,7 @@ def test_a_kept_edit_overwrites_nobody_either(visit: Visit) -> None:
     expect(page.get_by_text("changed elsewhere")).to_be_visible()
     page.keyboard.press("Control+Enter")
     expect(page.locator(".conflict")).to_contain_text("Theirs.")
-    page.get_by_role("button", name="Take theirs").click()
+    page.get_by_role("button", name="Keep theirs").click()
     expect(page.locator(".markdown")).to_have_text("Theirs.")
     page.keyboard.press("e")
     expect(page.get_by_label("Content")).to_have_value("Theirs.")
@@ -288,6 +288,29 @@ def test_only_a_change_of_what_is_edited_is_told_to_the_editor(
     expect(hint).to_contain_text("deleted")
 
 
+NOTICE_WHAT_IS_ASKED_FIRST = """note => {
+  const asked = [], send = window.fetch;
+  window.fetch = (address, ...options) => (asked.push(address), send(address, ...options));
+  new MutationObserver(() => {
+    if (document.querySelector(".editor .hint")) window.askedFirst ??= asked.includes(note);
+  }).observe(document.body, { childList: true, subtree: true });
+}"""
+
+
+def test_a_changed_note_is_asked_for_before_the_change_is_told(visit: Visit) -> None:
+    """Whoever sees the hint and deletes the note then is not asked for it any more."""
+    auth, *_ = filled(visit.shelf)
+    visit.see_all(note=auth)
+    page = visit.page
+    page.get_by_role("button", name="Edit").click()
+    page.evaluate(NOTICE_WHAT_IS_ASKED_FIRST, f"/api/notes/{auth}")
+
+    visit.shelf.edit_note(auth, content="Theirs.")
+    expect(page.locator(".editor .hint")).to_contain_text("changed elsewhere")
+
+    assert page.evaluate("window.askedFirst") is True
+
+
 def test_a_merge_shows_the_other_note_as_it_is_by_now(visit: Visit) -> None:
     auth, jwt, _ = filled(visit.shelf)
     visit.see_all(note=auth)
@@ -304,3 +327,44 @@ def test_a_merge_shows_the_other_note_as_it_is_by_now(visit: Visit) -> None:
     visit.answered().shelf.delete_note(jwt, hard=True)
     expect(preview).to_have_count(0)
     expect(page.get_by_role("button", name="Merge", exact=True)).to_be_disabled()
+
+
+def test_a_draft_survives_a_reload_and_says_so(visit: Visit) -> None:
+    auth, *_ = filled(visit.shelf)
+    visit.see_all(note=auth)
+    page = visit.page
+    page.get_by_role("button", name="Edit").click()
+    page.get_by_label("Content").fill("Half a thought.")
+
+    page.reload()
+    expect(page.get_by_role("heading", name="Auth middleware")).to_be_visible()
+    page.keyboard.press("e")
+    expect(page.get_by_label("Content")).to_have_value("Half a thought.")
+    expect(page.locator(".hint")).to_contain_text("not saved yet")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".markdown")).to_have_text("Half a thought.")
+    page.reload()
+    page.keyboard.press("e")
+    expect(page.get_by_label("Content")).to_have_value("Half a thought.")
+    expect(page.locator(".hint")).to_have_count(0)
+
+
+def test_project_and_scope_are_shown_and_chosen(visit: Visit) -> None:
+    visit.shelf.create_note("project", "Elsewhere", "text", project="/code/ledger")
+    visit.see_all()
+    page = visit.page
+
+    page.keyboard.press("n")
+    page.get_by_label("Title").fill("Chosen")
+    page.locator(".editor").get_by_label("Scope").select_option("shared")
+    page.locator(".editor").get_by_label("Project").select_option("ledger")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".crumbs")).to_contain_text("ledger")
+    expect(page.locator(".details")).to_contain_text("shared")
+    page.keyboard.press("e")
+    page.locator(".editor").get_by_label("Project").select_option("none: valid everywhere")
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".details")).to_contain_text("none: valid everywhere")
+
+    note = visit.shelf.get_note("Chosen")
+    assert (note.scope, note.project) == ("shared", "")

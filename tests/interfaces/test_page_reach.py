@@ -39,6 +39,20 @@ def test_hostile_content_stays_text(visit: Visit) -> None:
     assert page.evaluate("window.hacked") is None
 
 
+def test_deep_markdown_is_shown_as_far_as_it_is_sensible_and_then_as_written(
+    visit: Visit,
+) -> None:
+    quotes = ">" * 20_000 + " deep"
+    note = visit.shelf.create_note("project", "Deep", f"First.\n\n{quotes}\n\n- last")
+
+    visit.see(note=note.id)
+
+    expect(visit.page.locator(".markdown")).to_contain_text("First.")
+    expect(visit.page.locator(".markdown")).to_contain_text("> deep")
+    expect(visit.page.locator(".markdown li")).to_have_text("last")
+    expect(visit.page.locator(".panel .steps")).to_contain_text("created")
+
+
 def test_what_a_hand_wrote_into_the_file_leaves_the_page_in_shape(
     visit: Visit, tmp_path: Path
 ) -> None:

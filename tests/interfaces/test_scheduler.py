@@ -2,7 +2,6 @@
 
 import json
 import os
-import stat
 import subprocess
 import threading
 from collections.abc import Callable
@@ -14,10 +13,10 @@ import pytest
 
 from command_line import HARMFUL, Nuggets
 from nuggets import NuggetShelf
+from nuggets.domain.records import DailyRun
 from nuggets.errors import StoreBusy
-from nuggets.interfaces import timers
-from nuggets.interfaces.scheduler import Heartbeat, told
-from nuggets.records import DailyRun
+from nuggets.interfaces import system_timers
+from nuggets.interfaces.scheduler import Heartbeat, describe_run
 from nuggets.settings import load
 
 NINE = datetime(2026, 3, 10, 9, 0)
@@ -31,7 +30,7 @@ class Said:
         self.something = threading.Event()
 
     def __call__(self, done: DailyRun | Exception) -> None:
-        self.texts.append(told(done))
+        self.texts.append(describe_run(done))
         self.something.set()
 
 
@@ -41,7 +40,7 @@ def test_a_heartbeat_runs_what_is_due_and_reports_it(shelf: NuggetShelf) -> None
     beat = Heartbeat(shelf, now=lambda: NINE, report=said)
     beat.start()
 
-    assert said.something.wait(20)
+    said.something.wait()
     beat.stop()
     assert said.texts == [
         "2026-03-10: inspected 1, rewritten 1, merged 0, archived 0, tagged 1, linked 0, promoted 0"
@@ -60,23 +59,45 @@ def test_a_failing_pass_is_reported_and_does_not_end_the_heartbeat(
     beat = Heartbeat(shelf, report=said)
     beat.start()
 
-    assert said.something.wait(20)
+    said.something.wait()
     beat.stop()
     assert said.texts == ["the daily run went wrong: someone is writing"]
 
 
 @pytest.fixture
-def crontab(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A machine that has cron and nothing else; the table is a file."""
-    tools, table = directory / "bin", directory / "table"
-    tools.mkdir()
-    script = tools / "crontab"
-    script.write_text(f'#!/bin/sh\n[ "$1" = -l ] && cat {table} || cat > {table}\n')
-    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+def tools(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for stubs, which are found before all other programs."""
+    folder = directory / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    return folder
+
+
+def write_stub(path: Path, script: str) -> None:
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def crontab(directory: Path, tools: Path) -> Path:
+    """A machine that has cron and no systemd session; the table is a file."""
+    table = directory / "table"
     table.write_text("5 4 * * * backup\n")
-    monkeypatch.setenv("PATH", f"{tools}:/bin")
-    monkeypatch.setattr("nuggets.interfaces.timers._has_systemd", lambda: False)
+    write_stub(tools / "crontab", f'[ "$1" = -l ] && cat {table} || cat > {table}')
+    write_stub(tools / "systemctl", "exit 1")
     return table
+
+
+@pytest.fixture
+def systemctl(directory: Path, tools: Path) -> Path:
+    """A machine with a systemd session; its calls are the lines of a file."""
+    calls = directory / "calls"
+    write_stub(tools / "systemctl", f'echo "$*" >> {calls}')
+    return calls
+
+
+def become(system: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nuggets.interfaces.system_timers.sys", SimpleNamespace(platform=system))
 
 
 def test_install_adds_a_line_once_and_keeps_the_others(nuggets: Nuggets, crontab: Path) -> None:
@@ -129,12 +150,12 @@ def test_a_timer_that_brings_its_own_hour_is_not_off(
 
 
 @pytest.mark.parametrize("system", ["linux", "darwin"])
+@pytest.mark.usefixtures("systemctl")
 def test_timers_of_every_system_know_their_time(
-    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch, system: str
+    nuggets: Nuggets, tools: Path, monkeypatch: pytest.MonkeyPatch, system: str
 ) -> None:
-    monkeypatch.setattr("nuggets.interfaces.timers._has_systemd", lambda: True)
-    monkeypatch.setattr("nuggets.interfaces.timers._run_all", lambda commands: None)
-    monkeypatch.setattr("nuggets.interfaces.timers.sys", SimpleNamespace(platform=system))
+    write_stub(tools / "launchctl", "exit 0")
+    become(system, monkeypatch)
     nuggets("schedule", "install")
     fitting = nuggets("schedule", "status").err
     configure("reflection_minute = 30")
@@ -159,11 +180,8 @@ def test_uninstall_takes_only_our_line(nuggets: Nuggets, crontab: Path) -> None:
 
 
 def test_systemd_gets_a_persistent_timer(
-    nuggets: Nuggets, directory: Path, monkeypatch: pytest.MonkeyPatch
+    nuggets: Nuggets, systemctl: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    called: list[timers.Step] = []
-    monkeypatch.setattr("nuggets.interfaces.timers._has_systemd", lambda: True)
-    monkeypatch.setattr("nuggets.interfaces.timers._run_all", called.extend)
     monkeypatch.setenv("MEMORY_REFLECTION_HOUR", "7")
     done = nuggets("schedule", "install")
     folder = Path(os.environ["HOME"]) / ".config/systemd/user"
@@ -171,16 +189,14 @@ def test_systemd_gets_a_persistent_timer(
     assert done.code == 0
     assert "OnCalendar=*-*-* 07:00:00\nPersistent=true" in (folder / "nuggets.timer").read_text()
     assert '"schedule" "run" "--once"' in (folder / "nuggets.service").read_text()
-    assert called[-1].argv == ("systemctl", "--user", "enable", "--now", "nuggets.timer")
+    assert systemctl.read_text().splitlines()[-1] == "--user enable --now nuggets.timer"
 
 
 def test_a_crontab_that_cannot_be_read_is_not_taken_for_an_empty_one(
-    nuggets: Nuggets, crontab: Path, directory: Path
+    nuggets: Nuggets, crontab: Path, tools: Path
 ) -> None:
-    script = directory / "bin" / "crontab"
-    script.write_text(
-        f'#!/bin/sh\n[ "$1" = -l ] && echo "crontab: I/O error" >&2 && exit 1\ncat > {crontab}\n'
-    )
+    refusal = '[ "$1" = -l ] && echo "crontab: I/O error" >&2 && exit 1'
+    write_stub(tools / "crontab", f"{refusal}\ncat > {crontab}")
     done = nuggets("schedule", "install")
 
     assert done.code == 1
@@ -195,10 +211,10 @@ def test_a_crontab_that_cannot_be_read_is_not_taken_for_an_empty_one(
     "said", ["no crontab for me", "crontab: can't open 'me': No such file or directory"]
 )
 def test_whoever_has_no_crontab_yet_gets_one(
-    nuggets: Nuggets, crontab: Path, directory: Path, said: str
+    nuggets: Nuggets, crontab: Path, tools: Path, said: str
 ) -> None:
-    script = directory / "bin" / "crontab"
-    script.write_text(f'#!/bin/sh\n[ "$1" = -l ] && echo "{said}" >&2 && exit 1\ncat > {crontab}\n')
+    refusal = f'[ "$1" = -l ] && echo "{said}" >&2 && exit 1'
+    write_stub(tools / "crontab", f"{refusal}\ncat > {crontab}")
 
     assert nuggets("schedule", "install").code == 0
     assert crontab.read_text().startswith("0 9 * * * ")
@@ -218,17 +234,17 @@ def test_the_lines_of_others_keep_every_byte(nuggets: Nuggets, crontab: Path) ->
 
 @pytest.mark.parametrize("system", ["cron", "systemd", "launchd"])
 @pytest.mark.parametrize("name", ["two\n* * * * * lines", "\x1b]0;mine\x07", "caf\udce9"])
+@pytest.mark.usefixtures("crontab")
 def test_a_timer_holds_no_line_breaks_or_other_controls(
-    nuggets: Nuggets, crontab: Path, monkeypatch: pytest.MonkeyPatch, system: str, name: str
+    nuggets: Nuggets, tools: Path, monkeypatch: pytest.MonkeyPatch, system: str, name: str
 ) -> None:
-    monkeypatch.setattr("nuggets.interfaces.timers._has_systemd", lambda: system == "systemd")
-    platform = "darwin" if system == "launchd" else "linux"
-    monkeypatch.setattr("nuggets.interfaces.timers.sys", SimpleNamespace(platform=platform))
+    write_stub(tools / "systemctl", "exit 0" if system == "systemd" else "exit 1")
+    become("darwin" if system == "launchd" else "linux", monkeypatch)
     monkeypatch.setenv("NUGGETS_MEMORY_FILE", name)
     done = nuggets("schedule", "install", "--dry-run")
 
     assert done.code == 2
-    assert "no timer can hold" in done.err
+    assert "a timer cannot hold" in done.err
     assert "\x1b" not in done.err
 
 
@@ -261,32 +277,30 @@ def as_cron_reads(entry: str) -> str:
 
 @pytest.mark.parametrize("word", WORDS)
 def test_cron_hands_every_word_on_as_it_is(crontab: Path, word: str) -> None:
-    [step] = timers.planned(["printf", "%s", word], 9, 0).enable
+    [step] = system_timers.plan_timer(["printf", "%s", word], 9, 0).enable
     entry = step.input.splitlines()[-1]
     done = subprocess.run(["/bin/sh", "-c", as_cron_reads(entry)], capture_output=True, check=True)
 
     assert done.stdout.decode() == word
 
 
-def test_systemd_expands_nothing_in_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nuggets.interfaces.timers._has_systemd", lambda: True)
-    plan = timers.planned(["/bin/python", "--dir", '/srv/50% "$HOME" \\'], 9, 0)
+@pytest.mark.usefixtures("systemctl")
+def test_systemd_expands_nothing_in_a_word() -> None:
+    plan = system_timers.plan_timer(["/bin/python", "--dir", '/srv/50% "$HOME" \\'], 9, 0)
     service = next(text for path, text in plan.files.items() if path.endswith(".service"))
 
     assert 'ExecStart="/bin/python" "--dir" "/srv/50%% \\"$$HOME\\" \\\\"\n' in service
 
 
-def test_a_dollar_in_the_place_of_python_is_left_to_env(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nuggets.interfaces.timers._has_systemd", lambda: True)
-    plan = timers.planned(["/opt/$x/python", "-m"], 9, 0)
+@pytest.mark.usefixtures("systemctl")
+def test_a_dollar_in_the_place_of_python_is_left_to_env() -> None:
+    plan = system_timers.plan_timer(["/opt/$x/python", "-m"], 9, 0)
 
     assert any('ExecStart="/usr/bin/env" "/opt/$$x/python" "-m"' in t for t in plan.files.values())
 
 
-def test_a_file_in_the_way_of_a_timer_is_named(
-    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("nuggets.interfaces.timers._has_systemd", lambda: True)
+@pytest.mark.usefixtures("systemctl")
+def test_a_file_in_the_way_of_a_timer_is_named(nuggets: Nuggets) -> None:
     config = Path(os.environ["HOME"]) / ".config"
     config.write_text("in the way")
     done = nuggets("schedule", "install")
@@ -296,11 +310,8 @@ def test_a_file_in_the_way_of_a_timer_is_named(
     assert nuggets("schedule", "status").code == 0
 
 
-def test_a_timer_that_cannot_be_taken_away_is_named(
-    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("nuggets.interfaces.timers._has_systemd", lambda: True)
-    monkeypatch.setattr("nuggets.interfaces.timers._run_all", lambda steps: None)
+@pytest.mark.usefixtures("systemctl")
+def test_a_timer_that_cannot_be_taken_away_is_named(nuggets: Nuggets) -> None:
     service = Path(os.environ["HOME"]) / ".config/systemd/user/nuggets.service"
     service.mkdir(parents=True)
     done = nuggets("schedule", "uninstall")
@@ -309,10 +320,12 @@ def test_a_timer_that_cannot_be_taken_away_is_named(
     assert str(service) in done.err
 
 
+@pytest.mark.usefixtures("crontab")
 def test_what_a_timer_needs_and_does_not_run_is_told(
-    nuggets: Nuggets, crontab: Path, directory: Path
+    nuggets: Nuggets, tools: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (directory / "bin" / "crontab").write_text("no program at all")
+    (tools / "crontab").write_text("no program at all")
+    monkeypatch.setenv("PATH", str(tools))  # or the next one in it would be run
     done = nuggets("schedule", "install")
 
     assert done.code == 1
@@ -378,7 +391,7 @@ def test_a_heartbeat_keeps_to_its_interval(
     beat = Heartbeat(shelf, now=clock)
     beat.start()
 
-    assert clock.enough.wait(20)
+    clock.enough.wait()
     beat.stop()
     assert ticks[:3] == [NINE - timedelta(hours=hours) for hours in (4, 2, 0)]
 
@@ -395,7 +408,7 @@ def test_an_unexpected_error_does_not_end_the_heartbeat(
     beat = Heartbeat(shelf, report=said)
     beat.start()
 
-    assert said.something.wait(20)
+    said.something.wait()
     beat.stop()
     assert said.texts == ["the daily run went wrong: OSError"]
 
@@ -430,15 +443,26 @@ def test_what_a_program_hears_of_the_runs_is_json_line_by_line(
 ) -> None:
     nuggets("note", "add", "project", "Auth", "Twice.\nTwice.")
 
-    def run(beat: Heartbeat) -> None:
-        beat._beat(NINE)
-        monkeypatch.setattr(NuggetShelf, "run_daily", failing)
-        beat._beat(NINE)
+    days = iter([NINE, NINE + timedelta(days=1)])
 
     def failing(shelf: NuggetShelf, now: datetime) -> None:
         raise StoreBusy("someone is \x9b writing")
 
-    monkeypatch.setattr(Heartbeat, "run", run)
+    def heartbeat_of_two_days(
+        shelf: NuggetShelf, report: Callable[[DailyRun | Exception], None]
+    ) -> Heartbeat:
+        def look() -> datetime:
+            now = next(days)
+            if now > NINE:
+                monkeypatch.setattr(NuggetShelf, "run_daily", failing)
+                beat.stop()
+            return now
+
+        beat = Heartbeat(shelf, now=look, report=report)
+        return beat
+
+    monkeypatch.setattr("nuggets.interfaces.scheduler.LONGEST_PAUSE", 0.0)
+    monkeypatch.setattr("nuggets.interfaces.cli.schedule.Heartbeat", heartbeat_of_two_days)
     done = nuggets("schedule", "run", "--json")
     first, second = map(json.loads, done.lines)
 

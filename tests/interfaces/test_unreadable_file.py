@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
-from agent_doors import door, hook, in_memory, injected, said
+from agent_doors import hook, in_memory, injected, said, server_context
 from command_line import Nuggets
 from nuggets import NuggetShelf
 from web_serving import client as web_client
@@ -97,7 +97,7 @@ def test_an_agent_recalls_and_can_tell_its_user(directory: Path, broken: Path) -
         status = await mcp.call_tool("status", {})
         return said(recalled), said(status), status.structured_content
 
-    recalled, status, shape = in_memory(door(directory), talk)
+    recalled, status, shape = in_memory(server_context(directory), talk)
 
     assert "make test" in recalled
     assert "self.nugget.json cannot be read" in status

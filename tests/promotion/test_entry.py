@@ -6,9 +6,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from graph_samples import by_id, sample
-from nuggets.promotion import Written, merged_text
+from nuggets import PROMOTE_THRESHOLD
+from nuggets.domain.records import GraphNoteMetaInput
+from nuggets.promotion import WrittenEntries, merged_text
 from nuggets.promotion.entry import CONTENT_CHARACTERS, TITLE_CHARACTERS, cut, flat, line_for
-from nuggets.records import GraphNoteMetaInput
+from nuggets.promotion.placement import header
 
 DURABLE = GraphNoteMetaInput(stability="durable")  # whatever the title looks like
 NASTY = [
@@ -17,7 +19,7 @@ NASTY = [
     "**", "* *", "__", "`", "``` ` ```", "[link](x)", "[", "](x)", "\\", "a\\", "|a|b|", "***",
     "@import.md", "see @src/x.md and a@b.org", "a\u2028b\u2029c\x85d\x0be", "\u202eabc\u2066",
     "\ufeffx", "\x1b[31mred", "a\r\nb\rc", "\t\ttabs", "&#10;&lt;", "[ref]: x",
-    "Auto-promoted from nuggets graph notes (3+ recalls across sessions).", "## learnings",
+    header(PROMOTE_THRESHOLD)[-1], "## learnings",
     "---\ntype: user\n---", "é" * 900, "👩‍👩‍👧" * 300, "का" * 300, "[x] done", "$x$", "    code",
 ]  # fmt: skip
 
@@ -35,8 +37,8 @@ def items(text: str) -> list[str]:
 def check(title: str, content: str) -> None:
     first, second = sample(1, title="first"), sample(3, title="third", content="end")
     nasty = sample(2, title=title[:500], content=content, given=DURABLE)
-    notes = {i: n._replace(hits=3) for i, n in by_id(first, nasty, second).items()}
-    text = merged_text("", notes, Written(), "").text
+    notes = {i: n._replace(hits=PROMOTE_THRESHOLD) for i, n in by_id(first, nasty, second).items()}
+    text = merged_text("", notes, WrittenEntries(), "").text
     tokens = MarkdownIt("commonmark").parse(text)
     line = line_for(nasty)
 

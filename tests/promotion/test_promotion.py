@@ -1,20 +1,24 @@
 import pytest
 
 from graph_samples import LATER, NOW, by_id, sample
-from nuggets.graph.links import linked
-from nuggets.graph.notes import archived, merged
-from nuggets.promotion import Budget, Promotion, Written, merged_text
-from nuggets.promotion.written import Entry
-from nuggets.records import GraphNoteMetaInput, MemoryNote
+from nuggets import PROMOTE_THRESHOLD
+from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
+from nuggets.graph.links import add_link
+from nuggets.graph.notes import archive_note, merge_notes
+from nuggets.promotion import Budget, Promotion, WrittenEntries, merged_text
+from nuggets.promotion.written_entries import Entry
 
-HEADER = "# Memory\n\nAuto-promoted from nuggets graph notes (3+ recalls across sessions).\n"
+HEADER = (
+    "# Memory\n\nAuto-promoted from nuggets graph notes "
+    f"({PROMOTE_THRESHOLD}+ recalls across sessions).\n"
+)
 
 
 def note(
     number: int = 1,
     title: str = "JWT",
     content: str = "RS256.",
-    hits: int = 3,
+    hits: int = PROMOTE_THRESHOLD,
     given: GraphNoteMetaInput | None = None,
     nugget: str = "learnings",
     project: str = "",
@@ -23,8 +27,8 @@ def note(
     return made._replace(hits=hits)
 
 
-def promoted(text: str, *notes: MemoryNote, written: Written | None = None) -> Promotion:
-    return merged_text(text, by_id(*notes), written or Written(), "")
+def promoted(text: str, *notes: MemoryNote, written: WrittenEntries | None = None) -> Promotion:
+    return merged_text(text, by_id(*notes), written or WrittenEntries(), "")
 
 
 def outcomes(promotion: Promotion) -> dict[str, str]:
@@ -36,7 +40,9 @@ def test_a_new_file_has_the_documented_form_with_its_sections_in_order() -> None
         "",
         note(1, "zoo", nugget="zoo"),
         note(2, "style", given=GraphNoteMetaInput(subject="user:primary"), nugget="topic"),
-        note(3, "JWT token format", "Uses RS256.\nKey at src/keys.pem.", hits=4),
+        note(
+            3, "JWT token format", "Uses RS256.\nKey at src/keys.pem.", hits=PROMOTE_THRESHOLD + 1
+        ),
         note(4, "tone", given=GraphNoteMetaInput(subject="assistant:self"), nugget="topic"),
         note(5, "tabs", nugget="prefs"),
         note(6, "server", given=GraphNoteMetaInput(scope="shared"), nugget="topic"),
@@ -60,7 +66,10 @@ def test_the_nugget_names_the_section_when_nothing_else_does() -> None:
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"hits": 2}, "recalled in 2 of 3 sessions"),
+        (
+            {"hits": PROMOTE_THRESHOLD - 1},
+            f"recalled in {PROMOTE_THRESHOLD - 1} of {PROMOTE_THRESHOLD} sessions",
+        ),
         ({"hidden": True}, "archived"),
         ({"project": "elsewhere"}, "another project"),
         ({"stability": "temporary"}, "temporary"),
@@ -88,15 +97,17 @@ def test_what_a_tool_saw_is_promoted_once_someone_confirmed_it() -> None:
 def test_a_note_of_this_project_is_promoted_into_its_file_only() -> None:
     mine = note(project="here", given=GraphNoteMetaInput(scope="project"))
 
-    assert merged_text("", by_id(mine), Written(), "here").new_count == 1
-    assert merged_text("", by_id(mine), Written(), "there").new_count == 0
+    assert merged_text("", by_id(mine), WrittenEntries(), "here").new_count == 1
+    assert merged_text("", by_id(mine), WrittenEntries(), "there").new_count == 0
 
 
 def test_a_bullet_deleted_by_hand_is_not_written_back() -> None:
     first = promoted("", note(1, "one"), note(2, "two"))
     cut = first.text.replace("- **one**: RS256.\n", "")
 
-    again = promoted(cut, note(1, "one", hits=9), note(2, "two"), written=first.written)
+    again = promoted(
+        cut, note(1, "one", hits=PROMOTE_THRESHOLD + 6), note(2, "two"), written=first.written
+    )
     assert again.text == cut
     assert outcomes(again) == {"one": "declined", "two": "kept"}
     third = promoted(again.text, note(1, "one", "new words"), note(2, "two"), written=again.written)
@@ -201,7 +212,7 @@ def test_the_files_own_newlines_are_used(end: str) -> None:
 )  # fmt: skip
 def test_a_new_entry_finds_its_place_in_what_people_wrote(text: str, expected: str) -> None:
     about_user = note(9, "u", hits=0, given=GraphNoteMetaInput(subject="user:primary"), nugget="t")
-    others = (about_user._replace(hits=3),) if text.startswith("## user") else ()
+    others = (about_user._replace(hits=PROMOTE_THRESHOLD),) if text.startswith("## user") else ()
 
     made = promoted(text, note(), *others).text
     assert made.replace("- mine\n- **u**: RS256.\n", "- mine") == expected
@@ -231,7 +242,9 @@ def test_the_same_line_is_written_once() -> None:
 
 
 def test_the_file_stays_below_what_hosts_load_and_the_most_recalled_are_in_it() -> None:
-    many = [note(n, f"title {n}", "word " * 30, hits=3 + n % 50) for n in range(2000)]
+    many = [
+        note(n, f"title {n}", "word " * 30, hits=PROMOTE_THRESHOLD + n % 50) for n in range(2000)
+    ]
 
     made = promoted("# Mine\n" + "- x\n" * 50, *many)
     assert made.text.count("\n") < 200
@@ -256,10 +269,14 @@ def test_others_come_first_and_may_leave_no_room(foreign: str) -> None:
 
 def test_a_newcomer_takes_the_room_of_an_entry_with_fewer_hits_only() -> None:
     small = Budget(lines=8)  # header, heading and one entry
-    first = merged_text("", by_id(note(1, "one")), Written(), "", small)
+    first = merged_text("", by_id(note(1, "one")), WrittenEntries(), "", small)
     equal = merged_text(first.text, by_id(note(1, "one"), note(2, "two")), first.written, "", small)
     more = merged_text(
-        first.text, by_id(note(1, "one"), note(2, "two", hits=4)), first.written, "", small
+        first.text,
+        by_id(note(1, "one"), note(2, "two", hits=PROMOTE_THRESHOLD + 1)),
+        first.written,
+        "",
+        small,
     )
 
     assert (equal.text, outcomes(equal)["two"]) == (first.text, "no room")
@@ -274,12 +291,12 @@ def test_bytes_that_are_no_utf_8_pass_through() -> None:
 
 
 def test_a_record_survives_json_and_a_broken_one_claims_nothing() -> None:
-    written = Written({"note-a-1": Entry("ab", "declined")}, ("learnings",))
+    written = WrittenEntries({"note-a-1": Entry("ab", "declined")}, ("learnings",))
 
-    assert Written.from_json(written.to_json()) == written
+    assert WrittenEntries.from_json(written.to_json()) == written
     shapes: list[object] = [None, [], {"entries": [], "headings": {}}, {"entries": {"a": ["x"]}}]
     for broken in shapes:
-        assert Written.from_json(broken) == Written()
+        assert WrittenEntries.from_json(broken) == WrittenEntries()
 
 
 @pytest.mark.parametrize("by_hand", ["", "- **JWT**: in my words\n"])
@@ -289,16 +306,16 @@ def test_what_was_refused_does_not_return_through_a_merge(by_hand: str) -> None:
     text = made.text.replace("- **JWT**: RS256.\n", by_hand)
     for promoted_between in (True, False):
         known = promoted(text, one, written=made.written) if promoted_between else made
-        united, gone, *_ = merged(other, one, "", LATER, by_id(one, other))
+        united, gone, *_ = merge_notes(other, one, "", LATER, by_id(one, other))
         after = promoted(text, united, gone, written=known.written)
 
-        assert united.hits == 3
+        assert united.hits == PROMOTE_THRESHOLD
         assert after.text == text
         assert after.new_count == 0
         assert outcomes(after)["Tokens"] == ("changed" if by_hand else "declined")
         assert promoted(text, united, gone, written=after.written).text == text
         # and what comes apart again is each its own
-        fresh = other._replace(hits=3)
+        fresh = other._replace(hits=PROMOTE_THRESHOLD)
         assert "Tokens" in promoted(text, one, fresh, written=after.written).text
 
 
@@ -306,7 +323,7 @@ def test_what_was_merged_into_a_line_that_stands_there_leaves_it_there() -> None
     one, other = note(1, "JWT", "RS256."), note(2, "Tokens", "Short-lived.")
     made = promoted("", one, other)
     text = made.text.replace("- **JWT**: RS256.\n", "")
-    united, gone, *_ = merged(other, one, "", LATER, by_id(one, other))
+    united, gone, *_ = merge_notes(other, one, "", LATER, by_id(one, other))
 
     assert (
         "- **Tokens**: Short-lived. RS256.\n"
@@ -318,8 +335,26 @@ def test_an_archived_note_refuses_nothing_for_those_that_it_was_linked_with() ->
     one, other = note(1, "JWT", "RS256."), note(2, "Tokens", "Short-lived.", hits=0)
     made = promoted("", one)
     text = made.text.replace("- **JWT**: RS256.\n", "")
-    pair = linked(one, other, "", NOW)
+    pair = add_link(one, other, "", NOW)
     assert pair is not None
-    gone = archived(pair[0], LATER)
+    gone = archive_note(pair[0], LATER)
 
-    assert "Tokens" in promoted(text, gone, pair[1]._replace(hits=3), written=made.written).text
+    assert (
+        "Tokens"
+        in promoted(text, gone, pair[1]._replace(hits=PROMOTE_THRESHOLD), written=made.written).text
+    )
+
+
+def test_the_header_says_how_many_recalls_it_takes_now() -> None:
+    notes = by_id(note(hits=9))
+    first = merged_text("", notes, WrittenEntries(), "", promote_after=2)
+    later = merged_text(first.text, notes, first.written, "", promote_after=7)
+
+    assert "(2+ recalls across sessions)" in first.text
+    assert later.text == first.text.replace("(2+", "(7+")
+
+
+def test_a_line_that_resembles_the_header_stays_as_it_is() -> None:
+    text = "Auto-promoted from nuggets graph notes (x+ recalls across sessions).\n"
+
+    assert promoted(text, note()).text.startswith(text)

@@ -3,8 +3,8 @@
 import pytest
 
 from graph_samples import LATER, by_id, sample
-from nuggets.records import MemoryNote
-from nuggets.reflection import Policy, reflect
+from nuggets.domain.records import MemoryNote
+from nuggets.maintenance.reflection import Policy, reflect
 
 GERMAN = [
     ("Sprache", "Die Antworten bitte auf Deutsch, kurz und ohne Floskeln, nicht mit Emojis"),
@@ -41,15 +41,14 @@ def test_words_that_every_text_has_link_no_notes(texts: list[tuple[str, str]]) -
 @pytest.mark.parametrize(
     ("content", "topics"),
     [
-        ("Die Kantine hat zu, die Kantine ist nicht geöffnet", ["kantine", "geöffnet"]),
-        ("Wenn die Tests laufen, werden die anderen Tests nicht gestartet", ["tests", "laufen"]),
-        ("Les congés doivent être posés et les congés sont pour tous", ["congés", "posés"]),
-        ("Le serveur doit être redémarré avec le reste", ["serveur", "redémarré"]),
-        ("Hay que reiniciar el servidor después de las pruebas", ["reiniciar", "servidor"]),
-        ("Il server deve essere riavviato dopo questa prova", ["server", "riavviato"]),
-        ("O servidor deve ser reiniciado depois desta prova", ["servidor", "reiniciado"]),
-        ("De server moet worden herstart na deze test", ["server", "herstart"]),
-        ("Servern måste inte startas om efter det här testet", ["servern", "startas"]),
+        ("Die Kantine hat zu, die Kantine ist nicht geöffnet, nicht mal am Freitag", ["kantine"]),
+        ("Wenn die Tests laufen, werden keine Tests gestartet; die Liste nennt sie", ["tests"]),
+        ("Les congés sont pour tous, pour le client les congés sont fixes", ["congés"]),
+        ("Las pruebas son para el servidor y para las otras pruebas", ["pruebas"]),
+        ("Il server della prova non è il server della produzione", ["server"]),
+        ("Uma prova não é para o servidor, a prova não é para a equipa", ["prova"]),
+        ("De server is niet voor het testen, de server is voor het werk", ["server"]),
+        ("Servern är inte för testet, den är inte för det som servern gör", ["servern"]),
     ],
 )
 def test_they_are_no_tags(content: str, topics: list[str]) -> None:
@@ -67,7 +66,7 @@ def test_a_word_that_is_common_elsewhere_is_a_name_in_english() -> None:
         ]
     )
 
-    assert {"nas", "rack"} <= set(first.tags)
+    assert "nas" in first.tags
     assert [link.to for link in first.links] == [second.id]
 
 
@@ -85,6 +84,6 @@ def test_notes_with_the_same_topic_are_still_linked() -> None:
 
 @pytest.mark.parametrize(("others", "links"), [(0, 1), (8, 0)])
 def test_what_most_of_a_small_nugget_says_tells_nothing(others: int, links: int) -> None:
-    texts = [(f"t{n}", f"bardzo jest słowo{n}a słowo{n}b") for n in range(2 + others)]
+    texts = [(f"bardzo {n}", f"jest słowo{n}a słowo{n}b") for n in range(2 + others)]
 
     assert sum(len(note.links) for note in passed(texts)) == 2 * links

@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graph_samples import LATER, NOW, by_id, sample
-from nuggets.graph.links import asymmetries, linked
-from nuggets.records import GraphNoteMetaInput, MemoryNote, NoteKind, Touch
-from nuggets.reflection import Policy, ReflectionResult, reflect, still_valid
-from nuggets.state import MemoryNotes, MemoryState, touched
+from nuggets.domain.records import GraphNoteMetaInput, MemoryNote, NoteKind, Touch
+from nuggets.domain.state import MemoryNotes, MemoryState, apply_touch
+from nuggets.graph.links import add_link, asymmetries
+from nuggets.maintenance.reflection import Policy, ReflectionResult, reflect, still_valid
 
 ALL = Policy(max_notes=1000)
 AFTER = "2026-02-01T10:31:00.000Z"
@@ -59,7 +59,7 @@ def graph(seed: int, count: int = 14) -> dict[str, MemoryNote]:
         )
     for _ in range(chance.randrange(8)):
         a, b = chance.sample(sorted(notes), 2)
-        notes |= by_id(*(linked(notes[a], notes[b], chance.choice("xyz"), NOW) or ()))
+        notes |= by_id(*(add_link(notes[a], notes[b], chance.choice("xyz"), NOW) or ()))
     return notes
 
 
@@ -137,7 +137,7 @@ def test_writes_that_landed_meanwhile_are_kept_and_links_stay_two_way(seed: int)
     for i in edited:
         state.notes[i] = state.notes[i]._replace(content="written meanwhile")
     for i in recalled:
-        state.notes[i] = touched(state.notes[i], Touch(i, "meanwhile", AFTER))
+        state.notes[i] = apply_touch(state.notes[i], Touch(i, "meanwhile", AFTER))
     for i in dropped[:1]:
         gone = state.notes.pop(i)
         for link in gone.links:
@@ -163,11 +163,13 @@ def test_writes_that_landed_meanwhile_are_kept_and_links_stay_two_way(seed: int)
 
 
 def test_a_recall_of_a_note_merged_away_counts_for_its_survivor() -> None:
-    words = "the deploy script pushes the image to the registry and restarts staging"
+    words = (
+        "the deploy script pushes the image to the registry and restarts staging workers, queues"
+    )
     long, short = sample(1, content=f"{words} now"), sample(2, content=words)
     notes = by_id(long, short)
     changes, result = reflect(notes, LATER, ALL)
-    current = notes | by_id(touched(short, Touch(short.id, "s", AFTER)))
+    current = notes | by_id(apply_touch(short, Touch(short.id, "s", AFTER)))
 
     valid, _ = still_valid(changes, result, notes, current)
     after = by_id(*valid.put)
@@ -176,7 +178,9 @@ def test_a_recall_of_a_note_merged_away_counts_for_its_survivor() -> None:
 
 
 def test_a_merge_with_a_changed_note_does_not_take_place() -> None:
-    words = "the deploy script pushes the image to the registry and restarts staging"
+    words = (
+        "the deploy script pushes the image to the registry and restarts staging workers, queues"
+    )
     long, short = sample(1, content=f"{words} now"), sample(2, content=words)
     other = sample(3, title="other", content="")
     notes = by_id(long, short, other)

@@ -1,11 +1,11 @@
 import pytest
 
 from graph_samples import LATER, NOW, by_id, sample
-from nuggets.graph.limits import LINKS
-from nuggets.graph.links import asymmetries, linked
-from nuggets.records import GraphNoteMetaInput, MemoryNote, NoteLink
-from nuggets.reflection import Policy, ReflectionResult, reflect
-from nuggets.reflection.selection import selected
+from nuggets.domain.limits import LINKS
+from nuggets.domain.records import GraphNoteMetaInput, MemoryNote, NoteLink
+from nuggets.graph.links import add_link, asymmetries
+from nuggets.maintenance.reflection import Policy, ReflectionResult, reflect
+from nuggets.maintenance.reflection.selection import select_notes
 
 ALL = Policy(max_notes=1000)
 NEXT_WEEK = "2026-02-07T10:00:00.000Z"
@@ -41,22 +41,19 @@ def test_only_what_is_worthless_is_archived(note: MemoryNote, hidden: bool) -> N
     assert result.hidden == hidden
 
 
-@pytest.mark.parametrize(
-    ("note", "hidden"),
-    [
-        (sample(title="tmp notes"), True),
-        (sample(title="user: scratch"), True),
-        (sample(title="Temp_2"), True),
-        (sample(title="Temp_2")._replace(hits=1), False),
-        (sample(title="Template for mails"), False),
-        (sample(title="Temperature in Berlin"), False),
-        (sample(title="scratchpad"), False),
-        (sample(kind="fact", title="temp unit", content="celsius"), False),
-        (sample(kind="fact", title="tmp unit", content="celsius"), True),
-    ],
-)
-def test_what_is_temporary_by_its_title_is_archived(note: MemoryNote, hidden: bool) -> None:
-    assert after(note).hidden is hidden
+@pytest.mark.parametrize("now", [LATER, NEXT_WEEK])
+@pytest.mark.parametrize("title", ["Temp credentials for staging", "tmp notes", "scratch disk"])
+def test_a_durable_note_stays_whatever_its_title(title: str, now: str) -> None:
+    durable = GraphNoteMetaInput(stability="durable")
+
+    assert not after(sample(title=title, given=durable), now).hidden
+    assert not after(sample(kind="fact", title=title, given=durable), now).hidden
+
+
+@pytest.mark.parametrize("title", ["tmp notes", "user: scratch", "tmp_2"])
+def test_a_title_can_make_a_note_temporary(title: str) -> None:
+    assert not after(sample(title=title)).hidden
+    assert after(sample(title=title), NEXT_WEEK).hidden
 
 
 @pytest.mark.parametrize(
@@ -86,7 +83,6 @@ def test_a_temporary_not_recalled_for_a_week_is_archived(now: str, hidden: bool)
         ("A:\nport 80\nB:\nport 80", "A:\nport 80\nB:\nport 80"),
         ("- x\n  - 1\n- x\n  - 2", "- x\n  - 1\n- x\n  - 2"),
         ("}\n}\n---\n---", "}\n}\n---\n---"),
-        (f"{LONG}.\n\n{LONG} today.\n\n{LONG}.", f"{LONG}.\n\n{LONG} today."),
         (f"{LONG}.\n\nStaging\n\n{LONG}.", f"{LONG}.\n\nStaging\n\n{LONG}."),
         (f"{LONG}.\n\nAnd now?\n\n{LONG}.", f"{LONG}.\n\nAnd now?\n\n{LONG}."),
         (f"- {LONG}.\n- Wait.\n- {LONG}.", f"- {LONG}.\n- Wait.\n- {LONG}."),
@@ -154,16 +150,17 @@ def test_a_note_is_tagged_by_its_own_words_once_and_a_person_has_the_last_say() 
 @pytest.mark.parametrize(
     ("title", "content", "topics"),
     [
-        ("tests first", "write a failing test before the fix", ["tests", "failing"]),
-        ("Why we left Redis", "Moved sessions via Postgres.", ["redis", "sessions"]),
+        ("tests first", "write a failing test before the fix", ["tests"]),
+        ("Why we left Redis", "Moved sessions via Postgres.", ["redis"]),
         ("Cart expiry", "Carts are dropped; a job drops carts.", ["cart", "expiry"]),
         ("Limits", "Retry after 429. The client does the retry by itself.", ["limits", "retry"]),
         ("never", "always write it down first", []),
         ("GitHub over GitLab", "PostgreSQL, JavaScript", ["github", "gitlab"]),
         ("VLANs for OAuth", "They may want three", ["vlans", "oauth"]),
-        ("use_cart", "Lives in snake_case", ["cart", "snake"]),
+        ("Two-factor rollout", "Mandatory since April", ["rollout", "two-factor"]),
+        ("use_cart", "Lives in snake_case", ["cart"]),
         ("Confirmed bookings", "Confirmed learnings, confirmed files", ["bookings"]),
-        ("Preferences page", "Saved by PATCH", ["page", "saved"]),
+        ("Preferences page", "Saved by PATCH", ["page"]),
     ],
 )
 def test_only_what_a_note_is_about_becomes_a_tag(
@@ -186,7 +183,7 @@ def test_near_duplicates_become_one_and_the_shorter_is_hidden_with_a_link() -> N
         sample(2, content=f"{LONG} nightly"),
     )
     third = sample(3, title="other", content="unrelated words only")
-    pair = linked(short, third, "see", NOW)
+    pair = add_link(short, third, "see", NOW)
     assert pair
 
     notes, result = passed(*pair, long)
@@ -231,8 +228,8 @@ def test_what_differs_in_kind_or_words_is_not_merged(other: MemoryNote) -> None:
         ("Backups", "Nightly backup", "postgres 15, user app, backups nightly", 1),
         ("Database", "Postgres", "postgres 15, user app, backups nightly", 1),
         ("Deploy", "Deploys", "Ask Maria on Slack first", 1),
-        ("Owner", "Owner of billing", "Ask Maria on Slack first", 1),
-        ("Owner, a note", "Owner, another copy", "Ask Maria on Slack first", 1),
+        ("Owner", "Owner of billing", "Ask Maria on Slack first", 0),
+        ("Start of sale", "End of sale", "Set SALE at the start, clear it at the end", 0),
     ],
 )
 def test_titles_that_name_different_things_keep_notes_apart(
@@ -244,8 +241,8 @@ def test_titles_that_name_different_things_keep_notes_apart(
 
 
 def test_the_border_of_similarity_belongs_to_the_similar() -> None:
-    nine, ten = "a1 b2 c3 d4 e5 f6 g7 h8 i9", "a1 b2 c3 d4 e5 f6 g7 h8 i9 j0"
-    eight = "a1 b2 c3 d4 e5 f6 g7 h8"
+    ten = "alfa bravo charlie delta echo foxtrot golf hotel india juliett"
+    nine, eight = ten.removesuffix(" juliett"), ten.removesuffix(" india juliett")
 
     assert passed(sample(1, content=nine), sample(2, content=ten))[1].merged == 1
     assert passed(sample(1, content=eight), sample(2, content=nine))[1].merged == 0
@@ -276,10 +273,10 @@ def test_facts_that_are_merely_true_are_not_related() -> None:
 
 def test_notes_about_the_same_are_linked_the_best_match_first_until_they_have_two() -> None:
     notes = [
-        sample(1, title="Auth", content="jwt rotation keys vault"),
-        sample(2, title="Keys", content="jwt rotation keys vault monthly"),
-        sample(3, title="Vault", content="vault rotation policies elsewhere"),
-        sample(4, title="Weak", content="vault rotation"),
+        sample(1, title="JWT", content="jwt, rotation, keys, vault"),
+        sample(2, title="Keys", content="keys: rotation; vault; jwt monthly"),
+        sample(3, title="Vault", content="keys elsewhere, rotation policies, vault"),
+        sample(4, title="Rotation", content="vault; keys; rotation"),
         sample(5, title="None", content="gardening"),
     ]
 
@@ -327,18 +324,41 @@ def test_a_note_with_no_room_for_a_link_gets_none() -> None:
 
 def test_the_reason_of_a_link_names_words_that_say_something() -> None:
     _, result = passed(
-        sample(1, title="a", content="Since 2026 use the carrier api"),
-        sample(2, title="b", content="The carrier api of 2026 may be in use"),
+        sample(1, title="Carrier", content="Since 2026 use the api"),
+        sample(2, title="Carriers", content="The api of 2026 may be in use"),
     )
 
     [linking] = [c.detail for c in result.changes if c.type == "link"]
-    assert linking.endswith("shared context: api, carrier")
+    assert linking.endswith("shared context: carrier, api")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "links"),
+    [
+        (("Cart", "the customer pays by card"), ("Mail", "customers get it when they pay"), 0),
+        (("Cart", "leads to payments"), ("Payments", "cover a whole cart"), 1),
+        (("Reviews", "every pull request"), ("Size", "a pull request has 400 lines"), 0),
+        (("Pull requests", "reviewed"), ("Size of a pull request", "below 400 lines"), 0),
+        (("Session cookies", "last a day"), ("Cookie jar", "kept in the kitchen"), 0),
+    ],
+)
+def test_two_words_are_a_reason_only_if_each_title_has_one(
+    one: tuple[str, str], other: tuple[str, str], links: int
+) -> None:
+    first = sample(1, title=one[0], content=one[1])
+    second = sample(2, title=other[0], content=other[1])
+
+    assert passed(first, second)[1].linked == links
 
 
 def test_subjects_and_projects_that_do_not_fit_are_not_linked() -> None:
-    mine = sample(1, title="Auth", content="jwt rotation")
-    them = sample(2, title="Self", content="jwt rotation", given=GraphNoteMetaInput(scope="self"))
-    far = sample(3, title="Far", content="jwt rotation", given=GraphNoteMetaInput(project="x"))
+    mine = sample(1, title="Keys", content="jwt, keys, rotation")
+    them = sample(
+        2, title="Rotation", content="jwt; rotation; keys", given=GraphNoteMetaInput(scope="self")
+    )
+    far = sample(
+        3, title="Rotation", content="jwt; rotation; keys", given=GraphNoteMetaInput(project="x")
+    )
 
     assert passed(mine, them)[1].linked == 0
     assert passed(mine, far)[1].linked == 1
@@ -346,11 +366,16 @@ def test_subjects_and_projects_that_do_not_fit_are_not_linked() -> None:
 
 
 def test_nobody_becomes_the_hub_of_everything() -> None:
-    hub = sample(0, title="hub", content=" ".join(f"w{n}a w{n}b" for n in range(40)))
-    spokes = [sample(n + 1, title=f"t{n}", content=f"w{n}a w{n}b") for n in range(40)]
+    words = ["alfa", "bravo", "charlie", "delta", "echo", "foxtrot"]
+    hub = sample(0, title=" ".join(words), content=", ".join(f"{word}port" for word in words))
+    spokes = [
+        sample(n + 1, title=f"{word} port", content=f"{word}port {word}")
+        for n, word in enumerate(words)
+    ]
 
-    notes, _ = passed(hub, *spokes)
-    assert 2 <= len(notes[hub.id].links) <= Policy().hub_links
+    changes, _ = reflect(by_id(hub, *spokes), LATER, Policy(hub_links=3))
+    assert len(by_id(*changes.put)[hub.id].links) == 3
+    assert len(passed(hub, *spokes)[0][hub.id].links) == len(words)
 
 
 def test_the_most_needy_are_inspected_and_every_note_gets_its_turn() -> None:
@@ -358,7 +383,7 @@ def test_the_most_needy_are_inspected_and_every_note_gets_its_turn() -> None:
     seen: list[str] = []
     for day in range(1, 6):
         now = f"2026-02-{day:02d}T09:00:00.000Z"
-        ids = selected(notes.values(), now, Policy(max_notes=5))
+        ids = select_notes(notes.values(), now, Policy(max_notes=5))
         changes, result = reflect(notes, now, Policy(max_notes=5))
         notes |= by_id(*changes.put)
         assert result.inspected == 5
@@ -373,8 +398,8 @@ def test_older_untagged_and_unlinked_notes_go_first() -> None:
     bare = sample(2, title="x", content="yes")
     cared = sample(3, tags=["own"])
 
-    assert selected([cared, bare, old], LATER, Policy()) == [old.id, bare.id, cared.id]
-    assert selected([cared, bare, old], LATER, Policy(max_notes=0)) == []
+    assert select_notes([cared, bare, old], LATER, Policy()) == [old.id, bare.id, cared.id]
+    assert select_notes([cared, bare, old], LATER, Policy(max_notes=0)) == []
 
 
 def test_notes_in_equal_need_are_chosen_alike_a_moment_later() -> None:
@@ -382,7 +407,7 @@ def test_notes_in_equal_need_are_chosen_alike_a_moment_later() -> None:
     bare = sample(2, title="x", content="yes", created_at="2026-01-31T09:00:00.007Z")
     moments = [f"2026-02-01T09:00:00.{n:03}Z" for n in range(0, 1000, 7)]
 
-    chosen = [selected([bare, tagged], now, Policy(max_notes=1)) for now in moments]
+    chosen = [select_notes([bare, tagged], now, Policy(max_notes=1)) for now in moments]
     assert chosen == [[tagged.id]] * len(moments)
 
 
@@ -390,7 +415,7 @@ def test_a_clock_that_ran_ahead_hides_no_note_from_inspection() -> None:
     ahead = sample(1)._replace(last_inspected_at="2099-01-01T00:00:00.000Z")
     fresh = sample(2)._replace(last_inspected_at=NOW)
 
-    assert selected([fresh, ahead], LATER, Policy(max_notes=1)) == [ahead.id]
+    assert select_notes([fresh, ahead], LATER, Policy(max_notes=1)) == [ahead.id]
 
 
 def test_a_pass_may_keep_to_one_nugget() -> None:
@@ -399,3 +424,20 @@ def test_a_pass_may_keep_to_one_nugget() -> None:
     changes, result = reflect(by_id(one, two), LATER, ALL, nugget="ONE")
     assert [note.id for note in changes.put] == [one.id]
     assert result.inspected == 1
+
+
+def test_words_that_two_long_texts_share_by_chance_link_nothing() -> None:
+    hooks = sample(
+        1,
+        title="Failures of hooks",
+        content="A hook ends after one second with exit code 0; its errors go to the log of the "
+        "host, and the prompt is answered without memory.",
+    )
+    quoting = sample(
+        2,
+        title="What agents read",
+        content="Remembered text stands between marks, so that the host and the model tell it from "
+        "the prompt. Text that errors quote stands there too, and is redacted.",
+    )
+
+    assert passed(hooks, quoting)[1].linked == 0

@@ -1,10 +1,10 @@
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from nuggets.search.query import MOST_SLOTS
+from nuggets.search.query.query import MOST_SLOTS
 from searchable import found, index_of, note
 
 OTHERS = [note(100 + i, f"Other {i}", f"Nothing of interest, number {i}.") for i in range(10)]
@@ -71,8 +71,17 @@ def test_metacharacters_are_only_characters(query: str) -> None:
     index_of(*OTHERS).search(query)
 
 
+@pytest.mark.parametrize("symbol", ["≠", "＝", "⩵", "≮", "→"])
+def test_a_symbol_is_found_as_it_is(symbol: str) -> None:
+    index = index_of(note(1, "This", f"a {symbol} b"), *OTHERS)
+
+    assert found(index, symbol) == ["This"]
+    assert found(index, "=") == []
+
+
 @settings(max_examples=80, deadline=None)
 @given(st.text(min_size=1).filter(str.strip), st.text(), st.text())
+@example("≠", "≠", "")
 def test_no_text_breaks_the_search(query: str, title: str, content: str) -> None:
     results = index_of(note(1, title, content), *OTHERS[:2]).search(query)
 

@@ -1,6 +1,6 @@
 """What is archived weighs on no question, and can still be asked for."""
 
-from nuggets.records import NoteFilterOptions
+from nuggets.domain.records import NoteFilterOptions
 from searchable import Shelf, index_of, linked, note
 
 WITH_ARCHIVED = NoteFilterOptions(include_hidden=True)

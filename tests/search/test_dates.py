@@ -4,7 +4,7 @@ from datetime import date
 
 import pytest
 
-from nuggets.search.dates import (
+from nuggets.language.dates import (
     DATE_LABEL,
     TIME_WORDS,
     Period,
@@ -12,9 +12,9 @@ from nuggets.search.dates import (
     ordinal,
     periods,
 )
-from nuggets.search.terms import pieces
-from nuggets.search.tokenized_query import tokenize_query
-from nuggets.text import tokens
+from nuggets.language.terms import pieces
+from nuggets.language.text import tokens
+from nuggets.search.query.tokenized_query import tokenize_query
 from searchable import found, index_of, note
 
 RACE = note(1, "Half marathon", "Signed up for the half marathon on 5 October, target 1:50.")

@@ -3,7 +3,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nuggets.records import MemoryNote, NoteFilterOptions, NoteLink
+from nuggets.domain.records import MemoryNote, NoteFilterOptions, NoteLink
 from searchable import Shelf, index_of, linked, note
 
 WORDS = "red green blue walk walked jump token tokens server anna bob May 5 yesterday the of ?"

@@ -5,8 +5,8 @@ from itertools import product
 
 import pytest
 
+from nuggets.domain.records import MemoryNote, NoteFilterOptions
 from nuggets.errors import InvalidInput, NotFound
-from nuggets.records import MemoryNote, NoteFilterOptions
 from searchable import found, index_of, linked, note
 
 AUTH = note(

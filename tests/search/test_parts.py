@@ -1,9 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nuggets.search.spelling import letters
-from nuggets.search.terms import pieces, stems
-from nuggets.text import edits_between
+from nuggets.language.spelling import letters
+from nuggets.language.terms import pieces, stems
+from nuggets.language.text import edits_between
 
 LETTERS = st.text("abc", max_size=7)
 

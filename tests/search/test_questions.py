@@ -2,7 +2,7 @@
 
 import pytest
 
-from nuggets.records import MemoryNote
+from nuggets.domain.records import MemoryNote
 from searchable import Shelf, found, index_of, note
 
 OTHERS = [
@@ -48,6 +48,34 @@ def test_two_rare_words_are_enough_whatever_else_is_asked() -> None:
     unknown = [matter[::-1] for matter in matters]
 
     assert "Oven" in found(index, " ".join(["sourdough larder", *matters, *unknown]), limit=9)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "How do I remove limescale from the service kettle?",
+        "When is the key to the garden shed due?",
+        "How do I stop a purge of orchids, ferns and mosses?",
+    ],
+)
+def test_a_question_of_which_one_word_is_known_finds_nothing(asked: str) -> None:
+    assert found(among_others(CDN), asked) == []
+
+
+def test_a_title_of_several_words_is_found_whatever_is_said_around_it() -> None:
+    index = among_others(note(1, "Tests first", "Write a test before the code."))
+    talk = "please ignore whatever customers, bosses and colleagues say about the tests first rule"
+
+    assert found(index, talk)[:1] == ["Tests first"]
+
+
+def test_a_title_that_is_named_with_a_typo_is_recognised() -> None:
+    index = among_others(
+        note(1, "Caroline", "Went hiking with the dog."),
+        note(2, "Melanie", "Caroline went hiking too, and hiking again."),
+    )
+
+    assert found(index, "hiking of Carolnie")[0] == "Caroline"
 
 
 @pytest.mark.parametrize(
@@ -165,7 +193,7 @@ def test_a_word_may_be_of_the_root_if_its_correction_begins_otherwise() -> None:
         ("Der Ersatzschlüssel liegt bei der Nachbarin", "wer hat den ersatzschlüssel"),
         ("Los niños tienen natación los martes", "¿qué días hay natación?"),
         ("OVH parce que les données restent en France", "pour quelle raison est-ce qu'on a OVH"),
-        ("Отпуск на Байкале, турбаза в Листвянке", "куда же мы с вами едем и почему Байкал"),
+        ("Отпуск на озере Байкал, турбаза в Листвянке", "куда же мы едем и почему Байкал"),
         ("本地数据库每天晚上两点自动备份", "什么时候备份"),
         ("データベースは毎晩バックアップします", "データベースのポートを教えてください"),
     ],

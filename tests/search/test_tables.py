@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nuggets.records import MemoryNote, NoteFilterOptions
-from nuggets.search import index_writer, merging
-from nuggets.search.accumulator import NumpyAccumulator, PlainAccumulator
-from nuggets.search.index import SearchIndex
-from nuggets.search.inverted_index import Postings
-from nuggets.search.postings import Shares
-from nuggets.search.schema import NAMES, TABLES
+from nuggets.domain.records import MemoryNote, NoteFilterOptions
+from nuggets.search.index import index_writer, segment_builder, segment_merging
+from nuggets.search.index.postings import Shares
+from nuggets.search.index.schema import NAMES, TABLES
+from nuggets.search.index.segment_reader import Postings
+from nuggets.search.scoring.accumulator import NumpyAccumulator, PlainAccumulator
+from nuggets.search.search_index import SearchIndex
 from searchable import Shelf, index_of, linked, note
 
 WORDS = [first + second for first in "bdfgklmnprstv" for second in ("and", "ores", "ill", "unting")]
@@ -24,7 +24,7 @@ WORDS = [first + second for first in "bdfgklmnprstv" for second in ("and", "ores
 def _small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a few notes are enough to see segments come, be merged and go."""
     monkeypatch.setattr(index_writer, "RECENT", 8)
-    monkeypatch.setattr(merging, "SMALLEST", 8)
+    monkeypatch.setattr(segment_merging, "SMALLEST", 8)
 
 
 def many_notes(count: int, seed: int = 5) -> list[MemoryNote]:
@@ -104,6 +104,15 @@ def test_words_that_nobody_uses_any_more_are_deleted_at_once() -> None:
 
     words = {word for (word,) in shelf.database.execute("SELECT word FROM search_words")}
     assert words == {"other", "nothing"}
+
+
+def test_numbers_are_found_but_are_no_words_that_a_typo_may_mean() -> None:
+    shelf = index_of(*(note(n, f"Plain {n}", f"invoice {70000 + n} paid") for n in range(100)))
+
+    words = {word for (word,) in shelf.database.execute("SELECT word FROM search_words")}
+    assert words == {"plain", "invoice", "paid"}
+    assert shelf.search("70042")[0].note.title == "Plain 42"
+    assert shelf.index.check() == []
 
 
 def test_several_writers_take_turns(tmp_path: Path) -> None:
@@ -205,7 +214,7 @@ def test_sums_are_the_same_with_and_without_numpy(
         marks = tuple(rng.randrange(1 << 16) for _ in listed)
         piece, shares = Postings(block, listed, marks), Shares(weight, weight / 2, 50.0)
         for sums in (plain, fast):
-            (sums.add_to_known if place == 3 else sums.add)(piece, shares)
+            (sums.add_to_scored if place == 3 else sums.add)(piece, shares)
     eligible = {0: set(range(0, 300, 2)), 1: set(range(100))}
 
     assert plain.best(most, None) == fast.best(most, None)
@@ -213,3 +222,26 @@ def test_sums_are_the_same_with_and_without_numpy(
     for sums in (plain, fast):
         sums.keep_above(0.3)
     assert plain.best(most, None) == fast.best(most, None)
+
+
+@pytest.mark.parametrize("groups_before", [0, 65_530])  # group numbers beyond 16 bits as well
+def test_a_segment_has_the_same_rows_whether_numpy_groups_its_postings_or_not(
+    groups_before: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = [
+        one._replace(tags=(f"a{n % 3}", f"b{n // 5}", *one.tags), scope="user" if n % 2 else "self")
+        for n, one in enumerate(many_notes(120))
+    ]
+    rows = []
+    for limit in (0, 10**9):
+        monkeypatch.setattr(segment_builder, "WORTH_NUMPY", limit)
+        shelf = index_of()
+        shelf.database.execute(
+            "INSERT INTO search_groups VALUES (?, 'others', 1, 1, 0, 0)", (groups_before,)
+        )
+        shelf.put(*notes)
+        shelf.put(*(one._replace(content=f"{one.content} the hunting hunting") for one in notes))
+        rows.append(shelf.database.execute("SELECT * FROM search_postings").fetchall())
+        assert shelf.check_against(shelf.notes.values()) == []
+
+    assert rows[0] == rows[1]

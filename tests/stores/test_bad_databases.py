@@ -123,6 +123,44 @@ def test_a_newer_schema_is_refused_by_readers_writers_and_the_doctor(tmp_path: P
     assert [(one.kind, one.mended) for one in found] == [("newer database", False)]
 
 
+@pytest.mark.parametrize("is_damaged", [False, True])
+def test_a_shelf_whose_hits_have_no_kind_is_brought_up_to_date(
+    tmp_path: Path, is_damaged: bool
+) -> None:
+    path = filled(tmp_path)
+    with opened(tmp_path) as shelf:
+        [fact, *_] = shelf.facts("facts")
+        shelf.get_note(fact.id, session="s1")
+    connection = sqlite3.connect(path)
+    connection.execute("ALTER TABLE touches DROP COLUMN kind")
+    connection.execute("DROP TABLE superseded")
+    connection.execute("UPDATE meta SET value = '1' WHERE name = 'schema'")
+    connection.commit()
+    connection.close()
+    if is_damaged:
+        overwrite(path, 0, b"x" * 100)
+        opened(tmp_path).checkup(fix=True)
+    with opened(tmp_path) as shelf:
+        shelf.get_note(fact.id, session="s2")
+        [why] = [why for why in shelf.promotion().explanations if why.note_id == fact.id]
+
+    assert [(hit.session, hit.kind) for hit in why.sessions] == [("s1", ""), ("s2", "opened")]
+
+
+def test_a_migration_that_fails_is_an_error_and_changes_nothing(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE meta SET value = '1' WHERE name = 'schema'")  # tables of today
+    connection.commit()
+    connection.close()
+    before = path.read_bytes()
+
+    with pytest.raises(StoreError, match="nothing was changed"), opened(tmp_path) as shelf:
+        shelf.facts("facts")
+
+    assert path.read_bytes() == before
+
+
 FULL = """
 import resource, signal, sys
 from nuggets import NuggetShelf
@@ -200,6 +238,29 @@ def test_a_clock_that_goes_back_keeps_the_history_in_order(tmp_path: Path) -> No
 
     assert moments == sorted(moments)
     assert len(set(moments)) == len(moments)
+
+
+def test_a_commit_from_the_future_neither_dates_nor_outlives_later_ones(tmp_path: Path) -> None:
+    for year in (2031, 2099, 2032, 2033, 2034):
+        put(open_directory(tmp_path, clock=clock_of(year)), note(year))
+    assert [commit.at[:4] for commit in opened(tmp_path).commits()] == [
+        *("2031", "2099", "2032", "2033", "2034")
+    ]
+    store = open_directory(tmp_path, clock=clock_of(2034))
+    store.refresh_exports()
+    store.prune_history("2033-01-01T00:00:00.000Z")
+
+    assert [commit.at[:4] for commit in store.commits()] == ["2033", "2034"]
+
+
+def test_a_commit_with_an_old_date_takes_no_newer_history_with_it(tmp_path: Path) -> None:
+    for year in (2031, 2034, 2027, 2034):
+        put(open_directory(tmp_path, clock=clock_of(year)), note(year))
+    store = open_directory(tmp_path, clock=clock_of(2034))
+    store.refresh_exports()
+    store.prune_history("2033-01-01T00:00:00.000Z")
+
+    assert [commit.at[:4] for commit in store.commits()] == ["2034", "2027", "2034"]
 
 
 def test_a_page_that_is_damaged_while_it_is_read_is_an_error_in_words(tmp_path: Path) -> None:

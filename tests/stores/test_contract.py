@@ -1,4 +1,4 @@
-"""What every store promises, in memory and in a directory."""
+"""What every store promises: in memory, in a directory, in a database."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from nuggets.records import Changes, Commit, NoteLink, NuggetConfig, Touch
-from nuggets.state import MemoryState
+from nuggets.domain.records import Changes, Commit, NoteLink, NuggetConfig, Touch
+from nuggets.domain.state import MemoryState
+from nuggets.filesystem.database_url import DatabaseUrl
 from nuggets.stores.base import Store
+from nuggets.stores.postgresql.store import PostgresqlStore
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import (
     NOW,
@@ -23,7 +25,7 @@ from store_samples import (
     touch,
 )
 
-BACKENDS: dict[str, Callable[[Path], Store]] = {
+DIRECTORIES: dict[str, Callable[[Path], Store]] = {
     "memory": lambda directory: SqliteStore(""),
     "directory": lambda directory: open_directory(directory / "store"),
     "directory of a living process": lambda directory: open_directory(
@@ -36,9 +38,13 @@ class Failure(Exception):
     """Something went wrong in the middle."""
 
 
-@pytest.fixture(params=BACKENDS)
+@pytest.fixture(params=[*DIRECTORIES, "postgresql"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
-    opened = BACKENDS[request.param](tmp_path)
+    if request.param == "postgresql":
+        url = request.getfixturevalue("postgresql_url")
+        opened: Store = PostgresqlStore(DatabaseUrl(url))
+    else:
+        opened = DIRECTORIES[request.param](tmp_path)
     yield opened
     opened.close()
 
@@ -349,6 +355,20 @@ def test_recalls_that_are_written_with_a_change_are_counted_with_it(store: Store
 
     assert hits_of(store, 1) == 1
     assert [t.session for t in commits_of(store)[1].changes.touches] == ["s1"]
+
+
+def test_each_hit_is_kept_with_its_session_time_and_kind(store: Store) -> None:
+    put(store, note(1))
+    opened = Touch(note(1).id, "s1", NOW, "opened")
+    answered = Touch(note(1).id, "s2", NOW, "answered")
+    store.touch([opened, answered, Touch(note(1).id, "s2", NOW, "opened")])
+
+    assert list(store.hits()) == [opened, answered]
+
+    put(store, note(2))
+
+    assert list(store.hits()) == [opened, answered]
+    assert commits_of(store)[1].changes.touches == (opened, answered)
 
 
 # --- history -------------------------------------------------------------------------------------

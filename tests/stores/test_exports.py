@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from nuggets import codec
+from nuggets.domain import codec
+from nuggets.domain.records import Changes, MemoryNote
 from nuggets.errors import StoreCorrupt
-from nuggets.records import Changes, MemoryNote
-from nuggets.stores.exports import background, exports
+from nuggets.stores.exports import background_refresh, export_sync
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import (
     contents,
@@ -39,7 +39,7 @@ def nugget_of(directory: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def look_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exports, "LOOK_SECONDS", -1.0)
+    monkeypatch.setattr(export_sync, "LOOK_SECONDS", -1.0)
 
 
 @pytest.fixture
@@ -133,6 +133,23 @@ def test_a_recall_changes_no_file_until_something_else_does(
     assert exports_agree(tmp_path)
 
 
+def test_a_command_that_only_recalls_leaves_the_files_as_they_are(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    store.close()
+    before = graph_of(tmp_path).read_bytes(), nugget_of(tmp_path).read_bytes()
+    command = open_directory(tmp_path)
+    touch(command, note(1).id, "s1")
+    command.close()
+
+    assert (graph_of(tmp_path).read_bytes(), nugget_of(tmp_path).read_bytes()) == before
+
+    command = open_directory(tmp_path)
+    put(command, note(4))
+    command.close()
+    assert exports_agree(tmp_path)
+
+
 def test_a_look_that_counts_nothing_is_in_the_files_after_the_next_write(
     store: SqliteStore, tmp_path: Path
 ) -> None:
@@ -208,19 +225,23 @@ def test_the_status_says_how_far_the_files_are(store: SqliteStore, tmp_path: Pat
 def test_a_refresh_on_demand_leaves_no_file_at_an_older_revision(
     store: SqliteStore, tmp_path: Path
 ) -> None:
+    def oldest_revision() -> int:
+        files = (graph_of(tmp_path), *tmp_path.glob("*.nugget.json"))
+        return min(int(shape_of(path)["revision"]) for path in files)
+
     put(store, note(1, nugget_name="other"))
-    outstanding = store.oldest_export_revision()
+    outstanding = oldest_revision()
     store.refresh_exports()
 
     assert outstanding == 1
-    assert store.oldest_export_revision() == 2
+    assert oldest_revision() == 2
     assert exports_agree(tmp_path)
 
 
 def test_what_costs_too_much_is_left_by_commands_and_done_by_whoever_closes_a_living_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exports, "CHEAP_MS", -1.0)
+    monkeypatch.setattr(export_sync, "CHEAP_MS", -1.0)
     command = open_directory(tmp_path)
     put(command, note(1), note(2))
     command.close()
@@ -236,15 +257,15 @@ def test_what_costs_too_much_is_left_by_commands_and_done_by_whoever_closes_a_li
 def test_a_living_process_refreshes_in_the_background_what_costs_too_much(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exports, "CHEAP_MS", -1.0)
-    monkeypatch.setattr(background, "LAG_SECONDS", 0.01)
+    monkeypatch.setattr(export_sync, "CHEAP_MS", -1.0)
+    monkeypatch.setattr(background_refresh, "LAG_SECONDS", 0.01)
     command = open_directory(tmp_path)
     put(command, note(1), note(2))
     living = open_directory(tmp_path, short_lived=False)
     state_of(living)  # also what others left behind
     for thread in threading.enumerate():
         if isinstance(thread, threading.Timer):
-            thread.join(10)
+            thread.join()
 
     assert exports_agree(tmp_path)
     living.close()
@@ -254,7 +275,7 @@ def test_a_refresh_in_the_background_is_no_edit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Others commit while it is written, and look at it as soon as it is in place."""
-    monkeypatch.setattr(exports, "CHEAP_MS", -1.0)
+    monkeypatch.setattr(export_sync, "CHEAP_MS", -1.0)
     living, other = open_directory(tmp_path, short_lived=False), open_directory(tmp_path)
     put(living, note(1), note(2))
     living.refresh_exports()
@@ -273,7 +294,7 @@ def test_a_refresh_in_the_background_is_no_edit(
     put(other, note(5))
 
     assert contents(living).keys() == {f"key {n}" for n in range(1, 6)}
-    assert "outside edit" not in {c.changes.action for c in living.commits()}
+    assert "external edit" not in {c.changes.action for c in living.commits()}
     living.close()
     assert exports_agree(tmp_path)
 

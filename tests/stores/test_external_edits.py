@@ -3,15 +3,16 @@
 import json
 import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nuggets.domain.records import Changes, NoteLink
 from nuggets.errors import StoreBusy
-from nuggets.records import Changes, NoteLink
-from nuggets.stores.exports import exports, reading
+from nuggets.stores.exports import export_sync
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import (
     contents,
@@ -31,7 +32,7 @@ from store_samples import (
 
 @pytest.fixture(autouse=True)
 def look_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exports, "LOOK_SECONDS", -1.0)
+    monkeypatch.setattr(export_sync, "LOOK_SECONDS", -1.0)
 
 
 @pytest.fixture
@@ -98,7 +99,7 @@ def test_an_edit_is_a_commit_that_can_be_taken_back(store: SqliteStore, tmp_path
     with store.reading():
         *_, last = store.commits()
 
-    assert (last.changes.action, last.changes.client) == ("outside edit", "file")
+    assert (last.changes.action, last.changes.client) == ("external edit", "file")
     assert [n.content for n in last.before.put] == ["value 1"]
 
 
@@ -118,6 +119,71 @@ def test_a_note_added_with_the_least_there_can_be_is_completed(
 
     assert (added.nugget_name, added.scope, added.kind) == ("learnings", "user", "note")
     assert exports_agree(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("given", "nugget", "title", "content"),
+    [
+        ({"content": "Backups run at night.\nOn Sundays too."}, "notes", "Backups run at night",
+         "Backups run at night.\nOn Sundays too."),
+        ({"title": "Backups"}, "notes", "Backups", "Backups"),
+        ({"nuggetName": "learnings", "title": "T", "content": "C"}, "learnings", "T", "C"),
+        ({"id": "note-my nugget-12345678", "title": "T", "content": "C"}, "my nugget", "T", "C"),
+        ({"id": None, "title": "T", "content": "C", "tags": None, "links": None,
+          "createdAt": None, "archivedAt": None, "vector": None}, "notes", "T", "C"),
+        ({"title": "T", "content": "C",
+          "links": [{"to": note(3, kind="note").id, "reason": None}]}, "notes", "T", "C"),
+    ],
+)  # fmt: skip
+def test_a_note_added_by_hand_gets_the_fields_that_it_lacks(
+    store: SqliteStore, tmp_path: Path, given: Any, nugget: str, title: str, content: str
+) -> None:
+    before = set(state_of(store).notes)
+    edit_graph(tmp_path, lambda shape: shape["notes"].append(given))
+    notes = state_of(store).notes
+    [added] = [notes[note_id] for note_id in notes if note_id not in before]
+    shape = next(n for n in shape_of(tmp_path / "graph/graph.json")["notes"] if n["id"] == added.id)
+
+    assert store.warnings == ()
+    assert (added.nugget_name, added.title, added.content) == (nugget, title, content)
+    assert added.created_at == added.updated_at == shape["createdAt"]
+    assert {nugget.replace(" ", "-"), "scope:user", "type:note"} <= set(shape["tags"])
+    assert shape["vector"]["basis"]
+    assert exports_agree(tmp_path)
+
+
+def test_a_note_without_an_id_comes_in_once_however_often_its_file_is_saved(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    path = tmp_path / "graph" / "graph.json"
+    shape = shape_of(path)
+    shape["notes"].append({"title": "T", "content": "C"})
+    for comment in ("first", "second"):
+        save(path, {**shape, "comment": comment})
+        state_of(store)
+
+    assert len(state_of(store).notes.find(title="T")) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({}, "note 4: no title and no content"),
+        ({"kind": "fact", "title": "port"}, "note 4: a fact needs a title and a content"),
+        ({"title": "T", "scope": "everyone"}, "note 4: 'scope' is one of"),
+        ({"title": 7}, "note 4: 'title' is a text"),
+    ],
+)
+def test_a_note_that_makes_no_sense_is_named_and_its_file_left_as_it_is(
+    store: SqliteStore, tmp_path: Path, given: Any, problem: str
+) -> None:
+    edit_graph(tmp_path, lambda shape: shape["notes"].append(given))
+    text = (tmp_path / "graph" / "graph.json").read_text()
+    put(store, note(5))
+
+    assert len(contents(store)) == 4
+    assert problem in store.warnings[0]
+    assert (tmp_path / "graph" / "graph.json").read_text() == text
 
 
 def test_a_note_in_a_nugget_that_is_not_there_makes_one_of_the_first_spelling(
@@ -379,7 +445,7 @@ def test_an_edit_is_taken_in_once_even_if_its_taker_dies_before_it_refreshes(
     other = open_directory(tmp_path)
 
     assert contents(other)["key 1"] == "later than the edit"
-    assert history_of(other) == ["put", "outside edit", "put"]
+    assert history_of(other) == ["put", "external edit", "put"]
     other.close()
     assert exports_agree(tmp_path)
 
@@ -423,7 +489,7 @@ def test_a_file_that_keeps_changing_is_being_saved_and_not_damaged(
             path.write_bytes(whole[: next(cut)])
         return real(looked_at)
 
-    monkeypatch.setattr(reading, "_PAUSES", (0.0, 0.0))
+    monkeypatch.setattr(time, "sleep", lambda seconds: None)
     monkeypatch.setattr(os, "lstat", growing)
     with pytest.raises(StoreBusy, match="is being saved"):
         put(store, note(4))
@@ -521,6 +587,42 @@ def test_a_program_that_rewrites_a_file_whole_archives_what_it_leaves_out(
 
     assert contents(store) == {"key 2": "value 2", "Free": "value 3"}
     assert state.notes[note(1).id].hidden
+
+
+@pytest.mark.parametrize(
+    ("values", "after"),
+    [
+        (["80", "8080", "1"], {"": "1", "/a/.git": "80", "/b/.git": "8080"}),
+        (["8080", "80", "1"], {"": "1", "/a/.git": "80", "/b/.git": "8080"}),
+        (["9090", "8080", "1"], {"": "1", "/a/.git": "9090", "/b/.git": "8080"}),
+        (["80", "9090", "1"], {"": "1", "/a/.git": "80", "/b/.git": "9090"}),
+        (["80", "8080", "2"], {"": "2", "/a/.git": "80", "/b/.git": "8080"}),
+    ],
+)
+def test_a_program_that_does_not_know_projects_changes_no_other_projects_fact(
+    tmp_path: Path, values: list[str], after: dict[str, str]
+) -> None:
+    store = open_directory(tmp_path)
+    facts = [
+        note(1, title="port", content="80", project="/a/.git"),
+        note(2, title="port", content="8080", project="/b/.git"),
+        note(3, title="port", content="1"),
+    ]
+    put(store, *facts)
+
+    def rewrite(shape: Any) -> None:
+        documented = ("version", "name", "D", "banks", "ensembles", "max_facts", "config")
+        rest = {field: shape[field] for field in documented}
+        shape.clear()
+        entries = [{"key": "port", "value": value, "hits": 0} for value in values]
+        shape.update(rest, facts=entries)
+
+    edit_nugget(tmp_path, rewrite)
+    state = state_of(store)
+
+    assert {fact.project: fact.content for fact in state.notes.values()} == after
+    assert not any(fact.hidden for fact in state.notes.values())
+    assert exports_agree(tmp_path)
 
 
 def test_unknown_fields_survive_a_rewrite_at_every_level(

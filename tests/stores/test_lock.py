@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,12 @@ from typing import Any
 import pytest
 
 from nuggets.errors import StoreBusy, StoreError
-from nuggets.stores.lock import locked
+from nuggets.stores.process_lock import hold_lock
 
 HOLD = """
 import sys
-from nuggets.stores.lock import locked
-with locked(sys.argv[1], 10):
+from nuggets.stores.process_lock import hold_lock
+with hold_lock(sys.argv[1], 10):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -59,7 +60,7 @@ def test_two_threads_exclude_each_other(tmp_path: Path) -> None:
 
     def work() -> None:
         for _ in range(20):
-            with locked(str(tmp_path / "lock"), 10):
+            with hold_lock(str(tmp_path / "lock"), 10):
                 inside.append(1)
                 most.append(len(inside))
                 inside.pop()
@@ -79,7 +80,7 @@ def test_whoever_waits_in_vain_is_told_who_holds_it(tmp_path: Path) -> None:
     try:
         with (
             pytest.raises(StoreBusy, match=rf"process {process.pid} \(-c.*{tmp_path}"),
-            locked(str(tmp_path / "lock"), 0.05),
+            hold_lock(str(tmp_path / "lock"), 0.05),
         ):
             pass
     finally:
@@ -90,11 +91,11 @@ def test_a_stopped_holder_keeps_the_lock_and_a_continued_one_gives_it_back(tmp_p
     process = holder(tmp_path / "lock")
     try:
         process.send_signal(signal.SIGSTOP)
-        with pytest.raises(StoreBusy), locked(str(tmp_path / "lock"), 0.1):
+        with pytest.raises(StoreBusy), hold_lock(str(tmp_path / "lock"), 0.1):
             pass
         process.send_signal(signal.SIGCONT)
         process.communicate("")
-        with locked(str(tmp_path / "lock"), 0):
+        with hold_lock(str(tmp_path / "lock"), 0):
             pass
     finally:
         process.kill()
@@ -104,7 +105,7 @@ def test_the_lock_of_a_killed_holder_is_free_at_once(tmp_path: Path) -> None:
     process = holder(tmp_path / "lock")
     end(process)
 
-    with locked(str(tmp_path / "lock"), 0):
+    with hold_lock(str(tmp_path / "lock"), 0):
         pass
 
 
@@ -112,7 +113,7 @@ def test_a_lock_file_taken_away_is_noticed_by_its_holder_and_by_those_who_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "lock"
-    with locked(str(path), 10) as still_ours:
+    with hold_lock(str(path), 10) as still_ours:
         assert still_ours()
         path.unlink()
         assert not still_ours()
@@ -126,7 +127,7 @@ def test_a_lock_file_taken_away_is_noticed_by_its_holder_and_by_those_who_wait(
             path.unlink()  # just after it was opened: locking it excludes nobody
 
     monkeypatch.setattr(fcntl, "flock", swapping)
-    with locked(str(path), 10) as still_ours:
+    with hold_lock(str(path), 10) as still_ours:
         assert still_ours()
 
 
@@ -138,15 +139,15 @@ def test_without_locks_nothing_is_written_and_the_reason_is_given(
         raise OSError(code, os.strerror(code))
 
     monkeypatch.setattr(fcntl, "flock", refusing)
-    with pytest.raises(StoreError, match="network drive"), locked(str(tmp_path / "lock"), 10):
+    with pytest.raises(StoreError, match="network drive"), hold_lock(str(tmp_path / "lock"), 10):
         pass
 
 
 def test_a_forked_child_does_not_keep_the_lock(tmp_path: Path) -> None:
     script = """
 import os, sys, time
-from nuggets.stores.lock import locked
-with locked(sys.argv[1], 10):
+from nuggets.stores.process_lock import hold_lock
+with hold_lock(sys.argv[1], 10):
     if os.fork() == 0:
         sys.stdin.read()  # lives on after its parent
         os._exit(0)
@@ -163,7 +164,7 @@ with locked(sys.argv[1], 10):
     process.stdout.readline()
     process.wait()
     try:
-        with locked(str(tmp_path / "lock"), 5):
+        with hold_lock(str(tmp_path / "lock"), 5):
             pass
     finally:
         process.communicate()
@@ -172,33 +173,43 @@ with locked(sys.argv[1], 10):
 def test_opening_and_closing_the_lock_file_elsewhere_does_not_free_it(tmp_path: Path) -> None:
     """As it would with record locks."""
     path = tmp_path / "lock"
-    with locked(str(path), 10):
+    with hold_lock(str(path), 10):
         path.read_text()
-        with pytest.raises(StoreBusy), locked(str(path), 0):
+        with pytest.raises(StoreBusy), hold_lock(str(path), 0):
             pass
 
 
-def test_whoever_writes_in_a_loop_lets_others_in(tmp_path: Path) -> None:
+class Clock:
+    """Passes only while someone sleeps."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 1000.0
+        self.sleeps: list[float] = []
+        monkeypatch.setattr(time, "monotonic", lambda: self.now)
+        monkeypatch.setattr(time, "sleep", self.sleep)
+
+    def sleep(self, seconds: float) -> None:
+        self.sleeps.append(seconds)
+        self.now += seconds
+
+
+def test_whoever_writes_in_a_loop_lets_others_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A holder that takes the lock again at once would starve those who look now and then."""
     path = str(tmp_path / "lock")
-    got: list[int] = [0, 0]
-    done = threading.Event()
+    clock = Clock(monkeypatch)
+    with hold_lock(path, 10), pytest.raises(StoreBusy), hold_lock(path, 1):
+        pass
+    longest_pause = max(clock.sleeps)
+    clock.sleeps.clear()
+    with hold_lock(path, 10):
+        [courtesy] = clock.sleeps
+    with hold_lock(path, 10):  # nobody waited
+        pass
 
-    def work(number: int) -> None:
-        while not done.is_set():
-            with locked(path, 10):
-                got[number] += 1
-                done.wait(0.002)
-            if sum(got) >= 100:
-                done.set()
-
-    threads = [threading.Thread(target=work, args=(number,)) for number in (0, 1)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-
-    assert min(got) >= 15
+    assert courtesy > longest_pause
+    assert clock.sleeps == [courtesy]
 
 
 @pytest.mark.parametrize("words", [["tool", "caf\udce9"], ["\udcff"], []])
@@ -208,7 +219,7 @@ def test_a_command_line_that_is_no_text_locks_like_any_other(
     """As when a program that was embedded, or called with a name in another encoding, writes."""
     monkeypatch.setattr(sys, "argv", words)
     for _ in range(2):
-        with locked(str(tmp_path / "lock"), 0):
+        with hold_lock(str(tmp_path / "lock"), 0):
             pass
 
 
@@ -228,10 +239,10 @@ def test_a_lock_that_cannot_even_be_looked_at_leaves_no_file_open(
         raise OSError(errno.EIO, os.strerror(errno.EIO))
 
     path = str(tmp_path / "lock")
-    with locked(path, 10):
+    with hold_lock(path, 10):
         before = opened(path)
         monkeypatch.setattr(os, "pread", failing)
-        with pytest.raises(StoreBusy, match="another process"), locked(path, 0):
+        with pytest.raises(StoreBusy, match="another process"), hold_lock(path, 0):
             pass
 
         assert opened(path) == before == 1

@@ -2,14 +2,18 @@
 
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from nuggets import NuggetShelf
-from nuggets.stores.exports import exports
+from nuggets.errors import StoreCorrupt
+from nuggets.stores.exports import export_sync
+from nuggets.stores.exports.register import status_of
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import (
     contents,
@@ -20,6 +24,7 @@ from store_samples import (
     open_directory,
     put,
     revision_of,
+    state_of,
     touch,
 )
 
@@ -39,7 +44,7 @@ FREE = note(3, kind="note", title="Free")
 
 @pytest.fixture(autouse=True)
 def look_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exports, "LOOK_SECONDS", -1.0)
+    monkeypatch.setattr(export_sync, "LOOK_SECONDS", -1.0)
 
 
 @pytest.fixture
@@ -65,7 +70,7 @@ def test_a_restored_graph_is_taken_in(shelf: Shelf, copy: Callable[[Path, Path],
     store = open_directory(shelf.directory)
 
     assert contents(store) == BEFORE
-    assert history_of(store)[-1] == "outside edit"
+    assert history_of(store)[-1] == "external edit"
     assert exports_agree(shelf.directory)
 
 
@@ -184,3 +189,42 @@ def test_files_that_were_behind_when_the_whole_directory_was_copied_mean_nothing
     assert contents(copied) == {"key 1": "newer", "key 2": "value 2", "Free": "value 3"}
     copied.close()
     assert exports_agree(tmp_path / "copy")
+
+
+@pytest.mark.parametrize("damage", ["cut off", "zeros"])
+def test_a_file_that_a_power_cut_tore_is_kept_aside_and_written_again(
+    tmp_path: Path, damage: str
+) -> None:
+    """Also if its status is as it was: after a start of the machine contents are compared."""
+    store = open_directory(tmp_path)
+    put(store, *(note(number, content="some words " * 9) for number in range(20)))
+    store.close()
+    path = tmp_path / "graph" / "graph.json"
+    whole = path.read_bytes()
+    torn = whole[:4096] if damage == "cut off" else whole[:512] + bytes(512) + whole[1024:]
+    path.write_bytes(torn)
+    os.utime(path, (1, 1))  # nobody is saving it
+    with closing(sqlite3.connect(tmp_path / "nuggets.db")) as database:
+        status = status_of(path.stat()).rpartition(" ")[0]
+        sql = "UPDATE exports SET status = ? WHERE name = 'graph/graph.json'"
+        database.execute(sql, (f"{status} another-boot",))
+        database.commit()
+    store = open_directory(tmp_path)
+    put(store, note(99))
+    store.close()
+
+    assert store.warnings == ()
+    assert exports_agree(tmp_path)
+    assert len(state_of(store).notes) == 21
+    assert (tmp_path / "graph" / "graph.json.damaged-1").read_bytes() == torn
+
+
+def test_a_torn_file_in_a_new_shelf_is_refused(tmp_path: Path) -> None:
+    """It may be all that is left."""
+    (tmp_path / "graph").mkdir()
+    (tmp_path / "graph" / "graph.json").write_bytes(b'{"version":3,"revision":9,' + bytes(486))
+    store = open_directory(tmp_path)
+    with pytest.raises(StoreCorrupt):
+        put(store, note(1))
+
+    assert os.listdir(tmp_path / "graph") == ["graph.json"]

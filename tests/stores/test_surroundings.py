@@ -1,17 +1,19 @@
 """Directories that are not there, not ours, not writable or full: clear errors, nothing lost."""
 
+import json
 import os
 import shutil
 import stat
 import subprocess
-import sys
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 
+from nuggets.domain.records import Changes
 from nuggets.errors import SettingsError, StoreError
-from nuggets.records import Changes
 from nuggets.stores import open_store
 from store_samples import (
     contents,
@@ -26,37 +28,44 @@ from store_samples import (
     touch,
 )
 
-TESTS = Path(__file__).parents[1]
 
-
-@pytest.fixture(params=["immutable", "read-only mount", "another user"])
-def read_only(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """A store that cannot be written, in each way that stops even root."""
-    directory = tmp_path / "store"
-    store = open_directory(directory)
-    put(store, note(1), note(2))
-    store.close()
-    if request.param == "immutable":
-        _needs("chattr", "-R", "+i", str(directory))
-        yield request.param, directory
+@contextmanager
+def immutable(directory: Path) -> Iterator[Path]:
+    _needs("chattr", "-R", "+i", str(directory))
+    try:
+        yield directory
+    finally:
         subprocess.run(["chattr", "-R", "-i", str(directory)], check=True)
-    elif request.param == "read-only mount":
-        mounted = tmp_path / "mounted"
-        mounted.mkdir()
-        _needs("mount", "--bind", str(directory), str(mounted))
-        try:
-            subprocess.run(["mount", "-o", "remount,bind,ro", str(mounted)], check=True)
-            yield request.param, mounted
-        finally:
-            subprocess.run(["umount", str(mounted)], check=True)
-    else:
-        if os.getuid() != 0 or shutil.which("setpriv") is None:
-            pytest.skip("only root can become another user, and with setpriv")
-        for folder, _, names in os.walk(directory):
-            os.chmod(folder, 0o755)
-            for name in names:
-                os.chmod(os.path.join(folder, name), 0o644)
-        yield request.param, directory
+
+
+@contextmanager
+def mounted_read_only(directory: Path) -> Iterator[Path]:
+    mounted = directory.with_name("mounted")
+    mounted.mkdir()
+    _needs("mount", "--bind", str(directory), str(mounted))
+    try:
+        subprocess.run(["mount", "-o", "remount,bind,ro", str(mounted)], check=True)
+        yield mounted
+    finally:
+        subprocess.run(["umount", str(mounted)], check=True)
+
+
+@contextmanager
+def forbidden(directory: Path) -> Iterator[Path]:
+    """Nobody may write there. Root may nevertheless, and becomes someone else for it."""
+    entries = [directory, *directory.rglob("*")]
+    before = {path: path.stat().st_mode for path in entries}
+    for path in entries:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    if os.geteuid() == 0:
+        for above in directory.parents:
+            if not above.stat().st_mode & 0o001:
+                above.chmod(above.stat().st_mode | 0o011)
+    try:
+        yield directory
+    finally:
+        for path, mode in before.items():
+            path.chmod(mode)
 
 
 def _needs(*command: str) -> None:
@@ -67,47 +76,71 @@ def _needs(*command: str) -> None:
         pytest.skip(f"{' '.join(command[:2])}: {done.stderr.strip()}")
 
 
-VISIT = """
-import sys
-from store_samples import contents, note, open_directory, put, touch
-from nuggets.errors import StoreError
-store = open_directory(sys.argv[1])
-print(contents(store))
-touch(store, note(1).id, "s1")
-try:
-    put(store, note(3))
-except StoreError as problem:
-    print(problem)
-store.close()
-print(contents(store))
-"""
+NOBODY = 65534
 
 
+def run_as_nobody(work: Callable[[Path], list[str]], directory: Path) -> list[str]:
+    """What it says in a child of this process that has no rights of root.
+
+    A fork, because another user may not be able to start this Python.
+    """
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(NOBODY)
+                os.setuid(NOBODY)
+            lines = work(directory)
+        except BaseException:
+            lines = traceback.format_exc().splitlines()
+        os.write(writing, json.dumps(lines).encode())
+        os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as pipe:
+        lines = json.loads(pipe.read())
+    os.waitpid(child, 0)
+    return list(lines)
+
+
+def visit(directory: Path) -> list[str]:
+    """Read, recall, try to write, and read."""
+    store = open_directory(directory)
+    lines = [str(contents(store))]
+    touch(store, note(1).id, "s1")
+    try:
+        put(store, note(3))
+    except StoreError as problem:
+        lines.append(str(problem))
+    store.close()
+    lines.append(str(contents(store)))
+    store.close()
+    return lines
+
+
+@pytest.mark.parametrize("made_read_only", [immutable, mounted_read_only, forbidden])
 def test_a_read_only_store_is_read_and_a_write_is_refused_in_one_clear_line(
-    read_only: tuple[str, Path],
+    tmp_path: Path, made_read_only: Callable[[Path], AbstractContextManager[Path]]
 ) -> None:
-    how, directory = read_only
-    before = files_of(directory)
-    command = [sys.executable, "-c", VISIT, str(directory)]
-    if how == "another user":
-        for above in (directory, *directory.parents):
-            if not above.stat().st_mode & 0o001:
-                os.chmod(above, above.stat().st_mode | 0o011)
-        command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *command]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(TESTS), *sys.path])},
-    )
-    said = done.stdout.splitlines()
+    visit(tmp_path / "another")  # so that all modules are loaded
+    store = open_directory(tmp_path / "store")
+    put(store, note(1), note(2))
+    store.close()
+    with made_read_only(tmp_path / "store") as directory:
+        before = files_of(directory)
+        lines = run_as_nobody(visit, directory) if made_read_only is forbidden else visit(directory)
+        after = files_of(directory)
 
-    assert done.stderr == ""
-    assert said[0] == said[2] == "{'key 1': 'value 1', 'key 2': 'value 2'}"
-    assert said[1].startswith("Cannot write")
-    assert "recall still works" in said[1]
-    assert files_of(directory) == before
+    assert lines[0] == lines[2] == "{'key 1': 'value 1', 'key 2': 'value 2'}"
+    assert lines[1].startswith("Cannot write")
+    assert "recall still works" in lines[1]
+    assert after == before
+
+
+def read_twice(directory: Path) -> list[str]:
+    store = open_directory(directory)
+    return [str(contents(store)), str(contents(store)), *store.warnings]
 
 
 def test_edits_in_a_read_only_store_are_shown(tmp_path: Path) -> None:
@@ -115,15 +148,12 @@ def test_edits_in_a_read_only_store_are_shown(tmp_path: Path) -> None:
     directory = tmp_path / "store"
     directory.mkdir()
     save(directory / "a.nugget.json", {"name": "a", "facts": [{"key": "k", "value": "v"}]})
+    shutil.copytree(directory, tmp_path / "another")
+    read_twice(tmp_path / "another")  # so that all modules are loaded
     for expected in ({"k": "v"}, {"k": "by hand"}):
-        _needs("chattr", "-R", "+i", str(directory))
-        try:
-            store = open_directory(directory)
-
-            assert contents(store) == expected
-            assert contents(store) == expected
-        finally:
-            subprocess.run(["chattr", "-R", "-i", str(directory)], check=True)
+        with forbidden(directory):
+            lines = run_as_nobody(read_twice, directory)
+        assert lines[:2] == [str(expected)] * 2
         writable = open_directory(directory)
         state_of(writable)
         writable.close()
@@ -137,16 +167,11 @@ def test_a_read_only_copy_of_a_store_is_read_as_it_is(tmp_path: Path) -> None:
     put(store, note(1))
     store.close()
     shutil.copytree(tmp_path / "store", tmp_path / "copy")
-    before = files_of(tmp_path / "copy")
-    _needs("chattr", "-R", "+i", str(tmp_path / "copy"))
-    try:
-        copied = open_directory(tmp_path / "copy")
+    with forbidden(tmp_path / "copy") as copy:
+        before = files_of(copy)
 
-        assert contents(copied) == contents(copied) == {"key 1": "value 1"}
-        assert copied.warnings == ()
-        assert files_of(tmp_path / "copy") == before
-    finally:
-        subprocess.run(["chattr", "-R", "-i", str(tmp_path / "copy")], check=True)
+        assert run_as_nobody(read_twice, copy) == ["{'key 1': 'value 1'}"] * 2
+        assert files_of(copy) == before
 
 
 @pytest.fixture

@@ -1,7 +1,7 @@
 // What was written, by whom, and what was recalled, in which sessions; and the steps behind it.
-import { useState } from "preact/hooks";
-import { api } from "./api.js";
-import { NoteLink, Step, undoneSteps, useFresh, Waiting, When } from "./parts.jsx";
+import { useMemo, useState } from "preact/hooks";
+import { activity, history, problem, undoable, undoneRevisions, useHistory } from "./history.js";
+import { NoteLink, Step, Waiting, When } from "./parts.jsx";
 import { Plot } from "./plot.jsx";
 import { nodes } from "./state.js";
 import { count, short } from "./words.js";
@@ -17,29 +17,33 @@ const NOTES = 5; // of each
 
 export function ActivityView() {
   const [name, setName] = useState("24 hours");
-  const { data, problem } = useFresh(async () => {
-    const [activity, history] = await Promise.all([api.activity(), api.history(60)]);
-    return { activity, history, undone: undoneSteps(history) };
-  });
+  useHistory();
+  const all = activity.value;
+  const { undone, actionOf } = useMemo(() => stepsOf(all?.steps ?? []), [all]);
   const range = RANGES[name];
   const end = Math.ceil(Date.now() / range.size) * range.size;
   const times = { ...range, start: end - range.bars * range.size };
   return (
     <section class="sheet" aria-label="Activity">
-      <header class="sheet-head"><h1>Activity</h1><p class="muted">What was written, by whom, and what was recalled, and when.</p></header>
+      <header class="sheet-head"><h1>Activity</h1><p class="muted">What was written and recalled, by whom, and when.</p></header>
       <div class="card">
         <div class="card-head"><h2>Over time</h2>
           <div class="segments" role="group" aria-label="Range">{Object.keys(RANGES).map((one) => <button type="button" key={one} aria-pressed={one === name} onClick={() => setName(one)}>{one}</button>)}</div>
         </div>
-        {data ? <Plot activity={data.activity} times={times} /> : <div class="plot-space" />}
+        {all ? <Plot activity={all} times={times} /> : <div class="plot-space" />}
       </div>
-      {data && <Sessions recalls={data.activity.recalls.filter((recall) => Date.parse(recall.at) >= times.start)} />}
+      {all && <Sessions recalls={all.recalls.filter((recall) => Date.parse(recall.at) >= times.start)} />}
       <div class="card">
-        <div class="card-head"><h2>Steps</h2></div>
-        {!data ? <Waiting problem={problem} /> : data.history.length ? <ol class="steps">{data.history.map((step) => <Step key={step.revision} step={step} undone={data.undone.has(step.revision)} />)}</ol> : <p class="nothing muted">Nothing was done yet.</p>}
+        <div class="card-head"><h2>Changes</h2></div>
+        {!history.value || problem.value ? <Waiting problem={problem.value} /> : history.value.length ? <ol class="steps">{history.value.map((step) => <Step key={step.revision} step={step} undone={undone.has(step.revision)} canUndo={undoable.value.has(step.revision)} actionOf={actionOf} />)}</ol> : <p class="nothing muted">No changes yet.</p>}
       </div>
     </section>
   );
+}
+
+export function stepsOf(steps) {
+  const actions = new Map(steps.map((step) => [step.revision, step.action]));
+  return { undone: undoneRevisions(steps), actionOf: (revision) => actions.get(revision) };
 }
 
 // A recall knows its note, its session and its time. Which program asked, it does not know.
@@ -55,8 +59,8 @@ function Sessions({ recalls }) {
   const newest = [...sessions.values()].sort((a, b) => (a.at < b.at ? 1 : -1));
   return (
     <div class="card">
-      <div class="card-head"><h2>Recalls by session</h2><span class="muted small">A recall shows up at once.</span></div>
-      {newest.length === 0 && <p class="nothing muted">Nothing was recalled in this time.</p>}
+      <div class="card-head"><h2>Recalls by session</h2></div>
+      {newest.length === 0 && <p class="nothing muted">No recalls in this period.</p>}
       <ul class="sessions">{newest.slice(0, SESSIONS).map((session) => <Session key={session.name} session={session} />)}</ul>
       {newest.length > SESSIONS && <p class="muted small">and {count(newest.length - SESSIONS, "earlier session")}</p>}
     </div>
@@ -69,7 +73,7 @@ function Session({ session }) {
   return (
     <li>
       <div class="step-head">
-        <div>{session.name ? <code title={session.name}><bdi>{short(session.name, 40)}</bdi></code> : <b title="Looked at by someone who named no session: no hit">without a session</b>} <span class="muted">{count(session.times, "recall")} of {count(session.notes.size, "note")} · <When at={session.at} /></span></div>
+        <div>{session.name ? <code title={session.name}><bdi>{short(session.name, 40)}</bdi></code> : <b title="Recalled without a session; such a recall counts no hit">without a session</b>} <span class="muted">{count(session.times, "recall")} of {count(session.notes.size, "note")} · <When at={session.at} /></span></div>
       </div>
       <p class="session-notes">{there.slice(0, NOTES).map((id) => <NoteLink key={id} id={id} />)}{more > 0 && <span class="muted small">and {count(more, "more note", "more notes")}</span>}</p>
     </li>

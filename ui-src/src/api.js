@@ -8,9 +8,9 @@ export class ApiError extends Error {
   }
 }
 
-const made = new WeakMap(); // the answer to a write -> the step of the history that it is
+const revisions = new WeakMap(); // the answer to a write -> the step of the history that it is
 
-export const stepOf = (answer) => made.get(answer);
+export const revisionOf = (answer) => revisions.get(answer);
 
 async function ask(method, path, { query, body, signal } = {}) {
   const parameters = new URLSearchParams();
@@ -27,13 +27,14 @@ async function ask(method, path, { query, body, signal } = {}) {
     });
   } catch (problem) {
     if (problem.name === "AbortError") throw problem;
-    throw new ApiError(0, "offline", "The server is gone. Start it again with: nuggets ui");
+    throw new ApiError(0, "offline", "The server is not running. Start it with: nuggets ui");
   }
   const answer = await response.json().catch(() => ({}));
+  if (response.status === 401) throw new ApiError(401, "no_session", "Your session has ended. Open the link that the server prints in its terminal.");
   if (!response.ok)
     throw new ApiError(response.status, answer.error?.code, answer.error?.message ?? response.statusText);
   const step = response.headers.get("Nuggets-Revision"); // none when there was nothing to change
-  if (step) made.set(answer, Number(step));
+  if (step) revisions.set(answer, Number(step));
   return answer;
 }
 
@@ -44,7 +45,8 @@ export const api = {
   status: () => ask("GET", "status"),
   note: (id) => ask("GET", `notes/${part(id)}`),
   noteHistory: (id) => ask("GET", `notes/${part(id)}/history`),
-  search: (query, include_hidden, signal) => ask("GET", "search", { query: { query, limit: 20, why: true, include_hidden }, signal }),
+  search: (query, include_hidden, signal) => ask("GET", "search", { query: { query, limit: 20, include_hidden }, signal }),
+  explanation: (id, query, include_hidden) => ask("GET", `notes/${part(id)}/explanation`, { query: { query, include_hidden } }),
   create: (note) => ask("POST", "notes", { body: note }),
   edit: (id, changes) => ask("PATCH", `notes/${part(id)}`, { body: changes }),
   mergePreview: (target, source) => ask("GET", `notes/${part(target)}/merge`, { query: { source } }),
@@ -60,12 +62,13 @@ export const api = {
   clearNugget: (nugget) => ask("POST", `nuggets/${part(nugget)}/clear`, { body: {} }),
   removeNugget: (nugget) => ask("DELETE", `nuggets/${part(nugget)}`),
   recall: (query, nugget, signal) => ask("GET", "recall", { query: { query, nugget }, signal }),
-  history: (limit = 50) => ask("GET", "history", { query: { limit } }),
+  history: (limit, since) => ask("GET", "history", { query: { limit, since } }),
+  undoable: (revisions) => ask("GET", "undoable", { query: { revisions: revisions.join(",") } }),
   undo: (revision) => ask("POST", "undo", { body: revision ? { revision } : {} }),
   preview: () => ask("GET", "reflection"),
   reflect: () => ask("POST", "reflection", { body: {} }),
   passes: () => ask("GET", "reflections"),
   promotion: () => ask("GET", "promotion"),
   promote: () => ask("POST", "promotion", { body: {} }),
-  activity: () => ask("GET", "activity"),
+  activity: (since) => ask("GET", "activity", { query: { since } }),
 };

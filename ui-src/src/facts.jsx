@@ -1,34 +1,38 @@
 // Facts by nugget: how full each is, what it knows, and what it answers.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api } from "./api.js";
-import { Menu } from "./asking.jsx";
+import { Menu } from "./dialogs.jsx";
 import { Icon } from "./icons.jsx";
-import { Gauge, Measure, NoteLink, useFresh, Waiting } from "./parts.jsx";
-import { attempt, complain, loaded, nodes, question, statuses, steps } from "./state.js";
-import { count, short } from "./words.js";
+import { Gauge, Measure, NoteLink, useLive, Waiting } from "./parts.jsx";
+import { readSetting, saveSetting } from "./settings.js";
+import { attempt, confirmation, loaded, nodes, showError, statuses, steps } from "./state.js";
+import { count, projectName, short } from "./words.js";
 
 const WAIT_MS = 120;
+const MANY = 8; // nuggets; beyond that, those without facts are listed on demand
 
 export function FactsView() {
   const [name, setName] = useState(null);
+  const [showsAll, setShowsAll] = useState(false);
   const all = statuses.value;
   const chosen = all.find((s) => s.name === name) ?? [...all].sort((a, b) => b.fact_count - a.fact_count)[0];
   useLayoutEffect(() => setName(chosen?.name ?? null), [chosen?.name]); // it stays, whichever is the fullest later
+  const listed = all.length <= MANY || showsAll ? all : all.filter((status) => status.fact_count > 0 || status === chosen);
   const key = (event) => {
     const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!move) return;
     event.preventDefault();
-    const next = (all.indexOf(chosen) + move + all.length) % all.length;
-    setName(all[next].name);
+    const next = (listed.indexOf(chosen) + move + listed.length) % listed.length;
+    setName(listed[next].name);
     event.currentTarget.children[next].focus();
   };
   return (
     <section class="sheet" aria-label="Facts">
       <header class="sheet-head"><h1>Facts</h1><p class="muted">Short keys and their values, answered from a superposition of vectors.</p></header>
       <RecallBox />
-      {!loaded.value ? <Waiting /> : all.length === 0 ? <p class="nothing muted">No nugget yet. The first fact makes one.</p> : (
+      {!loaded.value ? <Waiting /> : all.length === 0 ? <p class="nothing muted">No nugget yet. The first fact creates one.</p> : (
         <div class="gauges" role="tablist" aria-label="Nuggets" onKeyDown={key}>
-          {all.map((status) => (
+          {listed.map((status) => (
             <button type="button" role="tab" key={status.name} class="gauge-card" aria-selected={status === chosen} aria-controls="nugget" tabIndex={status === chosen ? 0 : -1} onClick={() => setName(status.name)}>
               <Gauge used={status.fact_count} total={status.capacity} percentage={status.capacity_used_pct} warning={status.capacity_warning} />
               <span><b><bdi>{status.name}</bdi></b><span class="muted"><span>{count(status.fact_count, "fact")} ·</span> <span>{count(status.note_count, "note")}</span></span>
@@ -37,6 +41,7 @@ export function FactsView() {
           ))}
         </div>
       )}
+      {all.length > MANY && all.length > listed.length && <button type="button" class="quiet small" onClick={() => setShowsAll(true)}>{count(all.length - listed.length, "nugget")} without facts</button>}
       <div id="nugget" class="card" role={chosen && "tabpanel"} aria-label={chosen?.name}>
         {chosen && <NuggetHead status={chosen} />}
         {loaded.value && <FactForm nugget={chosen?.name} />}
@@ -49,10 +54,10 @@ export function FactsView() {
 function NuggetHead({ status }) {
   const facts = count(status.fact_count, "fact");
   const archived = [...nodes.value.values()].filter((node) => node.nugget === status.name && node.hidden).length;
-  const clear = () => (question.value = { title: `Forget all facts of “${status.name}”?`, yes: "Forget all",
+  const clear = () => (confirmation.value = { title: `Forget all facts of “${status.name}”?`, yes: "Forget all",
     text: `${facts} will be forgotten. Its notes stay.`, run: () => attempt(() => api.clearNugget(status.name), "Forgotten.") });
-  const remove = () => (question.value = { title: `Remove “${status.name}”?`, yes: "Remove",
-    text: `Everything in it goes: ${facts}, ${count(status.note_count, "note")}${archived ? ` and ${archived} archived` : ""}, with their links.`,
+  const remove = () => (confirmation.value = { title: `Remove “${status.name}”?`, yes: "Remove",
+    text: `This removes ${facts}, ${count(status.note_count, "note")}${archived ? ` and ${archived} archived` : ""}, with their links.`,
     run: () => attempt(() => api.removeNugget(status.name), "Removed.") });
   return (
     <div class="card-head">
@@ -74,7 +79,7 @@ function RecallBox() {
       return undefined;
     }
     const stop = new AbortController();
-    const timer = setTimeout(() => api.recall(text, undefined, stop.signal).then(setResult, (problem) => problem.name !== "AbortError" && complain(problem)), WAIT_MS);
+    const timer = setTimeout(() => api.recall(text, undefined, stop.signal).then(setResult, (problem) => problem.name !== "AbortError" && showError(problem)), WAIT_MS);
     return () => {
       clearTimeout(timer);
       stop.abort();
@@ -82,12 +87,13 @@ function RecallBox() {
   }, [text, steps.value]);
   return (
     <div class="recall card">
-      <label class="search"><Icon name="search" /><input type="search" value={text} placeholder="Ask for a key, even misspelt" aria-label="Recall" spellcheck={false} maxLength={2000} onInput={(event) => setText(event.target.value)} /></label>
+      <label class="search"><Icon name="search" /><input type="search" value={text} placeholder="Recall a key, even misspelt" aria-label="Recall" spellcheck={false} maxLength={2000} onInput={(event) => setText(event.target.value)} /></label>
       <div aria-live="polite">{result && (result.found ? (
         <div class="answer">
           <p class="answer-text" dir="auto"><bdi>{result.answer}</bdi></p>
           <p class="muted"><NoteLink id={result.noteId} title={result.key} /> in <bdi>{result.nugget}</bdi> <span class={`chip match-${result.match}`}>{result.match}</span></p>
           <div class="measures">
+            <Measure name="probability" share={result.probability} title="How probable it is that this answer is what you meant" />
             <Measure name="key fits" share={result.ratio} title="How well the question fits the key" />
             <Measure name="confidence" share={result.confidence} title="How surely the value was decoded" />
             <Measure name="margin" share={result.margin} title="Distance to the second candidate" />
@@ -101,15 +107,24 @@ function RecallBox() {
 function Unanswered({ notes }) {
   return (
     <div class="answer">
-      <p class="muted">No fact answers to that, and none is made up.{notes.length > 0 && " Notes that may:"}</p>
+      <p class="muted">No fact matches.{notes.length > 0 && " These notes may help:"}</p>
       {notes.length > 0 && <p class="session-notes">{notes.map(({ note }) => <NoteLink key={note.id} id={note.id} title={note.title} />)}</p>}
     </div>
   );
 }
 
+function readDraft() {
+  try {
+    return JSON.parse(readSetting("draft.fact", "{}", "sessionStorage"));
+  } catch {
+    return {}; // someone else wrote it
+  }
+}
+
 // `nugget`: none until there is one. What is typed stays, whatever happens to the nuggets meanwhile.
 function FactForm({ nugget }) {
-  const [draft, setDraft] = useState({ nugget: "project", key: "", value: "" });
+  const [draft, setDraft] = useState(() => ({ nugget: "project", key: "", value: "", ...readDraft() }));
+  useEffect(() => saveSetting("draft.fact", JSON.stringify(draft), "sessionStorage"), [draft]);
   const set = (field) => (event) => {
     const { value } = event.target;
     setDraft((now) => ({ ...now, [field]: value }));
@@ -132,7 +147,7 @@ function FactForm({ nugget }) {
 }
 
 function FactTable({ nugget }) {
-  const { data, problem } = useFresh(() => api.facts(nugget));
+  const { data, problem } = useLive(() => api.facts(nugget));
   const rows = useRef(null);
   const left = useRef(null); // the row that is being forgotten: whoever does it by keys goes on below it
   useLayoutEffect(() => {
@@ -153,7 +168,7 @@ function FactTable({ nugget }) {
       <tbody ref={rows}>
         {data.map((fact, row) => (
           <tr key={fact.id}>
-            <td><NoteLink id={fact.id} title={fact.title} /></td>
+            <td><NoteLink id={fact.id} title={fact.title} /><p class="muted small">{fact.scope}{fact.project && <span title={fact.project}> · <bdi>{short(projectName(fact.project), 40)}</bdi></span>}</p></td>
             <td class="value" dir="auto"><bdi>{fact.content}</bdi></td>
             <td class="number">{fact.hits}</td>
             <td class="action"><button type="button" class="icon-button small" aria-label={`Forget ${short(fact.title)}`} title="Forget" onClick={() => forget(fact, row)}><Icon name="close" /></button></td>

@@ -2,16 +2,16 @@
 import { render } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { ActivityView } from "./activity.jsx";
-import { Question } from "./asking.jsx";
+import { ConfirmDialog } from "./dialogs.jsx";
 import { FactsView } from "./facts.jsx";
 import { GraphView } from "./graph/view.jsx";
 import { Icon } from "./icons.jsx";
-import { attend, load } from "./live.js";
+import { connect, load } from "./live.js";
 import { MemoryView } from "./memory.jsx";
 import { NotePanel } from "./note.jsx";
 import { ReflectionView } from "./reflection.jsx";
 import { Finder } from "./search.jsx";
-import { dismiss, focused, live, open, query, question, selected, setTheme, show, theme, toasts, view } from "./state.js";
+import { dismiss, focused, live, open, query, confirmation, selected, setTheme, show, theme, toasts, view } from "./state.js";
 
 const VIEWS = [
   ["graph", "Graph"],
@@ -29,7 +29,7 @@ function Page() {
   const input = useRef(null);
   useEffect(() => {
     const key = (event) => {
-      if (question.value || event.target.closest("input, textarea, select")) return;
+      if (confirmation.value || event.target.closest("input, textarea, select")) return;
       const number = Number(event.key);
       const isWriting = document.querySelector(".editor"); // a form, though no field of it has the focus
       if (event.key === "/" || ((event.ctrlKey || event.metaKey) && event.key === "k")) {
@@ -68,7 +68,7 @@ function Page() {
       </main>
       <NotePanel />
       <Toasts />
-      <Question />
+      <ConfirmDialog />
     </div>
   );
 }
@@ -98,4 +98,4 @@ function Toasts() {
 setTheme(theme.value);
 render(<Page />, document.getElementById("page"));
 load();
-attend();
+connect();

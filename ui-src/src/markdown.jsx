@@ -3,16 +3,16 @@
 const SAFE = /^(https?:|mailto:)/i;
 const INLINE =
   /(`{1,3})([^`]|[^`].{0,1000}?[^`])\1(?!`)|\*\*(?=\S)(.{1,1000}?)\*\*|(?<![\w*])[*_](?=\S)(.{1,1000}?)(?<=\S)[*_](?![\w*])|~~(?=\S)(.{1,1000}?)~~|\[([^\]\n]{1,500})\]\(([^()\s]{1,2000})\)|(https?:\/\/[^\s<>()"'`]{3,2000})/;
-const DEEPEST = 6; // of emphasis inside emphasis: nobody writes more, someone may try to
+const DEEPEST = 6; // of emphasis inside emphasis, or quotes inside quotes: what is deeper is shown as it is written
 const LONGEST = 20000; // characters of one block that are looked through for marks
 
 export function Markdown({ text }) {
-  return <div class="markdown">{blocks(text)}</div>;
+  return <div class="markdown">{renderBlocks(text)}</div>;
 }
 
-function blocks(text) {
+function renderBlocks(text, depth = 0) {
   const lines = text.split("\n");
-  const made = [];
+  const elements = [];
   let at = 0;
   while (at < lines.length) {
     const line = lines[at];
@@ -22,41 +22,41 @@ function blocks(text) {
     } else if (fence) {
       const end = lines.findIndex((l, i) => i > at && l.trim().startsWith(fence[1]));
       const stop = end < 0 ? lines.length : end;
-      made.push(<pre><code>{lines.slice(at + 1, stop).join("\n")}</code></pre>);
+      elements.push(<pre><code>{lines.slice(at + 1, stop).join("\n")}</code></pre>);
       at = stop + 1;
     } else if (/^#{1,6}\s/.test(line)) {
       const level = /^#+/.exec(line)[0].length;
-      made.push(<p class={`heading level-${Math.min(level, 3)}`} role="heading" aria-level={level + 2}>{inline(line.slice(level).trim())}</p>);
+      elements.push(<p class={`heading level-${Math.min(level, 3)}`} role="heading" aria-level={level + 2}>{renderInline(line.slice(level).trim())}</p>);
       at += 1;
     } else if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(line)) {
-      made.push(<hr />);
+      elements.push(<hr />);
       at += 1;
-    } else if (/^\s*>/.test(line)) {
-      const [quoted, next] = run(lines, at, (l) => /^\s*>/.test(l));
-      made.push(<blockquote>{blocks(quoted.map((l) => l.replace(/^\s*> ?/, "")).join("\n").slice(0, LONGEST))}</blockquote>);
+    } else if (/^\s*>/.test(line) && depth < DEEPEST) {
+      const [quoted, next] = takeWhile(lines, at, (l) => /^\s*>/.test(l));
+      elements.push(<blockquote>{renderBlocks(quoted.map((l) => l.replace(/^\s*> ?/, "")).join("\n"), depth + 1)}</blockquote>);
       at = next;
     } else if (ITEM.test(line)) {
-      const [items, next] = run(lines, at, (l) => l.trim() && (ITEM.test(l) || /^\s{2,}/.test(l)));
-      made.push(list(items));
+      const [items, next] = takeWhile(lines, at, (l) => l.trim() && (ITEM.test(l) || /^\s{2,}/.test(l)));
+      elements.push(renderList(items));
       at = next;
     } else {
-      const [words, next] = run(lines, at, (l) => l.trim() && !/^\s*(>|`{3,}|~{3,}|#{1,6}\s)/.test(l) && !ITEM.test(l));
-      made.push(<p>{broken(words)}</p>);
+      const [words, next] = takeWhile(lines, at, (l) => l.trim() && !(depth < DEEPEST ? /^\s*(>|`{3,}|~{3,}|#{1,6}\s)/ : /^\s*(`{3,}|~{3,}|#{1,6}\s)/).test(l) && !ITEM.test(l));
+      elements.push(<p>{renderLines(words)}</p>);
       at = next;
     }
   }
-  return made;
+  return elements;
 }
 
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+/;
 
-function run(lines, from, belongs) {
+function takeWhile(lines, from, belongs) {
   let at = from + 1;
   while (at < lines.length && belongs(lines[at])) at += 1;
   return [lines.slice(from, at), at];
 }
 
-function list(lines) {
+function renderList(lines) {
   const items = [];
   for (const line of lines) {
     const mark = ITEM.exec(line);
@@ -64,37 +64,37 @@ function list(lines) {
     else items[items.length - 1].text += ` ${line.trim()}`;
   }
   const Kind = /\d/.test(ITEM.exec(lines[0])[2]) ? "ol" : "ul";
-  return <Kind>{items.map((item) => <li class={`depth-${item.depth}`}>{boxed(item.text)}</li>)}</Kind>;
+  return <Kind>{items.map((item) => <li class={`depth-${item.depth}`}>{renderItem(item.text)}</li>)}</Kind>;
 }
 
-function boxed(text) {
+function renderItem(text) {
   const box = /^\[([ xX])\]\s+/.exec(text);
-  return box ? [box[1] === " " ? "☐ " : "☑ ", ...inline(text.slice(box[0].length))] : inline(text);
+  return box ? [box[1] === " " ? "☐ " : "☑ ", ...renderInline(text.slice(box[0].length))] : renderInline(text);
 }
 
-function broken(lines) {
-  return lines.flatMap((line, number) => (number ? [<br />, ...inline(line)] : inline(line)));
+function renderLines(lines) {
+  return lines.flatMap((line, number) => (number ? [<br />, ...renderInline(line)] : renderInline(line)));
 }
 
-export function inline(text, depth = 0) {
+export function renderInline(text, depth = 0) {
   if (depth > DEEPEST || text.length > LONGEST) return [text];
-  const made = [];
+  const elements = [];
   let rest = text;
   for (let match = INLINE.exec(rest); match; match = INLINE.exec(rest)) {
-    if (match.index) made.push(rest.slice(0, match.index));
-    made.push(marked(match, depth + 1));
+    if (match.index) elements.push(rest.slice(0, match.index));
+    elements.push(renderMark(match, depth + 1));
     rest = rest.slice(match.index + match[0].length);
   }
-  if (rest) made.push(rest);
-  return made;
+  if (rest) elements.push(rest);
+  return elements;
 }
 
-function marked([whole, ticks, code, strong, emphasis, gone, label, address, bare], depth) {
+function renderMark([whole, ticks, code, strong, emphasis, gone, label, address, bare], depth) {
   if (ticks) return <code>{code.trim() || code}</code>;
-  if (strong) return <strong>{inline(strong, depth)}</strong>;
-  if (emphasis) return <em>{inline(emphasis, depth)}</em>;
-  if (gone) return <del>{inline(gone, depth)}</del>;
+  if (strong) return <strong>{renderInline(strong, depth)}</strong>;
+  if (emphasis) return <em>{renderInline(emphasis, depth)}</em>;
+  if (gone) return <del>{renderInline(gone, depth)}</del>;
   const to = bare ?? address;
   if (!SAFE.test(to)) return whole;
-  return <a href={to} target="_blank" rel="noopener noreferrer">{bare ?? inline(label, depth)}</a>;
+  return <a href={to} target="_blank" rel="noopener noreferrer">{bare ?? renderInline(label, depth)}</a>;
 }

@@ -1,5 +1,5 @@
 // Two notes become one: which title stays, and what it will say, before anything is done.
-import { useEffect, useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { api } from "./api.js";
 import { Markdown } from "./markdown.jsx";
 import { useOneAtATime } from "./parts.jsx";
@@ -13,7 +13,7 @@ export function MergeForm({ note, onDone }) {
   const [keepsThis, setKeepsThis] = useState(true);
   const [preview, setPreview] = useState({});
   const [target, source] = keepsThis ? [note, other] : [other, note];
-  useEffect(() => {
+  useLayoutEffect(() => {
     setPreview({});
     if (!other) return undefined;
     let wanted = true;

@@ -1,15 +1,16 @@
 // One note: read it, see what it is linked to and what became of it.
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api } from "./api.js";
-import { Menu } from "./asking.jsx";
+import { Menu } from "./dialogs.jsx";
 import { Editor, NewNote } from "./editor.jsx";
 import { Icon } from "./icons.jsx";
 import { Markdown } from "./markdown.jsx";
 import { MergeForm } from "./merge.jsx";
-import { NoteLink, Step, undoneSteps, useOneAtATime, When } from "./parts.jsx";
+import { undoneRevisions, useUndoable } from "./history.js";
+import { NoteLink, Step, useOneAtATime, When } from "./parts.jsx";
 import { NotePicker } from "./picker.jsx";
-import { attempt, focused, isGone, nodes, open, question, revision, say, sayDone, selected, steps, titleOf } from "./state.js";
-import { count, LINE, ownTags, percent, short } from "./words.js";
+import { attempt, confirmation, focused, isGone, nodes, open, selected, showDone, showMessage, titleOf } from "./state.js";
+import { count, LINE, ownTags, percent, projectName, short } from "./words.js";
 
 export function NotePanel() {
   const id = selected.value;
@@ -27,13 +28,13 @@ export function NotePanel() {
   const version = nodes.value.get(id);
   const isNote = Boolean(id) && id !== "new";
   const gone = isNote && isGone(id);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isNote || gone) return undefined;
     let wanted = true;
     api.note(id).then((found) => wanted && (setNote(found), setProblem("")), (failure) => wanted && setProblem(failure.message));
     return () => (wanted = false);
   }, [id, version, gone]);
-  useGivenBack(Boolean(id));
+  useFocusReturn(Boolean(id));
   useLayoutEffect(() => {
     // whoever leaves a form by its keys goes on by keys
     if (isNote && doing === "reading" && document.activeElement === document.body) panel.current.querySelector(".edit")?.focus();
@@ -41,7 +42,7 @@ export function NotePanel() {
   useLayoutEffect(() => {
     if (!isNote || gone || doing !== "reading") return undefined;
     const key = (event) => {
-      if (question.value || event.target.closest("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (confirmation.value || event.target.closest("input, textarea, select") || event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.key === "f") focused.value = !focused.value;
       const start = { e: "editing", m: version?.hidden ? null : "merging" }[event.key];
       if (!start) return;
@@ -63,7 +64,7 @@ export function NotePanel() {
     <aside class="panel" ref={panel} aria-label={id === "new" ? "New note" : "Note"}
       onKeyDown={(event) => event.key === "Escape" && doing === "reading" && id !== "new" && close()}>
       {id === "new" ? <NewNote onClose={close} />
-        : (gone && doing !== "editing") || note?.id !== id ? <Coming title={version?.title ?? ""} problem={gone ? "This note is gone." : problem} onClose={close} />
+        : (gone && doing !== "editing") || note?.id !== id ? <Loading title={version?.title ?? ""} problem={gone ? "This note was deleted." : problem} onClose={close} />
           : doing === "editing" ? <Editor note={note} version={version} gone={gone} onDone={read} />
             : doing === "merging" ? <MergeForm note={note} onDone={() => read(null)} />
               : <Reader note={note} onDo={setDoing} onClose={close} />}
@@ -72,7 +73,7 @@ export function NotePanel() {
 }
 
 // Whoever closes the panel goes on where they were before it opened.
-function useGivenBack(isOpen) {
+function useFocusReturn(isOpen) {
   const before = useRef(null);
   useEffect(() => {
     if (isOpen) before.current = document.activeElement;
@@ -81,7 +82,7 @@ function useGivenBack(isOpen) {
 }
 
 // Until the note is there, what the graph knows of it; or why it never will be.
-function Coming({ title, problem, onClose }) {
+function Loading({ title, problem, onClose }) {
   return (
     <article class="note">
       <header class="panel-head"><div class="crumbs muted" role="status">{problem}</div><div class="tools"><Close onClick={onClose} /></div></header>
@@ -95,24 +96,24 @@ function Close({ onClick }) {
 }
 
 function Reader({ note, onDo, onClose }) {
-  const archive = () => attempt(() => (note.hidden ? api.restore(note.id) : api.archive(note.id)), note.hidden ? "Back in sight." : "Archived.");
+  const archive = () => attempt(() => (note.hidden ? api.restore(note.id) : api.archive(note.id)), note.hidden ? "Restored." : "Archived.");
   const gone = async (act, done) => {
     if (await attempt(act, done)) onClose();
   };
   const name = `“${short(note.title, 80)}”`;
-  const remove = () => (question.value = { title: `Delete ${name}?`, yes: "Delete", run: () => gone(() => api.remove(note.id), "Deleted."),
-    text: `It goes from the graph${note.links.length ? `, and with it ${count(note.links.length, "link")}` : ""}. The history keeps it.` });
-  const purge = () => (question.value = { title: `Erase ${name} for good?`, yes: "Erase", final: true,
-    run: () => gone(async () => (await api.purge(note.id), say("Erased."), true)),
-    text: "It goes from the graph, from the whole history, and from MEMORY.md. Nobody can bring it back." });
+  const remove = () => (confirmation.value = { title: `Delete ${name}?`, yes: "Delete", run: () => gone(() => api.remove(note.id), "Deleted."),
+    text: `The note is removed from the graph${note.links.length ? ` with ${count(note.links.length, "link")}` : ""}. The history keeps it.` });
+  const purge = () => (confirmation.value = { title: `Erase ${name} for good?`, yes: "Erase", final: true,
+    run: () => gone(async () => (await api.purge(note.id), showMessage("Erased."), true)),
+    text: "It is erased from the graph, the whole history, and MEMORY.md." });
   return (
     <article class={note.hidden ? "note archived" : "note"}>
       <header class="panel-head">
-        <div class="crumbs muted"><bdi>{note.nuggetName}</bdi> · {note.kind}{note.hidden && <b> · archived</b>}</div>
+        <div class="crumbs muted"><bdi>{note.nuggetName}</bdi> · {note.kind}{note.project && <span title={note.project}> · <bdi>{short(projectName(note.project), 40)}</bdi></span>}{note.hidden && <b> · archived</b>}</div>
         <div class="tools">
           <button type="button" class="icon-button in-graph" aria-label="Show its neighbourhood" title="Only its neighbourhood in the graph (F)" aria-pressed={focused.value} onClick={() => (focused.value = !focused.value)}><Icon name="focus" /></button>
           <button type="button" class="icon-button edit" aria-label="Edit" title="Edit (E)" onClick={() => onDo("editing")}><Icon name="edit" /></button>
-          <button type="button" class="icon-button" aria-label={note.hidden ? "Restore" : "Archive"} title={note.hidden ? "Bring back" : "Archive; nothing is lost"} onClick={archive}><Icon name={note.hidden ? "restore" : "archive"} /></button>
+          <button type="button" class="icon-button" aria-label={note.hidden ? "Restore" : "Archive"} title={note.hidden ? "Restore" : "Archive; nothing is lost"} onClick={archive}><Icon name={note.hidden ? "restore" : "archive"} /></button>
           <Menu label="More" items={[
             { label: "Merge with…", icon: "merge", disabled: note.hidden, run: () => onDo("merging") },
             { label: "Delete…", icon: "trash", danger: true, run: remove },
@@ -141,14 +142,14 @@ function Links({ note }) {
         <button type="button" class="quiet small" aria-expanded={adding} onClick={() => setAdding(!adding)}><Icon name="link" /> Link to…</button>
       </h2>
       {adding && <LinkForm note={note} onDone={() => setAdding(false)} />}
-      {note.links.length === 0 && !adding && <p class="muted small">Not linked yet. Every link is seen from both of its notes.</p>}
+      {note.links.length === 0 && !adding && <p class="muted small">No links yet. A link shows on both notes.</p>}
       <ul class="links">
         {note.links.map((link) => (
           <li key={`${link.to} ${link.reason}`}>
             <NoteLink id={link.to} />
             <span class="muted"><bdi>{short(link.reason, LINE)}</bdi></span>
-            <button type="button" class="icon-button small" aria-label={`Take the link to ${short(titleOf(link.to), 40)} away`} title="Take this link away"
-              onClick={() => attempt(() => api.unlink(note.id, link.to, link.reason), "Link taken away.")}><Icon name="close" /></button>
+            <button type="button" class="icon-button small" aria-label={`Remove the link to ${short(titleOf(link.to), 40)}`} title="Remove this link"
+              onClick={() => attempt(() => api.unlink(note.id, link.to, link.reason), "Link removed.")}><Icon name="close" /></button>
           </li>
         ))}
       </ul>
@@ -160,10 +161,10 @@ function LinkForm({ note, onDone }) {
   const [reason, setReason] = useState("");
   const [target, setTarget] = useState(null);
   const [save] = useOneAtATime(async () => {
-    if (!target) return say("Choose a note to link to.", { tone: "bad" });
+    if (!target) return showMessage("Choose a note to link to.", { tone: "bad" });
     const done = await attempt(() => api.link(note.id, target.id, reason.trim()));
     if (!done) return undefined;
-    sayDone(done.added ? "Linked." : "They were linked so already.", done);
+    showDone(done.added ? "Linked." : "Already linked.", done);
     return onDone();
   });
   return (
@@ -177,7 +178,7 @@ function LinkForm({ note, onDone }) {
 
 function Metadata({ note }) {
   const rows = [
-    ["Scope", note.scope], ["Type", note.type], ["About", short(note.subject, LINE)], ["Source", note.source.replaceAll("_", " ")],
+    ["Scope", note.scope], ["Project", note.project ? <span title={note.project}>{short(projectName(note.project), LINE)}</span> : "none: valid everywhere"], ["Type", note.type], ["About", short(note.subject, LINE)], ["Source", note.source.replaceAll("_", " ")],
     ["Confidence", percent(note.confidence)], ["Stability", note.stability],
     ["Recalled", note.hits ? `in ${count(note.hits, "session")}` : "never"],
     ["Last seen", <When at={note.lastAccessedAt} />], ["Changed", <When at={note.updatedAt} />], ["Created", <When at={note.createdAt} />],
@@ -193,16 +194,19 @@ function Metadata({ note }) {
 
 function History({ note }) {
   const [history, setHistory] = useState([]);
-  useEffect(() => {
+  const changedIn = nodes.value.get(note.id)?.changedIn;
+  useLayoutEffect(() => {
     let wanted = true;
-    api.noteHistory(note.id).then((found) => wanted && setHistory(found), () => {});
+    api.noteHistory(note.id).then((steps) => wanted && setHistory(steps), () => {});
     return () => (wanted = false);
-  }, [note.id, steps.value, revision.value]);
-  const undone = undoneSteps(history);
+  }, [note.id, changedIn, note.updatedAt]);
+  const undone = undoneRevisions(history);
+  const undoable = useUndoable(history);
+  const actions = new Map(history.map((step) => [step.revision, step.action]));
   return (
     <section>
       <h2>History</h2>
-      <ol class="steps">{history.map((step) => <Step key={step.revision} step={step} undone={undone.has(step.revision)} brief />)}</ol>
+      <ol class="steps">{history.map((step) => <Step key={step.revision} step={step} undone={undone.has(step.revision)} canUndo={undoable.has(step.revision)} actionOf={(revision) => actions.get(revision)} brief />)}</ol>
     </section>
   );
 }

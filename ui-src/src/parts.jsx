@@ -1,8 +1,8 @@
 // Small pieces that several views are made of.
 import { signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { attempt, nodes, open, steps, titleOf } from "./state.js";
-import { api } from "./api.js";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { isUndo } from "./history.js";
+import { nodes, open, steps, titleOf, undo } from "./state.js";
 import { Icon } from "./icons.jsx";
 import { actionName, ago, count, LINE, moment, percent, short } from "./words.js";
 
@@ -26,7 +26,7 @@ const minute = signal(0);
 setInterval(() => (minute.value += 1), 60_000);
 
 export function When({ at }) {
-  minute.value; // what was just now is not for ever
+  minute.value; // "just now" becomes "a minute ago"
   return <time dateTime={at} title={moment(at)}>{ago(at)}</time>;
 }
 
@@ -63,13 +63,13 @@ export function Gauge({ used, total, percentage, warning }) {
 
 export function NoteLink({ id, title }) {
   const name = <bdi>{short(title ?? titleOf(id), LINE)}</bdi>;
-  if (!nodes.value.has(id)) return name; // it is gone
+  if (!nodes.value.has(id)) return name; // it was deleted
   return <button type="button" class="note-link" onClick={() => open(id)}>{name}</button>;
 }
 
-// In place of what is not there yet, or could not be had.
+// Shown while data loads, or instead of it after an error.
 export function Waiting({ problem }) {
-  return <p class="nothing muted">{problem?.message ?? "Looking…"}</p>;
+  return <p class="nothing muted">{problem?.message ?? "Loading…"}</p>;
 }
 
 // One at a time, however often it is asked for: [run, whether it is under way].
@@ -80,11 +80,11 @@ export function useOneAtATime(run) {
     isBusy.current = value;
     setBusy(value);
   };
-  const start = async (...given) => {
+  const start = async (...values) => {
     if (isBusy.current) return;
     set(true);
     try {
-      await run(...given);
+      await run(...values);
     } finally {
       set(false);
     }
@@ -92,17 +92,26 @@ export function useOneAtATime(run) {
   return [start, busy];
 }
 
-// Loads again whenever something changed anywhere.
-export function useFresh(load, dependencies = []) {
+// Loads again whenever something changed anywhere, one request at a time: a server that is busy with one gets no more.
+export function useLive(load) {
   const [state, setState] = useState({ data: null, problem: null });
-  useEffect(() => {
-    let wanted = true;
-    load().then(
-      (data) => wanted && setState({ data, problem: null }),
-      (problem) => wanted && setState((old) => ({ data: old.data, problem })),
-    );
-    return () => (wanted = false);
-  }, [steps.value, ...dependencies]);
+  const busy = useRef(false);
+  const outdated = useRef(false);
+  const isOpen = useRef(true);
+  useEffect(() => () => (isOpen.current = false), []);
+  useLayoutEffect(() => {
+    outdated.current = true;
+    if (!busy.current) run();
+  }, [steps.value]);
+  async function run() {
+    busy.current = true;
+    while (outdated.current && isOpen.current) {
+      outdated.current = false;
+      const next = await load().then((data) => ({ data, problem: null }), (problem) => ({ problem }));
+      if (isOpen.current) setState((old) => ({ ...old, ...next }));
+    }
+    busy.current = false;
+  }
   return state;
 }
 
@@ -113,7 +122,7 @@ export function focusOnce(element) {
   element.focus();
 }
 
-export function focusAtStart(element) {
+export function focusAtBeginning(element) {
   if (!element || element.dataset.seen) return;
   element.setSelectionRange(0, 0);
   focusOnce(element);
@@ -121,17 +130,15 @@ export function focusAtStart(element) {
 
 const SHOWN = 6;
 
-// One step of the history: what, who, when, the notes it changed, and the way back.
-export function Step({ step, undone, brief = false }) {
+// One step of the history: its number, what, who, when, the notes it changed; and undo, where that works.
+export function Step({ step, undone, canUndo, actionOf = () => "", brief = false }) {
   const [all, setAll] = useState(false);
   const entries = all ? step.notes : step.notes.slice(0, SHOWN);
   return (
     <li class={`step ${undone ? "undone" : ""}`}>
       <div class="step-head">
-        <div><b>{actionName(step.action)}</b> <span class="muted">{step.client && <>by <bdi>{step.client}</bdi> · </>}<When at={step.at} />{brief && step.noteCount > 2 && ` · ${count(step.noteCount, "note")}`}</span></div>
-        {undone ? <span class="chip">undone</span> : (
-          <button type="button" class="quiet small" title={step.noteCount > 1 ? `Takes the whole step back: ${count(step.noteCount, "note")}` : "Takes this step back"} onClick={() => attempt(() => api.undo(step.revision), "Undone.")}><Icon name="undo" /> Undo</button>
-        )}
+        <div><b>{actionName(step.action, actionOf)}</b> <span class="muted"><span class="revision" title={`Revision ${step.revision}`}>#{step.revision}</span> · {step.client && <>by <bdi>{step.client}</bdi> · </>}<When at={step.at} />{brief && step.noteCount > 2 && ` · ${count(step.noteCount, "note")}`}</span></div>
+        {undone ? <span class="chip">undone</span> : canUndo && <UndoButton step={step} isRedo={isUndo(step, actionOf)} />}
       </div>
       <ul class="differences">
         {entries.map((entry) => <Difference key={entry.id} entry={entry} brief={brief} />)}
@@ -144,6 +151,12 @@ export function Step({ step, undone, brief = false }) {
   );
 }
 
+function UndoButton({ step, isRedo }) {
+  const [start, busy] = useOneAtATime(() => undo(step.revision, isRedo));
+  const what = isRedo ? "Brings the undone change back" : "Undoes this change";
+  return <button type="button" class="quiet small" disabled={busy} title={step.noteCount > 1 ? `${what}: ${count(step.noteCount, "note")}` : what} onClick={start}><Icon name={isRedo ? "redo" : "undo"} /> {isRedo ? "Redo" : "Undo"}</button>;
+}
+
 function Difference({ entry: { id, before, after }, brief }) {
   const note = after ?? before;
   const sign = !before ? "+" : !after ? "−" : "~";
@@ -152,25 +165,25 @@ function Difference({ entry: { id, before, after }, brief }) {
       <span class="sign" aria-hidden="true">{sign}</span>
       <div>
         {!brief && <NoteLink id={id} title={note.title} />}
-        <Changed before={before} after={after} />
+        <ContentChange before={before} after={after} />
       </div>
     </li>
   );
 }
 
-function Changed({ before, after }) {
+function ContentChange({ before, after }) {
   if (!before) return <p class="line muted">{firstLine(after.content)}</p>;
   if (!after) return <p class="line muted">{firstLine(before.content)}</p>;
   if (before.content !== after.content) {
-    const [gone, come] = lineDifference(before.content, after.content);
+    const [removed, added] = lineDifference(before.content, after.content);
     return (
       <>
-        {gone.slice(0, 3).map((line) => <p class="line gone">{line}</p>)}
-        {come.slice(0, 3).map((line) => <p class="line come">{line}</p>)}
+        {removed.slice(0, 3).map((line) => <p class="line gone">{line}</p>)}
+        {added.slice(0, 3).map((line) => <p class="line come">{line}</p>)}
       </>
     );
   }
-  return <p class="line muted">{firstLine(fields(before, after))}</p>;
+  return <p class="line muted">{firstLine(describeFields(before, after))}</p>;
 }
 
 function firstLine(text) {
@@ -184,23 +197,13 @@ function lineDifference(before, after) {
   return [old.filter((l) => l.trim() && !nows.has(l)).map(cut), now.filter((l) => l.trim() && !olds.has(l)).map(cut)];
 }
 
-function fields(before, after) {
+function describeFields(before, after) {
   if (before.title !== after.title) return `renamed from “${firstLine(before.title)}”`;
-  if (before.hidden !== after.hidden) return after.hidden ? "archived" : "back in sight";
+  if (before.hidden !== after.hidden) return after.hidden ? "archived" : "restored";
   const tags = after.tags.filter((tag) => !before.tags.includes(tag));
   if (tags.length) return `tagged ${tags.join(", ")}`;
   if (after.links.length > before.links.length) return `linked: ${after.links.at(-1).reason}`;
-  if (after.links.length < before.links.length) return "a link was taken away";
+  if (after.links.length < before.links.length) return "link removed";
   const changed = ["scope", "type", "source", "stability", "confidence", "subject", "project"].filter((f) => before[f] !== after[f]);
-  return changed.length ? changed.map((f) => `${f}: ${before[f]} → ${after[f]}`).join(", ") : before.tags.length > after.tags.length ? "tags taken away" : "looked after";
-}
-
-// Which steps were taken back: an undo that was itself undone counts for nothing.
-export function undoneSteps(history) {
-  const undone = new Set();
-  for (const step of [...history].sort((a, b) => b.revision - a.revision)) {
-    const [, revision] = /^undo (\d+)$/.exec(step.action) ?? [];
-    if (revision && !undone.has(step.revision)) undone.add(Number(revision));
-  }
-  return undone;
+  return changed.length ? changed.map((f) => `${f}: ${before[f]} → ${after[f]}`).join(", ") : before.tags.length > after.tags.length ? "tags removed" : "metadata changed";
 }

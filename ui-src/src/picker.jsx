@@ -10,7 +10,7 @@ const CHOICES = 6;
 export function NotePicker({ not, near = [], chosen, onChoose }) {
   const [text, setText] = useState("");
   const [at, setAt] = useState(0);
-  const choices = chosen ? [] : matching(text, not, near);
+  const choices = chosen ? [] : matchTitles(text, not, near);
   const choose = (node) => {
     setText("");
     setAt(0);
@@ -35,12 +35,12 @@ export function NotePicker({ not, near = [], chosen, onChoose }) {
           </li>
         ))}
       </ul>
-      {text.trim() && !chosen && !choices.length && <p class="muted small">No title has that in it.</p>}
+      {text.trim() && !chosen && !choices.length && <p class="muted small">No title contains that.</p>}
     </div>
   );
 }
 
-function matching(text, not, near) {
+function matchTitles(text, not, near) {
   const wanted = text.trim().toLowerCase();
   const all = wanted ? [...nodes.value.values()] : near.map((id) => nodes.value.get(id));
   return all.filter((node) => node && node.id !== not && !node.hidden && node.title.toLowerCase().includes(wanted)).slice(0, CHOICES);

@@ -12,21 +12,21 @@ const LEFT = 34;
 export function Plot({ activity, times }) {
   const columns = tally(activity, times);
   const who = [...new Set(columns.flatMap((column) => [...column.by.keys()]))].sort();
-  const colours = palette(who, isDark());
+  const colours = palette("client", who, isDark());
   const narrow = innerWidth < 820;
   const wide = narrow ? 340 : 760;
   const step = (wide - LEFT) / columns.length;
-  const written = rounded(Math.max(...columns.map(total)));
-  const recalled = rounded(Math.max(...columns.map((column) => column.recalls.length)));
+  const written = roundUp(Math.max(...columns.map(total)));
+  const recalled = roundUp(Math.max(...columns.map((column) => column.recalls.length)));
   const up = (value) => TOP + UP * (1 - value / written);
   const down = TOP + UP + AXIS;
   const every = Math.ceil(columns.length / (narrow ? 3 : 6));
   const all = columns.flatMap((column) => column.recalls);
   const changes = columns.reduce((sum, column) => sum + total(column), 0);
-  const told = `${count(all.length, "recall")} of ${count(new Set(all.map((r) => r.noteId)).size, "note")} in ${sessions(all)}`;
+  const recallSummary = `${count(all.length, "recall")} of ${count(new Set(all.map((r) => r.noteId)).size, "note")} in ${sessions(all)}`;
   return (
     <>
-      <svg class="plot" viewBox={`0 0 ${wide} ${down + DOWN + 4}`} role="img" aria-label={`${count(changes, "change")}; ${told}`}>
+      <svg class="plot" viewBox={`0 0 ${wide} ${down + DOWN + 4}`} role="img" aria-label={`${count(changes, "change")}; ${recallSummary}`}>
         {[written / 2, written].map((tick) => <Line key={tick} y={up(tick)} wide={wide} tick={tick} />)}
         <Line y={up(0)} wide={wide} />
         <Line y={down} wide={wide} />
@@ -50,8 +50,8 @@ export function Plot({ activity, times }) {
       </svg>
       <div class="chips">
         {who.map((name) => <span class="chip" key={name}><i style={{ background: colours.get(name) }} /><bdi>written by {name}</bdi></span>)}
-        {all.length > 0 && <span class="chip"><i class="recalled" />{told}</span>}
-        {!who.length && !all.length && <span class="muted small">Quiet in this time. {count(activity.steps.length, "step")} before.</span>}
+        {all.length > 0 && <span class="chip"><i class="recalled" />{recallSummary}</span>}
+        {!who.length && !all.length && <span class="muted small">No activity in this period; {count(activity.steps.length, "change")} before it.</span>}
       </div>
     </>
   );
@@ -84,7 +84,7 @@ function sessions(recalls) {
 }
 
 // A number that reads well, as its half does, and is at least as large.
-function rounded(most) {
+function roundUp(most) {
   const unit = 10 ** Math.floor(Math.log10(Math.max(1, most)));
   const shares = unit > 1 ? [1, 1.2, 1.6, 2, 3, 4, 6, 8, 10] : [2, 4, 6, 8, 10];
   return shares.map((share) => Math.round(share * unit)).find((value) => value >= most);

@@ -3,8 +3,8 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api } from "./api.js";
 import { Icon } from "./icons.jsx";
 import { Measure, When } from "./parts.jsx";
-import { complain, found, loaded, nodes, onlyNuggets, open, query, selected, showHidden, steps } from "./state.js";
-import { count, ownTags, percent, short } from "./words.js";
+import { clearFilter, searchResults, isFiltered, isInFilter, loaded, nodes, onlyNuggets, onlyProject, open, project, projects, query, selected, showError, showHidden, steps } from "./state.js";
+import { count, ownTags, percent, projectName, short, snippet } from "./words.js";
 
 const WAIT_MS = 90; // between the last key and the question
 const RECENT = 60;
@@ -13,7 +13,7 @@ export function Finder({ inputRef }) {
   const [chosen, setChosen] = useState(null); // by the arrows; it stays, whoever writes meanwhile
   const [why, setWhy] = useState(null);
   const list = useRef(null);
-  const answered = useRef(""); // the question that `found` answers
+  const answered = useRef(""); // the query that `searchResults` belongs to
   const enters = useRef(false); // Enter came before the answer
   const text = query.value;
   useLayoutEffect(() => {
@@ -22,20 +22,20 @@ export function Finder({ inputRef }) {
   }, [text]);
   useEffect(() => {
     if (!text.trim()) {
-      found.value = null;
+      searchResults.value = null;
       return undefined;
     }
     const stop = new AbortController();
     const timer = setTimeout(async () => {
       try {
-        found.value = await api.search(text, showHidden.value, stop.signal);
+        searchResults.value = await api.search(text, showHidden.value, stop.signal);
         answered.current = text;
-        if (enters.current && found.value.length) open(found.value[0].note.id);
+        if (enters.current && searchResults.value.length) open(searchResults.value[0].note.id);
         enters.current = false;
       } catch (problem) {
         if (problem.name === "AbortError") return;
         enters.current = false;
-        complain(problem);
+        showError(problem);
       }
     }, WAIT_MS);
     return () => {
@@ -44,7 +44,7 @@ export function Finder({ inputRef }) {
     };
   }, [text, steps.value, showHidden.value]);
 
-  const results = text.trim() ? found.value : null;
+  const results = text.trim() ? searchResults.value : null;
   const entries = results ? results.map((r) => r.note.id) : recent().map((n) => n.id);
   const at = entries.indexOf(chosen);
   const key = (event) => {
@@ -71,10 +71,11 @@ export function Finder({ inputRef }) {
         <kbd>/</kbd>
       </label>
       <div class="finder-list">
-        <p class="finder-head muted" aria-live="polite">{results ? (results.length ? count(results.length, "note") + " found" : "Nothing is close enough.") : loaded.value && nodes.value.size ? "Recently changed" : ""}</p>
+        <Filter />
+        <p class="finder-head muted" aria-live="polite">{results ? summary(results) : loaded.value && nodes.value.size ? "Recently changed" : ""}</p>
         <ul ref={list} class="entries">
           {results
-            ? results.map((result, i) => <Result key={result.note.id} result={result} active={i === at} open={why === result.note.id} onWhy={() => setWhy(why === result.note.id ? null : result.note.id)} />)
+            ? results.map((result, i) => <Result key={result.note.id} result={result} query={text} active={i === at} open={why === result.note.id} onWhy={() => setWhy(why === result.note.id ? null : result.note.id)} />)
             : recent().map((node, i) => <Recent key={node.id} node={node} active={i === at} />)}
         </ul>
       </div>
@@ -82,10 +83,37 @@ export function Finder({ inputRef }) {
   );
 }
 
+// What a filter leaves out is counted: a result is never hidden without a word.
+function summary(results) {
+  if (!results.length) return "No matches.";
+  const outside = results.filter((result) => !isInside(result)).length;
+  return `${count(results.length, "note")} found${outside ? `, ${outside} outside the filter` : ""}`;
+}
+
+function isInside({ note }) {
+  return isInFilter({ nugget: note.nuggetName, project: note.project });
+}
+
+// Whose notes are shown. A choice of nuggets is made in the legend.
+function Filter() {
+  if (!projects.value.length && !isFiltered.value) return null;
+  return (
+    <div class="filter">
+      {projects.value.length > 0 && (
+        <select aria-label="Project" value={onlyProject.value === null ? "all" : `=${onlyProject.value}`} onChange={(event) => (onlyProject.value = event.target.value === "all" ? null : event.target.value.slice(1))}>
+          <option value="all">All projects</option>
+          {projects.value.map((path) => <option key={path} value={`=${path}`} title={path}>{projectName(path)}{path === project.value ? " (this project)" : ""}</option>)}
+          <option value="=">No project</option>
+        </select>
+      )}
+      {isFiltered.value && <button type="button" class="chip" title="Show everything" onClick={clearFilter}><bdi>{[...onlyNuggets.value].join(", ") || "filtered"}</bdi><Icon name="close" /></button>}
+    </div>
+  );
+}
+
 function recent() {
-  const only = onlyNuggets.value;
   return [...nodes.value.values()]
-    .filter((node) => (showHidden.value || !node.hidden) && (!only.size || only.has(node.nugget)))
+    .filter((node) => (showHidden.value || !node.hidden) && isInFilter(node))
     .sort((a, b) => (a.updatedAt < b.updatedAt ? 1 : -1))
     .slice(0, RECENT);
 }
@@ -95,35 +123,42 @@ function Recent({ node, active }) {
     <li class={active ? "active" : ""}>
       <button type="button" class="entry" aria-current={selected.value === node.id} onClick={() => open(node.id)}>
         <span class="entry-title"><bdi>{short(node.title, 120)}</bdi></span>
-        <span class="entry-detail muted"><bdi>{node.nugget}</bdi> · {node.kind}{node.hidden ? " · archived" : ""} · <When at={node.updatedAt} /></span>
+        <span class="entry-detail muted"><bdi>{node.nugget}</bdi> · {node.kind}{node.project && node.project !== project.value && ` · ${short(projectName(node.project), 30)}`}{node.hidden ? " · archived" : ""} · <When at={node.updatedAt} /></span>
       </button>
     </li>
   );
 }
 
-function Result({ result, active, open: expanded, onWhy }) {
+function Result({ result, query: text, active, open: expanded, onWhy }) {
   const { note } = result;
   return (
-    <li class={active ? "active" : ""}>
+    <li class={`${active ? "active" : ""} ${isInside(result) ? "" : "outside"}`}>
       <button type="button" class="entry" aria-current={selected.value === note.id} onClick={() => open(note.id)}>
         <span class="entry-title"><bdi>{short(note.title, 120)}</bdi></span>
-        <span class="entry-text"><bdi>{short(note.content.replace(/[`*#>]+/g, ""), 150)}</bdi></span>
-        <span class="entry-detail muted"><bdi>{note.nuggetName}</bdi>{ownTags(note).slice(0, 3).map((tag) => ` · ${short(tag, 30)}`)}{note.hidden && " · archived"}{result.foreign && " · another project"}</span>
+        <span class="entry-text"><bdi>{snippet(note.content, text)}</bdi></span>
+        <span class="entry-detail muted"><bdi>{note.nuggetName}</bdi>{ownTags(note).slice(0, 3).map((tag) => ` · ${short(tag, 30)}`)}{note.hidden && " · archived"}{note.project && note.project !== project.value && ` · ${short(projectName(note.project), 30)}`}</span>
       </button>
       <button type="button" class="why" aria-expanded={expanded} title="Why this one?" onClick={onWhy}>{percent(result.relevance)}</button>
-      {expanded && <Why result={result} />}
+      {expanded && <Why result={result} query={text} />}
     </li>
   );
 }
 
-function Why({ result }) {
+// Asked for only when someone wants to know: an explanation takes longer than the search.
+function Why({ result, query: text }) {
+  const [why, setWhy] = useState(null);
+  useEffect(() => {
+    let wanted = true;
+    api.explanation(result.note.id, text, showHidden.value).then((reasons) => wanted && setWhy(reasons), (problem) => wanted && showError(problem));
+    return () => (wanted = false);
+  }, [result]);
   return (
     <div class="why-box">
       <Measure name="words" share={result.textScore} title="How well its words fit; weighs 48 %" />
       <Measure name="meaning" share={result.vectorScore} title="Nearness of the vectors, 50 % is unrelated; weighs 42 %" />
       <Measure name="relevance" share={result.relevance} title="Both together, and how far the note is trusted" />
       <Measure name="share" share={result.score} title="Among the results shown" />
-      <Reasons why={result.why} />
+      <Reasons why={why} />
     </div>
   );
 }

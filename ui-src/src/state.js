@@ -1,6 +1,7 @@
 // What the page knows: the graph's nodes, what is chosen, and what to say. Views only read it.
 import { batch, computed, effect, signal } from "@preact/signals";
-import { api, stepOf } from "./api.js";
+import { api, revisionOf } from "./api.js";
+import { readSetting, saveSetting } from "./settings.js";
 import { plainLabel, short } from "./words.js";
 
 export const nodes = signal(new Map()); // id -> node; a new Map with every change
@@ -11,19 +12,35 @@ export const live = signal("connecting"); // connecting | live | lost
 export const view = signal(viewFromAddress());
 export const selected = signal(noteFromAddress()); // id of the open note, "new", or null
 export const query = signal("");
-export const found = signal(null); // search results, or null when nothing is asked
+export const searchResults = signal(null); // search results, or null when nothing is asked
 export const focused = signal(false); // only the neighbourhood of the open note
-export const colourBy = signal(remembered("colourBy", "nugget"));
-export const showHidden = signal(remembered("showHidden", "no") === "yes");
+export const colourBy = signal(["type", "scope", "project"].find((field) => field === readSetting("colourBy", "")) ?? "nugget");
+export const showHidden = signal(readSetting("showHidden", "no") === "yes");
 export const onlyNuggets = signal(new Set()); // empty: all
+export const onlyProject = signal(null); // null: all; "": notes of no project
+export const project = signal(""); // that the server runs in
 export const toasts = signal([]);
-export const question = signal(null); // { title, text, yes, final, run }: what is asked before it is done
+export const confirmation = signal(null); // { title, text, yes, final, run }: what is asked before it is done
 export const pulses = signal([]); // ids that have just changed, for the graph to point at
 export const steps = signal(0); // grows with every change that arrives; views reload on it
-export const theme = signal(remembered("theme", "auto"));
+export const theme = signal(readSetting("theme", "auto"));
 
-export const nuggets = computed(() => [...new Set([...nodes.value.values()].map((n) => n.nugget))].sort());
-export const types = computed(() => [...new Set([...nodes.value.values()].map((n) => n.type))].sort());
+// Values of a field that notes have, those of the oldest notes first.
+const valuesOf = (field) => computed(() => [...new Set([...nodes.value.values()].map((node) => node[field]))]);
+export const values = { nugget: valuesOf("nugget"), type: valuesOf("type"), scope: valuesOf("scope"), project: valuesOf("project") };
+export const nuggets = computed(() => [...values.nugget.value].sort());
+export const projects = computed(() => [...new Set([project.value, ...values.project.value])].filter(Boolean).sort());
+
+export const isFiltered = computed(() => onlyNuggets.value.size > 0 || onlyProject.value !== null);
+export function isInFilter({ nugget, project: owner }) {
+  return (!onlyNuggets.value.size || onlyNuggets.value.has(nugget)) && (onlyProject.value === null || onlyProject.value === owner);
+}
+export function clearFilter() {
+  batch(() => {
+    onlyNuggets.value = new Set();
+    onlyProject.value = null;
+  });
+}
 
 export function titleOf(id) {
   return nodes.value.get(id)?.title ?? id;
@@ -32,9 +49,9 @@ export function titleOf(id) {
 // --- the address bar: what is shown can be bookmarked, and Back works -------------------------
 
 function parts() {
-  return location.hash.replace(/^#\/?/, "").split("/").map(decoded);
+  return location.hash.replace(/^#\/?/, "").split("/").map(decodePart);
 }
-function decoded(part) {
+function decodePart(part) {
   try {
     return decodeURIComponent(part);
   } catch {
@@ -66,7 +83,7 @@ export function setTheme(name) {
   if (name === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = name;
   theme.value = name;
-  remember("theme", name);
+  saveSetting("theme", name);
 }
 
 export function show(name) {
@@ -84,7 +101,7 @@ export function open(id) {
 // A note that was made here is open a moment before the graph has it.
 let created = {};
 export function openCreated(note) {
-  created = { id: note.id, step: stepOf(note) };
+  created = { id: note.id, step: revisionOf(note) };
   open(note.id);
 }
 export function isGone(id) {
@@ -101,27 +118,10 @@ effect(() => {
   history.replaceState(null, "", address());
 });
 
-// --- small things kept in this browser --------------------------------------------------------
-
-function remembered(name, otherwise) {
-  try {
-    return localStorage.getItem(`nuggets.${name}`) ?? otherwise;
-  } catch {
-    return otherwise;
-  }
-}
-export function remember(name, value) {
-  try {
-    localStorage.setItem(`nuggets.${name}`, value);
-  } catch {
-    // a browser that keeps nothing still shows everything
-  }
-}
-
 // --- telling people ---------------------------------------------------------------------------
 
 let toastNumber = 0;
-export function say(text, { tone = "calm", action } = {}) {
+export function showMessage(text, { tone = "calm", action } = {}) {
   const toast = { number: ++toastNumber, text, tone, action };
   const others = toasts.value.filter((other) => other.text !== text || other.action); // once is enough
   toasts.value = [...others.slice(-2), toast];
@@ -133,27 +133,37 @@ export function dismiss(number) {
 export async function attempt(action, done) {
   try {
     const result = await action();
-    if (done) sayDone(done, result);
+    if (done) showDone(done, result);
     return result;
   } catch (problem) {
-    complain(problem);
+    showError(problem);
     return undefined;
   }
 }
 
-// Says what was done, with the way back from exactly that; where nothing changed there is none.
-export function sayDone(text, answer) {
-  const step = stepOf(answer);
-  say(text, step ? { action: { label: "Undo", run: () => attempt(() => api.undo(step), "Undone.") } } : {});
+// Says what was done and offers to undo exactly that; where nothing changed there is nothing to undo.
+export function showDone(text, answer) {
+  const step = revisionOf(answer);
+  showMessage(text, step ? { action: { label: "Undo", run: () => undo(step) } } : {});
 }
 
-export function complain(problem) {
-  say(problem.message, { tone: "bad" });
+// Takes a step back and offers to bring it back; `isRedo`: the step is itself an undo.
+export async function undo(step, isRedo = false) {
+  const answer = await attempt(() => api.undo(step));
+  const undone = answer && revisionOf(answer);
+  if (answer) showMessage(isRedo ? "Redone." : "Undone.", undone ? { action: { label: isRedo ? "Undo" : "Redo", run: () => undo(undone, !isRedo) } } : {});
+}
+
+export function showError(problem) {
+  showMessage(problem.message, { tone: "bad" });
 }
 
 // --- what follows from the rest ---------------------------------------------------------------
 
-// A filter on a nugget that is gone would hide everything.
+// A filter on a nugget or project that is gone would hide everything.
+effect(() => {
+  if (loaded.value && onlyProject.value && !projects.value.includes(onlyProject.value)) onlyProject.value = null;
+});
 effect(() => {
   const kept = [...onlyNuggets.value].filter((name) => nuggets.value.includes(name));
   if (loaded.value && kept.length < onlyNuggets.peek().size) onlyNuggets.value = new Set(kept);

@@ -50,9 +50,19 @@ const ACTIONS = {
   reflect: "cleaned up",
 };
 
-export function actionName(action) {
+// The revision that a step took back, or undefined.
+export function undoneBy(action) {
   const [, revision] = /^undo (\d+)$/.exec(action) ?? [];
-  if (revision) return `undone: step ${revision}`;
+  return revision && Number(revision);
+}
+
+// `actionOf`: from a revision to its action. An undo of an undo is a redo.
+export function actionName(action, actionOf = () => "") {
+  const undone = undoneBy(action);
+  if (undone) {
+    const first = undoneBy(actionOf(undone) ?? "");
+    return first ? `redone: #${first}` : `undone: #${undone}`;
+  }
   return ACTIONS[action] ?? (action.replaceAll("_", " ") || "changed");
 }
 
@@ -70,6 +80,25 @@ export function count(number, one, many = `${one}s`) {
 }
 
 export const LINE = 160; // characters of a title or a reason in a list: a hand may have written any number
+
+// A project goes by the name of its folder; the whole path is for the tooltip.
+export function projectName(path) {
+  return path.split(/[\\/]/).filter(Boolean).at(-1) ?? "no project";
+}
+
+const WORD = /[\p{L}\p{N}]{3,}/gu;
+const LEAD = 40; // characters before the first word that was found
+
+// What a note says where it has a word of the query, letter for letter; only spaces and line breaks are joined.
+export function snippet(content, query, length = 160) {
+  const text = content.slice(0, 20_000).replace(/\s+/g, " ").trim();
+  const folded = text.toLowerCase();
+  const places = (query.toLowerCase().match(WORD) ?? []).map((word) => folded.indexOf(word)).filter((at) => at >= 0);
+  const first = places.length ? Math.min(...places) : 0;
+  if (first <= LEAD || text.length <= length) return short(text, length);
+  const from = text.indexOf(" ", first - LEAD) + 1;
+  return `…${short(text.slice(from > 0 && from <= first ? from : first), length - 1)}`;
+}
 
 export function short(text, length = 60) {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;

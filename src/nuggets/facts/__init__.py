@@ -1,1 +1,1 @@
-"""Short keys and values: which key a question means, and the banks its value is decoded from."""
+"""Facts: finds the key that a question means and decodes its value from phase vectors."""

@@ -1,19 +1,19 @@
-"""One page of facts as superpositions, and the decoding of its values. Knows no text.
+"""Builds one page of facts as superpositions and decodes its values. Knows no text.
 
-A page is its *pattern*: for each fact in order, the number of its value among the page's distinct
-values. Vectors depend on seed, configuration and pattern alone, so pages of the same pattern are
-one build. Fact i lies in bank i mod banks at role i; of what the documented algorithm multiplies
-in and divides out again (the sentence key, the norms of the keys) nothing is computed.
+A page is described by its *pattern*: for each fact in order, the number of its value among the
+page's distinct values. Vectors depend only on seed, configuration and pattern, so pages with equal
+patterns have equal vectors. Fact i is stored in bank i mod banks with role key i. Factors that the
+documented algorithm multiplies in and later divides out (the sentence key, the norms of the keys)
+are not computed.
 """
 
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from nuggets.domain.records import NuggetConfig
 from nuggets.facts.value_keys import ValueKeys, reals
-from nuggets.fhrr.algebra import role, roots
-from nuggets.fhrr.cleanup import corvacs_lite, sharpen
+from nuggets.fhrr.algebra import corvacs_lite, role, roots, sharpen
 from nuggets.fhrr.scoring import Verdict, judge, noise
-from nuggets.records import NuggetConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 Pattern = tuple[int, ...]
 
-POSITIONS_AT_ONCE = 64  # a usual page; of larger ones the memory would be too much
+POSITIONS_AT_ONCE = 64  # a page of the default size; larger pages are decoded in parts
 
 
 class Banks:
-    """Decodes pages that share a seed; the keys of their values stay in memory."""
+    """Decodes the pages of one seed and keeps the keys of their values in memory."""
 
     def __init__(self, config: NuggetConfig, seed: int) -> None:
         self._config = config
         self._keys = ValueKeys(config, seed)
 
     def decode(self, pattern: Pattern) -> list[Verdict]:
-        """For each position of the page, which value the vectors hold there and how surely.
+        """The value stored at each position of the page, with its confidence and margin.
 
-        All at once: most of the work is building, so the others cost little more than the first.
+        Decodes all positions together, because building the vectors is most of the work.
         """
-        ensembles = self._keys.of(max(pattern) + 1)
-        memories = [self._superposed(keys, pattern) for keys in ensembles]
+        ensembles = self._keys.first(max(pattern) + 1)
+        memories = [self._superpose(keys, pattern) for keys in ensembles]
         unit = noise(self._config.banks, self._config.ensembles, self._config.dims)
         return [
             judge(similarities / unit, self._config.temperature)
@@ -47,13 +47,13 @@ class Banks:
             )
         ]
 
-    def _superposed(
+    def _superpose(
         self, keys: "NDArray[np.complex64]", pattern: Pattern
     ) -> "NDArray[np.complex64]":
-        """All banks as one vector, each at the length that a cosine gives it.
+        """The sum of all banks, each normalised as the cosine requires.
 
-        A similarity is linear in the memory, and the nonlinearities look at magnitudes, which
-        unbinding keeps: both can be settled here, once for all positions.
+        Similarity is linear in the memory, and the nonlinearities depend on magnitudes, which
+        unbinding keeps. So both are applied here once for all positions.
         """
         import numpy as np
 
@@ -61,15 +61,15 @@ class Banks:
         stride = role(config.banks, config.dims)
         total = np.zeros(config.dims, np.complex64)
         for bank in reversed(range(min(config.banks, len(pattern)))):
-            one = _horner(keys, pattern[bank :: config.banks], stride)
+            vector = _horner(keys, pattern[bank :: config.banks], stride)
             if config.sharpen_p != 1.0 or config.corvacs_a > 0.0:
-                one *= np.float32(len(pattern[bank :: config.banks]) ** -0.5)
-                one = corvacs_lite(sharpen(one, config.sharpen_p), config.corvacs_a)
-            length = float(np.linalg.norm(one))
+                vector *= np.float32(len(pattern[bank :: config.banks]) ** -0.5)
+                vector = corvacs_lite(sharpen(vector, config.sharpen_p), config.corvacs_a)
+            length = float(np.linalg.norm(vector))
             if length:
-                one *= np.float32(1 / (length * config.dims**0.5))
-            total *= turn  # bank b's roles begin at b: one turn each, as it is passed over
-            total += one
+                vector *= np.float32(1 / (length * config.dims**0.5))
+            total *= turn  # the role keys of bank b begin at b
+            total += vector
         return total
 
     def _similarities(

@@ -1,23 +1,23 @@
-"""How much one set of banks holds, and where a nugget goes on in pages. Knows no vector."""
+"""The capacity of a nugget and the size of its pages. Knows no vector."""
 
 from collections.abc import Mapping, Sequence
 from math import isqrt
 from typing import NamedTuple
 
-from nuggets.records import NoteKind, NuggetConfig, NuggetStatus
-from nuggets.text import folded
+from nuggets.domain.records import NoteKind, NuggetConfig, NuggetStatus
+from nuggets.language.text import fold_case
 
-FACTS_PER_PAGE_AT_LEAST = 4  # one for each of the usual banks
-DIMS_PER_FACT = 256  # keeps a right answer 22 standard deviations above the crosstalk
+FACTS_PER_PAGE_AT_LEAST = 4  # one for each of the four default banks
+DIMS_PER_FACT = 256  # a right answer is then 22 standard deviations above the crosstalk
 APPROACHING, NEARLY_FULL = 80.0, 90.0  # per cent
 
 
 class Fill(NamedTuple):
-    """What a nugget's status says about its room."""
+    """How full a nugget is."""
 
     capacity: int
     capacity_used_pct: float  # one decimal
-    capacity_warning: str  # "" while there is room
+    capacity_warning: str  # "" below 80 per cent
 
 
 def capacity(config: NuggetConfig) -> int:
@@ -26,26 +26,26 @@ def capacity(config: NuggetConfig) -> int:
 
 
 def page_size(dims: int) -> int:
-    """Facts in a page: so few that the vectors never answer wrongly."""
+    """Facts in a page; so few that decoding is always right."""
     return max(FACTS_PER_PAGE_AT_LEAST, dims // DIMS_PER_FACT)
 
 
 def fill(config: NuggetConfig, count: int) -> Fill:
     """How full a nugget of `count` facts is."""
-    room = capacity(config)
-    used = round(100 * count / room, 1)
-    return Fill(room, used, _warning(used, -(-count // page_size(config.dims))))
+    most = capacity(config)
+    used = round(100 * count / most, 1)
+    return Fill(most, used, _warning(used, -(-count // page_size(config.dims))))
 
 
 def statuses(
     configs: Sequence[NuggetConfig], counts: Mapping[tuple[str, NoteKind], int]
 ) -> tuple[NuggetStatus, ...]:
-    """How full each of these nuggets is, from its visible notes by folded name and kind."""
+    """The status of each nugget; `counts` has its visible notes by folded name and kind."""
     return tuple(
         _status(
             config,
-            counts.get((folded(config.name), "fact"), 0),
-            counts.get((folded(config.name), "note"), 0),
+            counts.get((fold_case(config.name), "fact"), 0),
+            counts.get((fold_case(config.name), "note"), 0),
         )
         for config in configs
     )

@@ -1,33 +1,34 @@
-"""All facts of a shelf, recalled from its database without loading them.
+"""The index of all facts: recalls a fact from the database without loading the others.
 
-Derived from notes in the transaction that writes them; thrown away and rebuilt at will. Facts keep
-the order in which their notes came to the shelf, so an index that followed every change and one
-made afresh agree page by page. Knows no driver, file or transaction: the store has them.
+It is derived from notes, updated in the transaction that writes them, and can be rebuilt at any
+time. Facts are ordered as their notes were added, so an updated index and a rebuilt one have the
+same pages. Knows no driver, file or transaction: the store has them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from nuggets.domain.records import MemoryNote, NuggetConfig, RecallResult
 from nuggets.facts.capacity import page_size
+from nuggets.facts.decode_cache import DecodeCache, Page
 from nuggets.facts.key_table import KeyTable, Replaced
-from nuggets.facts.pages import Page, Pages
+from nuggets.facts.probability import probability
 from nuggets.facts.question import Question
-from nuggets.records import MemoryNote, NuggetConfig, RecallResult
-from nuggets.text import folded
+from nuggets.language.text import fold_case
 
 if TYPE_CHECKING:
+    from nuggets.domain.database import Database
     from nuggets.facts.key_table import Candidate
     from nuggets.facts.keys import Match
-    from nuggets.sql import Database
 
-ALSO_TOLD = 3  # other facts that a query may have meant
+MOST_ALTERNATIVES = 3  # other facts that are named because the query may mean them
 
 
 class FactIndex:
-    """Recall by key over the nuggets of a shelf; each recall within one read transaction."""
+    """Recalls facts by key; each recall runs within one read transaction."""
 
-    FORMAT = 1  # raised when other rows are derived from the same notes
+    FORMAT = 1  # to be raised when the derived rows change
 
     def __init__(
         self,
@@ -36,26 +37,26 @@ class FactIndex:
         nuggets: Callable[[], Mapping[str, NuggetConfig]],
     ) -> None:
         self._table = KeyTable(database)
-        self._pages = Pages(database)
+        self._pages = DecodeCache(database)
         self._notes = notes
         self._nuggets = nuggets
 
     def update(self, replaced: Iterable[Replaced]) -> None:
-        """Follow what became of notes: (place, before, after) for each."""
+        """Apply changes of notes, each as (place, note before, note after)."""
         self._table.update(replaced)
 
     def rebuild(self, notes: Iterable[tuple[int, MemoryNote]]) -> None:
-        """Start afresh from all notes with their places."""
+        """Replace the index by one made of these notes and their places."""
         self._pages.forget()
         self._table.rebuild(notes)
 
     def recall(self, query: str, nugget: str | None = None, project: str = "") -> RecallResult:
-        """Resolve the key, then decode its value; without a nugget, the best of all.
+        """Resolve the key, then decode its value; without a nugget, the best match of all nuggets.
 
-        What other projects know answers only where this one knows nothing.
+        Facts of other projects answer only if this project has none that match.
         """
         configs = self._nuggets()
-        name = None if nugget is None else _storable(folded(nugget))
+        name = None if nugget is None else _storable(fold_case(nugget))
         question = Question(self._table, configs, _storable(query), name, _storable(project))
         matches = question.matches()
         if not matches:
@@ -64,14 +65,18 @@ class FactIndex:
         top = max((match.strictness, match.ratio) for match in matches)
         tied = [match for match in matches if (match.strictness, match.ratio) == top]
         results = [
-            self._result(match, facts[match.place], configs)
+            self._result(match, matches, facts[match.place], configs)
             for match in sorted(tied, key=lambda match: match.place)
         ]
-        best = max(results, key=lambda result: result.confidence)  # of equals the oldest
-        return best._replace(also=_also(matches, best, facts))
+        best = max(results, key=lambda result: result.confidence)  # of equal ones the oldest
+        return best._replace(also=_alternatives(matches, best, facts))
 
     def _result(
-        self, match: "Match", fact: "Candidate", configs: Mapping[str, NuggetConfig]
+        self,
+        match: "Match",
+        matches: "list[Match]",
+        fact: "Candidate",
+        configs: Mapping[str, NuggetConfig],
     ) -> RecallResult:
         config = configs.get(fact.nugget)
         answer, confidence, margin, note = self._decode(fact, config or NuggetConfig(fact.nugget))
@@ -86,12 +91,15 @@ class FactIndex:
             ratio=match.ratio,
             note_id=note.id,
             project=note.project,
+            probability=probability(match, matches, confidence),
+            valid_from=note.valid_from,
+            valid_until=note.valid_until,
         )
 
     def _decode(
         self, fact: "Candidate", config: NuggetConfig
     ) -> tuple[str, float, float, MemoryNote]:
-        """The value that the vectors hold for the fact, how surely, and the fact's own note."""
+        """The decoded value of the fact with confidence and margin, and the note of the fact."""
         number, position, ids = self._table.locate(fact.nugget, fact.place, page_size(config.dims))
         notes = self._notes(ids)
         values: dict[str, int] = {}
@@ -102,33 +110,33 @@ class FactIndex:
 
     @property
     def has_unsaved(self) -> bool:
-        """Whether there is anything to keep."""
+        """Whether decoded pages wait to be stored."""
         return self._pages.has_fresh
 
     def save(self) -> None:
-        """Store what recalls had to decode since, so that no other process has to."""
+        """Store the pages that recalls decoded, so that no other process decodes them again."""
         self._pages.keep()
 
     def forget_traces(self, note_ids: Iterable[str]) -> None:
-        """Leave nothing of these notes."""
+        """Erase what the index holds of these notes."""
         self._table.forget(note_ids)
         self._pages.forget()
 
     def check(self) -> list[str]:
-        """Count what is counted and decode what is kept again; what differs, in words."""
+        """Recount the facts and decode the stored pages again; describe what differs."""
         return [*self._table.check(), *self._pages.check(self._nuggets())]
 
 
-def _also(
+def _alternatives(
     matches: "list[Match]", best: RecallResult, facts: "Mapping[int, Candidate]"
 ) -> tuple[str, ...]:
-    """What fits in the same way, in whole words: whoever asked may have meant it."""
+    """Ids of other facts that match in the same way and in whole words."""
     alike = [match for match in matches if match.kind == best.match != "fuzzy" and match.whole]
     places = dict.fromkeys(p for match in alike for p in (match.place, *match.rivals))
     ids = (facts[place].note for place in places)
-    return tuple(islice((one for one in ids if one != best.note_id), ALSO_TOLD))
+    return tuple(islice((note_id for note_id in ids if note_id != best.note_id), MOST_ALTERNATIVES))
 
 
 def _storable(text: str) -> str:
-    """Half a surrogate pair, as a broken argument has it, can be in no database."""
+    """Replaces lone surrogates, which a broken argument may have and no database stores."""
     return text.encode(errors="replace").decode()

@@ -1,23 +1,23 @@
-"""The keys of all facts as rows: which could be meant, and where a fact lies. Knows no value.
+"""The table of all keys: selects candidates for a question and locates facts. Knows no value.
 
-A question looks through thousands of keys in a cold process. So the database rules out what it
-can, and only what is left becomes objects; the judging is done in `keys`.
+A cold process looks through thousands of keys for a question. So SQL rules out most of them, only
+the remaining ones become objects, and `keys` decides among these.
 """
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nuggets.records import MemoryNote
-from nuggets.text import folded
+from nuggets.domain.records import MemoryNote
+from nuggets.language.text import fold_case
 
 if TYPE_CHECKING:
+    from nuggets.domain.database import Database
     from nuggets.facts.words import Form
-    from nuggets.sql import Database
 
 Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, note before, note after
 
 STRETCH = 1024  # places counted together
-WORDLESS = -1  # significant words of a key that has no word to compare at all
+WORDLESS = -1  # the number of significant words of a key without any word
 
 INSERT = "INSERT INTO fact_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 DELETE = "DELETE FROM fact_keys WHERE nugget = ? AND place = ?"
@@ -59,35 +59,35 @@ class KeyTable:
         self._database = database
 
     def update(self, replaced: Iterable[Replaced]) -> None:
-        """Bring in what changed; a value is not in the table, so another one changes nothing."""
+        """Apply changes of notes; the table holds no values, so a new value changes nothing."""
         net: dict[int, tuple[MemoryNote | None, MemoryNote | None]] = {}
         for place, before, after in replaced:
             net[place] = (net[place][0] if place in net else before), after
-        gone, come = [], []
+        removed, added = [], []
         for place, (before, after) in net.items():
             old, new = _recallable(before), _recallable(after)
             if old and new and _identity(old) == _identity(new):
                 continue
             if old:
-                gone.append((folded(old.nugget_name), place))
+                removed.append((fold_case(old.nugget_name), place))
             if new:
-                come.append(_row(place, new))
-        if gone:
-            self._database.executemany(DELETE, gone)
-            self._count(gone, -1)
-        if come:
-            self._database.executemany(INSERT, come)
-            self._count(come, 1)
+                added.append(_row(place, new))
+        if removed:
+            self._database.executemany(DELETE, removed)
+            self._count(removed, -1)
+        if added:
+            self._database.executemany(INSERT, added)
+            self._count(added, 1)
 
     def rebuild(self, notes: Iterable[tuple[int, MemoryNote]]) -> None:
         self._database.execute("DELETE FROM fact_keys")
         facts = ((place, fact) for place, note in notes if (fact := _recallable(note)))
         self._database.executemany(INSERT, (_row(place, fact) for place, fact in facts))
-        self._count_anew()
+        self._recount()
 
     def forget(self, note_ids: Iterable[str]) -> None:
         self._database.executemany("DELETE FROM fact_keys WHERE note = ?", ((i,) for i in note_ids))
-        self._count_anew()
+        self._recount()
 
     def _count(self, rows: Iterable[Sequence[Any]], change: int) -> None:
         changes: dict[tuple[str, int], int] = {}
@@ -96,37 +96,42 @@ class KeyTable:
             changes[stretch] = changes.get(stretch, 0) + change
         self._database.executemany(COUNT, [(*at, facts) for at, facts in changes.items()])
 
-    def _count_anew(self) -> None:
+    def _recount(self) -> None:
         self._database.execute("DELETE FROM fact_counts")
         self._database.execute(f"INSERT INTO fact_counts {COUNTED}")
 
     def check(self) -> list[str]:
-        """Where the counts have lost touch with the keys."""
-        kept = set(self._database.execute("SELECT * FROM fact_counts WHERE facts <> 0"))
-        found = set(self._database.execute(COUNTED))
-        return [
-            f"nugget {name}: its facts are miscounted" for name in {n for n, *_ in kept ^ found}
-        ]
+        """Describes the counts that differ from the table of keys."""
+        stored = set(
+            self._database.execute(
+                "SELECT nugget, stretch, facts FROM fact_counts WHERE facts <> 0"
+            )
+        )
+        counted = set(self._database.execute(COUNTED))
+        wrong = {nugget for nugget, *_ in stored ^ counted}
+        return [f"nugget {nugget}: its facts are miscounted" for nugget in wrong]
 
     def equal(self, key: str, nugget: str | None) -> list[Candidate]:
-        """Facts of exactly this folded key, oldest first."""
-        # The nugget is compared here: in SQL it may lead the planner to walk through all its keys.
+        """Facts with exactly this folded key, oldest first."""
+        # Compared here, because in SQL the planner may then scan all keys of the nugget.
         rows = self._database.execute(f"{SELECT}key = ? ORDER BY place", (key,))
-        found = (Candidate(*row) for row in rows)
-        return [fact for fact in found if nugget is None or fact.nugget == nugget]
+        facts = (Candidate(*row) for row in rows)
+        return [fact for fact in facts if nugget is None or fact.nugget == nugget]
 
-    def overlapping(self, part: str, asked: str, nugget: str | None) -> list[Candidate]:
-        """Facts whose key holds this part, or is held by what is asked."""
-        where, values = _within(nugget)
-        rows = self._database.execute(SELECT_FORMS + PART + where, (part, asked, asked, *values))
+    def overlapping(self, part: str, question: str, nugget: str | None) -> list[Candidate]:
+        """Facts whose key contains this part, or is contained in the question."""
+        where, values = _nugget_condition(nugget)
+        rows = self._database.execute(
+            SELECT_FORMS + PART + where, (part, question, question, *values)
+        )
         return [_candidate(row) for row in rows]
 
     def alike(self, query: "Form", threshold: float, nugget: str | None) -> list[Candidate]:
-        """Facts whose key may be meant by a misspelt question."""
-        from nuggets.facts.misspelling import condition
+        """Facts whose key a misspelt question may mean."""
+        from nuggets.facts.key_filter import misspelling_condition
 
-        where, values = _within(nugget)
-        like = condition(query, threshold)
+        where, values = _nugget_condition(nugget)
+        like = misspelling_condition(query, threshold)
         rows = self._database.execute(SELECT_FORMS + like.sql + where, (*like.values, *values))
         return [_candidate(row) for row in rows]
 
@@ -166,7 +171,7 @@ def _row(place: int, fact: MemoryNote) -> tuple[str | int, ...]:
 
     key = form(fact.title)
     return (
-        folded(fact.nugget_name),
+        fold_case(fact.nugget_name),
         place,
         fact.id,
         fact.project,
@@ -188,5 +193,5 @@ def _candidate(row: Sequence[Any]) -> Candidate:
     return Candidate(nugget, place, note, project, form)
 
 
-def _within(nugget: str | None) -> tuple[str, tuple[str, ...]]:
+def _nugget_condition(nugget: str | None) -> tuple[str, tuple[str, ...]]:
     return ("", ()) if nugget is None else (" AND nugget = ?", (nugget,))

@@ -1,62 +1,78 @@
-"""What a misspelt key has in common with a question, as a condition that SQL can test.
+"""Whether a question can be a misspelling of a key, word by word. Knows no index and no value.
 
-`keys.plausible` decides in Python, at some microseconds a key. Here nearly all others are ruled out
-at a fraction of one, and none that it would accept. Knows no database.
+Letters in common by chance are no match. Each significant word of the question must be a plausible
+misspelling of its own word of the key. A nugget's `fuzzy_threshold` says how much may differ: a
+share of 1 - threshold of the letters of a word, and half of that share of the whole key.
 """
 
-from typing import NamedTuple
+from nuggets.facts.words import Form, significant
+from nuggets.language.text import edits_between
+from nuggets.language.typing_slips import SLIP, slip_cost
 
-from nuggets.facts.keys import LONG_WORD, SHORT_WORD, sizes
-from nuggets.facts.words import Form, letters, significant
-
-WORDS_TESTED = 8  # of a question: few keys have that many, and none is judged by them alone
-
-DIGITS_AND_SIZE = "digits = ? AND size BETWEEN ? AND ?"
-# One edit brings in at most one letter on either side; x & (x - 1) takes away the lowest bit.
-ONE_EDIT = (
-    "((? & ~letters) & ((? & ~letters) - 1)) = 0"
-    " AND (scoped = 1 OR ((letters & ~?) & ((letters & ~?) - 1)) = 0)"
-)
-SAME_COUNT = "telling BETWEEN ? AND ? + scoped"  # with a scope, one word may be left out
-HOLDS = "instr(words, ?) > 0"
+WORD_START = 4  # letters that can stand for a longer word: auth(entication)
+MOST_EDITS = 2  # in one word
 
 
-class Condition(NamedTuple):
-    """For a WHERE clause on `fact_keys`."""
+def misspelling_cost(query: Form, key: Form, threshold: float) -> int | None:
+    """What it costs to misspell the key as the question; None if that is implausible.
 
-    sql: str
-    values: tuple[str | float, ...]
-
-
-def condition(query: Form, threshold: float) -> Condition:
-    """Holds for every key that `keys.fuzzy` may take for the question."""
-    signs, blank = letters(query.spaced.replace(" ", "")), letters(" ")
-    slip = Condition(ONE_EDIT, (signs, signs, signs | blank, signs | blank))
-    said = significant(query.spaced.split(" "))
-    pairs = [Condition(SAME_COUNT, (len(said), len(said)))] if said else []
-    pairs += [_near(word) for word in said[:WORDS_TESTED]]
-    either = _joined(" OR ", [slip, _joined(" AND ", pairs)] if pairs else [slip])
-    limits = Condition(DIGITS_AND_SIZE, (query.digits, *sizes(query, threshold)))
-    return _joined(" AND ", [limits, either])
-
-
-def _near(word: str) -> Condition:
-    """Holds for keys with a word that can be a slip, a beginning or a longer form of this one.
-
-    One edit leaves the first or the second half as it is, unless it swaps the letters where the
-    halves meet. Two edits are plausible in long words that begin alike.
+    Keys whose digits differ never match: another number means another thing.
     """
-    half = len(word) // 2
-    if len(word) < SHORT_WORD:
-        parts = [f" {word} "]
-    elif len(word) < LONG_WORD:
-        swapped = f"{word[: half - 1]}{word[half]}{word[half - 1]}{word[half + 1 :]}"
-        parts = [f" {word[:half]}", f"{word[half:]} ", f" {swapped} "]
-    else:
-        parts = [f" {word[0]}", f"{word[half:]} "]
-    return _joined(" OR ", [Condition(HOLDS, (part,)) for part in parts])
+    if key.digits != query.digits:
+        return None
+    texts = {key.spaced, key.without_scope}
+    costs = [_cost_of_text(query.spaced, text, threshold) for text in texts]
+    return min((cost for cost in costs if cost is not None), default=None)
 
 
-def _joined(word: str, conditions: list[Condition]) -> Condition:
-    sql = word.join(f"({one.sql})" for one in conditions)
-    return Condition(sql, tuple(value for one in conditions for value in one.values))
+def _cost_of_text(query: str, key: str, threshold: float) -> int | None:
+    if _is_one_edit(query, key):
+        return slip_cost(key.replace(" ", ""), query.replace(" ", ""))
+    return _cost_of_pairs(query, key, threshold)
+
+
+def _is_one_edit(query: str, key: str) -> bool:
+    """One edit anywhere, besides blanks. A word of one letter is never misspelt: "server a"."""
+    if edits_between(key.replace(" ", ""), query.replace(" ", ""), 1) > 1:
+        return False
+    pairs = zip(query.split(" "), key.split(" "), strict=False)
+    return not any(typed != meant and len(typed) == len(meant) == 1 for typed, meant in pairs)
+
+
+def _cost_of_pairs(query: str, key: str, threshold: float) -> int | None:
+    """Pairs every significant word with one of the other side, in any order."""
+    typed_words, meant_words = significant(query.split()), significant(key.split())
+    if not typed_words or len(typed_words) != len(meant_words):
+        return None
+    most = (1 - threshold) / 2 * sum(map(len, meant_words))
+    total = 0
+    for typed in typed_words:
+        costs = [(_cost_of_word(typed, meant, threshold), meant) for meant in meant_words]
+        plausible = [(cost, meant) for cost, meant in costs if cost is not None]
+        if not plausible:
+            return None
+        cost, nearest = min(plausible)
+        total += cost
+        if total > most:
+            return None
+        meant_words.remove(nearest)
+    return total
+
+
+def _cost_of_word(typed: str, meant: str, threshold: float) -> int | None:
+    if typed == meant:
+        return 0
+    short, long = sorted((typed, meant), key=len)
+    if len(short) >= WORD_START and long.startswith(short):
+        return SLIP
+    edits = edits_between(short, long, MOST_EDITS)
+    # The first letter is hardly ever mistyped together with another: "encryption", "decryption".
+    if edits > 1 and not (edits <= MOST_EDITS and begin_alike(typed, meant)):
+        return None
+    cost = slip_cost(meant, typed)
+    return cost if cost <= (1 - threshold) * len(meant) else None
+
+
+def begin_alike(typed: str, meant: str) -> bool:
+    """Whether the first letters are equal, or the first two are swapped."""
+    return typed[:1] == meant[:1] or typed[:2] == meant[1::-1]

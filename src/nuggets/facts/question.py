@@ -1,4 +1,4 @@
-"""Which facts of a shelf a question means: of one nugget or of all, this project's first.
+"""Finds the facts that a question means, in one nugget or in all, this project's first.
 
 Knows no value and no page.
 """
@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from nuggets.records import NuggetConfig
-from nuggets.text import folded
+from nuggets.domain.records import NuggetConfig
+from nuggets.domain.visibility import first_in_precedence, is_foreign
+from nuggets.language.text import fold_case
 
 if TYPE_CHECKING:
     from nuggets.facts.key_table import Candidate, KeyTable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Question:
-    """One question to the keys; the table is asked once for each kind of match, if at all."""
+    """One question; it reads the table of keys at most once for each kind of match."""
 
     def __init__(
         self,
@@ -32,52 +33,59 @@ class Question:
         self._query = query
         self._nugget = nugget
         self._project = project
-        self.candidates: dict[int, Candidate] = {}  # all that came into question, by place
+        self.candidates: dict[int, Candidate] = {}  # all candidates that were read, by place
 
     def matches(self) -> "list[Match]":
         """The best match of each nugget, all of the strictest kind that any nugget has.
 
-        What other projects know answers only where this one knows nothing.
+        Facts of other projects match only if this project has none that match.
         """
         if not any(map(str.isalnum, self._query)):
             return []
-        kinds = self._exact, self._partial, self._misspelt
         for everywhere in (False, True):
-            for kind in kinds:
-                found = kind(everywhere)
-                if found:
-                    return found
+            matches = self._exact(everywhere) or self._similar(everywhere)
+            if matches:
+                return matches
             if not any(map(self._is_foreign, self.candidates.values())):
                 break
         return []
 
     def _exact(self, everywhere: bool) -> "list[Match]":
-        return [self._own(group) for group in self._groups(self._equal, everywhere)]
+        return [self._match_preferred(group) for group in self._groups(self._equal, everywhere)]
 
-    def _own(self, facts: "list[Candidate]") -> "Match":
-        """Of facts with one key the project's own, else the oldest."""
+    def _match_preferred(self, facts: "list[Candidate]") -> "Match":
+        """Matches the project's own of facts with the same key, else the oldest."""
         from nuggets.facts.keys import Match
 
-        own = min(facts, key=lambda fact: fact.project != self._project)
-        others = [fact.place for fact in facts if fact is not own]
-        rivals = tuple(others) if own.project != self._project else ()
-        return Match("exact", 1.0, True, own.place, rivals)
+        preferred = first_in_precedence(facts, self._project)[0]
+        rest = tuple(fact.place for fact in facts if fact is not preferred)
+        rivals = rest if preferred.project != self._project else ()
+        return Match("exact", 1.0, True, preferred.place, rivals)
+
+    def _similar(self, everywhere: bool) -> "list[Match]":
+        """Parts before misspellings; but a key that leaves words of the question over comes last.
+
+        "rate limit of the evnt store" means "rate limit of the event store", if that is known.
+        """
+        partial = self._partial(everywhere)
+        complete = [match for match in partial if match.complete]
+        return complete or self._misspelt(everywhere) or partial
 
     def _partial(self, everywhere: bool) -> "list[Match]":
         from nuggets.facts.keys import substring
 
         groups = self._groups(self._overlapping, everywhere)
-        found = (substring(self._form, _forms(group)) for group in groups)
-        return [match for match in found if match]
+        matches = (substring(self._form, _forms(group)) for group in groups)
+        return [match for match in matches if match]
 
     def _misspelt(self, everywhere: bool) -> "list[Match]":
         from nuggets.facts.keys import fuzzy
 
         groups = self._groups(self._alike, everywhere)
-        found = (
+        matches = (
             fuzzy(self._form, _forms(group), self._threshold(group[0].nugget)) for group in groups
         )
-        return [match for match in found if match]
+        return [match for match in matches if match]
 
     @cached_property
     def _form(self) -> "Form":
@@ -87,24 +95,24 @@ class Question:
 
     @cached_property
     def _equal(self) -> "list[Candidate]":
-        return self._noted(self._table.equal(folded(self._query), self._nugget))
+        return self._record(self._table.equal(fold_case(self._query), self._nugget))
 
     @cached_property
     def _overlapping(self) -> "list[Candidate]":
-        from nuggets.facts.keys import telling_part
+        from nuggets.facts.keys import significant_part
 
-        part = telling_part(self._form)
+        part = significant_part(self._form)
         if not part:
             return []
-        return self._noted(self._table.overlapping(part, self._form.spaced, self._nugget))
+        return self._record(self._table.overlapping(part, self._form.spaced, self._nugget))
 
     @cached_property
     def _alike(self) -> "list[Candidate]":
         names = (*self._configs, "") if self._nugget is None else (self._nugget,)
         lowest = min(map(self._threshold, names))
-        return self._noted(self._table.alike(self._form, lowest, self._nugget))
+        return self._record(self._table.alike(self._form, lowest, self._nugget))
 
-    def _noted(self, candidates: "list[Candidate]") -> "list[Candidate]":
+    def _record(self, candidates: "list[Candidate]") -> "list[Candidate]":
         self.candidates.update((candidate.place, candidate) for candidate in candidates)
         return candidates
 
@@ -112,7 +120,7 @@ class Question:
         return self._configs.get(nugget, NuggetConfig(nugget)).fuzzy_threshold
 
     def _is_foreign(self, candidate: "Candidate") -> bool:
-        return candidate.project not in (self._project, "")
+        return is_foreign(candidate, self._project)
 
     def _groups(self, candidates: "list[Candidate]", everywhere: bool) -> "list[list[Candidate]]":
         """By nugget, in the order in which the shelf has its nuggets."""
@@ -124,4 +132,4 @@ class Question:
 
 
 def _forms(candidates: "list[Candidate]") -> "dict[int, Form]":
-    return {one.place: one.form for one in candidates if one.form is not None}
+    return {fact.place: fact.form for fact in candidates if fact.form is not None}

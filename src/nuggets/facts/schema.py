@@ -1,8 +1,8 @@
-"""The tables of the fact index: all derived from notes, and rebuilt at will."""
+"""The tables of the fact index. All are derived from notes and can be rebuilt."""
 
-# One row for each fact in sight. Clustered by nugget, so that looking through the keys of one
-# nugget reads nothing else. Names and keys are folded; what follows the key is its form: the words
-# with a blank around each, how many of them are significant, the signs as bits, and so on.
+# One row for each fact that is not hidden, clustered by nugget, so that a scan of one nugget's keys
+# reads no others. Names and keys are folded. The columns after the key describe its form: the words
+# with a blank around each, the number of significant words, the characters as bits, and so on.
 KEYS = """
 CREATE TABLE IF NOT EXISTS fact_keys (
     nugget TEXT NOT NULL,
@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS fact_keys (
 
 BY_KEY = "CREATE INDEX IF NOT EXISTS fact_keys_by_key ON fact_keys (key)"
 
-# How many facts of a nugget lie in each stretch of places: a rank is a sum and a short count.
+# The number of facts in each stretch of places: a rank is a sum of these and a short count.
 COUNTS = """
 CREATE TABLE IF NOT EXISTS fact_counts (
     nugget TEXT NOT NULL,
@@ -32,7 +32,7 @@ CREATE TABLE IF NOT EXISTS fact_counts (
 ) WITHOUT ROWID
 """
 
-# What the algebra decoded, so that a cold process need not load it to say so again.
+# Decoded pages, so that a cold process need not load NumPy.
 PAGES = """
 CREATE TABLE IF NOT EXISTS fact_pages (
     nugget TEXT NOT NULL,

@@ -1,11 +1,11 @@
-"""The vectors that stand for the values of a page. Knows no superposition and no text."""
+"""The vectors that represent the values of a page. Knows no superposition and no text."""
 
 from typing import TYPE_CHECKING
 
+from nuggets.domain.records import NuggetConfig
 from nuggets.facts.capacity import page_size
-from nuggets.fhrr.cleanup import orthogonalize
+from nuggets.fhrr.orthogonalization import orthogonalize
 from nuggets.fhrr.phasors import phasors
-from nuggets.records import NuggetConfig
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class ValueKeys:
-    """The value keys of a nugget, orthogonalised for as many values as a page has.
+    """The value keys of a nugget, orthogonalised among the values of a page.
 
-    Raw keys are rows of one seeded stream and do not depend on how many there are, nor do their
-    inner products; both are kept and only ever extended. Ensemble e begins at row e·(values + 1):
-    the row between is the sentence key's.
+    Raw keys are rows of one seeded stream. They and their inner products do not depend on the
+    number of values, so both are cached and extended. Ensemble e begins at row e·(values + 1);
+    the last row of an ensemble belongs to the sentence key.
     """
 
     def __init__(self, config: NuggetConfig, seed: int) -> None:
@@ -25,39 +25,39 @@ class ValueKeys:
 
         self._config = config
         self._seed = seed
-        self._rows = 0  # of the stream, generated so far
+        self._rows = 0  # generated rows of the stream
         self._raw = np.empty((0, self._config.dims), np.complex64)
         self._gram = np.empty((0, 0), np.float32)
-        self._room = self._raw  # the orthogonalised keys go here
+        self._buffer = self._raw  # for the orthogonalised keys
         self._values = 0
         self._keys: list[NDArray[np.complex64]] = []
 
-    def of(self, values: int) -> "list[NDArray[np.complex64]]":
-        """The keys of value 0, 1, …, one array for each ensemble."""
+    def first(self, values: int) -> "list[NDArray[np.complex64]]":
+        """The keys of the first `values` values, one array for each ensemble."""
         if values != self._values:
-            self._values = 0  # the room is about to be written over
-            self._reach(self._config.ensembles * (values + 1) - 1)
-            self._keys = [self._distinct(e, values) for e in range(self._config.ensembles)]
+            self._values = 0  # the buffer is about to be overwritten
+            self._generate(self._config.ensembles * (values + 1) - 1)
+            self._keys = [self._orthogonalize(e, values) for e in range(self._config.ensembles)]
             self._values = values
         return self._keys
 
-    def _reach(self, rows: int) -> None:
-        """Extend the raw keys and their inner products to so many rows."""
+    def _generate(self, rows: int) -> None:
+        """Extend the raw keys and their inner products to this number of rows."""
         if rows > len(self._raw):
             self._allocate(rows)
-        known = self._rows
-        if rows <= known:
+        first = self._rows
+        if rows <= first:
             return
-        fresh = self._raw[known:rows]
-        phasors(self._seed, rows - known, self._config.dims, first=known, out=fresh)
+        fresh = self._raw[first:rows]
+        phasors(self._seed, rows - first, self._config.dims, first=first, out=fresh)
         if self._config.ortho_iters > 0:
             products = reals(fresh) @ reals(self._raw[:rows]).T
-            self._gram[known:rows, :rows] = products
-            self._gram[:rows, known:rows] = products.T
+            self._gram[first:rows, :rows] = products
+            self._gram[:rows, first:rows] = products.T
         self._rows = rows
 
     def _allocate(self, rows: int) -> None:
-        """Room for a full page at once: memory never touched costs nothing."""
+        """Allocate for a full page at once: untouched memory costs nothing."""
         import numpy as np
 
         dims = self._config.dims
@@ -66,16 +66,16 @@ class ValueKeys:
         self._raw = np.empty((rows, dims), np.complex64)
         self._gram = np.empty((rows, rows), np.float32)
         if self._config.ortho_iters > 0:
-            self._room = np.empty((rows, dims), np.complex64)
+            self._buffer = np.empty((rows, dims), np.complex64)
 
-    def _distinct(self, ensemble: int, values: int) -> "NDArray[np.complex64]":
+    def _orthogonalize(self, ensemble: int, values: int) -> "NDArray[np.complex64]":
         first = ensemble * (values + 1)
         rows = slice(first, first + values)
         return orthogonalize(
             self._raw[rows],
             self._config.ortho_iters,
             gram=self._gram[rows, rows],
-            out=self._room[rows],
+            out=self._buffer[rows],
         )
 
 

@@ -1,40 +1,38 @@
-"""Keys and questions word by word, and how near two words are. Knows no index and no vector."""
+"""Splits keys and questions into words that can be compared. Knows no index and no vector."""
 
 import unicodedata
+from functools import cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from nuggets.records import SCOPES
-from nuggets.text import STOP_WORDS, folded
-
-# Words that only say that something is asked; "the plan" is a key, "please tell me" is not.
-ASKING = frozenset(("find", "get", "give", "know", "please", "show", "tell", "use", "used"))
-SAYING_NOTHING = STOP_WORDS | ASKING
+from nuggets.domain.records import SCOPES
+from nuggets.language.text import fold_case
+from nuggets.language.word_lists import request_words, stop_words
 
 LETTER_BITS = 63
-FIRST_IDEOGRAPH = "\u2e80"  # from here on scripts write words of one or two signs, unseparated
+FIRST_IDEOGRAPH = "\u2e80"  # from here on scripts have words of one or two characters, unseparated
 
 
 class Form(NamedTuple):
-    """A key or a question, made comparable."""
+    """A key or a question in a form that can be compared."""
 
     text: str  # folded
-    spaced: str  # its words with one blank between
-    letters: int  # which signs occur, as bits
+    spaced: str  # its words, separated by one blank
+    letters: int  # the set of its characters, as bits
     digits: str  # in order
     scoped: bool  # begins with a scope: "user: editor"
 
     @property
-    def unscoped(self) -> str:
+    def without_scope(self) -> str:
         return self.spaced.partition(" ")[2] if self.scoped else self.spaced
 
 
 def form(text: str) -> Form:
-    """Words end at anything but letters and digits, and where camelCase has its hump."""
-    plain = folded(text)
+    """Words end at anything but letters and digits, and between the parts of camelCase."""
+    plain = fold_case(text)
     parts = plain.split()
-    if not all(map(str.isalnum, parts)) or (plain != text and _humps(text)):
-        parts = _parts(text)
+    if not all(map(str.isalnum, parts)) or (plain != text and _is_camel_case(text)):
+        parts = _split_words(text)
     spaced = " ".join(parts)
     scope, colon, rest = plain.partition(":")
     return Form(
@@ -46,48 +44,54 @@ def form(text: str) -> Form:
     )
 
 
-def _humps(text: str) -> bool:
+def _is_camel_case(text: str) -> bool:
     return any(a.islower() and b.isupper() for a, b in pairwise(text))
 
 
-def _parts(text: str) -> list[str]:
-    signs = []
+def _split_words(text: str) -> list[str]:
+    characters = []
     before = " "
-    for sign in unicodedata.normalize("NFC", text):
-        if not (sign.isalnum() or unicodedata.category(sign)[0] == "M"):  # M: vowel signs, accents
-            sign = " "
-        elif sign.isupper() and before.islower():
-            signs.append(" ")
-        signs.append(sign)
-        before = sign
-    return folded("".join(signs)).split()
+    for character in unicodedata.normalize("NFC", text):
+        if not (character.isalnum() or unicodedata.category(character)[0] == "M"):
+            character = " "
+        elif character.isupper() and before.islower():
+            characters.append(" ")
+        characters.append(character)
+        before = character
+    return fold_case("".join(characters)).split()
+
+
+@cache
+def _insignificant() -> frozenset[str]:
+    """Stop words and words that only ask: "please tell me"."""
+    return stop_words() | request_words()
 
 
 def significant(words: list[str]) -> list[str]:
     """The words that carry meaning."""
-    return [word for word in words if word not in SAYING_NOTHING]
+    return [word for word in words if word not in _insignificant()]
 
 
-def trimmed(spaced: str) -> str:
-    """Without the words at either end that say nothing; "" if none says anything."""
+def strip_insignificant(spaced: str) -> str:
+    """The text without insignificant words at its ends; "" if all are insignificant."""
     words = spaced.split(" ")
-    while words and words[-1] in SAYING_NOTHING:
+    while words and words[-1] in _insignificant():
         words.pop()
-    while words and words[0] in SAYING_NOTHING:
+    while words and words[0] in _insignificant():
         words.pop(0)
     return " ".join(words)
 
 
-def dense(text: str) -> bool:
-    """Written in a script where two signs are already a word."""
-    return text != "" and all(sign >= FIRST_IDEOGRAPH for sign in text)
+def is_dense(text: str) -> bool:
+    """Whether the text is in a script where two characters can be a word."""
+    return text != "" and all(character >= FIRST_IDEOGRAPH for character in text)
 
 
 def letters(text: str) -> int:
-    """A set of the text's signs as bits that fit a signed integer; signs may share one."""
+    """The set of the text's characters as bits of a signed integer; characters may share a bit."""
     bits = 0
-    for sign in text:
-        bits |= 1 << ord(sign) % LETTER_BITS
+    for character in text:
+        bits |= 1 << ord(character) % LETTER_BITS
     return bits
 
 

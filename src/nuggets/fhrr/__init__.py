@@ -1,1 +1,1 @@
-"""The algebra of phasor vectors (FHRR): seeds, bindings, superpositions, clean-up, scores."""
+"""The algebra of phasor vectors (FHRR): seeds, binding, superposition, clean-up, scores."""

@@ -1,4 +1,4 @@
-"""Binding, superposing and comparing phasor vectors. Knows no seed and no note."""
+"""Binding, superposing, comparing and sharpening phasor vectors. Knows no seed and no note."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
     Vectors = NDArray[np.complexfloating[Any, Any]]
 
-ROOTS_KEPT = 4  # dimensions whose unit roots stay at hand: a shelf rarely mixes more
+TINY = 1e-12  # added to magnitudes, so that zero has a direction
+ROOTS_KEPT = 4  # dimensions whose unit roots are cached: a shelf rarely uses more
 
 _roots: "dict[int, NDArray[np.complex64]]" = {}
 
@@ -40,7 +41,7 @@ def similarity(a: "Vectors", b: "Vectors") -> float:
 
 
 def roots(dims: int) -> "NDArray[np.complex64]":
-    """e^{2πi·d/dims} for every d: role key 1, of which all others are powers."""
+    """e^{2πi·d/dims} for every d: role key 1; all other role keys are powers of it."""
     import numpy as np
 
     if dims not in _roots:
@@ -60,3 +61,24 @@ def role(position: int, dims: int) -> "NDArray[np.complex64]":
     import numpy as np
 
     return roots(dims)[np.arange(dims) * (position % dims) % dims]
+
+
+def sharpen(z: "Vectors", p: float = 1.0) -> "Vectors":
+    """z·(|z|+1e-12)^(p−1): p > 1 favours large magnitudes, p < 1 small ones."""
+    if p == 1.0:
+        return z
+    import numpy as np
+
+    sharper: Vectors = z * (np.abs(z) + TINY) ** (p - 1)
+    return sharper
+
+
+def corvacs_lite(z: "Vectors", a: float = 0.0) -> "Vectors":
+    """A soft limiter of magnitudes, z·tanh(a·m)/m with m = |z|+1e-12."""
+    if a <= 0.0:
+        return z
+    import numpy as np
+
+    size = np.abs(z) + TINY
+    limited: Vectors = z * (np.tanh(a * size) / size)
+    return limited

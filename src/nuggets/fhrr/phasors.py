@@ -1,7 +1,7 @@
 """Seeded unit phasors: the same text gives the same vectors everywhere. Knows no note.
 
-Mulberry32 moves its state by a constant, so draw n follows from n alone: any block of a stream is
-one array expression, and no stream ever has to be run from its beginning.
+The state of Mulberry32 is a counter, so draw n follows from n alone: any block of a stream is one
+array expression, and needs no earlier draws.
 """
 
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 INCREMENT = 0x6D2B79F5  # Mulberry32's step from draw to draw
 WORD = 0xFFFFFFFF
 
-BLOCK = 1 << 14  # draws worked on at once: the temporaries stay in the processor's cache
+BLOCK = 1 << 14  # draws computed at once: the temporaries fit the processor's cache
 TURN_BITS = 12  # a draw's angle is looked up as 12 coarse and 12 fine bits
 STEPS = 1 << TURN_BITS
 
@@ -36,10 +36,10 @@ def mulberry32(seed: int, first: int, count: int) -> "NDArray[np.uint32]":
     state = np.arange(1, count + 1, dtype=u32)
     state *= u32(INCREMENT)
     state += u32((seed + first * INCREMENT) & WORD)
-    return _mixed(state)
+    return _mix(state)
 
 
-def _mixed(state: "NDArray[np.uint32]") -> "NDArray[np.uint32]":
+def _mix(state: "NDArray[np.uint32]") -> "NDArray[np.uint32]":
     import numpy as np
 
     u32 = np.uint32
@@ -91,7 +91,7 @@ def _tables() -> "list[NDArray[np.complex64]]":
     if not _turns:
         step = 2 * np.pi / STEPS
         steps = np.arange(STEPS)
-        middle = (steps + 0.5) / STEPS  # the bits below the fine ones are met halfway
+        middle = (steps + 0.5) / STEPS  # the remaining bits are taken as half a step
         _turns[:] = [np.exp(1j * step * steps), np.exp(1j * step * middle)]
         _turns[:] = [table.astype(np.complex64) for table in _turns]
     return _turns

@@ -1,4 +1,4 @@
-"""From similarities to how sure one may be. Knows no note."""
+"""From similarities to confidence and margin. Knows no note."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-COLDEST = 1e-6  # a temperature of zero would divide by it
+COLDEST = 1e-6  # avoids a division by zero
 
 
 class Verdict(NamedTuple):
@@ -22,7 +22,7 @@ class Verdict(NamedTuple):
 def softmax(
     x: "NDArray[np.floating[Any]]", temperature: float = 1.0
 ) -> "NDArray[np.floating[Any]]":
-    """Probabilities along the last axis; no input is too large for it."""
+    """Probabilities along the last axis; large inputs do not overflow."""
     import numpy as np
 
     powers = np.exp((x - x.max(axis=-1, keepdims=True)) / max(temperature, COLDEST))
@@ -31,14 +31,14 @@ def softmax(
 
 
 def noise(banks: int, ensembles: int, dims: int) -> float:
-    """Standard deviation of a summed similarity that is crosstalk alone."""
+    """Standard deviation of a summed similarity that is only crosstalk."""
     return float((banks * ensembles / (2 * dims)) ** 0.5)
 
 
 def judge(similarities: "NDArray[np.floating[Any]]", temperature: float) -> Verdict:
-    """Confidence and margin by softmax; a lone candidate has no second, its margin is all."""
+    """Confidence and margin by softmax; the margin of a lone candidate is its confidence."""
     shares = softmax(similarities, temperature)
     best = int(similarities.argmax())  # shares may be equal where similarities are not
     confidence = float(shares[best])
-    others = [*shares[:best].tolist(), *shares[best + 1 :].tolist()]
-    return Verdict(best, confidence, confidence - max(others, default=0.0))
+    rest = [*shares[:best].tolist(), *shares[best + 1 :].tolist()]
+    return Verdict(best, confidence, confidence - max(rest, default=0.0))

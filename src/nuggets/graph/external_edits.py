@@ -7,27 +7,29 @@ The two kinds of file: external_note_edits.py and external_fact_edits.py.
 
 from collections.abc import Callable
 
-from nuggets import refusals
+from nuggets.domain import rejected_changes
+from nuggets.domain.purge_marks import without_purged
+from nuggets.domain.records import Changes, ExternalEdit
+from nuggets.domain.state import State
 from nuggets.errors import InvalidInput, StoreCorrupt
-from nuggets.graph.external_fact_edits import facts_taken_in
-from nuggets.graph.external_note_edits import notes_taken_in
-from nuggets.records import Changes, OutsideEdit
-from nuggets.state import State
+from nuggets.graph.external_fact_edits import import_fact_edits
+from nuggets.graph.external_note_edits import import_note_edits
 
 
-def adopted(
-    draw: Callable[[], str], state: State, base: State | None, edit: OutsideEdit, now: str
+def import_edit(
+    draw: Callable[[], str], state: State, base: State | None, edit: ExternalEdit, now: str
 ) -> Changes:
     """The changes that take one edited file in.
 
     `base`: what its author saw; None for a file that never was ours, which can only add. A program
     that rewrote a file whole may not have seen all of it: what is missing there is archived.
     """
+    edit = without_purged(state.marks, edit)
     try:
         if edit.nugget is None:
-            taken = notes_taken_in(state, base, edit, now)
+            taken = import_note_edits(draw, state, base, edit, now)
         else:
-            taken = facts_taken_in(draw, state, base, edit, edit.nugget, now)
+            taken = import_fact_edits(draw, state, base, edit, edit.nugget, now)
     except InvalidInput as problem:
         where = "graph.json" if edit.nugget is None else f"{edit.nugget.name}.nugget.json"
         raise StoreCorrupt(
@@ -35,5 +37,5 @@ def adopted(
             "it there, or run `nuggets doctor --fix`: that sets it aside"
         ) from problem
     changed = ((state.notes[note.id], note) for note in taken.put if note.id in state.notes)
-    refused = refusals.marks(state, changed)
-    return taken._replace(marks={**taken.marks, **refused}, action="outside edit", client="file")
+    refused = rejected_changes.marks(state, changed)
+    return taken._replace(marks={**taken.marks, **refused}, action="external edit", client="file")

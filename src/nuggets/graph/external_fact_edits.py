@@ -1,57 +1,66 @@
 """What an edit of a nugget's file means: facts that were added, changed or taken out of it."""
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from nuggets.domain.fact_identity import FactIdentity, identity, identity_of
+from nuggets.domain.limits import check_config
+from nuggets.domain.records import (
+    Changes,
+    ExternalEdit,
+    GraphNoteMetaInput,
+    MemoryNote,
+    NuggetConfig,
+)
+from nuggets.domain.state import MemoryState, State
 from nuggets.errors import InvalidInput
-from nuggets.graph.limits import check_config
 from nuggets.graph.links import without_links_to
 from nuggets.graph.naming import checked_name
-from nuggets.graph.notes import archived, edited, new_note, note_id, restored
-from nuggets.records import Changes, GraphNoteMetaInput, MemoryNote, NuggetConfig, OutsideEdit
-from nuggets.state import MemoryState, State
-from nuggets.text import folded
+from nuggets.graph.notes import archive_note, edit_note, new_note, note_id, restore_note
+from nuggets.language.text import fold_case
 
 Json = dict[str, Any]
-Name = tuple[str, str]
 
 
-def facts_taken_in(
+def import_fact_edits(
     draw: Callable[[], str],
     state: State,
     base: State | None,
-    edit: OutsideEdit,
-    given: NuggetConfig,
+    edit: ExternalEdit,
+    config_in_file: NuggetConfig,
     now: str,
 ) -> Changes:
     """What its author changed in the file of the nugget that is `given` there."""
-    fold = folded(given.name)
-    known = state.nuggets.get(fold)
-    config = _config(known, base.nuggets.get(fold) if base else None, given)
-    ours, archive = _facts(state, fold)
-    theirs, _ = _facts(base or MemoryState(), fold)
-    of_key = {name[0]: name for name in reversed(theirs)}
-    named = [(_meant(fact, theirs, of_key), fact) for fact in edit.facts]
+    fold = fold_case(config_in_file.name)
+    current_config = state.nuggets.get(fold)
+    config = _merge_config(current_config, base.nuggets.get(fold) if base else None, config_in_file)
+    current_facts, archive = _facts(state, fold)
+    seen, _ = _facts(base or MemoryState(), fold)
+    entries = _pair_entries(fold, edit.facts, seen)
     put: dict[str, MemoryNote] = {}
-    for key, fact in named:
-        current = ours.get(key) or archive.get(key)
-        note = _fact_taken_in(config.name, current, theirs.get(key), fact, now)
+    for key, fact in entries:
+        current = current_facts.get(key) or archive.get(key)
+        note = _import_fact(config.name, current, seen.get(key), fact, now)
         if note is not None:
             if not note.id:
                 note = note._replace(id=_new_id(config.name, state, put, draw))
-            put[note.id] = ours[key] = note
-    listed = {key for key, _ in named}
+            put[note.id] = current_facts[key] = note
+    listed = {key for key, _ in entries}
     gone = {
-        ours[key].id: ours[key]
-        for key, old in theirs.items()
-        if key not in listed and key in ours and is_as_seen(ours[key], old)
+        current_facts[key].id: current_facts[key]
+        for key, old in seen.items()
+        if key not in listed
+        and key in current_facts
+        and is_unchanged_since(current_facts[key], old)
     }
     if base is not None and not base.notes and fold not in base.nuggets:
         # Files that were never ours: a fact's note without its fact is put away, not dropped.
-        orphans = {n.id: n for key, n in ours.items() if key not in listed and n.id not in put}
-        put.update((i, archived(note, now)) for i, note in orphans.items())
+        orphans = {
+            n.id: n for key, n in current_facts.items() if key not in listed and n.id not in put
+        }
+        put.update((i, archive_note(note, now)) for i, note in orphans.items())
     if not edit.revision:
-        put.update((i, archived(note, now)) for i, note in gone.items())
+        put.update((i, archive_note(note, now)) for i, note in gone.items())
         gone = {}
     linking = {note.id: note for note in state.notes.linking_to(gone)} if gone else {}
     left = {**linking, **put}.values() if gone else ()
@@ -59,11 +68,11 @@ def facts_taken_in(
     return Changes(
         put=tuple(put.values()),
         drop=tuple(gone),
-        put_nuggets=() if known == config else (config,),
+        put_nuggets=() if current_config == config else (config,),
     )
 
 
-def _config(
+def _merge_config(
     known: NuggetConfig | None, old: NuggetConfig | None, given: NuggetConfig
 ) -> NuggetConfig:
     """What the file says, as far as its author changed it; the spelling of a known name stays."""
@@ -80,7 +89,7 @@ def _config(
     return known._replace(**changed)
 
 
-def _fact_taken_in(
+def _import_fact(
     nugget: str, current: MemoryNote | None, old: MemoryNote | None, fact: Json, now: str
 ) -> MemoryNote | None:
     value, hits = fact["value"], fact.get("hits", 0)
@@ -90,8 +99,8 @@ def _fact_taken_in(
             return None  # forgotten or archived by us since its author read it
         note = _new_fact(nugget, fact["key"], value, fact.get("project", ""), now)
     else:
-        note = current if untouched else edited(current, now=now, content=value)
-        note = restored(note, now)
+        note = current if untouched else edit_note(current, now=now, content=value)
+        note = restore_note(note, now)
     counted = old.hits if old is not None else note.hits
     if hits > counted or (old is not None and hits < counted):
         session = str(fact.get("last_hit_session") or "")
@@ -133,25 +142,49 @@ def _new_id(
             return drawn
 
 
-def fact_name(note: MemoryNote) -> Name:
-    """By which a fact is known: two projects may know different things by one key."""
-    return folded(note.title), note.project
+def _pair_entries(
+    nugget: str, entries: Sequence[Json], seen: Mapping[FactIdentity, MemoryNote]
+) -> list[tuple[FactIdentity, Json]]:
+    """Each entry of the file with the fact that it is about, of those that its author saw.
+
+    A program that does not know projects drops them. Its entries of one key are paired by value
+    first, then in their order, so that no project's fact gets another one's value.
+    """
+    identities: list[FactIdentity | None] = [
+        identity(nugget, entry["key"], entry["project"]) if "project" in entry else None
+        for entry in entries
+    ]
+    unpaired: dict[str, list[FactIdentity]] = {}
+    for fact in seen.keys() - set(identities) if None in identities else ():
+        unpaired.setdefault(fact.key, []).append(fact)
+    places = {fact: place for place, fact in enumerate(seen)}
+    for by_value in (True, False):
+        for place, entry in enumerate(entries):
+            if identities[place] is None:
+                candidates = [
+                    fact
+                    for fact in unpaired.get(fold_case(entry["key"]), ())
+                    if not by_value or seen[fact].content == entry["value"]
+                ]
+                if candidates:
+                    identities[place] = fact = min(candidates, key=places.__getitem__)
+                    unpaired[fact.key].remove(fact)
+    return [
+        (identity(nugget, entry["key"], "") if fact_identity is None else fact_identity, entry)
+        for fact_identity, entry in zip(identities, entries, strict=True)
+    ]
 
 
-def _meant(fact: Json, known: Container[Name], of_key: Mapping[str, Name]) -> Name:
-    """The fact that an entry of the file speaks of; one without a project, of any with its key."""
-    name = folded(fact["key"]), fact.get("project", "")
-    return name if name in known or "project" in fact else of_key.get(name[0], name)
-
-
-def _facts(state: State, nugget: str) -> tuple[dict[Name, MemoryNote], dict[Name, MemoryNote]]:
+def _facts(
+    state: State, nugget: str
+) -> tuple[dict[FactIdentity, MemoryNote], dict[FactIdentity, MemoryNote]]:
     """The facts of a nugget that are in sight, and those that are archived."""
-    found: tuple[dict[Name, MemoryNote], dict[Name, MemoryNote]] = {}, {}
+    by_identity: tuple[dict[FactIdentity, MemoryNote], dict[FactIdentity, MemoryNote]] = {}, {}
     for note in state.notes.find(nugget=nugget, kind="fact"):
-        found[note.hidden][fact_name(note)] = note
-    return found
+        by_identity[note.hidden][identity_of(note)] = note
+    return by_identity
 
 
-def is_as_seen(note: MemoryNote | None, old: MemoryNote) -> bool:
+def is_unchanged_since(note: MemoryNote | None, old: MemoryNote) -> bool:
     """Is it still what the author of the edit saw? What someone wrote since then stays."""
     return note is not None and note.updated_at == old.updated_at

@@ -1,46 +1,63 @@
 """What an edit of the graph's file means: notes whose fields, links or places were changed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from nuggets.codec import note_from_json, note_to_json
-from nuggets.graph.external_fact_edits import fact_name, is_as_seen
-from nuggets.graph.links import DEFAULT_REASON, repaired, unlinked
-from nuggets.graph.metadata import checked, normal_tags
-from nuggets.graph.naming import checked_name
-from nuggets.graph.notes import archived, new_note
-from nuggets.records import Changes, GraphNoteMetaInput, MemoryNote, NuggetConfig, OutsideEdit
-from nuggets.state import State
-from nuggets.text import folded
-from nuggets.times import moment_after, normal
+from nuggets.domain.codec import note_from_json, note_to_json
+from nuggets.domain.fact_identity import identity_of
+from nuggets.domain.records import (
+    Changes,
+    ExternalEdit,
+    GraphNoteMetaInput,
+    MemoryNote,
+    NuggetConfig,
+)
+from nuggets.domain.state import State
+from nuggets.domain.times import moment_after, normalize_time
+from nuggets.errors import InvalidInput
+from nuggets.graph.external_fact_edits import is_unchanged_since
+from nuggets.graph.links import DEFAULT_REASON, remove_link, repair_links
+from nuggets.graph.metadata_inference import check_metadata, normal_tags
+from nuggets.graph.naming import DEFAULT_NUGGET, checked_name, title_from_text
+from nuggets.graph.notes import archive_note, new_note, note_id
+from nuggets.language.text import fold_case
 
 Json = dict[str, Any]
 _META_FIELDS = ("subject", "scope", "type", "source", "confidence", "stability", "project")
-_WORDS = ("title", "content", "tags", *_META_FIELDS)  # a change of these is a newer version
+# a change of these is a newer version
+_WORDS = ("title", "content", "tags", *_META_FIELDS, "validFrom", "validUntil")
 _OURS = ("vector",)  # grows from the note: what the file says of it is derived from it
 _RECALLS = ("hits", "lastHitSession", "hitSessions")  # change together
 
 
-def notes_taken_in(state: State, base: State | None, edit: OutsideEdit, now: str) -> Changes:
+def import_note_edits(
+    draw: Callable[[], str], state: State, base: State | None, edit: ExternalEdit, now: str
+) -> Changes:
     """What its author changed in the graph's file."""
-    there = {shape["id"]: shape for shape in edit.notes}
     seen = base.notes if base else {}
-    gone = [i for i, old in seen.items() if i not in there and is_as_seen(state.notes.get(i), old)]
+    shapes = _shapes_by_id(draw, state, seen, edit.notes)
+    gone = [
+        i
+        for i, old in seen.items()
+        if i not in shapes and is_unchanged_since(state.notes.get(i), old)
+    ]
     put: dict[str, MemoryNote] = {}
     if not edit.revision:
-        put.update((i, archived(state.notes[i], now)) for i in gone if not state.notes[i].hidden)
+        put.update(
+            (i, archive_note(state.notes[i], now)) for i in gone if not state.notes[i].hidden
+        )
         gone = []
-    names = Names(state)
-    for known, shape in there.items():
-        note = _taken_in(state.notes.get(known), seen.get(known), shape, now)
+    names = NuggetSpellings(state)
+    for id_, shape in shapes.items():
+        note = _import_note(state.notes.get(id_), seen.get(id_), shape, now)
         if note is not None:
-            put[known] = names.settled(note)
+            put[id_] = names.apply(note)
     archive_second_keys(state, put, set(gone), now)
     after = {**dict(state.notes.items()), **put}
     for dropped in gone:
         del after[dropped]
-    _cut_at_both_ends(seen, put, after)
-    put.update((note.id, note) for note in repaired(after))
+    _remove_cut_links(seen, put, after)
+    put.update((note.id, note) for note in repair_links(after))
     return Changes(
         put=tuple(note for note in put.values() if state.notes.get(note.id) != note),
         drop=tuple(gone),
@@ -48,16 +65,16 @@ def notes_taken_in(state: State, base: State | None, edit: OutsideEdit, now: str
     )
 
 
-class Names:
+class NuggetSpellings:
     """The one spelling of every nugget's name: that of its configuration, or the first one met."""
 
     def __init__(self, state: State, more: Iterable[NuggetConfig] = ()) -> None:
         known = (*more, *state.nuggets.values())
-        self._spelling = {folded(config.name): config.name for config in known}
+        self._spelling = {fold_case(config.name): config.name for config in known}
         self.new: list[str] = []
 
-    def settled(self, note: MemoryNote) -> MemoryNote:
-        fold = folded(note.nugget_name)
+    def apply(self, note: MemoryNote) -> MemoryNote:
+        fold = fold_case(note.nugget_name)
         if fold not in self._spelling:
             self._spelling[fold] = checked_name(note.nugget_name)
             self.new.append(self._spelling[fold])
@@ -67,40 +84,36 @@ class Names:
 def archive_second_keys(state: State, put: dict[str, MemoryNote], gone: set[str], now: str) -> None:
     """Two facts cannot answer to one key."""
     others = (note for i, note in state.notes.items() if i not in put and i not in gone)
-    keys = {_key(note) for note in others if note.kind == "fact" and not note.hidden}
+    keys = {identity_of(note) for note in others if note.kind == "fact" and not note.hidden}
     for note in list(put.values()):
         if note.kind == "fact" and not note.hidden:
-            if _key(note) in keys:
-                put[note.id] = archived(note, now)
-            keys.add(_key(note))
+            if identity_of(note) in keys:
+                put[note.id] = archive_note(note, now)
+            keys.add(identity_of(note))
 
 
-def _key(note: MemoryNote) -> tuple[str, str, str]:
-    return folded(note.nugget_name), *fact_name(note)
-
-
-def _cut_at_both_ends(
+def _remove_cut_links(
     seen: Mapping[str, MemoryNote], put: dict[str, MemoryNote], after: dict[str, MemoryNote]
 ) -> None:
     """A link that the author took out at one end is meant to go, not to be completed again."""
     for note in list(put.values()):
         old = seen.get(note.id)
-        left = {(link.to, folded(link.reason)) for link in note.links}
+        left = {(link.to, fold_case(link.reason)) for link in note.links}
         for link in old.links if old else ():
             other = after.get(link.to)
-            if other is not None and (link.to, folded(link.reason)) not in left:
-                cut = unlinked(note, other, link.reason)
+            if other is not None and (link.to, fold_case(link.reason)) not in left:
+                cut = remove_link(note, other, link.reason)
                 if cut is not None:
                     put[other.id] = after[other.id] = cut[1]
 
 
-def _taken_in(
+def _import_note(
     current: MemoryNote | None, old: MemoryNote | None, shape: Json, now: str
 ) -> MemoryNote | None:
     """The note with what its author changed; None if that is nothing."""
-    shape = {**shape, "links": [_whole_link(link, now) for link in shape.get("links", ())]}
+    shape = {**shape, "links": [_complete_link(link, now) for link in shape.get("links", ())]}
     if current is None and old is None:
-        return completed(shape, now)
+        return complete_note(shape, now)
     if old is None and current is not None and shape.get("updatedAt", now) < current.updated_at:
         return None  # not seen by its author, and ours is the newer one
     before = note_to_json(old, vector=False) if old else {}
@@ -117,10 +130,10 @@ def _taken_in(
     merged = {**note_to_json(current or old, vector=False), **changed}  # type: ignore[arg-type]
     if "updatedAt" not in changed and any(field in changed for field in _WORDS):
         merged["updatedAt"] = moment_after(merged["updatedAt"], now)
-    return _sound(note_from_json(merged))
+    return normalize_note(note_from_json(merged))
 
 
-def _whole_link(link: Json, now: str) -> Json:
+def _complete_link(link: Json, now: str) -> Json:
     return {
         **link,
         "reason": link.get("reason") or DEFAULT_REASON,
@@ -128,24 +141,79 @@ def _whole_link(link: Json, now: str) -> Json:
     }
 
 
-def completed(shape: Json, now: str) -> MemoryNote:
+def _shapes_by_id(
+    draw: Callable[[], str],
+    state: State,
+    seen: Mapping[str, MemoryNote],
+    shapes: Sequence[Json],
+) -> dict[str, Json]:
+    """The notes of the file by id; what new ones need to have a name is filled in."""
+    ids = {shape["id"] for shape in shapes if "id" in shape}
+    named: dict[str, Json] = {}
+    for number, shape in enumerate(shapes, 1):
+        if shape.get("id") not in state.notes and shape.get("id") not in seen:
+            shape = name_note(shape, f"note {number}")
+        if "id" not in shape:
+            # The same text may have come in before, when the file was not written anew since.
+            same = _find_same_text(state, shape, ids)
+            shape = {**shape, "id": same or _draw_id(draw, state, named, shape)}
+        named[shape["id"]] = shape
+    return named
+
+
+def _find_same_text(state: State, shape: Json, taken: Collection[str]) -> str:
+    titled = state.notes.find(nugget=shape["nuggetName"], title=shape["title"])
+    return next((n.id for n in titled if n.content == shape["content"] and n.id not in taken), "")
+
+
+def _draw_id(draw: Callable[[], str], state: State, named: Mapping[str, Json], shape: Json) -> str:
+    while True:
+        kind, nugget = shape.get("kind", "note"), checked_name(shape["nuggetName"])
+        drawn = note_id(kind, nugget, state.notes, draw)
+        if drawn not in named:
+            return drawn
+
+
+def name_note(shape: Json, where: str) -> Json:
+    """A new note with a nugget, a title and a content, of which its author may leave out some.
+
+    The nugget is read from the id; of title and content each can be made from the other. A fact
+    without a key or a value means nothing.
+    """
+    _, dash, rest = shape.get("id", "").partition("-")
+    nugget = shape.get("nuggetName") or (rest.rpartition("-")[0] if dash else "")
+    title = (shape.get("title") or shape.get("sourceKey") or "").strip()
+    content = shape.get("content", "")
+    is_fact = shape.get("kind") == "fact"
+    if not (title or content.strip()) or (is_fact and not (title and content.strip())):
+        problem = "a fact needs a title and a content" if is_fact else "no title and no content"
+        raise InvalidInput(f"{where}: {problem}")
+    return {
+        **shape,
+        "nuggetName": nugget or DEFAULT_NUGGET,
+        "title": title or title_from_text(content),
+        "content": content or title,
+    }
+
+
+def complete_note(shape: Json, now: str) -> MemoryNote:
     """A note that is new to us: what its author left out is inferred as for any new note."""
-    known = {field: value for field, value in shape.items() if field in _KNOWN}
+    fields = {field: value for field, value in shape.items() if field in _KNOWN}
     unknown = {field: value for field, value in shape.items() if field not in _KNOWN}
     note = new_note(
-        nugget=checked_name(known["nuggetName"]),
-        kind=known.get("kind", "note"),
-        title=known["title"],
-        content=known["content"] or known["title"],
-        tags=known.get("tags", ()),
-        given=GraphNoteMetaInput(**{name: known.get(name) for name in _META_FIELDS}),
+        nugget=checked_name(fields["nuggetName"]),
+        kind=fields.get("kind", "note"),
+        title=fields["title"],
+        content=fields["content"],
+        tags=fields.get("tags", ()),
+        given=GraphNoteMetaInput(**{name: fields.get(name) for name in _META_FIELDS}),
         now=now,
-        note_id=known["id"],
-        project=known.get("project", ""),
-        created_at=known.get("createdAt"),
+        note_id=fields["id"],
+        project=fields.get("project", ""),
+        created_at=fields.get("createdAt"),
     )
-    rest = {field: value for field, value in known.items() if field not in _GIVEN}
-    return _sound(note_from_json({**note_to_json(note), **rest, **unknown}))
+    rest = {field: value for field, value in fields.items() if field not in _GIVEN}
+    return normalize_note(note_from_json({**note_to_json(note), **rest, **unknown}))
 
 
 _GIVEN = ("id", "nuggetName", "kind", "title", "tags", *_META_FIELDS, *_OURS, "createdAt")
@@ -153,29 +221,32 @@ _KNOWN = (
     *_GIVEN,
     *("content", "links", "hidden", "sourceKey", "hits", "lastHitSession", "hitSessions"),
     *("updatedAt", "lastAccessedAt", "lastRewrittenAt", "archivedAt", "lastInspectedAt"),
+    *("validFrom", "validUntil", "supersedes", "anchors"),
 )
 
 
-def _sound(note: MemoryNote) -> MemoryNote:
+def normalize_note(note: MemoryNote) -> MemoryNote:
     """Field by field it was right; now also as a whole."""
     checked_name(note.nugget_name)
-    given = checked(GraphNoteMetaInput(confidence=note.confidence))
+    given = check_metadata(GraphNoteMetaInput(confidence=note.confidence))
     sessions = note.hit_sessions
     if not sessions and note.last_hit_session:
         sessions = (note.last_hit_session,)
     return note._replace(
-        created_at=normal(note.created_at),
-        updated_at=normal(note.updated_at),
-        last_accessed_at=normal(note.last_accessed_at),
-        last_rewritten_at=_normal(note.last_rewritten_at),
-        archived_at=_normal(note.archived_at) if note.hidden else None,
-        last_inspected_at=_normal(note.last_inspected_at),
+        created_at=normalize_time(note.created_at),
+        updated_at=normalize_time(note.updated_at),
+        last_accessed_at=normalize_time(note.last_accessed_at),
+        last_rewritten_at=_normalize_optional_time(note.last_rewritten_at),
+        archived_at=_normalize_optional_time(note.archived_at) if note.hidden else None,
+        last_inspected_at=_normalize_optional_time(note.last_inspected_at),
         tags=normal_tags(note.tags, note.nugget_name, note.scope, note.type),
         confidence=note.confidence if given.confidence is None else given.confidence,
         source_key=note.title if note.kind == "fact" else note.source_key,
         hit_sessions=sessions,
+        valid_from=_normalize_optional_time(note.valid_from),
+        valid_until=_normalize_optional_time(note.valid_until),
     )
 
 
-def _normal(moment: str | None) -> str | None:
-    return normal(moment) if moment else None
+def _normalize_optional_time(moment: str | None) -> str | None:
+    return normalize_time(moment) if moment else None

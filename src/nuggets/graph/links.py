@@ -3,13 +3,15 @@
 from collections.abc import Container, Iterable, Mapping
 from typing import Literal, NamedTuple
 
+from nuggets.domain.limits import LINKS, check_most, checked_reason
+from nuggets.domain.records import Changes, MemoryNote, NoteLink
+from nuggets.domain.state import Notes
 from nuggets.errors import InvalidInput
-from nuggets.graph.limits import LINKS, check_most, checked_reason
-from nuggets.records import Changes, MemoryNote, NoteLink
-from nuggets.state import Notes
-from nuggets.text import folded
+from nuggets.language.text import fold_case
 
 DEFAULT_REASON = "related"
+SUPERSEDES = "supersedes"  # the reason of a link to what a memory took the place of
+CONTRADICTS = "contradicts"  # the reason of a link between two memories that cannot both hold
 
 Pair = tuple[MemoryNote, MemoryNote]
 
@@ -22,22 +24,22 @@ class BrokenLink(NamedTuple):
     problem: Literal["dangling", "self", "repeated", "one-sided"]
 
 
-def linked(a: MemoryNote, b: MemoryNote, reason: str, now: str) -> Pair | None:
+def add_link(a: MemoryNote, b: MemoryNote, reason: str, now: str) -> Pair | None:
     """Both notes with the link, None when they have it; one missing at one end is completed."""
     if a.id == b.id:
         raise InvalidInput(f"{a.id} cannot be linked to itself; name two notes")
     reason = checked_reason(reason, DEFAULT_REASON)
-    there, back = _found(a, b.id, reason), _found(b, a.id, reason)
-    if there and back:
+    forward, back = _find_link(a, b.id, reason), _find_link(b, a.id, reason)
+    if forward and back:
         return None
-    known = there or back or NoteLink("", reason, now)
+    link = forward or back or NoteLink("", reason, now)
     return (
-        a if there else _with_link(a, known._replace(to=b.id)),
-        b if back else _with_link(b, known._replace(to=a.id)),
+        a if forward else _with_link(a, link._replace(to=b.id)),
+        b if back else _with_link(b, link._replace(to=a.id)),
     )
 
 
-def unlinked(a: MemoryNote, b: MemoryNote, reason: str | None = None) -> Pair | None:
+def remove_link(a: MemoryNote, b: MemoryNote, reason: str | None = None) -> Pair | None:
     """Both notes without their link of this reason, or without any; None when there is none."""
     after = _without_link(a, b.id, reason), _without_link(b, a.id, reason)
     return None if after == (a, b) else after
@@ -52,7 +54,7 @@ def without_links_to(notes: Iterable[MemoryNote], gone: Container[str]) -> tuple
     )
 
 
-def dropping(notes: Notes, gone: Iterable[str]) -> Changes:
+def drop_notes(notes: Notes, gone: Iterable[str]) -> Changes:
     """Drop notes, and with them every link that leads to them."""
     ids = tuple(gone)
     if not ids:
@@ -62,9 +64,13 @@ def dropping(notes: Notes, gone: Iterable[str]) -> Changes:
     return Changes(put=without_links_to(rest, dropped), drop=ids)
 
 
-def redirected(links: Iterable[NoteLink], old: str, new: str, owner: str) -> tuple[NoteLink, ...]:
+def redirect_links(
+    links: Iterable[NoteLink], old: str, new: str, owner: str
+) -> tuple[NoteLink, ...]:
     """The owner's links with those to `old` leading to `new`: none to itself, none twice."""
-    return _lawful((link._replace(to=new) if link.to == old else link for link in links), owner)
+    return _valid_links(
+        (link._replace(to=new) if link.to == old else link for link in links), owner
+    )
 
 
 def asymmetries(notes: Mapping[str, MemoryNote]) -> tuple[BrokenLink, ...]:
@@ -87,14 +93,14 @@ def asymmetries(notes: Mapping[str, MemoryNote]) -> tuple[BrokenLink, ...]:
     return tuple(broken)
 
 
-def repaired(notes: Mapping[str, MemoryNote]) -> tuple[MemoryNote, ...]:
+def repair_links(notes: Mapping[str, MemoryNote]) -> tuple[MemoryNote, ...]:
     """The notes to write so that no link is broken: danglers go, halves are completed."""
-    kept = {
-        note.id: [link for link in _lawful(note.links, note.id) if link.to in notes]
+    valid = {
+        note.id: [link for link in _valid_links(note.links, note.id) if link.to in notes]
         for note in notes.values()
     }
-    after = {note_id: {_identity(link): link for link in links} for note_id, links in kept.items()}
-    for note_id, links in kept.items():
+    after = {note_id: {_identity(link): link for link in links} for note_id, links in valid.items()}
+    for note_id, links in valid.items():
         for link in links:
             back = link._replace(to=note_id)
             after[link.to].setdefault(_identity(back), back)
@@ -102,22 +108,24 @@ def repaired(notes: Mapping[str, MemoryNote]) -> tuple[MemoryNote, ...]:
     return tuple(note for note in whole if note != notes[note.id])
 
 
-def _lawful(links: Iterable[NoteLink], owner: str) -> tuple[NoteLink, ...]:
+def _valid_links(links: Iterable[NoteLink], owner: str) -> tuple[NoteLink, ...]:
     """None to its owner, none twice; of two the earlier stays, which both ends decide alike."""
-    kept: dict[tuple[str, str], NoteLink] = {}
+    by_identity: dict[tuple[str, str], NoteLink] = {}
     for link in links:
         if link.to != owner:
-            same = kept.get(_identity(link), link)
-            kept[_identity(link)] = min(same, link, key=lambda one: (one.created_at, one.reason))
-    return tuple(kept.values())
+            same = by_identity.get(_identity(link), link)
+            by_identity[_identity(link)] = min(
+                same, link, key=lambda one: (one.created_at, one.reason)
+            )
+    return tuple(by_identity.values())
 
 
 def _identity(link: NoteLink) -> tuple[str, str]:
-    return link.to, folded(link.reason)
+    return link.to, fold_case(link.reason)
 
 
-def _found(note: MemoryNote, to: str, reason: str) -> NoteLink | None:
-    wanted = (to, folded(reason))
+def _find_link(note: MemoryNote, to: str, reason: str) -> NoteLink | None:
+    wanted = (to, fold_case(reason))
     return next((link for link in note.links if _identity(link) == wanted), None)
 
 
@@ -127,10 +135,10 @@ def _with_link(note: MemoryNote, link: NoteLink) -> MemoryNote:
 
 
 def _without_link(note: MemoryNote, to: str, reason: str | None) -> MemoryNote:
-    wanted = None if reason is None else folded(reason)
-    kept = tuple(
+    wanted = None if reason is None else fold_case(reason)
+    rest = tuple(
         link
         for link in note.links
-        if link.to != to or (wanted is not None and folded(link.reason) != wanted)
+        if link.to != to or (wanted is not None and fold_case(link.reason) != wanted)
     )
-    return note if len(kept) == len(note.links) else note._replace(links=kept)
+    return note if len(rest) == len(note.links) else note._replace(links=rest)

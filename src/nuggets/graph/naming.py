@@ -3,16 +3,19 @@
 import unicodedata
 from collections.abc import Mapping, Sequence
 
+from nuggets.domain.limits import storable
+from nuggets.domain.records import MemoryNote, NuggetConfig
+from nuggets.domain.state import Notes
+from nuggets.domain.visibility import first_in_precedence
 from nuggets.errors import Ambiguous, InvalidInput, NotFound
-from nuggets.graph.limits import storable
-from nuggets.project import name_of
-from nuggets.records import MemoryNote, NuggetConfig
-from nuggets.state import Notes
-from nuggets.text import edits_between, folded
+from nuggets.filesystem.project import name_of
+from nuggets.language.text import edits_between, fold_case
 
 ID_TAIL = 8  # hex digits at the end of every id
 KIND_PREFIX = len("note-")  # a prefix this short names a kind, not a note
 CANDIDATES_SHOWN = 10
+DEFAULT_NUGGET = "notes"  # of a note that is given without one
+TITLE_FROM_TEXT = 80  # characters of a title that is made from a text
 
 NUGGET_NAME_CHARACTERS = 64
 NUGGET_NAME_BYTES = 200  # as UTF-8: file systems allow 255 with our ending and a staging name
@@ -36,45 +39,55 @@ def resolve(
     (or one that is not: `archived`), then as in recall: one of the `project` that asks before
     everybody's, and that before others'. Part of an id must be of one alone.
     """
-    wanted = folded(storable(name, "the name of a note"))
-    home = None if nugget is None else folded(storable(nugget, "a nugget's name"))
+    wanted = fold_case(storable(name, "the name of a note"))
+    home = None if nugget is None else fold_case(storable(nugget, "a nugget's name"))
     if not wanted:
         raise InvalidInput("name a note by its id, its title, or the beginning of its id")
     exact = notes.get(name.strip())
     if exact is not None:
         return exact
     alike = notes.find(nugget=home, title=name)
-    titled = [note for note in alike if folded(note.title) == wanted] or alike
+    titled = [note for note in alike if fold_case(note.title) == wanted] or alike
     chosen = [note for note in titled if note.hidden == archived] or titled
     if not titled:
-        chosen = _abbreviated(notes, wanted, home)
+        chosen = _find_by_id_part(notes, wanted, home)
     elif project is not None:
-        nearest = min(_distance(note, project) for note in chosen)
-        chosen = [note for note in chosen if _distance(note, project) == nearest]
+        chosen = first_in_precedence(chosen, project)
     if not chosen:
         where = "" if nugget is None else f" in nugget {nugget!r}"
-        raise NotFound(f"no note{where} is called {name!r:.80}; {_meant(wanted, notes, home)}")
+        raise NotFound(f"no note{where} is called {name!r:.80}; {_suggestion(wanted, notes, home)}")
     if len(chosen) > 1:
         raise Ambiguous(_candidates(name, chosen))
     return chosen[0]
 
 
-def nugget_called(nuggets: Mapping[str, NuggetConfig], name: str) -> NuggetConfig | None:
+def title_from_text(text: str) -> str:
+    """A title for a text that was given without one: its first sentence or line, shortened."""
+    line = next(filter(None, (line.strip("#*->\t ") for line in text.splitlines())), "")
+    ends = [i for i in (line.find(f"{mark} ") for mark in ".!?") if i > 0]
+    sentence = line[: min(ends)] if ends else line.rstrip(".")
+    title = sentence if len(sentence.split()) > 2 else line
+    if len(title) <= TITLE_FROM_TEXT:
+        return title
+    return title[: title.rfind(" ", 0, TITLE_FROM_TEXT) % TITLE_FROM_TEXT].rstrip() + "…"
+
+
+def find_nugget(nuggets: Mapping[str, NuggetConfig], name: str) -> NuggetConfig | None:
     """The nugget of this name, in whatever case; `nuggets` are known by their folded names."""
     if not isinstance(name, str):
         raise InvalidInput(f"a nugget's name is a text, not {name!r}")
-    return nuggets.get(folded(name))
+    return nuggets.get(fold_case(name))
 
 
-def known_nugget(nuggets: Mapping[str, NuggetConfig], name: str) -> NuggetConfig:
+def require_nugget(nuggets: Mapping[str, NuggetConfig], name: str) -> NuggetConfig:
     """The same; if there is none, `NotFound` says which was meant, or which there are."""
-    config = nugget_called(nuggets, name)
+    config = find_nugget(nuggets, name)
     if config is None:
         from difflib import get_close_matches
 
-        close = get_close_matches(folded(name), nuggets, 1)
-        there = ", ".join(sorted(config.name for config in nuggets.values())[:CANDIDATES_SHOWN])
-        hint = f"there are: {there}" if there else "there is none yet"
+        close = get_close_matches(fold_case(name), nuggets, 1)
+        names = ", ".join(sorted(config.name for config in nuggets.values())[:CANDIDATES_SHOWN])
+        hint = f"there are: {names}" if names else "there is none yet"
         if close:
             hint = f"did you mean {nuggets[close[0]].name!r}?"
         raise NotFound(f"there is no nugget {name!r}; {hint}")
@@ -94,59 +107,56 @@ def checked_name(name: str) -> str:
             f"a nugget's name may take {NUGGET_NAME_BYTES} bytes as UTF-8; "
             f"this one takes {len(written.encode())}"
         )
-    stranger = next((sign for sign in written if not _may_name(sign)), None)
+    stranger = next((sign for sign in written if not _is_allowed_in_name(sign)), None)
     if stranger is not None:
         raise InvalidInput(f"a nugget's name has only {_ALLOWED}; not {stranger!r}")
     if written[0] in ". " or written[-1] in ". ":
         raise InvalidInput(
             f"a nugget's name must not begin or end with a dot or a space; {written!r} does"
         )
-    if folded(written.partition(".")[0]) in _DEVICES:
+    if fold_case(written.partition(".")[0]) in _DEVICES:
         raise InvalidInput(f"{written!r} is reserved for a device on some systems; choose another")
     return written
 
 
-def _abbreviated(notes: Notes, wanted: str, home: str | None) -> list[MemoryNote]:
+def _find_by_id_part(notes: Notes, wanted: str, home: str | None) -> list[MemoryNote]:
     """The notes whose id begins so, or ends with these eight digits."""
     if len(wanted) <= KIND_PREFIX:
         return []
-    found = (note for note in notes.abbreviated(wanted) if _is_in(note, home))
+    candidates = (note for note in notes.find_by_id_part(wanted) if _is_in(note, home))
     by_end = len(wanted) == ID_TAIL
-    return [note for note in found if by_end or folded(note.id).startswith(wanted)]
+    return [note for note in candidates if by_end or fold_case(note.id).startswith(wanted)]
 
 
 def _is_in(note: MemoryNote, home: str | None) -> bool:
-    return home is None or folded(note.nugget_name) == home
+    return home is None or fold_case(note.nugget_name) == home
 
 
-def _distance(note: MemoryNote, project: str) -> int:
-    return 0 if note.project == project else 1 if not note.project else 2
-
-
-def _meant(wanted: str, notes: Notes, home: str | None) -> str:
+def _suggestion(wanted: str, notes: Notes, home: str | None) -> str:
     slips = min(2, len(wanted) // 4)
-    for note_id in notes.titled_like(len(wanted), slips):
+    for note_id in notes.ids_with_title_length(len(wanted), slips):
         note = notes[note_id]
-        if _is_in(note, home) and edits_between(folded(note.title), wanted, slips) <= slips:
+        if _is_in(note, home) and edits_between(fold_case(note.title), wanted, slips) <= slips:
             return f"did you mean {note.title!r:.80}?"
     return "search or list the notes to see their ids"
 
 
 def _candidates(name: str, notes: Sequence[MemoryNote]) -> str:
-    shown = [
+    descriptions = [
         f"{note.id} ({note.title!r:.80} in {note.nugget_name}{_of_project(note)})"
         for note in notes[:CANDIDATES_SHOWN]
     ]
-    if len(notes) > len(shown):
-        shown.append(f"and {len(notes) - len(shown)} more")
-    return f"{name!r:.80} could be any of {len(notes)} notes; use an id: {', '.join(shown)}"
+    if len(notes) > len(descriptions):
+        descriptions.append(f"and {len(notes) - len(descriptions)} more")
+    listed = ", ".join(descriptions)
+    return f"{name!r:.80} could be any of {len(notes)} notes; use an id: {listed}"
 
 
 def _of_project(note: MemoryNote) -> str:
     return f", project {name_of(note.project)}" if note.project else ""
 
 
-def _may_name(sign: str) -> bool:
+def _is_allowed_in_name(sign: str) -> bool:
     # marks belong to the letters of many scripts; variation selectors are marks nobody can see
     if unicodedata.name(sign, "").startswith("VARIATION SELECTOR"):
         return False

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from nuggets.errors import InvalidInput
-from nuggets.graph.limits import (
+from nuggets.domain.limits import (
     LINKS,
     TAGS,
     check_most,
@@ -15,19 +15,37 @@ from nuggets.graph.limits import (
     checked_title,
     checked_value,
 )
-from nuggets.graph.links import redirected
-from nuggets.graph.metadata import (
+from nuggets.domain.records import (
+    GraphNoteMetaInput,
+    MemoryNote,
+    MemoryScope,
+    NoteKind,
+    NoteLink,
+    NoteMetadata,
+)
+from nuggets.domain.state import SESSIONS_KEPT
+from nuggets.domain.times import moment_after, normalize_time
+from nuggets.errors import InvalidInput
+from nuggets.graph.links import (
+    CONTRADICTS,
+    DEFAULT_REASON,
+    SUPERSEDES,
+    add_link,
+    redirect_links,
+    remove_link,
+)
+from nuggets.graph.metadata_inference import (
     PREFERENCE_NUGGETS,
-    checked,
+    check_metadata,
     default_project,
-    inferred,
+    infer_metadata,
     normal_tags,
     own_tags,
 )
-from nuggets.records import GraphNoteMetaInput, MemoryNote, NoteKind, NoteLink, NoteMetadata
-from nuggets.state import SESSIONS_KEPT
-from nuggets.text import folded
-from nuggets.times import moment_after, normal
+from nuggets.language.text import fold_case
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 NOTHING_GIVEN = GraphNoteMetaInput()
 # in code, in paths and in sums every sign counts
@@ -62,20 +80,25 @@ def new_note(
     now: str,
     note_id: str,
     project: str,
-    created_at: str | None = None,
+    created_at: "str | datetime | None" = None,
+    at_work: bool = False,
 ) -> MemoryNote:
     """A note with all its metadata; `project` is the current one, taken where it applies.
 
-    A note from elsewhere keeps its age: its words have not changed since `created_at`.
+    `at_work`: whoever writes works in that project, so it is about the project unless its key,
+    tags or nugget say otherwise; so is what is given a project by name. A note from elsewhere
+    keeps its age: its words have not changed since `created_at`.
     """
-    given = checked(given)
+    given = check_metadata(given)
     title = _checked_name(kind, title)
-    content = _written(kind, content)
+    content = _normalize_body(kind, content)
     tags = checked_tags(tags)
-    metadata = inferred(title, content, tags, nugget, kind, given, None)
-    if folded(nugget) in PREFERENCE_NUGGETS:
+    owner = given.project if given.project is not None else project if at_work else ""
+    default_scope: MemoryScope = "project" if owner else "user"
+    metadata = infer_metadata(title, content, tags, nugget, kind, given, None, default_scope)
+    if fold_case(nugget) in PREFERENCE_NUGGETS:
         tags = (*tags, "preferences")
-    born = now if created_at is None else normal(created_at)
+    born = now if created_at is None else normalize_time(created_at)
     home = default_project(metadata.scope, project)
     return MemoryNote(
         note_id,
@@ -87,13 +110,28 @@ def new_note(
         created_at=born,
         updated_at=born,
         last_accessed_at=now,
-        tags=_checked_own(tags, nugget, metadata),
+        tags=_checked_own_tags(tags, nugget, metadata),
         source_key=title if kind == "fact" else None,
         project=home if given.project is None else given.project,
+        valid_from=given.valid_from or None,
+        valid_until=given.valid_until or None,
     )
 
 
-def edited(
+def check_note_limits(note: MemoryNote) -> None:
+    """Refuse a note that could not have been made here; its fields have the right types."""
+    _checked_name(note.kind, note.title)
+    _normalize_body(note.kind, note.content)
+    tags = own_tags(note.tags, note.nugget_name)
+    check_most(len(checked_tags(tags)), TAGS, "a note", "tags")
+    check_most(len(note.links), LINKS, "a note", "links")
+    for link in note.links:
+        checked_reason(link.reason, DEFAULT_REASON)
+        normalize_time(link.created_at)
+    check_metadata(GraphNoteMetaInput(subject=note.subject, project=note.project))
+
+
+def edit_note(
     note: MemoryNote,
     *,
     now: str,
@@ -108,20 +146,27 @@ def edited(
     `updated_at` moves when its words or their meaning change: title, content, tags, metadata,
     project; always onwards, for it tells versions apart. Hiding, links, hits and access leave it.
     """
-    given = checked(given)
-    metadata = inferred(
+    given = check_metadata(given)
+    metadata = infer_metadata(
         note.title, note.content, note.tags, note.nugget_name, note.kind, given, note.metadata
     )
+    text = note.content if content is None else _normalize_body(note.kind, content)
+    # the times of another text do not hold for a new one
+    start, end = (note.valid_from, note.valid_until) if text == note.content else (None, None)
     after = note._replace(
         title=note.title if title is None else _checked_name(note.kind, title),
-        content=note.content if content is None else _written(note.kind, content),
+        content=text,
         project=note.project if given.project is None else given.project,
         **metadata._asdict(),
+        valid_from=start if given.valid_from is None else given.valid_from or None,
+        valid_until=end if given.valid_until is None else given.valid_until or None,
     )
     if tags is not None:
-        after = after._replace(tags=_checked_own(checked_tags(tags), note.nugget_name, metadata))
+        after = after._replace(
+            tags=_checked_own_tags(checked_tags(tags), note.nugget_name, metadata)
+        )
     elif after != note:
-        after = after._replace(tags=_following(note.tags, note.nugget_name, metadata))
+        after = after._replace(tags=_with_system_tags(note.tags, note.nugget_name, metadata))
     if after == note:
         after = note
     else:
@@ -129,23 +174,35 @@ def edited(
         after = after._replace(source_key=key, updated_at=moment_after(note.updated_at, now))
     if hidden is None:
         return after
-    return archived(after, now) if hidden else restored(after, now)
+    return archive_note(after, now) if hidden else restore_note(after, now)
 
 
-def archived(note: MemoryNote, now: str) -> MemoryNote:
-    """Out of sight, not gone; one that already is keeps the time it was put away."""
+def supersede_note(note: MemoryNote, old: MemoryNote, now: str) -> tuple[MemoryNote, MemoryNote]:
+    """Both notes when the first takes the place of the other, which is archived with a link."""
+    if note.id == old.id:
+        raise InvalidInput(f"{note.id} cannot supersede itself; name two notes")
+    ended = min(old.valid_until or now, now)
+    new = note._replace(supersedes=tuple(dict.fromkeys((*note.supersedes, old.id))))
+    gone = archive_note(old, now)._replace(valid_until=ended)
+    new, gone = remove_link(new, gone, CONTRADICTS) or (new, gone)
+    return add_link(new, gone, SUPERSEDES, now) or (new, gone)
+
+
+def archive_note(note: MemoryNote, now: str) -> MemoryNote:
+    """Archive a note; one that is archived already keeps its time."""
     return note if note.hidden else note._replace(hidden=True, archived_at=now)
 
 
-def restored(note: MemoryNote, now: str) -> MemoryNote:
-    """In sight again; whoever restores a note is looking at it, so this is an access."""
+def restore_note(note: MemoryNote, now: str) -> MemoryNote:
+    """Restore an archived note; that counts as an access. A superseded one is valid again."""
     if not note.hidden:
         return note
     accessed = max(note.last_accessed_at, now)
-    return note._replace(hidden=False, archived_at=None, last_accessed_at=accessed)
+    end = None if note.valid_until == note.archived_at else note.valid_until
+    return note._replace(hidden=False, archived_at=None, last_accessed_at=accessed, valid_until=end)
 
 
-def merged(
+def merge_notes(
     target: MemoryNote,
     source: MemoryNote,
     reason: str,
@@ -168,28 +225,28 @@ def merged(
         )
     reason = checked_reason(reason, "merged")
     bond = NoteLink("", reason, now)
-    links = redirected((*target.links, *source.links), source.id, target.id, target.id)
+    links = redirect_links((*target.links, *source.links), source.id, target.id, target.id)
     check_most(len(links) + 1, LINKS, f"{target.id} with the links of {source.id}", "links")
     both = (target.id, source.id)
     third_ones = dict.fromkeys(link.to for link in source.links if link.to not in both)
     return (
-        _united(target, source, now)._replace(links=(*links, bond._replace(to=source.id))),
-        archived(source, now)._replace(links=(bond._replace(to=target.id),)),
+        _merge_fields(target, source, now)._replace(links=(*links, bond._replace(to=source.id))),
+        archive_note(source, now)._replace(links=(bond._replace(to=target.id),)),
         *(
-            third._replace(links=redirected(third.links, source.id, target.id, third.id))
+            third._replace(links=redirect_links(third.links, source.id, target.id, third.id))
             for third in filter(None, map(notes.get, third_ones))
         ),
     )
 
 
-def _united(target: MemoryNote, source: MemoryNote, now: str) -> MemoryNote:
+def _merge_fields(target: MemoryNote, source: MemoryNote, now: str) -> MemoryNote:
     """The target with the words and the sessions of both, links aside."""
-    content = checked_content(_united_lines(target.content, source.content))
+    content = checked_content(_merge_lines(target.content, source.content))
     own = (
         *own_tags(target.tags, target.nugget_name),
         *own_tags(source.tags, source.nugget_name),
     )
-    tags = _following(tuple(dict.fromkeys(own))[:TAGS], target.nugget_name, target.metadata)
+    tags = _with_system_tags(tuple(dict.fromkeys(own))[:TAGS], target.nugget_name, target.metadata)
     changed = (content, tags) != (target.content, target.tags)
     earlier, later = sorted((source, target), key=lambda note: note.last_accessed_at)
     common = set(earlier.hit_sessions) & set(later.hit_sessions)
@@ -205,19 +262,19 @@ def _united(target: MemoryNote, source: MemoryNote, now: str) -> MemoryNote:
     )
 
 
-def _united_lines(target: str, source: str) -> str:
-    known = {_told(passage) for passage in _passages(target)}
+def _merge_lines(target: str, source: str) -> str:
+    forms = {_comparison_form(passage) for passage in _passages(target)}
     added = []
     for passage in _passages(source):
-        told = _told(passage)
-        if not told or told not in known:
+        form = _comparison_form(passage)
+        if not form or form not in forms:
             added.append(passage)
-            known.add(told)
+            forms.add(form)
     more = "\n".join(added).strip("\n")
     return normal_content(f"{target}\n{more}") if more else target
 
 
-def _told(passage: str) -> str:
+def _comparison_form(passage: str) -> str:
     """What tells it from others: of prose its words in order, articles and full stops aside."""
     bare = passage.strip()
     prose = re.sub(r"^[-*•]\s+", "", bare)
@@ -229,39 +286,31 @@ def _told(passage: str) -> str:
 
 def _passages(content: str) -> list[str]:
     """Its lines, but fenced code in one piece: without a repeated bracket it would be broken."""
+    from nuggets.language.code_fences import continues_code  # few commands merge notes
+
     passages: list[list[str]] = []
-    fence = ""
-    for line in content.split("\n"):
-        if not fence:
-            passages.append([line])
-            fence = _opened_fence(line.strip())
-        else:
+    lines = content.split("\n")
+    for line, continues in zip(lines, continues_code(lines), strict=True):
+        if continues:
             passages[-1].append(line)
-            closes = line.strip().startswith(fence) and not line.strip().strip(fence[0])
-            fence = "" if closes else fence
+        else:
+            passages.append([line])
     return ["\n".join(lines) for lines in passages]
-
-
-def _opened_fence(line: str) -> str:
-    """The marks that a block of code begins with and ends with; "" for any other line."""
-    marks = line[: len(line) - len(line.lstrip(line[:1]))] if line[:1] in ("`", "~") else ""
-    inline = "`" in line[len(marks) :]  # ```like this``` it stands inside a line
-    return marks if len(marks) >= 3 and not inline else ""
 
 
 def _checked_name(kind: NoteKind, title: str) -> str:
     return checked_key(title) if kind == "fact" else checked_title(title)
 
 
-def _written(kind: NoteKind, content: str) -> str:
+def _normalize_body(kind: NoteKind, content: str) -> str:
     return normal_content(checked_value(content) if kind == "fact" else checked_content(content))
 
 
-def _following(tags: Iterable[str], nugget: str, metadata: NoteMetadata) -> tuple[str, ...]:
+def _with_system_tags(tags: Iterable[str], nugget: str, metadata: NoteMetadata) -> tuple[str, ...]:
     return normal_tags(tags, nugget, metadata.scope, metadata.type)
 
 
-def _checked_own(tags: Iterable[str], nugget: str, metadata: NoteMetadata) -> tuple[str, ...]:
+def _checked_own_tags(tags: Iterable[str], nugget: str, metadata: NoteMetadata) -> tuple[str, ...]:
     own = own_tags(tags, nugget)
     check_most(len(own), TAGS, "a note", "tags")
-    return _following(own, nugget, metadata)
+    return _with_system_tags(own, nugget, metadata)

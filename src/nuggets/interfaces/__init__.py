@@ -1,4 +1,4 @@
-"""Front doors: each translates, calls the shelf, and translates back."""
+"""Interfaces to the shelf: each translates a request, calls the shelf, translates the result."""
 
 import gc
 import os
@@ -8,10 +8,10 @@ from typing import NoReturn
 
 
 def run_process(main: Callable[[], int]) -> NoReturn:
-    """One short call is the whole process: spare it what Python does for longer ones.
+    """Run a short process without work that only long ones need.
 
-    Nothing that is imported is garbage, so nobody looks for any until `main` has it all and turns
-    that on again; and at the end, with everything written, the interpreter is not taken apart.
+    Garbage collection is off while modules are imported (`main` turns it on again), and the
+    interpreter is not torn down at the end.
     """
     gc.disable()
     code = main()
@@ -19,7 +19,7 @@ def run_process(main: Callable[[], int]) -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
     except (AttributeError, OSError, ValueError):
-        sys.exit(code)  # nobody listens any more: Python has its own way to say so
+        sys.exit(code)  # stdout is closed: let Python report it
     threads = sys.modules.get("threading")
     if threads is not None and threads.active_count() > 1:
         sys.exit(code)

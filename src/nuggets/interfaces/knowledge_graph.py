@@ -24,31 +24,33 @@ def read(text: str, nugget: str, at: str) -> Entities:
     A name always gets the same id, so that reading a file again adds nothing twice.
     """
     notes: dict[str, Json] = {}
+    ids: set[str] = set()
+    observations: dict[str, list[str]] = {}
     relations: list[Json] = []
-    for where, line in _lines(text):
-        if line.get("type") == "relation":
-            relations.append(line)
+    for where, record in _lines(text):
+        if record.get("type") == "relation":
+            relations.append(record)
             continue
-        name = _text(line, "name", where)
+        name = _text(record, "name", where)
         if name not in notes:
-            notes[name] = _empty(name, nugget, at, {note["id"] for note in notes.values()})
-        said = [notes[name]["content"], *_observations(line, where)]
-        notes[name]["content"] = "\n".join(one for one in said if one.strip())
-        notes[name]["tags"] += filter(None, [str(line.get("entityType") or "")])
+            notes[name] = _empty(name, nugget, at, ids)
+            ids.add(notes[name]["id"])
+        observations.setdefault(name, []).extend(_observations(record, where))
+        notes[name]["tags"] += filter(None, [str(record.get("entityType") or "")])
     for name, note in notes.items():
-        note["content"] = note["content"] or name
+        note["content"] = "\n".join(filter(str.strip, observations[name])) or name
     left_out = sum(not _is_linked(notes, relation, at) for relation in relations)
     return Entities(list(notes.values()), left_out)
 
 
 def _is_linked(notes: Mapping[str, Json], relation: Json, at: str) -> bool:
     """Whether both ends are there; the link says which way it goes, since it is seen from both."""
-    one, other = (str(relation.get(end)) for end in ("from", "to"))
-    if one == other or one not in notes or other not in notes:
+    source, target = (str(relation.get(end)) for end in ("from", "to"))
+    if source == target or source not in notes or target not in notes:
         return False
     verb = str(relation.get("relationType") or "").replace("_", " ") or "is related to"
-    link = {"to": notes[other]["id"], "reason": f"{one} {verb} {other}", "createdAt": at}
-    notes[one]["links"].append(link)
+    link = {"to": notes[target]["id"], "reason": f"{source} {verb} {target}", "createdAt": at}
+    notes[source]["links"].append(link)
     return True
 
 
@@ -94,7 +96,9 @@ def _text(line: Json, field: str, where: str) -> str:
 
 
 def _observations(line: Json, where: str) -> list[str]:
-    said = line.get("observations", [])
-    if not isinstance(said, list) or not all(isinstance(one, str) for one in said):
+    observations = line.get("observations", [])
+    if not isinstance(observations, list) or not all(
+        isinstance(text, str) for text in observations
+    ):
         raise InvalidInput(f"{where}: 'observations' is a list of texts")
-    return said
+    return observations

@@ -1,22 +1,24 @@
-"""The daily clean-up in a process that lives on: look now and then, run when it is due."""
+"""Runs the daily clean-up from a long-lived process, when it is due."""
 
 import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
-from nuggets.interfaces.words import cleaned
-from nuggets.records import DailyRun
+from nuggets.domain.records import DailyRun
+from nuggets.filesystem.hook_files import log
+from nuggets.interfaces.messages import summarize_clean_up
 from nuggets.shelf import NuggetShelf
-from nuggets.traces import log
 
-LONGEST_PAUSE = 60.0  # seconds: a laptop that wakes up looks at its clock within a minute
+ENCODING = 10.0  # seconds of each minute for notes that wait for the sentence encoder
+LONGEST_PAUSE = 60.0  # seconds: after a suspend, a due run starts within a minute
 
 
 class Heartbeat:
-    """A thread that runs what is due at every heartbeat until it is stopped.
+    """A thread that runs the daily clean-up when it is due, until it is stopped. Every minute it
+    also encodes notes that have no vector, if a sentence encoder is installed.
 
-    Used by the servers, so that people who install no timer still get the daily pass. What it has
-    to say goes to the log beside the shelf, unless someone wants to hear it.
+    The servers use it, so that the daily pass runs without a system timer. Reports go to the log
+    beside the shelf, unless `report` is given.
     """
 
     def __init__(
@@ -28,7 +30,7 @@ class Heartbeat:
     ) -> None:
         self._shelf = shelf
         self._now = now
-        self._report = report or (lambda done: log(shelf.settings["dir"], told(done)))
+        self._report = report or (lambda done: log(shelf.settings["dir"], describe_run(done)))
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self.run, name="nuggets-heartbeat", daemon=True)
 
@@ -36,24 +38,25 @@ class Heartbeat:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ask it to end; a pass under way is finished first."""
+        """Stop the thread; a running pass is finished first."""
         self._stopped.set()
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join(timeout=LONGEST_PAUSE)
 
     def run(self) -> None:
-        """Look at every heartbeat until stopped, by the clock on the wall: sleep is time, too."""
+        """Check at every heartbeat until stopped, by wall-clock time, so that suspends count."""
         last = again = datetime.min
         while not self._stopped.is_set():
             now = self._now()
             if not last <= now < again:  # the clock may have been set back
                 last, again = now, self._beat(now)
+            self._shelf.encode_waiting(ENCODING)
             self._stopped.wait(min((again - now).total_seconds(), LONGEST_PAUSE))
 
     def _beat(self, now: datetime) -> datetime:
-        """When to look again: the run's own minute may be the last before quiet hours.
+        """Run if due; the time of the next check, which is not after the next due time.
 
-        Whatever goes wrong is reported and does not end the heartbeat.
+        Errors are reported and do not end the thread.
         """
         again = now + timedelta(milliseconds=self._shelf.settings["heartbeat_interval_ms"])
         try:
@@ -67,15 +70,15 @@ class Heartbeat:
         return coming if now < coming < again else again
 
 
-def told(done: DailyRun | Exception) -> str:
-    """What a run came to, in one line; it may have gone wrong only in part."""
+def describe_run(done: DailyRun | Exception) -> str:
+    """The result of a run, or its error, in one line."""
     if isinstance(done, Exception):
         return f"the daily run went wrong: {str(done) or type(done).__name__}"
     return summary(done)
 
 
 def summary(run: DailyRun) -> str:
-    """One line for a log."""
+    """The counts of a run in one line."""
     result = run.result
-    done = f"inspected {result.inspected}, {cleaned(result)}, promoted {run.promoted}"
+    done = f"inspected {result.inspected}, {summarize_clean_up(result)}, promoted {run.promoted}"
     return f"{run.date}: {done}"

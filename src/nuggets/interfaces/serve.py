@@ -14,11 +14,12 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from nuggets.errors import InvalidInput, StoreError
-from nuggets.files import private_directory
+from nuggets.filesystem.files import open_plain, private_directory
+from nuggets.filesystem.location import DEFAULT_DIRECTORY, directory_of
+from nuggets.interfaces.rest.access import Access
 from nuggets.interfaces.rest.app import application
 from nuggets.interfaces.scheduler import Heartbeat
-from nuggets.place import directory_of
-from nuggets.settings import DEFAULT_DIRECTORY, Settings
+from nuggets.settings import Settings
 from nuggets.shelf import NuggetShelf
 
 if TYPE_CHECKING:
@@ -31,12 +32,12 @@ CLOSING_SECONDS = 2  # that an answer under way gets when the server ends
 
 
 class Address:
-    """Where to listen: bound at once, so that nobody else takes it, and with all its names."""
+    """Where to listen: a bound socket, and the names that clients may use."""
 
     def __init__(self, host: str, port: int | None) -> None:
         self.host = host.strip("[]")
         self.is_loopback = _is_loopback(self.host)
-        self.socket = _bound(self.host, port)
+        self.socket = _bind(self.host, port)
         self.port: int = self.socket.getsockname()[1]
 
     @property
@@ -47,18 +48,18 @@ class Address:
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
 
     def is_ours(self, host: str) -> bool:
-        """Is this value of a Host header one of our names? A foreign one is a page's trick."""
+        """Is this value of a Host header one of our names? Another name means DNS rebinding."""
         name, port = _split(host.lower())
         if port != self.port:
             return False
         if self.is_loopback:
             return name in ("localhost", "127.0.0.1", "::1", self.host.lower())
-        known = (self.host.lower(), socket.gethostname().lower(), "localhost")
-        return name in known or _is_ip(name)
+        names = (self.host.lower(), socket.gethostname().lower(), "localhost")
+        return name in names or _is_ip(name)
 
 
 class Server(uvicorn.Server):
-    """Tells the open event streams when it is about to end; they would keep it up for ever."""
+    """Ends the open event streams when it stops; they would keep it running."""
 
     stopping = False
 
@@ -70,15 +71,15 @@ class Server(uvicorn.Server):
 def serve(
     shelf: NuggetShelf,
     address: Address,
-    token: str | None = None,
+    access: Access | None = None,
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve until a signal ends it."""
-    if not address.is_loopback and not token:
+    if not address.is_loopback and access is None:
         raise InvalidInput("an address that others can reach needs a token")
-    shelf.load_all()  # trouble with the store is told before anyone is let in
+    shelf.load_all()  # a problem of the store is reported before the server listens
     server: Server
-    mounted, running = _companions(shelf)
+    mounts, running = _companions(shelf)
 
     @asynccontextmanager
     async def lifespan() -> AsyncIterator[None]:
@@ -91,9 +92,9 @@ def serve(
     app = application(
         shelf,
         is_ours=address.is_ours,
-        token=token,
+        access=access,
         stopping=lambda: server.stopping,
-        mounted=mounted,
+        mounts=mounts,
         lifespan=lifespan,
     )
     server = Server(
@@ -147,16 +148,16 @@ def _mcp(shelf: NuggetShelf) -> tuple[str, ASGIApp, Companion]:
     """Where MCP answers, and what has to run for it. Host and Origin were checked by the guard."""
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from nuggets.interfaces.mcp.server import Door, build_server
+    from nuggets.interfaces.mcp.server import ServerContext, build_server
 
-    door = Door(shelf.settings, shelf=shelf)
-    manager = StreamableHTTPSessionManager(build_server(door), max_sessions=MCP_SESSIONS)
+    context = ServerContext(shelf.settings, shelf=shelf)
+    manager = StreamableHTTPSessionManager(build_server(context), max_sessions=MCP_SESSIONS)
 
     @asynccontextmanager
     async def running() -> AsyncIterator[None]:
         async with manager.run():
             yield
-        await run_in_threadpool(door.close)
+        await run_in_threadpool(context.close)
 
     return "/mcp", _McpEndpoint(manager), running
 
@@ -173,7 +174,7 @@ def access_token(settings: Settings) -> str:
                 file.write(secrets.token_urlsafe(32) + "\n")
         if os.stat(path).st_mode & 0o077:
             raise StoreError(f"others can read {path}; remove it, and a new token will be made")
-        with open(path, encoding="ascii") as file:
+        with open(path, encoding="ascii", opener=open_plain) as file:
             token = file.read().strip()
     except OSError as problem:
         raise StoreError(f"{path}: {problem.strerror}; it holds the server's token") from problem
@@ -182,16 +183,16 @@ def access_token(settings: Settings) -> str:
     return token
 
 
-def _bound(host: str, port: int | None) -> socket.socket:
+def _bind(host: str, port: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    tried = [port] if port is not None else [*range(PORT, PORT + PORTS_TRIED), 0]
-    for candidate in tried:
+    candidates = [port] if port is not None else [*range(PORT, PORT + PORTS_TRIED), 0]
+    for candidate in candidates:
         # The protocol by name: only then are small answers sent at once, without Nagle's wait.
         listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, candidate))
-            listening.listen(128)  # from here on nobody is turned away, only made to wait
+            listening.listen(128)  # from here on clients wait instead of being refused
             return listening
         except OverflowError:
             listening.close()
@@ -199,7 +200,7 @@ def _bound(host: str, port: int | None) -> socket.socket:
         except OSError as problem:
             listening.close()
             reason = problem.strerror
-    raise InvalidInput(f"cannot listen at {host} port {tried[0]}: {reason}; choose another")
+    raise InvalidInput(f"cannot listen at {host} port {candidates[0]}: {reason}; choose another")
 
 
 def _split(host: str) -> tuple[str, int]:

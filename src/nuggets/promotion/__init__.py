@@ -1,16 +1,16 @@
-"""Promotion: what sticks goes to MEMORY.md, a file that people edit. Text in, text out."""
+"""Promotion of often recalled notes to MEMORY.md, a file that people edit too."""
 
 from nuggets.promotion.eligibility import Explanation
-from nuggets.promotion.ownership import stands_in, tells_of
+from nuggets.promotion.ownership import has_entry, mentions_notes
 from nuggets.promotion.run import Budget, Promotion, merged_text
-from nuggets.promotion.written import Written
+from nuggets.promotion.written_entries import WrittenEntries
 
 __all__ = [
     "Budget",
     "Explanation",
     "Promotion",
-    "Written",
+    "WrittenEntries",
+    "has_entry",
+    "mentions_notes",
     "merged_text",
-    "stands_in",
-    "tells_of",
 ]

@@ -1,21 +1,20 @@
-"""A memory file as lines, and what Markdown makes of them. Knows no note and changes nothing.
+"""Parses a memory file into lines and their Markdown structure. Knows no note.
 
-As much of CommonMark's block structure as decides where a line of ours may stand: fenced code,
+It covers the part of CommonMark that decides where an entry may be inserted: fenced code,
 comments and other HTML, headings of both forms, and what belongs to a list item.
 """
 
 import re
 from typing import NamedTuple
 
+from nuggets.language.code_fences import Fence, opening_fence
+
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|$)")
-_FENCE = re.compile(
-    r"(?P<lead> {0,3}(?:(?:[-*+]|\d{1,9}[.)]) {1,4})*)(?P<mark>`{3,}(?=[^`]*$)|~{3,})"
-)
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}$")
 _ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
-_HTML_ENDS = (  # how a block of HTML begins and what ends it, beside the end of the text
+_HTML_ENDS = (  # the start and the end of each kind of HTML block
     (re.compile(r" {0,3}<!--"), re.compile(r"-->")),
     (
         re.compile(r" {0,3}<(?:script|pre|style|textarea)(?:[\s>]|$)", re.I),
@@ -29,7 +28,7 @@ _OTHER_HTML = re.compile(r" {0,3}</?[A-Za-z]")  # ends with an empty line
 
 
 class Line(NamedTuple):
-    """A line, its ending, and whose entry it is: a note id, or "" for what is not ours."""
+    """A line, its line ending, and the id of the note whose entry it is; "" for other lines."""
 
     text: str
     end: str
@@ -47,29 +46,29 @@ class Heading(NamedTuple):
 
 
 class Structure(NamedTuple):
-    """What the lines are to a reader of Markdown."""
+    """The Markdown structure of the lines."""
 
     plain: list[bool]  # False: inside code, a comment or other HTML
     headings: list[Heading]
-    open_from: int | None  # where a block begins that nothing closes
+    open_from: int | None  # the line where an unclosed block begins
 
 
-def parsed(text: str) -> list[Line]:
-    """The lines; joined again they are the text, byte for byte."""
-    return [Line(found[1], found[2]) for found in _LINE.finditer(text) if found[0]]
+def parse_lines(text: str) -> list[Line]:
+    """The lines; `join_lines` gives the same text again."""
+    return [Line(match[1], match[2]) for match in _LINE.finditer(text) if match[0]]
 
 
-def joined(lines: list[Line]) -> str:
+def join_lines(lines: list[Line]) -> str:
     return "".join(line.text + line.end for line in lines)
 
 
 def size_of(lines: list[Line]) -> int:
-    """Bytes; those that are no UTF-8 count as they were."""
-    return len(joined(lines).encode(errors="surrogateescape"))
+    """The size in bytes; undecodable bytes count as one each."""
+    return len(join_lines(lines).encode(errors="surrogateescape"))
 
 
 def newline_of(lines: list[Line]) -> str:
-    """The ending that most lines have."""
+    """The most frequent line ending."""
     ends = [line.end for line in lines if line.end]
     return max(("\n", "\r\n", "\r"), key=ends.count)
 
@@ -77,25 +76,27 @@ def newline_of(lines: list[Line]) -> str:
 def structure(lines: list[Line]) -> Structure:
     plain: list[bool] = []
     headings: list[Heading] = []
-    at = 0
+    at = paragraph = 0  # the line, and where the paragraph began that reaches up to it
     while at < len(lines):
         inside, closed = _block_end(lines, at)
         if inside > at:
             plain += [False] * (inside - at)
             if not closed:
                 return Structure(plain, headings, at)
-            at = inside
+            at = paragraph = inside
             continue
         plain.append(True)
-        heading = _heading(lines, plain, at)
+        heading = _heading(lines, paragraph, at)
         if heading:
             headings.append(heading)
+        if not _is_paragraph(lines[at]):
+            paragraph = at + 1
         at += 1
     return Structure(plain, headings, None)
 
 
 def item_end(lines: list[Line], plain: list[bool], at: int) -> int:
-    """The line after all that belongs to the list item at `at`."""
+    """The line after the list item that begins at `at`."""
     end = at + 1
     while end < len(lines):
         following = next((n for n in range(end, len(lines)) if not lines[n].is_blank), None)
@@ -119,7 +120,7 @@ def _block_end(lines: list[Line], at: int) -> tuple[int, bool]:
     Where nothing begins, the line itself.
     """
     text = lines[at].text
-    fence = _FENCE.match(text)
+    fence = _opening_fence(text)
     if fence:
         return _fence_end(lines, at, fence)
     for begins, ends in _HTML_ENDS:
@@ -134,34 +135,40 @@ def _block_end(lines: list[Line], at: int) -> tuple[int, bool]:
     return at, True
 
 
-def _fence_end(lines: list[Line], at: int, fence: re.Match[str]) -> tuple[int, bool]:
-    mark = fence["mark"]
-    indent = len(fence["lead"]) if fence["lead"].strip() else 0  # inside a list item
+def _fence_end(lines: list[Line], at: int, fence: Fence) -> tuple[int, bool]:
     for n in range(at + 1, len(lines)):
-        text = lines[n].text
-        bare = text.strip(" \t")
-        if bare.startswith(mark) and not bare.strip(mark[0]):
+        if fence.is_closed_by(lines[n].text):
             return n + 1, True
-        if indent and bare and len(text) - len(text.lstrip(" ")) < indent:
-            return n, True  # the item is over, and its code with it
-    return len(lines), bool(indent)
+        if fence.is_left_by(lines[n].text):
+            return n, True
+    return len(lines), bool(fence.item_indent)
 
 
-def _heading(lines: list[Line], plain: list[bool], at: int) -> Heading | None:
+def _opening_fence(text: str) -> Fence | None:
+    """The fence that the line opens; None in indented code, where fences have no meaning."""
+    return None if text.expandtabs(4)[:4].isspace() else opening_fence(text)
+
+
+def _heading(lines: list[Line], paragraph: int, at: int) -> Heading | None:
+    """The heading that is complete with this line; `paragraph`: where the one above it begins."""
     text = lines[at].text.removeprefix("\ufeff")
     marked = _HEADING.match(text)
     if marked:
-        return Heading(at, len(marked[1]), (marked[2] or "").strip())
+        return Heading(at, len(marked[1]), _name_of_heading(text[marked.end() :]))
     underline = _UNDERLINE.match(text)
-    if not underline:
+    if not underline or paragraph == at:
         return None
-    first = at
-    while first and plain[first - 1] and _is_paragraph(lines[first - 1]):
-        first -= 1
-    if first == at or (first and is_item(lines[first - 1]) and not lines[first - 1].is_blank):
+    if paragraph and is_item(lines[paragraph - 1]) and not lines[paragraph - 1].is_blank:
         return None
     level = 1 if underline[1][0] == "=" else 2
-    return Heading(first, level, lines[first].text.strip())
+    return Heading(paragraph, level, lines[paragraph].text.strip())
+
+
+def _name_of_heading(text: str) -> str:
+    """The heading without closing `#` signs that follow a blank."""
+    name = text.strip(" \t")
+    bare = name.rstrip("#")
+    return (bare if not bare or bare[-1] in " \t" else name).strip()
 
 
 def _is_paragraph(line: Line) -> bool:
@@ -169,5 +176,6 @@ def _is_paragraph(line: Line) -> bool:
 
 
 def _begins_block(text: str) -> bool:
-    begins = (_ITEM, _HEADING, _FENCE, _OTHER_HTML, _RULE)
-    return text.lstrip(" ").startswith((">", "<!", "<?")) or any(b.match(text) for b in begins)
+    if text.lstrip(" ").startswith((">", "<!", "<?")) or _opening_fence(text):
+        return True
+    return any(begins.match(text) for begins in (_ITEM, _HEADING, _OTHER_HTML, _RULE))

@@ -1,13 +1,23 @@
-"""Which notes belong in a project's memory file, and under which heading. Knows no file."""
+"""Decides which notes belong in a project's memory file."""
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
-from nuggets.graph.metadata import CONFIRMED
+from nuggets.domain.records import HitKind, MemoryNote, Touch
+from nuggets.domain.secrets import credential_kinds, memory_credential_kinds
+from nuggets.domain.visibility import is_foreign
+from nuggets.graph.metadata_inference import CONFIRMED
 from nuggets.promotion.entry import line_for
-from nuggets.records import PROMOTE_THRESHOLD, MemoryNote
-from nuggets.secrets import found, found_in
 
 Outcome = Literal["new", "kept", "updated", "changed", "declined", "no room", "out"]
+
+
+class CountedSession(NamedTuple):
+    """A session that counts for a note, when and why; both are "" if that is no longer known."""
+
+    session: str
+    at: str
+    kind: HitKind
 
 
 class Explanation(NamedTuple):
@@ -17,35 +27,35 @@ class Explanation(NamedTuple):
     title: str
     outcome: Outcome
     reason: str
+    sessions: tuple[CountedSession, ...] = ()  # that recalled it, the last of them
 
 
-def why_not(note: MemoryNote, project: str) -> str:
-    """What keeps a note out of this project's file; "" when nothing does.
+def counted_sessions(
+    note: MemoryNote, hits: Mapping[tuple[str, str], Touch]
+) -> tuple[CountedSession, ...]:
+    """The sessions that count for a note; `hits` by note and session."""
+    session_hits = [
+        hits.get((note.id, session), Touch(note.id, session, "")) for session in note.hit_sessions
+    ]
+    return tuple(CountedSession(hit.session, hit.at, hit.kind) for hit in session_hits)
 
-    What a tool saw is confirmed when someone tags it so or says by an edit that the source is
-    another: recalls alone prove nothing, whoever planted it may ask for it three times.
+
+def why_not(note: MemoryNote, project: str, promote_after: int, *, is_pinned: bool = False) -> str:
+    """Why a note does not belong in this project's file; "" if it does.
+
+    An observation of a tool needs a confirmation: someone tags it or edits its source. Recalls are
+    not enough, because planted text could cause its own recalls.
     """
     if note.hidden:
         return "archived"
-    if note.project not in ("", project):
+    if is_foreign(note, project):
         return "belongs to another project"
     if note.stability == "temporary":
         return "temporary"
-    if note.hits < PROMOTE_THRESHOLD:
-        return f"recalled in {note.hits} of {PROMOTE_THRESHOLD} sessions"
-    if note.source == "tool_observation" and CONFIRMED not in note.tags:
+    if not is_pinned and note.hits < promote_after:
+        return f"recalled in {note.hits} of {promote_after} sessions"
+    is_confirmed = is_pinned or CONFIRMED in note.tags
+    if note.source == "tool_observation" and not is_confirmed:
         return f"seen by a tool, not confirmed by anyone (tag it {CONFIRMED})"
-    secret = found_in(note.title, note.content) or found(line_for(note))
+    secret = memory_credential_kinds(note.title, note.content) or credential_kinds(line_for(note))
     return f"looks like a credential: {', '.join(secret)}" if secret else ""
-
-
-def section_of(note: MemoryNote) -> str:
-    """The heading it stands under."""
-    for name in ("learnings", "preferences"):
-        if name in note.tags:
-            return name
-    if note.subject == "assistant:self":
-        return "assistant-self"
-    if note.subject.startswith("user:"):
-        return "user"
-    return "shared-context" if note.scope in ("shared", "project") else note.nugget_name

@@ -1,27 +1,29 @@
 """A note as one line of Markdown that cannot break the file around it. Knows no file.
 
-Inside the line most markup is harmless and stays as it was written: `code`, links, **bold**. What
-could reach beyond it is taken away or escaped: line breaks of any kind, control and direction
-characters, the beginning of HTML and of comments, and ``@path``, which hosts read as an import.
+Markup that stays within the line is kept: `code`, links, **bold**. Everything that could reach
+beyond it is removed or escaped: line breaks, control and direction characters, HTML tags, comments,
+and ``@path``, which hosts read as an import.
 """
 
 import re
 import unicodedata
 
-from nuggets.records import MemoryNote
-from nuggets.text import visible
+from nuggets.domain.records import MemoryNote
+from nuggets.language.text import visible
 
 TITLE_CHARACTERS = 100
-CONTENT_CHARACTERS = 300  # with 25 KB for 200 lines the average line has 125
+CONTENT_CHARACTERS = 300  # the budget of 25 KB for 200 lines allows 125 bytes a line on average
 ELLIPSIS = "…"
 
 _HTML = re.compile(r"<(?=[A-Za-z/!?])")
 _IMPORT = re.compile(r"(?<![\w@\\])@(?=[\w./~\\-])")
 _BREAKING_TITLE = re.compile(r"([\\*`\[])")
+_ESCAPED_IMPORT = re.compile(r"(?<!\\)\\@")
+_ESCAPED_TITLE = re.compile(r"\\([\\*`\[])")
 
 
 def line_for(note: MemoryNote) -> str:
-    """``- **Title**: content``, long ones cut at a word."""
+    """``- **Title**: content``, shortened at a word."""
     title = _BREAKING_TITLE.sub(r"\\\1", cut(flat(note.title), TITLE_CHARACTERS))
     content = cut(flat(note.content), CONTENT_CHARACTERS)
     return (
@@ -31,13 +33,18 @@ def line_for(note: MemoryNote) -> str:
     )
 
 
+def title_of(note: MemoryNote) -> str:
+    """The title as its line has it."""
+    return line_for(note._replace(content="")).removeprefix("- ")
+
+
 def flat(text: str) -> str:
-    """One line, single blanks, nothing that is not seen."""
+    """The text in one line, with single blanks and without invisible characters."""
     return " ".join(visible(text).split())
 
 
 def cut(text: str, most: int) -> str:
-    """At most so many characters, whole words unless they are long; an ellipsis for the rest."""
+    """Shorten to `most` characters with an ellipsis, at a word boundary unless words are long."""
     if len(text) <= most:
         return text
     head = text[: most - 1]
@@ -46,6 +53,16 @@ def cut(text: str, most: int) -> str:
     while head and _belongs_to_previous(text[len(head)]):
         head = head[:-1]  # not between a letter and its accent, nor inside an emoji
     return head.rstrip() + ELLIPSIS
+
+
+def unescape(text: str) -> str:
+    """The text of an escaped content."""
+    return _ESCAPED_IMPORT.sub("@", text).replace("--&gt;", "-->").replace("&lt;", "<")
+
+
+def unescape_title(text: str) -> str:
+    """The text of an escaped title."""
+    return _ESCAPED_TITLE.sub(r"\1", unescape(text))
 
 
 def _belongs_to_previous(character: str) -> bool:

@@ -1,44 +1,44 @@
-"""Why a note has the score it has, word by word. Ranks nothing itself."""
+"""Why a note has the score it has, word by word. Does not rank."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
 from nuggets.errors import NotFound
-from nuggets.search.dates import date_labels
-from nuggets.search.languages import ENGLISH, LANGUAGES
-from nuggets.search.note_analyzer import LABEL, own_tags, to_storable
-from nuggets.search.postings import FIELDS
-from nuggets.search.ranking import TEXT_SCALE, VECTOR_WEIGHT
-from nuggets.search.results import THRESHOLD
-from nuggets.search.terms import pieces, stems
-from nuggets.text import tokens
+from nuggets.language.dates import date_labels
+from nuggets.language.languages import LANGUAGES
+from nuggets.language.terms import pieces, stems
+from nuggets.language.text import tokens
+from nuggets.language.word_lists import ENGLISH
+from nuggets.search.index.note_analyzer import LABEL, own_tags, to_storable
+from nuggets.search.index.postings import FIELDS
+from nuggets.search.query.term_expansion import CERTAIN_KINDS
+from nuggets.search.scoring.relevance_threshold import THRESHOLD
+from nuggets.search.scoring.weights import TEXT_SCALE, VECTOR_WEIGHT
 
 if TYPE_CHECKING:
-    from nuggets.records import MemoryNote
-    from nuggets.search.query import Slot
+    from nuggets.domain.records import MemoryNote
+    from nuggets.search.index.snapshot import Snapshot
+    from nuggets.search.query.query import Slot
+    from nuggets.search.query.term_expansion import Alternative
     from nuggets.search.results import Search
-    from nuggets.search.snapshot import Snapshot
-    from nuggets.search.term_expansion import Alternative
 
-# How a term answers that the note has beyond doubt.
-CERTAIN = frozenset(("", "related", "joined", "date"))
-SHORTEST_LIKENESS = 5  # letters: among shorter words everything resembles something
+SHORTEST_SIMILAR = 5  # letters; shorter words resemble too many others
 
 
 class WordExplanation(NamedTuple):
-    """What one word of the question found in the note."""
+    """What one word of the question matches in the note."""
 
     word: str
     matched: tuple[str, ...]  # terms, such as "auth" or "tokne → token (corrected)"
-    itself: bool  # whether it stands there, in whatever spelling, or its abbreviation
-    alike: bool  # whether something stands there that it may well have been meant to be
+    itself: bool  # whether the note has the word, in any form, or its abbreviation
+    alike: bool  # whether the note has a term that the word may be a variant or a typo of
     fields: tuple[str, ...]  # of the note: title, content, tag; "linked" for its neighbours
-    rarity: float  # what it says by itself; words that nobody has are the rarest
+    rarity: float  # inverse document frequency; a word that no note has is the rarest
     weight: float  # share of the question, all words together 1
     share: float  # how much of that the note answers
 
 
 class Explanation(NamedTuple):
-    """All that makes up a relevance; the parts of `text` add up to it, scaled and clipped."""
+    """All parts of a relevance. Those of `text` add up to it, then are scaled and clipped."""
 
     note_id: str
     found: bool  # whether it is above the threshold
@@ -55,40 +55,41 @@ class Explanation(NamedTuple):
 
     @property
     def says_a_word(self) -> bool:
-        """Whether the note itself has any word of the question, and not just a neighbour's."""
+        """Whether the note itself, not only a linked note, has a word of the question."""
         return any(word.itself or word.alike for word in self.words)
 
 
 def explain(search: "Search", snapshot: "Snapshot", text: str, note: "MemoryNote") -> Explanation:
-    """The score of one note, taken apart."""
+    """The parts of one note's score."""
     document = snapshot.documents.of_note(to_storable(note.id))
     if document is None:
         raise NotFound(f"there is no note {note.id!r} to explain")
     query = search.understand(text)
-    signal = search.signal_of(query, text, document)
-    shares = signal.close.shares if signal and signal.close else [0.0] * len(query.slots)
-    here = _fields(note, document.language)
+    explained = search.explained_signal(query, text, document)
+    shares = explained.shares if explained else [0.0] * len(query.slots)
+    term_fields = _fields_by_term(note, document.language)
     words = tuple(
-        _word(
+        _explain_word(
             slot,
             slot.mass / query.mass,
             share,
             _matching_alternatives(slot, snapshot, document.doc),
-            here,
+            term_fields,
         )
         for slot, share in zip(query.slots, shares, strict=True)
     )
-    if signal is None:
+    if explained is None:
         relevance = VECTOR_WEIGHT / 2 + document.boost
         return Explanation(
             note.id, False, words, 0, 0, 0, 0, 0, 0.0, 0.5, document.boost, relevance
         )
-    summed = max(0.0, signal.words + sum(signal.extras))
+    signal, extras = explained.signal, explained.extras
+    summed = max(0.0, signal.words + sum(extras))
     return Explanation(
         note.id,
         signal.evidence > THRESHOLD,
         words,
-        *signal.extras,
+        *extras,
         max(0.0, signal.text * TEXT_SCALE - summed),
         signal.text,
         signal.vector,
@@ -97,46 +98,54 @@ def explain(search: "Search", snapshot: "Snapshot", text: str, note: "MemoryNote
     )
 
 
-def _word(
+def _explain_word(
     slot: "Slot",
     weight: float,
     share: float,
-    having: list["Alternative"],
-    here: dict[str, list[str]],
+    matches: list["Alternative"],
+    term_fields: dict[str, list[str]],
 ) -> WordExplanation:
-    """`having`: what answers in the note; `here`: the fields of its terms."""
+    """`matches`: the alternatives that the note has; `term_fields`: in which fields they are."""
     fields = dict.fromkeys(
         field
-        for one in having
-        for field in (["metadata"] if one.how == "meta" else here.get(one.term, []))
+        for match in matches
+        for field in (["metadata"] if match.how == "meta" else term_fields.get(match.term, []))
     )
-    if share and not having:
+    if share and not matches:
         fields["linked"] = None
-    matched = tuple(_describe(slot, one) for one in having)
-    itself = any(one.how in CERTAIN for one in having)
-    alike = len(slot.word) >= SHORTEST_LIKENESS and any(one.how != "meta" for one in having)
+    matched = tuple(_describe(slot, match) for match in matches)
+    itself = any(match.how in CERTAIN_KINDS for match in matches)
+    alike = len(slot.word) >= SHORTEST_SIMILAR and any(match.how != "meta" for match in matches)
     return WordExplanation(
         slot.word, matched, itself, alike, tuple(fields), slot.rarity, weight, share
     )
 
 
 def _matching_alternatives(slot: "Slot", snapshot: "Snapshot", doc: int) -> "list[Alternative]":
-    """What answers the word in the note itself."""
-    return [one for one in slot.alternatives if snapshot.index.select_having(one.term, [doc])]
+    """The alternatives of the word that the note itself has."""
+    return [
+        alternative
+        for alternative in slot.alternatives
+        if snapshot.index.select_having(alternative.term, [doc])
+    ]
 
 
-def _describe(slot: "Slot", one: "Alternative") -> str:
-    return f"{slot.word} → {one.name} ({one.how})" if one.how else one.name
+def _describe(slot: "Slot", alternative: "Alternative") -> str:
+    return (
+        f"{slot.word} → {alternative.name} ({alternative.how})"
+        if alternative.how
+        else alternative.name
+    )
 
 
-def _fields(note: "MemoryNote", language: int) -> dict[str, list[str]]:
-    """In which fields each term of the note stands, its dates included."""
-    spoken = LANGUAGES[language - 1] if language else ENGLISH
-    found: dict[str, list[str]] = {}
+def _fields_by_term(note: "MemoryNote", language: int) -> dict[str, list[str]]:
+    """By term of the note, dates included, the fields that have it."""
+    language_name = LANGUAGES[language - 1] if language else ENGLISH
+    fields: dict[str, list[str]] = {}
     texts = (note.title, note.content, " ".join(own_tags(note)))
     for field, text in zip(FIELDS, texts, strict=True):
         words = [word for token in tokens(text) for word in pieces(token)]
         dates = [LABEL + label for label in date_labels(text, words)]
-        for term in dict.fromkeys([*stems(words, spoken), *dates]):
-            found.setdefault(term, []).append(field)
-    return found
+        for term in dict.fromkeys([*stems(words, language_name), *dates]):
+            fields.setdefault(term, []).append(field)
+    return fields

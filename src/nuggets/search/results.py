@@ -1,36 +1,50 @@
 """From a question to the notes that answer it, best first."""
 
+from heapq import nlargest
 from math import exp
 from typing import TYPE_CHECKING, NamedTuple
 
-from nuggets.records import NoteFilterOptions, SearchNotesResult
-from nuggets.search.note_analyzer import LABEL, to_storable
-from nuggets.search.postings import BLOCK, BLOCK_BITS
-from nuggets.search.query import QueryReader
-from nuggets.search.ranking import LOOKED_AT, PHRASE, TEXT_SCALE, Extras, Ranking, Signal
-from nuggets.text import folded
+from nuggets.domain.records import NoteFilterOptions, SearchNotesResult
+from nuggets.domain.visibility import is_foreign, visible_projects
+from nuggets.language.text import fold_case, tokens
+from nuggets.search.index.note_analyzer import LABEL, to_storable
+from nuggets.search.index.postings import BLOCK, BLOCK_BITS
+from nuggets.search.query.query import QueryReader
+from nuggets.search.scoring.accumulator import is_numpy_worthwhile
+from nuggets.search.scoring.ranking import (
+    LOOKED_AT,
+    ExplainedSignal,
+    Extras,
+    Ranking,
+    Signal,
+    combine,
+)
+from nuggets.search.scoring.relevance_threshold import ANSWERS, THRESHOLD, is_answered
+from nuggets.search.scoring.stated import stated_shares, topical_slots
+from nuggets.search.scoring.weights import PHRASE, TEXT_SCALE, TEXT_WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from nuggets.records import MemoryNote
-    from nuggets.search.accumulator import Offsets
-    from nuggets.search.documents import Document
-    from nuggets.search.query import Query
-    from nuggets.search.snapshot import Snapshot
+    from nuggets.domain.records import MemoryNote
+    from nuggets.search.index.documents import Document
+    from nuggets.search.index.snapshot import Snapshot
+    from nuggets.search.query.query import Query
+    from nuggets.search.scoring.accumulator import Offsets
+    from nuggets.search.scoring.meaning_fusion import Meaning
 
     Notes = Callable[[Sequence[str]], Mapping[str, MemoryNote]]
 
-SHARING = 20  # results whose scores add up to 1, or as many as are asked for if that is more
+SOFTMAX_RESULTS = 20  # results whose scores add up to 1, or the limit if that is larger
 TEMPERATURE = 0.35  # of the softmax, as documented
-# Both without the boost, which says how far to trust a note and not what it is about. A note
-# that has nothing to do with the question has 0.21, half the weight of the vector.
-ANSWERS = 0.30  # the best note must have so much, or all words of the question,
-AMOUNT = 5.0  # or so much rarity of them: two rare words of a small shelf, one of a large one
-THRESHOLD = 0.25  # then so much is enough for a result
-DIGITS = 9  # of a relevance; differences beyond are rounding, not ranking
-LITERAL = 0.5  # text of a note with a sign that is no word, such as "=>"
-MOST_READ = 5000  # notes that such a sign is looked for in, the newest
+DIGITS = 9  # of a relevance; smaller differences are rounding errors and must not rank
+LITERAL_TEXT = 0.5  # text signal of a note that has a sign which is no word, such as "=>"
+MOST_LITERAL = 5000  # notes searched for such a sign, newest first
+PHRASE_EVIDENCE = (
+    TEXT_WEIGHT * PHRASE / TEXT_SCALE
+)  # for a note that has the question word for word
+NO_EXTRAS = Extras(0.0, 0.0, 0.0, 0.0)
+NOTHING: "Mapping[int, float]" = {}
 
 
 class Ranked(NamedTuple):
@@ -41,14 +55,20 @@ class Ranked(NamedTuple):
     vector: float
     text: float
     created: int
+    meaning: float  # what meaning adds to the relevance
 
 
 class Search:
     """Answers questions put to one snapshot."""
 
-    def __init__(self, snapshot: "Snapshot", notes: "Notes") -> None:
+    def __init__(
+        self, snapshot: "Snapshot", notes: "Notes", meaning: "Meaning | None" = None
+    ) -> None:
+        """`meaning`: compares a question with notes by what they mean."""
         self._snapshot = snapshot
-        self._notes = notes
+        self._meaning = meaning
+        self._all_notes = notes
+        self._read_notes: dict[str, MemoryNote] = {}
 
     def results(
         self, text: str, limit: int, filters: NoteFilterOptions, project: str | None
@@ -57,57 +77,101 @@ class Search:
         if not self._snapshot.stats.notes:
             return []
         query = self.understand(text)
-        most, pool = max(LOOKED_AT, 2 * limit), max(limit, SHARING)
+        most, pool = max(LOOKED_AT, 2 * limit), max(limit, SOFTMAX_RESULTS)
         eligible = self._eligible(filters)
-        signals = self.signals(query, text, eligible, most)
-        if not _is_answered(signals, query.mass):
+        signals = self.signals(query, text, eligible, most, pool)
+        if not is_answered(signals, query, self._snapshot):
             return []
-        ranked = _rank(signals, pool)
-        notes = self._notes([one.note for one in ranked[:limit]])
-        if project is not None and any(_is_foreign(note, project) for note in notes.values()):
+        ranked = self._rank(signals, pool, query, text, eligible)
+        notes = self._notes([entry.note for entry in ranked[:limit]])
+        projects = {note.project for note in notes.values()}
+        if project is not None and not projects.issubset(visible_projects(project)):
             ranked = self._rank_own_first(ranked, query, text, limit, eligible, project)
-            notes = self._notes([one.note for one in ranked[:limit]])
-        best = max(one.relevance for one in ranked)
-        shares = [exp((one.relevance - best) / TEMPERATURE) for one in ranked]
-        whole = sum(shares)
+            notes = self._notes([entry.note for entry in ranked[:limit]])
+        best = max(entry.relevance for entry in ranked)
+        shares = [exp((entry.relevance - best) / TEMPERATURE) for entry in ranked]
+        total = sum(shares)
+        stated = self._shares_stated(text, query, list(notes.values()))
         return [
-            SearchNotesResult(notes[one.note], share / whole, one.vector, one.text, one.relevance)
-            for one, share in zip(ranked[:limit], shares, strict=False)
+            SearchNotesResult(
+                notes[entry.note],
+                share / total,
+                entry.vector,
+                entry.text,
+                entry.relevance,
+                stated.get(entry.note, 0.0),
+                meaning=entry.meaning,
+            )
+            for entry, share in zip(ranked[:limit], shares, strict=False)
         ]
 
-    def understand(self, text: str) -> "Query":
-        known = self._snapshot.queries
-        if text not in known:
-            known[text] = QueryReader(self._snapshot).understand(text)
-        return known[text]
+    def _shares_stated(
+        self, text: str, query: "Query", notes: "Sequence[MemoryNote]"
+    ) -> dict[str, float]:
+        """By note, the share of the question that it states: nothing of a question of conversation
+        and numbers only. A title that is the whole question states all of it."""
+        documents = self._snapshot.documents
+        rows = {note.id: documents.of_note(to_storable(note.id)) for note in notes}
+        docs = {row.doc: note_id for note_id, row in rows.items() if row is not None}
+        slots = topical_slots(query)
+        if all(slot.word.isdigit() for slot in slots):
+            slots = []
+        shares = stated_shares(slots, self._snapshot, list(docs))
+        question = tokens(fold_case(text))
+        named = [
+            note.id for note in notes if question and tokens(fold_case(note.title)) == question
+        ]
+        return {**{docs[doc]: share for doc, share in shares.items()}, **dict.fromkeys(named, 1.0)}
 
-    def signal_of(self, query: "Query", text: str, document: "Document") -> Signal | None:
-        """What speaks for one note; None if nothing does."""
+    def understand(self, text: str) -> "Query":
+        queries = self._snapshot.queries
+        if text not in queries:
+            queries[text] = QueryReader(self._snapshot).understand(text)
+        return queries[text]
+
+    def explained_signal(
+        self, query: "Query", text: str, document: "Document"
+    ) -> ExplainedSignal | None:
+        """The signal of one note; None if nothing speaks for it."""
         if not query.slots:
-            saying = self._notes_saying(text, [document.note])
-            return _literal_signal(document) if saying else None
-        signal = Ranking(query, self._snapshot).signal_of(document)
-        return signal and self._with_wording(text, [signal])[0]
+            containing = self._notes_containing(text, [document.note])
+            return ExplainedSignal(_literal_signal(document), NO_EXTRAS, []) if containing else None
+        explained = Ranking(query, self._snapshot).explained_signal(document)
+        if explained is None:
+            return None
+        return explained._replace(
+            signal=self._add_phrase_evidence(text, [explained.signal], 0.0)[0]
+        )
 
     def signals(
-        self, query: "Query", text: str, eligible: "Offsets | None", most: int = LOOKED_AT
+        self, query: "Query", text: str, eligible: "Offsets | None", most: int, pool: int
     ) -> list[Signal]:
-        """What speaks for each eligible note, the wording included."""
+        """The signals of eligible notes. Phrase evidence is added for those that may be among the
+        best, as many as `pool` says."""
         if not query.slots:
             return self._literal_matches(text, eligible)
-        return self._with_wording(text, Ranking(query, self._snapshot).signals(eligible, most))
+        signals = _new_ranking(query, self._snapshot).signals(eligible, most)
+        return self._add_phrase_evidence(text, signals, _least_of_best(signals, pool))
 
-    def _with_wording(self, text: str, signals: list[Signal]) -> list[Signal]:
-        """Notes in which the question stands word for word have more of it."""
+    def _add_phrase_evidence(self, text: str, signals: list[Signal], least: float) -> list[Signal]:
+        """The signals, raised for notes that have the question word for word. Only notes that reach
+        the evidence `least` with it are read."""
         if text.strip().isalnum():
-            return signals  # a single word that is there stands there word for word
-        complete = [one.document.note for one in signals if one.complete]
-        saying = self._notes_saying(text, complete)
+            return signals  # a single word says nothing more as a phrase
+        complete = [
+            signal.document.note
+            for signal in signals
+            if signal.complete
+            and signal.evidence + PHRASE_EVIDENCE + signal.document.boost >= least
+        ]
+        containing = self._notes_containing(text, complete)
+        if not containing:
+            return signals
         return [
-            one._replace(text=min(1.0, one.text + PHRASE / TEXT_SCALE))
-            if one.document.note in saying
-            else one
-            for one in signals
+            signal.with_text(min(1.0, signal.text + PHRASE / TEXT_SCALE))
+            if signal.document.note in containing
+            else signal
+            for signal in signals
         ]
 
     def _rank_own_first(
@@ -120,111 +184,159 @@ class Search:
         project: str,
     ) -> list[Ranked]:
         """Notes of the project and of no project before those of others."""
-        notes = self._notes([one.note for one in ranked])
-        foreign = [one for one in ranked if _is_foreign(notes[one.note], project)]
-        own = self._documents_labelled([f"{LABEL}project={name}" for name in ("", project)])
+        notes = self._notes([entry.note for entry in ranked])
+        foreign = [entry for entry in ranked if is_foreign(notes[entry.note], project)]
+        own = self._documents_labelled(
+            [f"{LABEL}project={name}" for name in visible_projects(project)]
+        )
         if eligible is not None:
             own = _intersection(own, eligible)
         most = max(LOOKED_AT, 2 * limit)
-        best = _rank(self.signals(query, text, own, most), len(ranked))
-        return [*best, *foreign][: max(limit, SHARING)]
+        signals = self.signals(query, text, own, most, len(ranked))
+        best = self._rank(signals, len(ranked), query, text, own)
+        return [*best, *foreign][: max(limit, SOFTMAX_RESULTS)]
+
+    def _rank(
+        self,
+        signals: list[Signal],
+        most: int,
+        query: "Query",
+        text: str,
+        eligible: "Offsets | None",
+    ) -> list[Ranked]:
+        """The best notes by words, and by meaning if an encoder is at hand."""
+        if self._meaning is None or not query.slots:
+            return _rank(signals, most)
+        from nuggets.search.scoring.meaning_fusion import add_meaning, topic_of
+
+        similarity = self._meaning(topic_of(text, self._snapshot))
+        if similarity is None:
+            return _rank(signals, most)
+        from nuggets.search.scoring.array_ranking import ArrayRanking
+
+        fused, parts = add_meaning(
+            signals,
+            similarity,
+            ArrayRanking(query, self._snapshot),
+            self._snapshot,
+            lambda doc: _is_eligible(doc, eligible),
+        )
+        return _rank(fused, most, parts)
 
     def _eligible(self, filters: NoteFilterOptions) -> "Offsets | None":
         """The notes that meet all that the filters name; None if those are all."""
-        labels = [LABEL + to_storable(f"{name}={value}") for name, value in _given_filters(filters)]
-        counts = self._snapshot.vocabulary.label_counts(labels)
+        labels = [LABEL + to_storable(f"{name}={value}") for name, value in _filter_values(filters)]
         eligible: Offsets | None = None
         for label in labels:
-            if counts.get(label) != self._snapshot.stats.notes:
-                having = self._documents_labelled([label])
-                eligible = having if eligible is None else _intersection(eligible, having)
+            if self._snapshot.index.count(label) != self._snapshot.stats.notes:
+                labelled = self._documents_labelled([label])
+                eligible = labelled if eligible is None else _intersection(eligible, labelled)
         return eligible
 
     def _documents_labelled(self, labels: "Iterable[str]") -> dict[int, set[int]]:
         """The notes that have any of the labels."""
-        found: dict[int, set[int]] = {}
+        offsets: dict[int, set[int]] = {}
         for label in labels:
             for block, docs, _ in self._snapshot.index.postings(label):
-                found.setdefault(block, set()).update(docs)
-        return found
+                offsets.setdefault(block, set()).update(docs)
+        return offsets
 
     def _literal_matches(self, text: str, eligible: "Offsets | None") -> list[Signal]:
-        """For signs that are no words: the notes in which they stand."""
+        """The notes that have a text which holds no word, such as "=>"."""
         newest = [
-            one
-            for one in self._snapshot.documents.newest(MOST_READ)
-            if eligible is None or one.doc & BLOCK - 1 in eligible.get(one.doc >> BLOCK_BITS, ())
+            document
+            for document in self._snapshot.documents.newest(MOST_LITERAL)
+            if _is_eligible(document.doc, eligible)
         ]
-        saying = self._notes_saying(text, [one.note for one in newest])
-        return [_literal_signal(one) for one in newest if one.note in saying]
+        containing = self._notes_containing(text, [document.note for document in newest])
+        return [_literal_signal(document) for document in newest if document.note in containing]
 
-    def _notes_saying(self, text: str, ids: "Sequence[str]") -> set[str]:
-        """Which of the notes have the text word for word."""
+    def _notes(self, ids: "Sequence[str]") -> "Mapping[str, MemoryNote]":
+        """Notes by id; each is read once."""
+        unread = [note_id for note_id in ids if note_id not in self._read_notes]
+        if unread:
+            self._read_notes.update(self._all_notes(unread))
+        return {
+            note_id: self._read_notes[note_id] for note_id in ids if note_id in self._read_notes
+        }
+
+    def _notes_containing(self, text: str, ids: "Sequence[str]") -> set[str]:
+        """The ids of those notes that have the text word for word."""
         if not ids:
             return set()
-        asked = folded(text)
-        whole = " ".join(asked.rstrip("?!.").split() or asked.split())
+        text = fold_case(text)
+        phrase = " ".join(text.rstrip("?!.").split() or text.split())
         return {
             note_id
             for note_id, note in self._notes(ids).items()
-            if _says(note.content, whole) or _says(note.title, whole)
+            if _contains(note.content, phrase) or _contains(note.title, phrase)
         }
 
 
+def _new_ranking(query: "Query", snapshot: "Snapshot") -> Ranking:
+    if is_numpy_worthwhile():
+        from nuggets.search.scoring.array_ranking import ArrayRanking
+
+        return ArrayRanking(query, snapshot)
+    return Ranking(query, snapshot)
+
+
+def _least_of_best(signals: list[Signal], pool: int) -> float:
+    """The evidence a note needs to be among the best; 0 if any evidence may do."""
+    if len(signals) <= pool:
+        return 0.0
+    least = nlargest(pool, [signal.evidence for signal in signals])[-1]
+    return least if least > ANSWERS else 0.0
+
+
 def _literal_signal(document: "Document") -> Signal:
-    return Signal(document, LITERAL, 0.5, 0.0, True, Extras(0.0, 0.0, 0.0, 0.0), None)
+    return Signal(document, LITERAL_TEXT, 0.5, 0.0, True, combine(LITERAL_TEXT, 0.5))
 
 
-def _is_foreign(note: "MemoryNote", project: str) -> bool:
-    return note.project not in ("", project)
-
-
-def _given_filters(filters: NoteFilterOptions) -> list[tuple[str, str]]:
-    given = {
+def _filter_values(filters: NoteFilterOptions) -> list[tuple[str, str]]:
+    values = {
         "subject": filters.subject,
         "scope": filters.scope,
         "type": filters.type,
         "kind": filters.kind,
-        "nugget": None if filters.nugget is None else folded(filters.nugget),
+        "nugget": None if filters.nugget is None else fold_case(filters.nugget),
         "tag": filters.tag,
     }
-    return [(name, value) for name, value in given.items() if value is not None]
+    return [(name, value) for name, value in values.items() if value is not None]
 
 
 def _intersection(a: "Offsets", b: "Offsets") -> dict[int, set[int]]:
     return {block: a[block] & b[block] for block in a.keys() & b.keys()}
 
 
-def _rank(signals: list[Signal], most: int) -> list[Ranked]:
-    """Notes that are near enough, best first; of equals the newer, then by id."""
+def _is_eligible(doc: int, eligible: "Offsets | None") -> bool:
+    return eligible is None or doc & BLOCK - 1 in eligible.get(doc >> BLOCK_BITS, ())
+
+
+def _rank(
+    signals: list[Signal], most: int, meanings: "Mapping[int, float]" = NOTHING
+) -> list[Ranked]:
+    """Notes above the threshold, best first; of equals the newer first, then by id."""
     ranked = [
         Ranked(
-            one.document.note,
-            round(min(one.evidence + one.document.boost, 1.0), DIGITS),
-            one.vector,
-            one.text,
-            one.document.created,
+            document.note,
+            round(min(evidence + document.boost, 1.0), DIGITS),
+            vector,
+            text,
+            document.created,
+            meanings.get(document.doc, 0.0),
         )
-        for one in signals
-        if one.evidence > THRESHOLD
+        for document, text, vector, _, _, evidence in signals
+        if evidence > THRESHOLD
     ]
-    ranked.sort(key=lambda one: (-one.relevance, -one.created, one.note))
+    ranked.sort(key=lambda entry: (-entry.relevance, -entry.created, entry.note))
     return ranked[:most]
 
 
-def _says(text: str, whole: str) -> bool:
-    text = text.lower() if text.isascii() else folded(text)
-    if whole in text:
+def _contains(text: str, phrase: str) -> bool:
+    text = text.lower() if text.isascii() else fold_case(text)
+    if phrase in text:
         return True
-    # Few texts have other blanks than single ones, and making them even takes longest.
-    uneven = "\n" in text or "  " in text or "\t" in text
-    return uneven and whole in " ".join(text.split())
-
-
-def _is_answered(signals: list[Signal], mass: float) -> bool:
-    """Whether the best of the notes is good enough for any of them to be shown."""
-    return any(
-        one.evidence > ANSWERS
-        or (one.evidence > THRESHOLD and (one.complete or one.words * mass > AMOUNT))
-        for one in signals
-    )
+    # Normalising blanks takes longest, and few texts need it.
+    has_other_blanks = "\n" in text or "  " in text or "\t" in text
+    return has_other_blanks and phrase in " ".join(text.split())

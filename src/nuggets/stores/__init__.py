@@ -1,23 +1,53 @@
-"""Where a shelf is kept. Every store keeps the contract in `base`."""
+"""Stores keep a shelf. Every store fulfils the contract in `base`."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nuggets.place import directory_of
+from nuggets.filesystem.location import directory_of, is_database
 
 if TYPE_CHECKING:
     from nuggets.stores.base import IndexKind, Store
-    from nuggets.stores.exports.intake import Adopt
+    from nuggets.stores.exports.external_edits import DecideEdit
+
+
+def needs_migration(url: str, kinds: "Sequence[IndexKind]") -> bool:
+    """Must all notes be migrated or indexed before the shelf opens, which takes long?"""
+    import os
+
+    from nuggets.stores.journal_migration import has_unmigrated_journal
+
+    directory = directory_of(url)
+    path = os.path.join(directory, "nuggets.db")
+    if not directory or not os.path.lexists(path):
+        return bool(directory) and has_unmigrated_journal(directory)
+    from nuggets.errors import StoreError
+    from nuggets.stores.sql import schema
+    from nuggets.stores.sqlite.database import open_read_only
+
+    try:
+        database = open_read_only(path)
+        try:
+            return schema.is_outdated(database, kinds)
+        finally:
+            database.close()
+    except StoreError:
+        return False  # opening the shelf says what is wrong
 
 
 def open_store(
-    url: str, kinds: "Sequence[IndexKind]", adopt: "Adopt", *, short_lived: bool = False
+    url: str, kinds: "Sequence[IndexKind]", decide_edit: "DecideEdit", *, short_lived: bool = False
 ) -> "Store":
-    """A directory, or ``memory:`` for one that lasts as long as the process.
+    """Open a directory, a database (``postgresql://…``), or ``memory:`` for a store that lasts as
+    long as the process.
 
-    `adopt`: what an edit of a documented file means.
+    `decide_edit`: what an external edit means.
     `short_lived`: the process ends soon, so it does nothing in the background.
     """
+    if is_database(url):
+        from nuggets.filesystem.database_url import DatabaseUrl
+        from nuggets.stores.postgresql.store import PostgresqlStore
+
+        return PostgresqlStore(DatabaseUrl(url), kinds)
     from nuggets.stores.sqlite.store import SqliteStore
 
-    return SqliteStore(directory_of(url), kinds, adopt, short_lived=short_lived)
+    return SqliteStore(directory_of(url), kinds, decide_edit, short_lived=short_lived)

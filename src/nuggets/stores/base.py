@@ -1,52 +1,65 @@
-"""What every store promises. A backend is this and nothing else."""
+"""The contract of every store. A backend is this and nothing else."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from nuggets.records import Changes, Commit, ExportsStatus, MemoryNote, Touch
-from nuggets.sql import Database
-from nuggets.state import State
+from nuggets.domain.database import Database
+from nuggets.domain.records import (
+    Changes,
+    Commit,
+    CommitSummary,
+    EarlierImage,
+    ExportsStatus,
+    MemoryNote,
+    Touch,
+)
+from nuggets.domain.state import State
+
+if TYPE_CHECKING:
+    from nuggets.stores.doctor.defects import Defect
+    from nuggets.stores.sql.copying import Copied
 
 
 class Replaced(NamedTuple):
-    """A note as it was and as it is; None where it is not there."""
+    """A note before and after a change; None where there is none."""
 
-    place: int  # of its id, growing with every new one
+    place: int  # the number of its row, which grows with every new note
     before: MemoryNote | None
     after: MemoryNote | None
 
 
 class Index(Protocol):
-    """Something derived from all notes, kept in tables beside them and written with them."""
+    """Tables derived from all notes, written in the same transactions."""
 
     def update(self, replaced: Sequence[Replaced]) -> None:
         """Follow a change, inside its transaction."""
 
     def rebuild(self, notes: Iterable[tuple[int, MemoryNote]]) -> None:
-        """Begin anew with these notes, each with its place."""
+        """Index these notes, each with its place, and nothing else."""
 
     def forget_traces(self, note_ids: Collection[str]) -> None:
-        """Leave nothing behind of notes that were dropped."""
+        """Remove everything that is left of notes that were dropped."""
 
     def save(self) -> None:
-        """Write down what was worked out while reading, inside a transaction."""
+        """Save what was computed while reading, inside a transaction."""
 
     @property
     def has_unsaved(self) -> bool:
         """Is there anything to save?"""
 
     def check(self) -> list[str]:
-        """What is not as it would be if made anew, in words."""
+        """Complaints about what a rebuild would make differently."""
 
 
 class IndexKind(NamedTuple):
     """How a store makes an index."""
 
     name: str
-    format: int  # another one than what is recorded: it is rebuilt
-    tables: tuple[str, ...]  # statements that create them
+    format: int  # if another number is recorded, the index is rebuilt
+    tables: tuple[str, ...]  # statements that create the tables
     make: Callable[[Database, State], Index]
+    optional: bool = False  # exists only where `enable_index` made it
 
 
 class Store(Protocol):
@@ -54,78 +67,118 @@ class Store(Protocol):
 
     @property
     def state(self) -> State:
-        """What is there now. Ask inside `reading` or `exclusive`."""
+        """The current state. Read it inside `reading` or `exclusive`."""
 
     @property
     def indexes(self) -> Mapping[str, Any]:
-        """The indexes by name, over the same state."""
+        """The indexes of that state by name."""
+
+    def has_index(self, name: str) -> bool:
+        """Does this shelf have the index? Read it inside `reading` or `exclusive`."""
+
+    def enable_index(self, name: str) -> None:
+        """Make an optional index, unless the shelf has it."""
+
+    def disable_index(self, name: str) -> None:
+        """Drop an optional index with its tables."""
 
     @property
     def has_unsaved(self) -> bool:
-        """Did an index work anything out that the next `touch` should save?"""
+        """Did an index compute anything that the next `touch` should save?"""
 
     @property
     def position(self) -> tuple[int, str]:
-        """The last revision and its moment; 0 and "" at the beginning."""
+        """The last revision and its time; 0 and "" at the beginning."""
+
+    def change_counter(self) -> int:
+        """A number that changes when anyone may have written; cheaper than asking for the revision,
+        and never wrong for more than some seconds."""
 
     def reading(self) -> AbstractContextManager[None]:
-        """What is asked inside belongs to one revision. Never waits for a writer."""
+        """All reads inside see one revision. Never waits for a writer."""
 
     def exclusive(self) -> AbstractContextManager[None]:
         """Nobody else writes inside. May be nested.
 
-        `StoreBusy` names the holder if it takes too long to get in.
+        If another holds the lock for too long, `StoreBusy` names it.
         """
 
     def batch(self) -> AbstractContextManager[None]:
-        """All writes inside become one, at the end; none of them if an error leaves it."""
+        """All writes inside become one commit at the end; after an error, none."""
 
     def write(self, changes: Changes) -> int:
-        """All of it or nothing, durable on return unless in a batch; the new revision."""
+        """Write all changes or none, durably unless in a batch; the new revision."""
 
     def preview(self, changes: Changes) -> AbstractContextManager[None]:
-        """State and indexes as if these changes were written, inside."""
+        """Inside, state and indexes are as if these changes were written."""
 
     def touch(self, touches: Sequence[Touch]) -> None:
-        """Count that memories were shown. Never waits and never fails.
+        """Count recalls. Never waits and never fails.
 
-        The last ones may be lost with the power; a store that cannot be written does not count.
+        A power cut may lose the last ones; a store that cannot be written counts none.
         """
 
     def commits(
         self, since: int = 0, note: str | None = None, *, newest_first: bool = False
     ) -> Iterator[Commit]:
-        """The history after a revision as far as it is kept, or what of it changed a note."""
+        """The commits after a revision that are still kept, or those that changed a note."""
+
+    def commit_summaries(self, since: int = 0) -> Iterator[CommitSummary]:
+        """The commits after a revision that are still kept, without the notes; oldest first."""
+
+    def earlier_images(self, note: str) -> Iterator[EarlierImage]:
+        """A note before each of its changes, oldest first. Of commits that are no longer kept only
+        those that changed its text, and only if the note still exists."""
+
+    def hits(self) -> Iterator[Touch]:
+        """The hits that the history still has, oldest first."""
 
     def erase(self, note_ids: Collection[str]) -> list[str]:
-        """Take all that was ever written of these notes out of the history as well; where it was.
-
-        They must have been dropped before. Nothing can bring them back.
-        """
+        """Erase dropped notes from the history and all files; the paths. Cannot be undone."""
 
     def prune_history(self, before: str) -> None:
-        """Forget the steps before a moment, but for the last and what exports still need."""
+        """Delete the commits before a moment, except the last and those that exports need."""
 
     def copy_to(self, path: str) -> None:
-        """A copy of everything, into an empty file; others may write meanwhile."""
+        """Copy everything into an empty file; others may write meanwhile."""
+
+    def copy_from(
+        self, source: "Store", report: Callable[[str], None] = ..., *, dry_run: bool = False
+    ) -> "Copied":
+        """Copy everything from another store into this one, which must be empty.
+
+        An interrupted copy goes on where it was, and is verified at its end. `report` is told how
+        far it is.
+        """
 
     @property
     def unfinished_erasure(self) -> str:
-        """Why what was erased may still stand in a file; "" if it does not."""
+        """Why a file may still hold what was erased; "" if none does."""
 
     @property
     def directory(self) -> str:
         """Where its files are; "" if it has none."""
 
+    @property
+    def is_remote(self) -> bool:
+        """Is it on a database server? Then the directory holds only what stays on this machine."""
+
     def refresh_exports(self) -> None:
-        """Bring all documented files to the revision now, whatever that costs."""
+        """Write all documented files at the current revision, however long that takes."""
 
     def exports_status(self) -> ExportsStatus | None:
-        """How far the documented files are; None if there are none."""
+        """The revision of the documented files; None if there are none."""
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a person should see to, such as files that are left as they are, and why."""
+        """What a person should do something about, such as files that cannot be read."""
+
+    def find_defects(self, *, fix: bool) -> "list[Defect]":
+        """What is not in order with files, rows and indexes; `fix` mends what can be."""
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know of, though nothing need be done about it."""
 
     def close(self) -> None:
-        """Leave everything in order for whoever comes next."""
+        """Finish what is outstanding, and close all files."""

@@ -1,8 +1,8 @@
-"""Recalls that no commit has taken in yet: a side file for whoever finds the store locked.
+"""The side file for recalls that found the store locked; the next commit counts them.
 
-A writer takes the file away under another name, commits what it says and deletes it. A shared lock
-around each append and an exclusive one around the taking make sure that no line falls between; a
-file that outlives its taker is taken again, which counts nothing twice: a session counts once.
+A writer renames the file, commits its recalls and deletes it. A shared lock around each append and
+an exclusive one around the reading make sure that no line is lost. A file whose reader died is read
+again, which counts nothing twice: a session counts once.
 """
 
 import json
@@ -10,71 +10,76 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import cast, get_args
 
-from nuggets import codec
-from nuggets.records import Touch
+from nuggets.domain import codec
+from nuggets.domain.records import HitKind, Touch
+from nuggets.filesystem.files import open_plain
 
-_ATTEMPTS = 50  # at appending; a file is only ever refused while it is being taken away
-_PATIENCE = 20  # milliseconds for someone in the middle of an append; they need microseconds
+_ATTEMPTS = 50  # at appending; an attempt fails only while a writer renames the file
+_WAIT_MILLISECONDS = 20  # for a process in the middle of an append, which takes microseconds
 
 
 class RecallFile:
     """`recalls.jsonl` in a shelf's directory, and `recalls-taken.jsonl` while it is committed."""
 
     def __init__(self, directory: str) -> None:
-        self._open = os.path.join(directory, "recalls.jsonl")
-        self._taken = os.path.join(directory, "recalls-taken.jsonl")
+        self._path = os.path.join(directory, "recalls.jsonl")
+        self._taken_path = os.path.join(directory, "recalls-taken.jsonl")
 
     def append(self, touches: Sequence[Touch]) -> None:
-        """Write them down. Fails silently: a memory that cannot be written can still be read."""
+        """Append recalls. Fails silently: a memory that cannot be written can still be read."""
         import fcntl
 
         with suppress(OSError, ValueError):
-            written = "".join(f"{codec.dumps(list(touch))}\n" for touch in touches)
-            content = f"\n{written}".encode()  # a line cut off before must not spoil the next
+            lines = "".join(f"{codec.dumps(list(touch))}\n" for touch in touches)
+            content = f"\n{lines}".encode()  # the last line may have been cut off
             for _ in range(_ATTEMPTS):
                 flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-                descriptor = os.open(self._open, flags, 0o600)
+                descriptor = open_plain(self._path, flags)
                 try:
                     fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                    if os.path.samestat(os.fstat(descriptor), os.stat(self._open)):
+                    if os.path.samestat(os.fstat(descriptor), os.stat(self._path)):
                         os.write(descriptor, content)
                         return
                 except (BlockingIOError, FileNotFoundError):
-                    pass  # being taken away: there will be a new one
+                    pass  # a writer has just renamed it: the next attempt makes a new one
                 finally:
                     os.close(descriptor)
 
     @contextmanager
-    def taken(self) -> Iterator[tuple[Touch, ...]]:
-        """Those that a commit should take in; gone when that succeeds. For the lock's holder."""
-        if not os.path.exists(self._taken):  # else someone died here: theirs first
+    def take(self) -> Iterator[tuple[Touch, ...]]:
+        """The recalls to commit inside; they are deleted if that succeeds.
+
+        The caller holds the shelf's lock.
+        """
+        if not os.path.exists(self._taken_path):  # else a writer died here: its file comes first
             try:
-                os.rename(self._open, self._taken)
+                os.rename(self._path, self._taken_path)
             except OSError:
                 yield ()
                 return
         try:
-            descriptor = os.open(self._taken, os.O_RDONLY)
+            descriptor = open_plain(self._taken_path, os.O_RDONLY)
         except OSError:
             yield ()
             return
         try:
-            if not _is_settled(descriptor):
-                yield ()  # someone is stuck in the middle of an append: it waits for the next time
+            if not _lock_exclusively(descriptor):
+                yield ()  # a process is stuck in the middle of an append: the next commit tries
                 return
-            yield tuple(_touches(self._taken))
+            yield tuple(_read_touches(self._taken_path))
             with suppress(OSError):
-                os.unlink(self._taken)
+                os.unlink(self._taken_path)
         finally:
             os.close(descriptor)
 
 
-def _is_settled(descriptor: int) -> bool:
-    """Has everyone who was appending finished? From now on nobody else can begin."""
+def _lock_exclusively(descriptor: int) -> bool:
+    """Wait until nobody appends; from then on nobody can. False if that takes too long."""
     import fcntl
 
-    for _ in range(_PATIENCE):
+    for _ in range(_WAIT_MILLISECONDS):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -84,13 +89,19 @@ def _is_settled(descriptor: int) -> bool:
     return False
 
 
-def _touches(path: str) -> Iterator[Touch]:
+def _read_touches(path: str) -> Iterator[Touch]:
     try:
-        with open(path, "rb") as file:
-            written = file.read().split(b"\n")
+        with open(path, "rb", opener=open_plain) as file:
+            lines = file.read().split(b"\n")
     except OSError:
         return
-    for line in written:
-        with suppress(ValueError, TypeError):  # a line cut off by a power cut is one hit lost
-            note_id, session, at = json.loads(line)
-            yield Touch(str(note_id), str(session), str(at))
+    for line in lines:
+        # A line that a power cut cut off, or that is none of ours, is lost.
+        with suppress(ValueError, TypeError, RecursionError):
+            yield _touch_of(*json.loads(line))
+
+
+def _touch_of(note_id: str, session: str, at: str, kind: str = "") -> Touch:
+    """A line of the file; earlier versions wrote no kind."""
+    known = kind if kind in get_args(HitKind) else ""
+    return Touch(str(note_id), str(session), str(at), cast("HitKind", known))

@@ -1,16 +1,18 @@
 // The picture that lives as long as its canvas: scene, layout and camera. Views come and go.
 import { effect } from "@preact/signals";
-import { colourBy, focused, found, nodes, nuggets, onlyNuggets, pulses, selected, showHidden, theme } from "../state.js";
-import { Hands } from "./hands.js";
+import { colourBy, focused, searchResults, nodes, nuggets, onlyNuggets, onlyProject, pulses, selected, showHidden, theme } from "../state.js";
+import { PointerInput } from "./pointer_input.js";
 import { lookAt, rings } from "./look.js";
 import { Painter, SMALL } from "./painter.js";
-import { start } from "./places.js";
+import { centroids, placeAll, placeNew, regions } from "./places.js";
+import { restorePositions, storePositions } from "./positions.js";
 import { Scene } from "./scene.js";
 
 const NEAREST = 4;
 const FARTHEST = 0.04;
 const READABLE = 0.95; // as near as names need, with the surroundings still in view
 const REST_MS = 140; // after the last movement the picture is drawn sharp
+const LEAF = 2; // linked notes up to which a new link draws a note nearer
 const FITTED_TICKS = 400; // pictures of the first layout that the camera follows, unless a hand moves it
 const GLIDE = 0.18; // of the way that is left, per frame
 const WIDE = { side: 70, top: 44, foot: 104 }; // what stays free around all that is shown: names, legend
@@ -29,12 +31,12 @@ export class Graph {
     this.fitted = true; // all is in view until a hand moves it
     this.goal = null;
     this.pulsing = new Map();
-    this.asked = 0;
+    this.frameRequest = 0;
     this.worker = new Worker(new URL("layout.js", location.href), { type: "module" });
-    this.worker.onmessage = ({ data }) => this.settle(data);
+    this.worker.onmessage = ({ data }) => this.applyLayout(data);
     this.stops = [
-      effect(() => this.take([...nodes.value.values()])),
-      effect(() => this.restyle(selected.value, found.value, focused.value, colourBy.value, showHidden.value, onlyNuggets.value, theme.value)),
+      effect(() => this.setNodes([...nodes.value.values()])),
+      effect(() => this.restyle(selected.value, searchResults.value, focused.value, colourBy.value, showHidden.value, onlyNuggets.value, onlyProject.value, theme.value)),
       effect(() => this.pulse(pulses.value)),
     ];
     this.scheme = matchMedia("(prefers-color-scheme: dark)");
@@ -42,7 +44,7 @@ export class Graph {
     this.scheme.addEventListener("change", this.onScheme);
     this.observer = new ResizeObserver(() => this.resize());
     this.observer.observe(canvas.parentElement);
-    this.hands = new Hands(this, onHover);
+    this.input = new PointerInput(this, onHover);
   }
 
   end() {
@@ -61,43 +63,58 @@ export class Graph {
     else this.camera = { ...this.camera, x: this.camera.x + (width - wide) / 2, y: this.camera.y + (height - high) / 2 };
     this.goal = null;
     if (this.fitted) this.compose();
-    cancelAnimationFrame(this.asked);
+    cancelAnimationFrame(this.frameRequest);
     this.frame(); // now: a canvas of a new size is empty
   }
 
   // --- what is shown ------------------------------------------------------------------------
 
-  take(list) {
+  setNodes(list) {
     const fresh = !this.scene.nodes.length;
     const { ids } = this.scene;
-    const moved = this.scene.take(list);
-    this.hands?.follow(ids);
+    const changed = this.scene.setNodes(list);
+    this.input?.follow(ids);
     this.restyle();
-    if (!moved || !list.length) return;
-    delete document.documentElement.dataset.graph;
+    if (!changed || !list.length) return;
+    if (fresh) restorePositions(this.scene);
     this.drawn = !fresh;
-    if (fresh) this.follows = FITTED_TICKS;
+    this.layOut(fresh);
+  }
+
+  // Everyone keeps their place but those that have none yet, or have new links; all anew if most have none.
+  layOut(isFirst) {
+    delete document.documentElement.dataset.graph;
+    const { ids, nodes: list, positions, radii, neighbours, links } = this.scene;
     const numbers = new Map(nuggets.peek().map((name, i) => [name, i]));
     const groups = list.map((node) => numbers.get(node.nugget) ?? 0);
-    const { links, radii } = this.scene;
-    const tall = innerHeight > innerWidth;
-    start(this.scene.positions, groups, radii, tall);
-    if (fresh) this.fit();
+    const added = ids.map((_, i) => i).filter((i) => Number.isNaN(positions[2 * i]));
+    const anew = 2 * added.length > ids.length;
+    const centres = anew ? regions(groups, radii, innerHeight > innerWidth) : centroids(positions, groups);
+    if (anew) placeAll(positions, groups, centres);
+    else placeNew(positions, groups, radii, neighbours, centres);
+    const joined = isFirst ? [] : this.scene.joined.filter((i) => neighbours[i].size <= LEAF);
+    if (anew) this.follows = FITTED_TICKS;
+    if (isFirst || anew) this.compose();
     this.worker.postMessage({
       kind: "graph",
-      fresh,
-      tall,
-      positions: this.scene.positions,
+      moving: anew ? null : [...added, ...joined],
+      positions,
       radii,
+      centres,
       groups,
       ends: links.flatMap((link) => [link.a, link.b]),
-      distances: links.map((link) => 34 + radii[link.a] + radii[link.b] + 3 * Math.sqrt(Math.min(this.scene.neighbours[link.a].size, this.scene.neighbours[link.b].size))),
+      distances: links.map((link) => 34 + radii[link.a] + radii[link.b] + 3 * Math.sqrt(Math.min(neighbours[link.a].size, neighbours[link.b].size))),
     });
   }
 
-  settle({ positions, settled }) {
+  arrangeAnew() {
+    this.scene.positions.fill(NaN);
+    this.layOut(false);
+  }
+
+  applyLayout({ positions, settled }) {
     if (positions.length !== this.scene.positions.length) return; // of a graph that has changed since
-    const held = this.hands.held?.index ?? -1;
+    const held = this.input.held?.index ?? -1;
     if (held >= 0) positions.set(this.scene.positions.subarray(2 * held, 2 * held + 2), 2 * held);
     const glides = this.drawn && !this.follows && !this.isCalm();
     this.target = glides ? positions : null;
@@ -107,8 +124,10 @@ export class Graph {
       this.compose();
     }
     this.painter.stale();
-    this.ask();
-    if (settled) document.documentElement.dataset.graph = "settled";
+    this.requestFrame();
+    if (!settled) return;
+    storePositions(this.scene.ids, positions);
+    document.documentElement.dataset.graph = "settled";
   }
 
   isCalm() {
@@ -136,13 +155,13 @@ export class Graph {
     this.canvas.dataset.notes = this.scene.nodes.filter((_, i) => this.look.isShown(i)).length;
     this.canvas.dataset.lit = this.look.hits?.size ?? 0;
     this.painter.stale();
-    this.ask();
+    this.requestFrame();
   }
 
   pulse(ids) {
     if (ids.length > 50) return;
     for (const id of ids) this.pulsing.set(id, performance.now());
-    this.ask();
+    this.requestFrame();
   }
 
   // --- the camera ---------------------------------------------------------------------------
@@ -172,7 +191,7 @@ export class Graph {
     this.fitted = false;
     this.goal = goal;
     if (this.isCalm() || this.follows > 0 || !this.drawn) this.arrive();
-    this.ask();
+    this.requestFrame();
   }
 
   arrive() {
@@ -220,24 +239,24 @@ export class Graph {
     this.fitted = false;
     this.goal = null;
     this.movedAt = performance.now();
-    this.ask();
+    this.requestFrame();
     clearTimeout(this.resting);
-    this.resting = setTimeout(() => this.ask(), REST_MS + 20);
+    this.resting = setTimeout(() => this.requestFrame(), REST_MS + 20);
   }
 
-  ask() {
-    if (!this.asked) this.asked = requestAnimationFrame(() => this.frame());
+  requestFrame() {
+    if (!this.frameRequest) this.frameRequest = requestAnimationFrame(() => this.frame());
   }
 
   frame() {
-    this.asked = 0;
+    this.frameRequest = 0;
     if (!this.look) return;
     const glides = this.glide();
-    if (this.travel() || glides) this.ask();
+    if (this.travel() || glides) this.requestFrame();
     this.look.rings = rings(this.scene, this.look, this);
     const moving = performance.now() - this.movedAt < REST_MS;
     this.painter.paint(this.scene, this.camera, this.look, moving);
-    if (this.pulsing.size) this.ask();
+    if (this.pulsing.size) this.requestFrame();
     if (!this.drawn && this.scene.nodes.length && !Number.isNaN(this.scene.positions[0])) {
       this.drawn = true;
       performance.mark("first-picture");

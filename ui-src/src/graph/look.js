@@ -1,5 +1,5 @@
 // How a scene looks: colours, who is shown, who is lit, named and ringed. Decides, draws nothing.
-import { colourBy, focused, found, nuggets, onlyNuggets, selected, showHidden, theme, types } from "../state.js";
+import { colourBy, focused, searchResults, isInFilter, selected, showHidden, theme, values } from "../state.js";
 import { palette } from "./colours.js";
 
 const PULSE_MS = 1800;
@@ -13,13 +13,12 @@ export function lookAt(scene, pointed) {
   const dark = isDark();
   const css = getComputedStyle(document.documentElement);
   const colour = (name) => css.getPropertyValue(name).trim();
-  const kinds = palette(colourBy.peek() === "type" ? types.peek() : nuggets.peek(), dark);
   const chosen = scene.index.get(selected.peek()) ?? -1;
-  const hits = found.peek() ? new Map(found.peek().map((r) => [scene.index.get(r.note.id), r])) : null;
+  const hits = searchResults.peek() ? new Map(searchResults.peek().map((r) => [scene.index.get(r.note.id), r])) : null;
   const near = chosen >= 0 ? new Set([chosen, ...scene.neighbours[chosen]]) : null;
   const around = focused.peek() && chosen >= 0 ? scene.around(chosen) : null;
   const field = colourBy.peek();
-  const only = onlyNuggets.peek();
+  const kinds = palette(field, values[field].peek(), dark);
   const hidden = showHidden.peek();
   const isLit = (i) => (hits ? hits.has(i) || i === chosen : around ? around.has(i) : near ? near.has(i) : true);
   const rank = (i) => (i === chosen ? 3 : hits?.has(i) ? 2 : near?.has(i) ? 1 : 0); // who is named first
@@ -29,7 +28,7 @@ export function lookAt(scene, pointed) {
     dims: Boolean(hits || (near && !around)),
     isLit,
     isShown: (i) =>
-      (hidden || !scene.nodes[i].hidden || i === chosen) && (!only.size || only.has(scene.nodes[i].nugget)) && (!around || around.has(i)),
+      (hidden || !scene.nodes[i].hidden || i === chosen) && (hits?.has(i) || i === chosen || isInFilter(scene.nodes[i])) && (!around || around.has(i)),
     isStrong: (link) => link === pointed.hoveredLink || link.a === chosen || link.b === chosen,
     isNamed: (i) => i === chosen || (hits ?? near)?.has(i),
     colourOf: (i) => kinds.get(scene.nodes[i][field]),

@@ -9,11 +9,13 @@ export class Scene {
     this.positions = new Float32Array(0);
     this.links = []; // { a, b, reason }: indexes, each pair of ends and reason once
     this.neighbours = [];
+    this.joined = []; // that have more linked notes than before
   }
 
-  // Takes the nodes over and keeps the places of those that were here; true if the shape changed.
-  take(nodes) {
+  // Takes the nodes over and keeps the places of those that were here; true if notes or links changed.
+  setNodes(nodes) {
     const before = this.index;
+    const links = this.neighbours;
     const places = this.positions;
     const shape = this.links.length;
     const ids = nodes.map((node) => node.id);
@@ -29,6 +31,7 @@ export class Scene {
       this.positions[2 * i + 1] = places[2 * old + 1];
     });
     this.connect();
+    this.joined = ids.map((id, i) => i).filter((i) => before.has(ids[i]) && this.neighbours[i].size > links[before.get(ids[i])].size);
     this.radii = Float32Array.from(nodes, (node, i) => 4.5 + 2 * Math.sqrt(node.hits) + 0.7 * Math.sqrt(this.neighbours[i].size));
     return !same || shape !== this.links.length;
   }

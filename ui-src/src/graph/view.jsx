@@ -2,8 +2,9 @@
 import { effect } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "../icons.jsx";
-import { colourBy, focused, loaded, nodes, nuggets, onlyNuggets, remember, selected, showHidden, types } from "../state.js";
-import { count, plainLabel, short } from "../words.js";
+import { colourBy, focused, isFiltered, loaded, nodes, nuggets, onlyNuggets, onlyProject, selected, showHidden, values } from "../state.js";
+import { saveSetting } from "../settings.js";
+import { count, plainLabel, projectName, short } from "../words.js";
 import { palette } from "./colours.js";
 import { AllArchived, EmptyState } from "./empty.jsx";
 import { Graph } from "./graph.js";
@@ -25,6 +26,7 @@ export function GraphView() {
     });
     const stopFilter = effect(() => {
       onlyNuggets.value;
+      onlyProject.value;
       showHidden.value;
       if (graph.current.fitted) requestAnimationFrame(() => graph.current?.compose());
     });
@@ -74,6 +76,7 @@ function Controls({ graph }) {
       <button type="button" title="Zoom in (+)" aria-label="Zoom in" onClick={() => graph.current.zoom(1.35)}><Icon name="plus" /></button>
       <button type="button" title="Zoom out (-)" aria-label="Zoom out" onClick={() => graph.current.zoom(0.74)}><Icon name="minus" /></button>
       <button type="button" title="Show all (0)" aria-label="Show all" onClick={() => graph.current.fit()}><Icon name="frame" /></button>
+      <button type="button" title="Arrange all notes anew" aria-label="Arrange anew" onClick={() => graph.current.arrangeAnew()}><Icon name="arrange" /></button>
       <button type="button" title="Only the neighbourhood of the open note (F)" aria-label="Focus on the open note" aria-pressed={focused.value} disabled={!selected.value || selected.value === "new"} onClick={() => (focused.value = !focused.value)}><Icon name="focus" /></button>
     </div>
   );
@@ -81,40 +84,51 @@ function Controls({ graph }) {
 
 function setShowHidden(value) {
   showHidden.value = value;
-  remember("showHidden", value ? "yes" : "no");
+  saveSetting("showHidden", value ? "yes" : "no");
 }
 
-const NAMED = 14;
+const NAMED = 7; // nuggets listed before "more" is pressed
+const FIELDS = ["nugget", "type", "scope", "project"]; // that notes can be coloured by
 
+// On a phone it is one line until it is opened, so that the map has the room.
 function Legend() {
-  const byType = colourBy.value === "type";
-  const names = byType ? types.value : nuggets.value;
-  const shown = names.filter((name, i) => i < NAMED || (!byType && onlyNuggets.value.has(name)));
-  const colours = palette(names, isDark());
+  const [isOpen, setOpen] = useState(false);
+  const [showsAll, setShowsAll] = useState(false);
+  const field = colourBy.value;
+  const colours = palette(field, values[field].value, isDark());
+  const names = [...values[field].value].sort();
+  const listed = names.filter((name, i) => showsAll || i < NAMED || (field === "nugget" && onlyNuggets.value.has(name)));
   const toggle = (name) => {
     const next = new Set(onlyNuggets.value);
     if (!next.delete(name)) next.add(name);
     onlyNuggets.value = next;
   };
+  const choose = (event) => {
+    colourBy.value = event.target.value;
+    saveSetting("colourBy", colourBy.value);
+  };
   return (
-    <div class="legend" role="group" aria-label="Legend">
-      <div class="legend-head">
-        <button type="button" class="quiet" title={`Colour by ${byType ? "nugget" : "type"} instead`} onClick={() => { colourBy.value = byType ? "nugget" : "type"; remember("colourBy", colourBy.value); }}>
-          Coloured by <b>{colourBy.value}</b>
-        </button>
-        <label class="check"><input type="checkbox" checked={showHidden.value} onChange={(e) => setShowHidden(e.target.checked)} /> show archived</label>
-      </div>
-      <div class="chips">
-        {shown.map((name) =>
-          byType ? (
-            <span class="chip" key={name}><i style={{ background: colours.get(name) }} /><bdi>{name}</bdi></span>
-          ) : (
-            <button type="button" class="chip" key={name} aria-pressed={onlyNuggets.value.has(name)} onClick={() => toggle(name)} title={`Show only ${name}`}>
-              <i style={{ background: colours.get(name) }} /><bdi>{name}</bdi>
-            </button>
-          ),
-        )}
-        {names.length > shown.length && <span class="chip more">and {names.length - shown.length} more</span>}
+    <div class={`legend ${isOpen ? "open" : ""}`} role="group" aria-label="Legend">
+      <button type="button" class="legend-toggle quiet" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Icon name="legend" /> Legend{isFiltered.value && " · filtered"}
+      </button>
+      <div class="legend-body">
+        <div class="legend-head">
+          <label class="inline">Colour by <select aria-label="Colour by" value={field} onChange={choose}>{FIELDS.map((name) => <option key={name}>{name}</option>)}</select></label>
+          <label class="check"><input type="checkbox" checked={showHidden.value} onChange={(e) => setShowHidden(e.target.checked)} /> show archived</label>
+        </div>
+        <div class="chips">
+          {listed.map((name) =>
+            field === "nugget" ? (
+              <button type="button" class="chip" key={name} aria-pressed={onlyNuggets.value.has(name)} onClick={() => toggle(name)} title={`Show only ${name}`}>
+                <i style={{ background: colours.get(name) }} /><bdi>{name}</bdi>
+              </button>
+            ) : (
+              <span class="chip" key={name} title={name}><i style={{ background: colours.get(name) }} /><bdi>{field === "project" ? projectName(name) : name}</bdi></span>
+            ),
+          )}
+          {names.length > NAMED && <button type="button" class="chip more" aria-expanded={showsAll} onClick={() => setShowsAll(!showsAll)}>{showsAll ? "fewer" : `${names.length - listed.length} more`}</button>}
+        </div>
       </div>
     </div>
   );

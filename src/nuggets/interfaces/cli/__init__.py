@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 MODULES = {  # command -> module of this package and what it does, in the order of the overview
     "Facts": {
-        "remember": ("facts", "store a fact: nugget, key, value"),
+        "remember": ("facts", "store a fact (nugget, key, value), or a text as a note"),
         "recall": ("facts", "find a fact by its key, part of it, or a misspelling"),
-        "forget": ("facts", "take a fact away"),
-        "facts": ("facts", "show the facts of a nugget"),
+        "forget": ("facts", "delete a fact"),
+        "facts": ("facts", "show the facts of a nugget, or of all"),
     },
     "Notes": {
         "note add": ("notes", "store a note: nugget, title, content"),
@@ -26,23 +26,40 @@ MODULES = {  # command -> module of this package and what it does, in the order 
         "note edit": ("notes", "change a note's content, title, tags or metadata"),
         "note hide": ("notes", "archive a note; nothing is lost"),
         "note restore": ("notes", "bring an archived note back"),
-        "note delete": ("notes", "take a note and every link to it away"),
-        "note merge": ("notes", "unite two notes"),
+        "note delete": ("notes", "archive a note; --hard drops it with every link to it"),
+        "note merge": ("notes", "merge two notes into one"),
         "note list": ("notes", "list notes"),
         "search": ("graph", "find notes by what they are about"),
         "link": ("graph", "link two notes, with a reason"),
-        "unlink": ("graph", "take a link away"),
+        "unlink": ("graph", "remove a link"),
         "graph": ("graph", "show notes and their links as a tree"),
     },
     "Nuggets": {
         "list": ("nuggets", "show all nuggets"),
         "status": ("nuggets", "show how full a nugget is"),
-        "clear": ("nuggets", "forget all facts of a nugget"),
-        "remove": ("nuggets", "take a nugget away with all it holds"),
+        "clear": ("nuggets", "delete all facts of a nugget"),
+        "remove": ("nuggets", "delete a nugget with all its facts and notes"),
     },
     "Projects": {
         "project list": ("projects", "show the repositories that memories belong to"),
-        "project move": ("projects", "take memories along when a repository moved"),
+        "project move": ("projects", "move memories along when a repository moved"),
+        "project join": ("projects", "use the memories of another clone or fork here too"),
+        "project leave": ("projects", "give this place memories of its own"),
+        "project share": ("projects", "share memories through the repository"),
+        "project unshare": ("projects", "write no more memories into the repository"),
+        "project trust": ("projects", "read the memories that the repository carries"),
+        "project untrust": ("projects", "read them no more"),
+    },
+    "Sessions": {
+        "sessions list": ("sessions", "list the sessions with agents in this project"),
+        "sessions show": ("sessions", "show what a session was about, by default the last one"),
+        "sessions search": ("sessions", "find a session by what it was about"),
+    },
+    "Meaning": {
+        "meaning install": ("meaning", "install a sentence encoder for search"),
+        "meaning update": ("meaning", "encode the notes that have no vector yet"),
+        "meaning status": ("meaning", "show whether it is installed, and for how many notes"),
+        "meaning remove": ("meaning", "remove the encoder and all vectors"),
     },
     "Page": {
         "ui": ("web", "open the page that shows your memory"),
@@ -50,77 +67,100 @@ MODULES = {  # command -> module of this package and what it does, in the order 
     },
     "Agents": {
         "connect": ("agents", "connect an agent: its MCP server and its hooks"),
-        "disconnect": ("agents", "take out what connect put in"),
+        "disconnect": ("agents", "remove what connect added"),
         "mcp": ("agents", "serve memory to an agent over MCP"),
         "hook": ("agents", "answer a hook of an agent's host"),
     },
     "Clean-up": {
         "reflect": ("reflection", "clean up: archive, tidy, tag, merge, link"),
-        "promote": ("reflection", "write what was recalled in three sessions to MEMORY.md"),
+        "promote": ("reflection", "write what was recalled often enough to MEMORY.md"),
         "schedule run": ("schedule", "run the daily clean-up whenever it is due"),
         "schedule status": ("schedule", "show the last and the next run"),
-        "schedule install": ("schedule", "have the system run it every day"),
-        "schedule uninstall": ("schedule", "take the timer away again"),
+        "schedule install": ("schedule", "install a system timer for the daily clean-up"),
+        "schedule uninstall": ("schedule", "remove the system timer"),
     },
-    "Care": {
-        "history": ("past", "show what was done, by whom, newest first"),
-        "undo": ("past", "take a change back"),
-        "import": ("exchange", "take memories in from another machine or program"),
+    "Maintenance": {
+        "history": ("history", "show what was done, by whom, newest first"),
+        "undo": ("history", "undo a change"),
+        "import": ("import_memories", "import memories from another machine or program"),
         "export": ("export", "write all notes as JSON, JSON lines or Markdown"),
-        "backup": ("backups", "copy the whole shelf into one checked file"),
-        "restore": ("backups", "put a backup in the place of what is here"),
-        "audit": ("care", "report duplicates, contradictions, secrets, stale memories"),
-        "demo": ("demo", "see it work, in a directory that is thrown away"),
-        "doctor": ("care", "check the files, and repair what can be"),
-        "config": ("care", "show every setting and where it came from"),
+        "copy": ("copying", "copy a whole shelf into a new one, such as a database"),
+        "backup": ("backup", "copy the whole shelf into one checked file"),
+        "restore": ("backup", "replace the shelf by a backup"),
+        "audit": ("maintenance", "report duplicates, contradictions, secrets, stale memories"),
+        "demo": ("demo", "see it work in a temporary directory"),
+        "doctor": ("maintenance", "check the files and repair them"),
+        "config": ("config", "show the settings, or change one"),
         "completion": ("completion", "print the completion script for your shell"),
         "help": ("about", "show all commands, or how to use one"),
         "version": ("about", "print the version"),
     },
 }
 
-GROUPS = ("note", "project", "schedule")  # commands of two words
+GROUPS = ("meaning", "note", "project", "schedule", "sessions")  # commands of two words
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; its exit code: 0 found or done, 1 not found or failed, 2 usage."""
-    _fill_standard_files()
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # its threads cost more than they bring
+    _open_missing_streams()
+    os.environ.setdefault(
+        "OPENBLAS_NUM_THREADS", "1"
+    )  # starting its threads takes longer than they save
     try:
-        return _called(list(sys.argv[1:] if argv is None else argv))
+        return _run(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
         return 130
     finally:
-        _let_go()
+        _flush_streams()
 
 
-def _called(arguments: list[str]) -> int:
-    name, first = "", _command_at(arguments)
+def _run(arguments: list[str]) -> int:
+    name, first = "", _command_index(arguments)
     if arguments[first : first + 1] == ["hook"] and not {"-h", "--help"} & set(arguments):
-        # Hosts call it at every tool: past all the rest.
+        # Hosts call it after every tool, so it does not load argparse.
         from nuggets.interfaces.hooks.running import main as hook
 
         return hook([*arguments[:first], *arguments[first + 1 :]])
-    from nuggets.interfaces.cli.parsing import overview, parsed
+    if arguments[:1] == ["__complete"]:
+        from nuggets.interfaces.cli.completion_words import main as complete
+
+        return complete(arguments[1:])
+    _import_argparse()
+    from nuggets.interfaces.cli.parsing import parse_options, show_overview
 
     if first < len(arguments):
         name = arguments.pop(first)
     if name in GROUPS:
-        first = _command_at(arguments, first)
+        first = _command_index(arguments, first)
         if first < len(arguments):
             name = f"{name} {arguments.pop(first)}"
+        elif name == "sessions" and not {"--help", "-h"} & set(arguments):
+            name = "sessions list"
     command = find(name)
     if command is None or {"--help", "-h", "--version"} & set(arguments[:first]):
-        return overview(name, arguments, first)
+        return show_overview(name, arguments, first)
     from nuggets.interfaces.cli.running import run
 
-    options = parsed(name, command, arguments)
+    options = parse_options(name, command, arguments)
     return options if isinstance(options, int) else run(command, options)
 
 
-def _fill_standard_files() -> None:
-    """A closed one (``>&-``) would give its number to the next file opened, say the journal, and
-    whatever is printed would end up there."""
+def _import_argparse() -> None:
+    """Import argparse without translation: it would look for message catalogues, and load `locale`,
+    in every call."""
+    import gettext
+
+    translate = gettext.gettext
+    gettext.gettext = str  # type: ignore[assignment]
+    try:
+        import argparse  # noqa: F401
+    finally:
+        gettext.gettext = translate
+
+
+def _open_missing_streams() -> None:
+    """Open /dev/null for a closed stream (``>&-``). Otherwise the next file, such as the database,
+    would get its number, and printing would write into that file."""
     for number in (0, 1, 2):
         try:
             os.fstat(number)
@@ -132,8 +172,8 @@ def _fill_standard_files() -> None:
         sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)
 
 
-def _let_go() -> None:
-    """What could not be written would be tried again when the process ends, and fail again."""
+def _flush_streams() -> None:
+    """Drop output that cannot be written; Python would try again at exit and print a traceback."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -141,11 +181,11 @@ def _let_go() -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _command_at(arguments: Sequence[str], at: int = 0) -> int:
-    """Where the command stands: behind the global options that may come before it."""
-    while at < len(arguments) and arguments[at].startswith("-"):
-        at += 2 if arguments[at] == "--dir" else 1
-    return min(at, len(arguments))
+def _command_index(arguments: Sequence[str], index: int = 0) -> int:
+    """The index of the command, after the global options that may come before it."""
+    while index < len(arguments) and arguments[index].startswith("-"):
+        index += 2 if arguments[index] == "--dir" else 1
+    return min(index, len(arguments))
 
 
 def find(name: str) -> "Command | None":
@@ -153,6 +193,6 @@ def find(name: str) -> "Command | None":
     for commands in MODULES.values():
         if name in commands:
             module, summary = commands[name]
-            found: Command = import_module(f"nuggets.interfaces.cli.{module}").COMMANDS[name]
-            return found._replace(summary=found.summary or summary)
+            command: Command = import_module(f"nuggets.interfaces.cli.{module}").COMMANDS[name]
+            return command._replace(summary=command.summary or summary)
     return None

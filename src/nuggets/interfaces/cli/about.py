@@ -6,28 +6,28 @@ from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli import GROUPS, find
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.parsing import (
+    build_parser,
+    help_outcome,
     help_text,
-    help_told,
-    no_such_command,
-    parser_for,
-    version_told,
+    unknown_command_message,
+    version_outcome,
 )
 
 
 def _help_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("command", nargs="*", help="which one; otherwise all of them")
+    parser.add_argument("command", nargs="*", help="name of a command (default: list all)")
 
 
 def _help(call: Call) -> Outcome:
     name = " ".join(call.options.command)
     command = find(name)
     if command is None and name not in ("", *GROUPS):
-        raise InvalidInput(no_such_command(name))
-    return help_told(parser_for(name, command).format_help() if command else help_text(name))
+        raise InvalidInput(unknown_command_message(name))
+    return help_outcome(build_parser(name, command).format_help() if command else help_text(name))
 
 
 def _version(call: Call) -> Outcome:
-    return version_told()
+    return version_outcome()
 
 
 COMMANDS = {

@@ -6,17 +6,18 @@ from argparse import ArgumentParser
 from typing import TYPE_CHECKING
 
 from nuggets.errors import InvalidInput
+from nuggets.filesystem.location import directory_of, written_location
+from nuggets.filesystem.project import checkout_root, current_project, is_repository
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.extras import check_extra
-from nuggets.interfaces.cli.printing import printable, warn
+from nuggets.interfaces.cli.printing import escape_controls, warn
 from nuggets.interfaces.connect import HOSTS
 from nuggets.interfaces.hooks.payload import EVENTS
-from nuggets.place import directory_of
-from nuggets.project import current_project
+from nuggets.interfaces.messages import pluralize
 from nuggets.settings import Settings
 
 if TYPE_CHECKING:
-    from nuggets.interfaces.mcp.server import Door
+    from nuggets.interfaces.mcp.server import ServerContext
 
 
 def _mcp_arguments(parser: ArgumentParser) -> None:
@@ -30,32 +31,32 @@ def _mcp_arguments(parser: ArgumentParser) -> None:
 
 def _mcp(call: Call) -> Outcome:
     check_extra("mcp", "the MCP server")
-    from nuggets.interfaces.mcp.server import ALL_TOOLS, FEW_TOOLS, Door, serve_stdio
+    from nuggets.interfaces.mcp.server import ALL_TOOLS, FEW_TOOLS, ServerContext, serve_stdio
     from nuggets.interfaces.scheduler import Heartbeat
 
     tools = ALL_TOOLS if call.options.tools == "all" else FEW_TOOLS
-    door = Door(call.settings, companion=Heartbeat)
-    _end_in_order(door)
+    context = ServerContext(call.settings, companion=Heartbeat)
+    _exit_on_signals(context)
     if sys.stdin is not None and sys.stdin.isatty():
         warn("Speaking MCP on standard input and output, for an agent; Ctrl-C ends it.")
-    serve_stdio(door, tools)
+    serve_stdio(context, tools)
     return Outcome(None, [])
 
 
-def _end_in_order(door: "Door") -> None:
-    """The thread that waits for input cannot be called back, so whoever ends this process, a
-    person by Ctrl-C or a host, has the shelf closed and the process ended around that thread.
+def _exit_on_signals(context: "ServerContext") -> None:
+    """Close the shelf and exit on SIGINT and SIGTERM.
 
-    A second Ctrl-C does not even wait for the shelf. Hosts do: many ask in several ways at once.
+    The thread that reads stdin cannot be interrupted, so the process ends with `os._exit`. A second
+    SIGINT ends it at once. A second SIGTERM is ignored: many hosts send several signals.
     """
     import signal
 
     def end(number: int, _: object) -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        if door.closing:
+        if context.closing:
             return
         try:
-            door.close()
+            context.close()
         finally:
             os._exit(128 + number)
 
@@ -65,11 +66,11 @@ def _end_in_order(door: "Door") -> None:
 
 def _hook_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("event", help=f"{', '.join(EVENTS)}, or the host's own name for it")
-    parser.add_argument("--host", default="", help="which host calls, where it cannot be seen")
+    parser.add_argument("--host", default="", help="the calling host, if it cannot be detected")
 
 
 def _hook(call: Call) -> Outcome:
-    """Nothing: a host is answered before any word is parsed, and only the help comes from here."""
+    """Never called: `main` runs hooks before parsing. This entry provides the help."""
     return Outcome(None, [])
 
 
@@ -81,73 +82,133 @@ def _host_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="only show what would change")
 
 
+def _connect_arguments(parser: ArgumentParser) -> None:
+    _host_arguments(parser)
+    parser.add_argument(
+        "--promote",
+        action="store_true",
+        help="also promote memories of this project into a marked block of the file that the agent "
+        "reads (AGENTS.md, GEMINI.md)",
+    )
+
+
 def _connect(call: Call) -> Outcome:
-    return _changed(call, connecting=True)
+    path = _instruction_file(call.options.host) if call.options.promote else ""
+    outcome = _edit_host_files(call, connecting=True)
+    if not path:
+        return outcome
+    promoted = call.shelf.promotion(path, dry_run=call.options.dry_run)
+    verb = "Would promote" if call.options.dry_run else "Promoted"
+    count = pluralize(promoted.new_count, "memory", "memories")
+    line = f"{verb} {count} to {escape_controls(path)}; the daily clean-up brings it up to date."
+    return outcome._replace(json={**outcome.json, "promotedTo": path}, lines=[*outcome.lines, line])
+
+
+def _instruction_file(host: str) -> str:
+    """The file of the current repository that a host reads; an error that helps without one."""
+    from nuggets.interfaces.connect.hosts import INSTRUCTION_FILES
+
+    if host not in INSTRUCTION_FILES:
+        names = ", ".join(INSTRUCTION_FILES)
+        raise InvalidInput(f"--promote is for {names}; for {host}, `nuggets promote` is enough")
+    if not is_repository(current_project()):
+        raise InvalidInput("--promote writes into a repository's file; change into the repository")
+    return os.path.join(checkout_root(os.getcwd()), INSTRUCTION_FILES[host])
 
 
 def _disconnect(call: Call) -> Outcome:
-    return _changed(call, connecting=False)
+    outcome = _edit_host_files(call, connecting=False)
+    withdrawn = [] if call.options.dry_run else _withdraw_blocks(call)
+    lines = [f"Taken out of {escape_controls(path)}." for path in withdrawn]
+    return outcome._replace(lines=[*outcome.lines, *lines])
 
 
-def _changed(call: Call, *, connecting: bool) -> Outcome:
-    from nuggets.interfaces.connect.plan import apply, difference, planned
+def _withdraw_blocks(call: Call) -> list[str]:
+    """Take our block out of the files that the host reads, unless another connected host does."""
+    from nuggets.interfaces.connect.connections import connected_files
+    from nuggets.interfaces.connect.hosts import INSTRUCTION_FILES
+
+    host, here = call.options.host, os.getcwd()
+    name, home = INSTRUCTION_FILES.get(host, ""), os.path.expanduser("~")
+    blocks = [path for path in call.shelf.promoted_blocks() if os.path.basename(path) == name]
+    if call.options.project:
+        blocks = [path for path in blocks if os.path.dirname(path) == checkout_root(here)]
+    is_needed = any(
+        connected_files(other, scope, working_directory=here, home=home)
+        for other, file in INSTRUCTION_FILES.items()
+        for scope in ("user", "project")
+        if file == name
+    )
+    return [] if is_needed else [path for path in blocks if call.shelf.withdraw_promotion(path)]
+
+
+def _edit_host_files(call: Call, *, connecting: bool) -> Outcome:
+    from nuggets.interfaces.connect.connections import both_scopes_message, connected_files
+    from nuggets.interfaces.connect.plan import apply_edits, diff, plan_edits
 
     options = call.options
+    home = os.path.expanduser("~")
     scope = "project" if options.project else "user"
     if connecting:
         check_extra("mcp", "the MCP server")
-    directory, named = _directory(call.settings, scope)
-    edits = planned(
+    directory, location = _shelf_locations(call.settings, scope)
+    edits = plan_edits(
         options.host,
         scope=scope,
         connecting=connecting,
-        here=os.getcwd(),
-        home=os.path.expanduser("~"),
+        working_directory=os.getcwd(),
+        home=home,
         shelf_directory=directory,
-        named=named,
+        location=location,
     )
-    changing = [edit for edit in edits if edit.before != edit.after]
+    changes = [edit for edit in edits if edit.before != edit.after]
     lines = []
-    for edit in changing:
-        whole = edit.before is None or edit.after is None
-        if whole and not options.dry_run:
-            what = "New" if edit.before is None else "Removed"
-            lines.append(f"{what}: {printable(edit.path)}")
+    for edit in changes:
+        is_whole_file = edit.before is None or edit.after is None
+        if is_whole_file and not options.dry_run:
+            label = "New" if edit.before is None else "Removed"
+            lines.append(f"{label}: {escape_controls(edit.path)}")
         else:
-            lines += [printable(line) for line in difference(edit)]
-    if not changing:
-        done = "connected" if connecting else "disconnected"
-        lines.append(f"{options.host} is {done} already; nothing to do.")
+            lines += [escape_controls(line) for line in diff(edit)]
+    if not changes:
+        state = "connected" if connecting else "disconnected"
+        lines.append(f"{options.host} is already {state}; nothing to do.")
     elif options.dry_run:
         lines.append("Nothing was written: --dry-run.")
     else:
-        backups = apply(changing, directory, connecting=connecting)
-        lines += [f"Backup: {printable(backup)}" for backup in backups]
+        backups = apply_edits(changes, directory, connecting=connecting)
+        lines += [f"Backup: {escape_controls(backup)}" for backup in backups]
         verb = "Connected" if connecting else "Disconnected"
-        lines.append(f"{verb} {options.host}. Start it anew to see the change.")
-        if connecting and not named and call.settings.origins["dir"] == "environment":
-            lines.append("NUGGETS_DIR is yours alone, so the project's files do not name it.")
-    if changing and connecting and scope == "project" and not current_project():
-        here = printable(os.getcwd())
-        warn(f"This is no git repository, so {options.host} is connected in {here} alone.")
+        lines.append(f"{verb} {options.host}. Restart it to see the change.")
+        if connecting and not location and call.settings.origins["dir"] == "environment":
+            lines.append("NUGGETS_DIR is not written into the project's files, which others share.")
+    if changes and connecting and scope == "project" and not is_repository(current_project()):
+        directory = escape_controls(os.getcwd())
+        warn(f"Not a git repository: {options.host} is connected only in {directory}.")
+    other_scope = "user" if scope == "project" else "project"
+    also_in = connected_files(options.host, other_scope, working_directory=os.getcwd(), home=home)
+    if connecting and also_in:
+        warn(f"{both_scopes_message(options.host)}.")
     shape = {
         "host": options.host,
         "scope": scope,
         "dryRun": options.dry_run,
-        "files": [edit.path for edit in changing],
+        "files": [edit.path for edit in changes],
+        "alsoConnectedIn": also_in,
     }
     return Outcome(shape, lines)
 
 
-def _directory(settings: Settings, scope: str) -> tuple[str, bool]:
-    """The shelf's directory, and whether the agent has to be told: it does not know our choice.
+def _shelf_locations(settings: Settings, scope: str) -> tuple[str, str]:
+    """The shelf's directory, and its location for the host's files; "" if they need not name it.
 
-    A project's files are shared, so there only one that was asked for in this call is named.
+    A project's files are shared, so they name only a shelf given on the command line.
     """
     path, origin = directory_of(settings["dir"]), settings.origins["dir"]
     if not path:
-        raise InvalidInput("an agent needs a shelf that lasts: name a directory with --dir")
-    return path, origin == "command line" if scope == "project" else origin != "default"
+        raise InvalidInput("an agent cannot use a shelf in memory; name a directory with --dir")
+    is_named = origin == "command line" if scope == "project" else origin != "default"
+    return path, written_location(settings["dir"]) if is_named else ""
 
 
 COMMANDS = {
@@ -166,7 +227,7 @@ COMMANDS = {
     "connect": Command(
         ("nuggets connect claude-code", "nuggets connect codex --project --dry-run"),
         _connect,
-        _host_arguments,
+        _connect_arguments,
         summary="connect an agent: its MCP server and its hooks, in the agent's own configuration",
         changes=True,
     ),

@@ -1,49 +1,62 @@
-"""Arguments that several commands have, and what was given with them."""
+"""Arguments that several commands share, and their values."""
 
 import sys
 from argparse import ArgumentParser
 from typing import Any
 
+from nuggets.domain.records import KINDS, SCOPES, SOURCES, STABILITIES, TYPES
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli.command import Call
-from nuggets.records import KINDS, SCOPES, SOURCES, STABILITIES, TYPES
 
 NAME_HELP = "its id, its exact title, or the beginning of its id"
-_CHOICES = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES}
+METADATA_VALUES = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES}
 
 
 def session_argument(parser: ArgumentParser) -> None:
-    parser.add_argument("--session", help="who is asking (default: NUGGETS_SESSION, else today)")
+    parser.add_argument(
+        "--session", help="the session that asks (default: NUGGETS_SESSION, else today)"
+    )
 
 
 def purge_argument(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--purge", action="store_true", help="erase it from the history as well; there is no undo"
+        "--purge", action="store_true", help="erase it from the history too; this cannot be undone"
     )
 
 
 def metadata_arguments(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("metadata (inferred if not given)")
-    for field, allowed in _CHOICES.items():
+    for field, allowed in METADATA_VALUES.items():
         group.add_argument(f"--{field}", help=", ".join(allowed))
     group.add_argument("--subject", help="whom or what it is about, e.g. user:primary")
     group.add_argument("--confidence", help="from 0 to 1")
+    group.add_argument("--valid-from", help="when it became true: a day, or a moment in ISO 8601")
+    group.add_argument("--valid-until", help='the last day it is true; "" takes that away')
+    group.add_argument("--supersedes", help="the memory that it takes the place of, archived then")
 
 
 def metadata(call: Call) -> dict[str, Any]:
-    """The metadata that was given on the command line."""
-    given: dict[str, Any] = {
+    """The metadata from the command line."""
+    values: dict[str, Any] = {
         field: value
-        for field in (*_CHOICES, "subject")
+        for field in (*METADATA_VALUES, "subject", "valid_from", "valid_until", "supersedes")
         if (value := getattr(call.options, field)) is not None
     }
     confidence = call.options.confidence
     if confidence is not None:
-        try:
-            given["confidence"] = float(confidence)
-        except ValueError:
-            raise InvalidInput(f"confidence is a number from 0 to 1, not {confidence!r}") from None
-    return given
+        values["confidence"] = _confidence(confidence)
+    return values
+
+
+def _confidence(text: str) -> float:
+    """The shelf would clamp a number out of range; on the command line it is a mistake."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise InvalidInput(f"confidence is a number from 0 to 1, not {text!r}")
+    return number
 
 
 def text_or_stdin(value: str) -> str:
@@ -51,7 +64,7 @@ def text_or_stdin(value: str) -> str:
     if value != "-":
         return value
     if sys.stdin is None:
-        raise InvalidInput("standard input is closed; pipe the text in, or give it")
+        raise InvalidInput("standard input is closed; pipe the text in, or write it as an argument")
     try:
         return sys.stdin.buffer.read().decode()
     except UnicodeDecodeError:
@@ -59,7 +72,7 @@ def text_or_stdin(value: str) -> str:
 
 
 def filter_arguments(parser: ArgumentParser) -> None:
-    """Options that choose among notes; all of them must hold."""
+    """Options that select notes; a note must match all of them."""
     group = parser.add_argument_group("only notes of")
     group.add_argument("--nugget", help="only notes of this one")
     group.add_argument("--subject", help="only about this one, e.g. user:primary")
@@ -71,8 +84,8 @@ def filter_arguments(parser: ArgumentParser) -> None:
 
 
 def filters(call: Call) -> dict[str, Any]:
-    """The filters that were given."""
+    """The filters from the command line."""
     options = call.options
     names = ("nugget", "subject", "tag", "scope", "type", "kind")
-    given = {name: getattr(options, name) for name in names}
-    return {**given, "include_hidden": options.all}
+    values = {name: getattr(options, name) for name in names}
+    return {**values, "include_hidden": options.all}

@@ -10,15 +10,16 @@ if TYPE_CHECKING:
 
 
 class Outcome(NamedTuple):
-    """What a command has to say, to a script and to a person."""
+    """What a command prints, for a script and for a person."""
 
-    json: Any  # None: all was said before
+    json: Any  # None: the command has printed it already
     lines: list[str]
     exit_code: int = 0
+    is_read_only: bool = False  # of a command that can change something: it changed nothing
 
 
 class Call(NamedTuple):
-    """One call of a command: its options, the settings, and the door to the shelf."""
+    """One call of a command: its options, the settings and the shelf."""
 
     options: Namespace
     settings: "Settings"
@@ -31,10 +32,11 @@ def _no_arguments(parser: ArgumentParser) -> None:
 
 
 class Command(NamedTuple):
-    """How a command is called, and what it does."""
+    """The arguments of a command and the function that runs it."""
 
     examples: tuple[str, ...]
     run: Callable[[Call], Outcome]
     arguments: Callable[[ArgumentParser], None] = _no_arguments
-    summary: str = ""  # where there is more to say than the list of commands does
-    changes: bool = False  # is it called for what it does, not for what it says?
+    summary: str = ""  # longer than the one in the list of commands; "": the same
+    changes: bool = False  # it changes something, so a lost answer is not a failure
+    reports_broken_settings: bool = False  # it runs although config.toml cannot be read

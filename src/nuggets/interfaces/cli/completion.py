@@ -1,15 +1,17 @@
-"""Completion scripts for bash, zsh and fish: commands, their options, and the nuggets you have.
+"""Completion scripts for bash, zsh and fish: commands, options and their values, names.
 
-Nuggets are files, so a shell lists them without starting anything; their names are never
-evaluated.
+The shell lists the nuggets from their files, without starting Python. For keys and titles it asks
+`nuggets __complete`. Names are never evaluated.
 """
 
 from argparse import ArgumentParser
 from typing import NamedTuple
 
 from nuggets.interfaces.cli import GROUPS, MODULES, find
+from nuggets.interfaces.cli.arguments import METADATA_VALUES
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.parsing import parser_for
+from nuggets.interfaces.cli.parsing import build_parser
+from nuggets.settings import SETTINGS
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -21,27 +23,54 @@ def _completion(call: Call) -> Outcome:
     return Outcome({"shell": call.options.shell, "script": script}, [script])
 
 
-class _Known(NamedTuple):
-    """What there is to complete after a command."""
+class _Completions(NamedTuple):
+    """What can follow a command."""
 
     summary: str
     options: list[str]
-    with_value: list[str]  # those of its options that a value follows
-    takes_nugget: bool  # as its first argument
+    options_with_value: list[str]
+    choices: list[str]  # of its first argument
+    option_values: dict[str, list[str]]
+    kinds: list[str]  # what each argument names: nugget, key, title, setting; "-" for anything else
 
 
-def _commands() -> dict[str, _Known]:
-    known = {}
+def _list_completions() -> dict[str, _Completions]:
+    completions = {}
     for commands in MODULES.values():
         for name, (_, summary) in commands.items():
             command = find(name)
             assert command is not None
-            actions = parser_for(name, command)._actions
-            long = [o for action in actions for o in action.option_strings if o.startswith("--")]
-            valued = [o for a in actions if a.nargs != 0 for o in a.option_strings]
-            positional = [action.dest for action in actions if not action.option_strings]
-            known[name] = _Known(summary, long, valued, positional[:1] == ["nugget"])
-    return known
+            parser = build_parser(name, command)
+            options = [o for a in parser.arguments for o in a.option_strings if o[:2] == "--"]
+            with_value = [o for a in parser.arguments if a.nargs != 0 for o in a.option_strings]
+            first = parser.positionals[0] if parser.positionals else None
+            choices = list(map(str, first.choices or ())) if first else []
+            values = {
+                option: list(map(str, argument.choices or METADATA_VALUES.get(argument.dest, ())))
+                for argument in parser.arguments
+                for option in argument.option_strings
+            }
+            completions[name] = _Completions(
+                summary,
+                options,
+                with_value,
+                choices,
+                {option: allowed for option, allowed in values.items() if allowed},
+                [_kind_of(name, argument.dest) for argument in parser.positionals],
+            )
+    return completions
+
+
+def _kind_of(command: str, argument: str) -> str:
+    """What an argument names."""
+    if argument == "query":
+        return "key" if command == "recall" else "-"
+    if command == "config":
+        return "setting" if argument == "name" else "-"
+    is_title = command.partition(" ")[0] in ("note", "link", "unlink", "graph")
+    if is_title and argument in ("note", "a", "b", "target", "source"):
+        return "title"
+    return argument if argument in ("nugget", "key") else "-"
 
 
 def _first_words() -> list[str]:
@@ -55,42 +84,55 @@ def _second_words(group: str) -> list[str]:
 
 
 def _bash() -> str:
-    known = _commands()
-    valued = "|".join(sorted({option for one in known.values() for option in one.with_value}))
+    completions = _list_completions()
+    with_value = {
+        option for completion in completions.values() for option in completion.options_with_value
+    }
     cases = [f'    "") words="{" ".join(_first_words())}" ;;']
     cases += [f'    {group}) words="{" ".join(_second_words(group))}" ;;' for group in GROUPS]
-    for name, one in known.items():
-        topics = '; [ "$place" -eq 0 ] && topics=1' if one.takes_nugget else ""
-        cases.append(f'    "{name}") words="{" ".join(one.options)}"{topics} ;;')
-    parts = {"@valued@": valued, "@groups@": "|".join(GROUPS), "@cases@": "\n".join(cases)}
-    script = _BASH
-    for place, part in parts.items():
-        script = script.replace(place, part)
-    return script
+    for name, completion in completions.items():
+        words = f'words="{" ".join(completion.options)}"; kinds="{" ".join(completion.kinds)}"'
+        choices = " ".join(completion.choices)
+        first = f'; [ "$position" -eq 0 ] && choices="{choices}"' if choices else ""
+        cases.append(f'    "{name}") {words}{first} ;;')
+    option_values: dict[str, str] = {}
+    for name, completion in completions.items():
+        for option, allowed in completion.option_values.items():
+            option_values.setdefault(f'"{name} {option}"', " ".join(allowed))
+    values = [f'    {case}) words="{allowed}" ;;' for case, allowed in option_values.items()]
+    script = _BASH.replace("@options_with_value@", "|".join(sorted(with_value)))
+    script = script.replace("@option_values@", "\n".join(values))
+    script = script.replace("@settings@", " ".join(setting.name for setting in SETTINGS))
+    return script.replace("@groups@", "|".join(GROUPS)).replace("@cases@", "\n".join(cases))
 
 
-# Written so that zsh's bashcompinit runs it as well. `compgen -W` would evaluate the names of
-# files, so words are compared here.
+# zsh's bashcompinit runs it too. `compgen -W` would evaluate the names of files, so the script
+# compares the words itself.
 _BASH = r"""# bash completion for nuggets. In ~/.bashrc:  eval "$(nuggets completion bash)"
 _nuggets() {
   local current="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
-  local directory="${NUGGETS_DIR:-$HOME/.nuggets}" command="" place=0 words="" topics="" i word
+  local directory="${NUGGETS_DIR:-$HOME/.nuggets}" command="" position=0
+  local words="" choices="" nuggets="" kinds="" kind="" first="" quoted="" nugget="" i word
   COMPREPLY=()
   case "$before" in =) before="${COMP_WORDS[COMP_CWORD-2]}" ;; esac
   case "$current" in =) current="" ;; esac
   for ((i = 1; i < COMP_CWORD; i++)); do
     word="${COMP_WORDS[i]}"
     case "$word" in
-      @valued@)
+      @options_with_value@)
         i=$((i + 1))
         case "${COMP_WORDS[i]}" in =) i=$((i + 1)) ;; esac
-        case "$word" in --dir) directory="${COMP_WORDS[i]:-}" ;; esac ;;
+        case "$word" in
+          --dir) directory="${COMP_WORDS[i]:-}" ;;
+          --nugget) nugget="${COMP_WORDS[i]:-}" ;;
+        esac ;;
       --dir=*) directory="${word#*=}" ;;
       -*) ;;
       *) case "$command" in
            "") command="$word" ;;
            @groups@) command="$command $word" ;;
-           *) place=$((place + 1)) ;;
+           *) [ "$position" -gt 0 ] || first="$word"
+              position=$((position + 1)) ;;
          esac ;;
     esac
   done
@@ -98,12 +140,42 @@ _nuggets() {
   case "$command" in
 @cases@
   esac
-  case "$before" in
-    --nugget) words=""; topics=1 ;;
-    @valued@) return ;;
+  i=0
+  for word in $kinds; do
+    [ "$i" -ne "$position" ] || kind="$word"
+    i=$((i + 1))
+  done
+  case "$kind" in
+    nugget) nuggets=1 ;;
+    setting) choices="@settings@" ;;
   esac
-  current="${current//\\/}"
-  if [ -n "$topics" ]; then
+  case "$before" in
+    --nugget) words=""; choices=""; nuggets=1; kind="" ;;
+    --note) words=""; choices=""; kind="title" ;;
+    @options_with_value@)
+      words=""; choices=""; nuggets=""; kind=""
+      case "$command $before" in
+@option_values@
+        *) return ;;
+      esac ;;
+  esac
+  case "$current" in
+    \"*|\'*) quoted=1; current="${current#?}" ;;
+    *) current="${current//\\/}" ;;
+  esac
+  case "$current" in -*) ;; *) words="${choices:-$words}" ;; esac
+  case "$kind$current" in
+    key-*|title-*) kind="" ;;
+    key*) case "$kinds" in nugget*) nugget="${first//\\/}" ;; esac ;;
+  esac
+  case "$kind" in key|title)
+    while IFS= read -r word; do
+      [ -n "$quoted" ] || word="$(printf %q "$word")"
+      COMPREPLY[${#COMPREPLY[@]}]="$word"
+    done < <("${COMP_WORDS[0]}" __complete "$kind" "$directory" "$nugget" "$current" 2>/dev/null)
+    [ -n "${COMPREPLY[*]:-}" ] && case "$current" in -*) ;; *) return ;; esac ;;
+  esac
+  if [ -n "$nuggets" ]; then
     for word in "$directory"/*.nugget.json; do
       [ -e "$word" ] || continue
       word="${word##*/}"; word="${word%.nugget.json}"
@@ -114,7 +186,7 @@ _nuggets() {
   local IFS=' '
   for word in $words; do
     [ "${word#"$current"}" != "$word" ] || [ -z "$current" ] || continue
-    case "$topics$current" in 1) continue ;; esac
+    case "$nuggets$current" in 1) continue ;; esac
     COMPREPLY[${#COMPREPLY[@]}]="$word"
   done
 }
@@ -130,24 +202,33 @@ autoload -U +X bashcompinit && bashcompinit
 
 def _fish() -> str:
     lines = [_FISH]
-    for name, one in _commands().items():
-        group, _, rest = name.rpartition(" ")
+    for name, completion in _list_completions().items():
+        group, _, word = name.rpartition(" ")
         if group:
-            inside = f"__fish_seen_subcommand_from {group}"
-            open_group = f"{inside}; and not __fish_seen_subcommand_from {_joined(group)}"
-            seen = f"{inside}; and __fish_seen_subcommand_from {rest}"
+            in_group = f"__fish_seen_subcommand_from {group}"
+            siblings = " ".join(_second_words(group))
+            before = f"{in_group}; and not __fish_seen_subcommand_from {siblings}"
+            after = f"{in_group}; and __fish_seen_subcommand_from {word}"
         else:
-            open_group = "__fish_use_subcommand"
-            outside = " ".join(GROUPS)
-            seen = f"not __fish_seen_subcommand_from {outside}; and "
-            seen += f"__fish_seen_subcommand_from {name}"
-        lines.append(f"complete -c nuggets -n '{open_group}' -a {rest} -d {_quoted(one.summary)}")
-        for option in one.options:
-            value = " -r" if option in one.with_value else ""
-            topics = " -a '(__nuggets_topics)'" if option == "--nugget" else ""
-            lines.append(f"complete -c nuggets -n '{seen}' -l {option[2:]}{value}{topics}")
-        if one.takes_nugget:
-            lines.append(f"complete -c nuggets -n '{seen}' -a '(__nuggets_topics)'")
+            before = "__fish_use_subcommand"
+            after = f"not __fish_seen_subcommand_from {' '.join(GROUPS)}; and "
+            after += f"__fish_seen_subcommand_from {name}"
+        lines.append(f"complete -c nuggets -n '{before}' -a {word} -d {_quote(completion.summary)}")
+        for option in completion.options:
+            value = " -r" if option in completion.options_with_value else ""
+            names = " -a '(__nuggets_names)'" if option == "--nugget" else ""
+            allowed = " ".join(completion.option_values.get(option, ()))
+            names = f" -a '{allowed}'" if allowed else names
+            lines.append(f"complete -c nuggets -n '{after}' -l {option[2:]}{value}{names}")
+        if completion.choices:
+            lines.append(f"complete -c nuggets -n '{after}' -a '{' '.join(completion.choices)}'")
+        if completion.kinds[:1] == ["nugget"]:
+            lines.append(f"complete -c nuggets -n '{after}' -a '(__nuggets_names)'")
+        for kind in sorted({"key", "title"} & set(completion.kinds)):
+            lines.append(f"complete -c nuggets -n '{after}' -a '(__nuggets_titles {kind})'")
+        if "setting" in completion.kinds:
+            names = " ".join(setting.name for setting in SETTINGS)
+            lines.append(f"complete -c nuggets -n '{after}' -a '{names}'")
     lines += [
         f"complete -c nuggets -n __fish_use_subcommand -a {group} -d 'work with {group}s'"
         for group in GROUPS
@@ -157,21 +238,20 @@ def _fish() -> str:
 
 _FISH = r"""# fish completion for nuggets.
 # nuggets completion fish > ~/.config/fish/completions/nuggets.fish
-function __nuggets_topics
+function __nuggets_names
     set -l directory "$HOME/.nuggets"
     set -q NUGGETS_DIR; and set directory $NUGGETS_DIR
     for path in $directory/*.nugget.json
         string replace -r '^.*/(.*)\.nugget\.json$' '$1' -- $path
     end
 end
+function __nuggets_titles
+    command nuggets __complete $argv[1] "" "" (commandline -ct) 2>/dev/null
+end
 complete -c nuggets -f"""
 
 
-def _joined(group: str) -> str:
-    return " ".join(_second_words(group))
-
-
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 

@@ -1,4 +1,4 @@
-"""A guided minute in a directory that is thrown away: every step is a real process."""
+"""A short demonstration in a temporary directory; every step is a real process."""
 
 import os
 import subprocess
@@ -10,46 +10,46 @@ from shutil import which
 from tempfile import TemporaryDirectory
 
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import say, styled
+from nuggets.interfaces.cli.printing import print_text, style
 
 STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
-        "Your agent learns where something is, and how you like things done.",
+        "Your agent stores where something is, and how you like things done.",
         ("remember", "locations", "auth handler", "src/auth/middleware.ts:47"),
     ),
     ("", ("remember", "project", "test cmd", "pytest tests/ -v")),
     ("", ("remember", "prefs", "style", "2-space indent, no semicolons")),
     (
-        "The session ends. Tomorrow a new process asks again, and the answer is there:",
+        "The session ends. Tomorrow a new process asks, and finds it:",
         ("recall", "auth handler", "--session", "tomorrow"),
     ),
     (
-        "Keys need not be exact. A part of one will do, and so will a typo:",
+        "Keys need not be exact. Part of a key works, and so does a typo:",
         ("recall", "test"),
     ),
     ("", ("recall", "auth handlr", "--nugget", "locations")),
-    ("What was never learnt is not made up:", ("recall", "deployment region")),
+    ("What was never stored is not found:", ("recall", "deployment region")),
     ("Scripts and agents get the same as JSON:", ("recall", "style", "--json")),
-    ("This is all there is so far:", ("list",)),
+    ("The nuggets so far:", ("list",)),
 )
 
 
 CLOSING = """
-The directory of this demo is gone again. Yours will be ~/.nuggets. Begin with:
+The directory of this demo is removed. Yours will be ~/.nuggets. Start with:
 
   {command} remember project "test cmd" "make test"
 """
 
 
 def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--tour", action="store_true", help="a day in the life, end to end")
+    parser.add_argument("--tour", action="store_true", help="a day of work, end to end")
 
 
 def _demo(call: Call) -> Outcome:
     if call.options.tour:
-        from nuggets.interfaces.cli.tour import toured
+        from nuggets.interfaces.cli.tour import run_tour
 
-        return toured(call)
+        return run_tour(call)
     steps = []
     with TemporaryDirectory(prefix="nuggets-demo-") as directory:
         for comment, arguments in STEPS:
@@ -78,18 +78,18 @@ def _run(directory: str, arguments: tuple[str, ...]) -> tuple[int, str]:
 
 def _show(comment: str, arguments: tuple[str, ...], output: str) -> None:
     if comment:
-        say(f"\n{styled(comment, 'cyan')}\n")
-    say(styled(f"$ nuggets {join(arguments)}", "bold"))
-    say(output.rstrip("\n"))
+        print_text(f"\n{style(comment, 'cyan')}\n")
+    print_text(style(f"$ nuggets {join(arguments)}", "bold"))
+    print_text(output.rstrip("\n"))
 
 
 def _show_files(directory: str) -> None:
-    say(f"\n{styled('And this is how it is kept, on your machine only.', 'cyan')}\n")
+    print_text(f"\n{style('These are the files, on your machine only.', 'cyan')}\n")
     for name in sorted(_files(directory)):
-        say(f"  {name}")
-    say(styled("\n$ cat locations.nugget.json", "bold"))
+        print_text(f"  {name}")
+    print_text(style("\n$ cat locations.nugget.json", "bold"))
     with open(os.path.join(directory, "locations.nugget.json"), encoding="utf-8") as file:
-        say(file.read().rstrip("\n"))
+        print_text(file.read().rstrip("\n"))
 
 
 def _files(directory: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A note written in the person's own editor; what they wrote is never lost."""
+"""Opens $EDITOR for a note. If saving fails, the written text stays in a file."""
 
 import os
 import sys
@@ -12,8 +12,8 @@ from nuggets.interfaces.cli.printing import warn
 T = TypeVar("T")
 
 
-def saved_from_editor(text: str, save: Callable[[str], T]) -> T:
-    """Let the person's editor work on the text, then save it; what is refused is kept in a file."""
+def save_from_editor(text: str, save: Callable[[str], T]) -> T:
+    """Edit the text in $EDITOR, then save it; text that cannot be saved stays in a file."""
     import shutil
     import tempfile
 
@@ -21,16 +21,16 @@ def saved_from_editor(text: str, save: Callable[[str], T]) -> T:
     directory = tempfile.mkdtemp(prefix="nuggets-")
     path = os.path.join(directory, "note.md")
     try:
-        saved = save(_written(editor, path, text))
+        saved = save(_run_editor(editor, path, text))
     except (NuggetsError, KeyboardInterrupt) as problem:
         if _is_unchanged(path, text):
             shutil.rmtree(directory)
             raise
-        kept = f"What you wrote is kept in {path}"
+        hint = f"What you wrote is kept in {path}"
         if isinstance(problem, KeyboardInterrupt):
-            warn(f"Interrupted. {kept}")
+            warn(f"Interrupted. {hint}")
             raise
-        raise type(problem)(f"{problem}. {kept}") from problem
+        raise type(problem)(f"{problem}. {hint}") from problem
     shutil.rmtree(directory)
     return saved
 
@@ -42,7 +42,7 @@ def _editor() -> list[str]:
     try:
         words = shlex.split(command)
     except ValueError as problem:
-        raise InvalidInput(f"$EDITOR is no command: {problem}: {command}") from None
+        raise InvalidInput(f"$EDITOR is not a valid command: {problem}: {command}") from None
     if not words:
         raise InvalidInput("give the content, - for standard input, or set $EDITOR to write it")
     if sys.stdin is None or not sys.stdin.isatty():
@@ -50,13 +50,13 @@ def _editor() -> list[str]:
     return words
 
 
-def _written(editor: list[str], path: str, text: str) -> str:
+def _run_editor(editor: list[str], path: str, text: str) -> str:
     import subprocess
 
     with open(path, "w", encoding="utf-8", newline="") as file:
         file.write(text)
     try:
-        with _interrupts_are_the_editors():
+        with _leave_interrupts_to_editor():
             done = subprocess.run([*editor, path], check=False)
     except OSError as problem:
         raise InvalidInput(f"{editor[0]} cannot be started: {problem.strerror}") from None
@@ -66,17 +66,17 @@ def _written(editor: list[str], path: str, text: str) -> str:
         with open(path, encoding="utf-8", newline="") as file:
             written = file.read()
     except (OSError, UnicodeDecodeError) as problem:
-        raise InvalidInput(f"{editor[0]} left nothing that can be read: {problem}") from None
+        raise InvalidInput(f"{editor[0]} left a file that cannot be read: {problem}") from None
     if not written.strip():
-        raise InvalidInput("you left it empty; nothing was changed")
+        raise InvalidInput("the text is empty; nothing was changed")
     return written
 
 
 @contextmanager
-def _interrupts_are_the_editors() -> Iterator[None]:
-    """Ctrl-C reaches everybody in the terminal, and what it means there only the editor knows.
+def _leave_interrupts_to_editor() -> Iterator[None]:
+    """Ignore Ctrl-C while the editor runs: the terminal sends it to both processes.
 
-    A handler, for unlike a signal that is ignored it does not pass on to the program started.
+    With a handler instead of SIG_IGN, because the editor would inherit SIG_IGN.
     """
     import signal
 

@@ -4,12 +4,12 @@ import sys
 from argparse import ArgumentParser
 
 from nuggets.errors import InvalidInput
-from nuggets.exporting import FORMS
-from nuggets.interfaces import answers
+from nuggets.interfaces import responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import one_line
 from nuggets.interfaces.cli.progress import Progress
-from nuggets.interfaces.words import counted
+from nuggets.interfaces.messages import pluralize
+from nuggets.maintenance.export import FORMS
 
 
 def _arguments(parser: ArgumentParser) -> None:
@@ -21,7 +21,7 @@ def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "path",
         nargs="?",
-        help="a new directory, or for jsonl a new file or - for the output; json without it "
+        help="a new directory; for jsonl a new file, or - for stdout; json without a path "
         "refreshes the shelf's own files",
     )
     parser.add_argument("--dry-run", action="store_true", help="only show what would be written")
@@ -30,23 +30,23 @@ def _arguments(parser: ArgumentParser) -> None:
 def _export(call: Call) -> Outcome:
     form, path, dry_run = call.options.form, call.options.path, call.options.dry_run
     if path == "-" and not dry_run:
-        return _printed(call, form)
+        return _print_lines(call, form)
     progress = Progress()
     try:
         done = call.shelf.export(form, path, dry_run=dry_run, report=progress)
     finally:
         progress.end()
     verb = "Would write" if dry_run else "Wrote"
-    what = f"{counted(done.notes, 'note')} in {counted(done.files, 'file')}"
+    what = f"{pluralize(done.notes, 'note')} in {pluralize(done.files, 'file')}"
     lines = [f"{verb} {what} to {one_line(done.path)}"]
-    return Outcome({**answers.plain(done), "dryRun": dry_run}, lines)
+    return Outcome({**responses.record_to_json(done), "dryRun": dry_run}, lines)
 
 
-def _printed(call: Call, form: str) -> Outcome:
+def _print_lines(call: Call, form: str) -> Outcome:
     if form != "jsonl":
         raise InvalidInput(f"{form} is several files; name a directory for them")
     if call.options.json:
-        raise InvalidInput("each line of the output is JSON by itself: leave --json away")
+        raise InvalidInput("every line of the output is JSON already; leave out --json")
     sys.stdout.flush()
     call.shelf.export_lines(sys.stdout.buffer.write)
     sys.stdout.buffer.flush()

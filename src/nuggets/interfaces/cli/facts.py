@@ -1,10 +1,14 @@
 """Commands on facts: remember, recall, forget, facts."""
 
 from argparse import ArgumentParser
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from nuggets import codec
-from nuggets.facts.index import ALSO_TOLD
+from nuggets.domain import codec
+from nuggets.domain.records import MemoryNote, RecallResult, WrittenNote
+from nuggets.errors import InvalidInput
+from nuggets.facts.index import MOST_ALTERNATIVES
+from nuggets.filesystem.project import name_of
 from nuggets.interfaces.cli.arguments import (
     metadata,
     metadata_arguments,
@@ -13,77 +17,144 @@ from nuggets.interfaces.cli.arguments import (
     text_or_stdin,
 )
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import fitted, one_line, printable, styled, table
-from nuggets.interfaces.words import counted
-from nuggets.project import name_of
-from nuggets.records import MemoryNote, RecallResult
+from nuggets.interfaces.cli.printing import (
+    escape_controls,
+    fit,
+    format_minute,
+    one_line,
+    style,
+    table,
+)
+from nuggets.interfaces.messages import pluralize
 
 if TYPE_CHECKING:
-    from nuggets.purging import Purged
+    from nuggets.maintenance.purge import Purged
+    from nuggets.shelf import NuggetShelf
 
 
 def _remember_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("nugget", help="the topic it belongs to; made if need be")
-    parser.add_argument("key", help="what you will ask for")
-    parser.add_argument("value", help="what you want to hear; - reads it from standard input")
+    parser.add_argument(
+        "nugget",
+        help="the topic it belongs to, created if needed; alone: a text to store as a note",
+    )
+    parser.add_argument("key", nargs="?", help="the key to recall it by")
+    parser.add_argument(
+        "value", nargs="?", help="the value to store; - reads it from standard input"
+    )
+    parser.add_argument(
+        "--pin", action="store_true", help="write it to MEMORY.md now, however often it is recalled"
+    )
     metadata_arguments(parser)
 
 
 def _remember(call: Call) -> Outcome:
     options = call.options
-    value, given = text_or_stdin(options.value), metadata(call)
-    revision = call.shelf.revision
-    fact = call.shelf.remember(options.nugget, options.key, value, **given)
+    if options.key is None:
+        return _remember_text(call)
+    if options.value is None:
+        raise InvalidInput("a value is missing: give nugget, key and value, or one text alone")
+    value, fields = text_or_stdin(options.value), metadata(call)
+    fact, pin_lines = _store(
+        call, lambda: call.shelf.remember(options.nugget, options.key, value, **fields)
+    )
     lines = [
-        f"Remembered {styled(one_line(fact.title), 'bold')} in {one_line(fact.nugget_name)} "
-        f"({fact.stability}), {where_valid(fact)}."
+        f"Remembered {style(one_line(fact.title), 'bold')} in {one_line(fact.nugget_name)} "
+        f"({fact.stability}), {where_valid(fact)}.",
+        *pin_lines,
+        *contradiction_lines(fact),
     ]
-    was = _replaced(call, fact, revision)
-    if was:
-        lines.append(f"was: {fitted(was, 200)}")
-    return Outcome(codec.note_to_json(fact), lines)
+    if fact.replaced_content is None and not fact.contradicts:
+        return Outcome(codec.note_to_json(fact), lines)
+    from nuggets.interfaces import responses
+
+    if fact.replaced_content is None:
+        return Outcome(responses.written_fact(fact), lines)
+
+    lines.append(f"was: {fit(fact.replaced_content, 200)}")
+    return Outcome(responses.written_fact(fact), lines)
+
+
+def contradiction_lines(note: WrittenNote) -> list[str]:
+    """What a written memory contradicts, and the commands that settle it."""
+    lines = []
+    for other in note.contradicts:
+        new, old = one_line(note.id), one_line(other.id)
+        lines += [
+            f"Contradicts {style(fit(other.title, 80), 'bold')} ({old}): {one_line(other.content)}",
+            f"  Only the new one holds: nuggets note edit {new} --supersedes {old}",
+            f"  Both hold: nuggets unlink {new} {old}",
+        ]
+    return lines
+
+
+def _remember_text(call: Call) -> Outcome:
+    """A single text becomes a note of the default nugget."""
+    from nuggets.graph.naming import DEFAULT_NUGGET, title_from_text
+    from nuggets.interfaces.cli.notes import written_note_outcome
+
+    text = text_or_stdin(call.options.nugget)
+    if not text.strip():
+        raise InvalidInput("the text is empty; nothing was stored")
+    title, fields = title_from_text(text), metadata(call)
+    note, pin_lines = _store(
+        call, lambda: call.shelf.create_note(DEFAULT_NUGGET, title, text, **fields)
+    )
+    outcome = written_note_outcome(call, note)
+    return outcome._replace(lines=[*outcome.lines, *pin_lines])
+
+
+def _store(call: Call, write: Callable[[], WrittenNote]) -> tuple[WrittenNote, list[str]]:
+    """Store a memory; with --pin also write it to the memory file, as one entry of the history."""
+    if not call.options.pin:
+        return write(), []
+    path = call.shelf.memory_path()
+    with call.shelf.batch():  # a memory that cannot be pinned is not stored either
+        note = write()
+        call.shelf.pin(note.id)
+    call.shelf.promote(path)
+    if call.shelf.is_promoted(note.id):
+        return note, [f"Pinned to {one_line(path)}"]
+    return note, [f"Not in {one_line(path)}: `nuggets promote --explain` says why."]
 
 
 def where_valid(note: MemoryNote) -> str:
-    """For a receipt; the scope says what a memory is about, and this is another thing."""
+    """Where a memory is valid, for a receipt."""
     if note.project:
         return f"valid in this project ({one_line(name_of(note.project))})"
     return "valid everywhere"
 
 
-def _replaced(call: Call, fact: MemoryNote, revision: int) -> str:
-    """The value it had before this call; "" if it is new or has stayed the same."""
-    if fact.updated_at == fact.created_at or call.shelf.revision == revision:
-        return ""
-    for commit in call.shelf.commits(revision):
-        for before in commit.before.put:
-            if before.id == fact.id and fact in commit.changes.put:
-                return before.content if before.content != fact.content else ""
-    return ""
-
-
 def _recall_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("query", nargs="+", help="the key, a part of it, or nearly it")
-    parser.add_argument("--nugget", help="ask only this one; otherwise the best match of all")
+    parser.add_argument("query", nargs="+", help="the key, part of it, or a misspelling")
+    parser.add_argument("--nugget", help="search only this nugget (default: all)")
+    parser.add_argument("--as-of", help="what was true on this day, or at this moment in ISO 8601")
     session_argument(parser)
 
 
 def _recall(call: Call) -> Outcome:
-    from nuggets.interfaces import answers
+    from nuggets.interfaces import responses
 
     query = " ".join(call.options.query)
-    result, notes = call.shelf.recall_or_search(query, call.options.nugget, call.session)
-    shape = answers.recalled(call.shelf, result, notes)
+    if call.options.as_of is not None:
+        result = call.shelf.recall(query, call.options.nugget, as_of=call.options.as_of)
+        lines = _answer_lines(call, result) if result.found else ["Not found."]
+        return Outcome(responses.earlier_recall(result), lines, 0 if result.found else 1)
+    with call.shelf.snapshot():
+        result, notes = call.shelf.recall_or_search(query, call.options.nugget, call.session)
+        shape = responses.recall_result(call.shelf, result, notes)
     if result.found:
         return Outcome(shape, _answer_lines(call, result))
     if not notes:
         return Outcome(shape, ["Not found."], 1)
     from nuggets.interfaces.cli.graph import search_lines
 
-    lines = ["No fact of that name, but these notes are about it:"]
-    for note in notes:
-        lines += search_lines(call, note)
-    return Outcome(shape, lines)
+    answer_lines, nearest_lines = (
+        [line for note in notes if note.clear_answer is clear for line in search_lines(call, note)]
+        for clear in (True, False)
+    )
+    first = ["No fact has that key. A note answers:"] if answer_lines else ["Not found."]
+    nearest = ["Nearest:", *nearest_lines] if nearest_lines else []
+    return Outcome(shape, [*first, *answer_lines, *nearest], 0 if answer_lines else 1)
 
 
 def _answer_lines(call: Call, result: RecallResult) -> list[str]:
@@ -94,64 +165,84 @@ def _answer_lines(call: Call, result: RecallResult) -> list[str]:
     return [
         *lines,
         f"Found: {one_line(result.key)}",
-        f"Value: {styled(printable(result.answer), 'bold')}",
+        f"Value: {style(escape_controls(result.answer), 'bold')}",
+        f"Probability: {result.probability:.2f}",
         f"Confidence: {result.confidence:.2f}  Margin: {result.margin:.2f}",
         f"Nugget: {one_line(result.nugget)}{marks}",
+        *validity_lines(result),
+        *caveat_lines(call.shelf, call.shelf.get_notes([result.note_id]).get(result.note_id)),
         *_also_lines(call, result),
     ]
 
 
+def validity_lines(memory: MemoryNote | RecallResult) -> list[str]:
+    """When a memory is valid, if that is said."""
+    if memory.valid_from is None and memory.valid_until is None:
+        return []
+    start, end = memory.valid_from, memory.valid_until
+    times = [f"from {format_minute(start)}"] if start else []
+    times += [f"until {format_minute(end)}"] if end else []
+    return [f"Valid: {' '.join(times)}"]
+
+
+def caveat_lines(shelf: "NuggetShelf", note: MemoryNote | None) -> list[str]:
+    """What speaks against relying on a memory."""
+    caveats = shelf.caveats(note, ask_git=True) if note is not None else ()
+    return [f"Caution: {one_line(caveat)}" for caveat in caveats]
+
+
 def _also_lines(call: Call, result: RecallResult) -> list[str]:
-    """What else may have been meant."""
-    others = [call.shelf.get_note(note_id, session=None) for note_id in result.also]
+    """Other facts that match the query."""
+    notes = [call.shelf.get_note(note_id, session=None) for note_id in result.also]
     names = [
-        f"{fitted(other.title, 80)} ({one_line(other.nugget_name)}"
-        + (f", {one_line(name_of(other.project))})" if call.shelf.is_foreign(other) else ")")
-        for other in others
+        f"{fit(note.title, 80)} ({one_line(note.nugget_name)}"
+        + (f", {one_line(name_of(note.project))})" if call.shelf.is_foreign(note) else ")")
+        for note in notes
     ]
-    more = ", and maybe more" if len(names) == ALSO_TOLD else ""
+    more = ", and maybe more" if len(names) == MOST_ALTERNATIVES else ""
     return [f"Also: {', '.join(names)}{more}"] if names else []
 
 
-def purged(done: "Purged") -> Outcome:
-    """Where a memory was erased; for a person by kind, lest the whole journal seem to be gone."""
-    from nuggets.interfaces import answers
+def purge_outcome(done: "Purged") -> Outcome:
+    """What a purge erased; places are named by kind, and files by path."""
+    from nuggets.interfaces import responses
 
     where = [*(["the shelf"] if done.memories else []), "its history"]
     where += map(one_line, done.memory_files)
     if done.of_conversations:
-        where.append(counted(len(done.of_conversations), "session record"))
-    what = one_line(done.erased[0]) if done.memories else "what was left of it"
-    said = " and ".join(filter(None, (", ".join(where[:-1]), where[-1])))
-    lines = [f"Erased {what} from {said}."]
+        where.append(pluralize(len(done.of_conversations), "session record"))
+    what = one_line(done.erased_items[0]) if done.memories else "its remains"
+    places = " and ".join(filter(None, (", ".join(where[:-1]), where[-1])))
+    lines = [f"Erased {what} from {places}."]
     if done.history[1:]:
-        lines.append("With it went all that was set aside:")
+        lines.append("Also deleted or written again, because they may have contained it:")
         lines += [f"  {one_line(path)}" for path in done.history[1:]]
     if done.merged_with:
-        lines.append("It was merged, so its words may stand in others; look at them:")
+        lines.append("It was merged, so its text may be in these notes; check them:")
         lines += [
-            f"  {one_line(f'{one.kind} {one.title!r} ({one.id})')}" for one in done.merged_with
+            f"  {one_line(f'{note.kind} {note.title!r} ({note.id})')}" for note in done.merged_with
         ]
     if done.backups:
-        lines.append("Backups that were made before may still have it; remove them by hand:")
+        lines.append("These backups cannot be read or written; delete them yourself:")
         lines += [f"  {one_line(path)}" for path in done.backups]
-    return Outcome(answers.purged(done), lines)
+    lines.append(f"Not reached: {'; '.join(done.not_reached)}.")
+    return Outcome(responses.purge_result(done), lines)
 
 
 def _forget_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("nugget", help="the nugget it is in")
+    parser.add_argument("nugget", help="the nugget that holds it")
     parser.add_argument("key", help="its exact key; case does not matter")
     purge_argument(parser)
 
 
 def _forget(call: Call) -> Outcome:
-    from nuggets.interfaces import answers
+    from nuggets.interfaces import responses
 
     nugget, key = call.options.nugget, call.options.key
     if call.options.purge:
-        return purged(call.shelf.purge_fact(nugget, key))
+        return purge_outcome(call.shelf.purge_fact(nugget, key))
     gone = call.shelf.forget(nugget, key)
-    shape = answers.forgotten(nugget, int(gone), key)
+    shape = responses.forget_result(nugget, int(gone), key)
     if gone:
         return Outcome(shape, [f"Forgot {one_line(key)}."])
     lines = [f"Not found: there is no fact {one_line(key)!r} in {one_line(nugget)}."]
@@ -162,23 +253,29 @@ def _forget(call: Call) -> Outcome:
 
 
 def _facts_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("nugget", help="whose facts to show")
+    parser.add_argument("nugget", nargs="?", help="only those of this nugget (default: all)")
 
 
 def _facts(call: Call) -> Outcome:
-    from nuggets.interfaces import answers
+    from nuggets.interfaces import responses
 
-    facts = call.shelf.facts(call.options.nugget)
+    nugget = call.options.nugget
+    if nugget is None:
+        facts = sorted(call.shelf.list_notes(kind="fact"), key=lambda fact: fact.nugget_name)
+    else:
+        facts = list(call.shelf.facts(nugget))
     rows = [
         (
+            *((fact.nugget_name,) if nugget is None else ()),
             fact.title + (f" ({name_of(fact.project)})" if call.shelf.is_foreign(fact) else ""),
             str(fact.hits),
             fact.content,
         )
         for fact in facts
     ]
-    lines = table(("KEY", "HITS", "VALUE"), rows) if rows else ["No facts yet."]
-    return Outcome([answers.fact(fact) for fact in facts], lines)
+    head = (*(("NUGGET",) if nugget is None else ()), "KEY", "HITS", "VALUE")
+    lines = table(head, rows) if rows else ["No facts yet."]
+    return Outcome([responses.fact(fact) for fact in facts], lines)
 
 
 COMMANDS = {
@@ -188,10 +285,13 @@ COMMANDS = {
             'nuggets remember project "test cmd" "pytest tests/ -v"',
             'nuggets remember prefs "style" "2-space indent, no semicolons"',
             'git log -1 --format=%B | nuggets remember project "last commit" -',
+            'nuggets remember project "release branch" "main" --pin    # also in MEMORY.md',
+            'nuggets remember project "freeze" "no deploys" --valid-until 2027-01-02',
+            'nuggets remember "The mailer retries three times."    # a note of the nugget notes',
         ),
         _remember,
         _remember_arguments,
-        summary="store a fact; a key that is known gets the new value",
+        summary="store a fact (an existing key gets the new value), or a single text as a note",
         changes=True,
     ),
     "recall": Command(
@@ -199,6 +299,7 @@ COMMANDS = {
             'nuggets recall "auth handler"',
             "nuggets recall auth handlr",
             'nuggets recall "test cmd" --nugget project --json',
+            'nuggets recall "deploy host" --as-of 2026-10-01',
         ),
         _recall,
         _recall_arguments,
@@ -213,7 +314,7 @@ COMMANDS = {
         changes=True,
     ),
     "facts": Command(
-        ("nuggets facts project", "nuggets facts project --json"),
+        ("nuggets facts", "nuggets facts project --json"),
         _facts,
         _facts_arguments,
     ),

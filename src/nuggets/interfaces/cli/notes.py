@@ -4,8 +4,11 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from contextlib import suppress
 
-from nuggets import codec
+from nuggets.domain import codec
+from nuggets.domain.records import MemoryNote, WrittenNote
 from nuggets.errors import InvalidInput
+from nuggets.filesystem.project import distinguish_projects, name_of
+from nuggets.interfaces import responses
 from nuggets.interfaces.cli.arguments import (
     NAME_HELP,
     filter_arguments,
@@ -17,16 +20,20 @@ from nuggets.interfaces.cli.arguments import (
     text_or_stdin,
 )
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.editor import saved_from_editor
-from nuggets.interfaces.cli.facts import purged, where_valid
-from nuggets.interfaces.cli.printing import one_line, printable, styled, table
-from nuggets.interfaces.words import counted
-from nuggets.project import name_of, told_apart
-from nuggets.records import MemoryNote
+from nuggets.interfaces.cli.editor import save_from_editor
+from nuggets.interfaces.cli.facts import (
+    caveat_lines,
+    contradiction_lines,
+    purge_outcome,
+    validity_lines,
+    where_valid,
+)
+from nuggets.interfaces.cli.printing import escape_controls, one_line, style, table
+from nuggets.interfaces.messages import pluralize
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("nugget", help="the topic it belongs to; made if need be")
+    parser.add_argument("nugget", help="the topic it belongs to; created if needed")
     parser.add_argument("title", help="what it is about, in a few words")
     parser.add_argument(
         "content", nargs="?", help="- reads standard input; without it your $EDITOR opens"
@@ -37,40 +44,47 @@ def _add_arguments(parser: ArgumentParser) -> None:
 
 def _add(call: Call) -> Outcome:
     options = call.options
-    given = metadata(call)
+    fields = metadata(call)
 
-    def create(content: str) -> MemoryNote:
-        return call.shelf.create_note(options.nugget, options.title, content, options.tag, **given)
+    def create(content: str) -> WrittenNote:
+        return call.shelf.create_note(options.nugget, options.title, content, options.tag, **fields)
 
     if options.content is None:
-        _rehearse(call, create)
-        note = saved_from_editor("", create)
-    else:  # a title may be all there is to say yet, but not by an accident
+        _check_note(call, create)
+        note = save_from_editor("", create)
+    else:  # an empty text is allowed only if it was given as such
         note = create(options.content and _text(options.content))
-    lines = [f"Noted {_name(note)}, {where_valid(note)}."]
-    others = call.shelf.namesakes(note)
-    if others:
+    return written_note_outcome(call, note)
+
+
+def written_note_outcome(call: Call, note: WrittenNote) -> Outcome:
+    """The receipt of a new note, or of one that existed already."""
+    if not note.is_new:
+        return Outcome(codec.note_to_json(note), [f"Already stored: {_name(note)}."])
+    lines = [f"Noted {_name(note)}, {where_valid(note)}.", *contradiction_lines(note)]
+    namesakes = call.shelf.namesakes(note)
+    if namesakes:
         lines.append(
-            f"There is another note of that title: {one_line(others[0].id)}. From now on name them "
-            "by their ids, or merge them with `nuggets note merge`."
+            f"Another note has the same title: {one_line(namesakes[0].id)}. Name them by id, "
+            "or merge them with `nuggets note merge`."
         )
-    return Outcome(codec.note_to_json(note), lines)
+    return Outcome(responses.written_note(note), lines)
 
 
-class _Rehearsed(Exception):
-    """Ends a rehearsal."""
+class _RolledBack(Exception):
+    """Rolls the batch back."""
 
 
-def _rehearse(call: Call, create: Callable[[str], MemoryNote]) -> None:
-    """Refuse what is wrong before anybody writes a text for it; nothing of this is kept."""
-    with suppress(_Rehearsed), call.shelf.batch():
+def _check_note(call: Call, create: Callable[[str], WrittenNote]) -> None:
+    """Check title and metadata before the editor opens, in a batch that is rolled back."""
+    with suppress(_RolledBack), call.shelf.batch():
         create("text")
-        raise _Rehearsed
+        raise _RolledBack
 
 
 def _name_argument(parser: ArgumentParser) -> None:
     parser.add_argument("note", help=NAME_HELP)
-    parser.add_argument("--nugget", help="look for the title in this one only")
+    parser.add_argument("--nugget", help="search for the title only in this nugget")
 
 
 def _show_arguments(parser: ArgumentParser) -> None:
@@ -80,36 +94,38 @@ def _show_arguments(parser: ArgumentParser) -> None:
 
 def _show(call: Call) -> Outcome:
     note = call.shelf.get_note(call.options.note, call.options.nugget, call.session)
-    return Outcome(codec.note_to_json(note), note_lines(call, note))
+    return Outcome(responses.shown_note(call.shelf, note), note_lines(call, note))
 
 
 def note_lines(call: Call, note: MemoryNote) -> list[str]:
-    """A whole note for a person."""
+    """All fields of a note."""
     state = " (archived)" if note.hidden else ""
     lines = [
-        styled(one_line(note.title), "bold") + state,
-        styled(one_line(f"{note.id} in {note.nugget_name}"), "dim"),
+        style(one_line(note.title), "bold") + state,
+        style(one_line(f"{note.id} in {note.nugget_name}"), "dim"),
         "",
-        printable(note.content),
+        escape_controls(note.content),
         "",
         f"{note.kind}, scope {note.scope}, type {note.type}, {note.stability}, "
         f"from {note.source}, "
         f"confidence {note.confidence:g}",
         f"tags: {one_line(', '.join(note.tags))}",
-        f"recalled in {counted(note.hits, 'session')}; changed {one_line(note.updated_at)}",
+        f"recalled in {pluralize(note.hits, 'session')}; changed {one_line(note.updated_at)}",
+        *validity_lines(note),
+        *caveat_lines(call.shelf, note),
     ]
-    if call.shelf.is_foreign(note):
-        lines.append(f"belongs to another project: {one_line(note.project)}")
+    if note.project:
+        which = "another project" if call.shelf.is_foreign(note) else "project"
+        name = one_line(name_of(note.project))
+        lines.append(f"belongs to {which} {name}: {one_line(note.project)}")
     if note.links:
         lines += ["", "links:"]
         linked = call.shelf.get_notes(link.to for link in note.links)
         for link in note.links:
-            other = linked.get(link.to)
-            title = one_line(other.title) if other else "?"
-            title += " (archived)" if other and other.hidden else ""
-            lines.append(
-                f"  {title}  ({one_line(link.reason)})  {styled(one_line(link.to), 'dim')}"
-            )
+            target = linked.get(link.to)
+            title = one_line(target.title) if target else "?"
+            title += " (archived)" if target and target.hidden else ""
+            lines.append(f"  {title}  ({one_line(link.reason)})  {style(one_line(link.to), 'dim')}")
     return lines
 
 
@@ -119,32 +135,33 @@ def _edit_arguments(parser: ArgumentParser) -> None:
         "content", nargs="?", help="- reads standard input; without any change $EDITOR opens"
     )
     parser.add_argument("--title", help="a new title; of a fact: a new key")
-    parser.add_argument("--tag", action="append", help="its tags from now on; may be repeated")
+    parser.add_argument("--tag", action="append", help="replaces its tags; may be repeated")
     metadata_arguments(parser)
 
 
 def _edit(call: Call) -> Outcome:
-    options, given = call.options, metadata(call)
+    options, fields = call.options, metadata(call)
     note = call.shelf.get_note(options.note, options.nugget)
 
-    def change(content: str | None) -> MemoryNote:
+    def change(content: str | None) -> WrittenNote:
         return call.shelf.edit_note(
-            note.id, content, options.title, options.tag, expected=note.updated_at, **given
+            note.id, content, options.title, options.tag, expected=note.updated_at, **fields
         )
 
     if options.content is not None:
         after = change(_text(options.content))
-    elif options.title is None and options.tag is None and not given:
-        after = saved_from_editor(note.content, change)
+    elif options.title is None and options.tag is None and not fields:
+        after = save_from_editor(note.content, change)
     else:
         after = change(None)
-    said = "Nothing to change in" if after == note else "Changed"
-    return Outcome(codec.note_to_json(after), [f"{said} {_name(after)}."])
+    verb = "No change to" if after.replaced is None else "Changed"
+    lines = [f"{verb} {_name(after)}.", *contradiction_lines(after)]
+    return Outcome(responses.written_note(after), lines)
 
 
-def _text(given: str) -> str:
-    """What is given or piped in; nothing at all is a pipe that broke, or a variable not set."""
-    text = text_or_stdin(given)
+def _text(value: str) -> str:
+    """The text, or stdin; an empty one is refused as an unset variable or a broken pipe."""
+    text = text_or_stdin(value)
     if not text.strip():
         raise InvalidInput("the text is empty; nothing was changed")
     return text
@@ -152,7 +169,9 @@ def _text(given: str) -> str:
 
 def _hide(call: Call) -> Outcome:
     note = call.shelf.delete_note(call.options.note, nugget=call.options.nugget)
-    return Outcome(codec.note_to_json(note), [f"Archived {_name(note)}; restore brings it back."])
+    return Outcome(
+        codec.note_to_json(note), [f"Archived {_name(note)}; `nuggets note restore` restores it."]
+    )
 
 
 def _restore(call: Call) -> Outcome:
@@ -162,12 +181,17 @@ def _restore(call: Call) -> Outcome:
 
 def _delete_arguments(parser: ArgumentParser) -> None:
     _name_argument(parser)
+    parser.add_argument(
+        "--hard", action="store_true", help="drop it with every link to it, instead of archiving it"
+    )
     purge_argument(parser)
 
 
 def _delete(call: Call) -> Outcome:
     if call.options.purge:
-        return purged(call.shelf.purge(call.options.note, call.options.nugget))
+        return purge_outcome(call.shelf.purge(call.options.note, call.options.nugget))
+    if not call.options.hard:
+        return _hide(call)
     note = call.shelf.delete_note(call.options.note, hard=True, nugget=call.options.nugget)
     return Outcome({"deleted": 1, "id": note.id}, [f"Deleted {_name(note)} and every link to it."])
 
@@ -175,7 +199,7 @@ def _delete(call: Call) -> Outcome:
 def _merge_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("target", help=f"the note that stays: {NAME_HELP}")
     parser.add_argument(
-        "source", help="the note that goes into it and is archived; no fact, its key would be lost"
+        "source", help="the note that is merged into it and archived; it cannot be a fact"
     )
     parser.add_argument("--reason", default="", help="why they belong together")
 
@@ -186,17 +210,20 @@ def _merge(call: Call) -> Outcome:
     note = call.shelf.merge_notes(target.id, source.id, call.options.reason)
     lines = [f"Merged into {_name(note)}."]
     if source.project != target.project:
-        homes = told_apart(source.project, target.project)
+        homes = distinguish_projects(source.project, target.project)
         was, now = (f"in {one_line(home)}" if home else "everywhere" for home in homes)
-        lines.append(f"What went into it was valid {was}, and now is {now}.")
+        lines.append(f"The merged text was valid {was}, and is now valid {now}.")
     return Outcome(codec.note_to_json(note), lines)
 
 
 def _list(call: Call) -> Outcome:
-    found = call.shelf.list_notes(**filters(call))
-    rows = [(note.id, note.kind, str(note.hits), note.title + _marks(call, note)) for note in found]
-    lines = table(("ID", "KIND", "HITS", "TITLE"), rows) if rows else ["No notes."]
-    return Outcome([codec.note_to_json(note) for note in found], lines)
+    notes = call.shelf.list_notes(**filters(call))
+    rows = [
+        (note.id, note.kind, note.scope, str(note.hits), note.title + _marks(call, note))
+        for note in notes
+    ]
+    lines = table(("ID", "KIND", "SCOPE", "HITS", "TITLE"), rows) if rows else ["No notes."]
+    return Outcome([codec.note_to_json(note) for note in notes], lines)
 
 
 def _marks(call: Call, note: MemoryNote) -> str:
@@ -205,7 +232,7 @@ def _marks(call: Call, note: MemoryNote) -> str:
 
 
 def _name(note: MemoryNote) -> str:
-    return f"{styled(one_line(note.title), 'bold')} ({one_line(note.id)})"
+    return f"{style(one_line(note.title), 'bold')} ({one_line(note.id)})"
 
 
 COMMANDS = {
@@ -229,6 +256,7 @@ COMMANDS = {
             'nuggets note edit "Auth middleware"    # opens $EDITOR',
             'nuggets note edit "Auth middleware" "Uses RS256 now." --tag auth --tag jwt',
             "nuggets note edit note-project-1a2b3c4d --title 'Auth' --stability temporary",
+            'nuggets note edit "Use pnpm" --supersedes "Use npm"    # the older rule is archived',
         ),
         _edit,
         _edit_arguments,
@@ -249,6 +277,7 @@ COMMANDS = {
     "note delete": Command(
         (
             'nuggets note delete "Old plan"',
+            'nuggets note delete "Old plan" --hard',
             "nuggets note delete note-project-1a2b3c4d --purge    # from the history as well",
         ),
         _delete,

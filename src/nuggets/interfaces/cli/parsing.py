@@ -1,14 +1,14 @@
-"""From words on a command line to options, and the help texts on the way."""
+"""Parses the arguments of a command line, and writes the help texts."""
 
 import argparse
 from collections.abc import Iterator, Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli import GROUPS, MODULES
 from nuggets.interfaces.cli.command import Command, Outcome
-from nuggets.interfaces.cli.printing import regret, screen_width, warn
-from nuggets.interfaces.words import version
+from nuggets.interfaces.cli.printing import report_lost_output, screen_width, warn
+from nuggets.interfaces.messages import version
 
 GLOBAL_HELP = """\
 Global options:
@@ -17,12 +17,8 @@ Global options:
   --version    print the version
   --help       this text, or with a command its own help with examples"""
 
-# argparse has each of its words translated, and so looks for catalogues that nobody installed:
-# `locale`, and many a `stat`, in every call.
-argparse._ = str  # type: ignore[attr-defined]
-
-# What other programs call a thing that we have.
-_HABITS = {
+# names that other programs use for our commands
+_SYNONYMS = {
     "add": "remember",
     "archive": "note hide",
     "ask": "recall",
@@ -43,67 +39,68 @@ _HABITS = {
     "store": "remember",
     "update": "remember",
 }
-_PLAIN = "\0"  # stands before a word that is no option; no argument can contain it
+_OPERAND = "\0"  # marks an argument after ``--``; no argument can contain it
 
 
-def overview(name: str, arguments: Sequence[str], first: int) -> int:
-    """What is said when no command runs: all of them on one screen, the version, or an error.
+def show_overview(name: str, arguments: Sequence[str], first: int) -> int:
+    """Answer a call that runs no command: with all commands, the version, or an error.
 
-    `first`: how many of the arguments stood before the name.
+    `first`: how many of the arguments stand before the name.
     """
     wants_version = "--version" in arguments
     wants_help = wants_version or bool({"--help", "-h"} & set(arguments))
-    is_known = name in ("", *GROUPS, *_summaries())
-    problem = _misused(arguments[:first])
+    is_command = name in ("", *GROUPS, *_summaries())
+    problem = _check_global_options(arguments[:first])
     if not problem and not wants_version:
-        speechless = "--json" in arguments and not wants_help  # a script gets no overview
-        problem = "" if is_known and not speechless else no_such_command(name)
+        is_script = "--json" in arguments and not wants_help  # it gets an error, no overview
+        problem = "" if is_command and not is_script else unknown_command_message(name)
     if problem:
-        return _complain(problem, arguments)
-    told = version_told() if wants_version else help_told(help_text(name))
-    return _said(told, as_json="--json" in arguments) or (0 if wants_help or not name else 2)
+        return _report_usage_error(problem, arguments)
+    outcome = version_outcome() if wants_version else help_outcome(help_text(name))
+    exit_code = _print_outcome(outcome, as_json="--json" in arguments)
+    return exit_code or (0 if wants_help or not name else 2)
 
 
-def version_told() -> Outcome:
+def version_outcome() -> Outcome:
     return Outcome({"version": version()}, [f"nuggets {version()}"])
 
 
-def help_told(text: str) -> Outcome:
+def help_outcome(text: str) -> Outcome:
     return Outcome({"help": text}, [text.rstrip("\n")])
 
 
-def _said(told: Outcome, *, as_json: bool) -> int:
-    from nuggets.interfaces.cli.running import show
+def _print_outcome(outcome: Outcome, *, as_json: bool) -> int:
+    from nuggets.interfaces.cli.running import print_outcome
 
-    unheard = show(told, as_json=as_json)
-    return regret(unheard) if unheard else 0
+    problem = print_outcome(outcome, as_json=as_json)
+    return report_lost_output(problem) if problem else 0
 
 
 def help_text(name: str = "") -> str:
     """All commands on one screen, or those of a group."""
-    return "\n".join(_group_lines(name) if name in GROUPS else _all_lines())
+    return "\n".join(_group_lines(name) if name in GROUPS else _overview_lines())
 
 
 def _group_lines(group: str) -> Iterator[str]:
     yield f"Usage: nuggets {group} COMMAND [options]\n"
     for name, summary in _summaries().items():
         if name.startswith(f"{group} "):
-            yield _entry(name, summary)
+            yield _summary_line(name, summary)
 
 
-def _all_lines() -> Iterator[str]:
+def _overview_lines() -> Iterator[str]:
     yield "Local memory for AI agents: facts and notes that outlive the session.\n"
     yield "Usage: nuggets COMMAND [options]\n"
     for title, commands in MODULES.items():
         yield f"{title}:"
         for name, (_, summary) in commands.items():
-            yield _entry(name, summary)
+            yield _summary_line(name, summary)
         yield ""
     yield GLOBAL_HELP
     yield "\nTry `nuggets demo` first."
 
 
-def _entry(name: str, summary: str) -> str:
+def _summary_line(name: str, summary: str) -> str:
     return f"  {name:{max(map(len, _summaries()))}}  {summary}"
 
 
@@ -111,8 +108,8 @@ def _summaries() -> dict[str, str]:
     return {name: summary for group in MODULES.values() for name, (_, summary) in group.items()}
 
 
-def _misused(options: Sequence[str]) -> str:
-    """What is wrong with the options before a command; they are few, so no parser is built."""
+def _check_global_options(options: Sequence[str]) -> str:
+    """What is wrong with the options before a command; "" if nothing is."""
     rest = iter(options)
     for option in rest:
         if option == "--dir":
@@ -123,58 +120,88 @@ def _misused(options: Sequence[str]) -> str:
     return ""
 
 
-def no_such_command(name: str) -> str:
+def unknown_command_message(name: str) -> str:
     if name in ("", *GROUPS):
         return f"name a command; see `nuggets {name} --help`".replace("  ", " ")
-    meant = _probably(name)
-    hint = f"did you mean {' or '.join(meant)}?" if meant else "see `nuggets --help`"
+    suggestions = [f"`nuggets {command}`" for command in _suggest_commands(name)]
+    hint = f"did you mean {' or '.join(suggestions)}?" if suggestions else "see `nuggets --help`"
     return f"there is no command {name!r}; {hint}"
 
 
-def _probably(name: str) -> list[str]:
-    """Commands that someone may have meant: what other programs call so, or what looks alike."""
-    meant = [_HABITS[name]] if name in _HABITS else []
-    meant += [command for command in _summaries() if command.split()[-1] == name]
-    if not meant:
-        from difflib import get_close_matches
+def _suggest_commands(name: str) -> list[str]:
+    """Commands with the same meaning, else one with a similar name."""
+    suggestions = [_SYNONYMS[name]] if name in _SYNONYMS else []
+    suggestions += [command for command in _summaries() if command.split()[-1] == name]
+    if suggestions:
+        return suggestions
+    from difflib import get_close_matches
 
-        meant = get_close_matches(name, _summaries(), 1)
-    return [f"`nuggets {command}`" for command in meant]
-
-
-def _complain(problem: str, arguments: Sequence[str]) -> int:
-    from nuggets.interfaces.cli.running import complain
-
-    return complain(InvalidInput(problem), as_json="--json" in arguments)
+    return get_close_matches(name, _summaries(), 1)
 
 
-class _Parser(argparse.ArgumentParser):
-    """Leaves it to the caller how a mistake is told: a script wants JSON."""
+def _report_usage_error(problem: str, arguments: Sequence[str]) -> int:
+    from nuggets.interfaces.cli.running import report_error
+
+    return report_error(InvalidInput(problem), as_json="--json" in arguments)
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Lists its arguments; raises usage errors, so that the caller prints them as text or JSON."""
 
     as_json = False
+
+    def __init__(self, **options: Any) -> None:
+        self.arguments: list[argparse.Action] = []  # in the order in which they were added
+        super().__init__(**options)
+
+    def add_argument(self, *names: str, **options: Any) -> argparse.Action:
+        argument = super().add_argument(*names, **options)
+        self.arguments.append(argument)
+        return argument
+
+    def add_argument_group(self, *names: Any, **options: Any) -> Any:
+        return self._list_arguments_of(super().add_argument_group(*names, **options))
+
+    def add_mutually_exclusive_group(self, **options: Any) -> Any:
+        return self._list_arguments_of(super().add_mutually_exclusive_group(**options))
+
+    def _list_arguments_of(self, group: Any) -> Any:
+        add_argument = group.add_argument
+
+        def add_and_list(*names: str, **options: Any) -> argparse.Action:
+            argument: argparse.Action = add_argument(*names, **options)
+            self.arguments.append(argument)
+            return argument
+
+        group.add_argument = add_and_list
+        return group
+
+    @property
+    def positionals(self) -> list[argparse.Action]:
+        return [argument for argument in self.arguments if not argument.option_strings]
 
     def error(self, message: str) -> NoReturn:
         raise InvalidInput(message)
 
     def print_help(self, file: object = None) -> None:
-        self.exit(_said(help_told(self.format_help()), as_json=self.as_json))
+        self.exit(_print_outcome(help_outcome(self.format_help()), as_json=self.as_json))
 
 
-class _Formatter(argparse.RawDescriptionHelpFormatter):
-    """With a width of ours: argparse would load `shutil` in every call just to find one."""
+class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Given a width: argparse would import `shutil` in every call to find one."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=min(100, screen_width()) - 2)
 
 
-def parser_for(name: str, command: Command) -> _Parser:
+def build_parser(name: str, command: Command) -> CommandParser:
     """The parser of one command, with its examples."""
     examples = "".join(f"\n  {example}" for example in command.examples)
-    parser = _Parser(
+    parser = CommandParser(
         prog=f"nuggets {name}",
         description=command.summary[:1].upper() + command.summary[1:] + ".",
         epilog=f"examples:{examples}\n",
-        formatter_class=_Formatter,
+        formatter_class=_HelpFormatter,
         allow_abbrev=False,
     )
     command.arguments(parser)
@@ -183,53 +210,58 @@ def parser_for(name: str, command: Command) -> _Parser:
     return parser
 
 
-def parsed(name: str, command: Command, arguments: Sequence[str]) -> argparse.Namespace | int:
-    """The options of a call, or the exit code if there is nothing to run.
+def parse_options(
+    name: str, command: Command, arguments: Sequence[str]
+) -> argparse.Namespace | int:
+    """The options of a call, or the exit code if no command is to run.
 
     Global options may stand before the command as well as after it; what follows ``--`` is no
     option, whatever it looks like.
     """
-    parser = parser_for(name, command)
+    parser = build_parser(name, command)
     end = arguments.index("--") if "--" in arguments else len(arguments)
-    plain = [_PLAIN + word for word in arguments[end + 1 :]]
+    operands = [_OPERAND + word for word in arguments[end + 1 :]]
     parser.as_json = "--json" in arguments[:end]
     try:
-        options = _parse(parser, [*arguments[:end], *plain])
-    except SystemExit as end:  # argparse has printed its help
-        return int(end.code or 0)
+        options = _parse(parser, [*arguments[:end], *operands])
+    except SystemExit as ended:  # argparse has printed the help
+        return int(ended.code or 0)
     except InvalidInput as problem:
-        said = str(problem).replace(_PLAIN, "") + _way_out(parser, arguments[:end])
+        message = str(problem).replace(_OPERAND, "")
+        message += _double_dash_hint(parser, arguments[:end])
         if not parser.as_json:
             warn(parser.format_usage().rstrip("\n"))
-            said += f"; see `nuggets {name} --help`"
-        return _complain(said, arguments[:end])
-    return argparse.Namespace(**{option: _bare(given) for option, given in vars(options).items()})
+            message += f"; see `nuggets {name} --help`"
+        return _report_usage_error(message, arguments[:end])
+    values = {option: _remove_operand_mark(value) for option, value in vars(options).items()}
+    return argparse.Namespace(**values)
 
 
-def _way_out(parser: _Parser, words: Sequence[str]) -> str:
-    """For someone whose value begins like an option, as far as the command takes any value."""
-    known = parser._option_string_actions
-    for word in words if parser._get_positional_actions() else ():
-        is_like_one = word[:1] == "-" and word.lstrip("-")[:1].isalpha()
-        if is_like_one and word.partition("=")[0] not in known:
+def _double_dash_hint(parser: CommandParser, words: Sequence[str]) -> str:
+    """A hint for a value that begins like an option, if the command takes values."""
+    options = {option for argument in parser.arguments for option in argument.option_strings}
+    for word in words if parser.positionals else ():
+        looks_like_option = word[:1] == "-" and word.lstrip("-")[:1].isalpha()
+        if looks_like_option and word.partition("=")[0] not in options:
             return f"; if {word} is no option, put -- before it"
     return ""
 
 
-def _parse(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
-    """Options between positionals need the slower way only where positionals are optional."""
-    if all(action.nargs is None for action in parser._get_positional_actions()):
+def _parse(parser: CommandParser, words: Sequence[str]) -> argparse.Namespace:
+    """Intermixed parsing is slower; only options among optional positionals need it."""
+    has_options = any(word.startswith("-") for word in words)
+    if not has_options or all(argument.nargs is None for argument in parser.positionals):
         return parser.parse_args(words)
     return parser.parse_intermixed_args(words)
 
 
-def _bare(given: object) -> object:
-    if isinstance(given, list):
-        return [_bare(one) for one in given]
-    return given.removeprefix(_PLAIN) if isinstance(given, str) else given
+def _remove_operand_mark(value: object) -> object:
+    if isinstance(value, list):
+        return [_remove_operand_mark(item) for item in value]
+    return value.removeprefix(_OPERAND) if isinstance(value, str) else value
 
 
 def _directory(path: str) -> str:
-    if not path:  # an unset variable in a script, which must not mean where it happens to run
+    if not path:  # an unset variable in a script must not mean the current directory
         raise argparse.ArgumentTypeError("it is empty; name a directory")
     return path

@@ -1,4 +1,4 @@
-"""Text for a terminal: stored memories are someone else's words, so nothing in them may act."""
+"""Text for a terminal. Stored memories may contain anything, so control characters are escaped."""
 
 import os
 import sys
@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from nuggets.text import STEERING
+from nuggets.language.text import STEERING
 
 if TYPE_CHECKING:
-    from nuggets.records import MemoryNote
+    from nuggets.domain.records import MemoryNote
 
 _ESCAPES = {
     code: f"\\x{code:02x}"
@@ -20,18 +20,17 @@ _ESCAPES = {
     else f"\\U{code:08x}"
     for code in STEERING
 }
-WIDEST = 80  # of a table's columns but the last: holds any id, and one long key spoils no table
-TITLE = 80  # columns of a title that stands in a line with more
-ID_TAIL = 8  # signs at the end of an id, which name a note as well as all of it do
-NARROWEST = 12  # of a column between the first, which is copied, and the last
-ENDLESS = 1 << 30  # columns where nobody looks: what a program reads is cut nowhere
+MAX_COLUMN = 80  # width of a table's columns but the last: holds any id
+MIN_COLUMN = 12  # width of a column between the first, which people copy, and the last
+TITLE_WIDTH = 80  # of a title in a line with other text
+UNLIMITED = 1 << 30  # screen width where there is no screen: a program gets the whole text
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
 
-def say(text: str) -> str:
-    """Print it, UTF-8 whatever the locale says; why it could not be heard, "" if it was.
+def print_text(text: str) -> str:
+    """Print a text, as UTF-8 whatever the locale; returns why that failed, "" if it did not.
 
-    A reader who has seen enough, as in ``nuggets … | head``, is no problem.
+    A reader that ends early, as in ``nuggets … | head``, is not a failure.
     """
     try:
         sys.stdout.flush()
@@ -44,24 +43,24 @@ def say(text: str) -> str:
 
 
 def warn(text: str) -> None:
-    """Tell a person, beside the output; if nobody hears it, the exit code still speaks."""
+    """Print to stderr. If that is closed, the exit code still reports the problem."""
     with suppress(OSError):
         print(text, file=sys.stderr, flush=True)
 
 
-def regret(unheard: str) -> int:
-    """Tell that an answer is lost, and why; the exit code for it."""
-    warn(f"Error: the answer could not be written: {unheard}")
+def report_lost_output(problem: str) -> int:
+    """Report that the output could not be written; returns the exit code for it."""
+    warn(f"Error: the answer could not be written: {problem}")
     return 1
 
 
-def printable(text: str) -> str:
-    """The text with everything shown that would otherwise steer a terminal."""
+def escape_controls(text: str) -> str:
+    """Show control characters as escapes, so that they cannot steer a terminal."""
     return text.translate(_ESCAPES)
 
 
 def inert_json(text: str) -> str:
-    """JSON that says the same and cannot steer a terminal: what would, is escaped the JSON way."""
+    """Equivalent JSON that cannot steer a terminal: control characters become JSON escapes."""
     if text.isascii() and "\x7f" not in text:
         return text
     return text.translate({code: _json_escape(code) for code in STEERING})
@@ -73,52 +72,56 @@ def _json_escape(code: int) -> str:
 
 
 def one_line(text: str, width: int = 0) -> str:
-    """The same in one line, cut to a width if one is given."""
-    flat = printable(" ".join(text.split()))
-    return flat if not width or cells(flat) <= width else _cut(flat, width - 1) + "…"
+    """The text on one line, truncated to a width if one is given."""
+    flat = escape_controls(" ".join(text.split()))
+    return flat if not width or count_cells(flat) <= width else _truncate(flat, width - 1) + "…"
 
 
-def fitted(text: str, width: int) -> str:
-    """One line that leaves room for others beside it; a pipe has room for all."""
-    return one_line(text, width if screen_width() < ENDLESS else 0)
+def fit(text: str, width: int) -> str:
+    """The text on one line, truncated to a width on a screen, whole in a pipe."""
+    return one_line(text, width if screen_width() < UNLIMITED else 0)
 
 
-def titles(notes: Iterable["MemoryNote"]) -> dict[str, str]:
-    """What to call each, by its id: its title, and how its id ends where two have the same."""
-    known = {note.id: fitted(note.title, TITLE) for note in notes}
-    times = Counter(known.values())
+def distinct_titles(notes: Iterable["MemoryNote"]) -> dict[str, str]:
+    """The title of each note by its id, with the end of the id where two have the same title."""
+    from nuggets.graph.naming import ID_TAIL
+
+    by_id = {note.id: fit(note.title, TITLE_WIDTH) for note in notes}
+    counts = Counter(by_id.values())
     return {
-        note_id: f"{title} ({one_line(note_id[-ID_TAIL:])})" if times[title] > 1 else title
-        for note_id, title in known.items()
+        note_id: f"{title} ({one_line(note_id[-ID_TAIL:])})" if counts[title] > 1 else title
+        for note_id, title in by_id.items()
     }
 
 
-def without_ids(text: str, note_ids: Iterable[str], names: Mapping[str, str]) -> str:
-    """The text without the ids before quoted titles, but for the ends that tell two apart."""
+def remove_ids(text: str, note_ids: Iterable[str], titles: Mapping[str, str]) -> str:
+    """Remove ids before quoted titles, except for the ends that `distinct_titles` shows."""
+    from nuggets.graph.naming import ID_TAIL
+
     for note_id in note_ids:
         tail = note_id[-ID_TAIL:]
-        kept = f"{tail} " if names.get(note_id, "").endswith(f" ({one_line(tail)})") else ""
+        prefix = f"{tail} " if titles.get(note_id, "").endswith(f" ({one_line(tail)})") else ""
         for quote in "'\"":
-            text = text.replace(f"{note_id} {quote}", f"{kept}{quote}")
+            text = text.replace(f"{note_id} {quote}", f"{prefix}{quote}")
     return text
 
 
-def minute(moment: str) -> str:
-    """A stored moment as the reader's clock showed it."""
-    from nuggets.times import parsed
+def format_minute(moment: str) -> str:
+    """A stored time in the reader's time zone, to the minute."""
+    from nuggets.domain.times import parse
 
-    return f"{parsed(moment).astimezone():%Y-%m-%d %H:%M}"
+    return f"{parse(moment).astimezone():%Y-%m-%d %H:%M}"
 
 
-def styled(text: str, *styles: str) -> str:
-    """Coloured, if a person is looking and has not asked for plain text."""
+def style(text: str, *styles: str) -> str:
+    """Add colours if stdout is a terminal and the user did not turn them off."""
     if not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return text
     return f"\x1b[{';'.join(_STYLES[style] for style in styles)}m{text}\x1b[0m"
 
 
-def cells(text: str) -> int:
-    """How many columns a terminal needs for it."""
+def count_cells(text: str) -> int:
+    """The number of columns that a terminal needs for the text."""
     if text.isascii():
         return len(text)
     from unicodedata import combining, east_asian_width
@@ -127,15 +130,15 @@ def cells(text: str) -> int:
 
 
 def screen_width() -> int:
-    """Columns of the terminal; `ENDLESS` when nobody looks at one."""
+    """Columns of the terminal; `UNLIMITED` if stdout is none."""
     try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or 80  # some say nothing
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 80  # some report 0
     except (OSError, ValueError):
-        return ENDLESS
+        return UNLIMITED
 
 
-def wrapped(text: str, indent: str) -> list[str]:
-    """One line as several that fit the screen, broken between words, each with an indent."""
+def wrap_lines(text: str, indent: str) -> list[str]:
+    """Wrap a text between words to lines that fit the screen, each with an indent."""
     from textwrap import wrap
 
     return wrap(
@@ -143,44 +146,46 @@ def wrapped(text: str, indent: str) -> list[str]:
         max(40, screen_width()),
         initial_indent=indent,
         subsequent_indent=indent,
-        break_long_words=False,  # ids and paths are copied
+        break_long_words=False,  # people copy ids and paths
         break_on_hyphens=False,
     )
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, copied: bool = False) -> list[str]:
-    """Aligned columns; the last one takes what the screen leaves, at the cost of the middle.
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, whole: bool = False) -> list[str]:
+    """Aligned columns; the last takes the rest of the screen, those in the middle shrink for it.
 
-    `copied`: people copy what the last one says, so it is whole on any screen.
+    `whole`: people copy the last column, so it is never truncated.
     """
-    body = [[*(fitted(cell, WIDEST) for cell in row[:-1]), one_line(row[-1])] for row in rows]
-    widest = [max(cells(line[i]) for line in [list(head), *body]) for i in range(len(head))]
-    widths = [*(min(WIDEST, width) for width in widest[:-1]), widest[-1]]
+    body = [[*(fit(cell, MAX_COLUMN) for cell in row[:-1]), one_line(row[-1])] for row in rows]
+    longest = [max(count_cells(line[i]) for line in [list(head), *body]) for i in range(len(head))]
+    widths = [*(min(MAX_COLUMN, width) for width in longest[:-1]), longest[-1]]
     space = screen_width() - 2 * (len(head) - 1)
     for i in range(1, len(head) - 1):
         excess = sum(widths[:-1]) + 20 - space
-        widths[i] = min(widths[i], max(NARROWEST, widths[i] - max(0, excess)))
-    if not copied:
+        widths[i] = min(widths[i], max(MIN_COLUMN, widths[i] - max(0, excess)))
+    if not whole:
         widths[-1] = min(widths[-1], max(20, space - sum(widths[:-1])))
-    lines = [styled(_joined(head, widths), "bold")]
+    lines = [style(_join_cells(head, widths), "bold")]
     for row in body:
-        fitting = [fitted(cell, width) for cell, width in zip(row[1:], widths[1:], strict=True)]
-        lines.append(_joined([row[0], *fitting], widths))
+        cells = [fit(cell, width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append(_join_cells([row[0], *cells], widths))
     return lines
 
 
 def bar(share: float, width: int = 20) -> str:
-    """A gauge: how full something is, from 0 to 1 and beyond."""
+    """A gauge of a share; a share above 1 shows as full."""
     full = min(width, round(width * share))
     return "█" * full + "░" * (width - full)
 
 
-def _joined(row: Sequence[str], widths: Sequence[int]) -> str:
-    padded = [cell + " " * (width - cells(cell)) for cell, width in zip(row, widths, strict=True)]
+def _join_cells(row: Sequence[str], widths: Sequence[int]) -> str:
+    padded = [
+        cell + " " * (width - count_cells(cell)) for cell, width in zip(row, widths, strict=True)
+    ]
     return "  ".join(padded).rstrip()
 
 
-def _cut(text: str, width: int) -> str:
-    while cells(text) > width:
-        text = text[: max(0, len(text) - max(1, (cells(text) - width) // 2))]
+def _truncate(text: str, width: int) -> str:
+    while count_cells(text) > width:
+        text = text[: max(0, len(text) - max(1, (count_cells(text) - width) // 2))]
     return text

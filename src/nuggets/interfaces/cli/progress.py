@@ -1,25 +1,29 @@
-"""How far a long command is: told beside the output, to a person, once it takes over a second."""
+"""Progress of a long command: one line on a terminal's stderr, once it takes over a second."""
 
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from threading import Timer
 
-_PATIENCE = 1.0  # seconds before anything is said
-_PAUSE = 0.2  # between two lines
+from nuggets.interfaces.cli.printing import warn
+
+_DELAY = 1.0  # seconds before the first line
+_INTERVAL = 0.2  # seconds between two lines
 
 
 class Progress:
-    """Called with what is being done; the line is taken away at the end."""
+    """Call it with what is being done; `end` clears the line."""
 
     def __init__(self) -> None:
-        self._next = time.monotonic() + _PATIENCE
+        self._next = time.monotonic() + _DELAY
         self._width = 0
-        self._shows = sys.stderr is not None and sys.stderr.isatty()
+        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
 
     def __call__(self, text: str) -> None:
         now = time.monotonic()
-        if self._shows and now >= self._next:
-            self._next = now + _PAUSE
+        if self._is_terminal and now >= self._next:
+            self._next = now + _INTERVAL
             self._print(text[:79])
 
     def end(self) -> None:
@@ -31,3 +35,16 @@ class Progress:
         with suppress(OSError):
             print(f"\r{text:<{self._width}}\r{text}", end="", file=sys.stderr, flush=True)
         self._width = len(text)
+
+
+@contextmanager
+def announce(text: str) -> Iterator[None]:
+    """Say at a terminal what is being done, for work that does not report how far it is."""
+    timer = Timer(_DELAY, warn, [text])
+    timer.daemon = True
+    if sys.stderr is not None and sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

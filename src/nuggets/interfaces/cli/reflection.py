@@ -1,19 +1,42 @@
-"""Commands that clean up and promote: reflect, promote."""
+"""The commands reflect and promote."""
 
-import sys
+import os
 from argparse import ArgumentParser
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
-from nuggets import codec
-from nuggets.errors import InvalidInput
+from nuggets.domain import codec
+from nuggets.domain.records import HitKind, ReflectionChange, ReflectionResult
+from nuggets.errors import InvalidInput, NotFound
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import one_line, styled, table, titles, warn, without_ids
-from nuggets.interfaces.words import cleaned, counted
-from nuggets.records import ReflectionChange, ReflectionResult
+from nuggets.interfaces.cli.printing import (
+    distinct_titles,
+    fit,
+    one_line,
+    remove_ids,
+    style,
+    table,
+)
+from nuggets.interfaces.cli.progress import announce
+from nuggets.interfaces.messages import pluralize, summarize_clean_up
 
-_A_MOMENT = 1000  # notes; with more a pass takes seconds
-_COLOURS = {"rewrite": "cyan", "merge": "yellow", "hide": "red", "tag": "green", "link": "green"}
-_NAMING = ("hide", "merge")  # changes whose details say which notes they are about
+if TYPE_CHECKING:
+    from nuggets.promotion import Explanation, Promotion
+    from nuggets.promotion.edit_import import FileEdits
+
+_EXAMPLES = 3  # changes of each kind that are shown
+# in the order of the steps
+_COLOURS = {"hide": "red", "rewrite": "cyan", "tag": "green", "merge": "yellow", "link": "green"}
+_NAMING = ("hide", "merge")  # changes whose details name their notes
+_SESSIONS_SHOWN = 5  # of a note, the last
+_HIT_REASONS: dict[HitKind, str] = {
+    "recalled": "recalled as a fact",
+    "opened": "opened",
+    "injected": "injected, because it answered the prompt",
+    "cited": "shown, and cited by the agent",
+    "answered": "answered a search",
+    "": "how is not recorded",
+}
 
 
 def _reflect_arguments(parser: ArgumentParser) -> None:
@@ -21,10 +44,11 @@ def _reflect_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--limit",
         type=int,
-        help="inspect at most so many notes (default: the setting reflection_max_notes)",
+        help="inspect at most this many notes (default: the setting reflection_max_notes)",
     )
     parser.add_argument("--all", action="store_true", help="inspect every note, in one pass")
-    parser.add_argument("--dry-run", action="store_true", help="say what it would do, do nothing")
+    parser.add_argument("--verbose", action="store_true", help="show every change, not examples")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
 
 
 def _reflect(call: Call) -> Outcome:
@@ -32,60 +56,140 @@ def _reflect(call: Call) -> Outcome:
     if options.all and options.limit is not None:
         raise InvalidInput("--all inspects everything; leave --limit out")
     limit = options.limit
-    if options.all:  # in one pass: one entry of the history, which one undo takes back
+    if options.all:  # one pass is one entry of the history
         limit = max(1, len(call.shelf.list_notes(nugget=options.nugget)))
-        if sys.stderr.isatty() and limit > _A_MOMENT:
-            warn(f"Looking at {counted(limit, 'note')} …")
-    result = call.shelf.reflect(options.nugget, limit, options.dry_run)
-    concerned = {note for change in result.changes for note in (change.note_id, *change.partners)}
-    names = titles(call.shelf.get_notes(concerned).values())
-    lines = _result_lines(result, names, options.dry_run)
+    with announce(f"Inspecting {pluralize(limit, 'note') if limit else 'notes'} …"):
+        result = call.shelf.reflect(options.nugget, limit, options.dry_run)
+    note_ids = {note for change in result.changes for note in (change.note_id, *change.partners)}
+    names = distinct_titles(call.shelf.get_notes(note_ids).values())
+    lines = _change_lines(result, names, None if options.verbose else _EXAMPLES)
+    verb = "Would change" if options.dry_run else "Changed"
+    inspected = pluralize(result.inspected, "note")
+    lines.append(f"Inspected {inspected}. {verb}: {summarize_clean_up(result)}.")
     if result.changes and not options.dry_run:
-        lines.append(f"`nuggets undo {call.shelf.own_revision}` takes it back.")
+        lines.append(f"`nuggets undo {call.shelf.own_revision}` undoes it.")
     return Outcome(codec.reflection_to_json(result), lines)
 
 
-def _result_lines(result: ReflectionResult, names: Mapping[str, str], dry_run: bool) -> list[str]:
-    lines = [
-        styled(f"{change.type:8}", _COLOURS[change.type]) + _said(change, names)
-        for change in result.changes
-    ]
-    verb = "Would change" if dry_run else "Changed"
-    lines.append(f"Inspected {counted(result.inspected, 'note')}. {verb}: {cleaned(result)}.")
+def _change_lines(
+    result: ReflectionResult, names: Mapping[str, str], most: int | None
+) -> list[str]:
+    """The changes by kind, at most so many of each."""
+    lines = []
+    for kind in _COLOURS:
+        changes = [change for change in result.changes if change.type == kind]
+        label = style(f"{kind:8}", _COLOURS[kind])
+        lines += [label + _describe_change(change, names) for change in changes[:most]]
+        if len(changes) > len(changes[:most]):
+            lines.append(f"{label}and {len(changes) - len(changes[:most])} more (see --verbose)")
     return lines
 
 
-def _said(change: ReflectionChange, names: Mapping[str, str]) -> str:
-    """What happened to which note; some details name it themselves."""
-    detail = one_line(without_ids(change.detail, (change.note_id, *change.partners), names))
+def _describe_change(change: ReflectionChange, names: Mapping[str, str]) -> str:
+    """The note and its change; some details already name the note."""
+    detail = one_line(remove_ids(change.detail, (change.note_id, *change.partners), names))
     if change.type in _NAMING:
         return detail
     return f"{one_line(names.get(change.note_id, change.note_id))}  {detail}"
 
 
 def _promote_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--path", help="the memory file (default: your agent's of the repository)")
-    parser.add_argument("--explain", action="store_true", help="say of each note why or why not")
+    parser.add_argument(
+        "--path", help="the memory file (default: the one your agent reads in this repository)"
+    )
+    parser.add_argument(
+        "--explain",
+        action="store_true",
+        help="show for each note why it is promoted or not, and which sessions count",
+    )
     parser.add_argument("--dry-run", action="store_true", help="write nothing")
+
+
+def _check_path(path: str | None) -> None:
+    """Promotion would create a missing directory; on the command line it is a mistyped path."""
+    if path is None:
+        return
+    absolute = os.path.abspath(os.path.expanduser(path))
+    if os.path.isdir(absolute):
+        raise InvalidInput(f"{path} is a directory; name a file in it, such as MEMORY.md")
+    if not os.path.isdir(os.path.dirname(absolute)):
+        raise InvalidInput(
+            f"the directory {os.path.dirname(absolute)} does not exist; create it first, or check "
+            "the path"
+        )
 
 
 def _promote(call: Call) -> Outcome:
     options = call.options
-    path = call.shelf.memory_path(options.path)
-    done = call.shelf.promotion(path, dry_run=options.dry_run or options.explain)
-    shape: codec.Json = {"path": path, "promoted": done.new_count}
-    lines = []
+    _check_path(options.path)
     if options.explain:
-        shape["explanations"] = [
-            {"noteId": e.note_id, "title": e.title, "outcome": e.outcome, "reason": e.reason}
-            for e in done.explanations
-        ]
-        rows = [(e.outcome, e.title or e.note_id, e.reason) for e in done.explanations]
-        lines = table(("OUTCOME", "NOTE", "WHY"), rows) if rows else ["There are no notes yet."]
-    verb = "Would promote" if options.dry_run or options.explain else "Promoted"
-    new = counted(done.new_count, "new entry", "new entries")
-    lines.append(f"{verb} {new} to {one_line(path)}.")
-    return Outcome(shape, lines)
+        return _explain_promotion(call)
+    path = call.shelf.memory_path(options.path)
+    done = call.shelf.promotion(path, dry_run=options.dry_run)
+    verb = "Would promote" if options.dry_run else "Promoted"
+    line = f"{verb} {_new_entries(done)} to {one_line(path)}."
+    shape = {"path": path, "promoted": done.new_count, "edits": _edits_to_json(done.edits)}
+    return Outcome(shape, [*_edit_lines(done.edits), line])
+
+
+def _edits_to_json(edits: "FileEdits") -> dict[str, Any]:
+    return {
+        "changed": list(edits.changed),
+        "archived": list(edits.retired),
+        "restored": list(edits.restored),
+        "refused": dict(edits.refused),
+        "problem": edits.problem,
+    }
+
+
+def _edit_lines(edits: "FileEdits") -> list[str]:
+    """What was taken over from the lines that people changed, and what was not."""
+    counts = [("changed", edits.changed), ("archived", edits.retired), ("restored", edits.restored)]
+    parts = [f"{len(ids)} {what}" for what, ids in counts if ids]
+    lines = [f"Taken over from its lines: {', '.join(parts)} (`nuggets history`)."] if parts else []
+    lines += [f"Not taken over: {why} ({note_id})." for note_id, why in edits.refused.items()]
+    if edits.problem:
+        lines.append(f"Not taken over: {edits.problem}. No memory was changed or archived.")
+    return [one_line(line) for line in lines]
+
+
+def _explain_promotion(call: Call) -> Outcome:
+    """Why each note is promoted or not, also where no memory file is known yet."""
+    from nuggets.interfaces import responses
+
+    try:
+        path, unknown = call.shelf.memory_path(call.options.path), ""
+    except NotFound as problem:
+        path, unknown = None, str(problem)
+    done = call.shelf.promotion(path)
+    rows = [(e.outcome, e.title or e.note_id, e.reason) for e in done.explanations]
+    lines = table(("OUTCOME", "NOTE", "WHY"), rows) if rows else ["No notes yet."]
+    lines += [line for why in done.explanations for line in _session_lines(why)]
+    where = f"to {one_line(path)}." if path else f"to a memory file, but {unknown}."
+    lines.append(f"Would promote {_new_entries(done)} {where}")
+    explanations = responses.record_to_json(done.explanations)
+    return Outcome({"path": path, "promoted": done.new_count, "explanations": explanations}, lines)
+
+
+def _session_lines(why: "Explanation") -> list[str]:
+    """The last sessions that count for a note, and why each does."""
+    if not why.sessions:
+        return []
+    last = why.sessions[-_SESSIONS_SHOWN:]
+    lines = [
+        f"  {hit.at[:10] or 'earlier':10}  {fit(hit.session, 24)}: {_HIT_REASONS[hit.kind]}"
+        for hit in last
+    ]
+    more = len(why.sessions) - len(last)
+    return [
+        f"Sessions of {fit(why.title, 60)}:",
+        *([f"  {more} earlier ones"] if more else []),
+        *lines,
+    ]
+
+
+def _new_entries(done: "Promotion") -> str:
+    return pluralize(done.new_count, "new entry", "new entries")
 
 
 COMMANDS = {

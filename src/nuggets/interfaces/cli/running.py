@@ -1,4 +1,4 @@
-"""Run a command and show what it says; the one place where errors become exit codes."""
+"""Runs a command and prints its outcome; the one place where errors become exit codes."""
 
 import gc
 import os
@@ -6,93 +6,134 @@ from argparse import Namespace
 from collections.abc import Mapping
 from contextlib import suppress
 
-from nuggets import codec
+from nuggets.domain import codec
 from nuggets.errors import InvalidInput, NuggetsError, StoreError
+from nuggets.filesystem.files import unreadable
+from nuggets.filesystem.location import directory_of
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import inert_json, printable, regret, say, warn
-from nuggets.opening import open_shelf
-from nuggets.place import directory_of
+from nuggets.interfaces.cli.printing import (
+    escape_controls,
+    inert_json,
+    print_text,
+    report_lost_output,
+    warn,
+)
+from nuggets.interfaces.messages import TRUST_QUESTION, explain_recognition
+from nuggets.interfaces.open_shelf import open_shelf
+from nuggets.operations.client import COMMAND
 from nuggets.settings import Settings, load
+from nuggets.shelf import NuggetShelf
 
-_ONLY_LOOKING = ("dry_run", "explain")  # options that keep a command from changing anything
+_OBJECTS = 50_000  # new ones before garbage is collected: most commands make fewer
+_PREVIEWS = ("dry_run", "explain")  # options with which a command changes nothing
 
 
 def run(command: Command, options: Namespace) -> int:
     """Open the shelf, run, print, close."""
+    gc.set_threshold(_OBJECTS)
     gc.enable()  # see `run_process`
     try:
         _check_unicode(vars(options))
-        settings = load(os.environ, {"dir": options.dir})
+        settings = load(
+            os.environ,
+            {"dir": options.dir},
+            ignore_broken_file=command.reports_broken_settings,
+        )
         for warning in settings.warnings:
-            warn(f"Warning: {printable(warning)}")
-        session = session_of(options, settings)
+            warn(f"Warning: {escape_controls(warning)}")
+        session = get_session(options, settings)
         _check_unicode({"session": session})
-        _move_in(settings["dir"])
-        with open_shelf(settings, client="cli", short_lived=True, at_work=True) as shelf:
+        _migrate_old_files(settings["dir"])
+        with open_shelf(settings, client=COMMAND, short_lived=True) as shelf:
             try:
+                _sync_shared(shelf)
+                before = shelf.own_revision
                 outcome = command.run(Call(options, settings, shelf, session))
-                unheard = show(outcome, as_json=options.json)
-            finally:  # also why something was not found
+                problem = print_outcome(outcome, as_json=options.json)
+                if shelf.own_revision != before:
+                    _sync_shared(shelf, has_written=True)
+            finally:  # a warning may explain why something was not found
                 for warning in shelf.warnings:
-                    warn(f"Warning: {printable(warning)}")
-        if not unheard:
+                    warn(f"Warning: {escape_controls(warning)}")
+                _report_recognition(shelf)
+        if not problem:
             return outcome.exit_code
-        looks = any(getattr(options, option, False) for option in _ONLY_LOOKING)
-        return _unheard(unheard, outcome, is_done=command.changes and not looks)
-    except NuggetsError as problem:
-        return complain(problem, as_json=options.json)
+        is_preview = any(getattr(options, option, False) for option in _PREVIEWS)
+        has_changed = command.changes and not is_preview and not outcome.is_read_only
+        return _handle_lost_output(problem, outcome, has_changed=has_changed)
+    except NuggetsError as error:
+        return report_error(error, as_json=options.json)
+    except OSError as problem:  # something else stands where a file or a directory belongs
+        path = str(problem.filename or "a file")
+        return report_error(unreadable(path, problem), as_json=options.json)
 
 
-def _move_in(url: str) -> None:
-    """The files of an earlier version come first. If that fails, whoever needs them says so."""
+def _sync_shared(shelf: NuggetShelf, *, has_written: bool = False) -> None:
+    """Bring the shelf and the memories that the repository carries together, if that is allowed."""
+    done = shelf.sync_shared(has_written=has_written)
+    for problem in done.problems if done else ():
+        warn(f"Warning: .nuggets: {escape_controls(problem)}")
+
+
+def _report_recognition(shelf: NuggetShelf) -> None:
+    """Say once that a repository was recognized, or ask which one it is."""
+    if shelf.recognition is not None:
+        warn(escape_controls(explain_recognition(shelf.recognition)))
+        with suppress(NuggetsError):  # then it is said again
+            shelf.record_location()
+    with suppress(NuggetsError):
+        if shelf.needs_trust():
+            warn(TRUST_QUESTION)
+            shelf.record_trust_question()
+
+
+def _migrate_old_files(url: str) -> None:
+    """Migrate the files of an earlier version. A failure is reported when the shelf opens."""
     directory = directory_of(url)
     if directory and os.path.isdir(os.path.join(directory, "journal")):
-        from nuggets.interfaces.cli.moving import move_in
+        from nuggets.interfaces.cli.migration import migrate_journal
 
         with suppress(StoreError):
-            move_in(directory)
+            migrate_journal(directory)
 
 
-def show(outcome: Outcome, *, as_json: bool) -> str:
-    """To a script the JSON, to a person the lines; out before the shelf is closed.
-
-    Why it could not be heard, "" if it was.
-    """
+def print_outcome(outcome: Outcome, *, as_json: bool) -> str:
+    """Print the JSON for a script, the lines for a person; returns why that failed, else ""."""
     if as_json:
-        return say("" if outcome.json is None else inert_json(codec.dumps(outcome.json)))
-    return say("\n".join(outcome.lines))
+        return print_text("" if outcome.json is None else inert_json(codec.dumps(outcome.json)))
+    return print_text("\n".join(outcome.lines))
 
 
-def _unheard(why: str, outcome: Outcome, *, is_done: bool) -> int:
-    """What was done stays done, though its receipt is lost; an answer that is lost is none."""
-    if is_done and not outcome.exit_code:
-        warn(f"Warning: this was done, but what it says could not be written: {why}")
+def _handle_lost_output(problem: str, outcome: Outcome, *, has_changed: bool) -> int:
+    """A change that was made is a success although its receipt is lost; a lost answer is not."""
+    if has_changed and not outcome.exit_code:
+        warn(f"Warning: this was done, but the receipt could not be written: {problem}")
         return 0
-    return max(regret(why), outcome.exit_code)
+    return max(report_lost_output(problem), outcome.exit_code)
 
 
-def session_of(options: Namespace, settings: Settings) -> str:
-    """Who is asking: as told, else one session per calendar day, so that hits mean something."""
-    told = getattr(options, "session", None) or settings["session"]
-    if told:
-        return str(told)
+def get_session(options: Namespace, settings: Settings) -> str:
+    """The session that asks: as configured, else one per calendar day."""
+    session = getattr(options, "session", None) or settings["session"]
+    if session:
+        return str(session)
     from datetime import date
 
     return f"day-{date.today().isoformat()}"
 
 
-def complain(problem: NuggetsError, *, as_json: bool) -> int:
-    """Say what went wrong where the caller looks for it; the exit code that fits."""
+def report_error(error: NuggetsError, *, as_json: bool) -> int:
+    """Print an error, as JSON to stdout or as text to stderr; returns its exit code."""
     if as_json:
-        show(Outcome(codec.error_to_json(problem.code, str(problem)), []), as_json=True)
+        print_outcome(Outcome(codec.error_to_json(error.code, str(error)), []), as_json=True)
     else:
-        warn(f"Error: {printable(str(problem))}")
-    return 2 if isinstance(problem, InvalidInput) else 1
+        warn(f"Error: {escape_controls(str(error))}")
+    return 2 if isinstance(error, InvalidInput) else 1
 
 
-def _check_unicode(given: Mapping[str, object]) -> None:
-    """Bytes that are no UTF-8 reach Python as lone surrogates: say so before anything is done."""
-    for name, value in given.items():
+def _check_unicode(values: Mapping[str, object]) -> None:
+    """Refuse bytes that are not UTF-8, which reach Python as lone surrogates."""
+    for name, value in values.items():
         for text in value if isinstance(value, list) else [value]:
             if isinstance(text, str):
                 try:

@@ -3,11 +3,12 @@
 import os
 from argparse import ArgumentParser
 
-from nuggets import codec
+from nuggets.domain import codec
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.extras import check_extra
-from nuggets.interfaces.cli.printing import say, styled
-from nuggets.opening import open_shelf
+from nuggets.interfaces.cli.printing import print_text, style
+from nuggets.interfaces.open_shelf import open_shelf
+from nuggets.operations.client import PAGE
 
 
 def _serve_arguments(parser: ArgumentParser) -> None:
@@ -22,39 +23,55 @@ def _address_arguments(parser: ArgumentParser) -> None:
         help="address to listen at (default: this machine only; any other needs the token)",
     )
     parser.add_argument("--port", type=int, help="port to listen at (default: 6844 or the next)")
+    parser.add_argument(
+        "--require-token",
+        action="store_true",
+        help="ask for the token on this machine too, if you share it with others",
+    )
 
 
 def _serve(call: Call) -> Outcome:
-    return _run(call, opens=call.options.open)
+    return _run(call, open_browser=call.options.open)
 
 
 def _ui(call: Call) -> Outcome:
-    return _run(call, opens=True)
+    return _run(call, open_browser=True)
 
 
-def _run(call: Call, *, opens: bool) -> Outcome:
+def _run(call: Call, *, open_browser: bool) -> Outcome:
     check_extra("web", "the web interface")
+    from nuggets.interfaces.rest.access import Access
     from nuggets.interfaces.serve import Address, access_token, serve
 
     address = Address(call.options.host, call.options.port)
-    token = None if address.is_loopback else access_token(call.settings)
-    url = address.url + (f"?token={token}" if token else "")
+    needs_token = call.options.require_token or not address.is_loopback
+    access = Access(access_token(call.settings)) if needs_token else None
+
+    def link() -> str:
+        return address.url + (f"?code={access.new_launch_code()}" if access else "")
 
     def ready() -> None:
+        url = link()
         if call.options.json:
-            say(codec.dumps({"url": url}))
+            print_text(codec.dumps({"url": url}))
         else:
-            say(f"Your memory is at {styled(url, 'bold')}  (Ctrl-C ends it)")
-        if opens:
+            print_text(f"Your memory is at {style(url, 'bold')}  (Ctrl-C ends it)")
+        if open_browser:
             _open(url)
 
-    with open_shelf(call.settings, client="page") as shelf:
-        serve(shelf, address, token, ready)
+    def print_next_link() -> None:
+        print_text(f"That link is used. For another browser: {style(link(), 'bold')}")
+
+    if access and not call.options.json:
+        access.on_launch = print_next_link
+
+    with open_shelf(call.settings, client=PAGE) as shelf:
+        serve(shelf, address, access, ready)
     return Outcome(None, [])
 
 
 def _open(url: str) -> None:
-    """In a browser, if there is a screen; one that runs in the terminal would take it over."""
+    """Open a browser, if there is a screen; a text browser would take over the terminal."""
     import sys
     import webbrowser
 

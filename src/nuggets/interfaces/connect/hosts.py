@@ -1,132 +1,218 @@
-"""What each host's configuration needs: which file, where in it, which words."""
+"""What Nuggets writes into each host's configuration: which file, which path in it, which value."""
 
 import os
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-# the tools that name a file: for all others a hook would be a process for nothing
+# Only tools that name a file: for any other a hook would start a process for nothing.
 _CLAUDE_FILE_TOOLS = "Read|Edit|MultiEdit|Write|NotebookEdit"
-_CODEX_FILE_TOOLS = "^apply_patch$"  # it reads by shell commands, which name no file
+_CODEX_FILE_TOOLS = "^apply_patch$"  # Codex reads files by shell commands, which name none
 _CURSOR_FILE_TOOLS = "^(Read|Write|Edit|StrReplace)$"
 _GEMINI_FILE_TOOLS = "^(read_file|write_file|replace)$"
-_GEMINI_COMPRESSING = "manual"  # "auto" is said at every turn, before it is known to be needed
+_GEMINI_COMPRESSION = "manual"  # "auto" comes at every turn, needed or not
 
 
-class Member(NamedTuple):
-    """A value at a place in a JSON file."""
+# The file of a repository's root that a host reads at every start.
+INSTRUCTION_FILES = {
+    "codex": "AGENTS.md",
+    "cursor": "AGENTS.md",
+    "gemini": "GEMINI.md",
+    "opencode": "AGENTS.md",
+    "pi": "AGENTS.md",
+}
+
+
+class JsonMember(NamedTuple):
+    """A value at a path in a JSON file."""
 
     file: str
     path: tuple[str, ...]
     value: Any
 
 
-class Item(NamedTuple):
-    """An entry in a list in a JSON file."""
+class JsonItem(NamedTuple):
+    """An item of a list at a path in a JSON file."""
 
     file: str
     path: tuple[str, ...]
     value: Any
 
 
-class Table(NamedTuple):
-    """A table in a TOML file."""
+class TomlTable(NamedTuple):
+    """A table at a path in a TOML file."""
 
     file: str
     path: tuple[str, ...]
     value: Mapping[str, Any]
 
 
-class Whole(NamedTuple):
-    """A file that is ours altogether."""
+class WholeFile(NamedTuple):
+    """A file that Nuggets writes as a whole."""
 
     file: str
-    packaged: str  # its name among the files that come with this package
-    command: tuple[str, ...]  # which it is to call
+    source: str  # its name among the files of this package
+    command: tuple[str, ...]  # the command that it calls
 
 
 class Setup(NamedTuple):
-    """Where a host's files are, and how they are to call us, on which shelf."""
+    """Where a host's files are, and the command that they call."""
 
     root: str  # the home directory, or the project's
-    user: bool  # for all of a user's projects, so it is the former
+    user: bool  # for all projects of a user, so `root` is the home directory
     command: Sequence[str]
-    directory: str  # of the shelf; "" for the default one, which need not be said
+    directory: str  # the shelf's; "" for the default one, which is not written down
+    system: str  # as `sys.platform` names it
 
     def path(self, *names: str) -> str:
         return os.path.join(self.root, *names)
 
-    def called(self, *words: str) -> list[str]:
-        """A command line, with the shelf behind the command: `is_ours` looks before that."""
+    def config_path(self, *names: str) -> str:
+        """In `~/.config`, or where XDG_CONFIG_HOME puts it."""
+        return os.path.join(os.environ.get("XDG_CONFIG_HOME") or self.path(".config"), *names)
+
+    def application_path(self, *names: str) -> str:
+        """Where desktop programs keep their settings."""
+        if self.system == "darwin":
+            return self.path("Library", "Application Support", *names)
+        return self.config_path(*names)
+
+    def command_line(self, *words: str) -> list[str]:
+        """The command, these words, and the shelf's directory: `is_own_hook` needs this order."""
         return [*self.command, *words, *(["--dir", self.directory] if self.directory else [])]
 
 
-Piece = Member | Item | Table | Whole
+Entry = JsonMember | JsonItem | TomlTable | WholeFile
 
 
-def pieces(
-    host: str, root: str, *, user: bool, command: Sequence[str], directory: str = ""
-) -> list[Piece]:
-    """All that connects a host; see `Setup`."""
-    make = {
+class JsonSyntax(NamedTuple):
+    """What a host accepts in its JSON files beyond the standard."""
+
+    comments: bool
+    trailing_commas: bool
+
+
+STANDARD_JSON = JsonSyntax(comments=False, trailing_commas=False)
+JSON_WITH_COMMENTS = JsonSyntax(comments=True, trailing_commas=False)
+LENIENT_JSON = JsonSyntax(comments=True, trailing_commas=True)
+
+# tried with the real programs; Claude Desktop and Cursor by what their users report
+_JSON_SYNTAX = {
+    "claude-code": STANDARD_JSON,
+    "claude-desktop": STANDARD_JSON,
+    "codex": STANDARD_JSON,
+    "cursor": JSON_WITH_COMMENTS,
+    "gemini": JSON_WITH_COMMENTS,
+}
+_USER_ONLY = ("claude-desktop", "windsurf")  # they have no settings for a project
+_DESKTOP = ("claude-desktop", "vscode", "windsurf", "zed")
+
+
+def json_syntax(host: str) -> JsonSyntax:
+    """What the host accepts; a host of which nothing is known may accept everything."""
+    return _JSON_SYNTAX.get(host, LENIENT_JSON)
+
+
+def has_project_settings(host: str) -> bool:
+    return host not in _USER_ONLY
+
+
+def is_started_by_desktop(host: str) -> bool:
+    """Whether it may lack the PATH of a shell, so that a bare command name is not enough."""
+    return host in _DESKTOP
+
+
+def host_entries(
+    host: str,
+    root: str,
+    *,
+    user: bool,
+    command: Sequence[str],
+    directory: str = "",
+    system: str = sys.platform,
+) -> list[Entry]:
+    """Everything that connects a host; for the arguments see `Setup`."""
+    list_entries = {
         "claude-code": _claude_code,
+        "claude-desktop": _claude_desktop,
         "codex": _codex,
         "cursor": _cursor,
         "gemini": _gemini,
         "opencode": _opencode,
         "pi": _pi,
+        "vscode": _vscode,
+        "windsurf": _windsurf,
+        "zed": _zed_editor,
     }[host]
-    return make(Setup(root, user, command, directory))
+    return list_entries(Setup(root, user, command, directory, system))
 
 
-def is_ours(item: Any) -> bool:
-    """Is this entry of a list of hooks one that we wrote, by whichever path to the command?"""
+def is_own_server(server: Any) -> bool:
+    """Does this server's entry have the form that `connect` writes, of whichever version?"""
+    if not isinstance(server, Mapping):
+        return False
+    command, arguments = server.get("command"), server.get("args", [])
+    words = command if isinstance(command, list) else [command]
+    words = [*words, *(arguments if isinstance(arguments, list) else [])]
+    if "mcp" not in words:
+        return False
+    program = [str(word) for word in words[: words.index("mcp")]]
+    if len(program) == 1:
+        return os.path.basename(program[0]) == "nuggets"
+    return program[1:] == ["-P", "-m", "nuggets"]
+
+
+def is_own_hook(item: Any) -> bool:
+    """Does this item of a list of hooks call Nuggets, by whichever path to the command?"""
     if not isinstance(item, dict):
         return False
     inner = item.get("hooks")
     if isinstance(inner, list):
-        return bool(inner) and all(is_ours(hook) for hook in inner)
+        return bool(inner) and all(is_own_hook(hook) for hook in inner)
     arguments = item.get("args") if isinstance(item.get("args"), list) else []
     words = f"{item.get('command', '')} {' '.join(map(str, arguments or []))}".split()
-    at = words.index("hook") if "hook" in words else 0
-    return at > 0 and os.path.basename(words[at - 1]).strip("'\"") == "nuggets"
+    position = words.index("hook") if "hook" in words else 0
+    return position > 0 and os.path.basename(words[position - 1]).strip("'\"") == "nuggets"
 
 
-def _server(setup: Setup) -> dict[str, Any]:
-    first, *rest = setup.called("mcp")
+def _server_entry(setup: Setup) -> dict[str, Any]:
+    first, *rest = setup.command_line("mcp")
     return {"command": first, "args": rest}
 
 
-def _group(matcher: str, run: Mapping[str, Any]) -> dict[str, Any]:
-    """Hooks as Claude Code, Codex and Gemini group them: for which tools or reasons, then what."""
+def _hook_group(matcher: str, run: Mapping[str, Any]) -> dict[str, Any]:
+    """A hook in the form of Claude Code, Codex and Gemini; `matcher` names tools or reasons."""
     return {**({"matcher": matcher} if matcher else {}), "hooks": [dict(run)]}
 
 
-def _claude_code(setup: Setup) -> list[Piece]:
+def _claude_code(setup: Setup) -> list[Entry]:
     servers = ".claude.json" if setup.user else ".mcp.json"
     settings = setup.path(".claude", "settings.json")
 
-    def hook(event: str, name: str, timeout: int, matcher: str = "", later: bool = False) -> Item:
-        # one line, no "args": Cursor runs these hooks too and would leave the arguments out
-        run = {"type": "command", "command": shlex.join(setup.called("hook", name))}
-        more = {"async": True} if later else {}  # the agent does not wait for it
-        group = _group(matcher, {**run, **more, "timeout": timeout})
-        return Item(settings, ("hooks", event), group)
+    def hook(event: str, name: str, timeout: int, matcher: str = "", wait: bool = True) -> JsonItem:
+        # one line, no "args": Cursor runs these hooks too and ignores "args"
+        run = {"type": "command", "command": shlex.join(setup.command_line("hook", name))}
+        background = {} if wait else {"async": True}
+        group = _hook_group(matcher, {**run, **background, "timeout": timeout})
+        return JsonItem(settings, ("hooks", event), group)
 
     return [
-        Member(setup.path(servers), ("mcpServers", "nuggets"), _server(setup)),
+        JsonMember(setup.path(servers), ("mcpServers", "nuggets"), _server_entry(setup)),
         hook("SessionStart", "session-start", 5),
         hook("UserPromptSubmit", "user-prompt", 3),
-        hook("PostToolUse", "post-tool", 10, _CLAUDE_FILE_TOOLS, later=True),
+        hook("PostToolUse", "post-tool", 10, _CLAUDE_FILE_TOOLS, wait=False),
         hook("PreCompact", "pre-compact", 10),
-        hook("Stop", "stop", 20, later=True),
+        hook("Stop", "stop", 20, wait=False),
     ]
 
 
-def _codex(setup: Setup) -> list[Piece]:
+def _codex(setup: Setup) -> list[Entry]:
     hooks = setup.path(".codex", "hooks.json")
-    found: list[Piece] = [
-        Table(setup.path(".codex", "config.toml"), ("mcp_servers", "nuggets"), _server(setup))
+    entries: list[Entry] = [
+        TomlTable(
+            setup.path(".codex", "config.toml"), ("mcp_servers", "nuggets"), _server_entry(setup)
+        )
     ]
     for event, name, timeout, matcher in (
         ("SessionStart", "session-start", 5, ""),
@@ -135,17 +221,19 @@ def _codex(setup: Setup) -> list[Piece]:
         ("PreCompact", "pre-compact", 10, ""),
         ("Stop", "stop", 20, ""),
     ):
-        line = shlex.join(setup.called("hook", name, "--host", "codex"))
+        line = shlex.join(setup.command_line("hook", name, "--host", "codex"))
         run = {"type": "command", "command": line, "timeout": timeout}
-        found.append(Item(hooks, ("hooks", event), _group(matcher, run)))
-    return found
+        entries.append(JsonItem(hooks, ("hooks", event), _hook_group(matcher, run)))
+    return entries
 
 
-def _cursor(setup: Setup) -> list[Piece]:
+def _cursor(setup: Setup) -> list[Entry]:
     hooks = setup.path(".cursor", "hooks.json")
-    found: list[Piece] = [
-        Member(setup.path(".cursor", "mcp.json"), ("mcpServers", "nuggets"), _server(setup)),
-        Member(hooks, ("version",), 1),
+    entries: list[Entry] = [
+        JsonMember(
+            setup.path(".cursor", "mcp.json"), ("mcpServers", "nuggets"), _server_entry(setup)
+        ),
+        JsonMember(hooks, ("version",), 1),
     ]
     for event, name, timeout, matcher in (
         ("sessionStart", "session-start", 5, ""),
@@ -154,49 +242,77 @@ def _cursor(setup: Setup) -> list[Piece]:
         ("preCompact", "pre-compact", 10, ""),
         ("stop", "stop", 20, ""),
     ):
-        # word for word as for Claude Code, whose hooks Cursor runs too: it leaves out doubles
-        line = shlex.join(setup.called("hook", name))
+        # the same line as for Claude Code: Cursor runs those hooks too, and drops duplicates
+        line = shlex.join(setup.command_line("hook", name))
         entry: dict[str, Any] = {"command": line, "timeout": timeout}
         entry |= {"matcher": matcher} if matcher else {}
-        found.append(Item(hooks, ("hooks", event), entry))
-    return found
+        entries.append(JsonItem(hooks, ("hooks", event), entry))
+    return entries
 
 
-def _gemini(setup: Setup) -> list[Piece]:
+def _gemini(setup: Setup) -> list[Entry]:
     settings = setup.path(".gemini", "settings.json")
-    found: list[Piece] = [Member(settings, ("mcpServers", "nuggets"), _server(setup))]
+    entries: list[Entry] = [JsonMember(settings, ("mcpServers", "nuggets"), _server_entry(setup))]
     for event, name, milliseconds, matcher in (
         ("SessionStart", "session-start", 5000, ""),
         ("BeforeAgent", "user-prompt", 3000, ""),
         ("AfterTool", "post-tool", 5000, _GEMINI_FILE_TOOLS),
-        ("PreCompress", "pre-compact", 5000, _GEMINI_COMPRESSING),
+        ("PreCompress", "pre-compact", 5000, _GEMINI_COMPRESSION),
         ("AfterAgent", "stop", 5000, ""),
     ):
         run = {
             "name": f"nuggets-{name}",
             "type": "command",
-            "command": shlex.join(setup.called("hook", name, "--host", "gemini")),
+            "command": shlex.join(setup.command_line("hook", name, "--host", "gemini")),
             "timeout": milliseconds,
         }
-        found.append(Item(settings, ("hooks", event), _group(matcher, run)))
-    return found
+        entries.append(JsonItem(settings, ("hooks", event), _hook_group(matcher, run)))
+    return entries
 
 
-def _opencode(setup: Setup) -> list[Piece]:
-    folder = setup.path(".config", "opencode") if setup.user else setup.root
+def _opencode(setup: Setup) -> list[Entry]:
+    folder = setup.config_path("opencode") if setup.user else setup.root
     plugins = os.path.join(folder if setup.user else setup.path(".opencode"), "plugins")
-    commented = os.path.join(folder, "opencode.jsonc")
-    settings = commented if os.path.exists(commented) else os.path.join(folder, "opencode.json")
-    server = {"type": "local", "command": setup.called("mcp"), "enabled": True}
+    jsonc_file = os.path.join(folder, "opencode.jsonc")
+    settings = jsonc_file if os.path.exists(jsonc_file) else os.path.join(folder, "opencode.json")
+    server = {"type": "local", "command": setup.command_line("mcp"), "enabled": True}
     return [
-        Member(settings, ("mcp", "nuggets"), server),
-        Whole(os.path.join(plugins, "nuggets.ts"), "opencode/nuggets.ts", tuple(setup.called())),
+        JsonMember(settings, ("mcp", "nuggets"), server),
+        WholeFile(
+            os.path.join(plugins, "nuggets.ts"), "opencode/nuggets.ts", tuple(setup.command_line())
+        ),
     ]
 
 
-def _pi(setup: Setup) -> list[Piece]:
+def _pi(setup: Setup) -> list[Entry]:
     folder = setup.path(".pi", "agent") if setup.user else setup.path(".pi")
     return [
-        Whole(os.path.join(folder, "extensions", name), f"pi/{name}", tuple(setup.called()))
+        WholeFile(
+            os.path.join(folder, "extensions", name), f"pi/{name}", tuple(setup.command_line())
+        )
         for name in ("nuggets.ts", "proactive.ts")
     ]
+
+
+def _claude_desktop(setup: Setup) -> list[Entry]:
+    settings = setup.application_path("Claude", "claude_desktop_config.json")
+    return [JsonMember(settings, ("mcpServers", "nuggets"), _server_entry(setup))]
+
+
+def _vscode(setup: Setup) -> list[Entry]:
+    user_file = setup.application_path("Code", "User", "mcp.json")
+    settings = user_file if setup.user else setup.path(".vscode", "mcp.json")
+    server = {"type": "stdio", **_server_entry(setup)}
+    return [JsonMember(settings, ("servers", "nuggets"), server)]
+
+
+def _windsurf(setup: Setup) -> list[Entry]:
+    settings = setup.path(".codeium", "windsurf", "mcp_config.json")
+    return [JsonMember(settings, ("mcpServers", "nuggets"), _server_entry(setup))]
+
+
+def _zed_editor(setup: Setup) -> list[Entry]:
+    # also on macOS in ~/.config
+    user_file = setup.config_path("zed", "settings.json")
+    settings = user_file if setup.user else setup.path(".zed", "settings.json")
+    return [JsonMember(settings, ("context_servers", "nuggets"), _server_entry(setup))]

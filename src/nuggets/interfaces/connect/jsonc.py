@@ -1,7 +1,7 @@
-"""Edit JSON that people write: comments, order and every byte that is not ours stay.
+"""Edit JSON with comments (JSONC): comments, order and every byte outside of the edit stay.
 
-Knows text and positions. An edit is checked by reading it again: it changes what it should and
-nothing else, or it is not made.
+Written by hand: Python's libraries for JSONC drop the comments when they write, or are not yet
+stable. This one parses a text into values with their positions, and edits the text itself.
 """
 
 import json
@@ -9,238 +9,260 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-_BLANK = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
+from nuggets.interfaces.connect import EditError
+
+_BLANKS = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)  # white space and comments
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _SCALAR = re.compile(r"[^\s,\]}/]+")
-_REST_OF_LINE = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/[ \t]*)(?=\r?\n)")
-_DEEPEST = 100
+_COMMENT_TO_LINE_END = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/[ \t]*)(?=\r?\n)")
+_SIGN = re.compile(r'[",/]')  # where a string, a comma or a comment begins
+_MAX_DEPTH = 100
 
 
 class Node(NamedTuple):
-    """A value and where it stands; of containers, also what is in them."""
+    """A value and its position in the text."""
 
     start: int
     end: int
     value: Any
-    parts: tuple["Part", ...] = ()
+    children: tuple["Child", ...] = ()  # of an object or a list
 
 
-class Part(NamedTuple):
-    """A member of an object, or an item of a list (its key is then None)."""
+class Child(NamedTuple):
+    """A member of an object, or an item of a list."""
 
     start: int
-    key: str | None
+    key: str | int  # the index of an item
     node: Node
 
 
-class Unreadable(ValueError):
-    """The text is no JSON; says where."""
-
-
-def read(text: str) -> Node:
-    """The whole text, positions included. Empty text is an empty object."""
-    start = _skip(text, 1 if text.startswith("\ufeff") else 0)
+def parse(text: str) -> Node:
+    """The value of a whole text. An empty text counts as an empty object."""
+    start = _skip_blanks(text, 1 if text.startswith("\ufeff") else 0)
     if start == len(text):
         return Node(len(text), len(text), {})
-    node = _node(text, start, 0)
-    if _skip(text, node.end) != len(text):
-        raise Unreadable(_where(text, _skip(text, node.end), "nothing more was expected"))
+    node = _parse_value(text, start, 0)
+    end = _skip_blanks(text, node.end)
+    if end != len(text):
+        raise _error(text, end, "nothing more was expected")
     return node
 
 
-def with_member(text: str, path: Sequence[str], value: Any) -> str:
-    """Set the value at a path of keys; objects on the way are made if need be."""
-    if not text.strip("\ufeff \t\r\n"):
-        return _pretty(_nested(path, value), "", "\n", "  ") + "\n"
-    node = read(text)
+def find_node(node: Node, path: Sequence[str | int]) -> Node | None:
+    """The value at a path of keys and indexes."""
+    for key in path:
+        child = _find_child(node, key)
+        if child is None:
+            return None
+        node = child.node
+    return node
+
+
+def set_member(text: str, path: Sequence[str], value: Any) -> str:
+    """Set the value at a path of keys; objects that are missing are created."""
+    node = parse(text)
+    newline = _line_ending(text)
+    if node.start == node.end:  # nothing but comments
+        comments = text.strip("\ufeff \t\r\n")
+        lines = [comments] if comments else []
+        return newline.join([*lines, _format(_nest(path, value), "", newline, "  "), ""])
     for depth, key in enumerate(path):
         if not isinstance(node.value, dict):
-            raise Unreadable(f"{'.'.join(path[:depth])} is no object")
-        part = next((p for p in reversed(node.parts) if p.key == key), None)
-        if part is None:
-            return _inserted(text, node, key, _nested(path[depth + 1 :], value))
-        node = part.node
+            raise EditError(f"{'.'.join(path[:depth])} is not an object")
+        child = _find_child(node, key)
+        if child is None:
+            return _insert(text, node, key, _nest(path[depth + 1 :], value))
+        node = child.node
     if node.value == value:
         return text
-    style = _style(text, node.start)
-    return text[: node.start] + _pretty(value, *style) + text[node.end :]
+    formatted = _format(value, _indent_at(text, node.start), newline, _indent_unit(text))
+    return text[: node.start] + formatted + text[node.end :]
 
 
-def with_item(text: str, path: Sequence[str], item: Any) -> str:
-    """Append to the list at a path; made if need be."""
-    node = found(read(text), path)
+def append_item(text: str, path: Sequence[str], item: Any) -> str:
+    """Append to the list at a path; a list that is missing is created."""
+    node = find_node(parse(text), path)
     if node is None:
-        return with_member(text, path, [item])
+        return set_member(text, path, [item])
     if not isinstance(node.value, list):
-        raise Unreadable(f"{'.'.join(path)} is no list")
-    return _inserted(text, node, None, item)
+        raise EditError(f"{'.'.join(path)} is not a list")
+    return _insert(text, node, len(node.children), item)
 
 
-def without(text: str, path: Sequence[str | int]) -> str:
-    """Cut a member or item out, with its comma; comments around it stay."""
-    parent = found(read(text), path[:-1])
-    if parent is None:
-        return text
-    keys = [part.key if part.key is not None else i for i, part in enumerate(parent.parts)]
-    if path[-1] not in keys:
+def remove(text: str, path: Sequence[str | int]) -> str:
+    """Remove a member or an item with its comma; comments around it stay."""
+    parent = find_node(parse(text), path[:-1])
+    keys = [child.key for child in parent.children] if parent is not None else []
+    if parent is None or path[-1] not in keys:
         return text
     index = keys.index(path[-1])
-    part = parent.parts[index]
-    start = len(text[: part.start].rstrip())
-    following = _skip(text, part.node.end)
-    line_end = text.find("\n", start, part.start)
-    commented = line_end >= 0 and "//" in text[text.rfind("\n", 0, start) + 1 : start]
-    if commented and not _ends_line(text, part.node.end):
-        start = line_end + 1  # else a comment would swallow what follows
-    if text[following] == ",":
-        return text[:start] + text[part.node.end : following] + text[following + 1 :]
+    child = parent.children[index]
+    start = len(text[: child.start].rstrip())
+    end = child.node.end
+    line_end = text.find("\n", start, child.start)
+    follows_comment = line_end >= 0 and "//" in text[text.rfind("\n", 0, start) + 1 : start]
+    if follows_comment and not _is_last_on_line(text, end):
+        start = line_end + 1  # else the comment would swallow what follows
+    next_sign = _skip_blanks(text, end)
+    if text[next_sign] == ",":
+        return text[:start] + text[end:next_sign] + text[next_sign + 1 :]
     if index:
-        comma = _skip(text, parent.parts[index - 1].node.end)
-        return text[:comma] + text[comma + 1 : start] + text[part.node.end :]
-    return text[:start] + text[part.node.end :]
+        comma = _skip_blanks(text, parent.children[index - 1].node.end)
+        return text[:comma] + text[comma + 1 : start] + text[end:]
+    return text[:start] + text[end:]
 
 
-def found(node: Node, path: Sequence[str | int]) -> Node | None:
-    """The value at a path of keys and positions."""
-    for key in path:
-        if isinstance(key, int):
-            if key >= len(node.parts):
-                return None
-            node = node.parts[key].node
-            continue
-        part = next((p for p in reversed(node.parts) if p.key == key), None)
-        if part is None:
-            return None
-        node = part.node
-    return node
+def find_extension(text: str, comments: bool, trailing_commas: bool) -> str:
+    """The first comment or trailing comma that is not allowed, with its line; else ""."""
+    parse(text)  # an error if it is not valid even with them; all that begins ends somewhere
+    position = 0
+    while match := _SIGN.search(text, position):
+        start = match.start()
+        position = start + 1
+        if match[0] == '"':
+            position = _find_string_end(text, start)
+        elif match[0] == "/":
+            if not comments:
+                return f"line {_line_number(text, start)} has a comment"
+            position = _skip_blanks(text, start)
+        elif not trailing_commas:
+            following = _skip_blanks(text, position)
+            if text[following] in "}]":
+                return f"line {_line_number(text, start)} has a comma after the last value"
+    return ""
 
 
-def _inserted(text: str, parent: Node, key: str | None, value: Any) -> str:
-    newline, unit = _newline(text), _unit(text)
-    outer = _indent(text, parent.start)
-    lead = "" if key is None else json.dumps(key, ensure_ascii=False) + ": "
-    last = parent.parts[-1] if parent.parts else None
-    if last is None:
+def _find_child(node: Node, key: str | int) -> Child | None:
+    return next((child for child in reversed(node.children) if child.key == key), None)
+
+
+def _insert(text: str, parent: Node, key: str | int, value: Any) -> str:
+    """Add a last child, formatted like those before it."""
+    name = json.dumps(key, ensure_ascii=False) + ": " if isinstance(key, str) else ""
+    newline, unit = _line_ending(text), _indent_unit(text)
+    if not parent.children:
+        outer = _indent_at(text, parent.start)
         inner = outer + unit
-        written = lead + _pretty(value, inner, newline, unit)
-        inside = text[parent.start + 1 : parent.end - 1].rstrip()
-        opening = text[: parent.start + 1] + inside
-        return f"{opening}{newline}{inner}{written}{newline}{outer}{text[parent.end - 1 :]}"
-    if "\n" not in text[parent.start : parent.end]:
-        written = lead + json.dumps(value, ensure_ascii=False)
-        return f"{text[: last.node.end]}, {written}{text[last.node.end :]}"
-    inner = _indent(text, last.start)
-    written = lead + _pretty(value, inner, newline, unit)
+        opening = text[: parent.end - 1].rstrip()
+        new = name + _format(value, inner, newline, unit)
+        return f"{opening}{newline}{inner}{new}{newline}{outer}{text[parent.end - 1 :]}"
+    last = parent.children[-1]
     end = last.node.end
-    comma = _skip(text, end)
-    # some hosts allow a comma after the last one
-    behind, rest = (comma, comma + 1) if text[comma] == "," else (end, end)
-    line = _REST_OF_LINE.match(text, rest)
-    here = line.end() if line is not None else rest  # behind a comment on the last one
-    return f"{text[:behind]},{text[rest:here]}{newline}{inner}{written}{text[here:]}"
+    if "\n" not in text[parent.start : parent.end]:
+        return f"{text[:end]}, {name}{json.dumps(value, ensure_ascii=False)}{text[end:]}"
+    inner = _indent_at(text, last.start)
+    new = name + _format(value, inner, newline, unit)
+    comma = _skip_blanks(text, end)
+    has_comma = text[comma] == ","  # some hosts allow one after the last child
+    before, after = (comma, comma + 1) if has_comma else (end, end)
+    comment = _COMMENT_TO_LINE_END.match(text, after)
+    position = comment.end() if comment is not None else after
+    return f"{text[:before]},{text[after:position]}{newline}{inner}{new}{text[position:]}"
 
 
-def _nested(path: Sequence[str], value: Any) -> Any:
+def _nest(path: Sequence[str], value: Any) -> Any:
     for key in reversed(path):
         value = {key: value}
     return value
 
 
-def _style(text: str, position: int) -> tuple[str, str, str]:
-    return _indent(text, position), _newline(text), _unit(text)
-
-
-def _pretty(value: Any, indent: str, newline: str, unit: str) -> str:
+def _format(value: Any, indent: str, newline: str, unit: str) -> str:
     lines = json.dumps(value, ensure_ascii=False, indent=unit).split("\n")
     return (newline + indent).join(lines)
 
 
-def _newline(text: str) -> str:
+def _line_ending(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _unit(text: str) -> str:
+def _indent_unit(text: str) -> str:
     match = re.search(r"\n([ \t]+)\S", text)
     return match[1] if match else "  "
 
 
-def _indent(text: str, position: int) -> str:
+def _indent_at(text: str, position: int) -> str:
     line = text[text.rfind("\n", 0, position) + 1 : position]
     return line[: len(line) - len(line.lstrip())]
 
 
-def _ends_line(text: str, position: int) -> bool:
+def _is_last_on_line(text: str, position: int) -> bool:
     return text[position:].lstrip(" \t,")[:1] in ("\n", "\r")
 
 
-def _skip(text: str, position: int) -> int:
-    match = _BLANK.match(text, position)
+def _skip_blanks(text: str, position: int) -> int:
+    match = _BLANKS.match(text, position)
     return match.end() if match else position
 
 
-def _node(text: str, start: int, depth: int) -> Node:
-    if depth > _DEEPEST:
-        raise Unreadable("nested too deeply")
-    opening = text[start : start + 1]
-    if opening in ("{", "["):
-        return _container(text, start, depth)
-    if opening == '"':
-        end = _string_end(text, start)
-        return Node(start, end, _loaded(text, start, end))
+def _parse_value(text: str, start: int, depth: int) -> Node:
+    if depth > _MAX_DEPTH:
+        raise EditError("nested too deeply")
+    first = text[start : start + 1]
+    if first in ("{", "["):
+        return _parse_container(text, start, depth)
+    if first == '"':
+        end = _find_string_end(text, start)
+        return Node(start, end, _decode(text, start, end))
     match = _SCALAR.match(text, start)
     if match is None:
-        raise Unreadable(_where(text, start, "a value was expected"))
-    return Node(start, match.end(), _loaded(text, start, match.end()))
+        raise _error(text, start, "a value was expected")
+    return Node(start, match.end(), _decode(text, start, match.end()))
 
 
-def _container(text: str, start: int, depth: int) -> Node:
+def _parse_container(text: str, start: int, depth: int) -> Node:
     is_object = text[start] == "{"
     closing = "}" if is_object else "]"
-    parts: list[Part] = []
-    at = _skip(text, start + 1)
-    while text[at : at + 1] != closing:
-        part = _part(text, at, is_object, depth)
-        parts.append(part)
-        at = _skip(text, part.node.end)
-        if text[at : at + 1] == ",":
-            at = _skip(text, at + 1)
-        elif text[at : at + 1] != closing:
-            raise Unreadable(_where(text, at, f"a comma or {closing} was expected"))
+    children: list[Child] = []
+    position = _skip_blanks(text, start + 1)
+    while text[position : position + 1] != closing:
+        if is_object:
+            child = _parse_member(text, position, depth)
+        else:
+            child = Child(position, len(children), _parse_value(text, position, depth + 1))
+        children.append(child)
+        position = _skip_blanks(text, child.node.end)
+        if text[position : position + 1] == ",":
+            position = _skip_blanks(text, position + 1)
+        elif text[position : position + 1] != closing:
+            raise _error(text, position, f"a comma or {closing} was expected")
     value: Any = (
-        {part.key: part.node.value for part in parts}
+        {child.key: child.node.value for child in children}
         if is_object
-        else [part.node.value for part in parts]
+        else [child.node.value for child in children]
     )
-    return Node(start, at + 1, value, tuple(parts))
+    return Node(start, position + 1, value, tuple(children))
 
 
-def _part(text: str, at: int, is_object: bool, depth: int) -> Part:
-    if not is_object:
-        return Part(at, None, _node(text, at, depth + 1))
-    if text[at : at + 1] != '"':
-        raise Unreadable(_where(text, at, "a name in quotes was expected"))
-    end = _string_end(text, at)
-    colon = _skip(text, end)
+def _parse_member(text: str, start: int, depth: int) -> Child:
+    if text[start : start + 1] != '"':
+        raise _error(text, start, "a name in quotes was expected")
+    end = _find_string_end(text, start)
+    colon = _skip_blanks(text, end)
     if text[colon : colon + 1] != ":":
-        raise Unreadable(_where(text, colon, "a colon was expected"))
-    return Part(at, _loaded(text, at, end), _node(text, _skip(text, colon + 1), depth + 1))
+        raise _error(text, colon, "a colon was expected")
+    value = _parse_value(text, _skip_blanks(text, colon + 1), depth + 1)
+    return Child(start, _decode(text, start, end), value)
 
 
-def _string_end(text: str, start: int) -> int:
+def _find_string_end(text: str, start: int) -> int:
     match = _STRING.match(text, start)
     if match is None:
-        raise Unreadable(_where(text, start, "this text is not closed"))
+        raise _error(text, start, "this text is not closed")
     return match.end()
 
 
-def _loaded(text: str, start: int, end: int) -> Any:
+def _decode(text: str, start: int, end: int) -> Any:
     try:
         return json.loads(text[start:end])
     except ValueError:
-        raise Unreadable(_where(text, start, "this is no JSON value")) from None
+        raise _error(text, start, "this is not a JSON value") from None
 
 
-def _where(text: str, position: int, what: str) -> str:
-    line = text.count("\n", 0, position) + 1
+def _error(text: str, position: int, message: str) -> EditError:
+    line = _line_number(text, position)
     column = position - text.rfind("\n", 0, position)
-    return f"line {line}, column {column}: {what}"
+    return EditError(f"not valid JSON: line {line}, column {column}: {message}")
+
+
+def _line_number(text: str, position: int) -> int:
+    return text.count("\n", 0, position) + 1

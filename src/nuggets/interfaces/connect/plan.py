@@ -1,4 +1,4 @@
-"""From a host to the edits of its files: planned, shown, backed up, written; or taken back."""
+"""Plans the edits of a host's files, shows and writes them with backups, and takes them back."""
 
 import difflib
 import json
@@ -11,17 +11,29 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from nuggets.errors import InvalidInput
-from nuggets.files import private_directory, replace_file, unwritable
-from nuggets.interfaces.connect import jsonc, toml
-from nuggets.interfaces.connect.hosts import Item, Member, Piece, Table, Whole, is_ours, pieces
-from nuggets.project import checkout_root
+from nuggets.filesystem.files import open_plain, private_directory, replace_file, unwritable
+from nuggets.filesystem.project import checkout_root
+from nuggets.interfaces.connect import EditError, jsonc
+from nuggets.interfaces.connect.hosts import (
+    Entry,
+    JsonItem,
+    JsonMember,
+    TomlTable,
+    WholeFile,
+    has_project_settings,
+    host_entries,
+    is_own_hook,
+    is_own_server,
+    is_started_by_desktop,
+    json_syntax,
+)
 
-_PLAIN_CALL = 'const NUGGETS = ["nuggets"];'  # in the extensions that come with this package
-_OURS = "`nuggets connect` fills this in"  # behind it, in those of every version
+_PACKAGED_COMMAND = 'const NUGGETS = ["nuggets"];'  # in the extensions of this package
+_COMMAND_COMMENT = "`nuggets connect` fills this in"  # behind it, in extensions of every version
 _ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
 
-# what a file holds that says nothing any more
-_LEFT_OVER: tuple[object, ...] = (
+# contents without any setting: such a file is removed
+_EMPTY_SETTINGS: tuple[object, ...] = (
     {},
     {"version": 1},
     {"version": 1, "hooks": {}},
@@ -30,82 +42,107 @@ _LEFT_OVER: tuple[object, ...] = (
 
 
 class Edit(NamedTuple):
-    """A file as it is and as it shall be; None where there is none."""
+    """The text of a file before and after; None where there is no file."""
 
     path: str
     before: str | None
     after: str | None
-    holds_ours: bool  # as it is, already
+    was_connected: bool  # `before` already has entries of Nuggets
 
 
-def planned(
+def plan_edits(
     host: str,
     *,
     scope: str,
     connecting: bool,
-    here: str,
+    working_directory: str,
     home: str,
     shelf_directory: str,
-    named: bool,
+    location: str,
 ) -> list[Edit]:
-    """Every file of the host, edited or not. Nothing is written; a file with errors is refused.
+    """One edit for every file of the host, also where nothing changes. Writes nothing.
 
-    `named`: what is written says where the shelf is.
+    `location`: of the shelf, for the entries; "" if they need not name it.
     """
     user = scope == "user"
-    root = home if user else checkout_root(here)
-    directory = shelf_directory if named else ""
-    wanted = pieces(host, root, user=user, command=_command(user), directory=directory)
+    if not user and not has_project_settings(host):
+        raise InvalidInput(f"{host} has no settings for one project; leave out --project")
+    root = home if user else checkout_root(working_directory)
+    all_entries = host_entries(
+        host, root, user=user, command=_find_command(host, user), directory=location
+    )
     edits = []
-    for path in dict.fromkeys(piece.file for piece in wanted):
-        own = [piece for piece in wanted if piece.file == path]
+    for path, entries in by_file(all_entries).items():
         if not user:
-            _refuse_to_leave(root, path)
-        text = _text(path)
+            _refuse_link_to_outside(root, path)
+        text = read_text(path)
         try:
-            after = _joined(text, own) if connecting else _parted(path, text, own, shelf_directory)
-            held = text is not None and after != text and _holds_ours(text, own)
-        except (jsonc.Unreadable, toml.Unreadable) as problem:
+            if connecting:
+                if problem := syntax_problem(host, path, text or ""):
+                    raise EditError(problem)
+                after: str | None = _add_entries(text, entries)
+            else:
+                after = _disconnect(path, text, entries, shelf_directory)
+            was_connected = text is not None and after != text and has_entries(text, entries)
+        except EditError as problem:
             raise InvalidInput(
                 f"{path} cannot be edited ({problem}); it was left as it is. "
                 "Correct it and try again"
             ) from None
-        edits.append(Edit(path, text, after, held))
+        edits.append(Edit(path, text, after, was_connected))
     return edits
 
 
-def _refuse_to_leave(root: str, path: str) -> None:
-    """A link in somebody's repository must not lead us to write elsewhere."""
+def by_file(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """The entries of each file."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.file, []).append(entry)
+    return groups
+
+
+def syntax_problem(host: str, path: str, text: str) -> str:
+    """Why the host would reject this file, though it can be edited; "" if it would not."""
+    if not path.endswith((".json", ".jsonc")):
+        return ""
+    extension = jsonc.find_extension(text, *json_syntax(host))
+    return f"{host} would reject it: {extension}" if extension else ""
+
+
+def _refuse_link_to_outside(root: str, path: str) -> None:
+    """A link in somebody's repository must not make us write elsewhere."""
     target = os.path.realpath(path)
     if os.path.commonpath([root, target]) != root:
         raise InvalidInput(
             f"{path} leads to {target}, outside of this project; it was left as it is. "
-            "Take the link away, or connect without --project"
+            "Remove the link, or connect without --project"
         )
 
 
-def difference(edit: Edit) -> Iterator[str]:
-    """What changes, as people know it from their version control."""
+def diff(edit: Edit) -> Iterator[str]:
+    """The lines of a unified diff."""
     before = (edit.before or "").splitlines()
     after = (edit.after or "").splitlines()
-    names = (edit.path if edit.before is not None else "/dev/null", edit.path)
-    if edit.after is None:
-        names = (edit.path, "/dev/null")
+    names = (
+        edit.path if edit.before is not None else "/dev/null",
+        edit.path if edit.after is not None else "/dev/null",
+    )
     yield from difflib.unified_diff(before, after, *names, lineterm="", n=2)
 
 
-def apply(edits: Sequence[Edit], shelf_directory: str, *, connecting: bool) -> list[str]:
-    """Back every file up, then write it; where the backups are.
+def apply_edits(edits: Sequence[Edit], shelf_directory: str, *, connecting: bool) -> list[str]:
+    """Back up and write every file; returns the paths of the backups.
 
-    What stood there before connecting is what disconnecting brings back, so it is kept apart.
+    The backup from before connecting is what disconnecting restores, so it is never overwritten
+    by a later one.
     """
     backups = []
     for edit in edits:
         backup = _backup_path(edit.path, shelf_directory)
         if edit.before is None and os.path.exists(backup):
-            os.replace(backup, f"{backup}.old")  # nothing stood there this time
+            os.replace(backup, f"{backup}.old")  # of an earlier file, which is gone
         if edit.before is not None:
-            backup += "" if connecting and not edit.holds_ours else ".disconnected"
+            backup += "" if connecting and not edit.was_connected else ".disconnected"
             private_directory(os.path.dirname(backup))
             replace_file(backup, [edit.before.encode()], durable=True)
             backups.append(backup)
@@ -114,9 +151,9 @@ def apply(edits: Sequence[Edit], shelf_directory: str, *, connecting: bool) -> l
 
 
 def _write(edit: Edit) -> None:
-    target = os.path.realpath(edit.path)  # dotfiles are often links: the link stays
-    if _text(target) != edit.before:
-        raise InvalidInput(f"{edit.path} was changed meanwhile; it was left as it is. Try again")
+    target = os.path.realpath(edit.path)  # dotfiles are often links: keep the link
+    if read_text(target) != edit.before:
+        raise InvalidInput(f"{edit.path} changed meanwhile; it was left as it is. Try again")
     try:
         if edit.after is None:
             os.unlink(target)
@@ -129,132 +166,179 @@ def _write(edit: Edit) -> None:
         raise unwritable(edit.path, problem) from problem
 
 
-def _joined(text: str | None, own: Sequence[Piece]) -> str:
+def _add_entries(text: str | None, entries: Sequence[Entry]) -> str:
     after = text or ""
-    for piece in own:
-        if isinstance(piece, Whole):
-            after = _calling(packaged(piece.packaged), piece.command)
-        elif isinstance(piece, Table):
-            after = toml.with_table(after, piece.path, piece.value)
-        elif isinstance(piece, Member):
-            after = jsonc.with_member(after, piece.path, piece.value)
+    for entry in entries:
+        if isinstance(entry, WholeFile):
+            after = _set_command(read_packaged(entry.source), entry.command)
+        elif isinstance(entry, TomlTable):
+            from nuggets.interfaces.connect import toml
+
+            _refuse_other_server(toml.value_at(after, entry.path))
+            after = toml.set_table(after, entry.path, entry.value)
+        elif isinstance(entry, JsonMember):
+            after = _set_member(after, entry)
         else:
-            after = _with_hook(after, piece)
-    _verify(after, own)
+            after = _set_hook(after, entry)
+    _check_entries(after, entries)
     return after
 
 
-def _with_hook(text: str, piece: Item) -> str:
-    """One entry of ours in the list, in its old place if it had one."""
-    place = jsonc.found(jsonc.read(text), piece.path)
-    items = place.value if place is not None and isinstance(place.value, list) else []
-    at = [index for index, item in enumerate(items) if is_ours(item)]
-    if len(at) == 1 and items[at[0]] == piece.value:
-        return text
-    for index in reversed(at):
-        text = jsonc.without(text, [*piece.path, index])
-    return jsonc.with_item(text, piece.path, piece.value)
+def _set_member(text: str, entry: JsonMember) -> str:
+    """Set a value; our server keeps the other members that its host or a person added."""
+    node = jsonc.find_node(jsonc.parse(text), entry.path)
+    if node is None or not _is_server(entry):
+        return jsonc.set_member(text, entry.path, entry.value)
+    _refuse_other_server(node.value)
+    for key, value in entry.value.items():
+        text = jsonc.set_member(text, (*entry.path, key), value)
+    return text
 
 
-def _parted(path: str, text: str | None, own: Sequence[Piece], shelf_directory: str) -> str | None:
-    if text is None or not _holds_ours(text, own):
+def _is_server(entry: JsonMember) -> bool:
+    return entry.path[-1] == "nuggets"
+
+
+def _refuse_other_server(server: object) -> None:
+    if server is None or is_own_server(server):
+        return
+    is_only_tool_settings = isinstance(server, dict) and all(
+        isinstance(value, dict) for value in server.values()
+    )
+    if not is_only_tool_settings:
+        raise EditError(
+            "its server called nuggets was not written by `nuggets connect`: rename or remove it"
+        )
+
+
+def _set_hook(text: str, entry: JsonItem) -> str:
+    """Exactly one hook of ours in the list; one that is up to date stays where it is."""
+    indexes = _own_hook_indexes(text, entry.path)
+    if len(indexes) == 1:
+        node = jsonc.find_node(jsonc.parse(text), [*entry.path, indexes[0]])
+        if node is not None and node.value == entry.value:
+            return text
+    for index in reversed(indexes):
+        text = jsonc.remove(text, [*entry.path, index])
+    return jsonc.append_item(text, entry.path, entry.value)
+
+
+def _own_hook_indexes(text: str, path: Sequence[str]) -> list[int]:
+    node = jsonc.find_node(jsonc.parse(text), path)
+    items = node.value if node is not None and isinstance(node.value, list) else []
+    return [index for index, item in enumerate(items) if is_own_hook(item)]
+
+
+def _disconnect(
+    path: str, text: str | None, entries: Sequence[Entry], shelf_directory: str
+) -> str | None:
+    """The backup if nobody edited the file since, else the text without our entries."""
+    if text is None or not has_entries(text, entries):
         return text
-    backup = _text(_backup_path(path, shelf_directory))
-    if backup is not None and _holds_ours(backup, own):
-        backup = None  # made when it had been connected before
-    if isinstance(own[0], Whole):
+    backup = read_text(_backup_path(path, shelf_directory))
+    if backup is not None and has_entries(backup, entries):
+        backup = None  # made when the host was connected already
+    if isinstance(entries[0], WholeFile):
         return backup
-    after = _stripped(text, own)
-    if backup is not None and _joined(backup, own) == text:
-        return backup  # nobody touched it since: the very bytes come back
-    if isinstance(own[0], Table):
+    after = _remove_entries(text, entries)
+    if backup is not None and _add_entries(backup, entries) == text:
+        return backup
+    if isinstance(entries[0], TomlTable):
         return after if after.strip() else None
-    return None if jsonc.read(after).value in _LEFT_OVER and backup is None else after
+    return None if jsonc.parse(after).value in _EMPTY_SETTINGS and backup is None else after
 
 
-def _holds_ours(text: str, own: Sequence[Piece]) -> bool:
-    """Something of ours, by whichever version."""
-    return _OURS in text if isinstance(own[0], Whole) else _stripped(text, own) != text
+def has_entries(text: str, entries: Sequence[Entry]) -> bool:
+    """Any entry of Nuggets, also of another version."""
+    if isinstance(entries[0], WholeFile):
+        return _COMMAND_COMMENT in text
+    return _remove_entries(text, entries) != text
 
 
-def _stripped(text: str, own: Sequence[Piece]) -> str:
-    """Without what is ours, by surgery."""
-    for piece in own:
-        if isinstance(piece, Table):
-            text = toml.without_table(text, piece.path)
-        elif isinstance(piece, Item):
-            text = _without_hooks(text, piece.path)
-        elif isinstance(piece, Member) and piece.path[-1] == "nuggets":
-            text = _without_member(text, piece.path)
+def _remove_entries(text: str, entries: Sequence[Entry]) -> str:
+    for entry in entries:
+        if isinstance(entry, TomlTable):
+            from nuggets.interfaces.connect import toml
+
+            if is_own_server(toml.value_at(text, entry.path)):
+                text = toml.remove_table(text, entry.path)
+        elif isinstance(entry, JsonItem):
+            text = _remove_hooks(text, entry.path)
+        elif isinstance(entry, JsonMember) and _is_server(entry):
+            node = jsonc.find_node(jsonc.parse(text), entry.path)
+            if node is not None and is_own_server(node.value):
+                text = _remove_member(text, entry.path)
     return text
 
 
-def _without_hooks(text: str, path: tuple[str, ...]) -> str:
-    place = jsonc.found(jsonc.read(text), path)
-    if place is None or not isinstance(place.value, list):
-        return text
-    ours = [index for index, item in enumerate(place.value) if is_ours(item)]
-    if not ours:
-        return text
-    if len(ours) == len(place.value):
-        return _without_member(text, path)
-    for index in reversed(ours):
-        text = jsonc.without(text, [*path, index])
+def _remove_hooks(text: str, path: tuple[str, ...]) -> str:
+    for index in reversed(_own_hook_indexes(text, path)):
+        text = jsonc.remove(text, [*path, index])
+        node = jsonc.find_node(jsonc.parse(text), path)
+        if node is not None and not node.value:
+            return _remove_member(text, path)
     return text
 
 
-def _without_member(text: str, path: tuple[str, ...]) -> str:
-    """Cut it out, and what would be empty around it."""
-    if jsonc.found(jsonc.read(text), path) is None:
+def _remove_member(text: str, path: tuple[str, ...]) -> str:
+    """Remove a member, and the objects around it that are empty then."""
+    if jsonc.find_node(jsonc.parse(text), path) is None:
         return text
-    text = jsonc.without(text, path)
-    outer = jsonc.found(jsonc.read(text), path[:-1])
+    text = jsonc.remove(text, path)
+    outer = jsonc.find_node(jsonc.parse(text), path[:-1])
     if len(path) > 1 and outer is not None and not outer.value:
-        return _without_member(text, path[:-1])
+        return _remove_member(text, path[:-1])
     return text
 
 
-def _verify(after: str, own: Sequence[Piece]) -> None:
-    """Read the result again: what was to be there is there."""
-    for piece in own:
-        if isinstance(piece, Member | Item):
-            node = jsonc.found(jsonc.read(after), piece.path)
+def _check_entries(text: str, entries: Sequence[Entry]) -> None:
+    """Parse the result: it must contain every entry."""
+    for entry in entries:
+        if isinstance(entry, JsonMember | JsonItem):
+            node = jsonc.find_node(jsonc.parse(text), entry.path)
             value = node.value if node is not None else None
-            there = piece.value in value if isinstance(value, list) else piece.value == value
-            if not there:
-                raise jsonc.Unreadable(f"{'.'.join(piece.path)} cannot be set here")
+            if isinstance(value, list):
+                is_set = entry.value in value
+            elif isinstance(value, dict):
+                is_set = entry.value.items() <= value.items()
+            else:
+                is_set = entry.value == value
+            if not is_set:
+                raise EditError(f"{'.'.join(entry.path)} cannot be set here")
 
 
-def packaged(name: str) -> str:
+def read_packaged(name: str) -> str:
     """A file that comes with this package."""
     return (
         files("nuggets.interfaces.connect").joinpath("files", *name.split("/")).read_text("utf-8")
     )
 
 
-def _calling(extension: str, command: Sequence[str]) -> str:
-    """An extension with the command that it is to call, in the line that it keeps for it."""
-    call = f"const NUGGETS = {json.dumps(list(command), ensure_ascii=False)};"
-    return extension.replace(_PLAIN_CALL, call, 1)
+def _set_command(extension: str, command: Sequence[str]) -> str:
+    """The extension with the command that it calls."""
+    line = f"const NUGGETS = {json.dumps(list(command), ensure_ascii=False)};"
+    return extension.replace(_PACKAGED_COMMAND, line, 1)
 
 
-def _command(user: bool) -> list[str]:
-    """How to call us. A project's configuration is shared, so it says what works for everyone.
+def _find_command(host: str, user: bool) -> list[str]:
+    """How a host calls Nuggets. A project's files are shared, so they say what works for everyone.
 
-    The bare name will do where every shell finds it; in an environment only this one does.
+    The bare name will do if every shell finds it, which is not so in a virtual environment, and
+    if the host has a shell's PATH.
     """
-    found = shutil.which("nuggets")
-    if not user or (found and not _is_in_environment(found)):
+    program = shutil.which("nuggets")
+    if not user:
         return ["nuggets"]
+    if program and not _is_in_environment(program):
+        return [os.path.abspath(program) if is_started_by_desktop(host) else "nuggets"]
     own = os.path.join(os.path.dirname(sys.executable), "nuggets")
     if os.access(own, os.X_OK):
         return [own]
-    return [sys.executable, "-P", "-m", "nuggets"]  # -P: not what lies in the agent's folder
+    return [sys.executable, "-P", "-m", "nuggets"]  # -P: never a module of the agent's directory
 
 
 def _is_in_environment(program: str) -> bool:
-    """Does it stand in a virtual environment? A link from elsewhere, as pipx and uv make, does
-    not."""
+    """Is it in a virtual environment? A link from outside, as pipx and uv create it, is not."""
     prefix = os.path.dirname(os.path.dirname(os.path.abspath(program)))
     return any(os.path.exists(os.path.join(prefix, mark)) for mark in _ENVIRONMENT_MARKS)
 
@@ -267,9 +351,9 @@ def _backup_path(path: str, shelf_directory: str) -> str:
     return os.path.join(folder, f"{digest}-{os.path.basename(path)}")
 
 
-def _text(path: str) -> str | None:
+def read_text(path: str) -> str | None:
     try:
-        with open(path, encoding="utf-8", newline="") as file:
+        with open(path, encoding="utf-8", newline="", opener=open_plain) as file:
             return file.read()
     except FileNotFoundError:
         return None

@@ -1,166 +1,148 @@
-"""Put one table at the end of a TOML file that people write, and take it out again.
+"""Set one table in a TOML file that people write, and remove it again.
 
-A table may always stand at the end, so nothing before it has to be understood or moved. It is
-cut out with all that was added to it: what is left of half a table may keep its host from
-starting. An edit is checked by reading it again: it changes the table and nothing else, or it is
-not made.
+tomlkit keeps comments, order and formatting. Every result is read again with tomllib: an edit
+changes that table and nothing else, or it is refused.
 """
 
-import json
-import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import Any
 
-# texts and comments, which may hold anything; brackets, and the ends of lines
-_TOKEN = re.compile(
-    r'"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?\'{3,5}|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|#[^\n]*|[\[\]{}\n]',
-    re.DOTALL,
-)
+import tomlkit
+from tomlkit.container import Container
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import AbstractTable, AoT, InlineTable, Item, Null, Table, Whitespace
 
+from nuggets.interfaces.connect import EditError
 
-class Unreadable(ValueError):
-    """The text is no TOML, or none that can be edited; says where or why."""
-
-
-class _Statement(NamedTuple):
-    """A header, a key with its value, or a line that says nothing; with its line end."""
-
-    text: str
-    path: tuple[str, ...]  # of what it is about; () if it says nothing
-    is_header: bool
+_BYTE_ORDER_MARK = "\ufeff"
 
 
-def with_table(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
-    """The table with these values, in its old place if it had one, else at the end.
-
-    What else was set in it stays; but one that has none of these keys was about something else.
-    """
-    before = _read(text)
-    there = _at(before, path)
-    known = there if isinstance(there, dict) else {}
-    if values.items() <= known.items():
+def set_table(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
+    """Set values in the table at a path, which keeps its others; if there is none, append one."""
+    content = text.removeprefix(_BYTE_ORDER_MARK)
+    before = _load(content)
+    current = _value_at(before, path)
+    if isinstance(current, dict) and values.items() <= current.items():
         return text
-    newline = "\r\n" if "\r\n" in text else "\n"
-    new = {
-        key: f"{key} = {json.dumps(value, ensure_ascii=False)}{newline}"
-        for key, value in values.items()
-        if known.get(key) != value
-    }
-    text += "" if text.endswith("\n") or not text else newline
-    after = _with_lines(text, path, new, keep=bool(known.keys() & values.keys()))
-    if after is None:
-        room = newline if text and text.splitlines()[-1].strip() else ""
-        after = f"{text}{room}[{'.'.join(path)}]{newline}{''.join(new.values())}"
+    newline = "\r\n" if "\r\n" in content else "\n"
     try:
-        made = _read(after)
-    except Unreadable:  # ours does not go together with what is there
-        raise _another_form(path) from None
-    there = _at(made, path)
-    unlike = not isinstance(there, dict) or not values.items() <= there.items()
-    if unlike or _less(made, path) != _less(before, path):
-        raise _another_form(path)
-    return after
+        document = tomlkit.parse(content)
+        parent = _value_at(document, path[:-1])
+        if isinstance(current, dict):
+            _set_values(parent[path[-1]], values, newline)
+            after = document.as_string()
+        elif isinstance(parent, InlineTable):
+            parent[path[-1]] = values
+            after = document.as_string()
+        else:
+            after = _append_table(content, path, values, newline)
+    except TOMLKitError:
+        raise _refusal(path) from None
+    _check_edit(before, after, path, values)
+    return text.removesuffix(content) + after
 
 
-def without_table(text: str, path: Sequence[str]) -> str:
-    """Without the table and all that is in it, and without the blank line that came with it."""
-    before = _read(text)
-    if _at(before, path) is None:
+def remove_table(text: str, path: Sequence[str]) -> str:
+    """Remove the table at a path, with everything in it."""
+    content = text.removeprefix(_BYTE_ORDER_MARK)
+    before = _load(content)
+    if _value_at(before, path) is None:
         return text
-    kept: list[str] = []
-    idle: list[str] = []  # blanks and comments, which go only from inside the table
-    inside = False
-    for statement in _statements(text):
-        if not statement.path:
-            idle.append(statement.text)
+    try:
+        document = tomlkit.parse(content)
+    except TOMLKitError:
+        raise _refusal(path) from None
+    _remove_at(document, path)
+    after = document.as_string()
+    for end in ("\n\n", "\r\n\r\n"):  # `_append_table` put a blank line before it
+        if after.endswith(end) and not content.endswith(end):
+            after = after[: -len(end) // 2]
+    _check_edit(before, after, path, {})
+    return text.removesuffix(content) + after
+
+
+def value_at(text: str, path: Sequence[str]) -> Any:
+    """The value at a path; None if there is none."""
+    return _value_at(_load(text.removeprefix(_BYTE_ORDER_MARK)), path)
+
+
+def _set_values(table: MutableMapping[str, Any], values: Mapping[str, Any], newline: str) -> None:
+    body = table.value.body if isinstance(table, AbstractTable) else []
+    comments = []  # at the end of the table: they are about what follows, so they stay there
+    while body and body[-1][0] is None:
+        comments.append(body.pop())
+    for key, value in values.items():
+        if table.get(key) != value:
+            item = tomlkit.item(value)
+            item.trivia.trail = newline
+            table[key] = item
+    body += reversed(comments)
+
+
+def _append_table(text: str, path: Sequence[str], values: Mapping[str, Any], newline: str) -> str:
+    """Append the table at the end, where nothing else has to move."""
+    nested: Mapping[str, Any] = values
+    for key in reversed(path):
+        nested = {key: nested}
+    lines = text.splitlines()
+    end = "" if not text or text.endswith("\n") else newline
+    blank_line = newline if lines and lines[-1].strip() else ""
+    return text + end + blank_line + tomlkit.dumps(nested).replace("\n", newline)
+
+
+def _remove_at(container: Container, path: Sequence[str]) -> None:
+    for index, (key, item) in enumerate(container.body):
+        if key is None or key.key != path[0]:
             continue
-        ours = statement.path[: len(path)] == tuple(path)
-        if ours and not inside and idle and not idle[-1].strip():
-            idle.pop()
-        if not (ours and inside):
-            kept += idle
-        if not ours:
-            kept.append(statement.text)
-        idle, inside = [], ours
-    after = "".join([*kept, *idle])
-    left = _read(after)
-    if _at(left, path) is not None or _less(left, path) != _less(before, path):
-        raise _another_form(path)
-    return after
+        if len(path) == 1:
+            # as whitespace: a comment of its own would make tomlkit write a header above it
+            comments = _comments_after(item).lstrip()
+            container.body[index] = (None, Whitespace(comments) if comments else Null())
+        elif isinstance(item, AbstractTable):
+            _remove_at(item.value, path[1:])
 
 
-def _with_lines(
-    text: str, path: Sequence[str], lines: Mapping[str, str], *, keep: bool
-) -> str | None:
-    """The table where it is, with these lines by their keys; None if it has no header."""
-    new = dict(lines)
-    statements = list(_statements(text))
-    headers = [i for i, statement in enumerate(statements) if statement.is_header]
-    start = next((i + 1 for i in headers if statements[i].path == tuple(path)), None)
-    if start is None:
-        return None
-    end = next((i for i in headers if i >= start), len(statements))
-    inside = []
-    for statement in statements[start:end]:
-        key = statement.path[len(path)] if statement.path else ""
-        if key in new:
-            inside.append(new.pop(key))
-        elif keep or not key:
-            inside.append(statement.text)
-    texts = [statement.text for statement in statements]
-    return "".join([*texts[:start], *new.values(), *inside, *texts[end:]])
+def _comments_after(item: Item) -> str:
+    """The lines between a table's last value and the next header: they are about the latter."""
+    if isinstance(item, AoT):
+        item = item[-1]
+    comments = ""
+    for key, part in reversed(item.value.body if isinstance(item, Table) else []):
+        if key is not None:
+            return _comments_after(part) + comments
+        comments = part.as_string() + comments
+    return comments
 
 
-def _another_form(path: Sequence[str]) -> Unreadable:
-    name = ".".join(path)
-    return Unreadable(f"{name} has another form here; give it lines of its own, below [{name}]")
-
-
-def _read(text: str) -> dict[str, Any]:
+def _load(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text, parse_float=str)  # as a number, nan would differ from itself
     except tomllib.TOMLDecodeError as problem:
-        raise Unreadable(str(problem)) from None
+        raise EditError(f"not valid TOML: {problem}") from None
 
 
-def _statements(text: str) -> Iterator[_Statement]:
-    """All of a text that can be read, in its order."""
-    table: tuple[str, ...] = ()
-    for piece in _pieces(text):
-        path = tuple(_path(tomllib.loads(piece)))
-        is_header = piece.lstrip().startswith("[")
-        if is_header:
-            table = path
-        yield _Statement(piece, table + path if path and not is_header else path, is_header)
+def _check_edit(
+    before: Mapping[str, Any], text: str, path: Sequence[str], values: Mapping[str, Any]
+) -> None:
+    """The table has these values, or is gone if there are none; all else is as before."""
+    try:
+        after = _load(text)
+    except EditError:
+        raise _refusal(path) from None
+    table = _value_at(after, path)
+    is_set = isinstance(table, dict) and values.items() <= table.items()
+    if (is_set if values else table is None) and _rest(after, path) == _rest(before, path):
+        return
+    raise _refusal(path)
 
 
-def _pieces(text: str) -> Iterator[str]:
-    """Lines, but whole values."""
-    start = depth = 0
-    for token in _TOKEN.finditer(text):
-        if token[0] in ("[", "{"):
-            depth += 1
-        elif token[0] in ("]", "}"):
-            depth -= 1
-        elif token[0] == "\n" and not depth:
-            yield text[start : token.end()]
-            start = token.end()
-    if start < len(text):
-        yield text[start:]
+def _refusal(path: Sequence[str]) -> EditError:
+    name = ".".join(path)
+    return EditError(f"{name} has another form here; write it as a table, below [{name}]")
 
 
-def _path(values: Any) -> Iterator[str]:
-    """The keys down to where something branches or ends."""
-    while isinstance(values, dict | list) and len(values) == 1:
-        if isinstance(values, dict):
-            ((key, values),) = values.items()
-            yield key
-        else:
-            (values,) = values
-
-
-def _at(values: Any, path: Sequence[str]) -> Any:
+def _value_at(values: Any, path: Sequence[str]) -> Any:
     for key in path:
         if not isinstance(values, dict) or key not in values:
             return None
@@ -168,10 +150,10 @@ def _at(values: Any, path: Sequence[str]) -> Any:
     return values
 
 
-def _less(values: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
-    """All but what is at the path, and but what would be empty around it."""
+def _rest(values: Mapping[str, Any], path: Sequence[str]) -> dict[str, Any]:
+    """All values but the one at the path, without tables that are empty then."""
     rest = {key: value for key, value in values.items() if key != path[0]}
     inner = values.get(path[0])
-    if len(path) > 1 and isinstance(inner, dict) and (less := _less(inner, path[1:])):
-        rest[path[0]] = less
+    if len(path) > 1 and isinstance(inner, dict) and (inner_rest := _rest(inner, path[1:])):
+        rest[path[0]] = inner_rest
     return rest

@@ -1,30 +1,30 @@
-"""File sightings on their way into memory: a tool call leaves a line and goes on.
+"""The inbox of file sightings: a tool call appends a line, without opening the shelf.
 
-A tool call must not wait for a shelf to load; the next hook that opens one takes the lines in.
+The next hook that opens the shelf imports the lines (`inbox_import`).
 """
 
 import json
 import os
 
+from nuggets.filesystem.hook_files import append, file_size, hook_path
 from nuggets.interfaces.hooks.payload import Event, files_of
-from nuggets.traces import append, place, size
 
 LONGEST_PATH = 500  # characters: with "file: " before it, it is a title, which may have 512
-INBOX_BYTES = 1024 * 1024  # nobody took them in for long; more would say nothing
+INBOX_BYTES = 1024 * 1024  # nobody imported them for long; further lines are dropped
 
 
-def leave(directory: str, event: Event) -> None:
-    """Append what a tool call touched; no memory is read."""
+def append_files(directory: str, event: Event) -> None:
+    """Append the files of a tool call; the shelf is not opened."""
     lines = "".join(
         json.dumps([event.directory, path, edited]) + "\n"
         for path, edited in files_of(event)
         if len(path) <= LONGEST_PATH
     )
-    path = place(directory, "inbox")
-    if lines and size(path) <= INBOX_BYTES:
+    path = hook_path(directory, "inbox")
+    if lines and file_size(path) <= INBOX_BYTES:
         append(path, lines)
 
 
-def waiting(directory: str) -> bool:
-    """Is there anything to take in?"""
-    return os.path.exists(place(directory, "inbox"))
+def has_entries(directory: str) -> bool:
+    """Is there an inbox to import?"""
+    return os.path.exists(hook_path(directory, "inbox"))

@@ -1,4 +1,4 @@
-"""What hosts send, in one form: each spells events and fields its own way."""
+"""Reads the payloads of all hosts into one form."""
 
 import os
 from collections.abc import Mapping
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 EVENTS = ("session-start", "user-prompt", "post-tool", "pre-compact", "stop", "session-end")
 
-_SPELLINGS = {  # folded to letters only; the hosts that say so
+_SPELLINGS = {  # lower-case letters only; the hosts that use it
     "sessionstart": "session-start",  # Claude Code, Codex, Gemini, Cursor
     "sessioncreated": "session-start",  # opencode
     "userprompt": "user-prompt",
@@ -25,11 +25,10 @@ _SPELLINGS = {  # folded to letters only; the hosts that say so
     "sessionidle": "stop",  # opencode
     "sessionend": "session-end",  # Claude Code, Gemini, Cursor
 }
-HOST_NAMES = {  # our event -> what the answer has to call it where the host did not say
+HOST_NAMES = {  # event -> its name in the answer, if the host did not send one
     "session-start": "SessionStart",
     "user-prompt": "UserPromptSubmit",
 }
-FILES = 20  # of one tool call: a patch of more is a sweep, which says little about each
 _CONTEXT, _CONTEXT_END = "<hook_context>", "</hook_context>"
 _MOVED = "*** Move to: "  # after the name that the file had
 _PATHS = ("file_path", "filePath", "absolute_path", "notebook_path", "target_file", "path")
@@ -51,52 +50,68 @@ class Event(NamedTuple):
     source: str  # why a session started, or a context is compacted
     tool: str
     tool_input: Mapping[str, Any]
+    transcript: str = ""  # the path of the host's transcript
+    messages: tuple[Any, ...] = ()  # the transcript itself, from hosts that send it
+    last_reply: str = ""  # what the agent said last; a transcript may not have it yet
 
 
 def event_of(argument: str, host: str, sent: Mapping[str, Any]) -> Event:
-    """The call as we see it; fields of wrong types count as not sent."""
+    """The event of a call; fields of wrong types are ignored."""
     spelled = _text(sent, "hook_event_name", "hookEventName")
     tool_input = sent.get("tool_input", sent.get("toolInput"))
     if not isinstance(tool_input, Mapping):  # some events carry the file on the top level
         tool_input = {name: sent[name] for name in _PATHS if name in sent}
     return Event(
-        _known(argument) or _known(spelled),
+        _event_name(argument) or _event_name(spelled),
         host,
         spelled,
         _text(sent, "session_id", "conversation_id", "sessionID", "sessionId"),
         _text(sent, "cwd", "directory") or _first_root(sent) or os.getcwd(),
         _own_words(_text(sent, "prompt", "user_prompt", "message")),
         _text(sent, "source", "trigger", "reason"),
-        _text(sent, "tool_name", "toolName") or (spelled if _known(spelled) == "post-tool" else ""),
+        _text(sent, "tool_name", "toolName")
+        or (spelled if _event_name(spelled) == "post-tool" else ""),
         tool_input,
+        _text(sent, "transcript_path", "transcriptPath"),
+        tuple(messages) if isinstance(messages := sent.get("messages"), list) else (),
+        _text(sent, "last_assistant_message", "prompt_response"),
     )
 
 
 def files_of(event: Event) -> list[tuple[str, bool]]:
-    """The files that a tool looked at or changed, and whether it changed them."""
+    """The files that a tool read or changed, and whether it changed them."""
     tool = _letters(event.tool)
     if tool not in _READERS | _WRITERS:
         return []
-    named = [event.tool_input.get(name) for name in _PATHS]
-    found = [path for path in named if isinstance(path, str) and path]
+    return [(path, tool in _WRITERS) for path in _named_files(tool, event.tool_input)]
+
+
+def changed_files(tool: str, tool_input: Mapping[str, Any]) -> list[str]:
+    """The files that a call of a tool changed, if it is a tool that changes files."""
+    name = _letters(tool)
+    return _named_files(name, tool_input) if name in _WRITERS else []
+
+
+def _named_files(tool: str, tool_input: Mapping[str, Any]) -> list[str]:
     if tool == "applypatch":
-        found = _patched(event.tool_input)
-    return [(path, tool in _WRITERS) for path in found[:FILES]]
+        return _patched_files(tool_input)
+    named = [tool_input.get(name) for name in _PATHS]
+    return [path for path in named if isinstance(path, str) and path]
 
 
-def _patched(tool_input: Mapping[str, Any]) -> list[str]:
-    """The files that a patch names, moved ones where they are now."""
+def _patched_files(tool_input: Mapping[str, Any]) -> list[str]:
+    """The files that a patch names; moved ones by their new name."""
     text = next((v for v in tool_input.values() if isinstance(v, str) and "*** " in v), "")
-    found: list[str] = []
+    paths: list[str] = []
     for line in map(str.strip, text.splitlines()):
         if line.startswith(_MOVED):
-            del found[-1:]
+            del paths[-1:]
         if line.startswith(("*** Update File: ", "*** Add File: ", _MOVED)):
-            found.append(line.split(": ", 1)[1])
-    return found
+            paths.append(line.split(": ", 1)[1])
+    return paths
 
 
-def _known(spelled: str) -> str:
+def _event_name(spelled: str) -> str:
     return _SPELLINGS.get(_letters(spelled), "")
 
 
@@ -105,19 +120,17 @@ def _letters(name: str) -> str:
 
 
 def _text(sent: Mapping[str, Any], *names: str) -> str:
-    found = next((v for name in names if isinstance(v := sent.get(name), str) and v), "")
-    if found.isascii():
-        return found
-    # half a character, as of an emoji that was cut, can be neither written nor asked for
-    return found.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    paths = next((v for name in names if isinstance(v := sent.get(name), str) and v), "")
+    if paths.isascii():
+        return paths
+    # half of a surrogate pair (an emoji that was cut) cannot be stored
+    return paths.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _own_words(prompt: str) -> str:
-    """Without what hooks have put into it: Gemini hands on its start's context with the prompt."""
-    while _CONTEXT in prompt:
-        before, _, rest = prompt.partition(_CONTEXT)
-        prompt = before + rest.partition(_CONTEXT_END)[2]
-    return prompt.strip()
+    """The prompt without injected context: Gemini passes the start's context with it."""
+    first, *others = prompt.split(_CONTEXT)
+    return (first + "".join(part.partition(_CONTEXT_END)[2] for part in others)).strip()
 
 
 def _first_root(sent: Mapping[str, Any]) -> str:

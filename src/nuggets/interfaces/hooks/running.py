@@ -1,4 +1,4 @@
-"""One call of a hook: read what the host sends, act within a second, answer, exit 0."""
+"""Runs one hook: read the payload, handle it within a second, print the answer, exit 0."""
 
 import os
 import sys
@@ -6,30 +6,36 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from nuggets.filesystem.hook_files import count_miss, log_problem
+from nuggets.filesystem.location import default_location
 from nuggets.interfaces.hooks.payload import HOST_NAMES, Event, event_of
-from nuggets.traces import count_miss, log_problem
 
 DEADLINE_SECONDS = 1.0
-DEADLINE_VARIABLE = "NUGGETS_HOOK_SECONDS"  # for a machine that is slower than most
+DEADLINE_VARIABLE = "NUGGETS_HOOK_SECONDS"  # for slow machines
 
 
 def main(argv: Sequence[str]) -> int:
-    """Always 0: a memory that fails must not fail the host."""
+    """Always returns 0: an error in memory must not stop the host."""
     words, options = _split(argv)
-    directory = options.get("--dir") or os.environ.get("NUGGETS_DIR") or "~/.nuggets"
+    directory = options.get("--dir") or default_location(os.environ)
     name = words[0] if words else ""
+    held: list[bytes] = []
     try:
-        _set_deadline(directory, name)
-        answer(name, options.get("--host", ""), _stdin(), directory)
+        _set_deadline(directory, name, held)
+        answer(name, options.get("--host", ""), _stdin(), directory, held)
     except Exception as problem:
+        _print_all(held)
         log_problem(directory, f"hook {name[:40]}", problem)
     finally:
         _clear_deadline()
     return 0
 
 
-def answer(name: str, host: str, raw: bytes, directory: str) -> None:
-    """Say what the host shall read, as JSON in its own form, or nothing."""
+def answer(name: str, host: str, raw: bytes, directory: str, held: list[bytes]) -> None:
+    """Print the answer for the host, as JSON in its form, or nothing.
+
+    `held`: gets the answer that is printed if time runs out or the write fails.
+    """
     import json
 
     sent = json.loads(raw) if raw.strip() else {}
@@ -39,29 +45,49 @@ def answer(name: str, host: str, raw: bytes, directory: str) -> None:
     if not event.name:
         return
     if event.name == "post-tool":
-        from nuggets.interfaces.hooks.inbox import leave
+        from nuggets.interfaces.hooks.inbox import append_files
 
-        leave(directory, event)
+        append_files(directory, event)
         return
-    from nuggets.interfaces.hooks.moments import act
+    from nuggets.interfaces.hooks.event_handlers import handle_event
 
-    def say(text: str) -> None:
-        if text:
-            _say(json.dumps(_shape(event, text), ensure_ascii=False))
-
-    act(event, directory, say)
+    handle_event(event, directory, _Printer(event, held))
 
 
-def _shape(event: Event, text: str) -> dict[str, Any]:
-    """Where each host looks for context."""
-    if event.host == "cursor":
-        return {"continue": True, "additional_context": text}
-    name = event.spelled or HOST_NAMES[event.name]
-    return {"hookSpecificOutput": {"hookEventName": name, "additionalContext": text}}
+class _Printer:
+    """Prints the answer of a hook."""
+
+    def __init__(self, event: Event, held: list[bytes]) -> None:
+        self._event = event
+        self._held = held
+
+    def __call__(self, context: str, message: str = "") -> None:
+        self._held.clear()
+        _print(self._encode(context, message))
+
+    def hold(self, context: str, message: str) -> None:
+        self._held[:] = [self._encode(context, message)]
+
+    def _encode(self, context: str, message: str) -> bytes:
+        import json
+
+        shape = _shape(self._event, context, message)
+        return json.dumps(shape, ensure_ascii=False).encode(errors="replace") if shape else b""
+
+
+def _shape(event: Event, context: str, message: str) -> dict[str, Any]:
+    """The JSON in which each host expects the context, and a message to the person."""
+    if event.host == "cursor":  # shows a message only when it refuses a prompt
+        return {"continue": True, "additional_context": context} if context else {}
+    shape: dict[str, Any] = {"systemMessage": message} if message else {}
+    if context:
+        name = event.spelled or HOST_NAMES[event.name]
+        shape["hookSpecificOutput"] = {"hookEventName": name, "additionalContext": context}
+    return shape
 
 
 def _host(sent: Mapping[str, Any]) -> str:
-    """Who called, where the command line does not say: Cursor runs Claude Code's hooks as well."""
+    """The calling host, if the command line does not name it: Cursor runs Claude Code's hooks."""
     if os.environ.get("CURSOR_VERSION") or "cursor_version" in sent:
         return "cursor"
     return "claude-code" if os.environ.get("CLAUDE_PROJECT_DIR") else ""
@@ -84,20 +110,27 @@ def _stdin() -> bytes:
     return b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
 
 
-def _say(text: str) -> None:
-    with suppress(OSError):  # the host has stopped listening
-        os.write(1, text.encode(errors="replace") + b"\n")
+def _print_all(lines: list[bytes]) -> None:
+    for line in lines:
+        _print(line)
 
 
-def _set_deadline(directory: str, name: str) -> None:
-    """When time is up the process ends on the spot; every write here survives a kill."""
+def _print(line: bytes) -> None:
+    with suppress(OSError):  # the host closed the pipe
+        if line:
+            os.write(1, line + b"\n")
+
+
+def _set_deadline(directory: str, name: str, held: list[bytes]) -> None:
+    """End the process when time is up; every write here survives a kill."""
     import signal
 
-    def expired(*_: object) -> None:
+    def end_process(*_: object) -> None:
+        _print_all(held)
         count_miss(directory, name)
         os._exit(0)
 
-    signal.signal(signal.SIGALRM, expired)
+    signal.signal(signal.SIGALRM, end_process)
     signal.setitimer(signal.ITIMER_REAL, _seconds())
 
 

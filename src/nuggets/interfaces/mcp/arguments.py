@@ -1,4 +1,4 @@
-"""What a tool may be called with: small JSON schemas, and the check that a model can learn from."""
+"""JSON schemas of tool arguments, and their check, with errors that a model can act on."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,8 +20,8 @@ _KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
 }
 
 
-def told(schema: Schema, description: str) -> Schema:
-    """The schema with a word on what belongs there."""
+def describe(schema: Schema, description: str) -> Schema:
+    """The schema with a description."""
     return {**schema, "description": description}
 
 
@@ -36,22 +36,22 @@ def object_schema(properties: Mapping[str, Schema], required: tuple[str, ...] = 
     return shape
 
 
-def checked(arguments: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
-    """The arguments that were given, each of its type. A null counts as not given."""
+def check_arguments(arguments: Mapping[str, Any], schema: Schema) -> dict[str, Any]:
+    """The arguments without nulls, checked against the schema."""
     properties: Mapping[str, Schema] = schema["properties"]
-    given = {name: value for name, value in arguments.items() if value is not None}
-    unknown = given.keys() - properties.keys()
+    values = {name: value for name, value in arguments.items() if value is not None}
+    unknown = values.keys() - properties.keys()
     if unknown:
         raise InvalidInput(
             f"there is no argument {', '.join(sorted(unknown))}; "
             f"there are: {', '.join(properties) or 'none'}"
         )
-    missing = [name for name in schema.get("required", ()) if name not in given]
+    missing = [name for name in schema.get("required", ()) if name not in values]
     if missing:
-        raise InvalidInput(f"say {' and '.join(missing)} as well")
-    for name, value in given.items():
+        raise InvalidInput(f"missing argument: {', '.join(missing)}")
+    for name, value in values.items():
         _check(name, value, properties[name])
-    return given
+    return values
 
 
 def _check(name: str, value: Any, schema: Schema) -> None:
@@ -60,7 +60,7 @@ def _check(name: str, value: Any, schema: Schema) -> None:
     if fits and isinstance(value, list):
         fits = all(isinstance(item, str) for item in value)
     if not fits:
-        raise InvalidInput(f"{name} is {called}, not {value!r:.60}")
+        raise InvalidInput(f"{name} must be {called}, not {value!r:.60}")
     choices = schema.get("enum")
     if choices and value not in choices:
-        raise InvalidInput(f"{name} is one of {', '.join(choices)}; not {value!r:.60}")
+        raise InvalidInput(f"{name} must be one of {', '.join(choices)}; not {value!r:.60}")

@@ -1,4 +1,4 @@
-"""What a host sends, made whole: half a character would cost it the answer."""
+"""Repairs messages with half a surrogate pair, which would otherwise get no answer."""
 
 import json
 import re
@@ -9,29 +9,29 @@ from anyio.abc import ObjectReceiveStream
 from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
-_HALF = re.compile("[\ud800-\udfff]")  # the other half was cut off, as of an emoji
+_HALF = re.compile("[\ud800-\udfff]")  # an emoji that was cut in half
 
 
-class Mended(ObjectReceiveStream[Any]):
-    """The messages of a transport, which gives a line that it cannot read as a problem."""
+class RepairedMessages(ObjectReceiveStream[Any]):
+    """The messages of a transport; lines that it could not parse are repaired if possible."""
 
     def __init__(self, messages: Any) -> None:
         self._messages = messages
 
     async def receive(self) -> Any:
         message = await self._messages.receive()
-        return _mended(message) if isinstance(message, ValidationError) else message
+        return _repair_message(message) if isinstance(message, ValidationError) else message
 
     async def aclose(self) -> None:
         await self._messages.aclose()
 
 
-def _mended(problem: ValidationError) -> SessionMessage | ValidationError:
-    """The message, if half a character was all that was wrong with it."""
+def _repair_message(problem: ValidationError) -> SessionMessage | ValidationError:
+    """The message, if half a surrogate pair was its only error."""
     line = problem.errors()[0]["input"]
     try:
         text = json.dumps(json.loads(line), ensure_ascii=False)
-        whole = _HALF.sub("\N{REPLACEMENT CHARACTER}", text)
-        return SessionMessage(types.jsonrpc_message_adapter.validate_json(whole, by_name=False))
+        repaired = _HALF.sub("\N{REPLACEMENT CHARACTER}", text)
+        return SessionMessage(types.jsonrpc_message_adapter.validate_json(repaired, by_name=False))
     except (ValueError, TypeError, RecursionError):
         return problem

@@ -1,15 +1,18 @@
-"""What an agent can read without a tool, and the prompts a person can pick."""
+"""MCP resources and prompts, and the server's instructions."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from nuggets import times
+from nuggets.domain import times
+from nuggets.domain.records import MemoryNote
 from nuggets.errors import NotFound
-from nuggets.interfaces.fencing import PREFACE, fenced, fenced_note
+from nuggets.interfaces.prompt_quoting import PREFACE, fence, fence_note
 
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
 
 MEMORY = "nuggets://memory"
+SESSIONS = "nuggets://sessions"
+SESSIONS_SHOWN = 5  # the last ones
 NOTE_PREFIX = "nuggets://note/"
 NOTE_TEMPLATE = NOTE_PREFIX + "{id}"
 
@@ -30,7 +33,7 @@ found in it."""
 
 
 class Prompt(NamedTuple):
-    """A message that a person sends with one choice."""
+    """A message that a person can choose in the host."""
 
     name: str
     title: str
@@ -64,7 +67,7 @@ PROMPTS = (
 
 
 def prompt_text(name: str, topic: str) -> str:
-    """The message of a prompt; `NotFound` names those there are."""
+    """The message of a prompt; `NotFound` lists the known ones."""
     for prompt in PROMPTS:
         if prompt.name == name:
             return prompt.text.replace("{topic}", topic.strip() or "the task at hand")
@@ -72,16 +75,30 @@ def prompt_text(name: str, topic: str) -> str:
 
 
 def resource_text(shelf: "NuggetShelf", uri: str, session: str) -> str:
-    """What stands behind an address of ours."""
+    """The content of one of our URIs."""
     if uri.rstrip("/") == MEMORY:
         text = shelf.memory_text()
         if not text:
             raise NotFound("MEMORY.md is not written yet: nothing was recalled often enough")
-        return f"{PREFACE}\n{fenced(text, source='MEMORY.md')}"
+        return f"{PREFACE}\n{fence(text, source='MEMORY.md')}"
+    if uri.rstrip("/") == SESSIONS:
+        notes = shelf.sessions()[:SESSIONS_SHOWN]
+        if not notes:
+            raise NotFound("there is no note of a session with an agent in this project yet")
+        return "\n".join([PREFACE, *(_fence_note(shelf, note) for note in notes)])
     if uri.startswith(NOTE_PREFIX):
         from urllib.parse import unquote
 
         note = shelf.get_note(unquote(uri.removeprefix(NOTE_PREFIX)), session=session)
-        shown = fenced_note(note, note.content, here=shelf.project, now=times.now())
-        return f"{PREFACE}\n{shown}"
-    raise NotFound(f"there is nothing at {uri:.200}; try {MEMORY} or {NOTE_TEMPLATE}")
+        return f"{PREFACE}\n{_fence_note(shelf, note)}"
+    raise NotFound(f"there is nothing at {uri:.200}; try {MEMORY}, {SESSIONS} or {NOTE_TEMPLATE}")
+
+
+def _fence_note(shelf: "NuggetShelf", note: MemoryNote) -> str:
+    return fence_note(
+        note,
+        note.content,
+        project=shelf.project,
+        now=times.now(),
+        caveats=shelf.caveats(note),
+    )

@@ -1,4 +1,4 @@
-"""The MCP server: from the protocol to a tool and back. Answers before any data is touched."""
+"""The MCP server. It answers the handshake before it opens the shelf."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -10,39 +10,52 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from nuggets import times
+from nuggets.domain import times
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
-from nuggets.interfaces.fencing import fenced_refusal
-from nuggets.interfaces.mcp import care, reading, resources, writing
-from nuggets.interfaces.mcp.arguments import checked
-from nuggets.interfaces.mcp.seen import Seen
-from nuggets.interfaces.mcp.tool import Asked, Tool
+from nuggets.filesystem.hook_files import log_problem, recorded_session
+from nuggets.filesystem.location import directory_of, is_database
+from nuggets.interfaces.http_headers import project_from_headers
+from nuggets.interfaces.mcp import maintenance_tools, read_tools, resources, write_tools
+from nuggets.interfaces.mcp.arguments import check_arguments
+from nuggets.interfaces.mcp.tool import Tool, ToolCall
 from nuggets.interfaces.mcp.wording import (
     MARKDOWN,
     MEMORY,
     NOTE,
-    described,
-    offered_prompt,
+    SESSIONS,
+    answer_to_protocol,
+    prompt_to_protocol,
     refusal,
-    spoken,
+    tool_to_protocol,
 )
-from nuggets.interfaces.words import version
+from nuggets.interfaces.messages import version
+from nuggets.interfaces.prompt_quoting import fence_refusal
+from nuggets.operations.client import AGENT, Client, name_agent
 from nuggets.settings import Settings
-from nuggets.traces import log_problem, noted_session
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
+    from mcp.server.session import ServerSession
 
     from nuggets.shelf import NuggetShelf
 
-SESSION_KEY = "nuggets/session"  # in `_meta`: a client that knows its conversation says so
-FEW_TOOLS = (*reading.TOOLS, *writing.TOOLS, *care.TOOLS)
-ALL_TOOLS = (*FEW_TOOLS, *reading.MORE_TOOLS, *writing.MORE_TOOLS, *care.MORE_TOOLS)
-WRITES_KNOWN = 1000  # the last ones; who made earlier ones is forgotten
+SESSION_KEY = "nuggets/session"  # in `_meta`: the conversation, if the client knows it
+PROJECT_KEY = "nuggets/project"  # in `_meta`: the project that the client works in
+FEW_TOOLS = (*read_tools.TOOLS, *write_tools.TOOLS, *maintenance_tools.TOOLS)
+ALL_TOOLS = (
+    *FEW_TOOLS,
+    *read_tools.MORE_TOOLS,
+    *write_tools.MORE_TOOLS,
+    *maintenance_tools.MORE_TOOLS,
+)
+OPENING_SECONDS = 1.0  # the handshake comes first
+LOOKING_SECONDS = 60.0
+PROGRESS_SECONDS = 2.0  # between two notifications to a client that waits
+WRITES_KNOWN = 1000  # only the session's last ones are kept
 
 T = TypeVar("T")
 Handlers = dict[str, Any]
-"""What the server calls, by the name it has for it."""
+"""Handlers by the name of the SDK's argument."""
 
 
 class Companion(Protocol):
@@ -53,7 +66,7 @@ class Companion(Protocol):
     def stop(self) -> None: ...
 
 
-class Door:
+class ServerContext:
     """The shelf of one server: opened by the first call that needs it, used one call at a time."""
 
     def __init__(
@@ -69,53 +82,61 @@ class Door:
         self.settings = settings
         self._make_companion = companion
         self._companion: Companion | None = None
-        self._shelf = shelf and shelf.beside(client="mcp", at_work=True)
+        self._shelf = shelf and shelf.for_client(AGENT)
         self._turn: anyio.CapacityLimiter | None = None
         self._own_session = f"mcp-{os.urandom(6).hex()}"
-        self.seen = Seen()
         self.closing = False
         self._writers: dict[int, str] = {}  # sessions by revision, the oldest first
 
     def shelf(self) -> "NuggetShelf":
         if self._shelf is None:
-            from nuggets.opening import open_shelf
+            from nuggets.interfaces.open_shelf import open_shelf
 
-            told = os.environ.get("CLAUDE_PROJECT_DIR")  # some hosts start servers elsewhere
-            self._shelf = open_shelf(self.settings, client="mcp", folder=told, at_work=True)
+            folder = os.environ.get("CLAUDE_PROJECT_DIR")  # some hosts start servers elsewhere
+            self._shelf = open_shelf(self.settings, client=AGENT, folder=folder)
             if self._make_companion is not None:
                 self._companion = self._make_companion(self._shelf)
                 self._companion.start()
         return self._shelf
 
+    def has_shelf(self) -> bool:
+        """Whether the shelf exists; opening another one would create it."""
+        directory = directory_of(self.settings["dir"])
+        if is_database(self.settings["dir"]):
+            return True
+        return bool(directory) and os.path.exists(os.path.join(directory, "nuggets.db"))
+
     async def in_turn(self, work: Callable[[], T]) -> T:
-        """Off the event loop, in the order of arrival: pings are answered meanwhile."""
+        """Run work in a thread, one call at a time, so that pings are answered meanwhile."""
         if self._turn is None:
             self._turn = anyio.CapacityLimiter(1)
         return await anyio.to_thread.run_sync(work, limiter=self._turn)
 
     def session(self, ctx: "ServerRequestContext[Any, Any]") -> str:
-        """Who is asking: as the client says, as the transport says, else this connection.
+        """The session of a call: from the client, else from the transport, else of this connection.
 
-        A hook of the same host may have noted the conversation's own id; sharing it keeps one
-        conversation from counting as two.
+        A hook of the same host may have recorded the conversation's id. Using it keeps one
+        conversation from counting as two sessions.
         """
-        from nuggets.shelf import SESSION_CHARACTERS
+        from nuggets.engine.arguments import SESSION_CHARACTERS
 
-        said = (ctx.meta or {}).get(SESSION_KEY)
-        if isinstance(said, str) and said.strip():
-            return said.strip()[:SESSION_CHARACTERS]
+        client_session = (ctx.meta or {}).get(SESSION_KEY)
+        if isinstance(client_session, str) and client_session.strip():
+            return client_session.strip()[:SESSION_CHARACTERS]
         headers = getattr(ctx.request, "headers", None)
         if headers is not None:  # over HTTP a client without a session is one a day
             own = headers.get("mcp-session-id") or times.now()[:10]
             return f"mcp-{own}"[:SESSION_CHARACTERS]
-        told = str(self.settings["session"])
-        return told or noted_session(self.settings["dir"], os.getppid()) or self._own_session
+        configured = str(self.settings["session"])
+        return (
+            configured or recorded_session(self.settings["dir"], os.getppid()) or self._own_session
+        )
 
-    def written(self, session: str) -> set[int]:
+    def revisions_of(self, session: str) -> set[int]:
         """The revisions that this session made."""
         return {revision for revision, writer in self._writers.items() if writer == session}
 
-    def wrote(self, session: str, revision: int) -> None:
+    def record_write(self, session: str, revision: int) -> None:
         self._writers[revision] = session
         if len(self._writers) > WRITES_KNOWN:
             del self._writers[next(iter(self._writers))]
@@ -128,51 +149,106 @@ class Door:
             self._shelf.close()
 
 
-def build_server(door: Door, tools: Sequence[Tool] = FEW_TOOLS) -> Server[Any]:
-    """The server on any transport; whoever runs it closes the door afterwards."""
+def build_server(context: ServerContext, tools: Sequence[Tool] = FEW_TOOLS) -> Server[Any]:
+    """The server on any transport; whoever runs it closes the context afterwards."""
     return Server(
         "nuggets",
         version=version(),
         title="Nuggets memory",
         instructions=resources.INSTRUCTIONS,
-        **_offering_tools(door, tools),
-        **_offering_resources(door),
-        **_offering_prompts(),
+        **_tool_handlers(context, tools),
+        **_resource_handlers(context),
+        **_prompt_handlers(),
     )
 
 
-def _offering_tools(door: Door, tools: Sequence[Tool]) -> Handlers:
+def _tool_handlers(context: ServerContext, tools: Sequence[Tool]) -> Handlers:
     offered = {tool.name: tool for tool in tools}
-    listed = types.ListToolsResult(tools=[described(tool) for tool in tools])
+    aliases = {camel_case(name): tool for name, tool in offered.items()}  # accepted, not listed
+    listed = types.ListToolsResult(tools=[tool_to_protocol(tool) for tool in tools])
 
     async def all_tools(ctx: Any, params: Any) -> types.ListToolsResult:
         return listed
 
     async def call(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
-        tool = offered.get(params.name)
+        tool = offered.get(params.name) or aliases.get(params.name)
         if tool is None:
             return refusal(f"there is no tool {params.name!r:.80}; there are: {', '.join(offered)}")
-        session = door.session(ctx)
-        return await door.in_turn(lambda: _answered(door, tool, params.arguments or {}, session))
+        client = name_agent(AGENT, agent_name(ctx))._replace(session=context.session(ctx))
+        project = requested_project(ctx)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(_report_progress, ctx.session, tool.name)
+            answer = await context.in_turn(
+                lambda: _answer_call(context, tool, params.arguments or {}, client, project)
+            )
+            tasks.cancel_scope.cancel()
+        return answer
 
     return {"on_list_tools": all_tools, "on_call_tool": call}
 
 
-def _offering_resources(door: Door) -> Handlers:
+def agent_name(ctx: "ServerRequestContext[Any, Any]") -> str:
+    """What the client called itself in the handshake; "" if it said nothing."""
+    params = ctx.session.client_params
+    return params.client_info.name if params is not None else ""
+
+
+def requested_project(ctx: "ServerRequestContext[Any, Any]") -> str | None:
+    """The project that a client says it works in: its folder, id or name; None if it says nothing.
+
+    A server on standard input and output is started in the project; one over HTTP is not.
+    """
+    project = (ctx.meta or {}).get(PROJECT_KEY)
+    if isinstance(project, str):
+        return project
+    headers = getattr(ctx.request, "headers", None)
+    return project_from_headers(headers) if headers is not None else None
+
+
+def _resource_text(context: ServerContext, uri: str, session: str, project: str | None) -> str:
+    shelf = context.shelf()
+    shelf = shelf if project is None else shelf.for_project(project)
+    return resources.resource_text(shelf, uri, session)
+
+
+def camel_case(name: str) -> str:
+    """`search_notes` as `searchNotes`, which is how the documentation of other clients calls it."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+async def _report_progress(session: "ServerSession", tool_name: str) -> None:
+    """Tell a client that asked for progress how long a call has been running, until it ends.
+
+    Clients end a call that is silent for too long. Nobody knows beforehand how long a clean-up or
+    the first opening of a shelf takes, so there is no total.
+    """
+    seconds = 0.0
+    while True:
+        await anyio.sleep(PROGRESS_SECONDS)
+        seconds += PROGRESS_SECONDS
+        try:
+            await session.report_progress(seconds, message=f"{tool_name}: {seconds:.0f} s so far")
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError):  # the client is gone
+            return
+
+
+def _resource_handlers(context: ServerContext) -> Handlers:
     async def all_resources(ctx: Any, params: Any) -> types.ListResourcesResult:
-        return types.ListResourcesResult(resources=[MEMORY])
+        return types.ListResourcesResult(resources=[MEMORY, SESSIONS])
 
     async def templates(ctx: Any, params: Any) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=[NOTE])
 
     async def read(ctx: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        session, uri = door.session(ctx), str(params.uri)
+        session, uri = context.session(ctx), str(params.uri)
+        project = requested_project(ctx)
         try:
-            text = await door.in_turn(lambda: resources.resource_text(door.shelf(), uri, session))
+            text = await context.in_turn(lambda: _resource_text(context, uri, session, project))
         except NuggetsError as problem:
             absent = isinstance(problem, NotFound)
             code = types.INVALID_PARAMS if absent else types.INTERNAL_ERROR
-            raise MCPError(code, fenced_refusal(problem)) from None
+            raise MCPError(code, fence_refusal(problem)) from None
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=uri, mime_type=MARKDOWN, text=text)]
         )
@@ -184,9 +260,11 @@ def _offering_resources(door: Door) -> Handlers:
     }
 
 
-def _offering_prompts() -> Handlers:
+def _prompt_handlers() -> Handlers:
     async def all_prompts(ctx: Any, params: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(prompts=[offered_prompt(one) for one in resources.PROMPTS])
+        return types.ListPromptsResult(
+            prompts=[prompt_to_protocol(prompt) for prompt in resources.PROMPTS]
+        )
 
     async def get(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         try:
@@ -200,55 +278,79 @@ def _offering_prompts() -> Handlers:
     return {"on_list_prompts": all_prompts, "on_get_prompt": get}
 
 
-def serve_stdio(door: Door, tools: Sequence[Tool] = FEW_TOOLS) -> None:
+def serve_stdio(context: ServerContext, tools: Sequence[Tool] = FEW_TOOLS) -> None:
     """Serve this process's own input and output until the input ends."""
     from mcp.server.stdio import stdio_server
 
-    from nuggets.interfaces.mcp.incoming import Mended
+    from nuggets.interfaces.mcp.incoming import RepairedMessages
 
     async def serve() -> None:
-        server = build_server(door, tools)
-        async with stdio_server() as (incoming, outgoing):
+        server = build_server(context, tools)
+        async with stdio_server() as (incoming, outgoing), anyio.create_task_group() as tasks:
+            tasks.start_soon(_open_for_companion, context)
             options = server.create_initialization_options()
-            await server.run(Mended(incoming), outgoing, options)
+            await server.run(RepairedMessages(incoming), outgoing, options)
+            tasks.cancel_scope.cancel()
 
     try:
         anyio.run(serve)
-    except* BrokenPipeError:  # the host has gone without a word
+    except* BrokenPipeError:  # the host closed its end
         pass
     finally:
-        door.close()
+        context.close()
 
 
-def _answered(
-    door: Door, tool: Tool, arguments: dict[str, Any], session: str
+async def _open_for_companion(context: ServerContext) -> None:
+    """Open an existing shelf after the handshake, so that the daily clean-up runs though nobody
+    calls a tool. A shelf that does not exist yet is left to the first call."""
+    await anyio.sleep(OPENING_SECONDS)
+    while not context.has_shelf():
+        await anyio.sleep(LOOKING_SECONDS)
+    try:
+        await context.in_turn(context.shelf)
+    except NuggetsError as problem:
+        log_problem(context.settings["dir"], "mcp", problem)
+
+
+def _answer_call(
+    context: ServerContext,
+    tool: Tool,
+    arguments: dict[str, Any],
+    client: Client,
+    project: str | None,
 ) -> types.CallToolResult:
     try:
-        given = checked(arguments, tool.arguments)
-    except InvalidInput as problem:  # it quotes the call alone
+        checked = check_arguments(arguments, tool.arguments)
+    except InvalidInput as problem:  # it quotes only the call
         return refusal(str(problem))
     try:
-        shelf = door.shelf()
-        asked = Asked(shelf, session, times.now(), door.seen, door.written(session))
+        shelf = context.shelf().for_client(client)
+        shelf = shelf if project is None else shelf.for_project(project)
+        session = client.session
+        shelf.sync_shared()
+        call = ToolCall(shelf, session, times.now(), context.revisions_of(session))
         before = shelf.own_revision
         try:
-            answer = tool.run(asked, given)
+            answer = tool.run(call, checked)
         finally:
             if shelf.own_revision != before:
-                door.wrote(session, shelf.own_revision)
+                context.record_write(session, shelf.own_revision)
+                shelf.sync_shared(has_written=True)
     except NuggetsError as problem:
-        return refusal(fenced_refusal(problem))
-    except Exception as problem:  # a fault of ours: its text may hold anything, so only we see it
-        log_problem(door.settings["dir"], f"mcp {tool.name}", problem)
-        return refusal(_failed(tool))
-    return spoken(answer)
+        return refusal(fence_refusal(problem))
+    except Exception as problem:  # a bug: its text may quote memory, so it goes to the log only
+        log_problem(context.settings["dir"], f"mcp {tool.name}", problem)
+        return refusal(_failure_message(tool))
+    return answer_to_protocol(answer)
 
 
-def _failed(tool: Tool) -> str:
-    """Where a tool stumbled is known to the log alone: perhaps it had written already."""
+def _failure_message(tool: Tool) -> str:
+    """The message for a bug in a tool. It may have happened after a write."""
     if tool.hints.read_only:
-        return f"{tool.name} failed inside; it changes no memory. See `nuggets doctor`"
+        return (
+            f"{tool.name} failed with an internal error; it changes no memory. See `nuggets doctor`"
+        )
     return (
-        f"{tool.name} failed inside, and may have changed memory before that: look before you "
-        "repeat it. See `nuggets doctor` and `nuggets history`"
+        f"{tool.name} failed with an internal error, and may have changed memory before: check "
+        "before you repeat it. See `nuggets doctor` and `nuggets history`"
     )

@@ -1,13 +1,12 @@
-"""What a tool is: how a model is told of it, and what it does with the shelf."""
+"""The definition of a tool: its description for a model, and its function."""
 
 from collections.abc import Callable, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from nuggets.interfaces import answers
-from nuggets.interfaces.fencing import project_name
+from nuggets.domain.records import MemoryNote, WrittenNote
+from nuggets.interfaces import responses
 from nuggets.interfaces.mcp.arguments import TEXT, Schema, object_schema
-from nuggets.interfaces.mcp.seen import Seen
-from nuggets.records import MemoryNote
+from nuggets.interfaces.prompt_quoting import fence, one_line, project_name
 
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
@@ -15,25 +14,24 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-class Asked(NamedTuple):
-    """One call: the door to the shelf, who is asking, when, what they have read and written."""
+class ToolCall(NamedTuple):
+    """One call of a tool: the shelf, the session, the time, and the revisions the session wrote."""
 
     shelf: "NuggetShelf"
     session: str
     now: str
-    seen: Seen
     written: Set[int]  # revisions
 
 
 class Answer(NamedTuple):
-    """The structure and the text: which of the two a model reads is up to its host."""
+    """An answer as JSON and as text; the host decides which of the two a model reads."""
 
     structured: Json
     text: str
 
 
 class Hints(NamedTuple):
-    """What a host may tell its user before it allows a call."""
+    """Annotations that a host may show before it allows a call."""
 
     read_only: bool
     destructive: bool
@@ -43,7 +41,7 @@ class Hints(NamedTuple):
 READ = Hints(read_only=True, destructive=False, idempotent=True)
 ADD = Hints(read_only=False, destructive=False, idempotent=False)
 CHANGE = Hints(read_only=False, destructive=True, idempotent=True)
-TIDY = Hints(read_only=False, destructive=False, idempotent=False)  # hides, never loses
+TIDY = Hints(read_only=False, destructive=False, idempotent=False)  # archives, never deletes
 
 
 class Tool(NamedTuple):
@@ -55,22 +53,31 @@ class Tool(NamedTuple):
     arguments: Schema
     result: Schema
     hints: Hints
-    run: Callable[[Asked, Json], Answer]
+    run: Callable[[ToolCall, Json], Answer]
 
 
-HEAD: Schema = object_schema({"id": TEXT}, ("id",))  # a list of tools is short; the text says more
+HEAD: Schema = object_schema(
+    {"id": TEXT}, ("id",)
+)  # short, because hosts list all tools; the text says more
 
 
 def receipt(verb: str, note: MemoryNote) -> Answer:
-    """What a write says: where exactly the memory went, and whose word it is. Not its title, which
-    others may have written."""
-    return Answer(
-        answers.brief(note),
+    """The answer to a write: where the memory was stored and its source. Not its title, which may
+    be hostile text."""
+    text = (
         f"{verb} {note.id} in nugget {note.nugget_name}, scope {note.scope}, {note.stability}, "
-        f"source {note.source}, valid {valid_in(note.project)}.",
+        f"source {note.source}, valid {valid_in(note.project)}."
+    )
+    if not isinstance(note, WrittenNote) or not note.contradicts:
+        return Answer(responses.brief(note), text)
+    lines = (f"{other.id}: {one_line(other.content, 200)}" for other in note.contradicts)
+    return Answer(
+        {**responses.brief(note), **responses.contradictions(note)},
+        f"{text} It contradicts what is stored; both stand. If only the new one holds, call "
+        f"edit_note on {note.id} with supersedes:\n" + fence("\n".join(lines)),
     )
 
 
 def valid_in(project: str) -> str:
-    """Where a memory is valid, in the words of a receipt."""
+    """Where a memory is valid, for a receipt."""
     return f"only in project {project_name(project)}" if project else "in every project"

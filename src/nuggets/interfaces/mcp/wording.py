@@ -1,10 +1,10 @@
-"""Our tools, answers, resources and prompts in the words of the protocol."""
+"""Translates tools, answers, resources and prompts to the types of the protocol."""
 
 import mcp_types as types
 
-from nuggets.interfaces.fencing import marked
 from nuggets.interfaces.mcp import resources
 from nuggets.interfaces.mcp.tool import Answer, Tool
+from nuggets.interfaces.prompt_quoting import quote_fields
 
 MARKDOWN = "text/markdown"
 MEMORY = types.Resource(
@@ -12,6 +12,13 @@ MEMORY = types.Resource(
     name="memory",
     title="MEMORY.md",
     description="What was promoted to this project's MEMORY.md",
+    mime_type=MARKDOWN,
+)
+SESSIONS = types.Resource(
+    uri=resources.SESSIONS,
+    name="sessions",
+    title="Last sessions",
+    description="What the last sessions with agents in this project were about",
     mime_type=MARKDOWN,
 )
 NOTE = types.ResourceTemplate(
@@ -23,8 +30,8 @@ NOTE = types.ResourceTemplate(
 )
 
 
-def described(tool: Tool) -> types.Tool:
-    """A tool in the words of the protocol. A memory is a closed world."""
+def tool_to_protocol(tool: Tool) -> types.Tool:
+    """A tool in the protocol's form."""
     hints = tool.hints
     return types.Tool(
         name=tool.name,
@@ -41,11 +48,11 @@ def described(tool: Tool) -> types.Tool:
     )
 
 
-def spoken(answer: Answer) -> types.CallToolResult:
-    """Both forms, each fenced in its own way: some hosts show a model only the structure."""
+def answer_to_protocol(answer: Answer) -> types.CallToolResult:
+    """Text and JSON, each marked as quoted data: some hosts show a model only the JSON."""
     return types.CallToolResult(
         content=[types.TextContent(text=answer.text)],
-        structured_content=marked(answer.structured),
+        structured_content=quote_fields(answer.structured),
     )
 
 
@@ -53,7 +60,7 @@ def refusal(text: str) -> types.CallToolResult:
     return types.CallToolResult(content=[types.TextContent(text=text)], is_error=True)
 
 
-def offered_prompt(prompt: resources.Prompt) -> types.Prompt:
+def prompt_to_protocol(prompt: resources.Prompt) -> types.Prompt:
     arguments = [types.PromptArgument(name=prompt.argument, description="what it is about")]
     return types.Prompt(
         name=prompt.name,

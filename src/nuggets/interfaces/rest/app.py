@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Scope
 
-from nuggets import codec
+from nuggets.domain import codec
 from nuggets.errors import (
     Ambiguous,
     Conflict,
@@ -24,14 +24,25 @@ from nuggets.errors import (
     StaleWrite,
     StoreError,
 )
-from nuggets.interfaces.rest import care, events, reading, writing
-from nuggets.interfaces.rest.checking import checked, checked_query
-from nuggets.interfaces.rest.guard import Guard, TooLarge, refused, too_large
+from nuggets.interfaces.http_headers import project_from_headers
+from nuggets.interfaces.rest import (
+    events,
+    maintenance_operations,
+    read_operations,
+    write_operations,
+)
+from nuggets.interfaces.rest.access import Access
+from nuggets.interfaces.rest.checking import validate, validate_query
+from nuggets.interfaces.rest.guard import Guard, TooLarge, error_response, too_large_response
 from nuggets.interfaces.rest.openapi import document
-from nuggets.interfaces.rest.operation import REVISION, Given, Operation
+from nuggets.interfaces.rest.operation import REVISION, Arguments, Operation
 from nuggets.shelf import NuggetShelf
 
-OPERATIONS = (*reading.OPERATIONS, *writing.OPERATIONS, *care.OPERATIONS)
+OPERATIONS = (
+    *read_operations.OPERATIONS,
+    *write_operations.OPERATIONS,
+    *maintenance_operations.OPERATIONS,
+)
 PAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "ui")
 _STATUS: Mapping[type[NuggetsError], int] = {
     InvalidInput: 400,
@@ -50,12 +61,12 @@ def application(
     shelf: NuggetShelf,
     *,
     is_ours: Callable[[str], bool],
-    token: str | None = None,
+    access: Access | None = None,
     stopping: Callable[[], bool] = lambda: False,
-    mounted: Mapping[str, ASGIApp] | None = None,
+    mounts: Mapping[str, ASGIApp] | None = None,
     lifespan: Lifespan | None = None,
 ) -> ASGIApp:
-    """Everything behind its guard. `lifespan`: what has to run while the app is up."""
+    """All routes behind the guard. `lifespan`: what has to run while the app is up."""
 
     @asynccontextmanager
     async def running(app: Starlette) -> AsyncIterator[None]:
@@ -68,35 +79,35 @@ def application(
     async def listen(request: Request) -> Response:
         return events.response(shelf, stopping)
 
-    described = codec.dumps(document(OPERATIONS))
+    openapi_text = codec.dumps(document(OPERATIONS))
 
     async def openapi(request: Request) -> Response:
-        return Response(described, media_type="application/json")
+        return Response(openapi_text, media_type="application/json")
 
     routes: list[BaseRoute] = [
         Route("/api/openapi.json", openapi),
         Route("/api/events", listen),
         *_routes(shelf),
-        *(Route(path, app) for path, app in (mounted or {}).items()),
-        Route("/api/{anything:path}", _nowhere),
+        *(Route(path, app) for path, app in (mounts or {}).items()),
+        Route("/api/{anything:path}", _unknown_path),
         Mount("/", Page(directory=PAGE, html=True)),
     ]
     app = Starlette(
         routes=routes,
         lifespan=running,
         exception_handlers={
-            NuggetsError: _told,
-            HTTPException: _told_by_starlette,
-            TooLarge: _told_too_large,
-            ClientDisconnect: _told_nobody,
-            Exception: _failed,
+            NuggetsError: _answer_nuggets_error,
+            HTTPException: _answer_http_error,
+            TooLarge: _answer_too_large,
+            ClientDisconnect: _answer_disconnect,
+            Exception: _answer_defect,
         },
     )
-    return Guard(app, is_ours=is_ours, token=token)
+    return Guard(app, is_ours=is_ours, access=access)
 
 
 class Page(StaticFiles):
-    """The page's files: kept by a browser, asked for again each time whether they changed."""
+    """The files of the page; a browser asks each time whether they changed."""
 
     def file_response(self, *arguments: Any, **options: Any) -> Response:
         answer = super().file_response(*arguments, **options)
@@ -123,60 +134,68 @@ def _routes(shelf: NuggetShelf) -> list[BaseRoute]:
 def _endpoint(shelf: NuggetShelf, methods: Mapping[str, Operation]) -> Any:
     async def answer(request: Request) -> Response:
         operation = methods["GET" if request.method == "HEAD" else request.method]
-        given = await _given(request, operation)
-        return await run_in_threadpool(_done, shelf, operation, given)
+        arguments = await _read_arguments(request, operation)
+        project = project_from_headers(request.headers)
+        return await run_in_threadpool(_run_operation, shelf, operation, arguments, project)
 
     return answer
 
 
-def _done(shelf: NuggetShelf, operation: Operation, given: Given) -> Response:
-    """All in one thread, which knows what it wrote itself."""
+def _run_operation(
+    shelf: NuggetShelf, operation: Operation, arguments: Arguments, project: str | None
+) -> Response:
+    """In one thread, because `own_revision` belongs to the thread."""
+    if project is not None:
+        shelf = shelf.for_project(project)
     before = shelf.own_revision
-    text = codec.dumps(operation.run(shelf, given))
+    text = codec.dumps(operation.run(shelf, arguments))
     own = shelf.own_revision
     headers = {REVISION: str(own)} if own != before else None
     return Response(text, operation.status, headers, media_type="application/json")
 
 
-async def _given(request: Request, operation: Operation) -> Given:
-    given: Given = {
-        name: checked(part, operation.path_part, name) for name, part in request.path_params.items()
+async def _read_arguments(request: Request, operation: Operation) -> Arguments:
+    arguments: Arguments = {
+        name: validate(part, operation.path_part, name)
+        for name, part in request.path_params.items()
     }
-    given |= checked_query(request.query_params.multi_items(), operation.query, operation.needed)
+    arguments |= validate_query(
+        request.query_params.multi_items(), operation.query, operation.required
+    )
     if operation.body is not None:
         body = codec.loads(await request.body(), "the body")
-        given |= checked(body, operation.body, "the body")
-    return given
+        arguments |= validate(body, operation.body, "the body")
+    return arguments
 
 
-async def _nowhere(request: Request) -> Response:
-    return refused(404, "not_found", "there is nothing at this path; see /api/openapi.json")
+async def _unknown_path(request: Request) -> Response:
+    return error_response(404, "not_found", "there is nothing at this path; see /api/openapi.json")
 
 
-async def _told(request: Request, problem: Exception) -> Response:
+async def _answer_nuggets_error(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, NuggetsError)
     status = next((s for kind, s in _STATUS.items() if isinstance(problem, kind)), 500)
-    return refused(status, problem.code, str(problem))
+    return error_response(status, problem.code, str(problem))
 
 
-async def _told_by_starlette(request: Request, problem: Exception) -> Response:
+async def _answer_http_error(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, HTTPException)
-    answer = refused(
+    answer = error_response(
         problem.status_code, _CODES.get(problem.status_code, "error"), str(problem.detail)
     )
     answer.headers.update(problem.headers or {})
     return answer
 
 
-async def _told_too_large(request: Request, problem: Exception) -> Response:
-    return too_large()
+async def _answer_too_large(request: Request, problem: Exception) -> Response:
+    return too_large_response()
 
 
-async def _told_nobody(request: Request, problem: Exception) -> Response:
-    """Who goes in the middle of a body hears no answer, and it is nothing for the log."""
-    return refused(400, "invalid_input", "the body ended too early")
+async def _answer_disconnect(request: Request, problem: Exception) -> Response:
+    """A client that disconnects while sending gets no answer, and the log no error."""
+    return error_response(400, "invalid_input", "the body ended too early")
 
 
-async def _failed(request: Request, problem: Exception) -> Response:
-    """A defect of ours; what exactly it was is for the log, not for the network."""
-    return refused(500, "error", "something went wrong in here; the server's log says what")
+async def _answer_defect(request: Request, problem: Exception) -> Response:
+    """A defect: the log has the details, the network does not."""
+    return error_response(500, "error", "internal error; see the log of the server")

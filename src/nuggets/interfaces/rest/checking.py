@@ -1,33 +1,33 @@
-"""Does what a caller sent fit what the operation asks for? Knows schemas, no HTTP."""
+"""Validates what a caller sent against the schema of the operation. Knows no HTTP."""
 
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nuggets.errors import InvalidInput
-from nuggets.interfaces.rest.operation import Given, Schema
+from nuggets.interfaces.rest.operation import Arguments, Schema
 
 
-def checked_query(
-    pairs: Iterable[tuple[str, str]], schemas: Mapping[str, Schema], needed: Iterable[str]
-) -> Given:
-    """The parameters of a query, each at most once, read as their type, else by default."""
-    given: Given = {}
+def validate_query(
+    pairs: Iterable[tuple[str, str]], schemas: Mapping[str, Schema], required: Iterable[str]
+) -> Arguments:
+    """The parameters of a query string by name, parsed by their type; defaults for the rest."""
+    arguments: Arguments = {}
     for name, text in pairs:
         if name not in schemas:
-            there = ", ".join(schemas) or "none"
-            raise InvalidInput(f"there is no parameter {name!r:.80}; there are: {there}")
-        if name in given:
+            names = ", ".join(schemas) or "none"
+            raise InvalidInput(f"there is no parameter {name!r:.80}; there are: {names}")
+        if name in arguments:
             raise InvalidInput(f"{name} is given twice")
-        given[name] = checked(_read(text, schemas[name], name), schemas[name], name)
-    missing = [name for name in needed if name not in given]
+        arguments[name] = validate(_read(text, schemas[name], name), schemas[name], name)
+    missing = [name for name in required if name not in arguments]
     if missing:
         raise InvalidInput(f"{missing[0]} is missing")
-    defaults = {name: one["default"] for name, one in schemas.items() if "default" in one}
-    return {**defaults, **given}
+    defaults = {name: schema["default"] for name, schema in schemas.items() if "default" in schema}
+    return {**defaults, **arguments}
 
 
-def checked(value: Any, schema: Schema, where: str) -> Any:
+def validate(value: Any, schema: Schema, where: str) -> Any:
     """The value itself, or `InvalidInput` saying what is wrong with it."""
     _CHECKS[schema["type"]](value, schema, where)
     allowed = schema.get("enum")
@@ -56,7 +56,7 @@ def _object(value: Any, schema: Schema, where: str) -> None:
     for name, part in value.items():
         if name not in properties:
             raise InvalidInput(f"{where} has no {name!r:.80}; there are: {', '.join(properties)}")
-        checked(part, properties[name], name)
+        validate(part, properties[name], name)
     for name in schema.get("required", ()):
         if name not in value:
             raise InvalidInput(f"{name} is missing")
@@ -68,7 +68,7 @@ def _array(value: Any, schema: Schema, where: str) -> None:
     if len(value) > schema.get("maxItems", math.inf):
         raise InvalidInput(f"{where} has at most {schema['maxItems']} items")
     for item in value:
-        checked(item, schema["items"], f"each of {where}")
+        validate(item, schema["items"], f"each of {where}")
 
 
 def _string(value: Any, schema: Schema, where: str) -> None:

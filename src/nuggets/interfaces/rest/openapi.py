@@ -4,22 +4,22 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from nuggets.interfaces.rest.operation import REVISION, Operation, Schema, named
-from nuggets.interfaces.rest.shapes import COMPONENTS
-from nuggets.interfaces.words import version
+from nuggets.interfaces.messages import version
+from nuggets.interfaces.rest.operation import REVISION, Operation, Schema, reference
+from nuggets.interfaces.rest.schemas import COMPONENTS
 
 _PATH_PART = re.compile(r"{(\w+)}")
 _ERRORS = {
-    "400": "What was asked makes no sense; the message says why",
+    "400": "The request is invalid; the message says why",
     "401": "The token is missing or wrong",
-    "403": "Asked by a page of another origin",
-    "404": "There is no such thing",
-    "405": "This cannot be done with it",
-    "409": "It would overwrite what someone else has, or the name means several notes",
-    "413": "More than a memory can hold",
+    "403": "The request comes from a page of another origin",
+    "404": "Not found",
+    "405": "The path has no such method",
+    "409": "It would overwrite a newer change, or the name is ambiguous",
+    "413": "The body is too large",
     "415": "A body is application/json",
-    "421": "Asked under a name that is not ours",
-    "503": "The store cannot be used at the moment",
+    "421": "The Host header names another server",
+    "503": "The store is not available at the moment",
 }
 
 _OWN_STEP = {
@@ -29,10 +29,10 @@ _OWN_STEP = {
 
 
 def document(operations: Sequence[Operation]) -> dict[str, Any]:
-    """All of them, with what goes in and what comes out."""
+    """Every operation with its parameters and responses."""
     paths: dict[str, Any] = {}
     for operation in operations:
-        paths.setdefault(operation.path, {})[operation.method.lower()] = _described(operation)
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _describe(operation)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -46,9 +46,9 @@ def document(operations: Sequence[Operation]) -> dict[str, Any]:
     }
 
 
-def _described(operation: Operation) -> dict[str, Any]:
+def _describe(operation: Operation) -> dict[str, Any]:
     answers: dict[str, Any] = {
-        status: {"description": meaning, "content": _json(named("Error"))}
+        status: {"description": meaning, "content": _json(reference("Error"))}
         for status, meaning in _ERRORS.items()
     }
     answers[str(operation.status)] = {
@@ -57,7 +57,7 @@ def _described(operation: Operation) -> dict[str, Any]:
     }
     if operation.writes:
         answers[str(operation.status)]["headers"] = {REVISION: _OWN_STEP}
-    described: dict[str, Any] = {
+    description: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
         "parameters": [
@@ -69,7 +69,7 @@ def _described(operation: Operation) -> dict[str, Any]:
                 {
                     "name": name,
                     "in": "query",
-                    "required": name in operation.needed,
+                    "required": name in operation.required,
                     "schema": schema,
                 }
                 for name, schema in operation.query.items()
@@ -78,8 +78,8 @@ def _described(operation: Operation) -> dict[str, Any]:
         "responses": answers,
     }
     if operation.body is not None:
-        described["requestBody"] = {"required": True, "content": _json(operation.body)}
-    return described
+        description["requestBody"] = {"required": True, "content": _json(operation.body)}
+    return description
 
 
 def _json(schema: Schema) -> dict[str, Any]:

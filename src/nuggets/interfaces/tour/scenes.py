@@ -1,7 +1,7 @@
-"""A day in the life, end to end with real processes: two projects, three sessions, two agents.
+"""A day of work, end to end with real processes: two projects, several sessions, two agents.
 
-Everything happens in a directory that is thrown away. Each scene says what it shows and whether
-it held; the same scenes are a test.
+It runs in a temporary directory. Each scene yields statements and whether they are true; a test
+runs the same scenes.
 """
 
 import os
@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import NamedTuple
 
+from nuggets.domain.records import PROMOTE_THRESHOLD
 from nuggets.interfaces.tour.stage import Agent, Stage
 
 WRITES = 5  # of each of the two agents that write at once
 
 
-class Seen(NamedTuple):
+class Statement(NamedTuple):
     """One statement of the tour."""
 
     scene: str
@@ -23,13 +24,13 @@ class Seen(NamedTuple):
     holds: bool
 
 
-def tour(place: str) -> Iterator[Seen]:
+def tour(place: str) -> Iterator[Statement]:
     """All scenes in order, each as soon as it is over."""
     stage = Stage(place)
     for scene in SCENES:
         assert scene.__doc__ is not None
         for what, holds in scene(stage):
-            yield Seen(scene.__doc__, what, holds)
+            yield Statement(scene.__doc__, what, holds)
 
 
 Scene = Callable[[Stage], Iterator[tuple[str, bool]]]
@@ -69,12 +70,12 @@ def _at_once(stage: Stage) -> Iterator[tuple[str, bool]]:
                 agent.begin("remember", nugget="ports", key=key, value=value)
             for agent in agents:
                 agent.end()
-    kept = len(stage.run("shop", "facts", "ports"))
-    yield f"all {2 * WRITES} writes are kept", kept == 2 * WRITES
+    stored = len(stage.run("shop", "facts", "ports"))
+    yield f"all {2 * WRITES} writes are kept", stored == 2 * WRITES
 
 
-def _killed(stage: Stage) -> Iterator[tuple[str, bool]]:
-    """Then one is killed in the middle of its work."""
+def _kill(stage: Stage) -> Iterator[tuple[str, bool]]:
+    """Kill a process while it works."""
     with Agent(stage, "blog") as agent:
         agent.call(
             "create_note",
@@ -84,8 +85,8 @@ def _killed(stage: Stage) -> Iterator[tuple[str, bool]]:
         )
         agent.begin("remember", nugget="ports", key="never answered", value="8099")
         agent.process.send_signal(signal.SIGKILL)
-    found = stage.run("blog", "search", "feed generator")
-    yield "what was answered is there", bool(found) and "feed.py" in found[0]["note"]["content"]
+    results = stage.run("blog", "search", "feed generator")
+    yield "what was answered is there", bool(results) and "feed.py" in results[0]["note"]["content"]
     yield "and the shelf goes on", stage.run("blog", "recall", "port of service 00")["found"]
 
 
@@ -102,18 +103,21 @@ def _compaction(stage: Stage) -> Iterator[tuple[str, bool]]:
 
 
 def _sessions(stage: Stage) -> Iterator[tuple[str, bool]]:
-    """Three sessions ask about the same things."""
-    asked = {"shop": "How are checkout tokens signed?", "blog": "How does the feed generator sort?"}
+    """Recall the same memories in as many sessions as promotion needs."""
+    prompts = {
+        "shop": "How are checkout tokens signed?",
+        "blog": "How does the feed generator sort?",
+    }
     answers = {
         project: [
-            stage.hook(project, f"{project}-{session}", "user-prompt", prompt=prompt)
-            for session in ("tuesday", "wednesday", "thursday")
+            stage.hook(project, f"{project}-{day}", "user-prompt", prompt=prompt)
+            for day in range(PROMOTE_THRESHOLD)
         ]
-        for project, prompt in asked.items()
+        for project, prompt in prompts.items()
     }
     yield "each is told", all("RS256" in text for text in answers["shop"])
     yield "in the other project too", all("feed.py" in text for text in answers["blog"])
-    crossed = stage.hook("blog", "friday", "user-prompt", prompt=asked["shop"])
+    crossed = stage.hook("blog", "friday", "user-prompt", prompt=prompts["shop"])
     yield "but nobody hears of the other's project", "RS256" not in crossed
     idle = stage.hook("shop", "friday", "user-prompt", prompt="What is the capital of Mongolia?")
     yield "and off topic there is silence", idle == ""
@@ -131,7 +135,7 @@ def _clean_up(stage: Stage) -> Iterator[tuple[str, bool]]:
 
 
 def _promotion(stage: Stage) -> Iterator[tuple[str, bool]]:
-    """What three sessions recalled moves into MEMORY.md, beside what you wrote there."""
+    """What enough sessions recalled moves into MEMORY.md, beside what you wrote there."""
     own = "# My notes\n\nDeploys are on Thursdays.\n"
     with open(stage.memory_file("shop"), "w", encoding="utf-8") as file:
         file.write(own)
@@ -153,14 +157,17 @@ def _forgetting(stage: Stage) -> Iterator[tuple[str, bool]]:
     """And what has to go, goes."""
     stage.run("blog", "note", "delete", "Feed generator", "--purge")
     yield "from the memory file", "Feed generator" not in stage.memory("blog")
-    found = stage.run("blog", "search", "feed generator") or []
-    yield "from search", not any("Feed" in result["note"]["title"] for result in found)
-    yield "and from every file, the history included", not any(_say(stage, b"Feed generator"))
+    results = stage.run("blog", "search", "feed generator") or []
+    yield "from search", not any("Feed" in result["note"]["title"] for result in results)
+    yield (
+        "and from every file, the history included",
+        not any(_files_contain(stage, b"Feed generator")),
+    )
     yield "the shop keeps its own", "Checkout tokens" in stage.memory("shop")
 
 
-def _say(stage: Stage, words: bytes) -> Iterator[bool]:
-    """Whether each file of the shelf has these words."""
+def _files_contain(stage: Stage, words: bytes) -> Iterator[bool]:
+    """For each file of the shelf: does it contain these words?"""
     for folder, _, names in os.walk(os.path.join(stage.place, "shelf")):
         for name in names:
             with open(os.path.join(folder, name), "rb") as file:
@@ -168,6 +175,6 @@ def _say(stage: Stage, words: bytes) -> Iterator[bool]:
 
 
 SCENES: tuple[Scene, ...] = (
-    *(_morning, _at_once, _killed, _compaction),
+    *(_morning, _at_once, _kill, _compaction),
     *(_sessions, _clean_up, _promotion, _forgetting),
 )

@@ -1,4 +1,4 @@
-"""Where the tour takes place: a home of its own, and the two ways in that agents use."""
+"""The surroundings of the tour: a home directory, commands, hooks and an MCP client."""
 
 import json
 import os
@@ -64,11 +64,12 @@ class Stage:
         )
         if not done.stdout.strip():
             return ""
-        return str(json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"])
+        answer = json.loads(done.stdout)  # may have only a message to the person
+        return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
 
 class Agent:
-    """An agent's side of MCP: as few words of the protocol as will do."""
+    """A minimal MCP client."""
 
     def __init__(self, stage: Stage, project: str) -> None:
         self.process = subprocess.Popen(

@@ -1,2 +1,4 @@
-"""The documented files, `<name>.nugget.json` and `graph/graph.json`, as exports of the database,
-and the edits that people and other programs make to them."""
+"""The documented files `<name>.nugget.json` and `graph/graph.json`.
+
+They are exports of the database; external edits of them are imported.
+"""

@@ -1,7 +1,7 @@
-"""Where the documented files are, and what the first line of one says.
+"""Where the documented files are, and the format of their first line.
 
-An export begins with the revision that it shows, the moment of that revision and the number of
-the last recall it counts. Knows no notes.
+It has the revision that the export shows, the time of that revision, and the number of the last
+recall that it counts. Knows no notes.
 """
 
 import os
@@ -9,45 +9,50 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from nuggets import codec, times
-from nuggets.errors import InvalidInput
-from nuggets.files import refuse_broken_link, unreadable
+from nuggets.domain import codec, times
+from nuggets.errors import InvalidInput, StoreError
+from nuggets.filesystem.files import open_plain, refuse_broken_link, unreadable
 
 GRAPH_VERSION = 3
 NUGGET_VERSION = 4
 SUFFIX = ".nugget.json"
 GRAPH = os.path.join("graph", "graph.json")
-GRAPH_FIELDS = "graph.json"  # the mark that keeps what others wrote beside the notes
+GRAPH_FIELDS = "graph.json"  # the mark that keeps unknown fields beside the notes
+FIRST_BYTES = b'{"version":'  # of every export
 _HEAD_BYTES = 512  # version, revision, time and recalls always fit
 
 
-class Shown(NamedTuple):
-    """What an export shows: a revision, its moment, and all recalls up to a number."""
+class ExportedRevision(NamedTuple):
+    """What an export shows: a revision, its time, and all recalls up to a number."""
 
     revision: int
     saved_at: str
-    touch: int | None = None  # None: its author took that line out
+    touch: int | None = None  # None: its author removed that field
 
 
 def documented_files(directory: str) -> dict[str, os.stat_result]:
-    """The status of every documented file that is there, by its path in the directory."""
-    found: dict[str, os.stat_result] = {}
+    """The status of every documented file, by its path in the directory."""
+    files: dict[str, os.stat_result] = {}
     with suppress(FileNotFoundError, NotADirectoryError):
-        found[GRAPH] = os.lstat(os.path.join(directory, GRAPH))
+        files[GRAPH] = os.lstat(os.path.join(directory, GRAPH))
     try:
         with os.scandir(directory) as entries:
             for entry in entries:
                 if entry.name.endswith(SUFFIX) and not entry.name.startswith("."):
                     with suppress(FileNotFoundError):
-                        found[entry.name] = entry.stat(follow_symlinks=False)
+                        files[entry.name] = entry.stat(follow_symlinks=False)
     except FileNotFoundError:
         refuse_broken_link(directory)
     except OSError as problem:
         raise unreadable(directory, problem) from problem
-    return found
+    return files
 
 
 def nugget_file(nugget: str) -> str:
+    """The name of a nugget's file. A database may come from elsewhere: a name that would lead out
+    of the directory is refused."""
+    if os.path.basename(nugget) != nugget or "\0" in nugget:
+        raise StoreError(f"the database has a nugget called {nugget!r:.80}, which no file can be")
     return nugget + SUFFIX
 
 
@@ -56,32 +61,34 @@ def nugget_in(name: str) -> str:
     return os.path.basename(name).removesuffix(SUFFIX)
 
 
-def first_line(version: int, shown: Shown) -> str:
-    """How an export begins, without the rest of its first line."""
+def first_line(version: int, exported: ExportedRevision) -> str:
+    """The beginning of an export's first line."""
     head = {
         "version": version,
-        "revision": shown.revision,
-        "savedAt": shown.saved_at,
-        "recalls": shown.touch,
+        "revision": exported.revision,
+        "savedAt": exported.saved_at,
+        "recalls": exported.touch,
     }
     return codec.dumps(head)[:-1]
 
 
-def shown_in(fields: Mapping[str, Any]) -> Shown | None:
-    """What a file says it shows, if it does."""
+def read_exported_revision(fields: Mapping[str, Any]) -> ExportedRevision | None:
+    """What a file shows according to its fields; None if they do not say."""
     revision, saved_at, touch = (fields.get(name) for name in ("revision", "savedAt", "recalls"))
     if type(revision) is not int or revision < 1 or not isinstance(saved_at, str):
         return None
     try:
-        return Shown(revision, times.normal(saved_at), touch if type(touch) is int else None)
+        return ExportedRevision(
+            revision, times.normalize_time(saved_at), touch if type(touch) is int else None
+        )
     except InvalidInput:
         return None
 
 
 def begins_with(path: str, head: str) -> bool:
-    """Does the file begin like this, as our exports do?"""
+    """Does the file begin with this text?"""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=open_plain) as file:
             return file.read(_HEAD_BYTES).startswith(head.encode())
     except OSError:
         return False

@@ -1,4 +1,4 @@
-"""Bringing the documented files up to date: only those that would say something else now."""
+"""Refresh the documented files: plan which differ, render them, put them in place."""
 
 import os
 import time
@@ -6,24 +6,38 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
+from nuggets.domain.database import Database
+from nuggets.domain.records import NuggetConfig
+from nuggets.domain.state import State
 from nuggets.errors import StoreBusy
-from nuggets.files import is_leftover, private_directory, replace_file, unwritable
-from nuggets.records import NuggetConfig
-from nuggets.sql import Database
-from nuggets.state import State
-from nuggets.stores.exports.changed import Changed, changed_since
+from nuggets.filesystem.files import (
+    is_leftover,
+    private_directory,
+    read_if_plain,
+    replace_file,
+    unwritable,
+)
+from nuggets.language.text import fold_case
+from nuggets.stores.exports.changes_since_export import Changed, changed_since
+from nuggets.stores.exports.exported_state import moment_of
 from nuggets.stores.exports.layout import (
     GRAPH,
     GRAPH_VERSION,
-    Shown,
+    ExportedRevision,
     begins_with,
     documented_files,
     first_line,
     nugget_file,
     nugget_in,
 )
-from nuggets.stores.exports.past import moment_of
-from nuggets.stores.exports.register import Checksum, Export, exports, size_in, status_of
+from nuggets.stores.exports.register import (
+    Checksum,
+    Export,
+    checksum_of,
+    exports,
+    size_in,
+    status_of,
+)
 from nuggets.stores.exports.rendering import (
     ChangedNotes,
     Pause,
@@ -34,16 +48,19 @@ from nuggets.stores.exports.rendering import (
     nugget_text,
     updated_graph_parts,
 )
-from nuggets.text import folded
 
-_COARSEST_NS = 2 * 10**9  # what the clocks of file systems tell apart (FAT; ext3, HFS+ and NFS: 1)
-_LEFTOVER_SECONDS = 60.0  # nobody who is writing an export pauses that long
+_COARSEST_NS = 2 * 10**9  # the coarsest file time (FAT: 2 s; ext3, HFS+ and NFS: 1 s)
+_LEFTOVER_SECONDS = 60.0  # older temporary files have no living writer
 
 # Measured, per note that is encoded and per byte of a file that is written from its old lines, or
 # from its facts.
 _NOTE_MS = 0.09
 _GRAPH_MS = 3e-6
 _NUGGET_MS = 3.5e-4
+
+
+_FEW_CHANGES = 1000  # are always rendered singly
+_MOST_SHARE = 0.3  # of the notes
 
 
 class File(NamedTuple):
@@ -56,65 +73,70 @@ class File(NamedTuple):
 class Plan(NamedTuple):
     """What a refresh has to do."""
 
-    shown: Shown
+    exported: ExportedRevision
     files: Mapping[str, os.stat_result]
-    known: Mapping[str, Export]
+    recorded: Mapping[str, Export]
     changed: Changed | None  # since the graph that is there; None: all of it is written
     nuggets: Mapping[str, NuggetConfig]  # to be written, by the names of their files
-    gone: tuple[str, ...]  # files to be removed
+    obsolete: tuple[str, ...]  # files to be removed
     graph: bool
 
     def is_left_alone(self, name: str) -> bool:
-        return name in self.files and bool(self.known.get(name, Export(name)).problem)
+        return name in self.files and bool(self.recorded.get(name, Export(name)).problem)
 
     @property
     def is_empty(self) -> bool:
-        return not (self.graph or self.nuggets or self.gone)
+        return not (self.graph or self.nuggets or self.obsolete)
 
 
-def planned(
+def plan_refresh(
     database: Database,
     state: State,
     directory: str,
-    shown: Shown,
+    exported: ExportedRevision,
     *,
     renew: bool = False,
     whole: bool = False,
 ) -> Plan:
-    """`renew`: every file is to show the revision now, also if it would say nothing else.
-    `whole`: nothing is taken over from the files that are there."""
-    files, known, nuggets = documented_files(directory), exports(database), state.nuggets
-    changed = None if whole else _changed(database, directory, files, known.get(GRAPH))
+    """Find out which files must be written or removed.
+
+    `renew`: every file gets the current revision, also if nothing else in it changes.
+    `whole`: nothing is copied from the existing files.
+    """
+    files, recorded, nuggets = documented_files(directory), exports(database), state.nuggets
+    changed = (
+        None if whole else _changes_since_refresh(database, directory, files, recorded.get(GRAPH))
+    )
     names = {nugget_file(config.name): fold for fold, config in nuggets.items()}
 
     def is_current(name: str) -> bool:
-        export = known.get(name)
+        export = recorded.get(name)
         if name not in files or export is None or not export.is_sound:
             return False
-        if renew and export.revision != shown.revision:
+        if renew and export.revision != exported.revision:
             return False
         return changed is not None and names[name] not in changed.nuggets
 
-    plan = Plan(shown, files, known, changed, {}, (), False)
+    plan = Plan(exported, files, recorded, changed, {}, (), False)
     wanted = {
         name: nuggets[fold]
         for name, fold in names.items()
         if not plan.is_left_alone(name) and not is_current(name)
     }
     spelt = {fold: name for name, fold in names.items()}
-    gone = tuple(
+    obsolete = tuple(
         name
-        for name in known
+        for name in recorded
         if name != GRAPH
         and name not in names
         and not plan.is_left_alone(name)
-        and not _is_same(directory, name, spelt.get(folded(nugget_in(name))))
+        and not _is_same(directory, name, spelt.get(fold_case(nugget_in(name))))
     )
-    return plan._replace(nuggets=wanted, gone=gone, graph=_is_stale(plan))
+    return plan._replace(nuggets=wanted, obsolete=obsolete, graph=_is_stale(plan))
 
 
 def is_cheap(database: Database, most: float) -> bool:
-    """Might a refresh take no longer than that? Found out without looking what has changed."""
+    """Can a refresh take at most so many milliseconds? Estimated without reading the changes."""
     graph = exports(database).get(GRAPH)
     if graph is None or graph.edited or not graph.status:
         (notes,) = database.execute("SELECT count(*) FROM notes").fetchone()
@@ -125,64 +147,77 @@ def is_cheap(database: Database, most: float) -> bool:
 
 
 def milliseconds(plan: Plan) -> float:
-    """About how long the nuggets' files take, which are written from their facts."""
+    """The estimated time for the nuggets' files, which are rendered from their facts."""
     sizes = (plan.files[name].st_size for name in plan.nuggets if name in plan.files)
     return sum(sizes) * _NUGGET_MS
 
 
 def _is_stale(plan: Plan) -> bool:
-    graph = plan.known.get(GRAPH)
+    graph = plan.recorded.get(GRAPH)
     return (
         graph is None
         or GRAPH not in plan.files
-        or graph.revision < plan.shown.revision
+        or graph.revision < plan.exported.revision
         or (bool(graph.edited) and not graph.problem)
     )
 
 
-def _changed(
+def _changes_since_refresh(
     database: Database, directory: str, files: Mapping[str, os.stat_result], graph: Export | None
 ) -> Changed | None:
-    """Since the last refresh. The graph is written last, so it says how far all files are."""
+    """Changes since the last refresh; None if the graph must be rendered as a whole.
+
+    The graph is written last, so its revision holds for all files.
+    """
     if graph is None or graph.edited or GRAPH not in files:
         return None
     saved_at = moment_of(database, graph.revision)
     if saved_at is None:
         return None
-    shown = Shown(graph.revision, saved_at, graph.touch)
+    exported = ExportedRevision(graph.revision, saved_at, graph.touch)
     if not graph.problem:
-        head = first_line(GRAPH_VERSION, shown)
+        head = first_line(GRAPH_VERSION, exported)
         if graph.status != status_of(files[GRAPH]) or not begins_with(
             os.path.join(directory, GRAPH), head
         ):
             return None
-    return changed_since(database, shown)
+    return None if _is_most_changed(database, exported) else changed_since(database, exported)
 
 
-def rendered(
+def _is_most_changed(database: Database, exported: ExportedRevision) -> bool:
+    """After many changes a whole file is as quick, and is rendered without holding all notes."""
+    sql = "SELECT count(*) FROM changes WHERE revision > ?"
+    (changes,) = database.execute(sql, (exported.revision,)).fetchone()
+    if changes < _FEW_CHANGES:
+        return False
+    (notes,) = database.execute("SELECT count(*) FROM notes").fetchone()
+    return bool(changes > notes * _MOST_SHARE)
+
+
+def render_files(
     directory: str, database: Database, state: State, plan: Plan, pause: Pause
 ) -> Iterator[File]:
-    """The files to be put in place. The graph comes last: it says how far all of them are.
+    """The files to be put in place, the graph last: its revision holds for all of them.
 
-    Only a graph that is written as a whole is still read from the database after this.
+    Only a graph that is rendered as a whole reads the database after this function.
     """
-    shown = plan.shown
+    exported = plan.exported
     for name, config in plan.nuggets.items():
         pause()
         facts = state.notes.find(nugget=config.name, kind="fact", hidden=False)
-        yield File(_row(name, shown), [nugget_text(config, facts, shown)])
+        yield File(_row(name, exported), [nugget_text(config, facts, exported)])
     if plan.graph and not plan.is_left_alone(GRAPH):
-        head = graph_head(state, shown)
+        head = graph_head(state, exported)
         if plan.changed is None:
             content = graph_parts(head, state, pause)
         else:
             notes = _changed_notes(database, state, plan.changed, pause)
             content = updated_graph_parts(os.path.join(directory, GRAPH), head, notes, pause)
-        yield File(_row(GRAPH, shown), content)
+        yield File(_row(GRAPH, exported), content)
 
 
-def _row(name: str, shown: Shown) -> Export:
-    return Export(name, shown.revision, shown.touch or 0)
+def _row(name: str, exported: ExportedRevision) -> Export:
+    return Export(name, exported.revision, exported.touch or 0)
 
 
 def _changed_notes(
@@ -205,12 +240,12 @@ def _places(database: Database, notes: Iterable[str]) -> Iterator[tuple[str, int
             yield note_id, row[0]
 
 
-def remove_gone(directory: str, plan: Plan) -> None:
-    """Files whose nugget is gone or spelt otherwise, unless they were saved since we looked."""
-    for name in plan.gone:
+def remove_obsolete(directory: str, plan: Plan) -> None:
+    """Remove files whose nugget was dropped or renamed, unless someone saved them meanwhile."""
+    for name in plan.obsolete:
         path = os.path.join(directory, name)
         try:
-            if is_as_recorded(path, plan.known.get(name)):
+            if is_as_recorded(path, plan.recorded.get(name)):
                 os.unlink(path)
         except FileNotFoundError:
             pass
@@ -218,29 +253,34 @@ def remove_gone(directory: str, plan: Plan) -> None:
             raise unwritable(path, problem) from problem
 
 
-def _is_same(directory: str, name: str, other: str | None) -> bool:
-    """Where case makes no difference, two spellings are one file."""
+def _is_same(directory: str, name: str, other_name: str | None) -> bool:
+    """Are two spellings one file, as on file systems that ignore case?"""
     with suppress(OSError):
-        return other is not None and os.path.samefile(
-            os.path.join(directory, name), os.path.join(directory, other)
+        return other_name is not None and os.path.samefile(
+            os.path.join(directory, name), os.path.join(directory, other_name)
         )
     return False
 
 
-def is_as_recorded(path: str, known: Export | None) -> bool:
-    """Is a file still the one that we know, or is there none that could be overwritten?"""
+def is_as_recorded(path: str, recorded: Export | None) -> bool:
+    """Is the file the recorded one, or is there none?
+
+    Its content decides if its status differs: sweeping a second name of it changes its time.
+    """
     try:
         status = status_of(os.lstat(path))
-        return known is not None and known.status == status
+        if recorded is None or recorded.status == status:
+            return recorded is not None
+        return checksum_of(read_if_plain(path)) == recorded.checksum
     except (FileNotFoundError, NotADirectoryError):
         return True
 
 
-def placed(directory: str, file: File, last_look: Callable[[Export], None]) -> Export:
-    """Put a file in place, and its row as it is then. Not synced: the database is what counts.
+def place_file(directory: str, file: File, last_look: Callable[[Export], None]) -> Export:
+    """Put a file in place; its row with checksum and status. Not synced: the database is the truth.
 
-    `last_look` may still refuse when all is written. The file is dated a little back: a save in
-    the same tick of the clock would look like ours.
+    `last_look` is called before the rename and may raise an error. The file is dated back, so that
+    a save within the same tick of the clock gets another time.
     """
     row, checksum = file.row, Checksum()
     path = os.path.join(directory, row.name)
@@ -251,27 +291,33 @@ def placed(directory: str, file: File, last_look: Callable[[Export], None]) -> E
         durable=False,
         mtime_ns=time.time_ns() - _COARSEST_NS,
         last_look=lambda: last_look(row._replace(checksum=str(checksum))),
+        spares_writers=True,
     )
     row = row._replace(checksum=str(checksum))
     with suppress(FileNotFoundError):
-        found = os.lstat(path)
+        status = os.lstat(path)
         same = (written.st_ino, written.st_size, written.st_mtime_ns)
-        if (found.st_ino, found.st_size, found.st_mtime_ns) == same:  # else someone saved at once
-            return row._replace(status=status_of(found))
+        if (
+            status.st_ino,
+            status.st_size,
+            status.st_mtime_ns,
+        ) == same:  # else someone saved at once
+            return row._replace(status=status_of(status))
     return row
 
 
 def refuse_unknown(directory: str, plan: Plan, row: Export) -> None:
-    """What someone saved while we were writing is taken in first."""
+    """Raise an error if someone saved the file meanwhile: that edit is imported first."""
     path = os.path.join(directory, row.name)
-    if not is_as_recorded(path, plan.known.get(row.name)):
-        raise StoreBusy(f"{path} was saved by someone just now; it will be taken in first")
+    if not is_as_recorded(path, plan.recorded.get(row.name)):
+        raise StoreBusy(f"{path} was saved by someone just now; that edit is imported first")
 
 
 def sweep(directory: str) -> None:
     """Remove files that dead writers left unfinished."""
     before = time.time() - _LEFTOVER_SECONDS
-    for folder in (directory, os.path.join(directory, os.path.dirname(GRAPH))):
+    for subfolder in ("", os.path.dirname(GRAPH), "backups"):
+        folder = os.path.join(directory, subfolder)
         with suppress(OSError):
             for name in filter(is_leftover, os.listdir(folder)):
                 path = os.path.join(folder, name)

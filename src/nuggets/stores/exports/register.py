@@ -1,27 +1,28 @@
-"""What was exported: a row for each documented file, by which our own files are known again.
+"""The register of exports: a row for each documented file, which tells ours from external edits.
 
-A file whose status is that of its row is ours, and so is one with its checksum: then it was only
-copied. Every other one was written by somebody else.
+A file with the status of its row is ours. One with another status but the same checksum is ours as
+well, and was only copied. Every other file was edited by someone.
 """
 
 import os
 from collections.abc import Mapping
+from functools import cache
 from typing import NamedTuple
 from zlib import crc32
 
-from nuggets.sql import Database
+from nuggets.domain.database import Database
 
 
 class Export(NamedTuple):
-    """A documented file as we left it, or as we took it in."""
+    """A documented file as we wrote it, or as we imported it."""
 
     name: str
     revision: int = 0
     touch: int = 0  # number of the last recall that it shows
     checksum: str = ""
     status: str = ""
-    edited: int = 0  # 1: somebody's edit that was taken in; to be written anew
-    problem: str = ""  # why it is left as it is
+    edited: int = 0  # 1: an external edit that was imported; the file must be written again
+    problem: str = ""  # why it cannot be imported, and is left as it is
 
     @property
     def is_sound(self) -> bool:
@@ -47,31 +48,37 @@ def forget(database: Database, name: str) -> None:
     database.execute("DELETE FROM exports WHERE name = ?", (name,))
 
 
-def oldest_revision(database: Database) -> int | None:
-    """The earliest revision that an outstanding export shows; None if there is none."""
-    row = database.execute("SELECT min(revision) FROM exports WHERE revision > 0").fetchone()
-    return None if row[0] is None else int(row[0])
-
-
 def status_of(status: os.stat_result) -> str:
-    """What tells a file from one that was saved since."""
-    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
+    """A text that differs after the file was saved again, and after the machine was started again:
+    exports are not synced, so a power cut may have damaged one whose status is the same."""
+    times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
+    return f"{status.st_ino} {status.st_size} {times} {_boot_id()}"
+
+
+@cache
+def _boot_id() -> str:
+    """Another one after each start of the machine; "-" where the system has none."""
+    try:
+        with open("/proc/sys/kernel/random/boot_id", encoding="ascii") as file:
+            return file.read(8)
+    except OSError:
+        return "-"
 
 
 def size_in(status: str) -> int:
     return int(status.split()[1])
 
 
-def foreign(files: Mapping[str, os.stat_result], known: Mapping[str, Export]) -> list[str]:
-    """The files that are not as we know them, the graph first."""
-    blank = Export("")
-    found = [name for name, s in files.items() if known.get(name, blank).status != status_of(s)]
-    return sorted(found, key=lambda name: (os.sep not in name, name))
+def changed_files(files: Mapping[str, os.stat_result], recorded: Mapping[str, Export]) -> list[str]:
+    """The files whose status is not the recorded one, the graph first."""
+    new = Export("")
+    names = [name for name, s in files.items() if recorded.get(name, new).status != status_of(s)]
+    return sorted(names, key=lambda name: (os.sep not in name, name))
 
 
 class Checksum:
-    """Of bytes that come in parts. Against accidents, so 32 bits and the size will do: loading a
-    cryptographic hash costs a cold command more than writing its files."""
+    """The checksum of bytes that come in parts. It guards against accidents, so 32 bits and the
+    size are enough: loading a cryptographic hash takes longer than writing small files."""
 
     def __init__(self) -> None:
         self._crc = 0

@@ -1,60 +1,64 @@
-"""The bytes of the documented files. A graph is written anew as a whole, or line by line from the
-export that is there: then only the notes that changed are encoded again."""
+"""Render the bytes of the documented files.
+
+A graph is rendered as a whole, or from the existing export: then only changed notes are encoded.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import NamedTuple
 
-from nuggets import codec
+from nuggets.domain import codec
+from nuggets.domain.records import MemoryNote, NuggetConfig
+from nuggets.domain.state import State
 from nuggets.errors import StoreError
-from nuggets.records import MemoryNote, NuggetConfig
-from nuggets.state import State
+from nuggets.filesystem.files import open_plain
 from nuggets.stores.exports.layout import (
     GRAPH_FIELDS,
     GRAPH_VERSION,
     NUGGET_VERSION,
-    Shown,
+    ExportedRevision,
     first_line,
 )
 
-_BYTES = 1 << 16  # of an old export that are looked through at a time
-_NOTES = 16  # encoded at a time: about as long as that takes
+_BLOCK_BYTES = 1 << 16  # of an existing export that are read at a time
+_NOTES_BETWEEN_PAUSES = 16  # encoding them takes about as long as a block
 _BEFORE_ID = b'{"id":"'
 _SEPARATOR = b",\n"
 _END = b"\n]}\n"
-_SOUGHT = 8  # notes that are looked for in a block before its lines are gone through
+_MOST_SEARCHED = 8  # with more ids, splitting a block is quicker than searching each id in it
 
 Pause = Callable[[], None]
-"""Called between parts, so that a thread in the background can let others go first."""
+"""Called between parts, so that a background thread can let others go first."""
 
 
 class Unusable(StoreError):
-    """The export that is there cannot be taken over: it is to be written as a whole."""
+    """The existing export cannot be updated: the graph must be rendered as a whole."""
 
 
 class ChangedNotes(NamedTuple):
     """What changed since an export."""
 
     lines: Mapping[bytes, bytes]  # encoded id -> the note's new line, in order of place
-    gone: Collection[bytes]  # encoded ids whose line goes; one that is in `lines` moves to the end
-    total: int  # of all notes
+    gone: Collection[bytes]  # encoded ids whose line is removed; `lines` may have a new one
+    total: int  # number of all notes
 
 
-def nugget_text(config: NuggetConfig, facts: Iterable[MemoryNote], shown: Shown) -> bytes:
-    """A nugget's file, its facts oldest first: one that an undo brought back stands where it
-    stood."""
+def nugget_text(
+    config: NuggetConfig, facts: Iterable[MemoryNote], exported: ExportedRevision
+) -> bytes:
+    """A nugget's file, facts oldest first: one that an undo restored stands where it stood."""
     shape = codec.nugget_to_json(config, sorted(facts, key=attrgetter("created_at")))
     lines = ",\n".join(map(codec.dumps, shape.pop("facts")))
-    head = first_line(NUGGET_VERSION, shown)
+    head = first_line(NUGGET_VERSION, exported)
     return f'{head},{codec.dumps(shape)[1:-1]},"facts":[\n{lines}\n]}}\n'.encode()
 
 
 def graph_parts(head: bytes, state: State, pause: Pause) -> Iterator[bytes]:
-    """The graph's file, every note encoded."""
+    """The graph's file as a whole: every note is encoded."""
     yield head
     separator = b"\n"
     for number, note in enumerate(state.notes.values()):
-        if number % _NOTES == 0:
+        if number % _NOTES_BETWEEN_PAUSES == 0:
             pause()
         yield separator + line_of(note)
         separator = _SEPARATOR
@@ -64,14 +68,14 @@ def graph_parts(head: bytes, state: State, pause: Pause) -> Iterator[bytes]:
 def updated_graph_parts(
     path: str, head: bytes, changed: ChangedNotes, pause: Pause
 ) -> Iterator[bytes]:
-    """The graph's file from the export that is there."""
+    """The graph's file from the existing export: only changed notes are encoded."""
     yield head
-    count, waiting, separator = 0, dict(changed.lines), b"\n"
-    sought = [_BEFORE_ID + note_id + b'"' for note_id in {*changed.lines, *changed.gone}]
-    for block in _blocks(path, pause):
-        if len(sought) > _SOUGHT or any(beginning in block for beginning in sought):
+    count, new_lines, separator = 0, dict(changed.lines), b"\n"
+    beginnings = [_BEFORE_ID + note_id + b'"' for note_id in {*changed.lines, *changed.gone}]
+    for block in _read_blocks(path, pause):
+        if len(beginnings) > _MOST_SEARCHED or any(start in block for start in beginnings):
             lines = [
-                waiting.pop(note_id, line)
+                new_lines.pop(note_id, line)
                 for line in block.split(_SEPARATOR)
                 if (note_id := _id_in(line)) not in changed.gone
             ]
@@ -82,20 +86,20 @@ def updated_graph_parts(
         if block:
             yield separator + block
             separator = _SEPARATOR
-    for line in waiting.values():
+    for line in new_lines.values():
         yield separator + line
         separator = _SEPARATOR
-    if count + len(waiting) != changed.total:
+    if count + len(new_lines) != changed.total:
         raise Unusable(f"{path} does not have a line for every note")
     yield _END
 
 
-def _blocks(path: str, pause: Pause) -> Iterator[bytes]:
-    """Whole lines of an export's notes, without what ends the last of them."""
+def _read_blocks(path: str, pause: Pause) -> Iterator[bytes]:
+    """Whole lines of an export's notes, without the end of the last one."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=open_plain) as file:
             file.readline()
-            while block := file.read(_BYTES) + file.readline():
+            while block := file.read(_BLOCK_BYTES) + file.readline():
                 pause()
                 if notes := block.removesuffix(_END[1:]).rstrip(b",\n"):
                     yield notes
@@ -107,9 +111,9 @@ def _id_in(line: bytes) -> bytes:
     return line[len(_BEFORE_ID) : line.find(b'"', len(_BEFORE_ID))]
 
 
-def graph_head(state: State, shown: Shown) -> bytes:
+def graph_head(state: State, exported: ExportedRevision) -> bytes:
     fields = codec.dumps(state.marks.get(GRAPH_FIELDS, {}))[1:-1]
-    head = first_line(GRAPH_VERSION, shown)
+    head = first_line(GRAPH_VERSION, exported)
     return f'{head}{"," if fields else ""}{fields},"notes":['.encode()
 
 
@@ -118,7 +122,7 @@ def line_of(note: MemoryNote) -> bytes:
 
 
 def encoded_id(note_id: str) -> bytes:
-    """An id as a line begins with it; one with quotes in it would be cut short there."""
+    """An id as it stands in a line; `Unusable` if it has characters that JSON escapes."""
     encoded = codec.dumps(note_id)[1:-1].encode()
     if b"\\" in encoded:
         raise Unusable(f"the id {note_id!r} cannot be found in a line")

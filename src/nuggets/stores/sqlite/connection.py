@@ -1,22 +1,22 @@
-"""Which database a store is connected to: the one in its directory, an empty stand-in while there
-is none, or a copy in memory where edits can be read but nothing can be written."""
+"""The database that a store is connected to: the file in its directory, an empty database in memory
+while there is no file, or a copy in memory where the file cannot be written."""
 
 import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from nuggets.files import private_directory
-from nuggets.stores.sqlite import schema
+from nuggets.filesystem.files import private_directory
+from nuggets.stores.sql import schema
 from nuggets.stores.sqlite.database import Database, refuse_orphaned_log
 
 
 class Connection:
-    """Opens a database when it is first asked for. Its owner keeps threads apart."""
+    """Opens a database when it is first used. The caller makes sure that one thread uses it."""
 
     def __init__(
         self, path: str, statements: Callable[[], Iterable[str]], on_change: Callable[[], None]
     ) -> None:
-        """`path`: "" for a database in memory; `on_change`: another one is asked from now on."""
+        """`path`: "" for a database in memory; `on_change`: called when another one replaces it."""
         self.path = path
         self._statements = statements
         self._on_change = on_change
@@ -25,7 +25,7 @@ class Connection:
         self._copied: tuple[int, ...] | None = None  # the state of the files; None: no copy
 
     def database(self) -> Database:
-        """The database to ask."""
+        """The open database."""
         if self._database is None:
             self._open()
         assert self._database is not None
@@ -35,7 +35,7 @@ class Connection:
         directory = os.path.dirname(self.path)
         self._file = self._copied = None
         if directory and os.path.lexists(directory) and not os.path.isdir(directory):
-            private_directory(directory)  # says what stands there instead
+            private_directory(directory)  # raises an error that names what is there instead
         if self.path and os.path.lexists(self.path):
             self._database = Database(self.path)
             self._file = _identity(self.path)
@@ -60,7 +60,7 @@ class Connection:
         return self._database is not None and self._database.in_transaction
 
     def follow_file(self) -> None:
-        """Another file may stand there by now: a backup that was put back, or the first one."""
+        """Close the connection if another file is there now, such as a restored backup."""
         if self._database is None or self._database.in_transaction or not self.path:
             return
         is_old_copy = self._copied is not None and self._copied != self._state_of_files()
@@ -68,7 +68,7 @@ class Connection:
             self.close()
 
     def work_on_copy(self) -> None:
-        """Go on with a copy in memory until the files change."""
+        """Use a copy in memory until the files change."""
         source, copy, state = self.database(), Database(""), self._state_of_files()
         source.copy_to(copy)
         source.close()
@@ -82,20 +82,21 @@ class Connection:
             self._on_change()
 
     def leave_to_parent(self) -> None:
-        """In a forked child: a connection in the middle of something is not ours to end."""
+        """In a forked child: forget the connection without closing it, the parent still uses it."""
         if self._database is not None:
             _left_to_parent.append(self._database)
             self._database = None
             self._on_change()
 
     def _state_of_files(self) -> tuple[int, ...]:
-        """Changes whenever the database does."""
-        found: list[int] = []
+        """Sizes and modification times; they differ after every write."""
+        sizes_and_times: list[int] = []
         for path in (self.path, f"{self.path}-wal"):
             with suppress(OSError):
                 status = os.stat(path)
-                found += status.st_size, status.st_mtime_ns
-        return tuple(found)
+                if status.st_size:  # opening the database makes an empty log
+                    sizes_and_times += status.st_size, status.st_mtime_ns
+        return tuple(sizes_and_times)
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -106,4 +107,4 @@ def _identity(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-_left_to_parent: list[Database] = []  # kept, because being thrown away would close them
+_left_to_parent: list[Database] = []  # referenced, because garbage collection would close them

@@ -11,26 +11,32 @@ import stat
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from types import TracebackType
 from typing import Any
 
 from nuggets.errors import StoreBusy, StoreCorrupt, StoreError
-from nuggets.files import refuse_broken_link, sync, sync_path, unreadable, unwritable
+from nuggets.filesystem.files import refuse_broken_link, sync, sync_path, unreadable, unwritable
+from nuggets.stores.sqlite.pragmas import (
+    DURABLE,
+    NOT_DURABLE,
+    OF_EVERY_CONNECTION,
+    WHILE_BUILDING,
+    WRITE_AHEAD_LOG,
+)
 
 BUSY_SECONDS = 10.0  # SQLite's own locks are held for milliseconds; then someone is stuck
 APPLICATION = 0x4E756767  # "Nugg" in the header: whose database this is
-PAGE_BYTES = 8192  # notes of a few hundred bytes leave less of such a page empty
-CHECKPOINT_PAGES = 128  # 1 MB: a cold process reads the whole log once, so it stays short
 
 VERSION = sqlite3.sqlite_version
 
 
 class Database:
-    """A connection whose errors say what to do. Its owner keeps threads apart."""
+    """A connection whose errors say what to do. One thread at a time may use it."""
 
     def __init__(self, path: str, connection: sqlite3.Connection | None = None) -> None:
         """`path`: of a database that is there; "" for one in memory."""
         self.path = path
-        self.holds_others_up = False  # while it is open: then it is closed after each use
+        self.blocks_others = False  # an open connection locks others out: close it after each use
         self._connection = connection or (_connect(self) if path else _in_memory())
 
     @property
@@ -41,18 +47,22 @@ class Database:
         try:
             return self._connection.execute(sql, parameters)
         except sqlite3.Error as problem:
-            raise explained(problem, self.path) from problem
+            raise explain_error(problem, self.path) from problem
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> sqlite3.Cursor:
         try:
             return self._connection.executemany(sql, rows)
         except sqlite3.Error as problem:
-            raise explained(problem, self.path) from problem
+            raise explain_error(problem, self.path) from problem
 
     def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
         """The first column of the first row; None if there is no row."""
         row = self.execute(sql, parameters).fetchone()
         return None if row is None else row[0]
+
+    def version(self) -> int:
+        """A number that changes when another connection changes the database."""
+        return int(self.value("PRAGMA data_version"))
 
     def begin(self, *, writing: bool) -> None:
         self.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
@@ -66,8 +76,8 @@ class Database:
                 self.execute("ROLLBACK")
 
     def set_durable(self, durable: bool) -> None:
-        """Whether a commit waits until it is on the medium."""
-        self.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+        """Whether a commit waits until it is synced to the disk."""
+        self.execute(f"PRAGMA {DURABLE if durable else NOT_DURABLE}")
 
     def checkpoint(self, wait_seconds: float = BUSY_SECONDS) -> bool:
         """Move the whole log into the database and cut it off; False if a reader still needs it."""
@@ -79,89 +89,90 @@ class Database:
         return not busy
 
     def backup_to(self, path: str) -> None:
-        """A copy of everything committed, made by SQLite itself."""
+        """Copy everything committed into a file, with SQLite's backup function."""
         target = sqlite3.connect(path)
         try:
             self._connection.backup(target, pages=-1)
         except sqlite3.Error as problem:
-            raise explained(problem, path) from problem
+            raise explain_error(problem, path) from problem
         finally:
             target.close()
 
-    def copy_to(self, other: "Database") -> None:
-        """Everything committed, into another one."""
+    def copy_to(self, target: "Database") -> None:
+        """Copy everything committed into another database."""
         try:
-            self._connection.backup(other._connection, pages=-1)
+            self._connection.backup(target._connection, pages=-1)
         except sqlite3.Error as problem:
-            raise explained(problem, self.path) from problem
+            raise explain_error(problem, self.path) from problem
 
     def close(self) -> None:
         with suppress(sqlite3.Error):
             self._connection.close()
 
 
-def open_read_only(path: str) -> Database:
-    """To look and no more: nothing is moved from the log when it is closed."""
+def open_read_only(path: str, *, immutable: bool = False) -> Database:
+    """Open a database for reading; closing it does not checkpoint the log.
+
+    `immutable`: leaves no log file behind, but may fail or read old rows while others write.
+    """
     _refuse_other_files(path)
     try:
+        if immutable:
+            return Database(path, _open(path, "mode=ro&immutable=1", alone=False))
         try:
-            return Database(path, _opened(path, "mode=ro", alone=False))
+            return Database(path, _open(path, "mode=ro", alone=False))
         except sqlite3.OperationalError:
-            return Database(path, _opened(path, "mode=ro&immutable=1", alone=False))
+            return Database(path, _open(path, "mode=ro&immutable=1", alone=False))
     except sqlite3.Error as problem:
-        raise explained(problem, path) from problem
+        raise explain_error(problem, path) from problem
 
 
-@contextmanager
-def explaining(path: str) -> Iterator[None]:
-    """For rows that are fetched inside: their errors say what to do as well."""
-    try:
-        yield
-    except sqlite3.Error as problem:
-        raise explained(problem, path) from problem
+class ExplainErrors:
+    """Translates SQLite errors of rows that are fetched inside, as `Database` does."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: object, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(problem, sqlite3.Error):
+            raise explain_error(problem, self._path) from problem
 
 
 def create(path: str, statements: Iterable[str]) -> None:
-    """A new database with these tables, in its place only when it is whole."""
+    """Create a database with these tables; it appears at its path only when it is complete."""
     refuse_orphaned_log(path)
     with building(path) as database:
         for statement in statements:
             database.execute(statement)
 
 
-_WHILE_BUILDING = (
-    f"page_size = {PAGE_BYTES}",
-    *("journal_mode = OFF", "synchronous = OFF", "cache_size = -65536"),
-)
-
-
 @contextmanager
 def building(path: str) -> Iterator[Database]:
-    """A new database beside `path`; it takes that place when it is whole and on the medium."""
+    """A new database under a temporary name, renamed to `path` when it is complete and synced."""
     temporary = f"{path}.{os.getpid():x}-{time.monotonic_ns():x}.tmp"
     try:
         os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
         database = Database(temporary, sqlite3.connect(temporary, isolation_level=None))
         try:
-            for pragma in (
-                f"page_size = {PAGE_BYTES}",
-                "journal_mode = OFF",
-                "synchronous = OFF",
-                "cache_size = -65536",
-            ):
+            for pragma in WHILE_BUILDING:
                 database.execute(f"PRAGMA {pragma}")
             database.execute(f"PRAGMA application_id = {APPLICATION}")
             database.execute("BEGIN")
             yield database
             database.commit()
-            database.execute("PRAGMA journal_mode = WAL")
+            database.execute(f"PRAGMA {WRITE_AHEAD_LOG}")
         finally:
             database.close()
         sync_file(temporary)
         os.rename(temporary, path)
         sync_path(os.path.dirname(path))
     except sqlite3.Error as problem:
-        raise explained(problem, path) from problem
+        raise explain_error(problem, path) from problem
     except OSError as problem:
         raise unwritable(path, problem) from problem
     finally:
@@ -171,7 +182,7 @@ def building(path: str) -> Iterator[Database]:
 
 
 def sync_file(path: str) -> None:
-    """Wait until a file is on the medium."""
+    """Sync a file to the disk."""
     descriptor = os.open(path, os.O_RDWR)
     try:
         sync(descriptor)
@@ -184,27 +195,27 @@ def _in_memory() -> sqlite3.Connection:
 
 
 def _connect(database: Database) -> sqlite3.Connection:
-    """Writable if that can be; else read-only; then without the shared memory that some file
-    systems and full disks refuse; and at last as a file that nobody changes."""
+    """Connect for writing if possible; else read-only; then without shared memory, which some file
+    systems and full disks refuse; at last as an immutable file."""
     path = database.path
     _refuse_other_files(path)
     problems: list[sqlite3.Error] = []
-    for mode, alone in _WAYS_IN:
+    for mode, alone in _OPEN_MODES:
         try:
-            connection = _opened(path, mode, alone)
+            connection = _open(path, mode, alone)
         except sqlite3.OperationalError as problem:
             if _code(problem) not in _NOT_WRITABLE:
-                raise explained(problem, path) from problem
+                raise explain_error(problem, path) from problem
             problems.append(problem)
         except sqlite3.Error as problem:
-            raise explained(problem, path) from problem
+            raise explain_error(problem, path) from problem
         else:
-            database.holds_others_up = alone
+            database.blocks_others = alone
             return connection
-    raise explained(problems[0], path) from problems[0]
+    raise explain_error(problems[0], path) from problems[0]
 
 
-_WAYS_IN = (  # how a database is opened, and whether by one process alone
+_OPEN_MODES = (  # URI parameters, and whether one process uses it alone
     ("mode=rw", False),
     ("mode=ro", False),
     ("mode=rw", True),
@@ -212,9 +223,9 @@ _WAYS_IN = (  # how a database is opened, and whether by one process alone
 )
 
 
-def _opened(path: str, mode: str, alone: bool) -> sqlite3.Connection:
+def _open(path: str, mode: str, alone: bool) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        f"file:{quoted(path)}?{mode}",
+        f"file:{quote_path(path)}?{mode}",
         uri=True,
         timeout=BUSY_SECONDS,
         isolation_level=None,
@@ -223,9 +234,8 @@ def _opened(path: str, mode: str, alone: bool) -> sqlite3.Connection:
     try:
         if alone:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA secure_delete = ON")
-        connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
+        for pragma in OF_EVERY_CONNECTION:
+            connection.execute(f"PRAGMA {pragma}")
         connection.execute("SELECT count(*) FROM meta")  # reads the log and its index
     except BaseException:
         connection.close()
@@ -233,13 +243,13 @@ def _opened(path: str, mode: str, alone: bool) -> sqlite3.Connection:
     return connection
 
 
-def quoted(path: str) -> str:
-    """As part of a URI; `urllib` would cost a cold command more than the query itself."""
+def quote_path(path: str) -> str:
+    """A path as part of a URI. `urllib` takes longer to import than a query takes."""
     return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 
 
 def refuse_orphaned_log(path: str) -> None:
-    """A log without its database is not nothing, and would spoil a new one."""
+    """Raise an error if there is a log without its database: a new one must not replay it."""
     log = f"{path}-wal"
     if not os.path.lexists(path) and os.path.lexists(log) and os.stat(log).st_size:
         raise StoreCorrupt(
@@ -286,8 +296,8 @@ def _code(problem: sqlite3.Error) -> int:
     return sqlite3.SQLITE_READONLY if code is None else int(code) & 0xFF
 
 
-def explained(problem: sqlite3.Error, path: str) -> StoreError:
-    """What happened and what to do next."""
+def explain_error(problem: sqlite3.Error, path: str) -> StoreError:
+    """The error that says what happened and what to do next."""
     code, where = _code(problem), path or "the shelf in memory"
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such table" in str(problem):
         return StoreCorrupt(
@@ -315,7 +325,7 @@ def explained(problem: sqlite3.Error, path: str) -> StoreError:
 
 
 def _after_failure(problem: sqlite3.Error) -> str:
-    """What the medium refused; after a failed sync nobody knows what is on it."""
+    """What to do after an I/O error; after a failed sync the change may be on the disk or not."""
     reasons = "is the disk full, over its quota or failing?"
     if getattr(problem, "sqlite_errorcode", 0) in _NOT_SYNCED:
         return f"{reasons} Look whether the change is there before you repeat it"

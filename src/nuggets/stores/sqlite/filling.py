@@ -1,47 +1,48 @@
-"""Rows for a database that is being built: notes, history and indexes that come from elsewhere."""
+"""Fill a database that is being built with notes, history and indexes."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from nuggets.codec import dumps
-from nuggets.records import Commit, MemoryNote, NuggetConfig
+from nuggets.domain.codec import dumps
+from nuggets.domain.records import Commit, MemoryNote, NuggetConfig
+from nuggets.language.text import fold_case
 from nuggets.stores.base import IndexKind
-from nuggets.stores.sqlite import schema
-from nuggets.stores.sqlite.commits import Rest
+from nuggets.stores.sql import schema
+from nuggets.stores.sql.commits import Rest
+from nuggets.stores.sql.database import Database as SqlDatabase
+from nuggets.stores.sql.rows import nugget_record, recalls_kept, record_of
+from nuggets.stores.sql.state import SqlState
+from nuggets.stores.sql.writing import INSERT_NOTE, columns_of
 from nuggets.stores.sqlite.database import Database
-from nuggets.stores.sqlite.rows import nugget_record, recalls_kept, record_of
-from nuggets.stores.sqlite.state import SqliteState
-from nuggets.stores.sqlite.writing import INSERT_NOTE, columns_of
-from nuggets.text import folded
 
 T = TypeVar("T")
-Report = Callable[[str], None]  # told what is being done, again and again
+Report = Callable[[str], None]  # called with a line about the progress
 STEP = 5000  # notes between two reports
 
 
 def put_nuggets(database: Database, configs: Iterable[NuggetConfig]) -> None:
     database.executemany(
         "INSERT OR REPLACE INTO nuggets (fold, config) VALUES (?, ?)",
-        ((folded(config.name), dumps(nugget_record(config))) for config in configs),
+        ((fold_case(config.name), dumps(nugget_record(config))) for config in configs),
     )
 
 
 def put_notes(database: Database, notes: Iterable[MemoryNote]) -> None:
-    """New ones, in this order, with their links."""
+    """Insert new notes in this order, with their links."""
     for note in notes:
-        database.execute(INSERT_NOTE, (*columns_of(note), note.id))
+        database.execute(INSERT_NOTE, (*columns_of(note), note.id, None))
         put_links(database, note)
 
 
-def put_links(database: Database, note: MemoryNote) -> None:
+def put_links(database: SqlDatabase, note: MemoryNote) -> None:
     database.executemany(
-        "INSERT OR IGNORE INTO links (target, source) VALUES (?, ?)",
+        "INSERT INTO links (target, source) VALUES (?, ?) ON CONFLICT (target, source) DO NOTHING",
         [(link.to, note.id) for link in note.links],
     )
 
 
 def put_commit(database: Database, commit: Commit) -> None:
-    """A step of the history with what leads back; the notes themselves are put separately."""
+    """Insert a commit with its before-images; the notes themselves are put separately."""
     changes, before = commit.changes, commit.before
     rest = Rest(
         changes.put_nuggets,
@@ -61,7 +62,7 @@ def put_commit(database: Database, commit: Commit) -> None:
         _rows_of(commit),
     )
     database.executemany(
-        "INSERT INTO touches (revision, note, session, at) VALUES (?, ?, ?, ?)",
+        "INSERT INTO touches (revision, note, session, at, kind) VALUES (?, ?, ?, ?, ?)",
         [(commit.revision, *touch) for touch in changes.touches if touch.session],
     )
 
@@ -76,18 +77,20 @@ def _rows_of(commit: Commit) -> Iterator[tuple[int, int, str, int, str | None, s
 
 
 def build_indexes(database: Database, kinds: Sequence[IndexKind], report: Report) -> None:
-    """All indexes over the notes that are there."""
-    state = SqliteState(lambda: database)
+    """Build all indexes over the notes in the database."""
+    state = SqlState(lambda: database)
     total = len(state.notes)
-    for kind in kinds:
+    for kind in schema.existing_kinds(database, kinds):
         report(f"{kind.name} index")
         schema.recreate(database, kind)
         index = kind.make(database, state)
-        index.rebuild(reported(state.notes.placed(), total, f"{kind.name} index", report))
+        index.rebuild(
+            report_progress(state.notes.with_places(), total, f"{kind.name} index", report)
+        )
 
 
-def reported(parts: Iterable[T], total: int, what: str, report: Report) -> Iterator[T]:
-    """The same parts, telling how far they are."""
+def report_progress(parts: Iterable[T], total: int, what: str, report: Report) -> Iterator[T]:
+    """The same parts; reports how many were used."""
     for number, part in enumerate(parts):
         if number % STEP == 0:
             report(f"{what}: {number} of {total} notes")

@@ -1,10 +1,9 @@
-"""The last step of an erasure: what was erased is overwritten in the files as well.
+"""Overwrite the bytes of erased rows in the files of a database.
 
-`secure_delete` is not enough: when SQLite moves rows from one page to another it leaves their old
-bytes in the unused middle of the first, so the database is rewritten (`VACUUM`). And a transaction
-only adds to the write-ahead log: what it erased stands there until that is cut off. A process that
-dies on the way, a reader that still needs the log or a full disk must not leave it at that: a row
-in `meta` says so until it is done.
+`secure_delete` overwrites deleted rows, but when SQLite moves rows to another page it leaves their
+old bytes on the first one, so the database is rewritten (`VACUUM`). The erased bytes also stand in
+the write-ahead log until that is truncated. A crash, a reader that still needs the log or a full
+disk can interrupt this: a row in `meta` says what remains, and the next writer goes on.
 """
 
 from contextlib import suppress
@@ -12,12 +11,12 @@ from contextlib import suppress
 from nuggets.errors import StoreError
 from nuggets.stores.sqlite.database import Database
 
-_UNFINISHED = "unfinished erasure"  # its value: the step that is next
-_REWRITE, _CUT_LOG = "rewrite", "cut log"
+_UNFINISHED = "unfinished erasure"  # the row in `meta`; its value is the next step
+_REWRITE, _TRUNCATE_LOG = "rewrite", "cut log"
 
 
 def begin_overwriting(database: Database) -> None:
-    """Inside the transaction that erases."""
+    """Inside the transaction that erases: record that the files are still to be overwritten."""
     sql = (
         "INSERT INTO meta (name, value) VALUES (?, ?)"
         " ON CONFLICT (name) DO UPDATE SET value = excluded.value"
@@ -26,18 +25,20 @@ def begin_overwriting(database: Database) -> None:
 
 
 def is_unfinished(database: Database) -> bool:
+    """May the files still hold what was erased?"""
     return _next_step(database) is not None
 
 
 def overwrite(database: Database, *, wait_seconds: float) -> None:
-    """For the lock's holder. What stands in the way is tried again by whoever locks next."""
+    """Overwrite erased bytes, as far as possible now. The caller holds the shelf's lock."""
     if not database.path:
         database.execute("DELETE FROM meta WHERE name = ?", (_UNFINISHED,))
         return
     with suppress(StoreError):
         if _next_step(database) == _REWRITE:
             database.execute("VACUUM")
-            database.execute("UPDATE meta SET value = ? WHERE name = ?", (_CUT_LOG, _UNFINISHED))
+            sql = "UPDATE meta SET value = ? WHERE name = ?"
+            database.execute(sql, (_TRUNCATE_LOG, _UNFINISHED))
         if database.checkpoint(wait_seconds):
             database.execute("DELETE FROM meta WHERE name = ?", (_UNFINISHED,))
 

@@ -6,6 +6,7 @@ import type { Plugin } from "@opencode-ai/plugin";
 
 const NUGGETS = ["nuggets"]; // how to call it; `nuggets connect` fills this in
 const PATIENCE_MS = 3_000;
+const MESSAGES = 400; // the last ones of a session, for its note
 
 function hook(event: string, sent: Record<string, unknown>): Promise<string> {
   return new Promise((resolve) => {
@@ -30,7 +31,7 @@ function hook(event: string, sent: Record<string, unknown>): Promise<string> {
   });
 }
 
-export const Nuggets: Plugin = async ({ directory }) => {
+export const Nuggets: Plugin = async ({ client, directory }) => {
   const greeted = new Set<string>();
   const compacted = new Set<string>();
 
@@ -39,6 +40,17 @@ export const Nuggets: Plugin = async ({ directory }) => {
     greeted.add(session);
     const source = compacted.delete(session) ? "compact" : "startup";
     return hook("session-start", { session_id: session, cwd: directory, source });
+  }
+
+  // What the note of a session is made of; without it memory knows the prompts alone.
+  async function withMessages(session: string): Promise<Record<string, unknown>> {
+    const sent = { session_id: session, cwd: directory };
+    try {
+      const { data } = await client.session.messages({ path: { id: session } });
+      return { ...sent, messages: (data ?? []).slice(-MESSAGES) };
+    } catch {
+      return sent;
+    }
   }
 
   return {
@@ -66,14 +78,14 @@ export const Nuggets: Plugin = async ({ directory }) => {
     },
     event: async ({ event }) => {
       if (event.type === "session.idle")
-        void hook("stop", { session_id: event.properties.sessionID, cwd: directory });
+        void withMessages(event.properties.sessionID).then((sent) => hook("stop", sent));
       if (event.type === "session.compacted") {
         greeted.delete(event.properties.sessionID);
         compacted.add(event.properties.sessionID);
       }
     },
     "experimental.session.compacting": async ({ sessionID }) => {
-      await hook("pre-compact", { session_id: sessionID, cwd: directory });
+      await hook("pre-compact", await withMessages(sessionID));
     },
   };
 };

@@ -108,9 +108,15 @@ function text(properties: Record<string, string>, optional: string[] = []) {
 export default function (pi: ExtensionAPI) {
   const memory = server();
   let session = "";
+  let transcript = ""; // Pi's own file of the session
 
   async function hook(event: string, sent: Record<string, unknown>, cwd: string): Promise<string> {
-    const payload = JSON.stringify({ session_id: session, cwd, ...sent });
+    const payload = JSON.stringify({
+      session_id: session,
+      transcript_path: transcript,
+      cwd,
+      ...sent,
+    });
     const answer = await run(["hook", event, "--host", "pi"], payload, cwd);
     if (!answer) return "";
     try {
@@ -196,6 +202,7 @@ export default function (pi: ExtensionAPI) {
   });
 
   pi.on("before_agent_start", async (event, ctx) => {
+    transcript = ctx.sessionManager.getSessionFile() ?? "";
     const parts = beginning ? [await hook("session-start", { source: beginning }, ctx.cwd)] : [];
     beginning = "";
     parts.push(await hook("user-prompt", { prompt: event.prompt }, ctx.cwd));

@@ -1,0 +1,206 @@
+"""What the clean-up proposes, judged by labels: merges, links, tags, and what is archived.
+
+    python -m benchmarks.clean_up [--list]      --list prints every wrong proposal
+
+The texts and their labels stand in data/: pairs.txt and edits.txt for merges, notes.txt for links
+and tags, archive.txt. They were labelled before any rule was fitted to them. Merges and links are
+also judged over texts that nobody wrote for this: the docstrings of the standard library, whose
+labelled proposals are in docstrings.txt; proposals without a label are left out.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.__main__ import line
+from benchmarks.unknown import docstring_corpus
+from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
+from nuggets.domain.times import iso, parse
+from nuggets.graph.metadata_inference import own_tags
+from nuggets.graph.notes import new_note
+from nuggets.maintenance.reflection import Policy, reflect
+
+DATA = Path(__file__).parent / "data"
+NOW = "2026-01-31T09:00:00.000Z"
+ALL = Policy(max_notes=1000)
+
+
+class Proposals(NamedTuple):
+    """Of one kind: each with whether it is right, and how many right ones there could be."""
+
+    judged: list[tuple[str, bool]]
+    possible: int | None = None
+
+    @property
+    def right(self) -> int:
+        return sum(right for _, right in self.judged)
+
+    @property
+    def precision(self) -> float:
+        return self.right / len(self.judged) if self.judged else 1.0
+
+
+def lines(name: str) -> Iterator[list[str]]:
+    for text in (DATA / name).read_text(encoding="utf-8").splitlines():
+        if text and not text.startswith("#"):
+            yield [field.strip() for field in text.split(" |")]
+
+
+def note(number: int, title: str, content: str, **how: Any) -> MemoryNote:
+    made = new_note(
+        nugget=how.get("nugget", "notes"),
+        kind=how.get("kind", "note"),
+        title=title,
+        content=content or "x",
+        tags=(),
+        given=GraphNoteMetaInput(stability=how.get("stability", "durable"), scope="user"),
+        now=how.get("used", NOW),
+        note_id=f"{how.get('kind', 'note')}-notes-{number:08x}",
+        project="",
+    )
+    return made._replace(content=content)
+
+
+def by_id(notes: Iterable[MemoryNote]) -> dict[str, MemoryNote]:
+    return {one.id: one for one in notes}
+
+
+def labelled_pairs() -> Iterator[list[str]]:
+    """Label, then title and content of the one and of the other."""
+    yield from lines("pairs.txt")
+    title = content = ""
+    for label, *fields in lines("edits.txt"):
+        if label == "note":
+            title, content = fields
+        else:
+            before, after = fields[0].split(" -> ")
+            after = f" {after}" if before[0] in ",;" and after[0].isalpha() else after
+            yield [label, title, content, title, content.replace(before, after)]
+
+
+def merges() -> Proposals:
+    """Each pair by itself."""
+    judged, possible = [], 0
+    for label, title, content, other_title, other in labelled_pairs():
+        possible += label == "same"
+        pair = by_id((note(1, title, content), note(2, other_title, other)))
+        if reflect(pair, NOW, ALL)[1].merged:
+            judged.append((f"{title}: {content} / {other_title}: {other}", label == "same"))
+    return Proposals(judged, possible)
+
+
+def links_and_tags() -> tuple[Proposals, Proposals]:
+    """One pass over all notes."""
+    topics, wanted, notes = {}, {}, []
+    for number, (nugget, title, content, about, tags) in enumerate(lines("notes.txt")):
+        made = note(number, title, content, nugget=nugget)
+        notes.append(made)
+        topics[made.id], wanted[made.id] = set(about.split()), set(tags.split())
+    before = by_id(notes)
+    changes, _ = reflect(before, NOW, ALL)
+    links, tags_proposed = {}, []
+    for after in changes.put:
+        for link in after.links:
+            ends = tuple(sorted((after.id, link.to)))
+            right = not topics[ends[0]].isdisjoint(topics[ends[1]])
+            shown = f"{before[ends[0]].title} / {before[ends[1]].title}: {link.reason}"
+            links[ends] = (shown, right)
+        for tag in own_tags(after.tags, after.nugget_name):
+            tags_proposed.append((f"{after.title}: {tag}", tag in wanted[after.id]))
+    return Proposals(list(links.values())), Proposals(tags_proposed)
+
+
+def docstring_proposals() -> tuple[Proposals, Proposals]:
+    """Merges and links over docstrings; the title of a note is the last part of its name."""
+    corpus = docstring_corpus()
+    names = [each["id"] for each in corpus["notes"]]
+    first = [query["text"] for query in corpus["queries"]]
+    rest = [each["content"] for each in corpus["notes"]]
+    whole = [f"{start} {end}" for start, end in zip(first, rest, strict=True)]
+    merged = [
+        *_labelled_changes("first", "merge", names, first),
+        *_labelled_changes("rest", "merge", names, rest),
+    ]
+    return Proposals(merged), Proposals(_labelled_changes("link", "link", names, whole))
+
+
+def _labelled_changes(
+    kind: str, change_type: str, names: list[str], texts: list[str]
+) -> list[tuple[str, bool]]:
+    """The labelled changes of a pass, each with whether it is right."""
+    labels = {
+        (*sorted(pair),): label in ("same", "related")
+        for labelled_kind, label, *pair in lines("docstrings.txt")
+        if labelled_kind == kind
+    }
+    notes = [
+        note(number, name.rpartition(".")[2], text)
+        for number, (name, text) in enumerate(zip(names, texts, strict=True))
+    ]
+    name_of = {made.id: name for made, name in zip(notes, names, strict=True)}
+    _, result = reflect(by_id(notes), NOW, Policy(max_notes=len(notes)))
+    pairs = (
+        (*sorted((name_of[change.note_id], name_of[change.partners[0]])),)
+        for change in result.changes
+        if change.type == change_type
+    )
+    return [(" / ".join(pair), labels[pair]) for pair in pairs if pair in labels]
+
+
+def archived() -> Proposals:
+    judged, possible = [], 0
+    for number, (label, kind, stability, days, title, content) in enumerate(lines("archive.txt")):
+        possible += label == "archive"
+        used = iso(parse(NOW) - timedelta(days=int(days)))
+        one = note(number, title, content, kind=kind, stability=stability, used=used)
+        if reflect({one.id: one}, NOW, ALL)[1].hidden:
+            judged.append((f"{stability} {kind} {title}: {content}", label == "archive"))
+    return Proposals(judged, possible)
+
+
+def measured() -> dict[str, Proposals]:
+    links, tags = links_and_tags()
+    docstring_merges, docstring_links = docstring_proposals()
+    return {
+        "merges": merges(),
+        "merges of docstrings": docstring_merges,
+        "links": links,
+        "links of docstrings": docstring_links,
+        "tags": tags,
+        "archived": archived(),
+    }
+
+
+GOALS = {
+    "merges": (0.98, 0.7),
+    "merges of docstrings": (0.98, 0.0),
+    "links": (0.9, 0.0),
+    "links of docstrings": (0.9, 0.0),
+    "tags": (0.9, 0.0),
+    "archived": (1.0, 1.0),
+}
+
+
+def rows(quick: bool = False) -> Iterator[dict[str, Any]]:
+    for kind, found in measured().items():
+        precision, recall = GOALS[kind]
+        share = found.right / found.possible if found.possible else 1.0
+        yield {
+            "what": f"{kind}: {len(found.judged)} proposals",
+            "goal": f"{precision:.2f} right" + (f", {recall:.0%} found" if recall else ""),
+            "measured": f"{found.precision:.3f} right"
+            + (f", {share:.0%} of {found.possible} found" if found.possible else ""),
+            "reached": found.precision >= precision and share >= recall,
+        }
+
+
+if __name__ == "__main__":
+    if "--list" in sys.argv:
+        for kind, found in measured().items():
+            for shown, right in found.judged:
+                if not right:
+                    print(f"{kind}: {shown}")
+    for row in rows():
+        print(line(row), flush=True)

@@ -1,0 +1,1 @@
+"""What every room shares: records, state, limits, errors. Pure; imports only `language`."""

@@ -1,0 +1,49 @@
+"""Which notes a listing or a search may show. Knows no ranking."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from nuggets.domain.limits import check_choice
+from nuggets.domain.records import KINDS, SCOPES, TYPES, MemoryNote, NoteFilterOptions
+from nuggets.errors import InvalidInput
+from nuggets.language.text import fold_case, normal_tag
+
+
+def combine_filters(filters: NoteFilterOptions, wanted: Mapping[str, Any]) -> NoteFilterOptions:
+    """The filters with those given by name, checked and in written form."""
+    if not isinstance(filters, NoteFilterOptions):
+        raise InvalidInput(f"filters are NoteFilterOptions, or given by name; not {filters!r:.80}")
+    unknown = wanted.keys() - set(NoteFilterOptions._fields)
+    if unknown:
+        raise InvalidInput(
+            f"there is no filter called {', '.join(sorted(unknown))}; "
+            f"there are: {', '.join(NoteFilterOptions._fields)}"
+        )
+    return checked_filters(filters._replace(**wanted))
+
+
+def checked_filters(filters: NoteFilterOptions) -> NoteFilterOptions:
+    """The same, a tag as it is written; a misspelt word is refused, for it would find nothing."""
+    check_choice("scope", filters.scope, SCOPES)
+    check_choice("type", filters.type, TYPES)
+    check_choice("kind", filters.kind, KINDS)
+    for name in ("subject", "tag"):
+        value = getattr(filters, name)
+        if value is not None and not isinstance(value, str):
+            raise InvalidInput(f"{name} is a text, not {value!r}")
+    if not isinstance(filters.include_hidden, bool):
+        raise InvalidInput(f"include_hidden is True or False, not {filters.include_hidden!r}")
+    return filters if filters.tag is None else filters._replace(tag=normal_tag(filters.tag))
+
+
+def matches(note: MemoryNote, filters: NoteFilterOptions) -> bool:
+    """Whether the note meets all that is asked."""
+    return (
+        (filters.include_hidden or not note.hidden)
+        and filters.subject in (None, note.subject)
+        and filters.scope in (None, note.scope)
+        and filters.type in (None, note.type)
+        and filters.kind in (None, note.kind)
+        and (filters.nugget is None or fold_case(filters.nugget) == fold_case(note.nugget_name))
+        and (filters.tag is None or filters.tag in note.tags)
+    )

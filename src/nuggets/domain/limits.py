@@ -1,0 +1,143 @@
+"""What may be written: sizes, and text that can be saved again. Refuses by name, cuts nothing."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nuggets.errors import InvalidInput
+
+NAME_CHARACTERS = 512  # of a key or title: it is a name, longer text is content
+CONTENT_BYTES = 1024 * 1024  # as UTF-8: a memory, not an archive
+RECORD_CHARACTERS = 8 * CONTENT_BYTES  # of a note from elsewhere, with everything, as JSON
+TAGS = 64  # of a note's own; the three that follow from its metadata are not counted
+TAG_CHARACTERS = 64
+REASON_CHARACTERS = 512
+FILES_SEEN = 200  # of a project: what was touched lately, not a listing of the repository
+LINKS = 1000  # at one note: a hub with more says nothing about any of them
+
+_WHOLE_NUMBERS = {  # of a nugget, and between which bounds its fact memory can be built
+    "dims": (2, 1 << 20),
+    "banks": (1, 256),
+    "ensembles": (1, 64),
+    "max_facts": (0, 1 << 53),
+    "ortho_iters": (0, 32),
+}
+_NUMBERS = {
+    "sharpen_p": (0, 8),  # sharper, and a full page decodes wrongly
+    "corvacs_a": (0, 1_000_000),
+    "temperature": (0, 1_000_000),
+    "fuzzy_threshold": (0, 1),
+}
+
+
+def checked_key(key: str) -> str:
+    """The key without blanks around it; inside it is never rewritten."""
+    return _checked_short(key, "a key", NAME_CHARACTERS)
+
+
+def checked_title(title: str) -> str:
+    return _checked_short(title, "a title", NAME_CHARACTERS)
+
+
+def checked_subject(subject: str) -> str:
+    return _checked_short(subject, "a subject", NAME_CHARACTERS)
+
+
+def checked_reason(reason: str, default: str) -> str:
+    """The reason on its own, or the default where none was given."""
+    text = storable(reason, "a reason").strip()
+    return _checked_short(text or default, "a reason", REASON_CHARACTERS)
+
+
+def checked_value(value: str) -> str:
+    """The value as it came; a fact without one would answer nothing."""
+    plain = storable(value, "a value")
+    if not plain.strip():
+        raise InvalidInput("a value must not be empty; to take a fact away, forget its key")
+    return _checked_size(plain, "a value")
+
+
+def checked_content(content: str) -> str:
+    """The content as it came; empty is allowed, a title may be all there is to say yet."""
+    return _checked_size(storable(content, "content"), "content")
+
+
+def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
+    """The tags as they came, none of them too long."""
+    if isinstance(tags, str) or not isinstance(tags, Iterable):
+        raise InvalidInput(f"tags must be a list of texts, not {tags!r:.80}")
+    texts = tuple(storable(tag, "a tag") for tag in tags)
+    for tag in texts:
+        check_most(len(tag.strip()), TAG_CHARACTERS, "a tag", "characters")
+    return texts
+
+
+def check_choice(field: str, value: object, allowed: Iterable[str]) -> None:
+    """Refuse what is neither None nor one of the allowed words."""
+    choices = tuple(allowed)
+    if value is not None and not (isinstance(value, str) and value in choices):
+        raise InvalidInput(f"{field} must be one of {', '.join(choices)}; not {value!r:.80}")
+
+
+def check_config(values: Mapping[str, Any]) -> None:
+    """Refuse what a nugget's fact memory cannot be built from; other fields pass."""
+    for field, (least, most) in (_WHOLE_NUMBERS | _NUMBERS).items():
+        value, whole = values.get(field, least), field in _WHOLE_NUMBERS
+        fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
+        if not fits or not least <= value <= most:
+            kind = "whole number" if whole else "number"
+            raise InvalidInput(f"{field} is a {kind} from {least} to {most}; not {value!r:.80}")
+
+
+def check_count(limit: object, what: str) -> None:
+    """Refuse what is no number of things, `what` saying of which."""
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+        raise InvalidInput(f"limit is {what}, at least 1; not {limit!r}")
+
+
+def check_whole(number: object, what: str) -> None:
+    """Refuse what is no whole number; True is none."""
+    if isinstance(number, bool) or not isinstance(number, int):
+        raise InvalidInput(f"{what} is a whole number, not {number!r:.80}")
+
+
+def check_flag(flag: object, name: str) -> None:
+    """Refuse what is neither True nor False: of a text nobody knows which it was meant to be."""
+    if not isinstance(flag, bool):
+        raise InvalidInput(f"{name} is True or False, not {flag!r:.80}")
+
+
+def check_most(count: int, most: int, what: str, unit: str) -> None:
+    if count > most:
+        raise InvalidInput(f"{what} may have at most {most} {unit}; this has {count}")
+
+
+def storable(text: object, what: str) -> str:
+    """Text that every file and database can hold; other control characters are data.
+
+    Plain, whatever kind of text came: an Enum's member would go on as the name of the member.
+    """
+    if not isinstance(text, str):
+        raise InvalidInput(f"{what} must be text, not {type(text).__name__}")
+    if "\0" in text:
+        raise InvalidInput(f"{what} must not contain the character NUL; take it out")
+    try:
+        text.encode()
+    except UnicodeEncodeError as problem:
+        raise InvalidInput(
+            f"{what} is not valid Unicode: half a character (lone surrogate) "
+            f"at position {problem.start}; was it read with the wrong encoding?"
+        ) from problem
+    return str.__str__(text)
+
+
+def _checked_short(text: str, what: str, most: int) -> str:
+    trimmed = storable(text, what).strip()
+    if not trimmed:
+        raise InvalidInput(f"{what} must not be empty")
+    check_most(len(trimmed), most, what, "characters")
+    return trimmed
+
+
+def _checked_size(text: str, what: str) -> str:
+    check_most(len(text.encode()), CONTENT_BYTES, what, "bytes of UTF-8")
+    return text

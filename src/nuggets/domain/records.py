@@ -1,0 +1,407 @@
+"""The records that move between rooms. All frozen; none knows a file, a clock or another room.
+
+NamedTuples rather than dataclasses: a cold command builds them in a third of the time.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, NoReturn, Self, get_args
+
+from nuggets.language.text import first_words, words
+
+MemoryScope = Literal["self", "user", "shared", "project", "session"]
+MemoryType = Literal[
+    "fact", "note", "preference", "reflection", "self_model", "project", "relationship", "style"
+]
+MemorySource = Literal[
+    "explicit_user", "agent_reflection", "tool_observation", "inferred", "system"
+]
+MemoryStability = Literal["temporary", "durable"]
+NoteKind = Literal["fact", "note"]
+MatchKind = Literal["exact", "substring", "fuzzy"]
+HitKind = Literal["", "recalled", "opened", "injected", "cited", "answered"]
+ReflectionKind = Literal["rewrite", "merge", "hide", "tag", "link"]
+
+SCOPES: tuple[MemoryScope, ...] = get_args(MemoryScope)
+TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
+SOURCES: tuple[MemorySource, ...] = get_args(MemorySource)
+STABILITIES: tuple[MemoryStability, ...] = get_args(MemoryStability)
+KINDS: tuple[NoteKind, ...] = get_args(NoteKind)
+
+# Sessions that must have recalled a memory before it is promoted, unless the setting
+# `promote_after` says otherwise: once is chance, twice is coincidence.
+PROMOTE_THRESHOLD = 3
+
+
+class _Nothing(dict[str, Any]):
+    """A dict that stays empty: one object stands in every record, of every thread and shelf."""
+
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+        raise TypeError("records are frozen; make another one with _replace")
+
+    __setitem__ = setdefault = update = __ior__ = _refuse
+
+    def __reduce__(self) -> str:
+        return "NO_EXTRA"  # copied and pickled as the one that it is
+
+
+NO_EXTRA: Mapping[str, Any] = _Nothing()
+
+
+class NuggetConfig(NamedTuple):
+    """How one nugget's fact memory is built; what its file says wins."""
+
+    name: str
+    dims: int = 16384
+    banks: int = 4
+    ensembles: int = 1
+    max_facts: int = 0  # 0: no limit
+    sharpen_p: float = 1.0
+    corvacs_a: float = 0.0
+    temperature: float = 0.9
+    ortho_iters: int = 1
+    fuzzy_threshold: float = 0.55
+    extra: Mapping[str, Any] = NO_EXTRA  # unknown fields of its file, kept
+
+
+class NoteLink(NamedTuple):
+    """One direction of a link; the other end holds the same reason and time."""
+
+    to: str
+    reason: str
+    created_at: str
+
+
+class NoteVectorSpec(NamedTuple):
+    """The recipe from which a note's vector grows again."""
+
+    seed: int  # length of the joined basis: informational
+    basis: tuple[str, ...]  # at most 20 strings such as "title:auth"
+
+
+class NoteMetadata(NamedTuple):
+    """What a memory is about and how far to trust it."""
+
+    subject: str
+    scope: MemoryScope
+    type: MemoryType
+    source: MemorySource
+    confidence: float  # in [0, 1]
+    stability: MemoryStability
+
+
+class Anchor(NamedTuple):
+    """A place in a repository that a memory is about, as it was when the memory was kept."""
+
+    path: str  # from the root of the checkout; "": it is about a branch
+    line: int = 0  # 0: no line is named
+    lines: tuple[str, ...] = ()  # fingerprints
+    symbols: tuple[str, ...] = ()  # names that stand in the file
+    size: int = 0
+    modified: int = 0  # nanoseconds
+    commit: str = ""  # that was checked out
+    branch: str = ""
+
+
+class MemoryNote(NamedTuple):
+    """One memory: a fact (title = key, content = value) or a free-form note."""
+
+    id: str
+    nugget_name: str
+    title: str
+    content: str
+    kind: NoteKind
+    subject: str
+    scope: MemoryScope
+    type: MemoryType
+    source: MemorySource
+    confidence: float
+    stability: MemoryStability
+    created_at: str
+    updated_at: str
+    last_accessed_at: str
+    tags: tuple[str, ...] = ()
+    links: tuple[NoteLink, ...] = ()
+    hidden: bool = False
+    source_key: str | None = None
+    hits: int = 0  # distinct sessions that recalled it
+    last_hit_session: str = ""
+    hit_sessions: tuple[str, ...] = ()  # the last 64 of them
+    last_rewritten_at: str | None = None
+    archived_at: str | None = None
+    last_inspected_at: str | None = None
+    project: str = ""  # "": everywhere
+    extra: Mapping[str, Any] = NO_EXTRA  # unknown fields of its file, kept
+    valid_from: str | None = None  # when what it says became true; None: when it was written
+    valid_until: str | None = None  # when it ceases, or ceased, to be true
+    supersedes: tuple[str, ...] = ()  # ids of notes that it took the place of
+    anchors: tuple[Anchor, ...] = ()  # what it names of its repository
+
+    @property
+    def metadata(self) -> NoteMetadata:
+        return NoteMetadata(
+            self.subject, self.scope, self.type, self.source, self.confidence, self.stability
+        )
+
+    @property
+    def vector(self) -> NoteVectorSpec:
+        """Derived from the note whenever it is asked for, so it never falls out of step."""
+        return vector_spec(self)
+
+
+class GraphNoteMetaInput(NamedTuple):
+    """Metadata given explicitly; what stays None is inferred."""
+
+    subject: str | None = None
+    scope: MemoryScope | None = None
+    type: MemoryType | None = None
+    source: MemorySource | None = None
+    confidence: float | None = None
+    stability: MemoryStability | None = None
+    project: str | None = None
+    valid_from: str | None = None  # "" takes it away, as for valid_until
+    valid_until: str | None = None
+    supersedes: str | None = None  # id or title of the memory that this one takes the place of
+
+
+class NoteFilterOptions(NamedTuple):
+    """Filters for notes: each compares exactly, all must hold, None is no filter."""
+
+    include_hidden: bool = False
+    subject: str | None = None
+    scope: MemoryScope | None = None
+    type: MemoryType | None = None
+    nugget: str | None = None
+    tag: str | None = None
+    kind: NoteKind | None = None
+
+
+class WrittenNote(MemoryNote):
+    """A note as an operation left it, and what it took the place of."""
+
+    is_new = False
+    replaced: MemoryNote | None = None  # its version before; None if nothing changed
+    contradicts: tuple[MemoryNote, ...] = ()  # other memories, of which both cannot hold
+
+    @classmethod
+    def from_note(
+        cls, note: MemoryNote, *, is_new: bool = False, replaced: MemoryNote | None = None
+    ) -> Self:
+        written = cls._make(note)
+        written.is_new = is_new
+        written.replaced = None if replaced == note else replaced
+        return written
+
+    @property
+    def replaced_content(self) -> str | None:
+        """What it said before, if that was something else."""
+        before = self.replaced
+        return None if before is None or before.content == self.content else before.content
+
+
+class Touch(NamedTuple):
+    """A memory was shown to someone; a session not yet counted for it makes this a hit."""
+
+    note_id: str
+    session: str  # "" moves the time of last access and counts nothing
+    at: str
+    kind: HitKind = ""  # how the memory answered; "" if that is not known
+
+
+class Changes(NamedTuple):
+    """The one currency between rooms: what becomes different, and what it was before.
+
+    Stores read and write it, indexes apply it, history and undo are made of it.
+    """
+
+    put: tuple[MemoryNote, ...] = ()
+    drop: tuple[str, ...] = ()  # note ids
+    put_nuggets: tuple[NuggetConfig, ...] = ()
+    drop_nuggets: tuple[str, ...] = ()  # names; their notes are dropped by id as well
+    touches: tuple[Touch, ...] = ()
+    marks: Mapping[str, Any] = NO_EXTRA  # small named JSON values; None takes one away
+    action: str = ""  # the verb that made it, for the history
+    client: str = ""  # the door it came through
+
+
+class ReflectionChange(NamedTuple):
+    """One thing a pass did, in words."""
+
+    type: ReflectionKind
+    nugget_name: str
+    note_id: str
+    detail: str
+    partners: tuple[str, ...] = ()  # the other notes that this is only true together with
+
+
+class ReflectionResult(NamedTuple):
+    """Everything one clean-up pass changed."""
+
+    ran_at: str
+    inspected: int = 0
+    rewritten: int = 0
+    merged: int = 0
+    hidden: int = 0
+    tagged: int = 0
+    linked: int = 0
+    changes: tuple[ReflectionChange, ...] = ()
+
+
+class DailyRun(NamedTuple):
+    """One daily clean-up: a calendar day has one, whoever was up."""
+
+    date: str  # local, such as 2026-01-31
+    result: ReflectionResult
+    promoted: int = 0  # new lines in memory files
+
+
+class Commit(NamedTuple):
+    """One step of a shelf's history."""
+
+    revision: int
+    at: str
+    changes: Changes
+    before: Changes = Changes()  # what leads back; left out where nobody wants to go back
+
+
+class EarlierImage(NamedTuple):
+    """A note before a commit changed it."""
+
+    note: MemoryNote | None  # None: it was not there
+    until: str | None  # when it was changed; None: never
+
+
+class MemoryVersion(NamedTuple):
+    """What a memory said for a time."""
+
+    note: MemoryNote  # as it was then
+    valid_from: str
+    valid_until: str | None  # None: to this day
+
+
+class CommitSummary(NamedTuple):
+    """A step of the history without what it changed: who did what, and when."""
+
+    revision: int
+    at: str
+    action: str
+    client: str
+    notes: int  # how many it put or dropped
+    changes_nuggets: bool
+    touches: tuple[Touch, ...]
+
+
+class ExternalEdit(NamedTuple):
+    """A documented file as a person or another program left it: of the graph, or of a nugget."""
+
+    revision: int  # that it showed before it was edited; 0: not known
+    notes: tuple[dict[str, Any], ...] = ()
+    nugget: NuggetConfig | None = None  # None: the graph's file
+    facts: tuple[dict[str, Any], ...] = ()  # key, value, hits, last_hit_session and what else
+
+
+class ExportsStatus(NamedTuple):
+    """How far the documented files are."""
+
+    revision: int  # that they show; 0: there are none yet
+    behind: int  # revisions since then
+    saved_at: str  # moment of that revision
+
+
+class NuggetStatus(NamedTuple):
+    """How full a nugget is."""
+
+    name: str
+    fact_count: int
+    note_count: int  # free-form notes in sight, facts not counted
+    dimension: int
+    banks: int
+    ensembles: int
+    capacity: int  # facts that one superposition of its banks holds
+    capacity_used_pct: float  # one decimal
+    capacity_warning: str  # "" below 80 %
+    max_facts: int
+
+
+class ProjectStatus(NamedTuple):
+    """What belongs to one repository."""
+
+    project: str
+    fact_count: int  # in sight, like the notes
+    note_count: int
+    locations: tuple[str, ...] = ()  # where it was seen last, as far as that is recorded
+
+
+class ProjectMove(NamedTuple):
+    """What belonged to one repository and belongs to another now."""
+
+    old: str
+    new: str
+    moved: "tuple[MemoryNote, ...]"
+    left: "tuple[MemoryNote, ...]"  # facts by keys that the other one has facts of its own for
+
+
+class Intake(NamedTuple):
+    """What another memory brought when it was taken in."""
+
+    added: "tuple[MemoryNote, ...]"
+    updated: "tuple[MemoryNote, ...]"  # as they are now: what they said there was newer
+    linked: int  # notes that were here and got links
+    same: int  # known here
+    older: int  # changed here since they were there
+    deleted: int  # taken away here since they were changed there
+    refused: tuple[str, ...] = ()  # records that no shelf could have written, and what is wrong
+
+
+class RecallResult(NamedTuple):
+    """What a recall found; a miss is an answer, not an error, and falsy."""
+
+    answer: str = ""
+    confidence: float = 0.0  # in [0, 1]: how surely the value was decoded
+    margin: float = 0.0  # in [0, 1]: distance to the second candidate
+    found: bool = False
+    key: str = ""
+    nugget: str = ""
+    match: MatchKind | None = None  # how the query fits the key
+    ratio: float = 0.0  # in [0, 1]; 1 for an exact match
+    note_id: str = ""
+    project: str = ""  # that the fact belongs to; "": everywhere
+    also: tuple[str, ...] = ()  # ids of other facts that the query fits as well, a few of them
+    probability: float = 0.0  # in [0, 1]: that the answer is what was meant
+    valid_from: str | None = None  # since when it is true, if that is known
+    valid_until: str | None = None  # until when
+
+    def __bool__(self) -> bool:
+        return self.found
+
+
+class SearchNotesResult(NamedTuple):
+    """One note that a search found; all scores lie in [0, 1]."""
+
+    note: MemoryNote
+    score: float  # share among the best twenty of this search (softmax); no probability
+    vector_score: float
+    text_score: float
+    relevance: float  # comparable between queries
+    stated: float = 0.0  # share of the question that the note states in its own words
+    clear_answer: bool = False  # whether it answers the question, rather than being near it
+    meaning: float = 0.0  # what a sentence encoder adds to the relevance, if one is installed
+
+
+BASIS_LENGTH = 20  # strings in a stored recipe
+
+
+def vector_spec(note: MemoryNote) -> NoteVectorSpec:
+    """Title, tags, metadata, links and as much content as fits, each marked with its field."""
+    basis = dict.fromkeys(
+        [
+            *(f"title:{word}" for word in words(note.title)),
+            *(f"tag:{tag}" for tag in note.tags if ":" not in tag),
+            f"kind:{note.kind}",
+            f"scope:{note.scope}",
+            f"type:{note.type}",
+            *(f"link:{link.to}" for link in note.links[:4]),
+            *(f"content:{word}" for word in first_words(note.content, BASIS_LENGTH)),
+        ]
+    )
+    chosen = tuple(basis)[:BASIS_LENGTH]
+    return NoteVectorSpec(seed=len("|".join(chosen)), basis=chosen)

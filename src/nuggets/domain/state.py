@@ -1,0 +1,380 @@
+"""All that a shelf holds at one revision, asked by key, and how changes move it on.
+
+`State` is what operations read: notes, nuggets and marks. Stores answer the same questions from a
+database (`stores/sql/state.py`); `MemoryState` answers them from dictionaries, and `Overlay`
+shows another state with some changes on top.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+from nuggets.domain.records import Changes, MemoryNote, NoteKind, NuggetConfig, Touch
+from nuggets.language.text import fold_case
+
+SESSIONS_KEPT = 64  # per note: enough to know a session again, bounded on disk
+
+NoteCounts = Mapping[tuple[str, NoteKind], int]  # visible notes by folded nugget name and kind
+
+
+class Notes(Mapping[str, MemoryNote]):
+    """The notes by id, in order of creation. Subclasses answer from wherever they are kept."""
+
+    def many(self, ids: Iterable[str]) -> dict[str, MemoryNote]:
+        """The notes with these ids, as far as they exist."""
+        pairs = ((note_id, self.get(note_id)) for note_id in dict.fromkeys(ids))
+        return {note_id: note for note_id, note in pairs if note is not None}
+
+    def find(
+        self,
+        *,
+        nugget: str | None = None,
+        title: str | None = None,
+        kind: NoteKind | None = None,
+        project: str | None = None,
+        hidden: bool | None = None,
+    ) -> list[MemoryNote]:
+        """The notes that meet all that is named, oldest place first.
+
+        `nugget` and `title` are compared in their folded forms, a title also whatever its blanks.
+        """
+        return [
+            note
+            for note in self.values()
+            if meets(note, nugget=nugget, title=title, kind=kind, project=project, hidden=hidden)
+        ]
+
+    def linking_to(self, ids: Collection[str]) -> list[MemoryNote]:
+        """The notes with a link to any of these."""
+        return [note for note in self.values() if any(link.to in ids for link in note.links)]
+
+    def find_by_id_part(self, part: str) -> list[MemoryNote]:
+        """The notes whose folded id begins with this, or ends with it after a dash."""
+        return [note for note in self.values() if abbreviates(part, note.id)]
+
+    def ids_with_title_length(self, length: int, slips: int) -> Iterator[str]:
+        """Ids of visible notes whose folded title has about this length."""
+        for note in self.values():
+            if not note.hidden and abs(len(fold_case(note.title)) - length) <= slips:
+                yield note.id
+
+    def with_hits(self, at_least: int) -> list[MemoryNote]:
+        """The notes with at least so many hits."""
+        return [note for note in self.values() if note.hits >= at_least]
+
+    def leading(self, projects: Collection[str], most: int) -> list[MemoryNote]:
+        """Of the visible notes of these projects: preferences, those with most hits, and the
+        newest; so many of each."""
+        visible = [note for note in self.values() if note.project in projects and not note.hidden]
+        preferences = [note for note in reversed(visible) if note.type == "preference"][:most]
+        recalled = sorted(visible, key=lambda note: -note.hits)[:most]
+        return list(
+            {note.id: note for note in (*preferences, *recalled, *visible[-most:])}.values()
+        )
+
+    def counts(self) -> NoteCounts:
+        """How many visible notes each nugget has."""
+        visible = (note for note in self.values() if not note.hidden)
+        return Counter((fold_case(note.nugget_name), note.kind) for note in visible)
+
+    def projects(self) -> dict[str, Counter[NoteKind]]:
+        """How many visible notes of each kind belong to each project, "" included."""
+        counts: dict[str, Counter[NoteKind]] = {}
+        for note in self.values():
+            counts.setdefault(note.project, Counter())[note.kind] += not note.hidden
+        return counts
+
+
+class State(Protocol):
+    """What a shelf holds at one revision."""
+
+    @property
+    def notes(self) -> Notes: ...
+
+    @property
+    def nuggets(self) -> Mapping[str, NuggetConfig]:
+        """Nuggets by folded name."""
+
+    @property
+    def marks(self) -> Mapping[str, Any]: ...
+
+
+def title_form(title: str) -> str:
+    """How titles compare: folded, runs of blanks as one."""
+    return " ".join(fold_case(title).split())
+
+
+def meets(
+    note: MemoryNote,
+    *,
+    nugget: str | None,
+    title: str | None,
+    kind: NoteKind | None,
+    project: str | None,
+    hidden: bool | None,
+) -> bool:
+    """Whether the note is what `Notes.find` was asked for."""
+    return (
+        (kind is None or note.kind == kind)
+        and (hidden is None or note.hidden == hidden)
+        and (project is None or note.project == project)
+        and (nugget is None or fold_case(note.nugget_name) == fold_case(nugget))
+        and (title is None or title_form(note.title) == title_form(title))
+    )
+
+
+def abbreviates(part: str, note_id: str) -> bool:
+    """Whether an id begins with this, or ends with it after a dash."""
+    whole = fold_case(note_id)
+    return whole.startswith(part) or whole.endswith(f"-{part}")
+
+
+class MemoryNotes(dict[str, MemoryNote], Notes):
+    """Notes in a dictionary: for laws, for small states, and on top of others."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class MemoryState:
+    """A whole state in dictionaries, moved on by `apply`. Knows no store."""
+
+    def __init__(self) -> None:
+        self.notes = MemoryNotes()
+        self.nuggets: dict[str, NuggetConfig] = {}
+        self.marks: dict[str, Any] = {}
+
+    def apply(self, changes: Changes) -> None:
+        """Take the changes over, all of them."""
+        for config in changes.put_nuggets:
+            self.nuggets[fold_case(config.name)] = config
+        for note in changes.put:
+            self.notes[note.id] = note
+        for touch in changes.touches:
+            note_or_none = self.notes.get(touch.note_id)
+            if note_or_none is not None:
+                self.notes[touch.note_id] = apply_touch(note_or_none, touch)
+        for note_id in changes.drop:
+            self.notes.pop(note_id, None)
+        for name in changes.drop_nuggets:
+            self.nuggets.pop(fold_case(name), None)
+        for mark, value in changes.marks.items():
+            if value is None:
+                self.marks.pop(mark, None)
+            else:
+                self.marks[mark] = value
+
+    def copy(self) -> "MemoryState":
+        """The same at this moment; the records in it are frozen and shared."""
+        duplicate = MemoryState()
+        duplicate.apply(everything(self))
+        return duplicate
+
+
+class OverlaidNotes(Notes):
+    """Other notes, with some changed and some gone."""
+
+    def __init__(self, below: Notes) -> None:
+        self._below = below
+        self.changed = MemoryNotes()
+        self.dropped: set[str] = set()
+
+    def _covers(self, note_id: str) -> bool:
+        return note_id in self.changed or note_id in self.dropped
+
+    def _merge(self, below: Iterable[MemoryNote], own: Iterable[MemoryNote]) -> list[MemoryNote]:
+        """What the questions below and here found together; changed notes keep their place."""
+        changed = {note.id: note for note in own}
+        merged = [
+            changed.pop(note.id, note)
+            for note in below
+            if note.id in changed or not self._covers(note.id)
+        ]
+        return [*merged, *changed.values()]
+
+    def __getitem__(self, note_id: str) -> MemoryNote:
+        if note_id in self.dropped:
+            raise KeyError(note_id)
+        own = self.changed.get(note_id)
+        return self._below[note_id] if own is None else own
+
+    def __contains__(self, note_id: object) -> bool:
+        if note_id in self.changed:
+            return True
+        return note_id not in self.dropped and note_id in self._below
+
+    def __iter__(self) -> Iterator[str]:
+        new = dict.fromkeys(self.changed)
+        for note_id in self._below:
+            new.pop(note_id, None)
+            if note_id not in self.dropped:
+                yield note_id
+        yield from new
+
+    def __len__(self) -> int:
+        gone = sum(note_id in self._below for note_id in self.dropped)
+        new = sum(note_id not in self._below for note_id in self.changed)
+        return len(self._below) - gone + new
+
+    def many(self, ids: Iterable[str]) -> dict[str, MemoryNote]:
+        wanted = list(dict.fromkeys(ids))
+        below = self._below.many(i for i in wanted if not self._covers(i))
+        pairs = ((i, self.changed.get(i) or below.get(i)) for i in wanted)
+        return {note_id: note for note_id, note in pairs if note is not None}
+
+    def find(
+        self,
+        *,
+        nugget: str | None = None,
+        title: str | None = None,
+        kind: NoteKind | None = None,
+        project: str | None = None,
+        hidden: bool | None = None,
+    ) -> list[MemoryNote]:
+        def query(notes: Notes) -> list[MemoryNote]:
+            return notes.find(nugget=nugget, title=title, kind=kind, project=project, hidden=hidden)
+
+        return self._merge(query(self._below), query(self.changed))
+
+    def linking_to(self, ids: Collection[str]) -> list[MemoryNote]:
+        return self._merge(self._below.linking_to(ids), self.changed.linking_to(ids))
+
+    def find_by_id_part(self, part: str) -> list[MemoryNote]:
+        return self._merge(self._below.find_by_id_part(part), self.changed.find_by_id_part(part))
+
+    def ids_with_title_length(self, length: int, slips: int) -> Iterator[str]:
+        below = self._below.ids_with_title_length(length, slips)
+        yield from (note_id for note_id in below if not self._covers(note_id))
+        yield from self.changed.ids_with_title_length(length, slips)
+
+    def with_hits(self, at_least: int) -> list[MemoryNote]:
+        return self._merge(self._below.with_hits(at_least), self.changed.with_hits(at_least))
+
+    def leading(self, projects: Collection[str], most: int) -> list[MemoryNote]:
+        own = self.changed.leading(projects, most)
+        return self._merge(self._below.leading(projects, most), own)
+
+
+class Overlay:
+    """Another state with changes on top: what is gathered and not written, or how it was once."""
+
+    def __init__(self, below: State) -> None:
+        self.below = below
+        self.notes = OverlaidNotes(below.notes)
+        self._nuggets: dict[str, NuggetConfig | None] = {}
+        self._marks: dict[str, Any] = {}
+
+    @property
+    def nuggets(self) -> Mapping[str, NuggetConfig]:
+        merged = {**self.below.nuggets, **self._nuggets}
+        return {fold: config for fold, config in merged.items() if config is not None}
+
+    @property
+    def marks(self) -> Mapping[str, Any]:
+        if not self._marks:
+            return self.below.marks
+        merged = {**self.below.marks, **self._marks}
+        return {mark: value for mark, value in merged.items() if value is not None}
+
+    def apply(self, changes: Changes) -> None:
+        """Apply changes to this layer."""
+        notes = self.notes
+        for config in changes.put_nuggets:
+            self._nuggets[fold_case(config.name)] = config
+        for note in changes.put:
+            notes.changed[note.id] = note
+            notes.dropped.discard(note.id)
+        for touch in changes.touches:
+            note_or_none = notes.get(touch.note_id)
+            if note_or_none is not None:
+                notes.changed[touch.note_id] = apply_touch(note_or_none, touch)
+        for note_id in changes.drop:
+            notes.changed.pop(note_id, None)
+            notes.dropped.add(note_id)
+        for name in changes.drop_nuggets:
+            self._nuggets[fold_case(name)] = None
+        self._marks.update(changes.marks)
+
+
+def everything(state: State) -> Changes:
+    """The changes that lead from nothing to this state."""
+    return Changes(
+        put=tuple(state.notes.values()),
+        put_nuggets=tuple(state.nuggets.values()),
+        marks=dict(state.marks),
+    )
+
+
+def before_images(state: State, changes: Changes) -> Changes:
+    """The changes that would lead back: before-images of all that `changes` puts or drops."""
+    ids = [*(note.id for note in changes.put), *changes.drop]
+    existing = state.notes.many(ids)
+    names = [*(config.name for config in changes.put_nuggets), *changes.drop_nuggets]
+    nuggets = state.nuggets
+    return Changes(
+        put=tuple(existing[i] for i in ids if i in existing),
+        drop=tuple(i for i in ids if i not in existing),
+        put_nuggets=tuple(nuggets[fold_case(n)] for n in names if fold_case(n) in nuggets),
+        drop_nuggets=tuple(n for n in names if fold_case(n) not in nuggets),
+        marks={mark: state.marks.get(mark) for mark in changes.marks},
+    )
+
+
+def apply_touch(note: MemoryNote, touch: Touch) -> MemoryNote:
+    """The note after it was shown: a session counts once, however often it asks."""
+    accessed = max(note.last_accessed_at, touch.at)
+    if not touch.session or touch.session in note.hit_sessions:
+        return note._replace(last_accessed_at=accessed)
+    return note._replace(
+        last_accessed_at=accessed,
+        hits=note.hits + 1,
+        last_hit_session=touch.session,
+        hit_sessions=(*note.hit_sessions, touch.session)[-SESSIONS_KEPT:],
+    )
+
+
+def with_recalls_of(note: MemoryNote, other: MemoryNote) -> MemoryNote:
+    """The note as if it had been shown when the other one was."""
+    return note._replace(
+        hits=other.hits,
+        hit_sessions=other.hit_sessions,
+        last_hit_session=other.last_hit_session,
+        last_accessed_at=other.last_accessed_at,
+    )
+
+
+def merged_into(note: MemoryNote) -> list[str]:
+    """The notes that an archived one went into: what is merged gets its last link as it goes."""
+    since = note.archived_at if note.hidden else None
+    return [link.to for link in note.links if since is not None and link.created_at >= since]
+
+
+def merge_changes(many: Iterable[Changes]) -> Changes:
+    """Several changes as one, later ones winning; touches go where their notes are."""
+    after = MemoryState()
+    dropped: dict[str, None] = {}
+    dropped_nuggets: dict[str, str] = {}
+    touches: list[Touch] = []
+    marks: dict[str, Any] = {}
+    last = Changes()
+    for last in many:
+        written = {note.id for note in last.put}
+        for note_id in written:
+            dropped.pop(note_id, None)
+        for config in last.put_nuggets:
+            dropped_nuggets.pop(fold_case(config.name), None)
+        touches = [touch for touch in touches if touch.note_id not in written]
+        after.apply(last)
+        touches.extend(touch for touch in last.touches if touch.note_id not in after.notes)
+        dropped.update(dict.fromkeys(last.drop))
+        dropped_nuggets.update({fold_case(name): name for name in last.drop_nuggets})
+        marks.update(last.marks)
+    return Changes(
+        put=tuple(after.notes.values()),
+        drop=tuple(dropped),
+        put_nuggets=tuple(after.nuggets.values()),
+        drop_nuggets=tuple(dropped_nuggets.values()),
+        touches=tuple(touches),
+        marks=marks,
+        action=last.action,
+        client=last.client,
+    )

@@ -1,0 +1,83 @@
+"""Moments as text: ISO 8601 in UTC with milliseconds and ``Z``.
+
+Written like that they sort as text, survive JSON unchanged, and cost nothing to load.
+"""
+
+from datetime import UTC, datetime, timedelta
+
+from nuggets.errors import InvalidInput
+
+_CLOCKS_DIFFER = timedelta(days=1)
+_DAY_LENGTH = len("2026-01-31")
+_YOUNGEST_CLOCK = "2026"  # Nuggets is no older: a clock before that was never set
+
+
+def iso(moment: datetime) -> str:
+    """The written form of an aware moment."""
+    utc = moment.astimezone(UTC).replace(tzinfo=None)
+    return f"{utc.isoformat(timespec='milliseconds')}Z"
+
+
+def now() -> str:
+    """The present, written."""
+    return iso(datetime.now(UTC))
+
+
+def moment_after(last: str, now: str) -> str:
+    """Now, but never as early as the last moment: what comes in order is dated in order, however
+    fast it comes and wherever the clock jumps."""
+    if now > last:
+        return now
+    try:
+        return iso(parse(last) + timedelta(milliseconds=1))
+    except OverflowError:  # the end of the year 9999
+        return last
+
+
+def commit_time(last: str, now: str) -> str:
+    """Now, but after the last commit.
+
+    A commit that is dated further ahead than clocks differ was dated by a wrong clock, and does not
+    date all later ones; unless it is the present clock that cannot be right.
+    """
+    if last and now > _YOUNGEST_CLOCK and parse(last) - parse(now) > _CLOCKS_DIFFER:
+        return now
+    return moment_after(last, now)
+
+
+def parse(text: str | datetime) -> datetime:
+    """The moment that a written form names; without a zone it is taken as UTC.
+
+    A datetime is the moment itself; without a zone it is local, as everywhere in Python.
+    """
+    if isinstance(text, datetime):
+        return text.astimezone()
+    try:
+        moment = datetime.fromisoformat(text)
+    except (ValueError, TypeError) as problem:
+        raise InvalidInput(
+            f"{text!r:.80} is no time; write it like 2026-01-31T09:00:00.000Z, or give a datetime"
+        ) from problem
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def day_boundary(text: str | datetime, *, end: bool) -> str:
+    """A moment in our form; a day without a time means its first, or last, moment in local time."""
+    if isinstance(text, str) and len(text) == _DAY_LENGTH:
+        try:
+            start = datetime.strptime(text, "%Y-%m-%d")
+            day = start.replace(hour=23, minute=59, second=59, microsecond=999_000)
+            return iso((day if end else start).astimezone())
+        except (ValueError, OverflowError, OSError):
+            pass  # the general form says what is wrong
+    return normalize_time(text)
+
+
+def normalize_time(text: str | datetime) -> str:
+    """Any ISO 8601 form, or a datetime, in ours."""
+    try:
+        return iso(parse(text))
+    except (OverflowError, OSError):  # local times of such years are beyond some systems
+        raise InvalidInput(
+            f"{text!r} is too near the end of time; years go from 1 to 9999"
+        ) from None

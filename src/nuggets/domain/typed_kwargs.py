@@ -1,0 +1,48 @@
+"""What may be given by name, for editors and type checkers: the fields of three records, each of
+which may be left out. Never looked at while a program runs; what is given is checked elsewhere.
+"""
+
+from typing import TypedDict
+
+from nuggets.domain.records import MemoryScope, MemorySource, MemoryStability, MemoryType, NoteKind
+
+
+class NoteMeta(TypedDict, total=False):
+    """As in `GraphNoteMetaInput`."""
+
+    subject: str | None
+    scope: MemoryScope | None
+    type: MemoryType | None
+    source: MemorySource | None
+    confidence: float | None
+    stability: MemoryStability | None
+    project: str | None
+    valid_from: str | None
+    valid_until: str | None
+    supersedes: str | None
+
+
+class NoteFilters(TypedDict, total=False):
+    """As in `NoteFilterOptions`."""
+
+    include_hidden: bool
+    subject: str | None
+    scope: MemoryScope | None
+    type: MemoryType | None
+    nugget: str | None
+    tag: str | None
+    kind: NoteKind | None
+
+
+class NuggetOptions(TypedDict, total=False):
+    """As in `NuggetConfig`, and as `Nugget` takes them."""
+
+    dims: int
+    banks: int
+    ensembles: int
+    max_facts: int
+    sharpen_p: float
+    corvacs_a: float
+    temperature: float
+    ortho_iters: int
+    fuzzy_threshold: float

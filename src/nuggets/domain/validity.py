@@ -1,0 +1,12 @@
+"""Whether a memory is true at a moment, by the times that it says of itself."""
+
+from nuggets.domain.records import MemoryNote, RecallResult
+
+MOVED_FILES_MARK = "moved files"  # note id -> old path -> new path, as found once a day
+
+
+def invalidity(memory: MemoryNote | RecallResult, now: str) -> str:
+    """Why it is not valid now: "no longer valid" or "not yet valid"; "" if it is."""
+    if memory.valid_until is not None and memory.valid_until < now:
+        return "no longer valid"
+    return "not yet valid" if memory.valid_from is not None and memory.valid_from > now else ""

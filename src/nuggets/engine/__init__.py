@@ -1,0 +1,1 @@
+"""How operations run: transactions, batches, and the indexes that every store keeps."""

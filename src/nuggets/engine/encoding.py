@@ -1,0 +1,73 @@
+"""The sentence encoder of a shelf, and how a question is compared with notes by meaning."""
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from nuggets.errors import NuggetsError
+from nuggets.meaning.model import Encoder, load_model
+
+if TYPE_CHECKING:
+    from nuggets.engine.transactions import View
+    from nuggets.search.scoring.meaning_fusion import Meaning, Similarity
+
+INDEX = "meaning"  # the name of the index that keeps the vectors
+
+
+class FunctionEncoder:
+    """A function from texts to vectors, as an encoder."""
+
+    def __init__(self, function: Callable[[Sequence[str]], Any]) -> None:
+        kind = function if hasattr(function, "__qualname__") else type(function)
+        self.name = f"{kind.__module__}.{kind.__qualname__}"
+        self._function = function
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        return self._function(texts)
+
+
+class ShelfEncoder:
+    """An encoder that was given, or the one installed in a file; loaded when it is first used."""
+
+    def __init__(self, path: str, encoder: "Encoder | Callable[..., Any] | None") -> None:
+        self._path = path
+        self._given: Any = encoder
+        if encoder is not None and not hasattr(encoder, "encode"):
+            self._given = FunctionEncoder(encoder)
+        self._loaded: tuple[tuple[int, ...], Encoder] | None = None
+
+    def load(self) -> Encoder | None:
+        """None if there is none. A file that was replaced is loaded again."""
+        if self._given is not None:
+            given: Encoder = self._given
+            return given
+        try:
+            status = os.stat(self._path)
+        except OSError:
+            return None
+        identity = (status.st_ino, status.st_mtime_ns, status.st_size)
+        if self._loaded is None or self._loaded[0] != identity:
+            self._loaded = identity, load_model(self._path)
+        return self._loaded[1]
+
+    def compare_with(self, view: "View") -> "Meaning | None":
+        """How to compare a question with the notes; None if no note has a vector.
+
+        A search does without meaning if the encoder cannot be loaded; `nuggets meaning status`
+        says why.
+        """
+        index = view.indexes[INDEX]
+        if not index.encoder_name:
+            return None
+        encoder = None
+        with suppress(NuggetsError, OSError):
+            encoder = self.load()
+        if encoder is None or encoder.name != index.encoder_name:
+            return None
+
+        def compare(text: str) -> "Similarity | None":
+            similarity: Similarity | None = index.compare(encoder.name, encoder.encode([text])[0])
+            return similarity
+
+        return compare

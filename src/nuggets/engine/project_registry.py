@@ -1,0 +1,81 @@
+"""Recognizes the project at a place, wherever its repository was before, and records it.
+
+What is known of a place is read from the marks of the shelf. A place that is recorded costs one
+look into them and one `stat`; only at a new one other places are compared, and git may be asked.
+"""
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from nuggets.filesystem.project import (
+    current_project,
+    distinct_id,
+    is_repository,
+    plain_folders,
+    repository_stamp,
+)
+from nuggets.operations.project_identity import (
+    Location,
+    Recognition,
+    location_from_marks,
+    recognize,
+    recorded_locations,
+)
+
+
+def recognize_project(
+    folder: str | None,
+    marks: Mapping[str, Any],
+    owners: Callable[[], Collection[str]],
+    shelf_url: str,
+) -> Recognition | None:
+    """The project around a folder; None if there is none.
+
+    `folder`: by default the current one. `owners`: finds the projects with memories.
+    """
+    path = current_project(folder)
+    if not path:
+        return None
+    if not is_repository(path):
+        return Recognition(_recognize_plain_folder(path, marks))
+    known = location_from_marks(marks, path)
+    if known is not None and known.stamp == repository_stamp(path):
+        return Recognition(known)
+    recorded = recorded_locations(marks)
+    here = Location(path, path)
+    if not recorded:
+        return Recognition(here)
+    here = with_evidence(here, shelf_url)
+    gone = [location.path for location in recorded if not os.path.exists(location.path)]
+    other_id = distinct_id(path, here.root or here.stamp)
+    return recognize(here, recorded, gone, owners(), other_id)
+
+
+def with_evidence(here: Location, shelf_url: str) -> Location:
+    """The location with what its repository says of itself now."""
+    from nuggets.filesystem.repository_evidence import gather_evidence
+
+    stamp, root, remote, is_shallow = gather_evidence(here.path, shelf_url)
+    return here._replace(stamp=stamp, root=root, remote=remote, is_shallow=is_shallow)
+
+
+def needs_recording(here: Location, marks: Mapping[str, Any]) -> bool:
+    """Is something not recorded that would recognize the project elsewhere?"""
+    known = location_from_marks(marks, here.path)
+    if known is None or (known.project, known.stamp) != (here.project, repository_stamp(here.path)):
+        return True
+    if known.root or not is_repository(here.path):
+        return False
+    from nuggets.filesystem.repository_evidence import has_commits
+
+    return has_commits(here.path)
+
+
+def _recognize_plain_folder(path: str, marks: Mapping[str, Any]) -> Location:
+    """A folder that is recorded as a project holds all those inside it."""
+    for folder in plain_folders(path):
+        known = location_from_marks(marks, folder)
+        if known is not None:
+            return known
+    return Location(path, path)

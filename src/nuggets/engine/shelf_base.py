@@ -1,0 +1,346 @@
+"""Opening, saving and closing a shelf, and the transaction that every operation is.
+
+Every operation reads, decides and writes (`engine/transactions.py`); what it changes is decided
+purely (`operations/decisions.py`).
+"""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import cached_property
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from nuggets.domain import times
+from nuggets.domain.limits import check_flag
+from nuggets.domain.records import Changes, ExternalEdit
+from nuggets.domain.state import State
+from nuggets.engine.arguments import StrPath, path_text
+from nuggets.engine.indexes import KINDS
+from nuggets.engine.project_registry import needs_recording, recognize_project, with_evidence
+from nuggets.engine.transactions import Decision, Transactions, View
+from nuggets.errors import StoreError
+from nuggets.filesystem.location import ENCODER_FILE
+from nuggets.filesystem.project import (
+    checkout_root,
+    current_project,
+    find_project,
+    is_repository,
+)
+from nuggets.operations.client import Client
+from nuggets.operations.decisions import Decisions
+from nuggets.operations.project_identity import Location, Recognition
+from nuggets.settings import Settings, load
+from nuggets.stores import open_store
+
+if TYPE_CHECKING:
+    from nuggets.engine.encoding import ShelfEncoder
+    from nuggets.meaning.model import Encoder
+    from nuggets.operations.reading_record import ReadingRecord
+    from nuggets.search.scoring.meaning_fusion import Meaning
+    from nuggets.stores.base import Store
+
+T = TypeVar("T")
+
+
+def random_hex() -> str:
+    """Eight digits for an id."""
+    return os.urandom(4).hex()
+
+
+class ShelfBase:
+    """A shelf that can be opened, saved and closed, and the transaction of every operation."""
+
+    def __init__(
+        self,
+        save_dir: StrPath | None = None,
+        auto_save: bool = True,
+        *,
+        store: "Store | None" = None,
+        settings: Settings | None = None,
+        short_lived: bool = False,
+        project: str | None = None,
+        folder: str | None = None,
+        records_location: bool = False,
+        at_work: bool = False,
+        client: str | Client = "python",
+        encoder: "Encoder | Callable[[Sequence[str]], Any] | None" = None,
+        uses_meaning: bool = True,
+        clock: Callable[[], str] = times.now,
+        draw: Callable[[], str] = random_hex,
+    ) -> None:
+        """`save_dir`: a directory, or ``memory:``; by default NUGGETS_DIR, or else ~/.nuggets.
+
+        `auto_save=False` gathers all changes until `save_all`.
+        `settings`: by default those of the environment and of the directory's config.toml.
+        `project`: the id of the project that new memories belong to; by default it is recognized
+        by `folder`, the directory someone works in (by default the current one).
+        `records_location`: with a memory of the project, write down what recognizes it elsewhere.
+        `at_work`: whoever writes is at work in it, so what they learn is the project's, unless it
+        is about a person; otherwise a memory's words decide.
+        `short_lived`: nothing is left for later, because there will be none.
+        `client`: who writes, by name for the history, or with rules of its own.
+        `encoder`: turns texts into vectors, in place of an installed one (`install_meaning`).
+        `uses_meaning`: False if searches should not load an encoder, which takes a tenth of a
+        second.
+        """
+        url = path_text(save_dir)
+        self.settings = settings or load(os.environ, {"dir": url})
+        self._project = (self.settings["project"] or None) if project is None else project
+        self._folder = folder
+        self._records_location = records_location
+        self._recognition: Recognition | None = None
+        self._client = _client(client, at_work)
+        self._readings = _reading_record() if self._client.reads_first else None
+        self._clock = clock
+        self._draw = draw
+        self._url: str = self.settings["dir"] if url is None else url
+        if store is None:
+            store = open_store(self._url, KINDS, self._import_edit, short_lived=short_lived)
+        self._given_encoder = encoder
+        self._encoder_path = store.directory and os.path.join(store.directory, ENCODER_FILE)
+        self._uses_meaning = uses_meaning
+        self._transactions = Transactions(
+            store, draw=draw, auto_save=auto_save, finish_purge=self._finish_purge
+        )
+
+    @classmethod
+    def open(cls, url: StrPath, **options: Any) -> Self:
+        """Open the shelf at a URL: a directory, or ``memory:``."""
+        return cls(url, **options)
+
+    @property
+    def project(self) -> str:
+        """The id of the project that new memories belong to; "" for none."""
+        if self._project is None:
+            try:
+                self._recognition = self._recognize(self._folder)
+            except StoreError:  # the operation itself reports it
+                return current_project(self._folder)
+            self._project = self._recognition.location.project if self._recognition else ""
+        return self._project
+
+    @project.setter
+    def project(self, project: str) -> None:
+        self._project, self._recognition = project, None
+
+    @property
+    def location(self) -> str:
+        """Where that project lies: its git directory, or a plain folder; "" if it has no place."""
+        project = self.project
+        return self._recognition.location.path if self._recognition else project
+
+    @property
+    def checkout(self) -> str:
+        """The folder of the repository's files that someone works in; "" outside of any."""
+        project = self.project
+        if not project or self._recognition is None or not is_repository(self.location):
+            return ""
+        return checkout_root(self.working_folder)
+
+    @property
+    def working_folder(self) -> str:
+        """The directory that someone works in; "/" if it was removed."""
+        try:
+            return self._folder or os.getcwd()
+        except OSError:
+            return "/"
+
+    def project_of(self, folder: str) -> str:
+        """The id of the project around a folder; "" if there is none."""
+        if self.settings["project"]:
+            return str(self.settings["project"])
+        recognition = self._recognize(folder)
+        return recognition.location.project if recognition else ""
+
+    def for_project(self, name: str) -> Self:
+        """The same shelf for someone who works in another project: its folder, its id, the name of
+        its folder, or "" for none."""
+        view = type(self).__new__(type(self))
+        vars(view).update(vars(self), _recognition=None, _project="")
+        if os.path.isabs(name) and os.path.isdir(name):
+            view._project, view._folder = None, name
+        elif name:
+            with self._transactions.reading() as current:
+                owners = [project for project in current.state.notes.projects() if project]
+            view._project = name if name in owners else find_project(name, owners)
+        return view
+
+    @property
+    def recognition(self) -> "Recognition | None":
+        """How the project was recognized, if it was and a person should hear of it."""
+        known = self._recognition
+        return known if known and (known.moved_from or known.question) else None
+
+    def record_location(self) -> None:
+        """Write down where the project lies now, so that the person is told and asked once."""
+        if self._recognition is not None:
+            here = self._recognition.location._replace(is_asked=True)
+            self._recognition = Recognition(here)
+            self._transactions.update(
+                "recognize_project",
+                self._client.name,
+                lambda: (Changes(marks={here.mark: here.to_json()}), None),
+            )
+
+    def known_location(self) -> "Location | None":
+        """What is known of the place that the project was recognized by."""
+        if not self.project or self._recognition is None:
+            return None
+        return with_evidence(self._recognition.location, self._url)
+
+    def forget_recognition(self) -> None:
+        """Recognize the project anew when it is asked for: what is recorded of it has changed."""
+        self._project, self._recognition = None, None
+
+    def _recognize(self, folder: str | None) -> "Recognition | None":
+        with self._transactions.reading() as view:
+            notes = view.state.notes
+            return recognize_project(folder, view.state.marks, notes.projects, self._url)
+
+    def _unrecorded_location(self) -> "Location | None":
+        """Where the project lies, if that has to be written down with its next memory."""
+        if not self._records_location or not self.project or self._recognition is None:
+            return None
+        here = self._recognition.location
+        with self._transactions.reading() as view:
+            self._records_location = needs_recording(here, view.state.marks)
+        return with_evidence(here, self._url) if self._records_location else None
+
+    def for_client(self, client: str | Client, *, at_work: bool = False) -> Self:
+        """The same shelf for another client of this process, on the same store."""
+        client = _client(client, at_work)
+        if client.reads_first and self._readings is None:
+            self._readings = _reading_record()
+        view = type(self).__new__(type(self))
+        vars(view).update(vars(self), _client=client)
+        return view
+
+    def close(self) -> None:
+        """Save what was gathered and leave the files in order. Using the shelf again reopens it.
+
+        What cannot be saved any more is told as by `save_all`, once the rest is saved.
+        """
+        self._transactions.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        problem: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """All that is read inside is of one moment, and a question that is asked again is
+        understood once. Write nothing inside."""
+        with self._transactions.reading_indexes():
+            yield
+
+    def change_counter(self) -> int:
+        """A number that changes when anyone may have written since; cheap to ask for often."""
+        return self._transactions.store.change_counter()
+
+    def load_all(self) -> None:
+        """Read what is there now. Every call does so by itself; this is for those who like to."""
+        with self._transactions.reading():
+            pass
+
+    def save_all(self) -> None:
+        """Write what was gathered, as one change: all of it or nothing.
+
+        If someone else wrote meanwhile, each operation is decided again on what is there now. An
+        error names those that cannot be done any more; they are let go, and the next `save_all`
+        writes the rest.
+        """
+        self._transactions.save()
+
+    def batch(self) -> AbstractContextManager[None]:
+        """Gather all changes inside into one write at the end; an error inside leaves nothing of
+        them, in an outer batch or for `save_all` neither.
+
+        It belongs to the thread, or asyncio task, that opened it. Others read on; their writes wait
+        for its end, and are `StoreBusy` if that takes too long or cannot be waited for. So wait for
+        no worker inside that writes, and `await` nothing.
+        """
+        return self._transactions.batch()
+
+    def _update(
+        self, action: str, decide: Callable[[Decisions], Decision[T]], *, dry_run: bool = False
+    ) -> T:
+        check_flag(dry_run, "dry_run")
+        if dry_run:
+            with self._transactions.reading():
+                return decide(self._decisions())[1]
+        moments: list[str] = []  # the one when it is first decided, and the same ever after
+
+        def now() -> str:
+            if not moments:
+                moments.append(self._clock())
+            return moments[0]
+
+        here = self._unrecorded_location()  # git may be asked, so not while others wait
+
+        def decide_now() -> Decision[T]:
+            changes, result = decide(self._decisions(now))
+            if here and any(note.project == here.project for note in changes.put):
+                changes = changes._replace(marks={**changes.marks, here.mark: here.to_json()})
+            return changes, result
+
+        return self._transactions.update(action, self._client.name, decide_now)
+
+    @cached_property
+    def _encoder(self) -> "ShelfEncoder":
+        from nuggets.engine.encoding import ShelfEncoder
+
+        return ShelfEncoder(self._encoder_path, self._given_encoder)
+
+    @property
+    def _has_encoder(self) -> bool:
+        return self._given_encoder is not None or os.path.exists(self._encoder_path)
+
+    def _meaning(self, view: View) -> "Meaning | None":
+        """How to compare a question with notes by meaning; None if nothing is installed."""
+        if not self._uses_meaning or not self._has_encoder:
+            return None
+        from nuggets.engine.encoding import INDEX
+
+        if not self._transactions.store.has_index(INDEX):
+            return None
+        return self._encoder.compare_with(view)
+
+    def _decisions(self, now: Callable[[], str] | None = None) -> Decisions:
+        return Decisions(
+            self._transactions.state,
+            project=self.project,
+            client=self._client,
+            readings=self._readings,
+            now=(now or self._clock)(),
+            draw=self._transactions.draw,
+        )
+
+    def _finish_purge(self) -> None:
+        """Go on with a purge that was interrupted (`maintenance/maintained_shelf.py`)."""
+
+    def _import_edit(
+        self, state: State, base: State | None, edit: ExternalEdit, now: str
+    ) -> Changes:
+        from nuggets.graph.external_edits import import_edit
+
+        return import_edit(self._draw, state, base, edit, now)
+
+
+def _client(client: str | Client, at_work: bool) -> Client:
+    if isinstance(client, Client):
+        return client
+    return Client(client, at_work=at_work)
+
+
+def _reading_record() -> "ReadingRecord":
+    from nuggets.operations.reading_record import ReadingRecord
+
+    return ReadingRecord()

@@ -1,0 +1,1 @@
+"""Atomic files, the current project, the location of a shelf, files of hooks."""

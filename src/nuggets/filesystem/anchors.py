@@ -1,0 +1,359 @@
+"""Where a memory is anchored in a repository, and whether what it is about is still there.
+
+An anchor has the path and fingerprints of the lines and the symbols that the memory names, as they
+were when it was kept. Checking it costs one `stat` if the file has not been written since, else
+one bounded read. Git is never started here (`moved_files.py` does that).
+
+Texts and anchors may be hostile: a path is followed only inside the checkout, through no symbolic
+link that leads out of it, to a plain file that is not too large.
+"""
+
+import os
+import stat
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from zlib import crc32
+
+from nuggets.domain.records import Anchor
+from nuggets.filesystem.project import current_branch
+from nuggets.language.references import TARGET_FILES, References, name_parts, read_references
+
+MOST_ANCHORS = 6  # of one memory
+MOST_BYTES = 512 * 1024  # of a file that is read
+MOST_LINES = 3  # fingerprints of one anchor
+MOST_SYMBOLS = 4
+LEAST_PARTS = 2  # of a name that is said in plain words
+FEW_DIGITS = 2  # a longer number names its line alone, a shorter one with a word
+# Where versions are written down, in the root of a checkout.
+VERSION_FILES = (
+    *(".nvmrc", ".node-version", ".python-version", ".ruby-version", ".tool-versions"),
+    *("package.json", "pyproject.toml", "setup.cfg", "requirements.txt", "go.mod", "Cargo.toml"),
+    *("Gemfile", "pom.xml", "build.gradle", "Dockerfile", "docker-compose.yml", "compose.yaml"),
+)
+_BARE_VERSION_FILES = {".nvmrc": "node", ".node-version": "node", ".python-version": "python",
+                       ".ruby-version": "ruby"}  # fmt: skip
+_SECRET_FILES = (".env", ".pem", ".key", ".p12")  # of these no line leaves a trace
+
+
+def make_anchors(root: str, text: str) -> tuple[Anchor, ...]:
+    """The anchors of a memory in a checkout, for what it names and the checkout has."""
+    references = read_references(text)
+    branch = current_branch(root)
+    anchors = [
+        *(_file_anchor(root, path, line, references) for path, line in references.files),
+        *(_target_anchor(root, tool, target) for tool, target in references.targets),
+        *_version_anchors(root, references),
+        *(_branch_anchor(root, name) for name in references.branches),
+    ]
+    commit = _head_commit(root) if any(anchors) else ""
+    unique = {anchor.path or anchor.branch: anchor for anchor in reversed(anchors) if anchor}
+    return tuple(
+        anchor._replace(commit=commit, branch=anchor.branch or branch)
+        for anchor in list(unique.values())[::-1][:MOST_ANCHORS]
+    )
+
+
+def stale_reasons(root: str, anchors: Iterable[Anchor], moved: Mapping[str, str]) -> list[str]:
+    """What has changed since a memory was kept; `moved`: new paths by old ones, where known."""
+    reasons: list[str] = []
+    for anchor in anchors:
+        reasons += _check_branch(root, anchor) if not anchor.path else _check(root, anchor, moved)
+    return list(dict.fromkeys(reasons))
+
+
+def is_gone(root: str, anchor: Anchor) -> bool:
+    """Is its file no longer where it was?"""
+    return bool(anchor.path) and _status(root, anchor.path) is None
+
+
+def read_lines(root: str, path: str) -> list[str] | None:
+    """The lines of a plain file inside the checkout; None for anything else."""
+    status = _status(root, path)
+    if status is None or status.st_size > MOST_BYTES:
+        return None
+    try:
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+        descriptor = os.open(os.path.realpath(os.path.join(root, path)), flags)
+        with open(descriptor, "rb") as file:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                return None
+            return file.read(MOST_BYTES + 1).decode(errors="replace").split("\n")
+    except OSError:
+        return None
+
+
+def holds_anchor(lines: Sequence[str], anchor: Anchor) -> bool:
+    """Does a file have everything that an anchor names?"""
+    present = {fingerprint(line) for line in lines}
+    return all(line in present for line in anchor.lines) and not _missing_symbols(lines, anchor)
+
+
+def fingerprint(line: str) -> str:
+    """Of a line, whatever its blanks; "" of an empty one."""
+    plain = " ".join(line.split())
+    return f"{crc32(plain.encode(errors='replace')):08x}" if plain else ""
+
+
+# --- making them ------------------------------------------------------------------------------
+
+
+def _file_anchor(root: str, path: str, line: int, references: References) -> Anchor | None:
+    path = _inner_path(root, path)
+    status = _status(root, path) if path else None
+    if status is None:
+        return None
+    anchor = Anchor(path, size=status.st_size, modified=status.st_mtime_ns)
+    if os.path.basename(path).startswith(_SECRET_FILES[0]) or path.endswith(_SECRET_FILES):
+        return anchor
+    lines = read_lines(root, path)
+    if lines is None:
+        return anchor
+    symbols = [name for name in references.symbols if _has_name(lines, name)]
+    if not symbols and not line:
+        symbols = _symbols_in_words(lines, references)
+    symbols += _targets_in(os.path.basename(path), lines, references)
+    anchor = anchor._replace(symbols=tuple(symbols[:MOST_SYMBOLS]))
+    if line:
+        mark = fingerprint(lines[line - 1]) if line <= len(lines) else ""
+        return anchor._replace(line=line, lines=(mark,)) if mark else anchor
+    return anchor._replace(lines=_lines_with_numbers(lines, references))
+
+
+def _targets_in(name: str, lines: Sequence[str], references: References) -> list[str]:
+    """The targets of commands that a text names, as the file defines them."""
+    symbols = (
+        _target_symbol(name, target)
+        for tool, target in references.targets
+        if name in TARGET_FILES[tool]
+    )
+    return [symbol for symbol in symbols if _has_name(lines, symbol)]
+
+
+def _target_symbol(name: str, target: str) -> str:
+    return f'"{target}":' if name == "package.json" else f"{target}:"
+
+
+def _symbols_in_words(lines: Sequence[str], references: References) -> list[str]:
+    """Names of several parts that a file defines and a text says in plain words."""
+    names: dict[str, None] = {}
+    telling = references.telling_words
+    for line in lines:
+        lower = line.lower()
+        if sum(word in lower for word in telling) < LEAST_PARTS:
+            continue
+        for word in line.replace("(", " ").replace(":", " ").replace("=", " ").split():
+            parts = name_parts(word) if word.replace("_", "").replace("$", "").isalnum() else []
+            if len(parts) >= LEAST_PARTS and references.words.issuperset(parts):
+                names[word] = None
+    return list(names)
+
+
+def _lines_with_numbers(lines: Sequence[str], references: References) -> tuple[str, ...]:
+    """Fingerprints of the lines with a number and most words of the text: it states their value."""
+    best: list[tuple[int, str]] = []
+    telling = references.telling_words
+    for line in lines:
+        if not any(number in line for number in references.numbers):
+            continue
+        parts = set(name_parts(line))
+        numbers = parts.intersection(references.numbers)
+        shared = len(parts & telling)
+        if numbers and (shared or any(len(number) > FEW_DIGITS for number in numbers)):
+            best.append((shared, fingerprint(line)))
+    most = max((shared for shared, _ in best), default=0)
+    found = dict.fromkeys(mark for shared, mark in best if shared == most)
+    return tuple(found) if len(found) <= MOST_LINES else ()
+
+
+def _target_anchor(root: str, tool: str, target: str) -> Anchor | None:
+    """The file that defines what a command runs."""
+    for name in TARGET_FILES[tool]:
+        status = _status(root, name)
+        lines = read_lines(root, name) if status is not None else None
+        if status is None or lines is None:
+            continue
+        symbol = _target_symbol(name, target)
+        if _has_name(lines, symbol):
+            return Anchor(name, symbols=(symbol,), size=status.st_size, modified=status.st_mtime_ns)
+    return None
+
+
+def _version_anchors(root: str, references: References) -> list[Anchor]:
+    """The lines that state the versions which a text names."""
+    anchors = []
+    for name, version in references.versions:
+        for path in VERSION_FILES:
+            status = _status(root, path)
+            lines = read_lines(root, path) if status is not None else None
+            if status is None or lines is None:
+                continue
+            marks = dict.fromkeys(
+                fingerprint(line)
+                for line in lines
+                if _states_version(line, version)
+                and (name in line.lower() or _BARE_VERSION_FILES.get(path) == name)
+            )
+            if 0 < len(marks) <= MOST_LINES:
+                anchors.append(
+                    Anchor(
+                        path,
+                        lines=tuple(marks),
+                        size=status.st_size,
+                        modified=status.st_mtime_ns,
+                    )
+                )
+    return anchors
+
+
+def _states_version(line: str, version: str) -> bool:
+    start = line.find(version)
+    while start >= 0:
+        before, after = line[start - 1 : start], line[start + len(version) :][:1]
+        if not (before.isdigit() or before == "." or after.isdigit()):
+            return True
+        start = line.find(version, start + 1)
+    return False
+
+
+def _branch_anchor(root: str, name: str) -> Anchor | None:
+    return Anchor("", branch=name) if _has_branch(root, name) else None
+
+
+# --- checking them ----------------------------------------------------------------------------
+
+
+def _check(root: str, anchor: Anchor, moved: Mapping[str, str]) -> list[str]:
+    status = _status(root, anchor.path)
+    if status is None:
+        return [_describe_gone(root, anchor, moved)]
+    if (status.st_size, status.st_mtime_ns) == (anchor.size, anchor.modified):
+        return []
+    if not anchor.lines and not anchor.symbols:
+        return []
+    lines = _read_version(root, anchor.path, status.st_size, status.st_mtime_ns)
+    if lines is None:
+        return []
+    reasons = [
+        f"{symbol.strip(chr(34) + ':')} is no longer in {anchor.path}"
+        for symbol in _missing_symbols(lines, anchor)
+    ]
+    return [*reasons, *_check_lines(root, lines, anchor)]
+
+
+@lru_cache(maxsize=16)  # several memories may name one file
+def _read_version(root: str, path: str, size: int, modified: int) -> list[str] | None:
+    return read_lines(root, path)
+
+
+def _check_lines(root: str, lines: Sequence[str], anchor: Anchor) -> list[str]:
+    marks = [fingerprint(line) for line in lines]
+    place = f"{anchor.path}:{anchor.line}" if anchor.line else anchor.path
+    if any(mark not in marks for mark in anchor.lines):
+        return [f"{place}: lines changed since{_branch_suffix(root, anchor)}"]
+    if anchor.line and anchor.lines and marks[anchor.line - 1 : anchor.line] != [anchor.lines[0]]:
+        return [f"{place} is now line {marks.index(anchor.lines[0]) + 1}"]
+    return []
+
+
+def _describe_gone(root: str, anchor: Anchor, moved: Mapping[str, str]) -> str:
+    if anchor.path in moved:
+        return f"{anchor.path}: moved to {moved[anchor.path]}"
+    suffix = _branch_suffix(root, anchor)
+    return f"{anchor.path}: not here{suffix}" if suffix else f"{anchor.path}: file gone"
+
+
+def _branch_suffix(root: str, anchor: Anchor) -> str:
+    """That it was kept on another branch, if it was."""
+    if not anchor.branch or anchor.branch == current_branch(root):
+        return ""
+    return f" (from branch {anchor.branch})"
+
+
+def _check_branch(root: str, anchor: Anchor) -> list[str]:
+    return [] if _has_branch(root, anchor.branch) else [f"branch {anchor.branch}: gone"]
+
+
+def _missing_symbols(lines: Sequence[str], anchor: Anchor) -> list[str]:
+    return [symbol for symbol in anchor.symbols if not _has_name(lines, symbol)]
+
+
+def _has_name(lines: Sequence[str], name: str) -> bool:
+    """Does it stand in a line as a whole word?"""
+    last = name.rpartition(".")[2].rpartition("::")[2] if name[-1:].isalnum() else name
+    return any(last in line and _is_whole(line, last) for line in lines)
+
+
+def _is_whole(line: str, name: str) -> bool:
+    start = line.find(name)
+    while start >= 0:
+        before, after = line[start - 1 : start] if start else "", line[start + len(name) :][:1]
+        is_open = name[0].isalnum() and (before.isalnum() or before in ("_", "-", "$"))
+        if not is_open and not (name[-1].isalnum() and (after.isalnum() or after == "_")):
+            return True
+        start = line.find(name, start + 1)
+    return False
+
+
+# --- files ------------------------------------------------------------------------------------
+
+
+def _inner_path(root: str, path: str) -> str:
+    """The path from the root of the checkout; "" if it leads out of it."""
+    if os.path.isabs(path):
+        path = os.path.relpath(path, root) if path.startswith(root + os.sep) else ""
+    plain = os.path.normpath(path) if path and "\0" not in path else ""
+    outside = plain in ("", ".", "..") or plain.startswith(("../", ".git/")) or plain == ".git"
+    return "" if outside else plain
+
+
+def _status(root: str, path: str) -> os.stat_result | None:
+    """The status of a plain file inside the checkout."""
+    inner = _inner_path(root, path)
+    if not inner:
+        return None
+    whole = os.path.join(root, inner)
+    try:
+        status = os.lstat(whole)
+        if stat.S_ISLNK(status.st_mode) or os.path.dirname(inner):
+            real = os.path.realpath(whole)
+            if not real.startswith(os.path.realpath(root) + os.sep):
+                return None
+            status = os.stat(real)
+    except (OSError, ValueError):
+        return None
+    return status if stat.S_ISREG(status.st_mode) else None
+
+
+def _git_directory(root: str) -> str:
+    """Where git keeps the branches of a checkout: that of the repository, for a worktree too."""
+    from nuggets.filesystem.project import current_project
+
+    return current_project(root)
+
+
+def _head_commit(root: str) -> str:
+    """The commit that is checked out, read without git; "" if that takes more than two files."""
+    branch = current_branch(root)
+    return _branch_commit(root, branch) if branch else ""
+
+
+def _has_branch(root: str, name: str) -> bool:
+    return bool(_branch_commit(root, name))
+
+
+def _branch_commit(root: str, name: str) -> str:
+    if name.startswith(("/", ".")) or ".." in name or "\0" in name:
+        return ""
+    git = _git_directory(root)
+    try:
+        with open(os.path.join(git, "refs", "heads", name), encoding="ascii") as file:
+            return file.readline(64).strip()
+    except (OSError, ValueError):
+        pass
+    try:
+        with open(os.path.join(git, "packed-refs"), encoding="utf-8", errors="replace") as file:
+            packed = file.read(MOST_BYTES)
+    except OSError:
+        return ""
+    ending = f" refs/heads/{name}"
+    return next((line[:40] for line in packed.split("\n") if line.endswith(ending)), "")

@@ -1,0 +1,136 @@
+"""What tells a repository from others wherever it lies: its first commit, and where it came from.
+
+Reads git's own files. Only the first commit needs a git process: it is asked for once per
+repository, and the answer is kept in a file of the shelf's `hooks` directory.
+"""
+
+import os
+from contextlib import suppress
+from typing import NamedTuple
+
+from nuggets.errors import StoreError
+from nuggets.filesystem.files import open_plain
+from nuggets.filesystem.hook_files import hook_path
+from nuggets.filesystem.project import repository_stamp
+
+GIT_SECONDS = 0.5  # a hook has one second for everything
+ASK_AGAIN_SECONDS = 24 * 3600  # after git was missing or too slow; not at every prompt
+_CONFIG_BYTES = 256 * 1024
+
+
+class Evidence(NamedTuple):
+    """What is known of a repository. Empty texts where nothing is."""
+
+    stamp: str = ""  # another one if another repository takes its place
+    root: str = ""  # the first commit
+    remote: str = ""  # host and path, without scheme and credentials
+    is_shallow: bool = False  # git then names another first commit than in a full clone
+
+
+def gather_evidence(location: str, shelf_url: str) -> Evidence:
+    """The evidence of the repository whose git directory this is; none for a plain folder."""
+    stamp = repository_stamp(location)
+    if not stamp or not os.path.isfile(os.path.join(location, "HEAD")):
+        return Evidence()
+    return Evidence(
+        stamp,
+        _cached_root(location, stamp, shelf_url) if has_commits(location) else "",
+        _read_remote(location),
+        os.path.exists(os.path.join(location, "shallow")),
+    )
+
+
+def has_commits(location: str) -> bool:
+    """Does HEAD lead to a commit? Read from git's files."""
+    head = _read(os.path.join(location, "HEAD"), 4096).strip()
+    reference = head.removeprefix("ref:").strip()
+    if reference == head:  # detached
+        return bool(head)
+    if os.path.isfile(os.path.join(location, *reference.split("/"))):
+        return True
+    packed = _read(os.path.join(location, "packed-refs"), 16 * 1024 * 1024)
+    is_reftable = os.path.isdir(os.path.join(location, "reftable"))
+    return is_reftable or f" {reference}\n" in packed
+
+
+def normalize_remote(url: str) -> str:
+    """Host and path of a remote's address: however it is reached, and as whom, it is the same."""
+    address = url.strip().partition("?")[0]
+    scheme, separator, rest = address.partition("://")
+    if not separator:
+        rest = address
+        host, colon, path = rest.partition(":")
+        if colon and "/" not in host:  # git@host:path
+            rest = f"{host}/{path}"
+    host, slash, path = rest.partition("/")
+    host = host.rpartition("@")[2].lower()
+    if scheme.lower() in ("http", "https", "ssh", "git"):
+        host = host.partition(":")[0]
+    return f"{host}{slash}{path}".rstrip("/").removesuffix(".git")
+
+
+def _cached_root(location: str, stamp: str, shelf_url: str) -> str:
+    import hashlib
+    import json
+
+    digest = hashlib.sha1(location.encode(errors="replace"), usedforsecurity=False).hexdigest()
+    path = hook_path(shelf_url, "repositories", digest)
+    with suppress(ValueError, TypeError, RecursionError):
+        cached_location, cached_stamp, root = json.loads(_read(path, 16 * 1024))
+        if (cached_location, cached_stamp) == (location, stamp) and (root or _is_recent(path)):
+            return str(root)
+    root = _ask_git_for_root(location)
+    if path:
+        _write(path, json.dumps([location, stamp, root]))
+    return root
+
+
+def _is_recent(path: str) -> bool:
+    import time
+
+    with suppress(OSError):
+        return time.time() - os.stat(path).st_mtime < ASK_AGAIN_SECONDS
+    return False
+
+
+def _ask_git_for_root(location: str) -> str:
+    """The first commit of HEAD's history; "" if git is missing, too slow or fails."""
+    from nuggets.filesystem.git import run_git
+
+    # Without the "--" some versions of git take HEAD for the file of that name, and refuse.
+    question = ("--git-dir=.", "rev-list", "--max-parents=0", "HEAD", "--")
+    commits = run_git(location, *question, seconds=GIT_SECONDS).split()
+    return commits[-1] if commits else ""
+
+
+def _read_remote(location: str) -> str:
+    """The address of `origin`, or of the only remote there is."""
+    remotes: dict[str, str] = {}
+    section = ""
+    for line in _read(os.path.join(location, "config"), _CONFIG_BYTES).splitlines():
+        words = line.strip()
+        if words.startswith("["):
+            section = words
+        elif section.startswith('[remote "') and words.partition("=")[0].strip() == "url":
+            name = section.removeprefix('[remote "').partition('"')[0]
+            remotes.setdefault(name, words.partition("=")[2].strip().strip('"'))
+    if len(remotes) == 1:
+        return normalize_remote(next(iter(remotes.values())))
+    return normalize_remote(remotes.get("origin", ""))
+
+
+def _read(path: str, most: int) -> str:
+    """The beginning of a plain file; "" if there is none."""
+    try:
+        with open(path, encoding="utf-8", errors="replace", opener=open_plain) as file:
+            return file.read(most)
+    except (OSError, ValueError):
+        return ""
+
+
+def _write(path: str, text: str) -> None:
+    from nuggets.filesystem.files import private_directory, replace_file
+
+    with suppress(OSError, StoreError):  # git is asked again
+        private_directory(os.path.dirname(path))
+        replace_file(path, [text.encode(errors="replace")], durable=False)

@@ -1,0 +1,293 @@
+"""What a memory is about, inferred where nobody said it. Knows only the words it is given.
+
+An explicit value wins over the current one, the current one over what can be inferred.
+Words count whole ("profile" is not "file"), and what a note talks about is weak evidence:
+its content can make it a preference or a reflection, never move it to another scope.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from nuggets.domain.limits import check_choice, checked_subject, storable
+from nuggets.domain.records import (
+    SCOPES,
+    SOURCES,
+    STABILITIES,
+    TYPES,
+    GraphNoteMetaInput,
+    MemoryScope,
+    MemorySource,
+    MemoryStability,
+    MemoryType,
+    NoteKind,
+    NoteMetadata,
+)
+from nuggets.domain.times import day_boundary
+from nuggets.errors import InvalidInput
+from nuggets.language.text import fold_case, normal_tag
+
+SUBJECTS: Mapping[MemoryScope, str] = {
+    "self": "assistant:self",
+    "user": "user:primary",
+    "session": "session:current",
+    "shared": "shared:project",
+    "project": "shared:project",
+}
+CONFIDENCES: Mapping[MemorySource, float] = {
+    "explicit_user": 0.9,
+    "tool_observation": 0.98,
+    "agent_reflection": 0.75,
+    "inferred": 0.6,
+    "system": 0.9,
+}
+PREFERENCE_NUGGETS = ("prefs", "preferences")
+CONFIRMED = "confirmed"  # the tag by which a person or agent vouches for what a tool saw
+# Tags that decide something: a word of the text alone does not give them.
+DECIDING_TAGS = (CONFIRMED, "learnings", "preferences", "reflection", "files")
+
+_SCOPE_NAMED: Mapping[str, MemoryScope] = {scope: scope for scope in SCOPES}
+_EVERYWHERE: tuple[MemoryScope, ...] = ("user", "self")  # a person is the same in every project
+_SELF = {"assistant", "persona", "identity", "self"}
+_PLACES = {"server", "project", "workspace", "repo", "system", "path", "file", "shared"}
+_WORK = _PLACES | {"tool", "command", "cmd", "task", "edited"}
+_REFLECTIVE: tuple[MemoryType, ...] = ("reflection", "self_model", "style")
+_PREFERRING = {"prefer", "preference", "preferences"}
+# Who "prefers" something when it is the user: what a colleague prefers is no preference to follow.
+_USER_WORDS = {"i", "we", "you", "he", "she", "they", "user"}
+# Nuggets and tags of memories about a person, who is the same in every project.
+_PERSONAL = {*PREFERENCE_NUGGETS, "user", "self"}
+_NOTHING_GIVEN = GraphNoteMetaInput()
+_PUNCTUATION = "`'\"“”‘’()[]{}<>*,;:.!?"
+
+
+class _Clues(NamedTuple):
+    """What a new memory offers to infer from."""
+
+    scope: MemoryScope | None  # by the key's prefix
+    bare: str  # the key without that prefix, folded
+    said: frozenset[str]  # tokens of the whole key
+    tags: frozenset[str]  # the person's own, in written form
+    nugget: str  # folded
+    kind: NoteKind
+    content: str
+
+
+def infer_metadata(
+    key_or_title: str,
+    content: str,
+    tags: Iterable[str],
+    nugget: str,
+    kind: NoteKind,
+    given: GraphNoteMetaInput,
+    current: NoteMetadata | None,
+    default_scope: MemoryScope = "user",
+) -> NoteMetadata:
+    """All metadata of a memory; `given` must have passed `check_metadata`.
+
+    `default_scope`: the scope of what nothing says to be anybody's: the user's, or the project's
+    for what is learnt at work in it.
+    """
+    if current is not None:
+        explicit = {field: getattr(given, field) for field in NoteMetadata._fields}
+        return current._replace(**{f: value for f, value in explicit.items() if value is not None})
+    prefix, bare = scope_and_rest(key_or_title)
+    own = frozenset(own_tags(tags, nugget))
+    clues = _Clues(prefix, bare, _tokens(key_or_title), own, fold_case(nugget), kind, content)
+    scope = given.scope or _scope(clues, default_scope)
+    type_ = given.type or _type(clues, scope)
+    source = given.source or _source(clues, scope, type_)
+    return NoteMetadata(
+        subject=given.subject or SUBJECTS[scope],
+        scope=scope,
+        type=type_,
+        source=source,
+        confidence=CONFIDENCES[source] if given.confidence is None else given.confidence,
+        stability=given.stability or _stability(clues, scope),
+    )
+
+
+def metadata_from_kwargs(words: Mapping[str, Any]) -> GraphNoteMetaInput:
+    """Metadata by its names, checked; a misspelt name is refused, not ignored."""
+    unknown = words.keys() - set(GraphNoteMetaInput._fields)
+    if unknown:
+        raise InvalidInput(
+            f"there is no metadata called {', '.join(sorted(unknown))}; "
+            f"there are: {', '.join(GraphNoteMetaInput._fields)}"
+        )
+    plain: dict[str, Any] = {
+        name: storable(value, name) if isinstance(value, str) else value
+        for name, value in words.items()
+    }
+    return check_metadata(GraphNoteMetaInput(**plain))
+
+
+def check_metadata(given: GraphNoteMetaInput) -> GraphNoteMetaInput:
+    """The same, with its confidence in [0, 1]; a word outside its enumeration is refused."""
+    if given == _NOTHING_GIVEN:
+        return given
+    check_choice("scope", given.scope, SCOPES)
+    check_choice("type", given.type, TYPES)
+    check_choice("source", given.source, SOURCES)
+    check_choice("stability", given.stability, STABILITIES)
+    return given._replace(
+        subject=None if given.subject is None else checked_subject(given.subject),
+        confidence=None if given.confidence is None else _clamp(given.confidence),
+        project=None if given.project is None else storable(given.project, "project").strip(),
+        **_check_validity(given),
+    )
+
+
+def _check_validity(given: GraphNoteMetaInput) -> dict[str, Any]:
+    """When it is valid, in the written form; "" stays, because it takes a time away."""
+    if given.valid_from is None and given.valid_until is None:
+        return {}
+    start = given.valid_from and day_boundary(given.valid_from, end=False)
+    end = given.valid_until and day_boundary(given.valid_until, end=True)
+    if start and end and end <= start:
+        raise InvalidInput(f"valid_until ({end}) must be after valid_from ({start})")
+    return {"valid_from": start, "valid_until": end}
+
+
+def default_project(scope: MemoryScope, current: str) -> str:
+    """Where a memory belongs when nobody says: "" is everywhere."""
+    return "" if scope in _EVERYWHERE else current
+
+
+def scope_and_rest(key: str) -> tuple[MemoryScope | None, str]:
+    """The scope that a key begins with, and the folded rest of it."""
+    whole = fold_case(key)
+    head, colon, rest = whole.partition(":")
+    scope = _SCOPE_NAMED.get(head.rstrip()) if colon else None
+    return (None, whole) if scope is None else (scope, rest.strip())
+
+
+@lru_cache(maxsize=4096)  # few tags, of many notes
+def system_tags(nugget: str, scope: MemoryScope, type: MemoryType) -> tuple[str, ...]:
+    """The tags that every note carries."""
+    return (normal_tag(nugget), f"scope:{scope}", f"type:{type}")
+
+
+def own_tags(tags: Iterable[str], nugget: str) -> tuple[str, ...]:
+    """The written form of what people and agents tagged, without what follows from metadata."""
+    written = dict.fromkeys(normal_tag(tag) for tag in tags)
+    return tuple(
+        tag
+        for tag in written
+        if tag not in ("", normal_tag(nugget)) and not tag.startswith(("scope:", "type:"))
+    )
+
+
+def normal_tags(
+    tags: Iterable[str], nugget: str, scope: MemoryScope, type: MemoryType
+) -> tuple[str, ...]:
+    """The written form of a note's tags: its own in their order, then those it always carries."""
+    return (*own_tags(tags, nugget), *system_tags(nugget, scope, type))
+
+
+@lru_cache(maxsize=4)  # asked before a writer takes the lock, and again when it decides
+def content_tags(content: str) -> tuple[str, ...]:
+    """What the content itself says it is: files, preferences, reflection."""
+    conditions = {
+        "files": "/" in content
+        and any(_is_path(word) for word in _bare_words(content) if "/" in word),
+        "preferences": "prefer" in content.lower() and _states_preference(content),
+        # only as an opening: many a note mentions reflection, as of light or of classes
+        "reflection": bool(re.match(r"[#*\s]*reflections?\**\s*(:|on\b)", content, re.IGNORECASE)),
+    }
+    return tuple(tag for tag, holds in conditions.items() if holds)
+
+
+def _states_preference(content: str) -> bool:
+    """Whether it says what the user prefers; what "Dana prefers" is not to be followed.
+
+    Hyphenated words stay whole, so prefers-color-scheme is nobody's preference.
+    """
+    for sentence in re.split(r"[.!?;\n]\s", content):
+        owner, names_user, is_first = "", False, True
+        for word in map(str.lower, _bare_words(sentence)):
+            if word == "prefers" and (is_first or names_user):
+                return True
+            if word in _PREFERRING and (owner == "user's" or not owner.endswith("'s")):
+                return True
+            owner, is_first = word.replace("’", "'"), False
+            names_user = names_user or word in _USER_WORDS
+    return False
+
+
+def _bare_words(content: str) -> Iterator[str]:
+    """Its words without the punctuation around them."""
+    return (word.strip(_PUNCTUATION) for word in content.split())
+
+
+def _scope(clues: _Clues, default: MemoryScope) -> MemoryScope:
+    named = clues.scope or _SCOPE_NAMED.get(clues.nugget)
+    if named:
+        return named
+    if clues.bare.startswith("_"):
+        return "shared"
+    tokens = clues.said | _tokens(" ".join(clues.tags))
+    if tokens & _SELF:
+        return "self"
+    if tokens & _WORK:
+        return "project" if "project" in tokens else "shared"
+    return "user" if _is_personal(clues) else default
+
+
+def _is_personal(clues: _Clues) -> bool:
+    """Whether its key, a tag or its nugget says that it is about the user."""
+    return clues.bare.startswith("pref:") or not _PERSONAL.isdisjoint({clues.nugget, *clues.tags})
+
+
+def _type(clues: _Clues, scope: MemoryScope) -> MemoryType:
+    preferring = "preferences" in clues.tags or clues.nugget in PREFERENCE_NUGGETS
+    if preferring or clues.bare.startswith("pref:"):
+        return "preference"
+    if "reflection" in clues.tags or clues.bare.startswith("reflect:"):
+        return "reflection"
+    if scope == "self":
+        return "style" if "style" in clues.said else "self_model"
+    if scope == "project":
+        return "project"
+    about = content_tags(clues.content)
+    if "preferences" in about:
+        return "preference"
+    return "reflection" if "reflection" in about else clues.kind
+
+
+def _source(clues: _Clues, scope: MemoryScope, type: MemoryType) -> MemorySource:
+    if clues.bare.startswith(("file:", "edited:")):
+        return "tool_observation"
+    if type in _REFLECTIVE:
+        return "agent_reflection" if scope == "self" else "inferred"
+    return "explicit_user"
+
+
+def _stability(clues: _Clues, scope: MemoryScope) -> MemoryStability:
+    # the whole word, numbered or not: what is temporary by mistake is archived in a week
+    passing = re.match(r"_|(tmp|scratch)\d*(?![^\W_])", clues.bare)
+    return "temporary" if scope == "session" or passing else "durable"
+
+
+def _tokens(text: str) -> frozenset[str]:
+    # a self-hosted runner and a self-signed certificate are not about the assistant
+    plain = re.sub(r"\bself-(?=[^\W_])(?!model\b)", "", fold_case(text))
+    return frozenset(re.findall(r"[^\W_]+", plain))
+
+
+def _is_path(word: str) -> bool:
+    """src/keys.pem and ./app.py:47 are; and/or, 1/2.5, https://a/b.html, me@a:b/c.git are not."""
+    name = word.rpartition("/")[2].partition(":")[0]
+    ending = name.rpartition(".")[2] if "." in name else ""
+    named = ending[:1].isalpha() and ending.isalnum()
+    host, colon, _ = word.partition("/")[0].partition(":")
+    elsewhere = "://" in word or (bool(colon) and "@" in host[1:-1])
+    return named and not elsewhere
+
+
+def _clamp(confidence: object) -> float:
+    refused = isinstance(confidence, bool) or confidence != confidence  # NaN alone differs so
+    if isinstance(confidence, int | float) and not refused:
+        return float(min(max(confidence, 0), 1))
+    raise InvalidInput(f"confidence must be a number from 0 to 1; not {confidence!r:.80}")

@@ -1,0 +1,79 @@
+"""The command that copies a whole shelf into a new one: copy."""
+
+import os
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+
+from nuggets.errors import InvalidInput, NotFound
+from nuggets.filesystem.location import directory_of, is_database, shown_location
+from nuggets.interfaces import responses
+from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.printing import one_line
+from nuggets.interfaces.cli.progress import Progress
+from nuggets.interfaces.messages import pluralize
+from nuggets.shelf import NuggetShelf
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("source", help="a directory, postgresql://…, or a file of `nuggets backup`")
+    parser.add_argument("target", help="a new directory, or postgresql://… with a new shelf")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be copied")
+
+
+def _copy(call: Call) -> Outcome:
+    options, progress = call.options, Progress()
+    if directory_of(options.source) == directory_of(options.target):
+        raise InvalidInput("source and target are the same shelf; name another target")
+    with (
+        _open_source(options.source, call.shelf.project) as source,
+        NuggetShelf(options.target, project=call.shelf.project, short_lived=True) as target,
+    ):
+        try:
+            copied = target.copy_from(source, dry_run=options.dry_run, report=progress)
+        finally:
+            progress.end()
+    shape = {**responses.record_to_json(copied), "dryRun": options.dry_run}
+    return Outcome(shape, _lines(options.source, options.target, copied.rows, options.dry_run))
+
+
+def _lines(source: str, target: str, rows: dict[str, int], dry_run: bool) -> list[str]:
+    what = f"{pluralize(rows['notes'], 'note')} and {pluralize(rows['commits'], 'revision')}"
+    places = f"{one_line(shown_location(source))} to {one_line(shown_location(target))}"
+    if dry_run:
+        return [f"Would copy {what} from {places}", "Nothing was written: --dry-run."]
+    return [f"Copied {what} from {places}", "Counts and checksums of all rows agree."]
+
+
+@contextmanager
+def _open_source(location: str, project: str) -> Iterator[NuggetShelf]:
+    """A shelf that is there; a backup is restored into a temporary directory first."""
+    path = "" if is_database(location) else directory_of(location)
+    if path and os.path.isfile(path):
+        with (
+            TemporaryDirectory(prefix="nuggets-copy-") as directory,
+            NuggetShelf(directory, project=project, short_lived=True) as shelf,
+        ):
+            shelf.restore(path)
+            yield shelf
+        return
+    if path and not os.path.exists(os.path.join(path, "nuggets.db")):
+        raise NotFound(f"{location} contains no shelf; name a directory like ~/.nuggets")
+    with NuggetShelf(location, project=project, short_lived=True) as shelf:
+        yield shelf
+
+
+COMMANDS = {
+    "copy": Command(
+        (
+            "nuggets copy ~/.nuggets 'postgresql://me@db.example/memory?shelf=team'",
+            "nuggets copy 'postgresql://me@db.example/memory?shelf=team' ~/copy --dry-run",
+        ),
+        _copy,
+        _arguments,
+        summary="copy a whole shelf, with its history, into a new directory or database; "
+        "interrupted, the same command goes on",
+        changes=True,
+    ),
+}

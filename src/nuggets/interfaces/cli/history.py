@@ -1,0 +1,272 @@
+"""Commands on the history: history, undo."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator, Mapping, Sequence
+
+from nuggets.domain import codec
+from nuggets.domain.limits import check_count
+from nuggets.domain.records import Commit, MemoryNote, MemoryVersion
+from nuggets.domain.state import merged_into
+from nuggets.domain.visibility import is_foreign
+from nuggets.errors import NotFound
+from nuggets.filesystem.project import distinguish_projects, name_of
+from nuggets.interfaces import responses
+from nuggets.interfaces.cli.arguments import NAME_HELP
+from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.printing import fit, format_minute, one_line, style
+from nuggets.language.text import fold_case
+
+_SHOWN = 5  # notes of one entry; the JSON has them all
+_EVERYTHING = 1 << 30  # entries
+_TITLE = 40  # columns
+_TEXT = 60  # columns of added or removed text
+_EXCERPT = 40  # columns of each side of a change
+_LEAD = 16  # characters before the first difference, for context
+_VERBS = {  # as the commands call them; "delete_note" is one of two
+    "create_note": "add",
+    "edit_note": "edit",
+    "restore_note": "restore",
+    "merge_notes": "merge",
+    "add_link": "link",
+    "remove_link": "unlink",
+    "move_project": "project move",
+    "join_project": "project join",
+    "leave_project": "project leave",
+    "recognize_project": "project recognized",
+    "take_in_shared": "repository's memories",
+    "share_project": "project share",
+    "untrust_project": "project untrust",
+    "keep_session": "session",
+    "edit_memory_file": "edit",
+    "import_memories": "import",
+    "take_in": "import",  # this and the next as earlier versions recorded it
+    "outside edit": "external edit",
+}
+_BOOKKEEPING = frozenset(  # derived fields and counters
+    (
+        *("updated_at", "last_rewritten_at", "archived_at", "last_inspected_at"),
+        *("last_accessed_at", "hits", "last_hit_session", "hit_sessions", "anchors"),
+    )
+)
+_Pair = tuple[MemoryNote | None, MemoryNote | None]
+
+
+def _history_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "key", nargs="?", help="what this fact or note said and when, instead of all changes"
+    )
+    parser.add_argument("--note", help=f"only what changed this note: {NAME_HELP}")
+    parser.add_argument(
+        "--limit", type=int, default=20, help="maximum number of entries (default: 20)"
+    )
+
+
+def _history(call: Call) -> Outcome:
+    name, limit = call.options.note, call.options.limit
+    if call.options.key is not None:
+        return _versions(call, call.options.key, limit)
+    if name is None:
+        entries = [(commit, _pairs(commit)) for commit in call.shelf.history(None, limit)]
+    else:
+        entries = _entries_of_note(call, name, limit)
+    shape = [codec.commit_to_json(commit) for commit, _ in entries]
+    lines = [line for commit, pairs in entries for line in _entry(commit, pairs)]
+    return Outcome(shape, lines or ["The history is empty."])
+
+
+def _versions(call: Call, name: str, limit: int) -> Outcome:
+    """What a memory said and when, newest first."""
+    check_count(limit, "how many entries to show")
+    versions = call.shelf.versions(name)[-limit:]
+    lines = [_version_line(version) for version in versions[::-1]]
+    return Outcome(responses.versions(versions), lines or ["It never said anything."])
+
+
+def _version_line(version: MemoryVersion) -> str:
+    end = "today           " if version.valid_until is None else format_minute(version.valid_until)
+    title = style(fit(version.note.title, _TITLE), "bold")
+    return f"{format_minute(version.valid_from)} – {end}  {title}: {one_line(version.note.content)}"
+
+
+def _entries_of_note(call: Call, name: str, limit: int) -> list[tuple[Commit, list[_Pair]]]:
+    """The entries that changed one note. A clean-up that only inspected it is left out."""
+    note_id = _id_of(call, name)
+    reach = _EVERYTHING if limit > 0 else limit  # the shelf rejects an invalid limit
+    entries = [(commit, _pairs(commit, note_id)) for commit in call.shelf.history(note_id, reach)]
+    return [(commit, pairs) for commit, pairs in entries if pairs][:limit]
+
+
+def _id_of(call: Call, name: str) -> str:
+    """The id of the note with this title, also of a deleted one; else the name itself."""
+    try:
+        return call.shelf.get_note(name, session=None).id
+    except NotFound:
+        for commit in call.shelf.commits()[::-1]:
+            for note in commit.before.put:
+                if note.id in commit.changes.drop and fold_case(note.title) == fold_case(name):
+                    return note.id
+        return name  # it may be an id
+
+
+def _entry(commit: Commit, pairs: list[_Pair]) -> Iterator[str]:
+    """One entry: the action, the client, the project, and the notes that it changed."""
+    yield _headline(commit, pairs)
+    for line in _differences(pairs):
+        yield f"         {line}"
+
+
+def _headline(commit: Commit, pairs: list[_Pair]) -> str:
+    number = style(f"{commit.revision:>5}", "cyan")
+    client = one_line(commit.changes.client) or "?"
+    done = f"{style(_verb(commit), 'bold')} from {client}{_project_suffix(pairs)}"
+    return f"{number}  {format_minute(commit.at)}  {done}"
+
+
+def _project_suffix(pairs: list[_Pair]) -> str:
+    """The project of the changed notes, if they belong to one."""
+    homes = {note.project for was, is_now in pairs if (note := is_now or was)} - {""}
+    if len(homes) > 1:
+        return f" in {len(homes)} projects"
+    return "".join(f" in {one_line(name_of(home))}" for home in homes)
+
+
+def _verb(commit: Commit) -> str:
+    action = commit.changes.action
+    if action == "delete_note":
+        return "delete" if commit.changes.drop else "hide"
+    return _VERBS.get(action) or one_line(action) or "change"
+
+
+def _pairs(commit: Commit, note_id: str | None = None) -> list[_Pair]:
+    """Each changed note (or the one asked for) before and after."""
+    before = {note.id: note for note in commit.before.put}
+    after: dict[str, MemoryNote | None] = {note.id: note for note in commit.changes.put}
+    after.update(dict.fromkeys(commit.changes.drop))
+    wanted = after if note_id is None else {note_id} & after.keys()
+    pairs = ((before.get(changed), after[changed]) for changed in wanted)
+    return [pair for pair in pairs if None in pair or _changed_fields(*pair)]
+
+
+def _differences(pairs: list[_Pair]) -> Iterator[str]:
+    names = {note.id: fit(note.title, _TITLE) for pair in pairs for note in pair if note}
+    for was, is_now in pairs[:_SHOWN]:
+        yield _difference(was, is_now, names)
+    if len(pairs) > _SHOWN:
+        yield f"and {len(pairs) - _SHOWN} more"
+
+
+def _difference(was: MemoryNote | None, is_now: MemoryNote | None, names: Mapping[str, str]) -> str:
+    if was is None or is_now is None:
+        note = was or is_now
+        text = f"{fit(note.title, _TITLE)}: {one_line(note.content, _TEXT)}" if note else "purged"
+        return f"{'-' if is_now is None else '+'} {text}"
+    title = fit(is_now.title, _TITLE)
+    if is_now.hidden and not was.hidden:
+        into = [names[survivor] for survivor in merged_into(is_now) if survivor in names]
+        return f"- {title}: {f'merged into {into[0]}' if into else 'archived'}"
+    if was.hidden and not is_now.hidden:
+        return f"+ {title}: back from the archive"
+    if was.title != is_now.title:
+        title = f"{fit(was.title, _TITLE)} → {title}"
+    changes = [_field_change(field, was, is_now, names) for field in _changed_fields(was, is_now)]
+    text = "; ".join(filter(None, changes))
+    return f"~ {title}: {text}" if text else f"~ {title}"
+
+
+def _field_change(field: str, was: MemoryNote, is_now: MemoryNote, names: Mapping[str, str]) -> str:
+    if field == "title":
+        return ""  # the line starts with it
+    if field == "content":
+        return _changed_text(was.content, is_now.content)
+    if field == "project":
+        homes = distinguish_projects(was.project, is_now.project)
+        return f"project {' → '.join(one_line(home) or 'none' for home in homes)}"
+    if field == "links":
+        old, new = ([names.get(link.to, link.to) for link in note.links] for note in (was, is_now))
+    elif field == "tags":
+        old, new = list(was.tags), list(is_now.tags)
+    else:
+        return field.replace("_", " ")
+    signs = [*(f"+{name}" for name in new if name not in old)]
+    signs += (f"-{name}" for name in old if name not in new)
+    return one_line(" ".join([field, *signs]), _TEXT)
+
+
+def _changed_fields(was: MemoryNote | None, is_now: MemoryNote | None) -> list[str]:
+    return [
+        field
+        for field in MemoryNote._fields
+        if getattr(was, field) != getattr(is_now, field) and field not in _BOOKKEEPING
+    ]
+
+
+def _changed_text(was: str, is_now: str) -> str:
+    """Both texts, from shortly before the first difference."""
+    old, new = " ".join(was.split()), " ".join(is_now.split())
+    if old == new:
+        return "white space"
+    signs = enumerate(zip(old, new, strict=False))
+    different = next((i for i, (a, b) in signs if a != b), min(len(old), len(new)))
+    start = max(0, different - _LEAD)
+    if start:
+        start = old.find(" ", start, different) + 1 or start  # at the start of a word, if possible
+    lead = "…" if start else ""
+    excerpts = (one_line(f"{lead}{text[start:]}", _EXCERPT) for text in (old, new))
+    return " → ".join(excerpts)
+
+
+def _undo_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "entry",
+        nargs="?",
+        type=int,
+        help="its number in the history (default: the last change of this command in this project)",
+    )
+
+
+def _undo(call: Call) -> Outcome:
+    commit = call.shelf.undo(call.options.entry)
+    kept = None if call.options.entry else call.shelf.changes_in_effect(commit.revision)
+    pairs = [pair for pair in _pairs(commit) if pair != (None, None)]  # without purged notes
+    lines = [
+        f"Undone: {_verb(commit)} of {format_minute(commit.at)} ({commit.revision} in the history)"
+        f"{_project_suffix(pairs) if _is_foreign(call, pairs) else ''}"
+    ]
+    lines += (f"  {line}" for line in _differences([(is_now, was) for was, is_now in pairs]))
+    lines += _kept_changes(kept or ())
+    return Outcome(responses.undone_change(codec.commit_to_json(commit), kept), lines)
+
+
+def _is_foreign(call: Call, pairs: list[_Pair]) -> bool:
+    """Did it change a memory of another project than the one that we are in?"""
+    return any(is_foreign(note, call.shelf.project) for pair in pairs for note in pair if note)
+
+
+def _kept_changes(commits: Sequence[Commit]) -> Iterator[str]:
+    """What undo left as it is, newest first, each with its number."""
+    if commits:
+        yield "By others or in other projects since then, and kept (`nuggets undo NUMBER`):"
+    for commit in commits[:_SHOWN]:
+        yield _headline(commit, _pairs(commit))
+    if len(commits) > _SHOWN:
+        yield f"and {len(commits) - _SHOWN} more (`nuggets history`)"
+
+
+COMMANDS = {
+    "history": Command(
+        (
+            "nuggets history",
+            'nuggets history "deploy host"    # what it was, and when',
+            'nuggets history --note "Auth middleware" --json',
+        ),
+        _history,
+        _history_arguments,
+    ),
+    "undo": Command(
+        ("nuggets undo", "nuggets undo 42    # undo an undo to redo"),
+        _undo,
+        _undo_arguments,
+        summary="undo a change, by default your last one in this project; later changes are kept",
+        changes=True,
+    ),
+}

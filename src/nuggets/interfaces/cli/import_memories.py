@@ -1,0 +1,247 @@
+"""The command that imports memories from another shelf or program: import."""
+
+import os
+import shutil
+import stat
+from argparse import ArgumentParser
+from contextlib import suppress
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from nuggets.domain import codec, times
+from nuggets.domain.records import Intake, MemoryNote
+from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreBusy, StoreError
+from nuggets.filesystem.project import root_of
+from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.printing import TITLE_WIDTH, escape_controls, fit, one_line, style, warn
+from nuggets.interfaces.messages import pluralize
+from nuggets.shelf import NuggetShelf
+from nuggets.stores.journal_migration import has_unmigrated_journal
+
+if TYPE_CHECKING:
+    from nuggets.interfaces.knowledge_graph import Entities
+
+_IS = ("is", "are")
+_SHOWN = 10  # notes of each kind; the JSON has them all
+_NOT_MEMORY = (  # of a shelf's directory
+    *("hooks", "backups", "lock", "nuggets.lock", "nuggets.db-shm", "token"),
+    *("replaced-*", "journal.old*", "*.damaged-*", "*.tmp*"),
+)
+_ATTEMPTS = 5  # at copying a shelf that is in use
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "source", help="a directory of memories, or a memory file of the MCP reference server"
+    )
+    parser.add_argument(
+        "--nugget", default="imported", help="nugget for memories without one (default: imported)"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be imported")
+
+
+def _import(call: Call) -> Outcome:
+    source, dry_run = call.options.source, call.options.dry_run
+    left_out = 0
+    if os.path.isdir(source):
+        done = _import_shelf(call, source, dry_run)
+    else:
+        entities = _read_file(source, call.options.nugget)
+        done = call.shelf.import_memories(entities.notes, dry_run=dry_run)
+        left_out = entities.left_out
+    shape = {
+        "added": [codec.note_to_json(note) for note in done.added],
+        "updated": [codec.note_to_json(note) for note in done.updated],
+        "linked": done.linked,
+        "same": done.same,
+        "older": done.older,
+        "deleted": done.deleted,
+        "refused": list(done.refused),
+        "relationsLeftOut": left_out,
+        "dryRun": dry_run,
+    }
+    lines = _lines(done, dry_run)
+    if left_out:
+        relations = pluralize(left_out, "relation")
+        lines.append(f"Left out: {relations} to entities that the file does not contain.")
+    return Outcome(shape, lines)
+
+
+def _import_shelf(call: Call, source: str, dry_run: bool) -> Intake:
+    """Import from a copy: the source may be in use, or on a read-only medium."""
+    if not _is_shelf(source):
+        raise NotFound(
+            f"{source} contains no shelf; name a directory like ~/.nuggets, "
+            "which holds graph/graph.json"
+        )
+    own_directory = call.settings["dir"]
+    if os.path.isdir(own_directory) and os.path.samefile(source, own_directory):
+        raise InvalidInput(
+            f"{source} is the current shelf; name another with --dir, or another source"
+        )
+    with TemporaryDirectory(prefix="nuggets-import-") as temporary:
+        copy = os.path.join(temporary, "shelf")
+        _copy_shelf(source, copy)
+        try:
+            refused = _delete_invalid_records(copy)
+            with NuggetShelf(copy, project=call.shelf.project, short_lived=True) as other_shelf:
+                done = call.shelf.import_memories(other_shelf, dry_run=dry_run)
+                warnings = other_shelf.warnings
+        except StoreError as problem:
+            message = str(problem).replace(copy, source)
+            raise StoreError(f"{message} (with --dir {source})") from problem
+    for warning in warnings:
+        warn(f"Warning: {escape_controls(warning.replace(copy, source))}")
+    return done._replace(refused=(*refused, *done.refused))
+
+
+def _delete_invalid_records(copy: str) -> list[str]:
+    """Delete what no shelf could have written from the copy, before anything else reads it."""
+    from nuggets.engine.arguments import checked_note, checked_nugget
+    from nuggets.stores.sqlite.foreign_records import delete_invalid_records
+
+    if has_unmigrated_journal(copy):
+        from nuggets.stores.journal_migration.migrate import migrate_journal
+
+        try:
+            migrate_journal(copy, kinds=())  # the shelf makes its indexes when it opens
+        except (AttributeError, LookupError, TypeError, ValueError) as problem:
+            raise StoreError(
+                f"{copy} has a journal that no shelf wrote ({problem}). Nothing was changed"
+            ) from problem
+    database = os.path.join(copy, "nuggets.db")
+    if not os.path.exists(database):
+        return []
+    return delete_invalid_records(database, checked_note, checked_nugget)
+
+
+def _copy_shelf(source: str, copy: str) -> None:
+    """Copy again if the database changed meanwhile, so that it fits its log."""
+    for _ in range(_ATTEMPTS):
+        before = _database_versions(source)
+        try:
+            shutil.copytree(source, copy, ignore=_names_to_skip)
+        except (OSError, shutil.Error) as problem:
+            raise NuggetsError(f"{source} cannot be read: {problem}") from problem
+        if _database_versions(source) == before:
+            return
+        shutil.rmtree(copy)
+    raise StoreBusy(f"{source} keeps changing while it is copied; nothing was changed. Try again")
+
+
+def _names_to_skip(directory: str, names: list[str]) -> set[str]:
+    """Files that hold no memory, and all that is neither a file nor a directory: a link could lead
+    to any file of this machine, and a device or a pipe has no end."""
+    skipped = shutil.ignore_patterns(*_NOT_MEMORY)(directory, names)
+    for name in names:
+        mode = os.lstat(os.path.join(directory, name)).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            skipped.add(name)
+    return skipped
+
+
+def _database_versions(source: str) -> list[tuple[int, int]]:
+    versions = []
+    for name in ("nuggets.db", "nuggets.db-wal"):
+        with suppress(OSError):
+            status = os.stat(os.path.join(source, name))
+            versions.append((status.st_size, status.st_mtime_ns))
+    return versions
+
+
+def _is_shelf(directory: str) -> bool:
+    return (
+        os.path.exists(os.path.join(directory, "nuggets.db"))
+        or has_unmigrated_journal(directory)
+        or os.path.exists(os.path.join(directory, "graph", "graph.json"))
+        or any(name.endswith(".nugget.json") for name in os.listdir(directory))
+    )
+
+
+def _read_file(path: str, nugget: str) -> "Entities":
+    from datetime import UTC, datetime
+
+    from nuggets.interfaces.knowledge_graph import read
+
+    if os.path.basename(path) == "graph.json" or path.endswith(".nugget.json"):
+        raise InvalidInput(f"{path} is part of a shelf; name the directory that it belongs to")
+    try:
+        with open(path, encoding="utf-8-sig", newline="\n") as file:
+            text = file.read()
+            changed = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
+    except FileNotFoundError:
+        raise NotFound(f"there is no {path}; name a directory of memories or a file") from None
+    except (OSError, UnicodeDecodeError) as problem:
+        raise NuggetsError(f"{path} cannot be read: {problem}") from problem
+    return read(text, nugget, times.normalize_time(changed.isoformat()))
+
+
+def _lines(done: Intake, dry_run: bool) -> list[str]:
+    lines = []
+    for verb, sign, colour, notes in (
+        ("Would add" if dry_run else "Added", "+", "green", done.added),
+        ("Would update" if dry_run else "Updated", "~", "yellow", done.updated),
+    ):
+        if notes:
+            lines.append(f"{verb} {_count_kinds(notes)}:")
+            lines += (
+                f"  {style(sign, colour)} {one_line(note.nugget_name)}: "
+                f"{fit(note.title, TITLE_WIDTH)}"
+                for note in notes[:_SHOWN]
+            )
+        if len(notes) > _SHOWN:
+            lines.append(f"    and {len(notes) - _SHOWN} more")
+    if done.linked:
+        verb = "Would link" if dry_run else "Linked"
+        lines.append(f"{verb} {pluralize(done.linked, 'note')} that {_IS[done.linked > 1]} here.")
+    lines = lines or ["Nothing new."]
+    left = {
+        "already here": done.same,
+        "changed here since": done.older,
+        "deleted here since": done.deleted,
+    }
+    if any(left.values()):
+        lines.append(f"Left as it is: {', '.join(f'{n} {why}' for why, n in left.items() if n)}.")
+    return lines + _refused_lines(done) + _missing_project_lines(done)
+
+
+def _refused_lines(done: Intake) -> list[str]:
+    if not done.refused:
+        return []
+    count = pluralize(len(done.refused), "record")
+    lines = [f"Refused: {count} that no shelf could have written:"]
+    lines += (f"  {style('!', 'red')} {one_line(reason)}" for reason in done.refused[:_SHOWN])
+    if len(done.refused) > _SHOWN:
+        lines.append(f"    and {len(done.refused) - _SHOWN} more; --json names all")
+    return lines
+
+
+def _count_kinds(notes: tuple[MemoryNote, ...]) -> str:
+    facts = sum(note.kind == "fact" for note in notes)
+    kinds = (facts, "fact"), (len(notes) - facts, "note")
+    return " and ".join(pluralize(number, kind) for number, kind in kinds if number)
+
+
+def _missing_project_lines(done: Intake) -> list[str]:
+    """A hint if projects of the imported notes do not exist on this machine."""
+    roots = {root_of(note.project) for note in (*done.added, *done.updated)} - {""}
+    gone = sum(not os.path.exists(root) for root in roots)
+    if not gone:
+        return []
+    where = pluralize(gone, "repository", "repositories")
+    return [f"Some belong to {where} that cannot be found here; see: nuggets project list"]
+
+
+COMMANDS = {
+    "import": Command(
+        (
+            "nuggets import /media/stick/.nuggets --dry-run",
+            "nuggets import ~/memory.jsonl --nugget research",
+        ),
+        _import,
+        _arguments,
+        summary="import memories from another machine's directory or another program. The later of "
+        "two versions wins; what was deleted there stays here. One undo reverts the import",
+        changes=True,
+    ),
+}

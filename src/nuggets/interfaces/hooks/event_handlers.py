@@ -1,0 +1,342 @@
+"""What each hook event does."""
+
+import os
+from typing import TYPE_CHECKING, Protocol
+
+from nuggets.domain import times
+from nuggets.errors import RefusedText
+from nuggets.filesystem.hook_files import host_processes, record_session, sweep
+from nuggets.filesystem.project import checkout_root, current_branch
+from nuggets.interfaces.hooks.changed_memories import find_changed
+from nuggets.interfaces.hooks.context import (
+    changed_context,
+    prompt_context,
+    safe_line,
+    session_context,
+    start_context,
+)
+from nuggets.interfaces.hooks.daily_pass import start_daily_pass
+from nuggets.interfaces.hooks.diary import (
+    append_entry,
+    prompts_of,
+    read_diary,
+    shown_notes,
+    where_it_is,
+)
+from nuggets.interfaces.hooks.inbox import has_entries
+from nuggets.interfaces.hooks.inbox_import import import_inbox
+from nuggets.interfaces.hooks.payload import Event
+from nuggets.interfaces.prompt_quoting import one_line, remove_fenced
+from nuggets.language.text import fold_case, tokens
+from nuggets.operations.session_notes import session_note_id
+from nuggets.settings import load
+
+if TYPE_CHECKING:
+    from nuggets.domain.records import MemoryNote
+    from nuggets.interfaces.hooks.preference_extraction import Preference
+    from nuggets.shelf import NuggetShelf
+
+HINTS = (  # a preference contains one of these
+    *("always", "never", "prefer", "remember", "forget", "now on", "here on", "future", "forward"),
+    *("default", "don", "do not", "avoid", "stop", "use ", "in mind", "note that", "note:", "fyi"),
+    *("for future", "every time", "each time", " go in", " goes in", " belong", " live in"),
+    *(" lives in", "whenever", "unless i "),
+)
+OPENINGS = (  # or begins with one of these
+    *("we ", "our ", "i said ", "i like ", "i love ", "i hate ", "i dislike ", "i really "),
+    *("i work ", "i code ", "i program ", "i mostly ", "i mainly ", "i usually ", "my name is "),
+    *("call me ", "no,", "no ", "nope", "actually", "that's wrong", "that’s wrong"),
+    *("you should ", "you must ", "in this ", "for this ", "the rule ", "the convention "),
+    "the policy ",
+)
+PROMPT_CHARACTERS = 20_000  # read of a prompt: injected context may stand before the person's words
+SESSION_HINTS = (  # a prompt that asks for an earlier session contains one of these
+    *("where were", "where was", "where are we", "where did", "where do we", "where have"),
+    *("where had", "left off", "up where", "last session", "last time", "last conversation"),
+    *("previous session", "previous conversation", "yesterday", "catch me", "what did we"),
+    *("what did i ", "what did you", "what were we", "what were you", "what was i ", "what have "),
+    *("what had ", "contin", "resume", "carry on", "go on", "keep going", "pick up", "back to"),
+    *("finish", "weiter", "waren wir", "sind wir", "standen wir", "stehen wir", "haben wir"),
+    *("letzte", "nde est", "nde lo de", "nde queda", "ltima ", "seguimos", "sigamos", "repren"),
+    *("où en", "上次", "昨天", "到哪", "继续", "前回", "どこまで", "続け"),
+)
+SESSION_QUESTION = 300  # characters: a longer prompt says itself what to do
+DIARY_CHARACTERS = 600  # of a prompt
+CONTINUED = ("resume", "compact", "fork")  # why a session starts that has a past
+NEEDS_MIGRATION = (
+    "Nuggets: another version wrote this memory; hooks do not use it until a command has "
+    "migrated it. Run `nuggets list` once."
+)
+BUSY = "Nuggets: not kept: memory was busy. Please say it again."
+INSIST = "`nuggets remember` keeps it."
+HOSTS_WITH_MEMORY_FILE = ("claude-code",)
+HOSTS_WITH_BLOCK_FILE = {
+    **dict.fromkeys(("codex", "cursor", "opencode", "pi"), "AGENTS.md"),
+    "gemini": "GEMINI.md",
+}
+
+
+class Say(Protocol):
+    """Prints the answer: context for the agent, and a message to the person."""
+
+    def __call__(self, context: str, message: str = "") -> None: ...
+
+    def hold(self, context: str, message: str) -> None:
+        """Print this if time runs out, or the write fails, before the answer."""
+
+
+def handle_event(event: Event, directory: str, say: Say) -> None:
+    """Handle one event. The answer is printed before anything is written, because a write may wait
+    for the lock; only the receipt for a preference needs the write."""
+    if event.name == "session-end":  # hosts allow less than a second; the next start does the work
+        return
+    if event.name == "stop" and not has_entries(directory) and not _is_note_due(directory, event):
+        return
+    from nuggets.engine.arguments import SESSION_CHARACTERS
+
+    event = event._replace(
+        session=event.session[:SESSION_CHARACTERS]
+    )  # the shelf refuses longer ones
+    for process in host_processes():
+        record_session(directory, process, event.session)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    if _needs_migration(directory):
+        if event.name == "session-start":
+            say(NEEDS_MIGRATION)
+        return
+    with _open_shelf(event, directory) as shelf:
+        if event.name == "session-start":
+            shelf.sync_shared()
+            context, message = _session_start(shelf, event, directory, say)
+            say(context, "\n".join(filter(None, [_start_message(shelf), message])))
+        elif event.name == "user-prompt":
+            stated, refusal = _find_preferences(event.prompt)
+            context = _user_prompt(shelf, event, directory, counts=not stated)
+            if stated:
+                say.hold(context, BUSY)
+            receipts = _store_preferences(shelf, stated) or [refusal]
+            if stated:  # the person said it in this session: nobody has to be told that it changed
+                shown = list(shown_notes(read_diary(directory, event.session)))
+                append_entry(directory, event.session, {"shown": shown, "at": times.now()})
+            say(context, "\n".join(filter(None, [*receipts, _explain_recognition(shelf)])))
+        if event.name != "user-prompt":  # the person waits for this event
+            import_inbox(shelf, directory)
+            _keep_sessions(shelf, event, directory)
+        _record_what_was_said(shelf, event)
+        settings = shelf.settings
+    start_daily_pass(directory, settings)
+
+
+def _needs_migration(directory: str) -> bool:
+    """Does the shelf need a migration? That takes longer than a hook may."""
+    from nuggets.engine.indexes import KINDS
+    from nuggets.stores import needs_migration
+
+    return needs_migration(directory, KINDS)
+
+
+def _open_shelf(event: Event, directory: str) -> "NuggetShelf":
+    from nuggets.interfaces.open_shelf import open_shelf
+    from nuggets.operations.client import HOOK, name_agent
+
+    settings = load(os.environ, {"dir": directory})
+    # A hook shows a note only for its words, so the encoder would cost time and change little.
+    return open_shelf(
+        settings,
+        client=name_agent(HOOK, event.host),
+        short_lived=True,
+        folder=_work_folder(event),
+        uses_meaning=False,
+    )
+
+
+def _work_folder(event: Event) -> str:
+    """The agent may have changed its directory, but the project stays; the server uses it too."""
+    return os.environ.get("CLAUDE_PROJECT_DIR") or event.directory
+
+
+def _explain_recognition(shelf: "NuggetShelf") -> str:
+    if shelf.recognition is None:
+        return ""
+    from nuggets.interfaces.messages import explain_recognition
+
+    return f"Nuggets: {explain_recognition(shelf.recognition)}"
+
+
+def _record_what_was_said(shelf: "NuggetShelf", event: Event) -> None:
+    """The person is told and asked once; what changed here goes to where it is shared."""
+    if shelf.recognition is not None:
+        shelf.record_location()
+    if event.name == "session-start" and shelf.needs_trust():
+        shelf.record_trust_question()
+    elif event.name != "user-prompt":
+        shelf.sync_shared(has_written=True)
+
+
+def _start_message(shelf: "NuggetShelf") -> str:
+    """What the person should know of the repository, or is asked about it, once."""
+    question = ""
+    if shelf.needs_trust():
+        from nuggets.interfaces.messages import TRUST_QUESTION
+
+        question = f"Nuggets: {TRUST_QUESTION}"
+    return "\n".join(filter(None, [_explain_recognition(shelf), question]))
+
+
+def _is_note_due(directory: str, event: Event) -> bool:
+    from nuggets.interfaces.hooks.session_keeping import is_due
+
+    return is_due(directory, event)
+
+
+def _keep_sessions(shelf: "NuggetShelf", event: Event, directory: str) -> None:
+    """Bring notes of sessions up to date: this one's, or at a start those of earlier ones."""
+    from nuggets.interfaces.hooks.session_keeping import keep_left_over, keep_session
+
+    if event.name == "session-start":
+        keep_left_over(shelf, event, directory)
+        sweep(directory)
+    elif event.name == "pre-compact" or _is_note_due(directory, event):
+        keep_session(shelf, event, _work_folder(event), directory)
+
+
+def _session_start(shelf: "NuggetShelf", event: Event, directory: str, say: Say) -> tuple[str, str]:
+    """The context, and a message to the person about edits of MEMORY.md that were not taken over.
+
+    Edits are taken over first, so that no session starts with a value that a person changed. That
+    is a write, which may wait: until then the old context is held.
+    """
+    if event.source in ("compact", "clear"):  # the context no longer holds what was shown
+        append_entry(directory, event.session, {"forgotten": True})
+    own_id = session_note_id(event.session)
+    notes = shelf.get_notes([own_id]) if event.source in CONTINUED else {}
+    message = ""
+    if shelf.edited_memory_files():
+        say.hold(_start_context(shelf, event, notes.get(own_id))[0], "")
+        message = _import_file_edits(shelf)
+    now = times.now()
+    text, ids = _start_context(shelf, event, notes.get(own_id))
+    append_entry(directory, event.session, {"shown": [*ids, *notes], "at": now})
+    return text, message
+
+
+def _start_context(
+    shelf: "NuggetShelf", event: Event, session: "MemoryNote | None"
+) -> tuple[str, list[str]]:
+    folder = _work_folder(event)
+    block = _loaded_block(shelf, event.host, folder)
+    return start_context(
+        shelf,
+        loads_memory_file=event.host in HOSTS_WITH_MEMORY_FILE or block is not None,
+        session=session,
+        branch=current_branch(folder),
+        loaded_path=block,
+    )
+
+
+def _loaded_block(shelf: "NuggetShelf", host: str, folder: str) -> str | None:
+    """The file of instructions in which the host reads a block of ours."""
+    name = HOSTS_WITH_BLOCK_FILE.get(host)
+    path = os.path.join(checkout_root(folder), name) if name else ""
+    return path if path and path in shelf.promoted_blocks() else None
+
+
+def _import_file_edits(shelf: "NuggetShelf") -> str:
+    """Take over what people did to lines of memory files; what they should know of it."""
+    problems = [edits for edits in shelf.import_file_edits() if edits.is_news]
+    return "\n".join(
+        f"Nuggets: {one_line(edits.path, 200)}: {edits.problem}. No memory was changed or archived."
+        for edits in problems
+    )
+
+
+def _user_prompt(shelf: "NuggetShelf", event: Event, directory: str, counts: bool) -> str:
+    """`counts`: whether a note may count as recalled; stating a preference asks for none."""
+    now = times.now()
+    own = remove_fenced(event.prompt[:PROMPT_CHARACTERS]).strip()
+    entries = read_diary(directory, event.session)
+    shown = shown_notes(entries)
+    text, ids = prompt_context(shelf, own, frozenset(shown), event.session if counts else "")
+    changed = find_changed(shelf, {i: at for i, at in shown.items() if at})
+    if changed:
+        text = "\n".join(filter(None, [changed_context(changed), text]))
+        ids += [memory.was.id for memory in changed]
+    session = _find_session(shelf, own, event, is_first=not prompts_of(entries))
+    if session is not None and session.id not in shown:
+        text = "\n".join(filter(None, [session_context(session), text]))
+        ids.append(session.id)
+    entry = {"prompt": safe_line(own, DIARY_CHARACTERS), "shown": ids, "at": now}
+    place = where_it_is(event, _work_folder(event))
+    append_entry(directory, event.session, {**entry, **place})
+    return text
+
+
+def _find_session(
+    shelf: "NuggetShelf", prompt: str, event: Event, *, is_first: bool
+) -> "MemoryNote | None":
+    """The note of the session that a prompt asks to go on with."""
+    lower = prompt.lower() if len(prompt) <= SESSION_QUESTION else ""
+    if not any(hint in lower for hint in SESSION_HINTS):
+        return None
+    from nuggets.interfaces.hooks.session_recall import find_session
+
+    return find_session(shelf, prompt, session_note_id(event.session), is_first=is_first)
+
+
+def _find_preferences(prompt: str) -> "tuple[list[Preference], str]":
+    """The lasting preferences that a prompt states, or why an order to remember is refused."""
+    from nuggets.interfaces.hooks.preference_languages import has_phrase
+
+    lower = prompt[:PROMPT_CHARACTERS].lower()
+    has_hint = any(hint in lower for hint in HINTS) or lower.lstrip().startswith(OPENINGS)
+    if not has_hint and not has_phrase(lower):
+        return [], ""
+    from nuggets.interfaces.hooks.preference_extraction import extract_preferences, refusal_of_order
+
+    stated = extract_preferences(prompt)
+    refusal = "" if stated else refusal_of_order(prompt)
+    return stated, f"Nuggets: not kept: {refusal}. {INSIST}" if refusal else ""
+
+
+def _store_preferences(shelf: "NuggetShelf", preferences: "list[Preference]") -> list[str]:
+    """Store preferences; a receipt for each. One with a credential is refused, not redacted."""
+    receipts: list[str] = []
+    for stated in preferences:
+        project = "" if stated.personal else shelf.project
+        try:
+            kept = shelf.remember(
+                "prefs",
+                _existing_key(shelf, stated.key, project),
+                stated.text,
+                scope="project" if project else "user",
+                project=project,  # else a rule could replace a personal preference
+                source="explicit_user",
+                stability="durable",
+            )
+        except RefusedText as problem:
+            receipts.append(f"Nuggets: not kept: {str(problem).partition(' and ')[0]}. {INSIST}")
+        else:
+            undo = f"nuggets undo {shelf.own_revision}"
+            receipts.append(f"Nuggets: kept: {one_line(stated.text, 120)} · {undo}")
+            receipts += (
+                f"Nuggets: it contradicts: {one_line(other.content, 120)} · if only the new one "
+                f"holds: nuggets note edit {kept.id} --supersedes {other.id}"
+                for other in kept.contradicts
+            )
+    return receipts
+
+
+def _existing_key(shelf: "NuggetShelf", key: str, project: str) -> str:
+    """The key of a stored preference with the same words in any order, else `key`."""
+    if not shelf.has("prefs"):
+        return key
+    same = (
+        note.title
+        for note in shelf.list_notes(nugget="prefs", kind="fact")
+        if note.project == project and _word_set(note.title) == _word_set(key)
+    )
+    return next(same, key)
+
+
+def _word_set(key: str) -> set[str]:
+    return set(map(fold_case, tokens(key)))

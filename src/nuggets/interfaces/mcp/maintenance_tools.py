@@ -1,0 +1,109 @@
+"""Tools for the whole memory: clean-up, undo, promotion."""
+
+import sys
+from collections.abc import Iterator
+
+from nuggets.domain import codec
+from nuggets.domain.records import Commit
+from nuggets.errors import NotFound
+from nuggets.interfaces.mcp.arguments import TEXT, TRUTH, WHOLE, object_schema
+from nuggets.interfaces.mcp.fields import room_for
+from nuggets.interfaces.mcp.tool import CHANGE, TIDY, Answer, Json, Tool, ToolCall
+from nuggets.interfaces.messages import pluralize, summarize_clean_up
+from nuggets.interfaces.prompt_quoting import fence, project_name
+from nuggets.maintenance.undo import last_to_undo
+
+_NAMED = 5  # notes of an undone change
+
+
+def _reflect(call: ToolCall, arguments: Json) -> Answer:
+    result = call.shelf.reflect(
+        arguments.get("nugget"), arguments.get("limit"), arguments.get("dry_run", False)
+    )
+    verb = "Would change" if arguments.get("dry_run") else "Changed"
+    tail = ""
+    if result.changes and not arguments.get("dry_run"):
+        tail = f" Nothing was deleted; `nuggets undo {call.shelf.own_revision}` reverts it."
+    inspected = pluralize(result.inspected, "note")
+    shape = codec.reflection_to_json(result)
+    fitting = room_for(len(codec.dumps(change)) for change in shape["changes"])
+    shape["omitted"] = len(shape["changes"][fitting:])
+    shape["changes"] = shape["changes"][:fitting]
+    return Answer(shape, f"Inspected {inspected}. {verb}: {summarize_clean_up(result)}.{tail}")
+
+
+def _undo(call: ToolCall, arguments: Json) -> Answer:
+    commit = call.shelf.undo(arguments["revision"] if "revision" in arguments else _own_last(call))
+    ids = [note.id for note in commit.changes.put] + list(commit.changes.drop)
+    shape = {"revision": commit.revision, "action": commit.changes.action, "notes": ids[:50]}
+    text = f"Undone: {commit.changes.action} (revision {commit.revision})."
+    return Answer(shape, "\n".join([text, *map(fence, _note_outcomes(commit))]))
+
+
+def _own_last(call: ToolCall) -> int:
+    """The last revision that this session wrote; others may have written later ones."""
+    commits = call.shelf.history(limit=sys.maxsize)
+    own = last_to_undo(commits, lambda commit: commit.revision in call.written)
+    if own is None:
+        raise NotFound(
+            "this session has no change to undo; to undo a change of another one, "
+            "name its revision (`nuggets history` lists them)"
+        )
+    return own.revision
+
+
+def _note_outcomes(commit: Commit) -> Iterator[str]:
+    """The state of each note after the undo, as one text; nothing if there is no note."""
+    before = {note.id for note in commit.before.put}
+    after = {note.id for note in commit.changes.put}
+    outcomes = [(n, "as before" if n.id in before else "gone") for n in commit.changes.put]
+    outcomes += [(note, "back") for note in commit.before.put if note.id not in after]
+    words = [f"{note.title!r:.80} is {what}" for note, what in outcomes[:_NAMED]]
+    words += [f"and {len(outcomes) - _NAMED} more"] if len(outcomes) > _NAMED else []
+    if words:
+        yield ", ".join(words)
+
+
+def _promote(call: ToolCall, arguments: Json) -> Answer:
+    count = call.shelf.promote(dry_run=arguments.get("dry_run", False))
+    where = project_name(call.shelf.project)
+    return Answer(
+        {"promoted": count, "project": call.shelf.project},
+        f"{pluralize(count, 'new entry', 'new entries')} for MEMORY.md of {where}.",
+    )
+
+
+TOOLS = (
+    Tool(
+        "reflect_and_clean_memory",
+        "Reflect and clean up",
+        "Tidy memory (merge near-duplicates, tag, link, archive rubbish) when the user asks or "
+        "at the end of a long session; it also runs daily by itself. dry_run shows the plan.",
+        object_schema({"nugget": TEXT, "limit": WHOLE, "dry_run": TRUTH}),
+        object_schema({"inspected": WHOLE, "changes": {"type": "array"}}, ("inspected",)),
+        TIDY,
+        _reflect,
+    ),
+)
+
+MORE_TOOLS = (
+    Tool(
+        "undo",
+        "Undo a change",
+        "Undo your last change to memory, or the change of a revision, when it was a mistake.",
+        object_schema({"revision": WHOLE}),
+        object_schema({"revision": WHOLE, "action": TEXT}, ("revision", "action")),
+        CHANGE._replace(idempotent=False),
+        _undo,
+    ),
+    Tool(
+        "promote",
+        "Promote to MEMORY.md",
+        "Write what was recalled often enough to this project's MEMORY.md, when the user asks; "
+        "it also runs daily by itself.",
+        object_schema({"dry_run": TRUTH}),
+        object_schema({"promoted": WHOLE, "project": TEXT}, ("promoted", "project")),
+        CHANGE._replace(destructive=False),
+        _promote,
+    ),
+)

@@ -1,0 +1,286 @@
+"""Tools that read: recall, search_notes, get_note, list_notes, status."""
+
+from collections.abc import Iterable
+
+from nuggets.domain import codec
+from nuggets.domain.records import SCOPES, MemoryNote, MemoryVersion, SearchNotesResult
+from nuggets.filesystem.hook_files import missed_deadlines
+from nuggets.interfaces import responses
+from nuggets.interfaces.mcp import fields
+from nuggets.interfaces.mcp.arguments import (
+    TEXT,
+    TRUTH,
+    WHOLE,
+    Schema,
+    describe,
+    object_schema,
+    one_of,
+)
+from nuggets.interfaces.mcp.tool import READ, Answer, Json, Tool, ToolCall
+from nuggets.interfaces.messages import explain_recognition, pluralize
+from nuggets.interfaces.prompt_quoting import (
+    PREFACE,
+    age,
+    fence,
+    fence_note,
+    one_line,
+    project_name,
+)
+from nuggets.operations.reading_record import AT_A_GLANCE
+
+LINE = AT_A_GLANCE  # of a note in an index: enough to decide whether to open it
+PAGE = 30_000  # characters of a note shown at once: hosts cut an answer at about 25,000 tokens
+LISTED = 50
+VERSIONS = 20  # of a memory, the newest
+
+_ITEMS: Schema = {"type": "array", "items": {"type": "object"}}
+_INDEX = object_schema({"results": _ITEMS, "omitted": WHOLE}, ("results", "omitted"))
+_NOTE = describe(TEXT, "id, exact title, or start of the id")
+_NUGGET = describe(TEXT, "only this topic")
+
+
+def _recall(call: ToolCall, arguments: Json) -> Answer:
+    if "as_of" in arguments:
+        return _recall_version(call, arguments)
+    with call.shelf.snapshot():
+        return _recall_in_snapshot(call, arguments)
+
+
+def _recall_version(call: ToolCall, arguments: Json) -> Answer:
+    result = call.shelf.recall(
+        arguments["query"], arguments.get("nugget"), as_of=arguments["as_of"]
+    )
+    shape = fields.recall_fields(responses.earlier_recall(result))
+    if not result.found:
+        return Answer(shape, "Memory does not know what was true then.")
+    times = f"valid from {result.valid_from} to {result.valid_until or 'today'}"
+    return Answer(shape, f"{PREFACE}\n{fence(f'{one_line(result.answer, LINE)} ({times})')}")
+
+
+def _recall_in_snapshot(call: ToolCall, arguments: Json) -> Answer:
+    result, notes = call.shelf.recall_or_search(
+        arguments["query"], arguments.get("nugget"), call.session
+    )
+    shape = fields.recall_fields(responses.recall_result(call.shelf, result))
+    if result.found:
+        note = call.shelf.get_note(result.note_id, session=None)
+        call.shelf.record_reading(note)
+        text = f"{PREFACE}\n{_fence(call, note, result.answer)}"
+        also_matching = [call.shelf.get_note(note_id, session=None) for note_id in result.also]
+        if also_matching:
+            lines = "\n".join(_line(call, fact) for fact in also_matching)
+            text += f"\nOther facts that match the query:\n{fence(lines)}"
+        return Answer(shape, text)
+    if not notes:
+        return Answer(shape, "Memory has nothing on this.")
+    index = _index(call, notes)
+    shape["notes"] = index.structured["results"]
+    if notes[0].clear_answer:
+        return Answer(shape, f"No fact of that key, but the first note answers:\n{index.text}")
+    return Answer(shape, f"Not found. Nearest notes, maybe on something else:\n{index.text}")
+
+
+def _search(call: ToolCall, arguments: Json) -> Answer:
+    wanted = {
+        name: arguments[name] for name in ("nugget", "scope", "type", "tag") if name in arguments
+    }
+    limit = arguments.get("limit", 8)
+    return _index(
+        call,
+        call.shelf.search_notes(arguments["query"], limit, session=call.session, **wanted),
+    )
+
+
+def _index(call: ToolCall, results: Iterable[SearchNotesResult]) -> Answer:
+    listed = list(results)
+    shapes = [
+        {**_entry(call, r.note), "relevance": r.relevance, "clearAnswer": r.clear_answer}
+        for r in listed
+    ]
+    return _within_budget(call, [r.note for r in listed], shapes, len(listed), "narrow the query")
+
+
+def _entry(call: ToolCall, note: MemoryNote) -> Json:
+    foreign = call.shelf.is_foreign(note)
+    entry = {"note": fields.index_entry(note, foreign), "foreign": foreign}
+    return {**entry, **responses.caveats(call.shelf, note)}
+
+
+def _within_budget(
+    call: ToolCall, notes: list[MemoryNote], shapes: list[Json], total: int, advice: str
+) -> Answer:
+    """As many entries as fit, in the text and in the JSON; the rest is counted."""
+    lines = [_line(call, note) for note in notes]
+    sizes = (
+        max(len(line), len(codec.dumps(shape))) for line, shape in zip(lines, shapes, strict=True)
+    )
+    lines = lines[: fields.room_for(sizes)]
+    omitted = total - len(lines)
+    structured = {"results": shapes[: len(lines)], "omitted": omitted}
+    if not lines:
+        return Answer(structured, "Memory has nothing on this.")
+    more = [f"{omitted} more did not fit; {advice}."] if omitted else []
+    text = "\n".join([PREFACE, fence("\n".join(lines)), *more, "Open one with get_note."])
+    return Answer(structured, text)
+
+
+def _line(call: ToolCall, note: MemoryNote) -> str:
+    foreign = call.shelf.is_foreign(note)
+    where = f", other project: {project_name(note.project)}" if foreign else ""
+    where += ", archived" if note.hidden else ""
+    title, line = one_line(note.title, 80), one_line(note.content, LINE)
+    source, old = note.source.replace("_", " "), age(note.updated_at, call.now)
+    where += "".join(f", {caveat}" for caveat in call.shelf.caveats(note))
+    return f"{note.id} | {title}: {line} ({source}, {old}{where})"
+
+
+def _fence(call: ToolCall, note: MemoryNote, text: str) -> str:
+    caveats = call.shelf.caveats(note, ask_git=True)
+    return fence_note(note, text, project=call.shelf.project, now=call.now, caveats=caveats)
+
+
+def _get(call: ToolCall, arguments: Json) -> Answer:
+    note = call.shelf.get_note(arguments["note"], arguments.get("nugget"), call.session)
+    start = max(0, arguments.get("offset", 0))
+    page = note.content[start : start + PAGE]
+    call.shelf.record_reading(note, start, start + len(page))
+    shape = fields.full_note(note._replace(content=page))
+    shape.update(responses.caveats(call.shelf, note, ask_git=True))
+    links = note.links[: fields.LINKS]
+    around = [f"tags: {', '.join(note.tags)}"]
+    around += [f"linked to {link.to}: {one_line(link.reason, LINE)}" for link in links]
+    around += [f"and {shape['omittedLinks']} more links"] if "omittedLinks" in shape else []
+    lines = [PREFACE, _fence(call, note, "\n".join([page, "", *around]))]
+    if start + PAGE < len(note.content):
+        shape["nextOffset"] = start + PAGE
+        lines.append(f"There is more: get_note with offset {start + PAGE}.")
+    if arguments.get("versions"):
+        versions = call.shelf.versions(note.id)[-VERSIONS:]
+        shape["versions"] = responses.versions(versions)
+        past = "\n".join(map(_past, versions[::-1]))
+        lines += ["What it said before, newest first:", fence(past)]
+    if note.hidden:
+        lines.append("This note is archived; edit_note with hidden=false brings it back.")
+    return Answer(shape, "\n".join(lines))
+
+
+def _past(version: MemoryVersion) -> str:
+    times = f"{version.valid_from} to {version.valid_until or 'today'}"
+    return f"{times}: {one_line(version.note.content, LINE)}"
+
+
+def _list(call: ToolCall, arguments: Json) -> Answer:
+    limit = max(1, min(arguments.pop("limit", 20), LISTED))
+    notes = list(call.shelf.list_notes(**arguments))
+    notes.sort(key=lambda note: note.updated_at, reverse=True)
+    notes.sort(key=call.shelf.is_foreign)
+    shapes = [_entry(call, note) for note in notes[:limit]]
+    return _within_budget(
+        call, notes[:limit], shapes, len(notes), "filter by nugget, tag or scope, or raise limit"
+    )
+
+
+def _status(call: ToolCall, arguments: Json) -> Answer:
+    shelf = call.shelf
+    statuses = [shelf.status(arguments["nugget"])] if "nugget" in arguments else list(shelf.list())
+    missed = missed_deadlines(shelf.settings["dir"])
+    lines = [f"Current project: {project_name(shelf.project)}."]
+    for status in statuses:
+        counts = f"{pluralize(status.fact_count, 'fact')}, {pluralize(status.note_count, 'note')}"
+        warning = f" ({status.capacity_warning})" if status.capacity_warning else ""
+        lines.append(f"{status.name}: {counts}{warning}")
+    if missed:
+        lines.append(
+            f"Hooks missed their deadline {pluralize(missed, 'time')}; see `nuggets doctor`."
+        )
+    warnings = responses.warnings(shelf)
+    lines += [f"Warning, tell the user: {warning}." for warning in warnings]
+    if shelf.recognition is not None:
+        lines.append(f"Tell the user: {explain_recognition(shelf.recognition)}")
+    shape = {
+        "nuggets": [responses.status(status) for status in statuses],
+        "project": shelf.project,
+        "session": call.session,
+        "missedDeadlines": missed,
+        "exports": responses.exports(shelf.exports_status()),
+        "warnings": warnings,
+    }
+    return Answer(shape, "\n".join(lines))
+
+
+TOOLS = (
+    Tool(
+        "recall",
+        "Recall",
+        "Ask memory first: before you search files, guess a path, command, convention or decision, "
+        "or ask the user something they may have said before. Finds a fact by key (typos are "
+        "fine), else the nearest notes; as_of: what was true on a day. found=false and no note "
+        "with clearAnswer: not known.",
+        object_schema({"query": TEXT, "nugget": _NUGGET, "as_of": TEXT}, ("query",)),
+        object_schema({"found": TRUTH, "answer": TEXT, "notes": _ITEMS}, ("found", "answer")),
+        READ,
+        _recall,
+    ),
+    Tool(
+        "search_notes",
+        "Search notes",
+        "Find notes by topic, when you start a task or recall found no fact. "
+        "Returns an index (id, title, one line), best first; open what matters with get_note.",
+        object_schema(
+            {
+                "query": TEXT,
+                "limit": WHOLE,
+                "nugget": _NUGGET,
+                "scope": one_of(SCOPES),
+                "type": TEXT,
+                "tag": TEXT,
+            },
+            ("query",),
+        ),
+        _INDEX,
+        READ,
+        _search,
+    ),
+    Tool(
+        "get_note",
+        "Read a note",
+        "Read a whole note and its links, after an index showed that it matters; versions=true "
+        "adds what it said before.",
+        object_schema(
+            {"note": _NOTE, "nugget": TEXT, "offset": WHOLE, "versions": TRUTH}, ("note",)
+        ),
+        object_schema({"id": TEXT, "content": TEXT}, ("id", "content")),
+        READ,
+        _get,
+    ),
+    Tool(
+        "status",
+        "Memory status",
+        "See which nuggets exist, how full they are and the project you are in, before you "
+        "choose a nugget.",
+        object_schema({"nugget": TEXT}),
+        object_schema({"nuggets": _ITEMS, "project": TEXT}, ("nuggets", "project")),
+        READ,
+        _status,
+    ),
+)
+
+MORE_TOOLS = (
+    Tool(
+        "list_notes",
+        "List notes",
+        "List notes by filter, newest first.",
+        object_schema(
+            {
+                "nugget": _NUGGET,
+                "tag": TEXT,
+                "scope": one_of(SCOPES),
+                "include_hidden": TRUTH,
+                "limit": WHOLE,
+            }
+        ),
+        _INDEX,
+        READ,
+        _list,
+    ),
+)

@@ -1,0 +1,201 @@
+"""Tools that write: remember, forget, create_note, edit_note, add_link, merge_notes."""
+
+from nuggets.domain.records import SCOPES, STABILITIES, TYPES
+from nuggets.errors import Conflict, InvalidInput
+from nuggets.interfaces import responses
+from nuggets.interfaces.mcp.arguments import (
+    TEXT,
+    TEXTS,
+    TRUTH,
+    WHOLE,
+    describe,
+    object_schema,
+    one_of,
+)
+from nuggets.interfaces.mcp.tool import (
+    ADD,
+    CHANGE,
+    HEAD,
+    Answer,
+    Json,
+    Tool,
+    ToolCall,
+    receipt,
+    valid_in,
+)
+from nuggets.interfaces.prompt_quoting import fence, one_line
+from nuggets.operations.client import AGENT
+
+_NOTE = describe(TEXT, "id or exact title")
+_NUGGET = describe(TEXT, "topic, e.g. project, prefs, learnings; created if new")
+_SOURCE = describe(one_of((str(AGENT.source), "explicit_user")), "explicit_user: the user's word")
+_META = {"scope": one_of(SCOPES), "stability": one_of(STABILITIES), "source": _SOURCE}
+_VALIDITY = {"valid_until": TEXT, "supersedes": TEXT}
+
+
+def _remember(call: ToolCall, arguments: Json) -> Answer:
+    fact = call.shelf.remember(
+        arguments.pop("nugget"), arguments.pop("key"), arguments.pop("value"), **arguments
+    )
+    answer = receipt("Remembered", fact)
+    if fact.replaced_content is None:
+        return answer
+    was = one_line(fact.replaced_content, 200)
+    return Answer(
+        {**answer.structured, **responses.replaced_value(was)},
+        f"{answer.text} It was:\n{fence(was)}",
+    )
+
+
+def _forget(call: ToolCall, arguments: Json) -> Answer:
+    try:
+        gone = call.shelf.forget(arguments["nugget"], arguments["key"])
+    except Conflict as problem:
+        raise Conflict(f"{problem} (edit_note with hidden=true)") from None
+    shape = responses.forget_result(arguments["nugget"], int(gone), arguments["key"])
+    if gone:
+        return Answer(shape, f"Forgot this key of nugget {arguments['nugget']}.")
+    return Answer(shape, f"Nothing forgotten: nugget {arguments['nugget']} has no such key.")
+
+
+def _create(call: ToolCall, arguments: Json) -> Answer:
+    nugget, title, content = (
+        arguments.pop("nugget"),
+        arguments.pop("title"),
+        arguments.pop("content"),
+    )
+    note = call.shelf.create_note(nugget, title, content, arguments.pop("tags", ()), **arguments)
+    if not note.is_new:
+        return receipt("Already stored:", note)
+    answer = receipt("Noted", note)
+    namesakes = [namesake.id for namesake in call.shelf.namesakes(note)]
+    if not namesakes:
+        return answer
+    hint = f"{namesakes[0]} has the same title: name each by its id, or edit one."
+    return Answer({**answer.structured, "namesakes": namesakes}, f"{answer.text} {hint}")
+
+
+def _edit(call: ToolCall, arguments: Json) -> Answer:
+    name = arguments.pop("note")
+    if not arguments:
+        raise InvalidInput("name what to change: content, title, tags, hidden or metadata")
+    note = call.shelf.edit_note(name, **arguments)
+    was_hidden = note.replaced is not None and note.replaced.hidden
+    back = "Restored" if was_hidden else "Changed"
+    return receipt("Archived" if note.hidden else back, note)
+
+
+def _link(call: ToolCall, arguments: Json) -> Answer:
+    a, b, reason = arguments["a"], arguments["b"], arguments.get("reason", "")
+    added = call.shelf.add_link(a, b, reason)
+    shape = responses.link_result(call.shelf, a, b, added)
+    verb = "Linked" if added else "Already linked:"
+    places = " and ".join(
+        f"{end['id']} (nugget {end['nuggetName']}, scope {end['scope']}, "
+        f"valid {valid_in(end['project'])})"
+        for end in shape["notes"]
+    )
+    return Answer(shape, f"{verb} {places}.")
+
+
+def _merge(call: ToolCall, arguments: Json) -> Answer:
+    note = call.shelf.merge_notes(
+        arguments["target"], arguments["source"], arguments.get("reason", "")
+    )
+    return receipt("Merged into", note)
+
+
+TOOLS = (
+    Tool(
+        "remember",
+        "Remember a fact",
+        "Store one short fact under a key you will ask for again: as soon as you learn a file "
+        "location, command, convention or preference that the next session would need. A known "
+        "key gets the new value. Longer than a sentence: create_note.",
+        object_schema(
+            {
+                "nugget": _NUGGET,
+                "key": describe(TEXT, "what you will ask for, e.g. test cmd"),
+                "value": TEXT,
+                **_META,
+                "valid_until": TEXT,
+            },
+            ("nugget", "key", "value"),
+        ),
+        HEAD,
+        CHANGE._replace(destructive=False),
+        _remember,
+    ),
+    Tool(
+        "forget",
+        "Forget a fact",
+        "Delete a fact when it is wrong or the user asks. Exact key only.",
+        object_schema({"nugget": TEXT, "key": TEXT}, ("nugget", "key")),
+        object_schema({"forgotten": WHOLE}, ("forgotten",)),
+        CHANGE,
+        _forget,
+    ),
+    Tool(
+        "create_note",
+        "Write a note",
+        "Store what needs more than a sentence: a decision and its reason, how a part works, a "
+        "lesson from a bug. One idea per note; search_notes first and edit what exists.",
+        object_schema(
+            {
+                "nugget": _NUGGET,
+                "title": TEXT,
+                "content": TEXT,
+                "tags": TEXTS,
+                **_META,
+                "type": one_of(TYPES),
+            },
+            ("nugget", "title", "content"),
+        ),
+        HEAD,
+        ADD,
+        _create,
+    ),
+    Tool(
+        "edit_note",
+        "Change a note",
+        "Correct or extend a note or fact when what it says has changed; hidden=true archives "
+        "it, hidden=false brings it back. Give the whole new content: get_note first.",
+        object_schema(
+            {
+                "note": _NOTE,
+                "content": TEXT,
+                "title": TEXT,
+                "tags": TEXTS,
+                "hidden": TRUTH,
+                "scope": one_of(SCOPES),
+                "source": _SOURCE,
+                **_VALIDITY,
+            },
+            ("note",),
+        ),
+        HEAD,
+        CHANGE,
+        _edit,
+    ),
+    Tool(
+        "add_link",
+        "Link two notes",
+        "Connect two notes when one helps to understand the other; say why.",
+        object_schema({"a": _NOTE, "b": _NOTE, "reason": TEXT}, ("a", "b")),
+        object_schema({"added": TRUTH}, ("added",)),
+        ADD._replace(idempotent=True),
+        _link,
+    ),
+)
+
+MORE_TOOLS = (
+    Tool(
+        "merge_notes",
+        "Merge two notes",
+        "Unite two notes that say the same; the source, never a fact, is archived with a link.",
+        object_schema({"target": _NOTE, "source": _NOTE, "reason": TEXT}, ("target", "source")),
+        HEAD,
+        CHANGE,
+        _merge,
+    ),
+)

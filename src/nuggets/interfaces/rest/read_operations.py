@@ -1,0 +1,245 @@
+"""Operations that only read: they count no hit and change no time."""
+
+from typing import Any
+
+from nuggets.domain import codec
+from nuggets.domain.records import KINDS, SCOPES, TYPES
+from nuggets.interfaces import responses
+from nuggets.interfaces.rest import views
+from nuggets.interfaces.rest.operation import (
+    NAME,
+    TEXT,
+    TRUTH,
+    Arguments,
+    Operation,
+    Schema,
+    array,
+    choice,
+    integer,
+    nullable,
+    reference,
+    shape,
+)
+from nuggets.interfaces.rest.schemas import COUNT, STEPS
+from nuggets.shelf import NuggetShelf
+
+QUERY: Schema = {"type": "string", "minLength": 1, "maxLength": 2000}
+FILTERS: dict[str, Schema] = {
+    "nugget": NAME,
+    "tag": NAME,
+    "subject": NAME,
+    "scope": choice(SCOPES),
+    "type": choice(TYPES),
+    "kind": choice(KINDS),
+    "include_hidden": TRUTH,
+}
+
+
+def _filters(arguments: Arguments) -> dict[str, Any]:
+    return {name: arguments[name] for name in FILTERS if name in arguments}
+
+
+def _health(shelf: NuggetShelf, arguments: Arguments) -> Any:
+    return {"ok": True}
+
+
+def _summary(shelf: NuggetShelf, arguments: Arguments) -> Any:
+    return {
+        "revision": shelf.revision,  # read first, as for the graph
+        "project": shelf.project,
+        "nuggets": [responses.status(status) for status in shelf.list()],
+        "exports": responses.exports(shelf.exports_status()),
+        "warnings": responses.warnings(shelf),
+    }
+
+
+def _nugget(shelf: NuggetShelf, arguments: Arguments) -> Any:
+    return responses.status(shelf.status(arguments["nugget"]))
+
+
+def _facts(shelf: NuggetShelf, arguments: Arguments) -> Any:
+    return [responses.fact(fact) for fact in shelf.facts(arguments["nugget"])]
+
+
+def _recall(shelf: NuggetShelf, arguments: Arguments) -> Any:
+    if "as_of" in arguments:
+        result = shelf.recall(arguments["query"], arguments.get("nugget"), as_of=arguments["as_of"])
+        return responses.earlier_recall(result)
+    with shelf.snapshot():
+        answers = shelf.recall_or_search(arguments["query"], arguments.get("nugget"), session=None)
+        return responses.recall_result(shelf, *answers)
+
+
+def _notes(shelf: NuggetShelf, arguments: Arguments) -> Any:
+    notes = shelf.list_notes(**_filters(arguments))
+    start = arguments["offset"]
+    return [codec.note_to_json(note) for note in notes[start : start + arguments["limit"]]]
+
+
+def _note(shelf: NuggetShelf, arguments: Arguments) -> Any:
+    return responses.shown_note(shelf, shelf.get_note(arguments["note"], session=None))
+
+
+def _note_history(shelf: NuggetShelf, arguments: Arguments) -> Any:
+    note = shelf.get_note(arguments["note"], session=None)
+    steps = shelf.history(note.id, arguments["limit"])
+    return [views.commit(step, only=note.id) for step in steps]
+
+
+def _versions(shelf: NuggetShelf, arguments: Arguments) -> Any:
+    return responses.versions(shelf.versions(arguments["note"], arguments.get("nugget")))
+
+
+def _graph(shelf: NuggetShelf, arguments: Arguments) -> Any:
+    revision = shelf.revision  # read first: a newer change arrives again as an event
+    notes = shelf.list_notes(include_hidden=True)
+    return {"revision": revision, "nodes": [views.node(note) for note in notes]}
+
+
+def _explanation(shelf: NuggetShelf, arguments: Arguments) -> Any:
+    note = shelf.get_note(arguments["note"], session=None)
+    why = shelf.explain(arguments["query"], note.id, arguments.get("include_hidden", False))
+    return responses.record_to_json(why)
+
+
+def _search(shelf: NuggetShelf, arguments: Arguments) -> Any:
+    query = arguments["query"]
+    results = []
+    with shelf.snapshot():
+        matches = shelf.search_notes(query, arguments["limit"], session=None, **_filters(arguments))
+        for result in matches:
+            answer = responses.search_result(shelf, result)
+            if arguments.get("why"):
+                why = shelf.explain(query, result.note.id, arguments.get("include_hidden", False))
+                answer["why"] = responses.record_to_json(why)
+            results.append(answer)
+    return results
+
+
+def _sessions(shelf: NuggetShelf, arguments: Arguments) -> Any:
+    all_projects, limit = arguments.get("all", False), arguments["limit"]
+    if "query" not in arguments:
+        notes = shelf.sessions(all_projects=all_projects)[:limit]
+    else:
+        results = shelf.search_sessions(arguments["query"], limit, all_projects=all_projects)
+        notes = [result.note for result in results]
+    return [codec.note_to_json(note, vector=False) for note in notes]
+
+
+_NOTES = array(reference("Note"))
+_SUMMARY = shape(
+    {
+        "revision": COUNT,
+        "project": TEXT,
+        "nuggets": array(reference("Status")),
+        "exports": nullable(shape({"revision": COUNT, "behind": COUNT, "savedAt": TEXT})),
+        "warnings": array(TEXT),
+    }
+)
+
+OPERATIONS = (
+    Operation(
+        "GET", "/api/health", "health", "Whether the server answers", _health, shape({"ok": TRUTH})
+    ),
+    Operation(
+        "GET", "/api/status", "status", "Every nugget and how full it is", _summary, _SUMMARY
+    ),
+    Operation(
+        "GET",
+        "/api/nuggets/{nugget}",
+        "nugget",
+        "How full a nugget is",
+        _nugget,
+        reference("Status"),
+    ),
+    Operation(
+        "GET",
+        "/api/nuggets/{nugget}/facts",
+        "facts",
+        "The facts of a nugget, oldest first, as the notes they are",
+        _facts,
+        array(reference("Fact")),
+    ),
+    Operation(
+        "GET",
+        "/api/recall",
+        "recall",
+        "Recall a fact by its key, part of it, or a misspelling, else search notes; counts no hit",
+        _recall,
+        reference("Recall"),
+        {"query": QUERY, "nugget": NAME, "as_of": NAME},
+        ("query",),
+    ),
+    Operation(
+        "GET",
+        "/api/notes",
+        "notes",
+        "Notes, oldest first",
+        _notes,
+        _NOTES,
+        {**FILTERS, "limit": integer(1, 1000, 100), "offset": integer(0, 2**31, 0)},
+    ),
+    Operation(
+        "GET",
+        "/api/notes/{note}",
+        "note",
+        "One note, by id, title or beginning of its id",
+        _note,
+        reference("Note"),
+    ),
+    Operation(
+        "GET",
+        "/api/notes/{note}/history",
+        "noteHistory",
+        "What was done to a note, newest first",
+        _note_history,
+        array(reference("Commit")),
+        {"limit": STEPS},
+    ),
+    Operation(
+        "GET",
+        "/api/notes/{note}/versions",
+        "versions",
+        "What a fact or note said and when, newest first",
+        _versions,
+        array(reference("Version")),
+        {"nugget": NAME},
+    ),
+    Operation(
+        "GET",
+        "/api/notes/{note}/explanation",
+        "explanation",
+        "Why a search for a query finds this note",
+        _explanation,
+        {"type": "object"},
+        {"query": QUERY, "include_hidden": TRUTH},
+        ("query",),
+    ),
+    Operation(
+        "GET",
+        "/api/sessions",
+        "sessions",
+        "The notes of sessions with agents, the last one first; with a query those about it",
+        _sessions,
+        array({"type": "object"}),
+        {"query": QUERY, "all": TRUTH, "limit": integer(1, 1000, 20)},
+    ),
+    Operation(
+        "GET",
+        "/api/graph",
+        "graph",
+        "Every note as a node with its links, without contents",
+        _graph,
+        shape({"revision": COUNT, "nodes": array(reference("Node"))}),
+    ),
+    Operation(
+        "GET",
+        "/api/search",
+        "search",
+        "The notes that match a query, best first; counts no hit",
+        _search,
+        array(reference("SearchResult")),
+        {**FILTERS, "query": QUERY, "limit": integer(1, 100, 5), "why": TRUTH},
+        ("query",),
+    ),
+)

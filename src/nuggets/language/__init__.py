@@ -1,0 +1,1 @@
+"""Words of any language: tokens, stems, stop words, dates, spelling. Knows no note."""

@@ -1,0 +1,143 @@
+"""Decides whether two rules contradict each other: one wants what the other rejects. Knows no note.
+
+A statement is read as claims, each about some words and for or against them: "do not log request
+bodies" is against {log, request, body}, "use pnpm, not npm" for {pnpm} and against {npm}. Two
+statements contradict each other if one is for exactly what the other is against, or if they prefer
+or order two things the other way round. Two texts of nearly the same words that say different
+things without a contradiction: `statements.py`.
+"""
+
+import re
+from functools import cache, lru_cache
+from itertools import islice
+from typing import NamedTuple
+
+from nuggets.language.statements import NEGATIONS
+from nuggets.language.terms import stems
+from nuggets.language.text import fold_case
+from nuggets.language.word_lists import filler_words, opposites, stances
+
+READ_CHARACTERS = 8000  # of a text
+LONGEST = 240  # characters of a statement: what is longer is an account, not a rule
+MOST_STATEMENTS = 30  # of one text
+MOST_WORDS = 12  # that a claim is about
+
+Words = frozenset[str]
+
+_SENTENCE = re.compile(r"[.!?;:]\s+|\n+|,\s+(?=(?:always|avoid|do|don['’]t|never|prefer|use)\s)")
+_WORD = re.compile(r"\w+(?:[./+#-]\w+)*")
+_NEGATED = re.compile(r"n['’]t\b")
+_INSTEAD = re.compile(
+    r"\b(?:instead of|rather than|in place of|anstatt|statt|anstelle von|au lieu de|plutôt que"
+    r"|en lugar de|en vez de)\b|,\s*(?:and |but )?not\b|,\s*nicht\b"
+)
+_OVER = re.compile(r"\bover\b|\bto\b")  # only after a word of preference
+_PREFERS = re.compile(r"\b(?:prefer|favou?r|choose)\w*\b")
+_BEFORE = re.compile(r"\b(?:before|above|ahead of|vor|antes de|avant)\b")
+_AFTER = re.compile(r"\b(?:after|below|nach|después de|après)\b")
+
+
+class Claim(NamedTuple):
+    """What a statement is for, or against."""
+
+    words: Words  # stems
+    wanted: bool
+
+
+class Statement(NamedTuple):
+    """One sentence, as far as it states a rule."""
+
+    claims: tuple[Claim, ...]
+    pair: tuple[str, Words, Words] | None = None  # "prefer" or "order", the first, the second
+
+    @property
+    def topics(self) -> tuple[Words, ...]:
+        """Sets of words of which two contradictory statements share one."""
+        own = [claim.words for claim in self.claims]
+        return (*own, self.pair[1] | self.pair[2]) if self.pair else tuple(own)
+
+
+def deny_each_other(text: str, other: str) -> bool:
+    """Whether a statement of one text contradicts one of the other."""
+    return any(contradict(a, b) for a in statements(text) for b in statements(other))
+
+
+def contradict(a: Statement, b: Statement) -> bool:
+    """Whether both cannot hold."""
+    if a.pair and b.pair and a.pair[0] == b.pair[0] and _are_reversed(a.pair[1:], b.pair[1:]):
+        return True
+    denied = {claim._replace(wanted=not claim.wanted) for claim in a.claims}
+    return not denied.isdisjoint(b.claims)
+
+
+def _are_reversed(a: tuple[Words, Words], b: tuple[Words, Words]) -> bool:
+    """Whether what comes first in one comes second in the other; what they share aside."""
+    first, second = a[0] - b[0], a[1] - b[1]
+    return bool(first and second) and first == b[1] - a[1] and second == b[0] - a[0]
+
+
+@lru_cache(maxsize=1024)
+def statements(text: str) -> tuple[Statement, ...]:
+    """The statements of a text, as far as they can be read as rules."""
+    parts = _SENTENCE.split(fold_case(text[:READ_CHARACTERS]))
+    sentences = (part for part in parts if part.strip())
+    read = (_read(part) for part in islice(sentences, MOST_STATEMENTS) if len(part) <= LONGEST)
+    return tuple(statement for statement in read if statement.claims or statement.pair)
+
+
+def _read(sentence: str) -> Statement:
+    sentence = _NEGATED.sub(" not", sentence).replace("cannot", "can not")
+    instead = _INSTEAD.search(sentence)
+    if instead is None and (preferring := _PREFERS.search(sentence)):
+        instead = _OVER.search(sentence, preferring.end())
+    if instead is not None:
+        chosen, wanted = _content(sentence[: instead.start()], paired=True)
+        rejected, _ = _content(sentence[instead.end() :], paired=True)
+        if not wanted:
+            chosen, rejected = rejected, chosen
+        claims = (*_claims(chosen, wanted=True), *_claims(rejected, wanted=False))
+        return Statement(claims, ("prefer", chosen, rejected))
+    about, wanted = _content(sentence)
+    claims = _claims(about, wanted=wanted)
+    order = _BEFORE.search(sentence) or _AFTER.search(sentence)
+    if order is None:
+        return Statement(claims)
+    first = _content(sentence[: order.start()], paired=True)[0]
+    second = _content(sentence[order.end() :], paired=True)[0]
+    if _AFTER.fullmatch(order[0]):
+        first, second = second, first
+    return Statement(claims, ("order", first, second))
+
+
+def _claims(words: Words, *, wanted: bool) -> tuple[Claim, ...]:
+    return (Claim(words, wanted),) if 0 < len(words) <= MOST_WORDS else ()
+
+
+def _content(text: str, *, paired: bool = False) -> tuple[Words, bool]:
+    """The stems of what a text is about, and whether it is for that: each negation turns it.
+
+    `paired`: it is one of two things, which opposites tell apart.
+    """
+    fillers, rejecting = _filler_words(), _rejecting_words()
+    opposite = {} if paired else opposites()
+    about: list[str] = []
+    wanted = True
+    for word in _WORD.findall(text):
+        if word in rejecting:
+            wanted = not wanted
+        elif word in opposite:
+            wanted = not wanted
+            about.append(opposite[word])
+        elif word not in fillers:
+            about.append(word)
+    return frozenset(stems(about)), wanted
+
+
+@cache
+def _rejecting_words() -> frozenset[str]:
+    return stances()["against"] | frozenset(NEGATIONS.split())
+
+
+@cache
+def _filler_words() -> frozenset[str]:
+    return stances()["for"] | stances()["neither"] | filler_words()

@@ -1,0 +1,71 @@
+"""Corrects unknown words to known ones. Knows no note."""
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from nuggets.language.text import edits_between
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+SHORTEST = 4  # letters; one edit of a shorter word gives too many other words
+ANY_LETTER_FROM = 6  # letters; shorter words must begin alike: "bread" is not "read"
+TWO_EDITS_FROM = 8  # letters; longer words are recognisable after two edits
+CANDIDATES = 3  # corrections that are searched for together
+_LETTERS = 31  # bits for letters: a prime, so other scripts spread as well
+ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+class KnownWord(NamedTuple):
+    """A word as notes write it."""
+
+    word: str
+    language: int
+    letters: int
+    uses: int
+
+
+def letters(word: str) -> int:
+    """The set of the word's letters as bits: one edit changes at most two of them."""
+    bits = 0
+    for letter in word:
+        bits |= 1 << ord(letter) % _LETTERS
+    return bits
+
+
+def most_edits(word: str) -> int:
+    """How many edits away a correction may be; 0 if the word is not corrected."""
+    if len(word) < SHORTEST or word.isdigit():
+        return 0
+    return 2 if len(word) >= TWO_EDITS_FROM else 1
+
+
+def first_letter_edits(word: str) -> set[str]:
+    """All words that one edit of the first letter can give.
+
+    The first letter is rarely mistyped, and hardly ever together with another one.
+    """
+    if len(word) < ANY_LETTER_FROM:
+        return set()
+    initials = {*ALPHABET, *word}
+    edited = {start + word[1:] for start in initials} | {start + word for start in initials}
+    edited |= {word[1:], word[1] + word[0] + word[2:]}
+    return {edit for edit in edited if edit[0] != word[0]}
+
+
+def corrections(word: str, vocabulary: "Iterable[KnownWord]") -> list[KnownWord]:
+    """The likeliest of the known words: fewest edits, same first letter, most frequent."""
+    edits, word_letters = most_edits(word), letters(word)
+    ranked = []
+    for candidate in vocabulary:
+        limit = edits if candidate.word[0] == word[0] else 1
+        if candidate.uses <= 0 or (candidate.letters ^ word_letters).bit_count() > 2 * limit:
+            continue
+        distance = edits_between(word, candidate.word, limit)
+        if distance <= limit:
+            ranked.append(
+                (distance, candidate.word[0] != word[0], -candidate.uses, candidate.word, candidate)
+            )
+    ranked.sort()
+    return [
+        candidate for distance, *_, candidate in ranked[:CANDIDATES] if distance == ranked[0][0]
+    ]

@@ -1,0 +1,224 @@
+"""Words of any language, made comparable. Knows no note."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from functools import cache, lru_cache
+
+from nuggets.language.word_lists import stop_words
+
+# Marks that belong to the letter before them but are no letters themselves. Without them in the
+# pattern, words in Hindi, Thai, Arabic and with decomposed accents would be split.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+    "\u0900-\u0dff\u0e31-\u0e4e\u0eb1-\u0ecd\u0f18-\u0fbc\u102b-\u109d\u1712-\u17dd\u3099\u309a"
+)
+# One token: letters, digits and underscores with inner apostrophes; or a lone symbol beyond
+# ASCII (an emoji, an arrow). ASCII punctuation and control characters separate.
+_TOKEN = (
+    rf"[\w{_MARKS}]+(?:['’][\w{_MARKS}]+)*"
+    rf"|[^\w\s!-/:-@\[-`{{-~\x01-\x1f\x7f{_MARKS}¡¿«»‹›‘-‟…–—、。，．：；！？（）「」『』【】《》]"
+)
+# The same for plain ASCII, five times as fast: every separator becomes a blank.
+_BLANKS = "".join(c if c.isalnum() or c in "_'\0" else " " for c in map(chr, range(128)))
+
+# Scripts that put no blanks between words, or none before particles (Korean): their runs are
+# cut into pairs of letters.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
+    "\uf900-\ufaff\U00020000-\U0003134f"
+)
+# Invisible in a word: soft hyphen, zero-width space, byte order mark.
+_UNSEEN = dict.fromkeys((0xAD, 0x200B, 0x2060, 0xFEFF))
+# Characters that steer a display or hide text: controls and separators, direction marks and
+# overrides, fillers, tag characters. Joiners belong to letters; line feeds and tabs are harmless.
+STEERING = {
+    *range(0x20),
+    *range(0x7F, 0xA0),
+    *(0x034F, 0x061C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180E, 0x200B, 0x200E, 0x200F),
+    *range(0x2028, 0x202F),
+    *range(0x2060, 0x2070),
+    *(0x3164, 0xFEFF, 0xFFA0, 0xFFF9, 0xFFFA, 0xFFFB),
+    *range(0xE0000, 0xE01F0),
+} - {0x09, 0x0A}
+_VISIBLE = {code: " " if chr(code).isspace() else None for code in (*STEERING, *_UNSEEN)}
+
+_CONTRACTED = frozenset(("s", "t", "m", "d", "re", "ve", "ll"))  # it's, can't, I'm, she'd, …
+_BEFORE_NT = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}  # can't, won't, …
+_SHORTEST_NUMBERED_PART = 2  # "rs256" is "rs" and "256"; "v2" and "s3" stay whole
+
+
+def visible(text: str) -> str:
+    """The text without invisible characters: a model or a file gets what a person sees."""
+    return text if text.isascii() and text.isprintable() else text.translate(_VISIBLE)
+
+
+def fold_case(text: str) -> str:
+    """The form in which keys and names compare: NFC, case folded, blanks trimmed."""
+    if text.isascii():
+        return text.strip().lower()
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text.strip()).casefold())
+
+
+@lru_cache(maxsize=1024)  # few tags, of many notes
+def normal_tag(tag: str) -> str:
+    """The written form of a tag; "" if it is blank."""
+    lower = unicodedata.normalize("NFC", tag).lower()
+    return unicodedata.normalize("NFC", "-".join(lower.split()))
+
+
+def plain(word: str) -> str:
+    """Case folded and without accents: ``Café`` and ``cafe`` become one."""
+    if word.isascii():
+        return word.lower()
+    if len(word) == 1 and not word.isalnum():
+        return word  # a symbol has no accents: "≠" is not "="
+    parted = unicodedata.normalize("NFKD", word.casefold())
+    bare = "".join(letter for letter in parted if not "\u0300" <= letter <= "\u036f")
+    return unicodedata.normalize("NFC", bare)
+
+
+@cache
+def _token_pattern() -> re.Pattern[str]:
+    """Compiled on first use: most cold commands do not need it."""
+    return re.compile(_TOKEN)
+
+
+def tokens(text: str) -> list[str]:
+    """The tokens of a text in order, unchanged."""
+    if text.isascii():
+        return text.translate(_BLANKS).split()
+    return _token_pattern().findall(text.translate(_UNSEEN))
+
+
+@cache
+def _seams() -> re.Pattern[str]:
+    """Where an identifier's parts meet: camelCase, HTTPServer, snake_case; not inside URLs."""
+    return re.compile(r"_+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])(?!.s(?![a-z]))")
+
+
+@cache
+def _numbers() -> re.Pattern[str]:
+    return re.compile(r"\d+|[^\W\d_]+")
+
+
+@cache
+def _script_runs() -> re.Pattern[str]:
+    return re.compile(f"[{_UNSPACED}]+|[^{_UNSPACED}]+")
+
+
+def is_unspaced(word: str) -> bool:
+    """Whether the word begins in a script that writes no blanks between words."""
+    return word > "\u0dff" and _script_runs().match(f"{word[0]}a").end() == 1  # type: ignore[union-attr]
+
+
+def pairs(run: str) -> list[str]:
+    """Neighbouring letters two by two; a lone letter stays alone."""
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def without_contraction(token: str) -> list[str]:
+    """``Anna's`` is Anna, ``don't`` is do, ``can't`` is can, ``l'eau`` is l and eau."""
+    if token.isalnum():
+        return [token]
+    halves = [part for part in token.replace("’", "'").split("'") if part]
+    if len(halves) != 2 or halves[1].lower() not in _CONTRACTED:
+        return halves
+    head, end = halves
+    if end in "tT" and head[-1] in "nN" and len(head) > 1:
+        head = _BEFORE_NT.get(head[:-1].lower(), head[:-1])
+    return [head]
+
+
+def parts(token: str) -> list[str]:
+    """The parts of an identifier; an ordinary word has one part."""
+    if token.isalpha() and (token.islower() or token.isupper() or token[1:].islower()):
+        return [token]
+    singulars = [_singular(part) for part in _seams().split(token) if part]
+    return [piece for part in singulars for piece in _without_number(part)] or [token]
+
+
+def _singular(part: str) -> str:
+    """``URLs`` is URL; the stemmer does not know this plural."""
+    several = part[-1] == "s" and len(part) > 2 and part[:-1].isupper() and part.isalpha()
+    return part[:-1] if several else part
+
+
+def _without_number(part: str) -> list[str]:
+    """``rs256`` is rs and 256; v2, s3 and the hash 9fceb02 stay whole."""
+    if part.isalpha() or part.isdigit():
+        return [part]
+    pieces = _numbers().findall(part)
+    if "".join(pieces) != part or any(len(piece) < _SHORTEST_NUMBERED_PART for piece in pieces):
+        return [part]
+    return pieces
+
+
+def split_scripts(token: str) -> list[str]:
+    """The runs of one script: ``Python設定`` is two words without a blank between."""
+    return [token] if token.isascii() else _script_runs().findall(token)
+
+
+def words(text: str) -> list[str]:
+    """The significant words of a text, in order: case folded, identifiers in parts.
+
+    Stop words are left out, unless there is nothing else.
+    """
+    stop, every_word = stop_words(), list(_all_words(text))
+    return [word for word in every_word if word not in stop] or every_word
+
+
+def first_words(text: str, most: int) -> list[str]:
+    """The first distinct ones of `words`, without reading further than that."""
+    stop = stop_words()
+    significant = (word for word in _all_words(text) if word not in stop)
+    return _distinct(significant, most) or _distinct(_all_words(text), most)
+
+
+def _distinct(words: Iterable[str], most: int) -> list[str]:
+    chosen: dict[str, None] = {}
+    for word in words:
+        if len(chosen) == most:
+            break
+        chosen[word] = None
+    return list(chosen)
+
+
+def _all_words(text: str) -> Iterator[str]:
+    for token in tokens(text):
+        if token.isascii() and token.isalpha() and token.islower():
+            yield token  # a plain word, as most are
+            continue
+        for bare in without_contraction(token):
+            for run in split_scripts(bare):
+                for part in parts(run):
+                    piece = fold_case(part)
+                    if is_unspaced(part):
+                        yield from filter(None, pairs(piece))
+                    elif piece:
+                        yield piece
+
+
+def edits_between(a: str, b: str, limit: int) -> int:
+    """Edits between two words, swapped neighbours counting once; above `limit`: limit + 1.
+
+    Limits are small, so trying every edit at the first difference is faster than filling a table.
+    """
+    if abs(len(a) - len(b)) > limit:
+        return limit + 1
+    same = 0
+    for letter, other in zip(a, b, strict=False):
+        if letter != other:
+            break
+        same += 1
+    a, b = a[same:], b[same:]
+    if not a or not b or not limit:
+        return min(max(len(a), len(b)), limit + 1)
+    fewest = min(
+        edits_between(a[1:], b[1:], limit - 1),
+        edits_between(a[1:], b, limit - 1),
+        edits_between(a, b[1:], limit - 1),
+    )
+    if a[:2] == b[1::-1]:
+        fewest = min(fewest, edits_between(a[2:], b[2:], limit - 1))
+    return 1 + fewest

@@ -1,0 +1,126 @@
+"""The word lists of `data/`, each read when it is first asked for.
+
+A file has comment lines first, then words; several lists in one file have `[headings]`.
+"""
+
+import os
+from functools import cache
+
+ENGLISH = "english"
+
+
+def _read(name: str) -> str:
+    """The text of a list after its comments. The loader also reads a zipped package."""
+    path = os.path.join(os.path.dirname(__file__), "data", f"{name}.txt")
+    text: str = __loader__.get_data(path).decode()  # type: ignore[name-defined]
+    while text.startswith("#"):
+        text = text.partition("\n")[2]
+    return text
+
+
+def _read_sections(name: str) -> dict[str, list[str]]:
+    """The words of a file by heading."""
+    sections = (section.partition("]") for section in _read(name)[1:].split("\n["))
+    return {heading: words.split() for heading, _, words in sections}
+
+
+def _read_entries(name: str) -> list[list[str]]:
+    """The words of a file line by line."""
+    return [line.split() for line in _read(name).splitlines()]
+
+
+@cache
+def _stop_words() -> dict[str, list[str]]:
+    return _read_sections("stop_words")
+
+
+@cache
+def stop_words(language: str = ENGLISH) -> frozenset[str]:
+    """The commonest words of a language.
+
+    Russian ones are always among them: their letters set them apart from any other language.
+    """
+    return frozenset([*_stop_words()[language], *_stop_words()["russian"]])
+
+
+@cache
+def _generic_words(*headings: str) -> frozenset[str]:
+    sections = _read_sections("generic_words")
+    return frozenset(word for heading in headings for word in sections[heading])
+
+
+def request_words() -> frozenset[str]:
+    """English words that only ask for something: "please show"."""
+    return _generic_words("request")
+
+
+def question_words() -> frozenset[str]:
+    """English words that belong to a question more than to what is asked: "what kind of"."""
+    return _generic_words("request", "question")
+
+
+def conversation_words() -> frozenset[str]:
+    """English words that belong to a conversation, or tell an agent what to do."""
+    return _generic_words("request", "question", "conversation")
+
+
+def generic_words() -> frozenset[str]:
+    """English words that say little about the text they stand in, parts of addresses included."""
+    return _generic_words("request", "question", "conversation", "path")
+
+
+@cache
+def irregular_forms() -> dict[str, str]:
+    """English inflected forms, each with its base form."""
+    return {form: base for base, *forms in _read_entries("irregular_forms") for form in forms}
+
+
+@cache
+def abbreviations() -> dict[str, tuple[str, ...]]:
+    """Short forms with their long forms, and long forms with their short forms."""
+    related: dict[str, tuple[str, ...]] = {}
+    for short, *long_forms in _read_entries("abbreviations"):
+        related[short] = (*related.get(short, ()), *long_forms)
+        for long_form in long_forms:
+            related[long_form] = (*related.get(long_form, ()), short)
+    return related
+
+
+def months() -> dict[str, list[str]]:
+    """The names of the twelve months by language."""
+    return _read_sections("months")
+
+
+@cache
+def preference_phrases() -> dict[str, dict[str, list[str]]]:
+    """By language and role, the phrases that order something to be kept, or state a preference."""
+    phrases: dict[str, dict[str, list[str]]] = {}
+    for heading, words in _read_sections("preference_phrases").items():
+        language, role = heading.split()
+        phrases.setdefault(language, {})[role] = [word.replace("_", " ") for word in words]
+    return phrases
+
+
+@cache
+def filler_words() -> frozenset[str]:
+    """English words that may come or go without a change of what a sentence says."""
+    return frozenset(_read("filler_words").split())
+
+
+@cache
+def equivalent_words() -> dict[str, str]:
+    """English words, each with the first one of its group."""
+    return {word: group[0] for group in _read_entries("equivalent_words") for word in group}
+
+
+@cache
+def stances() -> dict[str, frozenset[str]]:
+    """Words that are for or against something, or neither, and that no rule is about."""
+    return {name: frozenset(words) for name, words in _read_sections("stances").items()}
+
+
+@cache
+def opposites() -> dict[str, str]:
+    """The second word of each pair of opposites, with the first."""
+    words = _read_sections("stances")["opposites"]
+    return dict(zip(words[1::2], words[::2], strict=True))

@@ -1,0 +1,1 @@
+"""Maintenance of a shelf over time: clean-up, history, undo, purge, audit, export."""

@@ -1,0 +1,193 @@
+"""Erases memories for good: from the shelf, its history, its copies and the memory files. Notes and
+diaries of agents' conversations are erased too, because they may quote the memory.
+
+One commit drops the notes and records that they are to be erased; only then is anything erased, and
+the history, which tells what there was, comes last. So a purge that is interrupted anywhere can be
+finished by whoever writes next.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from nuggets.domain.purge_marks import purge_intent, record_purge, unfinished_purge
+from nuggets.domain.records import MemoryNote
+from nuggets.domain.state import merged_into
+from nuggets.engine.indexes import KINDS
+from nuggets.engine.transactions import Transactions
+from nuggets.errors import StoreCorrupt, StoreError
+from nuggets.filesystem.hook_files import drop_diaries
+from nuggets.filesystem.location import is_database
+from nuggets.graph import links
+from nuggets.maintenance.undo import PURGE
+from nuggets.promotion.memory_files import MemoryFiles
+from nuggets.stores.backup_erasure import erase_from_backups
+
+UNREACHED = (
+    "backups and exports in other places, and copies and clones of the shelf",
+    "transcripts that agents keep themselves",
+    "what the file system or the drive keeps in blocks that were freed",
+)
+UNREACHED_ON_SERVER = (
+    "the database server's dead rows until VACUUM, its write-ahead log, standbys and backups"
+)
+
+
+class Purged(NamedTuple):
+    """What a purge erased, and from where."""
+
+    memories: tuple[MemoryNote, ...]  # their last versions; empty if they had been deleted before
+    memory_files: tuple[str, ...]  # that had a promoted line of them
+    history: tuple[str, ...]  # files of the store
+    of_conversations: tuple[str, ...]  # notes that hooks wrote, and diaries
+    merged_with: tuple[MemoryNote, ...]  # they remain and may contain the same text
+    backups: tuple[str, ...] = ()  # that cannot be read, and so may still contain the memory
+
+    @property
+    def not_reached(self) -> tuple[str, ...]:
+        """Where it may remain, because no purge can look there."""
+        on_server = any(is_database(place) for place in self.history)
+        return (*UNREACHED, UNREACHED_ON_SERVER) if on_server else UNREACHED
+
+    @property
+    def erased_items(self) -> list[str]:
+        """Everything that was erased, by name or path."""
+        names = map(_describe, self.memories)
+        return [*names, *self.memory_files, *self.history, *self.of_conversations]
+
+
+class _Erased(NamedTuple):
+    """Where the second part of a purge erased something."""
+
+    memory_files: tuple[str, ...]
+    history: tuple[str, ...]
+    diaries: tuple[str, ...]
+    backups: tuple[str, ...]  # that cannot be read
+    problems: tuple[str, ...]
+
+
+def purge_notes(
+    transactions: Transactions, files: MemoryFiles, ids: Sequence[str], client: str
+) -> Purged:
+    """Erase the notes. Must be called while holding the store lock."""
+    transactions.save()
+    if transactions.store.warnings:
+        unread = transactions.store.warnings[0]
+        raise StoreCorrupt(f"Nothing is erased while it may still stand here: {unread}")
+    merged_notes = _merged_with(transactions, _versions(transactions, ids))
+    notes = transactions.state.notes
+    memories = tuple(notes[note_id] for note_id in dict.fromkeys(ids) if note_id in notes)
+    conversation_notes = [note for note in _conversation_notes(transactions) if note.id not in ids]
+    present = [note.id for note in (*memories, *conversation_notes) if note.id in notes]
+    interrupted = unfinished_purge(transactions.state.marks)
+    intent = purge_intent([*interrupted, *ids, *(note.id for note in conversation_notes)])
+    versions = [*_versions(transactions, ids), *conversation_notes]
+    revision = transactions.store.position[0] + 1
+    seen = record_purge(transactions.state.marks, versions, revision, os.urandom(16).hex())
+    gone = links.drop_notes(notes, present)._replace(
+        marks={**intent, **seen}, action=PURGE, client=client
+    )
+    transactions.write(gone)
+    erased = _erase(transactions, files)
+    if erased.problems:  # raised last: a file that cannot be written must not stop the erasure
+        merged = (f"{note.kind} {note.title!r} ({note.id})" for note in merged_notes)
+        places = "; ".join([*erased.problems, *merged])
+        raise StoreError(f"It is erased, but perhaps not here: {places}")
+    return Purged(
+        memories,
+        erased.memory_files,
+        erased.history,
+        (*map(_describe, conversation_notes), *erased.diaries),
+        merged_notes,
+        erased.backups,
+    )
+
+
+def finish_purge(transactions: Transactions, files: MemoryFiles) -> None:
+    """Go on with a purge that was interrupted. Must be called while holding the store lock."""
+    if unfinished_purge(transactions.store.state.marks):
+        _erase(transactions, files)
+
+
+def _erase(transactions: Transactions, files: MemoryFiles) -> _Erased:
+    """Erase what the mark names, wherever it may be."""
+    store = transactions.store
+    ids = unfinished_purge(store.state.marks)
+    versions = _versions(transactions, ids)
+    written = files.written_files()
+    memory_files = tuple(
+        path for path in written if any(files.has_entry(path, note_id) for note_id in ids)
+    )
+    # before the history is erased, which records the lines that we wrote
+    _, problems = files.promote_to(written)
+    why = "has its title or content in a line that someone changed or wrote; take that out by hand"
+    mentioning = [f"{path} {why}" for path in files.files_mentioning(versions)]
+    diaries, diary_problem = _drop_diaries(store.directory)
+    backups, unread_backups = erase_from_backups(store.directory, ids, _is_of_conversation, KINDS)
+    history = (*store.erase(ids), *backups)  # last: it finds what is to be erased
+    unfinished = filter(None, [store.unfinished_erasure, diary_problem])
+    return _Erased(
+        memory_files,
+        history,
+        tuple(diaries),
+        tuple(unread_backups),
+        (*map(str, problems), *mentioning, *unfinished),
+    )
+
+
+def _drop_diaries(directory: str) -> tuple[list[str], str]:
+    """Delete the diaries of conversations: their paths, and what went wrong."""
+    try:
+        return (drop_diaries(directory) if directory else []), ""
+    except OSError as problem:
+        return [], f"{problem.filename}: {problem.strerror}"
+
+
+def _versions(transactions: Transactions, ids: Sequence[str]) -> list[MemoryNote]:
+    """Every version of the notes, oldest first."""
+    past_versions = [
+        note
+        for note_id in dict.fromkeys(ids)
+        for commit in transactions.store.commits(note=note_id)
+        for note in (*commit.before.put, *commit.changes.put)
+        if note.id == note_id
+    ]
+    return [
+        *past_versions,
+        *(note for note in map(transactions.state.notes.get, ids) if note is not None),
+    ]
+
+
+def _merged_with(
+    transactions: Transactions, versions: Sequence[MemoryNote]
+) -> tuple[MemoryNote, ...]:
+    """Other notes with the same text: those they were merged into, and those merged into them."""
+    last = {note.id: note for note in versions}
+    notes = transactions.state.notes
+    into = [notes[i] for note in last.values() for i in merged_into(note) if i in notes]
+    sources = [
+        source
+        for source in notes.linking_to(last.keys())
+        if not last.keys().isdisjoint(merged_into(source))
+    ]
+    return tuple({note.id: note for note in (*into, *sources) if note.id not in last}.values())
+
+
+def _conversation_notes(transactions: Transactions) -> list[MemoryNote]:
+    """The notes that hooks wrote about conversations, also those that were dropped since."""
+    dropped = (
+        note
+        for commit in transactions.store.commits()
+        for note in commit.before.put
+        if _is_of_conversation(note)
+    )
+    present = filter(_is_of_conversation, transactions.state.notes.values())
+    return list({note.id: note for note in (*dropped, *present)}.values())
+
+
+def _is_of_conversation(note: MemoryNote) -> bool:
+    return (note.source, note.scope) == ("system", "session")
+
+
+def _describe(note: MemoryNote) -> str:
+    return f"{note.kind} {note.title!r} in {note.nugget_name}"

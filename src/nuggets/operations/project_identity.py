@@ -1,0 +1,120 @@
+"""Which project a repository is, from what is known of it and of those that were seen before.
+
+A project's id is the path at which it was first seen. Where it lies now, its first commit and its
+remote are evidence, kept in one mark per location.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+LOCATION_MARK = "location:"
+
+
+class Location(NamedTuple):
+    """Where a project lies, and what was known of it there."""
+
+    path: str  # of its git directory, or of a plain folder
+    project: str  # its id
+    stamp: str = ""
+    root: str = ""
+    remote: str = ""
+    is_shallow: bool = False
+    resembles: str = ""  # the project that it may be: only a person knows
+    is_asked: bool = False  # the person has been asked about that
+
+    @property
+    def mark(self) -> str:
+        return LOCATION_MARK + self.path
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "project": self.project,
+            "stamp": self.stamp,
+            "root": self.root,
+            "remote": self.remote,
+            "shallow": self.is_shallow,
+            "resembles": self.resembles,
+            "asked": self.is_asked,
+        }
+
+
+class Recognition(NamedTuple):
+    """The location of a project, and where it was before if it was recognized there."""
+
+    location: Location
+    moved_from: str = ""  # the location that is gone
+
+    @property
+    def question(self) -> str:
+        """The project that it may be, if nobody has been asked yet."""
+        return "" if self.location.is_asked else self.location.resembles
+
+
+def location_from_marks(marks: Mapping[str, Any], path: str) -> Location | None:
+    """What is recorded of a location."""
+    value = marks.get(LOCATION_MARK + path)
+    if not isinstance(value, dict) or not value.get("project"):
+        return None
+    project, stamp, root, remote, resembles = (
+        str(value.get(name, "")) for name in ("project", "stamp", "root", "remote", "resembles")
+    )
+    is_shallow, is_asked = bool(value.get("shallow")), bool(value.get("asked"))
+    return Location(path, project, stamp, root, remote, is_shallow, resembles, is_asked)
+
+
+def recorded_locations(marks: Mapping[str, Any]) -> list[Location]:
+    """All locations that are recorded."""
+    paths = [name.removeprefix(LOCATION_MARK) for name in marks if name.startswith(LOCATION_MARK)]
+    found = (location_from_marks(marks, path) for path in paths)
+    return [location for location in found if location is not None]
+
+
+def recognize(
+    here: Location,
+    recorded: Iterable[Location],
+    gone: Collection[str],
+    owners: Collection[str],
+    distinct_id: str,
+) -> Recognition:
+    """Which project lies here. `here.project`: the id that it has if it is none of the others.
+
+    `gone`: recorded paths where nothing is any more. `owners`: the projects with memories.
+    `distinct_id`: the id to use instead if another project has that id.
+    """
+    recorded = list(recorded)
+    known = next((other for other in recorded if other.path == here.path), None)
+    if known is not None and _is_same_repository(known, here):
+        here = here._replace(project=known.project, resembles=known.resembles)
+        return Recognition(here._replace(is_asked=known.is_asked))
+    others = [other for other in recorded if other.path != here.path]
+    certain = {
+        other.project: other for other in others if other.path in gone and _agrees(other, here)
+    }
+    if len(certain) == 1 and here.project not in owners:
+        [other] = certain.values()
+        return Recognition(here._replace(project=other.project), moved_from=other.path)
+    is_taken = known is not None or any(other.project == here.project for other in others)
+    own = here._replace(project=distinct_id if is_taken else here.project)
+    likely = [
+        other.project
+        for other in others
+        if _resembles(other, here) and other.project in owners and other.project != own.project
+    ]
+    return Recognition(own._replace(resembles=likely[0] if likely else ""))
+
+
+def _is_same_repository(known: Location, here: Location) -> bool:
+    """The same at the same path: nothing says that another one was made there."""
+    return known.stamp == here.stamp or not known.root or known.root == here.root
+
+
+def _agrees(other: Location, here: Location) -> bool:
+    """The same first commit and the same remote: certain enough to ask nobody."""
+    is_whole = bool(here.root) and not here.is_shallow and not other.is_shallow
+    return is_whole and other.root == here.root and other.remote == here.remote
+
+
+def _resembles(other: Location, here: Location) -> bool:
+    """A fork, a second clone, a shallow one: only a person knows whether it is the same project."""
+    same_root = bool(here.root) and other.root == here.root
+    return same_root or (bool(here.remote) and other.remote == here.remote)

@@ -1,0 +1,243 @@
+"""Distils a session with an agent into a short text, by fixed rules. Knows no host and no file.
+
+The same steps give the same text. It is made of what was said and done, never of what an agent
+concludes about itself; credentials are redacted, and nothing that memory showed is learnt again.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, NamedTuple
+
+from nuggets.domain.memory_mark import carries_mark
+from nuggets.domain.secrets import LONGEST, redact
+from nuggets.language.code_fences import continues_code
+from nuggets.language.text import visible
+from nuggets.operations.substantial_requests import READ_CHARACTERS, is_substantial
+
+StepKind = Literal["request", "reply", "command", "file", "plan"]
+
+SUMMARY_CHARACTERS = 2000  # of the whole text
+TITLE_CHARACTERS = 80  # of the goal in a title
+GOAL_CHARACTERS = 300
+LINE_CHARACTERS = 180
+LAST_WORDS = 300
+LAST_REQUESTS = 3
+DECISIONS = 5
+OPEN_ITEMS = 6
+FILES = 15
+COMMANDS = 4
+COMMITS = 8
+MEMORIES = 6
+LONGEST_SENTENCE = 400  # characters: a longer one is pasted text
+SENTENCES = 40  # of a request that are looked at
+
+# A failure of these says "nothing found" more often than "broken".
+_LOOKING = frozenset(
+    ("cat", "cmp", "command", "diff", "egrep", "fgrep", "find", "grep", "head", "jq", "kill")
+) | {"ls", "pgrep", "rg", "sed", "sleep", "stat", "tail", "test", "timeout", "which", "["}
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+_DECISION = re.compile(
+    r"(?:no|nope|actually|instead|rather|decision|decided|correction|wait)\b[,:; ]"
+    r"|(?:let's|lets|we'll|we will|i'll) (?:go with|use|keep|stick|drop|skip|leave|not)\b"
+    r"|(?:don't|do not|never|always|please don't|stop) \w"
+    r"|.{0,200}\b(?:we|i|they|have) (?:decided|agreed|settled)\b"
+    r"|.{0,200}\b(?:instead of|rather than|go with|stick with|not .{1,40} but)\b"
+    r"|use .{1,80}\bnot\b",
+    re.IGNORECASE,
+)
+_OPEN = re.compile(
+    r".{0,200}\b(?:next step|todo|to do|remaining|remains|still (?:need|fail|miss|open|to)\w*|"
+    r"not yet|left to|follow-up|blocked|unresolved)\b",
+    re.IGNORECASE,
+)
+_COMMITTED = re.compile(r"^\[\S+(?: \(root-commit\))? ([0-9a-f]{7,40})\] (\S.{0,200})$", re.M)
+_MESSAGE = re.compile(
+    r"\s(?:-[a-z]*m|--message)[ =]?(?:\"\$\(cat <<\S+\s*\n|[\"'])?([^\"'\n]{1,200})"
+)
+_CHANGE_OF_PLACE = re.compile(r"cd \S{1,300}\s*(?:&&|;)\s*")
+_OUTPUT = re.compile(r"(?:\||[12&]?>).*")
+
+
+class Step(NamedTuple):
+    """One thing that happened in a session."""
+
+    kind: StepKind
+    text: str  # what was said; a command; a path; the open points of a plan, a line each
+    failed: bool | None = None  # of a command; None if nobody said
+    output: str = ""  # of a command, its beginning
+
+
+class Summary(NamedTuple):
+    """What a session was about."""
+
+    goal: str
+    text: str
+
+
+class _Section(NamedTuple):
+    heading: str
+    lines: Sequence[str]
+    rank: int  # what comes first when there is too little room
+
+
+def summarize(steps: Iterable[Step], memories: Sequence[str] = ()) -> Summary | None:
+    """The summary of a session; None if nothing substantial was asked.
+
+    `memories`: titles and ids of the memories that the session was shown on its prompts.
+    """
+    done = [step for step in steps if not carries_mark(step.text)]
+    requests = _substantial_requests(done)
+    if not requests:
+        return None
+    goal, *later = (_safe_line(request, GOAL_CHARACTERS) for request in requests)
+    runs = _runs_by_command(done)
+    sections = [
+        _Section("Goal", [goal], 0),
+        _Section("Asked last", [line[:LINE_CHARACTERS] for line in later[-LAST_REQUESTS:]], 2),
+        _Section("Decided or corrected", _decisions(done), 3),
+        _Section("Open", _open_points(done, runs), 1),
+        _Section("Commits", _commits(done), 4),
+        _Section("Files changed", _changed_files(done), 5),
+        _Section("Failed, then passed", _mended_commands(runs), 6),
+        _Section("Memories used", _safe_lines(memories, MEMORIES), 8),
+        _Section("The agent's last words", _last_words(done), 7),
+    ]
+    return Summary(goal, redact(_text_within(sections, SUMMARY_CHARACTERS)))
+
+
+def title_of(goal: str, date: str) -> str:
+    """The title of a session's note: its date and its goal."""
+    short = goal if len(goal) <= TITLE_CHARACTERS else goal[: TITLE_CHARACTERS - 1].rstrip() + "…"
+    return f"{date} {short}"
+
+
+def _substantial_requests(steps: Sequence[Step]) -> list[str]:
+    """What was asked, without repetitions: the last of equal ones counts, but the goal stays."""
+    requests = [step.text for step in steps if step.kind == "request" and is_substantial(step.text)]
+    first = requests[:1]
+    rest = [text for text in dict.fromkeys(reversed(requests)) if text not in first]
+    return [*first, *reversed(rest)]
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """The sentences of prose, without fenced code and pasted text."""
+    lines = visible(text[:READ_CHARACTERS]).split("\n")
+    pairs = zip(lines, continues_code(lines), strict=True)
+    prose = "\n".join(line for line, is_code in pairs if not is_code and line[:1] not in "`>|")
+    for sentence in _SENTENCE.split(prose)[:SENTENCES]:
+        bare = sentence.strip(" -*•")
+        if bare and len(bare) <= LONGEST_SENTENCE:
+            yield bare
+
+
+def _decisions(steps: Sequence[Step]) -> list[str]:
+    """What the person decided or corrected, in their words, and the agent's marked decisions."""
+    found = []
+    for step in steps:
+        if step.kind == "request":
+            found += [s for s in _sentences(step.text) if _DECISION.match(s) and is_substantial(s)]
+        elif step.kind == "reply" and "ecision:" in step.text:
+            found += [s for s in _sentences(step.text) if s.lower().startswith("decision:")]
+    return _safe_lines(dict.fromkeys(found), DECISIONS)
+
+
+def _open_points(steps: Sequence[Step], runs: "dict[str, list[Step]]") -> list[str]:
+    """An unanswered request, the open points of the last plan, commands that still fail, and what
+    the last reply says is left."""
+    points: list[str] = []
+    last = next((step for step in reversed(steps) if step.kind != "plan"), None)
+    has_replies = any(step.kind == "reply" for step in steps)  # else nobody recorded answers
+    if last and last.kind == "request" and has_replies and is_substantial(last.text):
+        points.append(f"not answered: {last.text}")
+    plan = next((step.text for step in reversed(steps) if step.kind == "plan"), "")
+    points += filter(None, plan.split("\n"))
+    points += [f"still fails: {command}" for command, run in runs.items() if run[-1].failed]
+    reply = next((step.text for step in reversed(steps) if step.kind == "reply"), "")
+    points += [sentence for sentence in _sentences(reply) if _OPEN.match(sentence)]
+    return _safe_lines(dict.fromkeys(points), OPEN_ITEMS, newest=False)
+
+
+def _runs_by_command(steps: Sequence[Step]) -> "dict[str, list[Step]]":
+    """The runs of each command that tells by its exit status whether the work is good."""
+    runs: dict[str, list[Step]] = {}
+    for step in steps:
+        command = _command_line(step.text) if step.kind == "command" else ""
+        is_telling = command and command.split()[0] not in _LOOKING and "git commit" not in command
+        if is_telling and step.failed is not None:
+            runs.setdefault(command, []).append(step)
+    return runs
+
+
+def _command_line(text: str) -> str:
+    """The first line of a command, without a change of directory and without redirections."""
+    first = _CHANGE_OF_PLACE.sub("", text.strip()[:LONGEST_SENTENCE].split("\n", 1)[0], count=1)
+    return " ".join(_OUTPUT.sub("", first, count=1).split())
+
+
+def _mended_commands(runs: "dict[str, list[Step]]") -> list[str]:
+    mended = []
+    for command, run in runs.items():
+        failures = sum(step.failed is True for step in run)
+        if failures and run[-1].failed is False:
+            mended.append(f"{command} ({failures}×)" if failures > 1 else command)
+    return _safe_lines(mended, COMMANDS)
+
+
+def _commits(steps: Sequence[Step]) -> list[str]:
+    """Commits made, by what git said of them, else by the message that the command gave."""
+    commits: list[str] = []
+    for step in steps:
+        if step.kind != "command" or "git" not in step.text or "commit" not in step.text:
+            continue
+        made = _COMMITTED.findall(step.output)
+        commits += [f"{number[:10]} {subject}" for number, subject in made]
+        message = _MESSAGE.search(step.text[:READ_CHARACTERS])
+        if not made and message and step.failed is False:
+            commits.append(message[1].strip())
+    return _safe_lines(dict.fromkeys(commits), COMMITS)
+
+
+def _changed_files(steps: Sequence[Step]) -> list[str]:
+    paths = list(dict.fromkeys(reversed([step.text for step in steps if step.kind == "file"])))
+    if not paths:
+        return []
+    listed = ", ".join(_safe_line(path, 120) for path in reversed(paths[:FILES]))
+    more = f" and {len(paths) - FILES} more" if len(paths) > FILES else ""
+    return [f"{listed}{more}"]
+
+
+def _last_words(steps: Sequence[Step]) -> list[str]:
+    reply = next((step.text for step in reversed(steps) if step.kind == "reply"), "")
+    return [_safe_line(reply, LAST_WORDS)] if reply.strip() else []
+
+
+def _safe_lines(texts: Iterable[str], most: int, *, newest: bool = True) -> list[str]:
+    listed = list(texts)
+    chosen = listed[-most:] if newest else listed[:most]
+    return [_safe_line(text, LINE_CHARACTERS) for text in chosen]
+
+
+def _safe_line(text: str, width: int) -> str:
+    """On one line, redacted before it is cut: part of a credential is not recognized."""
+    flat = redact(" ".join(visible(text[: LONGEST + width]).split())[:LONGEST])
+    return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
+
+
+def _text_within(sections: Sequence[_Section], room: int) -> str:
+    """The sections in their order; what ranks last is left out first."""
+    kept: dict[str, list[str]] = {section.heading: [] for section in sections}
+    for section in sorted(sections, key=lambda section: section.rank):
+        cost = len(section.heading) + 3
+        for line in section.lines:
+            cost += len(line) + 3
+            if cost > room:
+                break
+            kept[section.heading].append(line)
+            room, cost = room - cost, 0
+    return "\n".join(
+        f"{heading}: {lines[0]}"
+        if len(lines) == 1
+        else "\n".join([f"{heading}:", *(f"- {line}" for line in lines)])
+        for heading, lines in kept.items()
+        if lines
+    )

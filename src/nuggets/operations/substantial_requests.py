@@ -1,0 +1,44 @@
+"""Tells requests that name something from words that only keep a conversation going."""
+
+from functools import cache
+
+from nuggets.language.text import fold_case, is_unspaced, tokens
+from nuggets.language.word_lists import conversation_words, stop_words
+
+READ_CHARACTERS = 4000  # of a text
+SHORTEST_UNSPACED = 4  # letters of a request in a script that puts no blanks between words
+_GOING_ON = frozenset(  # besides English stop words and words of conversation
+    (
+        *("again", "agreed", "ahead", "all", "carry", "commit", "continue", "correct", "done"),
+        *("exactly", "finish", "forward", "go", "great", "keep", "lgtm", "looks", "next", "nice"),
+        *("nope", "ok", "sounds", "yup"),
+        *("bitte", "danke", "es", "genau", "gut", "ja", "jetzt", "mach", "nein", "passt", "weiter"),
+        *("adelante", "bien", "gracias", "hazlo", "sí", "si", "sigue", "vale"),
+        *("accord", "allez", "continue", "continuez", "merci", "non", "oui", "parfait", "vas", "y"),
+    )
+)
+
+
+def is_substantial(request: str) -> bool:
+    """Does it say what to do? "Go on", "yes, please" and commands to the host do not."""
+    if request.startswith("/") and " " not in request.split("\n", 1)[0].strip():
+        return False
+    said = [fold_case(word) for word in tokens(request[:READ_CHARACTERS])]
+    telling = {word for word in said if not _is_idle(word)}
+    if any(is_unspaced(word[0]) for word in telling):
+        return sum(map(len, telling)) >= SHORTEST_UNSPACED
+    return len(telling) > 1 or (len(telling) == 1 and len(said) > 2)
+
+
+def has_topic(text: str) -> bool:
+    """Does it name anything?"""
+    return any(not _is_idle(fold_case(word)) for word in tokens(text))
+
+
+def _is_idle(word: str) -> bool:
+    return word in _idle_words() or word.isdigit()
+
+
+@cache
+def _idle_words() -> frozenset[str]:
+    return stop_words() | conversation_words() | _GOING_ON

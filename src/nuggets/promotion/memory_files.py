@@ -1,0 +1,394 @@
+"""The memory files of all projects, the record of entries written to each, and promotion."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from nuggets.domain.memory_file_record import (
+    FILE_MARK,
+    checksum,
+    is_block_file,
+    memory_file_records,
+)
+from nuggets.domain.records import Changes, MemoryNote, ProjectMove
+from nuggets.domain.state import Notes, Overlay, State, merged_into
+from nuggets.engine.transactions import Transactions
+from nuggets.errors import InvalidInput, NotFound, NuggetsError
+from nuggets.operations.project_identity import recorded_locations
+from nuggets.promotion import (
+    Promotion,
+    WrittenEntries,
+    has_entry,
+    memory_file,
+    mentions_notes,
+    merged_text,
+)
+from nuggets.promotion.annotated_entries import annotated_entries, insert_entries
+from nuggets.promotion.edit_import import (
+    ACTION,
+    CLIENT,
+    EditImport,
+    FileEdits,
+    Shelf,
+    import_edits,
+)
+from nuggets.promotion.eligibility import counted_sessions, why_not
+from nuggets.promotion.entry import line_for
+from nuggets.promotion.memory_block import replace_block
+from nuggets.promotion.pins import pin_marks, pinned_ids
+from nuggets.promotion.placement import header
+from nuggets.promotion.written_entries import line_hash, written_entries
+
+
+class MemoryFiles:
+    """The memory files of all projects of one shelf."""
+
+    def __init__(
+        self,
+        transactions: Transactions,
+        *,
+        is_configured: bool,
+        project: str,
+        default_path: Callable[[], str],
+        client: str,
+        promote_after: int,
+        now: Callable[[], str],
+    ) -> None:
+        """`is_configured`: a setting names one file for everything; `default_path`: finds the
+        file of the current project."""
+        self._transactions = transactions
+        self._is_configured = is_configured
+        self._project = project
+        self._default_path = default_path
+        self._client = client
+        self._promote_after = promote_after
+        self._now = now
+
+    def explain(self, path: str, project: str) -> Promotion:
+        """What promotion to this file, or with "" to a new one, would do; why for every note, and
+        which sessions count for it."""
+        with self._transactions.reading() as view:
+            plan = self.promote(path, project, dry_run=True)
+            recalled = {note.id: note for note in view.state.notes.with_hits(1)}
+            hits = {(hit.note_id, hit.session): hit for hit in self._transactions.store.hits()}
+        explanations = [
+            why._replace(sessions=counted_sessions(recalled[why.note_id], hits))
+            if why.note_id in recalled
+            else why
+            for why in plan.explanations
+        ]
+        return plan._replace(explanations=explanations)
+
+    def promote(self, path: str, project: str, dry_run: bool) -> Promotion:
+        """Take over people's edits, then promote to one file; `dry_run` writes nothing and
+        explains every note."""
+        transactions = self._transactions
+        if dry_run:
+            with transactions.reading() as view:  # all notes, because each gets an explanation
+                text = memory_file.read(path) if path else ""
+                decided = self._decide_edits(path, project, text)
+                overlay = Overlay(view.state)
+                overlay.apply(decided.changes)
+                record = self._record_to_json(path, project, decided.written, text)
+                overlay.apply(Changes(marks={f"{FILE_MARK}{path}": record}))
+                notes = dict(overlay.notes.items())
+                done = self._merge(text, notes, overlay, path, project)
+                return done._replace(edits=decided.edits)
+        with transactions.exclusive():
+            for _ in range(memory_file.ATTEMPTS):
+                promotion = self._promote_once(path, project)
+                if promotion is not None:
+                    self._record(path, project, promotion.written, promotion.text)
+                    return promotion
+        raise memory_file.keeps_changing(path)
+
+    def _promote_once(self, path: str, project: str) -> Promotion | None:
+        """None if someone saved the file after its edits were taken over: they have new ones."""
+        expected = memory_file.read(path)
+        edits = self._import_edits(path, project, expected)
+        state = self._transactions.state
+        notes = self._candidate_notes(state.notes, self.record_of(path))
+
+        def decide(text: str) -> tuple[str, Promotion | None]:
+            if text != expected:
+                return text, None
+            done = self._merge(text, notes, state, path, project)
+            others = done.written.others - edits.refused_lines  # they are tried again
+            written = done.written._replace(others=others)
+            return done.text, done._replace(written=written, edits=edits)
+
+        return memory_file.rewrite(path, decide)
+
+    def _merge(
+        self, text: str, notes: Mapping[str, MemoryNote], state: State, path: str, project: str
+    ) -> Promotion:
+        return merged_text(
+            text,
+            notes,
+            written_entries(state.marks, f"{FILE_MARK}{path}"),
+            project,
+            promote_after=self._promote_after,
+            pinned=pinned_ids(state.marks, state.notes),
+            is_shared=is_block_file(path),
+        )
+
+    def _record(self, path: str, project: str, written: WrittenEntries, text: str) -> None:
+        mark = f"{FILE_MARK}{path}"
+        record = self._record_to_json(path, project, written, text)
+        if self._transactions.state.marks.get(mark) != record:
+            changes = Changes(marks={mark: record}, action="promote", client=self._client)
+            self._transactions.write(changes)
+
+    def _checksum(self, path: str, text: str) -> str:
+        whole = replace_block("", text) if is_block_file(path) else text
+        return checksum(path, whole.encode())
+
+    def _record_to_json(
+        self, path: str, project: str, written: WrittenEntries, text: str, problem: str = ""
+    ) -> dict[str, Any]:
+        record = {
+            "project": project,
+            "written": written.to_json(),
+            "checksum": self._checksum(path, text),
+        }
+        return {**record, "problem": problem} if problem else record
+
+    def withdraw(self, path: str) -> bool:
+        """Take all our lines out of a file with a block, and forget the file; the lines of people
+        stay. False if the file has never been written."""
+        with self._transactions.exclusive():
+            if path not in self.written_files():
+                return False
+            memory_file.rewrite(path, lambda text: (self._without_entries(path, text), None))
+            changes = Changes(
+                marks={f"{FILE_MARK}{path}": None}, action="promote", client=self._client
+            )
+            self._transactions.write(changes)
+            return True
+
+    def _without_entries(self, path: str, text: str) -> str:
+        rest = merged_text(text, {}, self.record_of(path), "", promote_after=self._promote_after)
+        own = {"", *header(self._promote_after)}
+        is_ours = all(line.strip() in own for line in rest.text.splitlines())
+        return "" if is_ours else rest.text
+
+    # --- what people do to the lines ----------------------------------------------------------
+
+    def import_edits(self, path: str) -> FileEdits:
+        """Take over what people did to the lines of a file that was written before."""
+        with self._transactions.exclusive():
+            project = self.written_files()[path]
+            return self._import_edits(path, project, memory_file.read(path))
+
+    def _import_edits(self, path: str, project: str, text: str) -> FileEdits:
+        """Must be called while holding the store lock."""
+        mark = f"{FILE_MARK}{path}"
+        record = self._transactions.state.marks.get(mark)
+        if record is None:
+            return FileEdits(path)
+        decided = self._decide_edits(path, project, text)
+        edits = decided.edits
+        if decided.changes != Changes() or edits.problem != record.get("problem", ""):
+            edits = edits._replace(is_news=bool(edits.problem))
+            after = self._record_to_json(path, project, decided.written, text, edits.problem)
+            marks = {**decided.changes.marks, mark: after}
+            self._transactions.write(
+                decided.changes._replace(marks=marks, action=ACTION, client=CLIENT.name)
+            )
+        return edits
+
+    def _decide_edits(self, path: str, project: str, text: str) -> EditImport:
+        transactions = self._transactions
+        elsewhere = {
+            note_id
+            for other in self.written_files()
+            if other != path
+            for note_id, entry in self.record_of(other).entries.items()
+            if entry.is_in_file
+        }
+        shelf = Shelf(transactions.state, project, self._now(), self._earlier_lines, elsewhere)
+        pinned = self._pinned_ids()
+        return import_edits(
+            shelf,
+            path,
+            text,
+            self.record_of(path),
+            lambda note: why_not(note, project, self._promote_after, is_pinned=note.id in pinned),
+        )
+
+    def _earlier_lines(self, note_id: str) -> set[str]:
+        """Hashes of the lines that a note had before, as far as the history reaches."""
+        commits = self._transactions.store.commits(note=note_id)
+        versions = (note for commit in commits for note in commit.before.put)
+        return {line_hash(line_for(note)) for note in versions if note.id == note_id}
+
+    def problems(self) -> dict[str, str]:
+        """By path, why edits of a memory file are not taken over, and lines that are missing."""
+        found: dict[str, str] = {}
+        with self._transactions.reading():
+            for path, project in self.written_files().items():
+                with suppress(NuggetsError):  # the next write to the file reports the error
+                    problem = self._problem_of(path, project)
+                    if problem:
+                        found[path] = problem
+        return found
+
+    def _problem_of(self, path: str, project: str) -> str:
+        if not os.path.isdir(os.path.dirname(path)):
+            return ""  # the project is gone
+        if is_block_file(path) and self._was_removed(path):
+            return ""  # a person took the whole block out
+        edits = self._decide_edits(path, project, memory_file.read(path)).edits
+        if edits.problem:
+            return f"{edits.problem}; no memory was changed or archived"
+        missing = [e for e in self.record_of(path).entries.values() if e.fate == "missing"]
+        if missing:
+            return f"{len(missing)} lines of Nuggets went missing at once; no memory was archived"
+        return "; ".join(dict.fromkeys(edits.refused.values()))
+
+    def _candidate_notes(self, notes: Notes, written: WrittenEntries) -> dict[str, MemoryNote]:
+        """The notes that may be in a file: recalled and pinned notes, notes with an entry there,
+        and the notes that these were merged into."""
+        candidates = {note.id: note for note in notes.with_hits(1)}
+        extra_ids = self._pinned_ids() | written.entries.keys()
+        candidates.update(notes.many(extra_ids - candidates.keys()))
+        into = {target for note in candidates.values() for target in merged_into(note)}
+        return {**candidates, **notes.many(into - candidates.keys())}
+
+    def _pinned_ids(self) -> frozenset[str]:
+        state = self._transactions.state
+        return pinned_ids(state.marks, state.notes)
+
+    def pin(self, path: str, note: MemoryNote) -> Changes:
+        """Pin a note to the file of the current project, also if a person removed its entry."""
+        reason = why_not(note, self._project, self._promote_after, is_pinned=True)
+        if reason:
+            raise InvalidInput(f"{note.title!r:.80} cannot be pinned to MEMORY.md: {reason}")
+        marks = pin_marks(note.id)
+        record = self.record_of(path)
+        if note.id in record.entries and not self.has_entry(path, note.id):
+            entries = {i: entry for i, entry in record.entries.items() if i != note.id}
+            written = WrittenEntries(entries, record.headings).to_json()
+            mark = f"{FILE_MARK}{path}"
+            marks[mark] = {**self._transactions.state.marks[mark], "written": written}
+        return Changes(marks=marks)
+
+    def promote_to(self, files: Mapping[str, str]) -> tuple[int, list[NuggetsError]]:
+        """The number of new entries, and the errors; an error in one file does not stop the others.
+
+        A new file is created only if there is an entry for it. A file that a person deleted is not
+        created again, unless it is the standard file of a project.
+        """
+        count, problems, written_before, expected = (
+            0,
+            [],
+            self.written_files(),
+            self._expected_files(),
+        )
+        for path, project in files.items():
+            exists = os.path.isdir(os.path.dirname(os.path.dirname(path)))  # of the project
+            if exists and (path in expected or not self._was_removed(path)):
+                try:
+                    if (
+                        path in written_before
+                        or self.promote(path, project, dry_run=True).new_count
+                    ):
+                        count += self.promote(path, project, dry_run=False).new_count
+                except NuggetsError as problem:
+                    problems.append(problem)
+        return count, problems
+
+    def record_of(self, path: str) -> WrittenEntries:
+        """The record of the entries written to a memory file."""
+        return written_entries(self._transactions.state.marks, f"{FILE_MARK}{path}")
+
+    def has_entry(self, path: str, note_id: str) -> bool:
+        """Whether the entry of a note is in the file now; people may have removed it."""
+        with suppress(NuggetsError):  # the next write to the file reports the error
+            return has_entry(memory_file.read(path), note_id, self.record_of(path))
+        return False
+
+    def _was_removed(self, path: str) -> bool:
+        """Whether we wrote the file, or our block in it, and someone deleted it."""
+        if self.record_of(path) == WrittenEntries():
+            return False
+        return not os.path.lexists(path) or (is_block_file(path) and not memory_file.read(path))
+
+    def written_files(self) -> dict[str, str]:
+        """Path and project of each memory file that was ever written."""
+        with self._transactions.reading() as view:
+            records = memory_file_records(view.state.marks)
+        return {path: record["project"] for path, record in records.items()}
+
+    def all_files(self) -> dict[str, str]:
+        """Path and project of the written files and of the standard files."""
+        return {**self._expected_files(), **self.written_files()}
+
+    def _expected_files(self) -> dict[str, str]:
+        """The standard files of the current project and of all others. If NUGGETS_MEMORY_FILE is
+        set, the others have none."""
+        files: dict[str, str] = {}
+        with suppress(NotFound):
+            files[self._default_path()] = self._project
+        if not self._is_configured:
+            with self._transactions.reading() as view:
+                projects = {project: project for project in view.state.notes.projects()}
+                places = {place.path: place for place in recorded_locations(view.state.marks)}
+            projects |= {path: place.project for path, place in places.items()}
+            for path, project in projects.items():
+                with suppress(NotFound):
+                    files.setdefault(memory_file.locate("", path), project)
+        return files
+
+    def files_mentioning(self, versions: Sequence[MemoryNote]) -> list[str]:
+        """Files with a line of someone else that quotes a version of a note."""
+        paths = []
+        for path in self.all_files():
+            memory_file.sweep(path)
+            with suppress(NuggetsError):  # promotion has reported the error already
+                if mentions_notes(memory_file.read(path), versions, self.record_of(path)):
+                    paths.append(path)
+        return paths
+
+    def marks_after_move(self, move: ProjectMove) -> dict[str, Any]:
+        """The marks that change when a project moves: its configured files keep their records, and
+        the record of the host's old file becomes that of the host's new file."""
+        old, new = move.old, move.new
+        marks = self._transactions.state.marks
+        moved = {
+            f"{FILE_MARK}{path}": {**marks[f"{FILE_MARK}{path}"], "project": new}
+            for path, project in self.written_files().items()
+            if project == old
+        }
+        host = moved.pop(f"{FILE_MARK}{memory_file.host_path(old)}", None)
+        path = memory_file.host_path(new)
+        if host and path:
+            record = WrittenEntries.from_json(host["written"])
+            annotated = self._annotated_entries(move)
+            if f"{FILE_MARK}{path}" in marks:
+                carried = {note_id: record.entries[note_id] for note_id in annotated}
+                after = self.record_of(path)
+                after = after._replace(entries={**carried, **after.entries})
+            else:
+                after = record.for_moved_file(memory_file.read(path), annotated)
+            moved[f"{FILE_MARK}{path}"] = {"project": new, "written": after.to_json()}
+        return moved
+
+    def carry_annotations(self, move: ProjectMove) -> None:
+        """Copy what people wrote about moved memories from the host's old file to its new one."""
+        path = memory_file.host_path(move.new)
+        annotated = self._annotated_entries(move)
+        if annotated and os.path.isdir(os.path.dirname(os.path.dirname(path))):
+            notes = self._transactions.state.notes.many(annotated)
+            memory_file.rewrite(
+                path,
+                lambda text: (insert_entries(text, annotated, notes, self._promote_after), None),
+            )
+
+    def _annotated_entries(self, move: ProjectMove) -> dict[str, str]:
+        """By note id, the list items that people changed in the host's old file."""
+        path = memory_file.host_path(move.old)
+        entries = self.record_of(path).entries
+        notes = self._transactions.state.notes.many(entries.keys() - {n.id for n in move.left})
+        return annotated_entries(memory_file.read(path), notes, entries) if path else {}

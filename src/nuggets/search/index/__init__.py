@@ -1,0 +1,1 @@
+"""The search index as tables: written with the notes, read by term."""

@@ -1,0 +1,178 @@
+"""Each note as ranking needs it, without its words: one row a note. Knows no ranking."""
+
+from math import sqrt
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nuggets.domain.database import chunks, placeholders
+from nuggets.language.dates import ordinal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nuggets.domain.database import Database
+    from nuggets.domain.records import MemoryNote
+    from nuggets.search.index.note_analyzer import Analysis
+
+ASKS, SAYS_WHEN = 1, 2  # flags; the language stands above them
+LANGUAGE_SHIFT = 2
+BETWEEN_LINKS = "\n"
+MOST_LINKS = 32  # of a note, the newest: a note with more is a table of contents
+DIGITS = 17  # of a time in ISO form, to the millisecond
+LINKS_KEPT = 4  # of a note, the newest
+USUAL_LINKS = 2  # a note with more links gives less weight to each
+# Weight of a link by its direction: an earlier note explains a later one better than the other
+# way round.
+FORWARD, BACKWARD = 1.6, 0.4
+MOST_KEPT = 50_000  # rows that a long-lived process keeps
+
+_NO_DIGITS = bytes(code for code in range(256) if not b"0"[0] <= code <= b"9"[0])
+_COLUMNS = "doc, note, length, norm, created, flags, boost, groups, links"
+
+
+class Document(NamedTuple):
+    """One note as ranking sees it."""
+
+    doc: int
+    note: str
+    length: int
+    norm: float
+    created: int  # the digits of its time
+    flags: int
+    boost: float
+    groups: tuple[int, ...]
+    links: tuple[str, ...]  # note ids
+    reach: float  # weight of each of its links
+
+    @property
+    def language(self) -> int:
+        return self.flags >> LANGUAGE_SHIFT
+
+    @property
+    def day(self) -> int:
+        """As an ordinal; 0 if the note has no day."""
+        digits = f"{self.created:0{DIGITS}}"
+        return ordinal(f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}")
+
+
+Neighbour = tuple[Document, float]  # a linked note, and the weight of the link
+
+
+class Documents:
+    """Reads rows of the notes in some spaces, each once."""
+
+    def __init__(
+        self, database: "Database", spaces: "Sequence[int]", revision: int | None = None
+    ) -> None:
+        """`revision`: of the tables as they are."""
+        self.revision = revision
+        self._database = database
+        self._spaces = ",".join(map(str, spaces))
+        self._by_doc: dict[int, Document] = {}
+        self._by_note: dict[str, Document | None] = {}
+        self._near: dict[int, list[Neighbour]] = {}
+
+    def load(self, docs: "Iterable[int]") -> dict[int, Document]:
+        """The rows of these documents, by number."""
+        docs = list(docs)
+        self._read("doc", [doc for doc in docs if doc not in self._by_doc])
+        return {doc: self._by_doc[doc] for doc in docs if doc in self._by_doc}
+
+    def load_notes(self, ids: "Iterable[str]") -> None:
+        """Read the rows of these notes, as far as there are any."""
+        unknown = [note for note in dict.fromkeys(ids) if note not in self._by_note]
+        self._by_note.update(dict.fromkeys(unknown))
+        self._read("note", unknown)
+
+    def of_note(self, note: str) -> Document | None:
+        self.load_notes((note,))
+        return self._by_note[note]
+
+    def neighbours(self, document: Document) -> list[Neighbour]:
+        """The newest notes that it is linked to, of those whose rows were read."""
+        near = self._near.get(document.doc)
+        if near is None:
+            linked = map(self._by_note.get, document.links)
+            linked_documents = [
+                neighbour
+                for neighbour in linked
+                if neighbour is not None and neighbour is not document
+            ]
+            # Of notes written at the same moment, the first link leads back: when a note is made
+            # it can only be linked to one that is there already.
+            near = self._near[document.doc] = [
+                (
+                    neighbour,
+                    BACKWARD
+                    if (neighbour.created, neighbour is not linked_documents[0])
+                    > (document.created, False)
+                    else FORWARD,
+                )
+                for neighbour in linked_documents[-LINKS_KEPT:]
+            ]
+        return near
+
+    def follow(self, note_ids: "Iterable[str]", revision: int) -> None:
+        """Drop the rows of these notes, the only ones that changed up to this revision."""
+        self.revision = revision
+        self._near = {}
+        for note in note_ids:
+            document = self._by_note.pop(note, None)
+            if document is not None:
+                self._by_doc.pop(document.doc, None)
+
+    def forget_if_many(self) -> None:
+        """Bound the memory of a long-lived process."""
+        if len(self._by_note) > MOST_KEPT:
+            self._by_doc, self._by_note, self._near = {}, {}, {}
+
+    def newest(self, count: int) -> list[Document]:
+        rows = self._database.execute(
+            f"SELECT {_COLUMNS} FROM search_documents WHERE space IN ({self._spaces})"
+            " ORDER BY doc DESC LIMIT ?",
+            (count,),
+        )
+        return [_document(row) for row in rows]
+
+    def _read(self, column: str, values: "Sequence[int | str]") -> None:
+        for some in chunks(values):
+            for row in self._database.execute(
+                f"SELECT {_COLUMNS} FROM search_documents"
+                f" WHERE {column} IN ({placeholders(some)}) AND space IN ({self._spaces})",
+                some,
+            ):
+                document = _document(row)
+                self._by_doc[document.doc] = self._by_note[document.note] = document
+
+
+def _document(row: "Sequence[Any]") -> Document:
+    columns, groups, links = row[:7], row[7], row[8]
+    numbers = tuple(map(int, groups.split())) if groups else ()
+    if not links:
+        return Document._make((*columns, numbers, (), 1.0))
+    targets = tuple(links.split(BETWEEN_LINKS))
+    return Document._make((*columns, numbers, targets, sqrt(min(1.0, USUAL_LINKS / len(targets)))))
+
+
+def created_digits(note: "MemoryNote") -> int:
+    """A time that compares like the note's, as a number."""
+    digits = note.created_at.encode(errors="replace").translate(None, _NO_DIGITS)[:DIGITS]
+    return int(digits.ljust(DIGITS, b"0")) if digits else 0
+
+
+def flags_of(note: "MemoryNote", analysis: "Analysis") -> int:
+    asks = ASKS * note.content.endswith("?")
+    return asks | SAYS_WHEN * analysis.says_when | analysis.language << LANGUAGE_SHIFT
+
+
+def links_of(note: "MemoryNote") -> str:
+    targets = dict.fromkeys(link.to for link in note.links if link.to != note.id)
+    return BETWEEN_LINKS.join(list(targets)[-MOST_LINKS:])
+
+
+def boost(note: "MemoryNote") -> float:
+    """The documented boost of trusted memories: at most 0.13."""
+    return (
+        0.05 * (note.stability == "durable")
+        + 0.03 * (note.scope in ("user", "self"))
+        + 0.05 * min(max(note.confidence, 0.0), 1.0)
+    )

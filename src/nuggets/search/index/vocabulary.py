@@ -1,0 +1,131 @@
+"""Words as notes write them, with how often they are used. Knows no note."""
+
+from typing import TYPE_CHECKING
+
+from nuggets.language.spelling import (
+    KnownWord,
+    corrections,
+    first_letter_edits,
+    letters,
+    most_edits,
+)
+from nuggets.search.index.segments import LAST_LETTER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from nuggets.domain.database import Database
+    from nuggets.search.index.recent import Change
+
+
+def add_words(database: "Database", changes: "Mapping[tuple[int, int], Mapping[str, int]]") -> None:
+    """Add to the counts, by space and language; words that no note uses are deleted."""
+    rows = [
+        (space, len(word), word, language, letters(word), count)
+        for (space, language), words in changes.items()
+        for word, count in words.items()
+        if count
+    ]
+    rows.sort()
+    database.executemany(
+        "INSERT INTO search_words VALUES (?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT (space, length, word, language)"
+        " DO UPDATE SET count = search_words.count + excluded.count",
+        rows,
+    )
+    database.executemany(
+        "DELETE FROM search_words WHERE space = ? AND length = ? AND word = ? AND language = ?"
+        " AND count <= 0",
+        [row[:4] for row in rows if row[5] < 0],
+    )
+
+
+class Vocabulary:
+    """The words of the notes in some spaces."""
+
+    def __init__(
+        self,
+        database: "Database",
+        spaces: "Sequence[int]",
+        recent: "Mapping[tuple[int, bool], Change]",
+    ) -> None:
+        self._database = database
+        self._spaces = tuple(spaces)
+        self._changes: dict[tuple[str, int], int] = {}  # of words, by notes that wait
+        for (_, removed), (_, space, analysis, _) in recent.items():
+            if space in spaces:
+                sign = -1 if removed else 1
+                for word, count in analysis.words.items():
+                    key = (word, analysis.language)
+                    self._changes[key] = self._changes.get(key, 0) + sign * count
+
+    def languages_of(self, words: "Iterable[str]") -> list[tuple[str, int]]:
+        """Those of the words that notes have, each with its language."""
+        return [(known.word, known.language) for known in self._exactly(words) if known.uses > 0]
+
+    def suggest_corrections(self, word: str) -> list[KnownWord]:
+        """Known words that a misspelt word may stand for."""
+        edits = most_edits(word)
+        if not edits:
+            return []
+        alike = self._alike(word[0], len(word) - edits, len(word) + edits)
+        return corrections(word, [*alike, *self._exactly(first_letter_edits(word))])
+
+    def all_counts(self) -> "Iterator[tuple[tuple[str, int], int]]":
+        """How often each word is used, by word and language."""
+        rows = [
+            row
+            for space in self._spaces
+            for row in self._database.execute(
+                "SELECT word, language, letters, count FROM search_words WHERE space = ?", (space,)
+            )
+        ]
+        for word, language, _, count in self._with_changes(rows, list(self._changes)):
+            yield (word, language), count
+
+    def _alike(self, initial: str, shortest: int, longest: int) -> "Iterable[KnownWord]":
+        rows = [
+            row
+            for space in self._spaces
+            for length in range(shortest, longest + 1)
+            for row in self._database.execute(
+                "SELECT word, language, letters, count FROM search_words WHERE space = ?"
+                " AND length = ? AND word >= ? AND word < ?",
+                (space, length, initial, initial + LAST_LETTER),
+            )
+        ]
+        waiting = [
+            key
+            for key in self._changes
+            if key[0][0] == initial and shortest <= len(key[0]) <= longest
+        ]
+        return self._with_changes(rows, waiting)
+
+    def _exactly(self, words: "Iterable[str]") -> "Iterable[KnownWord]":
+        words = set(words)
+        rows = [
+            row
+            for space in self._spaces
+            for word in words
+            for row in self._database.execute(
+                "SELECT word, language, letters, count FROM search_words WHERE space = ?"
+                " AND length = ? AND word = ?",
+                (space, len(word), word),
+            )
+        ]
+        return self._with_changes(rows, [key for key in self._changes if key[0] in words])
+
+    def _with_changes(
+        self,
+        rows: "Iterable[tuple[str, int, int, int]]",
+        waiting: "Iterable[tuple[str, int]]",
+    ) -> "Iterable[KnownWord]":
+        if not waiting and len(self._spaces) == 1:
+            return [KnownWord(*row) for row in rows]
+        counts: dict[tuple[str, int], int] = {key: self._changes[key] for key in waiting}
+        for word, language, _, count in rows:
+            counts[word, language] = counts.get((word, language), 0) + count
+        return [
+            KnownWord(word, language, letters(word), count)
+            for (word, language), count in counts.items()
+        ]

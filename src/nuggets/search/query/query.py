@@ -1,0 +1,255 @@
+"""A question, understood: which terms it asks for, which titles and which days it names."""
+
+from math import hypot
+from typing import TYPE_CHECKING, NamedTuple
+
+from nuggets.language.dates import (
+    DATE_LABEL,
+    Period,
+    WrittenDate,
+    asks_when,
+    periods,
+    query_labels,
+)
+from nuggets.language.terms import is_stop, pieces, stems
+from nuggets.language.text import is_unspaced, tokens
+from nuggets.language.word_lists import question_words
+from nuggets.search.index.note_analyzer import LABEL, title_key, title_label, to_storable
+from nuggets.search.query.term_expansion import CORRECTED, Alternative, TermExpansion, rarity
+from nuggets.search.query.tokenized_query import QueryWord, tokenize_query
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from nuggets.search.index.snapshot import Snapshot
+
+# A query may be a whole page. Its rarest words say what it is about, and time is bounded.
+MOST_SLOTS = 64
+
+# How much of its rarity a word weighs in the question.
+IDENTIFIER_PART = 0.5  # if some note has the whole identifier
+QUESTION_WORD = 0.6  # "kind", "many": part of the asking rather than of the subject
+DATE_WORD = 0.1  # dates are compared as dates, not as words
+# Two letters of a script without blanks that no note has together: mostly the end of one word and
+# the beginning of the next.
+UNKNOWN_LETTER_PAIR = 0.2
+# Words that no note has are often talk around the question. Together they weigh at most this many
+# times what the known words weigh, or as much as the heaviest unknown word if that is more.
+UNKNOWN_TO_KNOWN = 1.5
+
+LONGEST_TITLE = 6  # words of a title recognised inside a question
+SHARED_TITLE = 3  # notes with the same title, such as the name of a person or place
+
+
+class Slot(NamedTuple):
+    """One word of the query with the terms that answer it."""
+
+    word: str
+    term: str  # "" for a date
+    alternatives: tuple[Alternative, ...]
+    mass: float  # what the word weighs
+    rarity: float  # the same before unknown words were dampened
+
+
+class NamedTitle(NamedTuple):
+    """A title that stands in the question."""
+
+    label: str
+    strength: float  # in [0, 1]
+    is_phrase: bool  # of several words, which hardly occur together by chance
+
+
+class Query(NamedTuple):
+    """The question in the terms of the index."""
+
+    slots: tuple[Slot, ...]
+    mass: float  # of all words
+    length: float  # of its vector
+    known_share: float  # what mass is of the mass before unknown words were dampened
+    known_length_share: float  # the same of the vector's length
+    titles: tuple[NamedTitle, ...]
+    asks_when: bool
+    periods: tuple[Period, ...]
+
+
+class QueryReader:
+    """Turns questions into terms of the index."""
+
+    def __init__(self, snapshot: "Snapshot") -> None:
+        self._snapshot = snapshot
+        self._index = snapshot.index
+        self._expansion = TermExpansion(snapshot)
+
+    def understand(self, text: str) -> Query:
+        """Read the question."""
+        question = tokenize_query(text)
+        slots = self._slots(self._rarest(question.words), question.dates)
+        slots = self._add_joined_words(slots, question.neighbours)
+        slots = [*slots, *self._date_slots(question.dates)]
+        full_mass, full_length = _mass(slots), _length(slots)
+        slots = _dampen_unknown_words(slots)
+        mass, length = _mass(slots), _length(slots)
+        return Query(
+            tuple(slots),
+            mass,
+            length,
+            mass / full_mass if full_mass else 1.0,
+            length / full_length,
+            tuple(self._named_titles(text, slots, mass)),
+            asks_when(text),
+            tuple(periods(question.dates, self._snapshot.stats.years)),
+        )
+
+    def _rarest(self, words: list[QueryWord]) -> list[QueryWord]:
+        """At most `MOST_SLOTS` words: the rarest known ones first, then unknown ones."""
+        if len(words) <= MOST_SLOTS:
+            return words
+        self._index.read_counts(word.term for word in words)
+        counts = [self._index.count(word.term) for word in words]
+        order = sorted(range(len(words)), key=lambda place: (not counts[place], counts[place]))
+        return [words[place] for place in order[:MOST_SLOTS]]
+
+    def _slots(self, words: list[QueryWord], dates: list[WrittenDate]) -> list[Slot]:
+        self._index.read(word.term for word in words)  # all at once, because most are needed
+        identifiers = {
+            word.word for word in words if word.is_whole and self._index.count(word.term)
+        }
+        date_words = self._date_words(dates)
+        slots = []
+        for word, expansions in zip(words, self._expansion.expand(words), strict=True):
+            for alternatives, rare in expansions:
+                weight = rare * _weight_factor(word, alternatives, identifiers, date_words)
+                if weight:
+                    slots.append(Slot(word.word, word.term, alternatives, weight, weight))
+        return slots
+
+    def _date_words(self, dates: list[WrittenDate]) -> set[str]:
+        """Words of written dates. A bare number that some note has is taken for a number."""
+        return {
+            word
+            for date in dates
+            for token in tokens(date.text)
+            for word in pieces(token)
+            if date.month or not self._index.count(word)
+        }
+
+    def _date_slots(self, dates: list[WrittenDate]) -> "Iterator[Slot]":
+        """The days and months that the question names, if some note names them."""
+        for date in dict.fromkeys(dates):
+            alternatives = {
+                LABEL + label: Alternative(
+                    LABEL + label, weight, "date", label.removeprefix(DATE_LABEL)
+                )
+                for label, weight in query_labels(date).items()
+                if self._index.count(LABEL + label)
+            }
+            if alternatives:
+                rare = self._expansion.rarity(alternatives)
+                yield Slot(date.text, "", tuple(alternatives.values()), rare, rare)
+
+    def _add_joined_words(self, slots: list[Slot], neighbours: list[tuple[str, str]]) -> list[Slot]:
+        """The slots, with compounds of two neighbouring words as further alternatives."""
+        joined = self._expansion.joined_words(neighbours)
+        if not joined:
+            return slots
+        return [
+            slot._replace(
+                alternatives=_merge_alternatives(joined.get(slot.word, []), slot.alternatives)
+            )
+            for slot in slots
+        ]
+
+    def _named_titles(self, text: str, slots: list[Slot], mass: float) -> "Iterator[NamedTitle]":
+        """Titles of notes that occur in the question, word for word or with corrected typos."""
+        words = to_storable(title_key(text)).split()[: 4 * MOST_SLOTS]
+        corrections = _corrections(slots)
+        corrected = [corrections.get(word, word) for word in words]
+        names = {
+            title_label(" ".join(spelling[start:end])): (spelling[start:end], words[start:end])
+            for spelling in (corrected, words)
+            for start in range(len(words))
+            for end in range(start + 1, min(start + LONGEST_TITLE, len(words)) + 1)
+        }
+        self._index.read_counts(names)
+        for label, (title, written) in names.items():
+            title_count = self._index.count(label)
+            significant = [word for word in title if not is_stop(word)] if title_count else ()
+            if significant:
+                strength = self._title_strength(title_count, significant, mass)
+                if title != written:
+                    strength *= CORRECTED
+                yield NamedTitle(label, strength, len(title) > 1)
+
+    def _title_strength(self, title_count: int, words: list[str], mass: float) -> float:
+        """How surely the title is meant, times its part of the question.
+
+        A title that several notes share counts in full, whatever its part of the question. It
+        counts less if most notes that have its words have another title.
+        """
+        counts = [count for count in map(self._index.count, stems(words)) if count]
+        certainty = min(1.0, 2 * title_count / min(counts)) if counts else 1.0
+        if title_count >= SHARED_TITLE:
+            return certainty
+        title_rarity = sum(rarity(count, self._snapshot.stats.notes) for count in counts)
+        return certainty * min(1.0, title_rarity / mass) if mass else 0.0
+
+
+def _weight_factor(
+    word: QueryWord,
+    alternatives: tuple[Alternative, ...],
+    identifiers: set[str],
+    date_words: set[str],
+) -> float:
+    """How much of its rarity a word weighs; `identifiers`: those that some note has as a whole."""
+    if word.is_whole:
+        return float(word.word in identifiers)  # if no note has it, only its parts count
+    if word.within in identifiers:
+        is_known = any(alternative.how in ("", "related") for alternative in alternatives)
+        return IDENTIFIER_PART if is_known else 0.0
+    if word.word in date_words:
+        return DATE_WORD
+    if word.word in question_words():
+        return QUESTION_WORD
+    return UNKNOWN_LETTER_PAIR if not alternatives and is_unspaced(word.word) else 1.0
+
+
+def _merge_alternatives(
+    more: list[Alternative], alternatives: tuple[Alternative, ...]
+) -> tuple[Alternative, ...]:
+    """Each term once."""
+    return tuple({alternative.term: alternative for alternative in (*more, *alternatives)}.values())
+
+
+def _corrections(slots: list[Slot]) -> dict[str, str]:
+    """By word that is taken for a typo, the most probable correction."""
+    return {
+        slot.word: slot.alternatives[0].name
+        for slot in slots
+        if slot.alternatives and slot.alternatives[0].how == "corrected"
+    }
+
+
+def _dampen_unknown_words(slots: list[Slot]) -> list[Slot]:
+    """The slots; those of unknown words weigh less if together they outweigh the others."""
+    unknown = [slot.mass for slot in slots if not slot.alternatives]
+    if len(unknown) in (0, len(slots)):
+        return slots
+    known = sum(slot.mass for slot in slots if slot.alternatives)
+    factor = max(UNKNOWN_TO_KNOWN * known, *unknown) / sum(unknown)
+    if factor >= 1:
+        return slots
+    return [slot if slot.alternatives else slot._replace(mass=slot.mass * factor) for slot in slots]
+
+
+def _mass(slots: list[Slot]) -> float:
+    return sum(slot.mass for slot in slots)
+
+
+def _length(slots: list[Slot]) -> float:
+    """Length of the query's vector: of all alternatives, and of unknown words themselves."""
+    weights: dict[str, float] = {}
+    for _, own_term, alternatives, mass, _ in slots:
+        terms = [alternative[:2] for alternative in alternatives if alternative.how != "meta"]
+        for term, weight in terms or ((own_term, 1.0),):
+            weights[term] = weights.get(term, 0.0) + weight * mass
+    return hypot(*weights.values()) or 1.0

@@ -1,0 +1,1 @@
+"""How well notes answer a question."""

@@ -1,0 +1,92 @@
+"""Meaning as a further signal: it orders notes, and never decides whether there is a result.
+
+How near the question an encoder finds a note counts the more, the less the words of the question
+say. Notes without these words may be among the results, if there are results by words.
+"""
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from nuggets.search.index.note_analyzer import title_key, title_label, to_storable
+from nuggets.search.query.query import SHARED_TITLE
+from nuggets.search.scoring.relevance_threshold import THRESHOLD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nuggets.search.index.snapshot import Snapshot
+    from nuggets.search.scoring.array_ranking import ArrayRanking
+    from nuggets.search.scoring.ranking import Signal
+
+    Meaning = Callable[[str], "Similarity | None"]  # from a question; None: there are no vectors
+
+# Fitted on half of the questions of the development conversations of LoCoMo and of a code search.
+WEIGHT = 0.8  # of a cosine of 1, where no note has any word of the question
+LEAST = 0.35  # cosine of a note that is a result by its meaning alone
+NEAREST = 50  # notes that are candidates by their meaning
+LINKS = 4  # of a note, the newest, whose notes are compared too
+
+
+class Similarity(Protocol):
+    """How near each note is to one question."""
+
+    def get(self, note: str, default: float, /) -> float:
+        """The cosine of a note."""
+
+    def nearest(self, count: int) -> "list[str]":
+        """The notes with the highest cosines."""
+
+
+class RankedByMeaning(NamedTuple):
+    """Signals whose evidence includes what meaning adds, and that part by document."""
+
+    signals: "list[Signal]"
+    parts: dict[int, float]
+
+
+def add_meaning(
+    signals: "list[Signal]",
+    similarity: Similarity,
+    ranking: "ArrayRanking",
+    snapshot: "Snapshot",
+    eligible: "Callable[[int], bool]",
+) -> RankedByMeaning:
+    """The signals with what meaning adds, and those of the nearest eligible notes."""
+    best = max((signal.evidence + signal.document.boost for signal in signals), default=0.0)
+    weight = WEIGHT * max(0.0, 1.0 - best)
+    scored = {signal.document.doc for signal in signals}
+    nearest = similarity.nearest(NEAREST)
+    snapshot.documents.load_notes(nearest)
+    documents = filter(None, map(snapshot.documents.of_note, nearest))
+    more = [row.doc for row in documents if row.doc not in scored and eligible(row.doc)]
+    parts: dict[int, float] = {}
+    fused = []
+    for signal in (*signals, *ranking.signals_of(more)):
+        cosine = _cosine(similarity, signal)
+        is_near = signal.document.doc in scored and signal.evidence > THRESHOLD
+        if is_near or cosine >= LEAST:
+            part = parts[signal.document.doc] = weight * max(0.0, cosine)
+            fused.append(signal._replace(evidence=signal.evidence + part))
+        elif signal.document.doc in scored:
+            fused.append(signal)
+    return RankedByMeaning(fused, parts)
+
+
+def _cosine(similarity: Similarity, signal: "Signal") -> float:
+    """Of the note, or its mean with the nearest linked note if that is higher."""
+    own = similarity.get(signal.document.note, 0.0)
+    linked = [similarity.get(note, 0.0) for note in signal.document.links[-LINKS:]]
+    return max(own, (own + max(linked, default=0.0)) / 2)
+
+
+def topic_of(text: str, snapshot: "Snapshot") -> str:
+    """The question without titles that several notes share, such as the name of a person: they say
+    whose notes are meant, which titles answer better than the encoder."""
+    words = text.split()
+    labels = [title_label(to_storable(title_key(word))) for word in words]
+    snapshot.index.read_counts(labels)
+    kept = [
+        word
+        for word, label in zip(words, labels, strict=True)
+        if snapshot.index.count(label) < SHARED_TITLE
+    ]
+    return " ".join(kept) or text

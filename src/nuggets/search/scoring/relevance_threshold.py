@@ -1,0 +1,51 @@
+"""Below which relevance a note is no result, and when a question has no result at all."""
+
+from heapq import nlargest
+from typing import TYPE_CHECKING
+
+from nuggets.search.query.term_expansion import rarity
+from nuggets.search.scoring.ranking import combine
+from nuggets.search.scoring.stated import stated_shares, topical_slots
+from nuggets.search.scoring.weights import TEXT_SCALE
+
+if TYPE_CHECKING:
+    from nuggets.search.index.snapshot import Snapshot
+    from nuggets.search.query.query import Query
+    from nuggets.search.scoring.ranking import Signal
+
+# Evidence is compared without the boost, which says how far to trust a note and not what it is
+# about. A note that has nothing to do with the question has 0.21, half the weight of the vector.
+THRESHOLD = 0.25  # a note needs this evidence to be a result
+# There are results only if some note has all words of the question, or
+ANSWERS = 0.38  # this evidence when unknown words count in full, or
+AMOUNT = 0.9  # this part of an unknown word's rarity, which takes at least two words, or
+STATED = 0.5  # this share of the question in its own words, or a title that the question names.
+STATED_BY = 5  # notes, the best, of which the last is asked
+
+
+def is_answered(signals: "list[Signal]", query: "Query", snapshot: "Snapshot") -> bool:
+    """Whether the best of the notes is good enough for any of them to be shown."""
+    near = [signal for signal in signals if signal.evidence > THRESHOLD]
+    enough = AMOUNT * rarity(0, snapshot.stats.notes)
+    if any(
+        signal.complete
+        or signal.words * query.mass > enough
+        or _evidence_in_full(signal, query) > ANSWERS
+        for signal in near
+    ):
+        return True
+    best = nlargest(STATED_BY, near, key=lambda signal: signal.evidence)
+    docs = [signal.document.doc for signal in best]
+    slots = topical_slots(query) or query.slots
+    shares = stated_shares(slots, snapshot, docs)
+    phrases = [title.label for title in query.titles if title.is_phrase]
+    return any(share >= STATED for share in shares.values()) or any(
+        snapshot.index.select_having(label, docs) for label in phrases
+    )
+
+
+def _evidence_in_full(signal: "Signal", query: "Query") -> float:
+    """The evidence that a note would have if unknown words were not dampened."""
+    missing = signal.words * (1 - query.known_share) / TEXT_SCALE
+    vector = 0.5 + (signal.vector - 0.5) * query.known_length_share
+    return float(combine(signal.text - missing, vector))

@@ -1,0 +1,108 @@
+"""Vectors of notes and questions, built in full: the tests compare the vector signal with them.
+
+A note's vector is the superposition of its terms, each bound with the role key of its field (a
+date, however it is written, is one more term of the content), and of its newest neighbours' own
+vectors, each bound with a role key as well. A question is spread over the same role keys. The
+index computes the same cosine from postings and never builds a vector. Knows no index.
+"""
+
+from math import log, sqrt
+from typing import TYPE_CHECKING, Any
+
+from nuggets.fhrr.algebra import bind, role, similarity
+from nuggets.fhrr.phasors import phasors, seed_from_text
+from nuggets.language.dates import date_labels
+from nuggets.language.terms import is_stop, pieces, stems
+from nuggets.language.text import tokens
+from nuggets.search.index.note_analyzer import BETWEEN, LABEL, own_tags
+from nuggets.search.index.postings import CONTENT, FIELDS, QUERY_FIELDS, TAG, TITLE
+from nuggets.search.scoring.weights import NEAR_IN_NOTE, NEAR_IN_QUERY, NEAR_ROLES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from nuggets.domain.records import MemoryNote
+
+DIMENSIONS = 16384
+
+
+def field_terms(text: str) -> dict[str, float]:
+    """The significant terms of a field; frequent ones weigh a little more."""
+    words = [word for token in tokens(text) for word in pieces(token) if not is_stop(word)]
+    counts: dict[str, int] = {}
+    for term in stems(words):
+        counts[term] = counts.get(term, 0) + 1
+    return {term: 1 + log(count) for term, count in counts.items()}
+
+
+def recipe(note: "MemoryNote") -> list[tuple[int, str, float]]:
+    """Role, term and weight of all terms of the note itself."""
+    texts = (note.title, note.content, " ".join(own_tags(note)))
+    fields = [field_terms(text) for text in texts]
+    text = f"{note.title}{BETWEEN}{note.content}"
+    words = [word for token in tokens(text) for word in pieces(token)]
+    fields[CONTENT] |= {LABEL + label: 1.0 for label in date_labels(text, words)}
+    present = fields[TITLE].keys() | fields[CONTENT].keys()
+    fields[TAG] = {term: weight for term, weight in fields[TAG].items() if term not in present}
+    return [
+        (place, term, weight)
+        for place, terms in enumerate(fields)
+        for term, weight in terms.items()
+    ]
+
+
+def own_vector(note: "MemoryNote", dims: int = DIMENSIONS) -> "NDArray[Any]":
+    """The note alone, of length 1; a note without words is the zero vector."""
+    return _unit(_bundle(recipe(note), dims))
+
+
+def note_vector(
+    note: "MemoryNote", neighbours: "Sequence[MemoryNote]", dims: int = DIMENSIONS
+) -> "NDArray[Any]":
+    """The note and its surroundings; `neighbours` in the order of its links."""
+    near = neighbours[:NEAR_ROLES]
+    part = NEAR_IN_NOTE * sqrt(2 / max(2, len(near)))
+    vector = own_vector(note, dims)
+    for place, neighbour in enumerate(near, len(FIELDS)):
+        vector = vector + part * bind(role(place * len(FIELDS), dims), own_vector(neighbour, dims))
+    return vector
+
+
+def query_vector(terms: "Mapping[str, float]", dims: int = DIMENSIONS) -> "NDArray[Any]":
+    """A question's terms under every field, and that once more for every neighbour."""
+    bundle = _bundle(
+        (
+            (place, term, weight * share)
+            for place, share in enumerate(QUERY_FIELDS)
+            for term, weight in terms.items()
+        ),
+        dims,
+    )
+    vector = bundle
+    for place in range(len(FIELDS), len(FIELDS) + NEAR_ROLES):
+        vector = vector + NEAR_IN_QUERY * bind(role(place * len(FIELDS), dims), bundle)
+    return vector
+
+
+def vector_score(query: "NDArray[Any]", note: "NDArray[Any]") -> float:
+    """The documented signal: (1 + cosine) / 2."""
+    return (1 + similarity(query, note)) / 2
+
+
+def _bundle(parts: "Iterable[tuple[int, str, float]]", dims: int) -> "NDArray[Any]":
+    import numpy as np
+
+    total: NDArray[Any] = np.zeros(dims, np.complex64)
+    for place, term, weight in parts:
+        key = phasors(seed_from_text(term), 1, dims)[0]
+        total += np.float32(weight) * bind(role(place, dims), key)
+    return total
+
+
+def _unit(vector: "NDArray[Any]") -> "NDArray[Any]":
+    import numpy as np
+
+    length = float(np.linalg.norm(vector))
+    return vector / length if length else vector

@@ -1,0 +1,108 @@
+"""Find what is wrong with a database: damage, and rows that do not agree with the notes."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+from nuggets.errors import StoreCorrupt, StoreError
+from nuggets.stores.base import IndexKind
+from nuggets.stores.doctor.defects import (
+    DAMAGED_DATABASE,
+    WRONG_COLUMNS,
+    WRONG_INDEX,
+    Defect,
+)
+from nuggets.stores.sql import schema
+from nuggets.stores.sql.database import Database as SqlDatabase
+from nuggets.stores.sql.state import SqlState
+from nuggets.stores.sql.writing import columns_of
+from nuggets.stores.sqlite.database import Database, open_read_only
+from nuggets.stores.sqlite.filling import build_indexes, put_links
+
+_MOST_SHOWN = 3  # of many complaints
+_COLUMNS = ("nugget", "kind", "type", "title", "project", "hidden")
+
+
+def find_database_defects(path: str, kinds: Sequence[IndexKind]) -> Iterator[Defect]:
+    """All that is wrong with the database of a shelf; nothing is changed."""
+    try:
+        database = open_read_only(path)
+    except StoreCorrupt as problem:
+        yield damaged_database(path, str(problem))
+        return
+    except StoreError as problem:
+        yield Defect("unreadable database", path, str(problem), "", harmful=True)
+        return
+    try:
+        schema.refuse_newer(database)
+        complaint = _check_integrity(database)
+        if complaint:
+            yield damaged_database(path, complaint)
+        else:
+            yield from find_wrong_rows(database, kinds)
+    except (sqlite3.Error, StoreCorrupt, ValueError, TypeError) as problem:
+        yield damaged_database(path, str(problem))
+    except StoreError as problem:
+        yield Defect("newer database", path, str(problem), "", harmful=True)
+    finally:
+        database.close()
+
+
+def damaged_database(path: str, problem: str) -> Defect:
+    remedy = "set it aside, save all that can be read into a new one, complete it from the files"
+    return Defect(DAMAGED_DATABASE, path, problem, remedy, harmful=True)
+
+
+def _check_integrity(database: Database) -> str:
+    """What SQLite complains of; the second check also looks at its own indexes."""
+    for check in ("quick_check", "integrity_check"):
+        complaints = [str(row[0]) for row in database.execute(f"PRAGMA {check}({_MOST_SHOWN})")]
+        if complaints != ["ok"]:
+            return "; ".join(" ".join(complaint.split()) for complaint in complaints)
+    return ""
+
+
+def find_wrong_rows(database: SqlDatabase, kinds: Sequence[IndexKind]) -> Iterator[Defect]:
+    """Columns, links and indexes that do not agree with the notes, in any SQL database."""
+    yield from _check_derived_rows(database)
+    yield from _check_indexes(database, kinds)
+
+
+def _check_derived_rows(database: SqlDatabase) -> Iterator[Defect]:
+    """Compare the columns and links with the notes that they are derived from."""
+    notes = SqlState(lambda: database).notes
+    wrong, links = 0, set[tuple[str, str]]()
+    rows = database.execute(f"SELECT {', '.join(_COLUMNS)} FROM notes ORDER BY place")
+    for row, note in zip(rows, notes.values(), strict=True):
+        wrong += row != columns_of(note)[: len(_COLUMNS)]
+        links.update((link.to, note.id) for link in note.links)
+    if wrong or links != set(database.execute("SELECT target, source FROM links")):
+        problem = "the columns by which notes are found do not agree with the notes"
+        remedy = "derive them again from the notes"
+        yield Defect(WRONG_COLUMNS, database.path, problem, remedy, harmful=True)
+
+
+def _check_indexes(database: SqlDatabase, kinds: Sequence[IndexKind]) -> Iterator[Defect]:
+    state = SqlState(lambda: database)
+    outdated = schema.outdated_kinds(database, kinds)  # the next command builds them anyway
+    for kind in schema.existing_kinds(database, kinds):
+        if kind in outdated:
+            continue
+        for complaint in kind.make(database, state).check()[:_MOST_SHOWN]:
+            name, remedy = f"{WRONG_INDEX}: {kind.name}", "build it again"
+            yield Defect(name, database.path, complaint, remedy, harmful=False)
+
+
+def derive_rows_again(database: Database, kinds: Sequence[IndexKind]) -> None:
+    """Make columns, links and indexes again from the notes; inside a transaction."""
+    derive_columns_again(database)
+    build_indexes(database, kinds, lambda text: None)
+
+
+def derive_columns_again(database: SqlDatabase) -> None:
+    """Make columns and links again from the notes; inside a transaction."""
+    state = SqlState(lambda: database)
+    sql = f"UPDATE notes SET {', '.join(f'{name} = ?' for name in _COLUMNS)} WHERE place = ?"
+    database.execute("DELETE FROM links")
+    for place, note in state.notes.with_places():
+        database.execute(sql, (*columns_of(note)[: len(_COLUMNS)], place))
+        put_links(database, note)

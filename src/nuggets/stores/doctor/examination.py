@@ -1,0 +1,120 @@
+"""Examine a shelf's directory: the database, the documented files, and what lies around."""
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from nuggets.errors import StoreError
+from nuggets.filesystem.files import is_leftover
+from nuggets.stores.base import IndexKind
+from nuggets.stores.doctor.database_defects import damaged_database, find_database_defects
+from nuggets.stores.doctor.defects import (
+    DAMAGED_DATABASE,
+    DAMAGED_JOURNAL,
+    LEFTOVER,
+    OPEN_TO_OTHERS,
+    Defect,
+)
+from nuggets.stores.doctor.export_defects import find_export_defects
+from nuggets.stores.journal_migration import JOURNAL, SET_ASIDE, has_unmigrated_journal
+from nuggets.stores.journal_migration.journal import Journal
+from nuggets.stores.shelf_copies import REPLACED
+from nuggets.stores.sqlite.database import refuse_orphaned_log
+
+_OUR_NAMES = ("nuggets.", "recalls", "graph", "backups", REPLACED, JOURNAL)  # their beginnings
+
+
+def examine(directory: str, kinds: Sequence[IndexKind]) -> list[Defect]:
+    """Everything that is not in order; nothing is changed."""
+    if not os.path.isdir(directory):
+        return []
+    database = list(_examine_database(directory, kinds))
+    files = find_export_defects(directory)
+    if any(defect.kind == DAMAGED_DATABASE for defect in database):
+        files = (defect for defect in files if defect.harmful)  # no register tells edits apart
+    return [
+        *database,
+        *files,
+        *_examine_journal(directory),
+        *_find_links(directory),
+        *_find_leftovers(directory),
+        *_find_open_modes(directory),
+    ]
+
+
+def _examine_database(directory: str, kinds: Sequence[IndexKind]) -> Iterator[Defect]:
+    path = os.path.join(directory, "nuggets.db")
+    try:
+        refuse_orphaned_log(path)
+    except StoreError as problem:
+        yield damaged_database(path, str(problem))
+    if os.path.lexists(path):
+        yield from find_database_defects(path, kinds)
+
+
+def _examine_journal(directory: str) -> Iterator[Defect]:
+    """The files of the version before the database."""
+    journal = os.path.join(directory, JOURNAL)
+    if has_unmigrated_journal(directory):
+        try:
+            Journal(journal).load()
+        except StoreError as problem:
+            remedy = "migrate all that can be read to nuggets.db, and set the files aside"
+            yield Defect(DAMAGED_JOURNAL, journal, str(problem), remedy, harmful=True)
+    elif os.path.isdir(journal):
+        reason = (
+            "an earlier version of Nuggets wrote it after its memory was migrated to nuggets.db; "
+            "stop that program, copy the directory and `nuggets import` it"
+        )
+        yield Defect("second journal", journal, reason, "", harmful=True)
+    for name in sorted(os.listdir(directory)):
+        if name.startswith(SET_ASIDE):
+            reason = (
+                "the files of an earlier version; all they hold is in nuggets.db. Remove them "
+                "when you like"
+            )
+            yield Defect("old journal", os.path.join(directory, name), reason, "", harmful=False)
+
+
+def _find_links(directory: str) -> Iterator[Defect]:
+    """Links in the place of our files. Only who made them knows where they should lead."""
+    for name in ("nuggets.lock", "recalls.jsonl", "nuggets.db-wal", "nuggets.db-shm"):
+        path = os.path.join(directory, name)
+        if os.path.islink(path):
+            problem = (
+                f"it is a link to {os.readlink(path)}, which is not written to; move it away, or "
+                "put the file back"
+            )
+            yield Defect("link", path, problem, "", harmful=True)
+
+
+def _find_leftovers(directory: str) -> Iterator[Defect]:
+    """Temporary files of writers that died."""
+    for path in _our_paths(directory):
+        if is_leftover(os.path.basename(path)) and not os.path.isdir(path):
+            problem = "a writer died before it was finished"
+            yield Defect(LEFTOVER, path, problem, "delete it", harmful=False)
+
+
+def _find_open_modes(directory: str) -> Iterator[Defect]:
+    """Files and directories that other users may read or write."""
+    for path in (directory, *_our_paths(directory)):
+        try:
+            mode = os.lstat(path).st_mode
+        except FileNotFoundError:
+            continue  # removed while we looked
+        if not stat.S_ISLNK(mode) and stat.S_IMODE(mode) & 0o077:
+            problem = f"others may use it ({stat.S_IMODE(mode):o})"
+            yield Defect(OPEN_TO_OTHERS, path, problem, "make it private", harmful=False)
+
+
+def _our_paths(directory: str) -> Iterator[str]:
+    """Files and directories that belong to the shelf."""
+    for name in sorted(os.listdir(directory)):
+        path = os.path.join(directory, name)
+        if name.startswith(_OUR_NAMES) or "nugget.json" in name:
+            yield path
+            if os.path.isdir(path) and not os.path.islink(path):
+                with suppress(OSError):
+                    yield from (os.path.join(path, child) for child in sorted(os.listdir(path)))

@@ -1,0 +1,1 @@
+"""The store in a PostgreSQL database, which any number of machines and shelves may share."""

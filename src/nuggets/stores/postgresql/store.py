@@ -1,0 +1,385 @@
+"""A shelf in a PostgreSQL database, which any number of processes, machines and shelves may share.
+
+A reader sees one snapshot (REPEATABLE READ) and never waits. A writer holds an advisory lock of the
+shelf on a connection of its own, so that waiting for it blocks no reader of the same process. That
+a revision is the key of a commit makes sure that no two writers write the same one, should the
+connection with the lock be lost. After commits the number of the shelf is announced (`NOTIFY
+nuggets`).
+
+A lost connection is opened again when the next operation begins. Inside an operation it is an
+error: the server has rolled back by then.
+"""
+
+import os
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
+
+from nuggets.domain import times
+from nuggets.domain.purge_marks import describe_unfinished
+from nuggets.domain.records import ExportsStatus, Touch
+from nuggets.errors import StoreBusy, StoreError
+from nuggets.stores.base import IndexKind
+from nuggets.stores.postgresql.database import ConnectionLost, Database
+from nuggets.stores.postgresql.news import CHANNEL, News
+from nuggets.stores.postgresql.schema import (
+    LOCKS,
+    analyze_young_tables,
+    find_or_create_shelf,
+    prepare_tables,
+    refuse_newer,
+)
+from nuggets.stores.sql import schema
+from nuggets.stores.sql.store import SqlStore
+from nuggets.stores.sql.writing import INSERT_COMMIT, apply_touches
+
+if TYPE_CHECKING:
+    from nuggets.filesystem.database_url import DatabaseUrl
+    from nuggets.stores.doctor.defects import Defect
+
+T = TypeVar("T")
+_MANY_ROWS = 1000  # written at once: the planner should know of them
+_HOLDER = (
+    "SELECT a.application_name || ' at ' || coalesce(host(a.client_addr), 'the server itself')"
+    " FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid"
+    " WHERE l.locktype = 'advisory' AND l.granted AND l.classid = ?::bigint::oid"
+    " AND l.objid = ?::bigint::oid"
+)
+
+
+class PostgresqlStore(SqlStore):
+    """One shelf of a database."""
+
+    is_remote = True
+    _asked: Callable[[], Database]
+
+    def __init__(
+        self,
+        url: "DatabaseUrl",
+        kinds: Sequence[IndexKind] = (),
+        *,
+        clock: Callable[[], str] = times.now,
+    ) -> None:
+        self.directory = url.directory
+        self._url = url
+        self._connected: Database | None = None
+        self._locking: Database | None = None  # the connection that holds the lock
+        self._news: News | None = None
+        self._checked: Database | None = None  # the connection on which all indexes are current
+        self._shelf = 0  # its number; 0: not known yet
+        self._announcement = ""  # SQL that goes with the next unlock
+        self._are_recalls_waiting = False  # when the lock was taken
+        super().__init__(self._database, [kind for kind in kinds if not kind.optional], clock)
+        self.begin_in_this_process()
+        _stores.add(self)
+
+    def begin_in_this_process(self) -> None:
+        """In a forked child: new locks and connections; those of the parent stay open for it."""
+        super().begin_in_this_process()
+        _left_to_parent.extend(filter(None, (self._connected, self._locking, self._news)))
+        self._connected = self._locking = self._news = None
+        self._forget_indexes()
+
+    def _database(self) -> Database:
+        if self._connected is None:
+            self._connect()
+        assert self._connected is not None
+        return self._connected
+
+    def _connect(self) -> None:
+        database = Database(self._url)
+        try:
+            prepare_tables(database, self._kinds)
+            self._shelf = find_or_create_shelf(database, self._url.shelf, self._kinds)
+        except BaseException:
+            database.close()
+            raise
+        self._connected = database
+
+    def _disconnect(self) -> None:
+        if self._connected is not None:
+            self._connected.close()
+            self._connected = None
+            self._forget_indexes()
+
+    def _begin_anew(self, begin: Callable[[Database], T]) -> T:
+        """Begin an operation; once more on a new connection if the old one was lost meanwhile."""
+        try:
+            return begin(self._asked())
+        except ConnectionLost:
+            self._disconnect()
+            return begin(self._asked())
+
+    # --- reading ----------------------------------------------------------------------------
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        with self._mutex:
+            if self._connected is not None and self._connected.in_transaction:
+                yield
+                return
+            if self._batch is not None:  # its connection was lost
+                raise ConnectionLost(f"the connection to {self._url.shown} was lost in a batch")
+            if self._begin_anew(self._has_stale_index):
+                with self.exclusive():
+                    pass  # `_prepare` has built it
+            self._begin_anew(lambda database: database.begin(writing=False))
+            try:
+                yield
+            finally:
+                self._asked().rollback()
+
+    def _has_stale_index(self, database: Database) -> bool:
+        return not self._lock.depth and bool(self._stale_kinds(database))
+
+    def _stale_kinds(self, database: Database) -> list[IndexKind]:
+        if self._checked is database:
+            return []
+        stale = schema.outdated_kinds(database, self._kinds)
+        if not stale:
+            self._checked = database
+        return stale
+
+    def change_counter(self) -> int:
+        """Counts announcements of commits; without a connection to listen on, each look."""
+        with self._mutex:
+            if self._news is None:
+                self._begin_anew(lambda database: None)  # the shelf's number must be known
+                self._news = News(self._url, self._shelf)
+            return self._news.count()
+
+    # --- writing ----------------------------------------------------------------------------
+
+    @contextmanager
+    def _hold_process_lock(self, wait_seconds: float) -> Iterator[Callable[[], None]]:
+        self._begin_anew(lambda database: None)  # the shelf's number must be known
+        lock = self._take_advisory_lock(wait_seconds)
+        try:
+            yield lambda: None  # that no revision is written twice is the key's business
+        finally:
+            announcement, self._announcement = self._announcement, ""
+            with suppress(StoreError):
+                lock.run(f"SELECT pg_advisory_unlock({LOCKS}, {self._shelf}){announcement}")
+
+    def _take_advisory_lock(self, wait_seconds: float) -> Database:
+        try:
+            return self._try_advisory_lock(wait_seconds)
+        except ConnectionLost:
+            self._locking = None
+            return self._try_advisory_lock(wait_seconds)
+
+    def _try_advisory_lock(self, wait_seconds: float) -> Database:
+        if self._locking is None:
+            self._locking = Database(self._url)
+            self._locking.run("SET synchronous_commit = off")  # it announces, and writes nothing
+        lock = self._locking
+        if not wait_seconds:
+            if not lock.run(f"SELECT pg_try_advisory_lock({LOCKS}, {self._shelf})"):
+                raise self._busy(lock)
+            return lock
+        timeout = f"SET lock_timeout = {wait_seconds * 1000:.0f}; "
+        try:
+            lock.run(f"{timeout}SELECT pg_advisory_lock({LOCKS}, {self._shelf})")
+        except StoreBusy:
+            raise self._busy(lock) from None
+        return lock
+
+    def _busy(self, lock: Database) -> StoreBusy:
+        holder = lock.value(_HOLDER, (LOCKS, self._shelf)) or "another process"
+        return StoreBusy(
+            f"{holder} is writing to {self._url.shown}. Nothing was changed; try again"
+        )
+
+    def _commit(self) -> None:
+        """If the answer is lost, look whether the commit is there."""
+        row = self._asked().waiting_row(INSERT_COMMIT)
+        try:
+            super()._commit()
+        except ConnectionLost as problem:
+            try:
+                is_there = row is not None and self._has_commit(row)
+            except StoreError:
+                raise StoreError(
+                    f"the connection to {self._url.shown} was lost while a change was committed, "
+                    "and cannot be opened again. Look whether the change is there before you "
+                    "repeat it"
+                ) from problem
+            if not is_there:
+                raise
+
+    def _has_commit(self, row: Sequence[Any]) -> bool:
+        """Was this commit made? If the server is still at it, inserting the same key waits.
+
+        The number of a transaction would not do: after a failover another one may have it.
+        """
+        database = Database(self._url)
+        try:
+            database.run(f"SET nuggets.shelf = {self._shelf}")
+            database.begin(writing=True)
+            insert = f"{INSERT_COMMIT} ON CONFLICT (revision) DO NOTHING"
+            if database.execute(insert, row).rowcount:
+                return False
+            sql = "SELECT revision, at, action, client, rest FROM commits WHERE revision = ?"
+            return tuple(database.execute(sql, row[:1]).fetchone() or ()) == tuple(row)
+        finally:
+            database.rollback()
+            database.close()
+
+    def _explain_errors(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def _prepare(self, *, import_edits: bool) -> None:
+        with self._mutex:
+            self._are_recalls_waiting = self._begin_anew(
+                lambda database: refuse_newer(database, self._kinds)
+            )
+            stale = self._stale_kinds(self._asked())
+            if stale:
+                with self._transaction():
+                    self._rebuild_indexes(stale)
+
+    def _rebuild_indexes(self, kinds: Sequence[IndexKind]) -> None:
+        """Inside a transaction."""
+        for kind in kinds:
+            self.indexes[kind.name].rebuild(self.state.notes.with_places())
+            self._asked().execute(schema.record_format(kind))
+
+    def _finish_commits(self) -> None:
+        """Announce them with the lock's connection: `NOTIFY` would make commits wait in line."""
+        self._announcement = f", pg_notify('{CHANNEL}', '{self._shelf}')"
+        database = self._asked()
+        if database.rows_sent > _MANY_ROWS:
+            database.rows_sent = 0
+            with suppress(StoreError):  # only its owner may
+                analyze_young_tables(database)
+
+    @contextmanager
+    def _take_waiting_recalls(self) -> Iterator[tuple[Touch, ...]]:
+        if not self._are_recalls_waiting:
+            yield ()
+            return
+        rows = self._asked().execute(
+            "SELECT number, note, session, at, kind FROM waiting_recalls ORDER BY number"
+        )
+        waiting = rows.fetchall()
+        yield tuple(Touch(*touch) for _, *touch in waiting)
+        if waiting:
+            with suppress(StoreError):  # counted again they change nothing: a session counts once
+                self._asked().execute(
+                    "DELETE FROM waiting_recalls WHERE number <= ?", (waiting[-1][0],)
+                )
+
+    def _count(self, touches: Sequence[Touch]) -> None:
+        """The transaction holds the shelf's lock itself, which takes half the round trips."""
+        if self._lock.depth:
+            super()._count(touches)
+            return
+        try:
+            with self._mutex:
+                if not self._begin_anew(self._begin_with_lock):
+                    raise StoreBusy("another process is writing")
+                self._write_recalls(touches)
+                self._commit()
+        except (StoreError, UnicodeError):
+            with self._mutex:
+                self._roll_back()
+            self._defer_recalls(touches)
+
+    def _begin_with_lock(self, database: Database) -> bool:
+        """Begin a transaction whose commit waits for no sync; False if another process writes."""
+        database.set_durable(False)
+        database.begin(writing=True)
+        database.set_durable(True)
+        lock = "SELECT pg_try_advisory_xact_lock(?::int, ?::int)"
+        return bool(database.value(lock, (LOCKS, self._shelf)))
+
+    def _defer_recalls(self, touches: Sequence[Touch]) -> None:
+        with suppress(StoreError, UnicodeError), self._mutex:
+            self._begin_anew(
+                lambda database: database.executemany(
+                    "INSERT INTO waiting_recalls (note, session, at, kind) VALUES (?, ?, ?, ?)",
+                    touches,
+                )
+            )
+
+    # --- the rest ---------------------------------------------------------------------------
+
+    def erase(self, note_ids: Collection[str]) -> list[str]:
+        from nuggets.stores.sql.erasure import erase
+
+        with self.exclusive(), self._mutex:
+            with self._take_waiting_recalls() as waiting, self._transaction():
+                apply_touches(self._asked(), waiting)
+                erase(self._asked(), note_ids)
+                for index in self._indexes.all():
+                    index.forget_traces(note_ids)
+            return [self._url.shown]
+
+    def copy_to(self, path: str) -> None:
+        from tempfile import TemporaryDirectory
+
+        from nuggets.stores.sqlite.store import SqliteStore
+
+        with TemporaryDirectory(prefix="nuggets-backup-") as directory:
+            copy = SqliteStore(directory, self._kinds)
+            try:
+                copy.copy_from(self)
+                copy.copy_to(path)
+            finally:
+                copy.close()
+
+    @property
+    def unfinished_erasure(self) -> str:
+        return "" if self._connected is None else describe_unfinished(self.state.marks)
+
+    def refresh_exports(self) -> None:
+        """There are no documented files of a shelf in a database."""
+
+    def exports_status(self) -> ExportsStatus | None:
+        return None
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return ()
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        return ()
+
+    def find_defects(self, *, fix: bool) -> list["Defect"]:
+        from nuggets.stores.doctor.database_defects import derive_columns_again, find_wrong_rows
+
+        with self.reading():
+            defects = list(find_wrong_rows(self._asked(), self._kinds))
+        if not fix or not defects:
+            return defects
+        with self.exclusive(), self._mutex, self._transaction():
+            derive_columns_again(self._asked())
+            self._rebuild_indexes(self._kinds)
+        return [defect._replace(mended=True) for defect in defects]
+
+    def close(self) -> None:
+        with self._mutex:
+            self._disconnect()
+            if self._locking is not None:
+                self._locking.close()
+                self._locking = None
+            if self._news is not None:
+                self._news.close()
+                self._news = None
+
+
+_stores: WeakSet[PostgresqlStore] = WeakSet()
+_left_to_parent: list[
+    Database | News
+] = []  # referenced, because garbage collection would close them
+
+
+def _begin_again() -> None:
+    for store in list(_stores):
+        store.begin_in_this_process()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_again)

@@ -1,0 +1,178 @@
+"""Restore a backup: it replaces a shelf's database.
+
+The replaced database is kept in `replaced-<n>`, a directory that is a shelf by itself; if it is
+damaged, its files are kept as they are.
+"""
+
+import os
+import time
+from contextlib import suppress
+from typing import NamedTuple
+
+from nuggets.domain import times
+from nuggets.domain.records import Changes, Commit
+from nuggets.errors import StoreBusy, StoreError
+from nuggets.filesystem.files import private_directory, sync_directory, unwritable
+from nuggets.stores.backup import Backup, open_backup, read_backup, unpack
+from nuggets.stores.exports.layout import documented_files
+from nuggets.stores.process_lock import hold_shelf_lock
+from nuggets.stores.shelf_copies import REPLACED, free_name
+from nuggets.stores.sql.state import SqlState
+from nuggets.stores.sqlite.database import Database, ExplainErrors, open_read_only, sync_file
+from nuggets.stores.sqlite.filling import put_commit
+from nuggets.stores.sqlite.pragmas import WRITE_AHEAD_LOG
+
+_READER_SECONDS = 5.0  # how long to wait for readers of the database that is replaced
+RESTORED = "restored"  # the mark that says from which backup
+
+
+class Difference(NamedTuple):
+    """What a restore changes, in numbers of notes."""
+
+    back: int  # that are not here now
+    gone: int  # that are not in the backup
+    changed: int
+
+
+class Restored(NamedTuple):
+    """What was restored, and where the shelf is that it replaced."""
+
+    backup: Backup
+    difference: Difference
+    replaced: str  # "" if there was none
+
+
+def compare(directory: str, path: str) -> Restored:
+    """What a restore would do."""
+    backup = read_backup(path)
+    with open_backup(path) as database:
+        restored = _read_versions(database)
+    return Restored(backup, _compare(_current_versions(directory), restored), "")
+
+
+def restore(directory: str, path: str, now: str) -> Restored:
+    """Put the backup in place, under the shelf's lock."""
+    result = compare(directory, path)
+    private_directory(directory)
+    current = os.path.join(directory, "nuggets.db")
+    temporary = f"{current}.{os.getpid():x}-{time.monotonic_ns():x}.tmp"
+    with hold_shelf_lock(directory), ExplainErrors(current):
+        try:
+            unpack(path, temporary)
+            revision, at = _current_position(current)
+            moment = times.commit_time(at, now)
+            _commit_restore(temporary, os.path.basename(path), revision, moment)
+            replaced = _keep_replaced(directory, current) if os.path.lexists(current) else ""
+            os.replace(temporary, current)
+            sync_directory(directory)
+        except OSError as problem:
+            raise unwritable(current, problem) from problem
+        finally:
+            for leftover in (temporary, f"{temporary}-wal", f"{temporary}-shm"):
+                with suppress(OSError):
+                    os.unlink(leftover)
+    return result._replace(replaced=replaced)
+
+
+def _commit_restore(path: str, name: str, revision: int, now: str) -> None:
+    """Commit to the restored database that it was restored.
+
+    Its new revision comes after all that anyone has seen of this shelf, and it has no exports yet.
+    """
+    database = Database(path)
+    try:
+        restored, at = SqlState(lambda: database).position
+        mark = {RESTORED: {"from": name, "revision": restored}}
+        changes = Changes(marks=mark, action="restore")
+        before = Changes(marks={RESTORED: None})
+        moment = times.commit_time(at, now)
+        database.begin(writing=True)
+        put_commit(database, Commit(max(restored, revision) + 1, moment, changes, before))
+        database.execute("DELETE FROM exports")
+        database.commit()
+        database.execute(f"PRAGMA {WRITE_AHEAD_LOG}")
+        database.checkpoint()
+    finally:
+        database.close()
+    sync_file(path)
+
+
+def _keep_replaced(directory: str, current: str) -> str:
+    """Move the current database and its documented files to a directory of their own."""
+    folder = free_name(os.path.join(directory, REPLACED))
+    private_directory(folder)
+    try:
+        _copy_database(current, os.path.join(folder, "nuggets.db"))
+    except StoreBusy:
+        os.rmdir(folder)
+        raise
+    except StoreError:  # it is damaged: keep its bytes as they are
+        os.link(current, os.path.join(folder, "nuggets.db"))
+        with suppress(FileNotFoundError):
+            os.rename(f"{current}-wal", os.path.join(folder, "nuggets.db-wal"))
+    for name in sorted(documented_files(directory)):
+        target = os.path.join(folder, name)
+        private_directory(os.path.dirname(target))
+        os.rename(os.path.join(directory, name), target)
+    sync_directory(folder)
+    for suffix in ("-wal", "-shm"):  # they are empty: the database holds everything
+        with suppress(FileNotFoundError):
+            os.unlink(f"{current}{suffix}")
+    return folder
+
+
+def _copy_database(current: str, target: str) -> None:
+    """Copy the whole database; the log of the original is empty afterwards."""
+    database = Database(current)
+    try:
+        deadline = time.monotonic() + _READER_SECONDS
+        while not database.checkpoint():
+            if time.monotonic() > deadline:
+                raise StoreBusy(f"someone is still reading {current}. Nothing was changed; retry")
+            time.sleep(0.01)
+        os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        try:
+            database.backup_to(target)
+        except StoreError:
+            os.unlink(target)
+            raise
+        sync_file(target)
+    finally:
+        database.close()
+
+
+def _current_versions(directory: str) -> dict[str, int]:
+    """The versions of the current notes; none if they cannot be read."""
+    path = os.path.join(directory, "nuggets.db")
+    with suppress(StoreError, OSError), ExplainErrors(path):
+        database = open_read_only(path)
+        try:
+            return _read_versions(database)
+        finally:
+            database.close()
+    return {}
+
+
+def _read_versions(database: Database) -> dict[str, int]:
+    """For each note id a number that differs if the note differs."""
+    rows = database.execute("SELECT id, record FROM notes")
+    return {note_id: hash(record) for note_id, record in rows}
+
+
+def _compare(current: dict[str, int], restored: dict[str, int]) -> Difference:
+    return Difference(
+        len(restored.keys() - current.keys()),
+        len(current.keys() - restored.keys()),
+        sum(current[note_id] != restored[note_id] for note_id in current.keys() & restored.keys()),
+    )
+
+
+def _current_position(current: str) -> tuple[int, str]:
+    """Revision and time of the current database; 0 and "" if it cannot be read."""
+    with suppress(StoreError, OSError), ExplainErrors(current):
+        database = open_read_only(current)
+        try:
+            return SqlState(lambda: database).position
+        finally:
+            database.close()
+    return 0, ""

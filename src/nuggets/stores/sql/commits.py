@@ -1,0 +1,206 @@
+"""The history in a database: what each commit changed, and what was there before.
+
+A commit keeps before-images only. The note after a commit is its next before-image, or the current
+note, with the recalls that were counted at that time.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from nuggets.domain.codec import dumps
+from nuggets.domain.records import (
+    NO_EXTRA,
+    Changes,
+    Commit,
+    CommitSummary,
+    EarlierImage,
+    MemoryNote,
+    NuggetConfig,
+    Touch,
+)
+from nuggets.stores.sql.database import Database
+from nuggets.stores.sql.rows import note_of, nugget_of, nugget_record, with_recalls
+from nuggets.stores.sql.state import SqlNotes
+
+_CHUNK = 64  # commits read at a time
+
+
+class Rest(NamedTuple):
+    """What a commit changed besides notes: nuggets and marks."""
+
+    put_nuggets: tuple[NuggetConfig, ...] = ()
+    drop_nuggets: tuple[str, ...] = ()
+    marks: Mapping[str, Any] = NO_EXTRA
+    before_nuggets: tuple[NuggetConfig, ...] = ()
+    new_nuggets: tuple[str, ...] = ()  # names of those that were not there before
+    before_marks: Mapping[str, Any] = NO_EXTRA
+
+    def to_json(self) -> str:
+        return dumps(
+            [
+                [nugget_record(config) for config in self.put_nuggets],
+                self.drop_nuggets,
+                self.marks,
+                [nugget_record(config) for config in self.before_nuggets],
+                self.new_nuggets,
+                self.before_marks,
+            ]
+            if self != Rest()
+            else []
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> "Rest":
+        fields = json.loads(text)
+        if not fields:
+            return cls()
+        put, drop, marks, before, new, before_marks = fields
+        return cls(
+            tuple(map(nugget_of, put)),
+            tuple(drop),
+            marks,
+            tuple(map(nugget_of, before)),
+            tuple(new),
+            before_marks,
+        )
+
+
+def commits(
+    database: Database, since: int, note: str | None = None, *, newest_first: bool = False
+) -> Iterator[Commit]:
+    """The commits after a revision, or those of them that changed a note."""
+    order = "DESC" if newest_first else "ASC"
+    of_note = " AND revision IN (SELECT revision FROM changes WHERE note = ?)" if note else ""
+    bound = " AND revision < ?" if newest_first else ""
+    last = (1 << 62) if newest_first else since
+    while True:
+        parameters: list[Any] = [since if newest_first else last]
+        parameters += [note] if note else []
+        parameters += [last] if newest_first else []
+        sql = (
+            "SELECT revision, at, action, client, rest FROM commits WHERE revision > ?"
+            f"{of_note}{bound} ORDER BY revision {order} LIMIT {_CHUNK}"
+        )
+        rows = database.execute(sql, parameters).fetchall()
+        if not rows:
+            return
+        last = rows[-1][0]
+        yield from (_commit(database, *row) for row in rows)
+
+
+def commit_summaries(database: Database, since: int) -> Iterator[CommitSummary]:
+    """The commits after a revision without their notes, which are most of the work."""
+    touches: dict[int, list[Touch]] = {}
+    rows = database.execute(
+        "SELECT revision, note, session, at, kind FROM touches WHERE revision > ? ORDER BY number",
+        (since,),
+    )
+    for revision, *touch in rows:
+        touches.setdefault(revision, []).append(Touch(*touch))
+    rows = database.execute(
+        "SELECT revision, at, action, client, rest,"
+        " (SELECT count(*) FROM changes WHERE changes.revision = commits.revision)"
+        " FROM commits WHERE revision > ? ORDER BY revision",
+        (since,),
+    )
+    for revision, at, action, client, rest, notes in rows.fetchall():
+        rest_of_commit = Rest.from_json(rest)
+        yield CommitSummary(
+            revision,
+            at,
+            action,
+            client,
+            notes,
+            bool(rest_of_commit.put_nuggets or rest_of_commit.drop_nuggets),
+            tuple(touches.get(revision, ())),
+        )
+
+
+def earlier_images(database: Database, note: str) -> Iterator[EarlierImage]:
+    """A note before each of its changes, oldest first; of deleted commits those of its text."""
+    rows = database.execute(
+        "SELECT until, record FROM superseded WHERE note = ? ORDER BY number", (note,)
+    ).fetchall()
+    rows += database.execute(
+        "SELECT k.at, c.before FROM changes c JOIN commits k ON k.revision = c.revision"
+        " WHERE c.note = ? ORDER BY c.revision",
+        (note,),
+    ).fetchall()
+    for until, record in rows:
+        yield EarlierImage(None if record is None else note_of(note, record), until)
+
+
+def counted_hits(database: Database) -> Iterator[Touch]:
+    """The hits that the history still has, oldest first."""
+    rows = database.execute("SELECT note, session, at, kind FROM touches ORDER BY number")
+    return (Touch(*row) for row in rows.fetchall())
+
+
+def _commit(
+    database: Database, revision: int, at: str, action: str, client: str, rest: str
+) -> Commit:
+    rest_of_commit = Rest.from_json(rest)
+    put, drop, before, new = _notes(database, revision)
+    touches = database.execute(
+        "SELECT note, session, at, kind FROM touches WHERE revision = ? ORDER BY number",
+        (revision,),
+    )
+    return Commit(
+        revision,
+        at,
+        Changes(
+            put=tuple(put),
+            drop=tuple(drop),
+            put_nuggets=rest_of_commit.put_nuggets,
+            drop_nuggets=rest_of_commit.drop_nuggets,
+            touches=tuple(Touch(*touch) for touch in touches),
+            marks=rest_of_commit.marks,
+            action=action,
+            client=client,
+        ),
+        Changes(
+            put=tuple(before),
+            drop=tuple(new),
+            put_nuggets=rest_of_commit.before_nuggets,
+            drop_nuggets=rest_of_commit.new_nuggets,
+            marks=rest_of_commit.before_marks,
+        ),
+    )
+
+
+def _notes(
+    database: Database, revision: int
+) -> tuple[list[MemoryNote], list[str], list[MemoryNote], list[str]]:
+    """Notes that the commit put, ids that it dropped, earlier notes, and ids of new notes."""
+    put, drop, before, new = [], [], [], []
+    sql = "SELECT note, dropped, before, recalls FROM changes WHERE revision = ? ORDER BY position"
+    rows = database.execute(sql, (revision,)).fetchall()
+    left = _notes_after(database, revision, [row[0] for row in rows if not row[1]])
+    for note_id, dropped, earlier, recalls in rows:
+        after = left.get(note_id)
+        if dropped:
+            drop.append(note_id)
+        elif after is not None:
+            put.append(with_recalls(after, recalls))
+        if earlier is not None:
+            before.append(note_of(note_id, earlier))
+        elif not dropped:
+            new.append(note_id)
+    return put, drop, before, new
+
+
+def _notes_after(database: Database, revision: int, ids: list[str]) -> dict[str, MemoryNote | None]:
+    """The notes as a commit left them; those that were purged since are left out."""
+    later = database.execute(
+        "SELECT c.note, c.before FROM changes c JOIN"
+        " (SELECT note, min(revision) AS first FROM changes WHERE revision > ? AND note IN"
+        " (SELECT note FROM changes WHERE revision = ?) GROUP BY note) f"
+        " ON f.note = c.note AND f.first = +c.revision",  # by note: a commit may have thousands
+        (revision, revision),
+    )
+    changed = {
+        note_id: None if before is None else note_of(note_id, before) for note_id, before in later
+    }
+    now = SqlNotes(lambda: database).many(i for i in ids if i not in changed)
+    return {**changed, **now}

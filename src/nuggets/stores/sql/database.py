@@ -1,0 +1,40 @@
+"""The interface to a database for stores: what modules with tables need, and transactions."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from nuggets.domain import database
+
+
+class Cursor(database.Cursor, Protocol):
+    """The rows that a statement returns, and how many it changed."""
+
+    @property
+    def rowcount(self) -> int: ...
+
+
+class Database(Protocol):
+    """One connection to a database. One thread at a time may use it."""
+
+    @property
+    def path(self) -> str:
+        """Where it is, for messages."""
+
+    @property
+    def in_transaction(self) -> bool: ...
+
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Cursor: ...
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object: ...
+
+    def value(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
+        """The first column of the first row; None if there is no row."""
+
+    def begin(self, *, writing: bool) -> None: ...
+
+    def commit(self) -> None: ...
+
+    def rollback(self) -> None: ...
+
+    def set_durable(self, durable: bool) -> None:
+        """Whether a commit waits until it is synced to the disk."""

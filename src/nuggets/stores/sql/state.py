@@ -1,0 +1,241 @@
+"""The state of a shelf, read from its database: each query is one statement or a few."""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import lru_cache
+from typing import Any
+
+from nuggets.domain.database import chunks, placeholders
+from nuggets.domain.records import MemoryNote, NoteKind, NuggetConfig
+from nuggets.domain.state import NoteCounts, Notes, title_form
+from nuggets.language.text import fold_case
+from nuggets.stores.sql.database import Database
+from nuggets.stores.sql.rows import (
+    LENGTH_OF_TITLE,
+    note_of,
+    nugget_from_text,
+    title_length,
+    title_number,
+)
+
+_NOTE = (
+    "SELECT n.id, n.record, r.hits, r.session, r.sessions, r.accessed_at"
+    " FROM notes n LEFT JOIN recalls r ON r.place = n.place"
+)
+_CHUNK = 500  # notes that one statement reads
+
+
+class SqlNotes(Notes):
+    """The notes of a database."""
+
+    def __init__(self, database: Callable[[], Database]) -> None:
+        self._database = database
+
+    def _select(self, rest: str, parameters: Collection[Any] = ()) -> list[MemoryNote]:
+        rows = self._database().execute(f"{_NOTE} {rest}", tuple(parameters))
+        return [note_of(*row) for row in rows]
+
+    def __getitem__(self, note_id: str) -> MemoryNote:
+        notes = self._select("WHERE n.id = ?", (note_id,))
+        if not notes:
+            raise KeyError(note_id)
+        return notes[0]
+
+    def get(self, note_id: str, default: Any = None) -> Any:
+        notes = self._select("WHERE n.id = ?", (note_id,))
+        return notes[0] if notes else default
+
+    def __contains__(self, note_id: object) -> bool:
+        sql = "SELECT 1 FROM notes WHERE id = ?"
+        return self._database().value(sql, (note_id,)) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return (
+            note_id
+            for (note_id,) in self._database()
+            .execute("SELECT id FROM notes ORDER BY place")
+            .fetchall()
+        )
+
+    def __len__(self) -> int:
+        return int(self._database().value("SELECT count(*) FROM notes"))
+
+    def values(self) -> Iterator[MemoryNote]:  # type: ignore[override]
+        return (note for _, note in self.with_places())
+
+    def with_places(self) -> Iterator[tuple[int, MemoryNote]]:
+        """All notes with their places, read in chunks: a large shelf does not fit into memory."""
+        place = -1
+        while True:
+            sql = f"{_NOTE.replace('SELECT', 'SELECT n.place,', 1)} WHERE n.place > ?"
+            rows = self._database().execute(f"{sql} ORDER BY n.place LIMIT {_CHUNK}", (place,))
+            chunk = rows.fetchall()
+            if not chunk:
+                return
+            place = chunk[-1][0]
+            yield from ((row[0], note_of(*row[1:])) for row in chunk)
+
+    def items(self) -> Iterator[tuple[str, MemoryNote]]:  # type: ignore[override]
+        return ((note.id, note) for note in self.values())
+
+    def many(self, ids: Iterable[str]) -> dict[str, MemoryNote]:
+        unique_ids = dict.fromkeys(ids)
+        notes: dict[str, MemoryNote] = {}
+        for chunk in chunks(unique_ids):
+            where = f"WHERE n.id IN ({placeholders(chunk)})"
+            notes.update((note.id, note) for note in self._select(where, chunk))
+        return {note_id: notes[note_id] for note_id in unique_ids if note_id in notes}
+
+    def find(
+        self,
+        *,
+        nugget: str | None = None,
+        title: str | None = None,
+        kind: NoteKind | None = None,
+        project: str | None = None,
+        hidden: bool | None = None,
+    ) -> list[MemoryNote]:
+        filters = {
+            "title": None if title is None else title_number(title),
+            "nugget": None if nugget is None else fold_case(nugget),
+            "kind": kind,
+            "hidden": hidden,
+            "project": project,
+        }
+        set_filters = {name: value for name, value in filters.items() if value is not None}
+        where = " AND ".join(f"n.{name} = ?" for name in set_filters) or "TRUE"
+        notes = self._select(f"WHERE {where} ORDER BY n.place", set_filters.values())
+        if title is None:
+            return notes
+        form = title_form(title)  # other titles may have the same number
+        return [note for note in notes if title_form(note.title) == form]
+
+    def linking_to(self, ids: Collection[str]) -> list[MemoryNote]:
+        sources: dict[str, None] = {}
+        for chunk in chunks(ids):
+            sql = f"SELECT source FROM links WHERE target IN ({placeholders(chunk)})"
+            sources.update((source, None) for (source,) in self._database().execute(sql, chunk))
+        return list(self.many(sources).values())
+
+    def find_by_id_part(self, part: str) -> list[MemoryNote]:
+        # Ids are lower case, except a few in hand-written files: folding ASCII is enough.
+        pattern = part.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        where = (
+            "WHERE lower(n.id) LIKE ? ESCAPE '\\' OR lower(n.id) LIKE ? ESCAPE '\\'"
+            " ORDER BY n.place"
+        )
+        return self._select(where, (f"{pattern}%", f"%-{pattern}"))
+
+    def ids_with_title_length(self, length: int, slips: int) -> Iterator[str]:
+        least, most = title_length(length - slips), title_length(length + slips)
+        sql = f"SELECT id FROM notes WHERE {LENGTH_OF_TITLE} BETWEEN ? AND ? AND hidden = 0"
+        rows = self._database().execute(f"{sql} LIMIT 2000", (least, most)).fetchall()
+        return (note_id for (note_id,) in rows)
+
+    def with_hits(self, at_least: int) -> list[MemoryNote]:
+        places = (
+            "WHERE n.place IN (SELECT place FROM notes WHERE hits > 0 AND hits >= ?"
+            " UNION SELECT place FROM recalls WHERE hits > 0 AND hits >= ?) ORDER BY n.place"
+        )
+        notes = self._select(places, (at_least, at_least))
+        return [note for note in notes if note.hits >= at_least]
+
+    def leading(self, projects: Collection[str], most: int) -> list[MemoryNote]:
+        parameters = tuple(projects)
+        visible = f"n.hidden = 0 AND n.project IN ({placeholders(parameters)})"
+        notes = [
+            *self._select(
+                f"WHERE n.type = 'preference' AND {visible} ORDER BY n.place DESC LIMIT {most}",
+                parameters,
+            ),
+            *self._select(
+                "WHERE n.place IN (SELECT place FROM (SELECT place, hits FROM notes WHERE hits > 0"
+                " UNION ALL SELECT place, hits FROM recalls WHERE hits > 0) AS counted"
+                f" ORDER BY hits DESC LIMIT {2 * most}) AND {visible}",
+                parameters,
+            ),
+            *self._select(f"WHERE {visible} ORDER BY n.place DESC LIMIT {most}", parameters),
+        ]
+        return list({note.id: note for note in notes}.values())
+
+    def counts(self) -> NoteCounts:
+        sql = "SELECT nugget, kind, count(*) FROM notes WHERE hidden = 0 GROUP BY nugget, kind"
+        return {(nugget, kind): count for nugget, kind, count in self._database().execute(sql)}
+
+    def projects(self) -> dict[str, Counter[NoteKind]]:
+        counts: dict[str, Counter[NoteKind]] = {}
+        sql = "SELECT project, kind, sum(1 - hidden) FROM notes GROUP BY project, kind"
+        for project, kind, count in self._database().execute(sql):
+            counts.setdefault(project, Counter())[kind] = count
+        return counts
+
+
+class SqlMarks(Mapping[str, Any]):
+    """Small named values of a database."""
+
+    def __init__(self, database: Callable[[], Database]) -> None:
+        self._database = database
+
+    def __getitem__(self, name: str) -> Any:
+        value = self._database().value("SELECT value FROM marks WHERE name = ?", (name,))
+        if value is None:
+            raise KeyError(name)
+        return json.loads(value)
+
+    def __iter__(self) -> Iterator[str]:
+        rows = self._database().execute("SELECT name FROM marks ORDER BY name").fetchall()
+        return (name for (name,) in rows)
+
+    def __len__(self) -> int:
+        return int(self._database().value("SELECT count(*) FROM marks"))
+
+
+@lru_cache(maxsize=64)
+def _nugget_of(config: str) -> NuggetConfig:
+    return nugget_from_text(config)
+
+
+class SqlNuggets(Mapping[str, NuggetConfig]):
+    """The nuggets of a database by folded name, oldest first."""
+
+    def __init__(self, database: Callable[[], Database]) -> None:
+        self._database = database
+
+    def __getitem__(self, fold: str) -> NuggetConfig:
+        config = None
+        with suppress(UnicodeEncodeError):  # no nugget has half a character in its name
+            config = self._database().value("SELECT config FROM nuggets WHERE fold = ?", (fold,))
+        if config is None:
+            raise KeyError(fold)
+        return _nugget_of(config)
+
+    def __iter__(self) -> Iterator[str]:
+        rows = self._database().execute("SELECT fold FROM nuggets ORDER BY place").fetchall()
+        return (fold for (fold,) in rows)
+
+    def __len__(self) -> int:
+        return int(self._database().value("SELECT count(*) FROM nuggets"))
+
+
+class SqlState:
+    """The current state; inside a transaction, that of one revision."""
+
+    def __init__(self, database: Callable[[], Database]) -> None:
+        """`database`: a function, because a store may open another one."""
+        self._database = database
+        self.notes = SqlNotes(database)
+        self.nuggets = SqlNuggets(database)
+        self.marks = SqlMarks(database)
+
+    @property
+    def revision(self) -> int:
+        return self.position[0]
+
+    @property
+    def position(self) -> tuple[int, str]:
+        """The last revision and its moment; 0 and "" at the beginning."""
+        sql = "SELECT revision, at FROM commits ORDER BY revision DESC LIMIT 1"
+        row = self._database().execute(sql).fetchone()
+        return (0, "") if row is None else (row[0], row[1])

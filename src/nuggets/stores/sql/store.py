@@ -1,0 +1,399 @@
+"""The store in a SQL database: transactions, batches, previews, recalls and history.
+
+A writer holds the shelf's lock, decides on the current state, and commits once. A batch is one
+transaction. What differs between databases is in the subclasses: how one connects, who holds the
+lock between processes, where recalls wait that found it taken, and how rows are erased.
+
+The write lock is held as long as the lock between processes, `_mutex` only while the connection is
+used, so that a reader here never waits for a writer elsewhere.
+"""
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from nuggets.domain.records import Changes, Commit, CommitSummary, EarlierImage, Touch
+from nuggets.errors import InvalidInput, StoreError
+from nuggets.stores.base import IndexKind
+from nuggets.stores.sql import commits
+from nuggets.stores.sql.database import Database
+from nuggets.stores.sql.index_set import IndexSet
+from nuggets.stores.sql.schema import existing_kinds, record_format
+from nuggets.stores.sql.state import SqlState
+from nuggets.stores.sql.write_lock import WriteLock
+from nuggets.stores.sql.writing import CommitWriter, apply_touches
+
+if TYPE_CHECKING:
+    from nuggets.stores.base import Store
+    from nuggets.stores.sql.copying import Copied
+
+LOCK_SECONDS = 10.0  # longer than any write takes: then a process is stuck and should be named
+
+
+class SqlStore(ABC):
+    """What stores in SQL databases have in common."""
+
+    def __init__(
+        self,
+        database: Callable[[], Database],
+        kinds: Sequence[IndexKind],
+        clock: Callable[[], str],
+    ) -> None:
+        self._asked = database
+        self._kinds = kinds
+        self._clock = clock
+        self.state = SqlState(database)
+        self._indexes = IndexSet(kinds, database, self.state)
+
+    def begin_in_this_process(self) -> None:
+        """In a forked child: new locks; other threads do not exist there."""
+        self._lock = WriteLock(self._hold_process_lock)
+        self._mutex = threading.RLock()
+        self._batch: CommitWriter | None = None
+        self._batch_depth = 0
+        self._deferred_touches: list[Touch] = []  # reported while another thread wrote
+        self._has_committed = False  # since the lock was taken
+        self._looks = 0
+
+    @abstractmethod
+    def reading(self) -> AbstractContextManager[None]:
+        """All reads inside see one revision."""
+
+    @abstractmethod
+    def _hold_process_lock(self, wait_seconds: float) -> AbstractContextManager[Callable[[], None]]:
+        """Keep other processes from writing inside; the function raises an error if that was
+        lost."""
+
+    @abstractmethod
+    def _explain_errors(self) -> AbstractContextManager[None]:
+        """Errors of the database inside become errors that say what to do."""
+
+    @abstractmethod
+    def _prepare(self, *, import_edits: bool) -> None:
+        """When the lock was taken: make sure that tables and indexes are current."""
+
+    @abstractmethod
+    def _finish_commits(self) -> None:
+        """Before the lock is released, if anything was committed."""
+
+    @abstractmethod
+    def _take_waiting_recalls(self) -> AbstractContextManager[tuple[Touch, ...]]:
+        """Recalls that found the store locked, to be committed inside."""
+
+    @abstractmethod
+    def _defer_recalls(self, touches: Sequence[Touch]) -> None:
+        """Keep recalls for the next commit, because the store is locked. Never fails."""
+
+    @property
+    def indexes(self) -> Mapping[str, Any]:
+        return self._indexes.ask()
+
+    def has_index(self, name: str) -> bool:
+        kind = self._indexes.kind(name)
+        return kind is not None and bool(existing_kinds(self._asked(), [kind]))
+
+    def enable_index(self, name: str) -> None:
+        kind = self._indexes.kind(name)
+        if kind is None:
+            raise InvalidInput(f"this store keeps no index for {name}; a directory does")
+        with self.exclusive():
+            if self.has_index(name):
+                return
+            with self._alone_in_transaction():
+                for statement in (*kind.tables, record_format(kind)):
+                    self._asked().execute(statement)
+                self._forget_indexes()
+                self.indexes[name].rebuild(self.state.notes.with_places())
+
+    def disable_index(self, name: str) -> None:
+        kind = self._indexes.kind(name)
+        with self.exclusive():
+            if kind is None or not self.has_index(name):
+                return
+            with self._alone_in_transaction():
+                for statement in kind.tables:
+                    self._asked().execute(f"DROP TABLE {statement.split()[2]}")
+                self._asked().execute("DELETE FROM meta WHERE name = ?", (f"index {name}",))
+                self._forget_indexes()
+
+    def _forget_indexes(self) -> None:
+        self._indexes.forget()
+
+    @property
+    def has_unsaved(self) -> bool:
+        return self._indexes.has_unsaved
+
+    @property
+    def position(self) -> tuple[int, str]:
+        return self.state.position
+
+    def change_counter(self) -> int:
+        """A new number at each look: to look at the revision costs no more."""
+        self._looks += 1
+        return self._looks
+
+    def commits(
+        self, since: int = 0, note: str | None = None, *, newest_first: bool = False
+    ) -> Iterator[Commit]:
+        return commits.commits(self._asked(), since, note, newest_first=newest_first)
+
+    def commit_summaries(self, since: int = 0) -> Iterator[CommitSummary]:
+        return commits.commit_summaries(self._asked(), since)
+
+    def earlier_images(self, note: str) -> Iterator[EarlierImage]:
+        return commits.earlier_images(self._asked(), note)
+
+    def hits(self) -> Iterator[Touch]:
+        return commits.counted_hits(self._asked())
+
+    # --- writing ----------------------------------------------------------------------------
+
+    @contextmanager
+    def exclusive(
+        self, wait_seconds: float | None = None, *, import_edits: bool = True
+    ) -> Iterator[None]:
+        longest = LOCK_SECONDS if wait_seconds is None else wait_seconds
+        self._lock.take_thread(longest)
+        try:
+            with self._explain_errors():
+                self._take_lock(longest, import_edits=import_edits)
+                try:
+                    yield
+                finally:
+                    self._release_lock()
+        finally:
+            self._lock.release_thread()
+        self._count_deferred()
+
+    def _take_lock(self, wait_seconds: float, *, import_edits: bool = True) -> None:
+        if self._lock.take(wait_seconds):
+            try:
+                self._prepare(import_edits=import_edits)
+            except BaseException:
+                self._release_lock()
+                raise
+
+    def _release_lock(self) -> None:
+        if self._lock.depth == 1 and self._has_committed:
+            self._has_committed = False
+            self._finish_commits()
+        self._lock.release()
+
+    @contextmanager
+    def _transaction(self, *, durable: bool = True) -> Iterator[None]:
+        database = self._asked()
+        if not durable:
+            database.set_durable(False)
+        try:
+            database.begin(writing=True)
+            try:
+                yield
+                self._commit()
+            except BaseException:
+                self._roll_back()
+                raise
+        finally:
+            if not durable:
+                database.set_durable(True)
+
+    def _commit(self) -> None:
+        self._lock.refuse_if_lost()
+        self._asked().commit()
+
+    @contextmanager
+    def _alone_in_transaction(self, *, durable: bool = True) -> Iterator[None]:
+        with self._mutex, self._transaction(durable=durable):
+            yield
+
+    def _roll_back(self) -> None:
+        """Roll back, and drop indexes, which may hold data of the transaction."""
+        self._asked().rollback()
+        self._forget_indexes()
+
+    def write(self, changes: Changes) -> int:
+        with self.exclusive(), self._mutex:
+            if self._batch_depth:
+                return self._write_in_batch(changes)
+            return self._write_alone(changes)
+
+    def _write_alone(self, changes: Changes) -> int:
+        with self._take_waiting_recalls() as waiting, self._transaction():
+            revision = self._write_commit(changes._replace(touches=(*waiting, *changes.touches)))
+        self._has_committed = True
+        return revision
+
+    def _write_commit(self, changes: Changes) -> int:
+        """Inside a transaction."""
+        writer = CommitWriter(self._asked(), self.state)
+        self._apply(writer, changes)
+        self._finish(writer)
+        return writer.revision
+
+    def _apply(self, writer: CommitWriter, changes: Changes) -> None:
+        self._indexes.add(writer.apply(changes))
+
+    def _finish(self, writer: CommitWriter) -> None:
+        self._indexes.update()
+        self._indexes.save()
+        writer.finish(self._clock())
+
+    # --- batches ----------------------------------------------------------------------------
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        with self._lock.thread(LOCK_SECONDS):
+            before = self._savepoint()
+            self._batch_depth += 1
+            try:
+                yield
+            except BaseException:
+                self._batch_depth -= 1
+                with self._mutex:
+                    self._abandon(before)
+                raise
+            self._batch_depth -= 1
+            if not self._batch_depth:
+                with self._mutex:
+                    self._commit_batch()
+        self._count_deferred()
+
+    def _write_in_batch(self, changes: Changes) -> int:
+        """The first write of a batch takes the lock, until its end."""
+        if self._batch is None:
+            self._take_lock(LOCK_SECONDS)
+            try:
+                self._asked().begin(writing=True)
+            except BaseException:
+                self._release_lock()
+                raise
+            self._batch = CommitWriter(self._asked(), self.state)
+        self._apply(self._batch, changes)
+        return self._batch.revision
+
+    def _savepoint(self) -> Any:
+        """What an inner batch rolls back to if it fails; None if nothing was written yet."""
+        if self._batch is None:
+            return None
+        self._indexes.update()
+        before = self._batch.copy()
+        self._asked().execute(f"SAVEPOINT batch{self._batch_depth}")
+        return before
+
+    def _abandon(self, before: Any) -> None:
+        if self._batch is None:
+            return
+        if before is not None:
+            self._asked().execute(f"ROLLBACK TO batch{self._batch_depth}")
+            self._forget_indexes()
+            self._batch = before
+        else:
+            self._roll_back()
+            self._batch = None
+            self._release_lock()
+
+    def _commit_batch(self) -> None:
+        writer, self._batch = self._batch, None
+        if writer is None:
+            return
+        try:
+            with self._take_waiting_recalls() as waiting:
+                apply_touches(self._asked(), waiting)
+                self._finish(writer)
+                self._commit()
+            self._has_committed = True
+        except BaseException:
+            self._roll_back()
+            raise
+        finally:
+            self._release_lock()
+
+    @contextmanager
+    def preview(self, changes: Changes) -> Iterator[None]:
+        with self.exclusive(), self._mutex:
+            self._asked().begin(writing=True)
+            try:
+                self._apply(CommitWriter(self._asked(), self.state), changes)
+                yield
+            finally:
+                self._roll_back()
+
+    # --- recalls ----------------------------------------------------------------------------
+
+    def touch(self, touches: Sequence[Touch]) -> None:
+        if not self._lock.try_thread():
+            self._deferred_touches += touches
+            self._count_deferred()  # the other thread may be done by now
+            return
+        try:
+            if self._batch is not None:
+                with self._mutex, suppress(UnicodeError):  # a session's name need not be text
+                    apply_touches(self._asked(), touches)
+            else:
+                self._count(touches)
+        finally:
+            self._lock.release_thread()
+
+    def _count_deferred(self) -> None:
+        """Count recalls that were reported while another thread wrote, unless one still writes."""
+        while self._deferred_touches and self._lock.try_thread():
+            try:
+                if self._lock.depth or self._batch_depth:
+                    return
+                touches, self._deferred_touches = self._deferred_touches, []
+                self._count(touches)
+            finally:
+                self._lock.release_thread()
+
+    def _count(self, touches: Sequence[Touch]) -> None:
+        """Count at once if no other process is writing, without waiting for a sync.
+
+        External edits are left to the next read or write: nothing here depends on them.
+        """
+        try:
+            with (
+                self.exclusive(wait_seconds=0, import_edits=False),
+                self._mutex,
+                self._transaction(durable=False),
+            ):
+                self._write_recalls(touches)
+        except (OSError, StoreError, UnicodeError):
+            self._defer_recalls(touches)
+
+    def _write_recalls(self, touches: Sequence[Touch]) -> None:
+        """Inside a transaction."""
+        if apply_touches(self._asked(), touches):
+            writer = CommitWriter(self._asked(), self.state)
+            writer.apply(Changes(action="recall"))
+            self._finish(writer)
+        self._indexes.save()
+
+    # --- the rest ---------------------------------------------------------------------------
+
+    def copy_from(
+        self,
+        source: "Store",
+        report: Callable[[str], None] = lambda text: None,
+        *,
+        dry_run: bool = False,
+    ) -> "Copied":
+        from nuggets.stores.sql.copying import Copy
+
+        assert isinstance(source, SqlStore)  # there are no others
+        target_lock = self.reading() if dry_run else self.exclusive()
+        with source.reading(), target_lock, self._mutex:
+            copy = Copy(source._asked(), self._asked(), self._transaction, self._kinds)
+            copied = copy.run(report, dry_run=dry_run)
+            self._has_committed = not dry_run
+            self._forget_indexes()
+        return copied
+
+    def prune_history(self, before: str) -> None:
+        """Delete old commits in small transactions, so that nobody waits long."""
+        from nuggets.stores.sql.retention import prune_some
+
+        more = True
+        while more:
+            with self.exclusive(), self._mutex, self._transaction(durable=False):
+                more = prune_some(self._asked(), before, self._clock())

@@ -1,0 +1,60 @@
+"""The write lock: one thread of one process holds it, together with the lock between processes.
+
+The lock is counted, because a batch keeps it beyond the write that took it.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+
+from nuggets.errors import StoreBusy
+
+HoldProcessLock = Callable[[float], AbstractContextManager[Callable[[], None]]]
+
+
+class WriteLock:
+    """A lock between threads, and one between processes."""
+
+    def __init__(self, hold_process_lock: HoldProcessLock) -> None:
+        """`hold_process_lock`: waits at most so long; its function raises an error if the lock was
+        lost."""
+        self._hold_process_lock = hold_process_lock
+        self._thread_lock = threading.RLock()
+        self._process_lock = ExitStack()
+        self.refuse_if_lost: Callable[[], None] = lambda: None  # before a commit
+        self.depth = 0
+
+    @contextmanager
+    def thread(self, wait_seconds: float) -> Iterator[None]:
+        """Keep other threads of this process out."""
+        self.take_thread(wait_seconds)
+        try:
+            yield
+        finally:
+            self._thread_lock.release()
+
+    def take_thread(self, wait_seconds: float) -> None:
+        """Keep other threads out until `release_thread`."""
+        if not self._thread_lock.acquire(timeout=wait_seconds):
+            raise StoreBusy("another thread of this process is writing; try again")
+
+    def try_thread(self) -> bool:
+        """Try to keep other threads out, without waiting; if True, until `release_thread`."""
+        return self._thread_lock.acquire(blocking=False)
+
+    def release_thread(self) -> None:
+        self._thread_lock.release()
+
+    def take(self, wait_seconds: float) -> bool:
+        """Take the lock between processes; False if this process holds it already."""
+        if not self.depth:
+            lock = self._hold_process_lock(wait_seconds)
+            self.refuse_if_lost = self._process_lock.enter_context(lock)
+        self.depth += 1
+        return self.depth == 1
+
+    def release(self) -> None:
+        self.depth -= 1
+        if not self.depth:
+            self.refuse_if_lost = lambda: None
+            self._process_lock.close()

@@ -1,0 +1,268 @@
+"""Write changes to the tables of a database, with before-images. Inside a transaction."""
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from nuggets.domain.codec import dumps
+from nuggets.domain.database import chunks, placeholders
+from nuggets.domain.records import Changes, MemoryNote, NuggetConfig, Touch
+from nuggets.domain.state import apply_touch
+from nuggets.domain.times import commit_time
+from nuggets.language.text import fold_case
+from nuggets.stores.base import Replaced
+from nuggets.stores.sql.commits import Rest
+from nuggets.stores.sql.database import Database
+from nuggets.stores.sql.rows import (
+    note_of,
+    nugget_record,
+    recalls_kept,
+    recalls_of,
+    record_of,
+    title_number,
+)
+from nuggets.stores.sql.state import SqlState
+
+_SELECT_NOTES = (
+    "SELECT n.place, n.id, n.record, r.hits, r.session, r.sessions, r.accessed_at"
+    " FROM notes n LEFT JOIN recalls r ON r.place = n.place"
+)
+_SELECT_NOTE = f"{_SELECT_NOTES} WHERE n.id = ?"
+_WHERE_IT_STANDS = (  # the last revision and its time, the place of the last note
+    "SELECT coalesce((SELECT max(revision) FROM commits), 0),"
+    " coalesce((SELECT at FROM commits ORDER BY revision DESC LIMIT 1), ''),"
+    " coalesce((SELECT max(place) FROM notes), 0)"
+)
+INSERT_NOTE = (
+    "INSERT INTO notes (nugget, kind, type, title, project, hidden, hits, record, id, place)"
+    " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+INSERT_COMMIT = "INSERT INTO commits (revision, at, action, client, rest) VALUES (?, ?, ?, ?, ?)"
+_ROWS_TOGETHER = 200  # rows of `changes` that a batch writes at once
+_INSERT_IF_NEW = f"{INSERT_NOTE} ON CONFLICT (id) DO NOTHING"
+
+
+def columns_of(note: MemoryNote) -> tuple[str, str, str, int, str, int, int, str]:
+    """A row of `notes` without its place and id: columns to select by, and the whole note."""
+    return (
+        fold_case(note.nugget_name),
+        note.kind,
+        note.type,
+        title_number(note.title),
+        note.project,
+        int(note.hidden),
+        note.hits,
+        record_of(note),
+    )
+
+
+class CommitWriter:
+    """Writes one commit: one change, or all changes of a batch."""
+
+    def __init__(self, database: Database, state: SqlState) -> None:
+        self._database = database
+        self._state = state
+        row = database.execute(_WHERE_IT_STANDS).fetchone()
+        self.revision: int = row[0] + 1
+        self._last_at: str = row[1]
+        self._next_place: int = row[2] + 1
+        self._positions: dict[str, int] = {}  # notes that this commit has changed before
+        self._change_rows: list[tuple[Any, ...]] = []  # rows of `changes` to be written
+        self._actions: dict[str, None] = {}
+        self._client = ""
+        self._nuggets: dict[str, NuggetConfig | None] = {}
+        self._nuggets_before: dict[str, NuggetConfig | None] = {}
+        self._marks: dict[str, Any] = {}
+        self._marks_before: dict[str, Any] = {}
+        self._names: dict[str, str] = {}  # how nuggets are spelt, by folded name
+
+    def copy(self) -> "CommitWriter":
+        """A copy, to return to after a rollback to a savepoint that is made after this."""
+        self._write_change_rows()
+        copy = CommitWriter.__new__(CommitWriter)
+        for name, value in vars(self).items():
+            setattr(copy, name, value.copy() if isinstance(value, dict | list) else value)
+        return copy
+
+    def apply(self, changes: Changes) -> list[Replaced]:
+        """Write the changes; the notes that they replace."""
+        self._actions[changes.action] = None
+        self._client = changes.client or self._client
+        self._apply_nuggets(changes)
+        replaced = [self._put(note) for note in changes.put]
+        apply_touches(self._database, changes.touches)  # after the puts, which do not include them
+        replaced += [dropped for note_id in changes.drop if (dropped := self._drop(note_id))]
+        for name, value in changes.marks.items():
+            self._marks_before.setdefault(name, self._state.marks.get(name))
+            self._marks[name] = value
+            write_mark(self._database, name, value)
+        return replaced
+
+    def _apply_nuggets(self, changes: Changes) -> None:
+        if not (changes.put_nuggets or changes.drop_nuggets):
+            return
+        nuggets = self._state.nuggets
+        for config in changes.put_nuggets:
+            fold = fold_case(config.name)
+            self._nuggets_before.setdefault(fold, nuggets.get(fold))
+            self._nuggets[fold] = config
+            self._names[fold] = config.name
+            self._database.execute(
+                "INSERT INTO nuggets (place, fold, config)"
+                " VALUES ((SELECT coalesce(max(place), 0) + 1 FROM nuggets), ?, ?)"
+                " ON CONFLICT (fold) DO UPDATE SET config = excluded.config",
+                (fold, dumps(nugget_record(config))),
+            )
+        for name in changes.drop_nuggets:
+            fold = fold_case(name)
+            self._nuggets_before.setdefault(fold, nuggets.get(fold))
+            self._nuggets[fold] = None
+            self._names[fold] = name
+            self._database.execute("DELETE FROM nuggets WHERE fold = ?", (fold,))
+
+    def _put(self, note: MemoryNote) -> Replaced:
+        columns = columns_of(note)
+        cursor = self._database.execute(_INSERT_IF_NEW, (*columns, note.id, self._next_place))
+        if cursor.rowcount:
+            place, before = self._next_place, None
+            self._next_place += 1
+        else:
+            row = self._database.execute(_SELECT_NOTE, (note.id,)).fetchone()
+            place, before = row[0], note_of(*row[1:])
+            self._database.execute(
+                "UPDATE notes SET nugget = ?, kind = ?, type = ?, title = ?, project = ?,"
+                " hidden = ?, hits = ?, record = ? WHERE place = ?",
+                (*columns, place),
+            )
+            if row[3] is not None:
+                self._database.execute("DELETE FROM recalls WHERE place = ?", (place,))
+        self._relink(note.id, before, note)
+        self._record(note.id, before, note)
+        return Replaced(place, before, note)
+
+    def _drop(self, note_id: str) -> Replaced | None:
+        row = self._database.execute(_SELECT_NOTE, (note_id,)).fetchone()
+        if row is None:
+            if note_id not in self._positions:
+                self._record(note_id, None, None)
+            return None
+        place, before = row[0], note_of(*row[1:])
+        self._database.execute("DELETE FROM notes WHERE place = ?", (place,))
+        self._database.execute("DELETE FROM recalls WHERE place = ?", (place,))
+        self._relink(note_id, before, None)
+        self._record(note_id, before, None)
+        return Replaced(place, before, None)
+
+    def _relink(self, note_id: str, before: MemoryNote | None, after: MemoryNote | None) -> None:
+        old = {link.to for link in before.links} if before else set()
+        new = {link.to for link in after.links} if after else set()
+        if old == new:
+            return
+        self._database.executemany(
+            "DELETE FROM links WHERE target = ? AND source = ?",
+            [(target, note_id) for target in sorted(old - new)],
+        )
+        self._database.executemany(
+            "INSERT INTO links (target, source) VALUES (?, ?)",
+            [(target, note_id) for target in sorted(new - old)],
+        )
+
+    def _record(self, note_id: str, before: MemoryNote | None, after: MemoryNote | None) -> None:
+        """Record the note's first before-image in this commit, and whether it exists after it."""
+        recalls = "" if after is None else recalls_kept(after)
+        position = self._positions.get(note_id)
+        if position is None:
+            position = self._positions[note_id] = len(self._positions)
+            record = None if before is None else record_of(before)
+            dropped = int(after is None)
+            row = (self.revision, position, note_id, dropped, record, recalls)
+            self._change_rows.append(row)
+            if len(self._change_rows) >= _ROWS_TOGETHER:
+                self._write_change_rows()
+        else:
+            self._write_change_rows()
+            self._database.execute(
+                "UPDATE changes SET dropped = ?, recalls = ? WHERE revision = ? AND position = ?",
+                (int(after is None), recalls, self.revision, position),
+            )
+
+    def _write_change_rows(self) -> None:
+        rows, self._change_rows = self._change_rows, []
+        self._database.executemany(
+            "INSERT INTO changes (revision, position, note, dropped, before, recalls)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+
+    def finish(self, now: str) -> None:
+        """Write the commit's row, with a later time than the last commit, and assign to it the
+        recalls since then."""
+        self._write_change_rows()
+        put = tuple(config for config in self._nuggets.values() if config is not None)
+        dropped = tuple(self._names[fold] for fold, c in self._nuggets.items() if c is None)
+        before = tuple(config for config in self._nuggets_before.values() if config is not None)
+        new = tuple(self._names[fold] for fold, c in self._nuggets_before.items() if c is None)
+        rest = Rest(put, dropped, self._marks, before, new, self._marks_before)
+        actions = list(self._actions)
+        row = (
+            self.revision,
+            commit_time(self._last_at, now),
+            actions[0] if len(actions) == 1 else "save",
+            self._client,
+            rest.to_json(),
+        )
+        self._database.executemany(INSERT_COMMIT, [row])
+        self._database.executemany(
+            "UPDATE touches SET revision = ? WHERE revision IS NULL", [(self.revision,)]
+        )
+
+
+def apply_touches(database: Database, touches: Collection[Touch]) -> bool:
+    """Count recalls of notes that exist. Whether any was a new hit."""
+    current = _notes_with_places(database, [touch.note_id for touch in touches])
+    recalls, hits = {}, []
+    for touch in touches:
+        place, before = current.get(touch.note_id, (0, None))
+        if before is None:
+            continue
+        after = apply_touch(before, touch)
+        if after == before:
+            continue
+        current[touch.note_id] = place, after
+        recalls[place] = (place, *recalls_of(after))
+        if after.hits != before.hits:
+            hits.append(touch)
+    database.executemany(
+        "INSERT INTO recalls (place, hits, session, sessions, accessed_at)"
+        " VALUES (?, ?, ?, ?, ?) ON CONFLICT (place) DO UPDATE SET hits = excluded.hits,"
+        " session = excluded.session, sessions = excluded.sessions,"
+        " accessed_at = excluded.accessed_at",
+        recalls.values(),
+    )
+    database.executemany(
+        "INSERT INTO touches (number, note, session, at, kind)"
+        " VALUES ((SELECT coalesce(max(number), 0) + 1 FROM touches), ?, ?, ?, ?)",
+        hits,
+    )
+    return bool(hits)
+
+
+def _notes_with_places(
+    database: Database, ids: Iterable[str]
+) -> dict[str, tuple[int, MemoryNote | None]]:
+    notes: dict[str, tuple[int, MemoryNote | None]] = {}
+    for chunk in chunks(dict.fromkeys(ids)):
+        rows = database.execute(f"{_SELECT_NOTES} WHERE n.id IN ({placeholders(chunk)})", chunk)
+        notes.update((row[1], (row[0], note_of(*row[1:]))) for row in rows)
+    return notes
+
+
+def write_mark(database: Database, name: str, value: Any) -> None:
+    """Write a mark; None deletes it."""
+    if value is None:
+        database.execute("DELETE FROM marks WHERE name = ?", (name,))
+    else:
+        database.execute(
+            "INSERT INTO marks (name, value) VALUES (?, ?)"
+            " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            (name, dumps(value)),
+        )

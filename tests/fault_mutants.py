@@ -1,0 +1,53 @@
+"""Stores that are made wrong on purpose: each harness must notice them, else it proves nothing.
+
+Each is a program to run before the harness itself.
+"""
+
+WITHOUT_SYNC = """
+import sqlite3
+from nuggets.filesystem import files
+files.sync = lambda what: None
+connect = sqlite3.connect
+
+class Careless(sqlite3.Connection):
+    def execute(self, statement, *more):
+        if "synchronous" in statement:
+            statement = "PRAGMA synchronous = OFF"
+        return super().execute(statement, *more)
+
+sqlite3.connect = lambda *place, **options: connect(*place, factory=Careless, **options)
+"""
+
+WITHOUT_LOCK = """
+from contextlib import contextmanager
+from nuggets.stores.sqlite import store as module
+
+@contextmanager
+def unlocked(directory, wait_seconds=0):
+    yield lambda: True
+
+module.hold_shelf_lock = unlocked
+"""
+
+FORGETS_TO_COMMIT = """
+from nuggets.stores.sqlite.database import Database
+Database.commit = Database.rollback  # says it wrote, and did not
+"""
+
+WRITES_IN_PIECES = """
+from nuggets.domain.records import Changes
+from nuggets.stores.sqlite.store import SqliteStore
+whole = SqliteStore.write
+
+def in_pieces(self, changes):
+    for note_id in changes.drop:
+        whole(self, Changes(drop=(note_id,)))
+    return whole(self, changes._replace(drop=()))
+
+SqliteStore.write = in_pieces
+"""
+
+TAKES_TORN_FILES_FOR_EDITS = """
+from nuggets.stores.exports import external_edits
+external_edits.is_torn = lambda file: False
+"""

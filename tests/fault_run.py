@@ -1,0 +1,140 @@
+"""The long form of the fault tests: `make faults`. Prints progress, and a report at the end.
+
+python tests/fault_run.py [--every N] [--states N] [--kills N] [--cuts N] [--report FILE]
+
+Every part is one that the tests run in a short form. Beside Nuggets the same crash states, kills
+and power cuts are survived, or not, by what programs usually do: a JSON file that is written to a
+temporary name and renamed, and a table of SQLite with its default settings.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from random import Random
+
+TESTS = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [TESTS, os.path.dirname(TESTS)]
+
+from fault_comparison import KINDS_OF_STORE, kill_writers, survey_states  # noqa: E402
+from fault_crashes import crash_states, record  # noqa: E402
+from fault_power import NoPowerCuts, power_cut_round  # noqa: E402
+from fault_processes import Outcome, compile_shim, environment, kill_round  # noqa: E402
+
+OPTIONS = ("commit=5", "commit=1", "data=writeback,noauto_da_alloc,commit=1", "commit=1000")
+
+
+def fail_system_calls(shim: str, work: str, every: int) -> str:
+    command = [sys.executable, os.path.join(TESTS, "fault_points.py"), work, str(every)]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=environment(LD_PRELOAD=shim)
+    )
+    assert process.stdout is not None
+    last = ""
+    for line in process.stdout:
+        last = line.strip()
+        print(f"  {last}", flush=True)
+    if process.wait():
+        raise SystemExit(f"a fault was not survived: {last}")
+    return f"{last} in system calls of every operation, one of {every}: 0 lost, 0 damaged"
+
+
+def replay_crashes(shim: str, work: str, states: int) -> Iterator[str]:
+    for subject in KINDS_OF_STORE:
+        folder = os.path.join(work, subject.name)
+        os.mkdir(folder)
+        effects = record(shim, folder, subject.recording)
+        found = survey_states(subject, crash_states(effects, states, seed=1), folder)
+        yield f"{subject.name}: {states} crash states, {found}"
+
+
+def kill_processes(work: str, rounds: int) -> Iterator[str]:
+    chance, outcomes = Random(2), []
+    for number in range(rounds):
+        outcomes.append(
+            kill_round(os.path.join(work, "kills"), f"r{number}", chance.randint(1, 12))
+        )
+        print(f"  round {number + 1} of {rounds}", flush=True)
+    yield f"nuggets: {rounds} rounds of kill -9, 4 writers, {summarize(outcomes)}"
+    for subject in KINDS_OF_STORE[1:]:
+        found = [
+            kill_writers(subject, os.path.join(work, f"{subject.name}-{number}"))
+            for number in range(rounds)
+        ]
+        yield f"{subject.name}: {rounds} rounds of kill -9, 4 writers, {summarize(found)}"
+
+
+def cut_power(work: str, rounds: int) -> Iterator[str]:
+    chance = Random(3)
+    for subject in KINDS_OF_STORE:
+        outcomes = []
+        for number in range(rounds):
+            options = OPTIONS[number % len(OPTIONS)]
+            try:
+                outcomes.append(
+                    power_cut_round(work, chance.uniform(0.1, 0.5), options, **subject.power)
+                )
+            except NoPowerCuts as reason:
+                yield f"no power cuts on this machine: {reason}"
+                return
+            print(f"  {subject.name}: cut {number + 1} of {rounds}", flush=True)
+        yield f"{subject.name}: {rounds} power cuts on ext4, {summarize(outcomes)}"
+
+
+def summarize(outcomes: list[Outcome]) -> str:
+    acknowledged = sum(len(outcome.acknowledged) for outcome in outcomes)
+    lost = sum(len(outcome.lost) for outcome in outcomes)
+    problems = sum(bool(outcome.problems) for outcome in outcomes)
+    return f"{lost} of {acknowledged} acknowledged writes lost, {problems} rounds not in order"
+
+
+def run(parts: dict[str, Callable[[], Iterator[str]]], report: str) -> None:
+    lines = []
+    for name, part in parts.items():
+        print(f"{name} ...", flush=True)
+        began = time.monotonic()
+        for line in part():
+            lines.append(line)
+            print(f"{line} ({time.monotonic() - began:.0f} s)", flush=True)
+    text = "\n".join(f"- {line}" for line in lines)
+    print(f"\nReport\n{text}")
+    if report:
+        with open(report, "w", encoding="utf-8") as file:
+            file.write(f"{text}\n")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Run the long form of the fault tests.")
+    parser.add_argument("--every", type=int, default=1, help="fail one of so many system calls")
+    parser.add_argument("--states", type=int, default=2400, help="how many crash states")
+    parser.add_argument("--kills", type=int, default=50, help="rounds of killed writers")
+    parser.add_argument("--cuts", type=int, default=40, help="power cuts")
+    parser.add_argument("--report", default="", help="a file to write the report to")
+    options = parser.parse_args()
+    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
+    work, disk = tempfile.mkdtemp(dir=memory), tempfile.mkdtemp()
+    os.environ["HOME"] = disk
+    shim = compile_shim(disk)
+    if not shim:
+        raise SystemExit("a C compiler is needed")
+    try:
+        run(
+            {
+                "Faults": lambda: iter([fail_system_calls(shim, work, options.every)]),
+                "Crash states": lambda: replay_crashes(shim, work, options.states),
+                "Killed writers": lambda: kill_processes(disk, options.kills),
+                "Power cuts": lambda: cut_power(disk, options.cuts),
+            },
+            options.report,
+        )
+    finally:
+        for folder in (work, disk):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+"""Memories are anchored to the repository that they name, and say what has changed since."""
+
+import os
+import subprocess
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from nuggets import NuggetShelf
+from nuggets.interfaces.hooks.context import prompt_context
+from nuggets.operations.client import COMMAND
+
+SOURCE = "def verify_token(token):\n    return token\n\n\nLIMIT = 512\n"
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=someone", "-c", "user.email=someone@example.org")
+    environment = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+    subprocess.run(
+        ["git", *identity, *arguments], cwd=folder, env=environment, check=True, capture_output=True
+    )
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    folder = tmp_path / "repository"
+    (folder / "src").mkdir(parents=True)
+    (folder / "src" / "auth.py").write_text(SOURCE)
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "start")
+    return folder
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, repository: Path) -> NuggetShelf:
+    return NuggetShelf(tmp_path / "shelf", folder=str(repository), client=COMMAND)
+
+
+def keep(shelf: NuggetShelf, text: str) -> str:
+    return shelf.create_note("project", "What I know", text).id
+
+
+def caveats(shelf: NuggetShelf, note_id: str, *, ask_git: bool = False) -> list[str]:
+    return list(shelf.caveats(shelf.get_note(note_id, session=None), ask_git=ask_git))
+
+
+def move(repository: Path) -> None:
+    (repository / "lib").mkdir()
+    git(repository, "mv", "src/auth.py", "lib/auth.py")
+    git(repository, "commit", "-q", "-m", "move")
+
+
+def test_an_anchor_has_path_line_commit_and_branch(shelf: NuggetShelf) -> None:
+    note = shelf.remember("locations", "token check", "src/auth.py:1")
+    (anchor,) = note.anchors
+    assert (anchor.path, anchor.line, anchor.branch) == ("src/auth.py", 1, "main")
+    assert len(anchor.commit) == 40
+    assert len(anchor.lines) == 1
+
+
+def test_what_is_unchanged_has_no_caveat(shelf: NuggetShelf, repository: Path) -> None:
+    note = keep(shelf, "verify_token is in src/auth.py, and LIMIT is 512")
+    assert caveats(shelf, note) == []
+    os.utime(repository / "src" / "auth.py")
+    assert caveats(shelf, note) == []
+
+
+def test_a_changed_line_and_a_lost_symbol_are_told(shelf: NuggetShelf, repository: Path) -> None:
+    note = keep(shelf, "verify_token is in src/auth.py, and LIMIT is 512")
+    at_line = keep(shelf, "LIMIT is set at src/auth.py:5")
+    file = repository / "src" / "auth.py"
+    file.write_text(SOURCE.replace("verify_token", "check").replace("512", "640"))
+    assert caveats(shelf, note) == [
+        "verify_token is no longer in src/auth.py",
+        "src/auth.py: lines changed since",
+    ]
+    assert caveats(shelf, at_line) == ["src/auth.py:5: lines changed since"]
+    file.write_text(f"import os\n{SOURCE}")
+    assert caveats(shelf, at_line) == ["src/auth.py:5 is now line 6"]
+
+
+def test_a_moved_file_is_found_by_git_when_asked(shelf: NuggetShelf, repository: Path) -> None:
+    note = keep(shelf, "Tokens are checked in src/auth.py")
+    move(repository)
+    assert caveats(shelf, note) == ["src/auth.py: file gone"]
+    assert caveats(shelf, note, ask_git=True) == ["src/auth.py: moved to lib/auth.py"]
+
+
+def test_the_daily_pass_finds_moved_files_for_hooks(shelf: NuggetShelf, repository: Path) -> None:
+    note = shelf.create_note("project", "Token check", "It is in src/auth.py").id
+    move(repository)
+    shelf.run_daily(datetime(2026, 11, 17, 12))
+    assert caveats(shelf, note) == ["src/auth.py: moved to lib/auth.py"]
+    text, _ = prompt_context(shelf, "where is the token check?", frozenset(), "s")
+    assert "moved to lib/auth.py" in text
+    assert [commit.changes.action for commit in shelf.history()][-1] == "create_note"
+
+
+def test_a_purge_erases_where_its_files_went(
+    shelf: NuggetShelf, repository: Path, tmp_path: Path
+) -> None:
+    note = keep(shelf, "Tokens are checked in src/auth.py")
+    move(repository)
+    shelf.run_daily(datetime(2026, 11, 17, 12))
+    shelf.purge(note)
+    shelf.close()
+    assert b"lib/auth.py" not in (tmp_path / "shelf" / "nuggets.db").read_bytes()
+
+
+def test_a_file_of_another_branch_says_which(shelf: NuggetShelf, repository: Path) -> None:
+    git(repository, "checkout", "-q", "-b", "feature/coupons")
+    (repository / "src" / "coupons.py").write_text("x = 1\n")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "coupons")
+    note = keep(shelf, "Coupons are in src/coupons.py on branch feature/coupons")
+    git(repository, "checkout", "-q", "main")
+    assert caveats(shelf, note) == ["src/coupons.py: not here (from branch feature/coupons)"]
+    git(repository, "branch", "-q", "-D", "feature/coupons")
+    assert "branch feature/coupons: gone" in caveats(shelf, note)
+
+
+def test_branches_are_found_in_packed_refs(shelf: NuggetShelf, repository: Path) -> None:
+    git(repository, "branch", "release-1")
+    git(repository, "pack-refs", "--all")
+    note = keep(shelf, "The fix is on branch release-1")
+    assert caveats(shelf, note) == []
+    git(repository, "branch", "-q", "-D", "release-1")
+    assert caveats(shelf, note) == ["branch release-1: gone"]
+
+
+def test_what_is_said_again_is_anchored_anew(shelf: NuggetShelf, repository: Path) -> None:
+    shelf.remember("locations", "limit", "LIMIT is 512 in src/auth.py")
+    (repository / "src" / "auth.py").write_text("LIMIT = 512  # bytes\n")
+    assert shelf.caveats(shelf.get_note("limit", session=None))
+    again = shelf.remember("locations", "limit", "LIMIT is 512 in src/auth.py")
+    assert shelf.caveats(again) == []
+
+
+def test_an_edit_of_tags_keeps_the_anchors(shelf: NuggetShelf) -> None:
+    note = keep(shelf, "Tokens are checked in src/auth.py")
+    assert shelf.edit_note(note, tags=["auth"]).anchors
+    assert shelf.edit_note(note, "Tokens are checked at the gateway").anchors == ()
+
+
+def test_a_preference_of_the_user_is_not_anchored(shelf: NuggetShelf) -> None:
+    assert shelf.remember("prefs", "example", "see src/auth.py").anchors == ()
+
+
+def test_another_project_says_nothing_about_the_files_of_this_one(
+    shelf: NuggetShelf, repository: Path, tmp_path: Path
+) -> None:
+    note = keep(shelf, "Tokens are checked in src/auth.py")
+    (repository / "src" / "auth.py").unlink()
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    git(elsewhere, "init", "-q")
+    other = shelf.for_project(str(elsewhere))
+    assert list(other.caveats(other.get_note(note, session=None), ask_git=True)) == []
+
+
+def test_the_audit_reports_what_is_outdated(shelf: NuggetShelf, repository: Path) -> None:
+    note = keep(shelf, "Tokens are checked in src/auth.py")
+    move(repository)
+    found = [finding for finding in shelf.audit() if finding.kind == "outdated"]
+    assert [(one.note_ids, "moved to lib/auth.py" in one.detail) for one in found] == [
+        ((note,), True)
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("../secret.txt", "/etc/passwd", ".git/config", "src/../../secret.txt", "link.txt"),
+        *("folder/secret.txt", "src", "pipe.txt", "--output=x.txt", "src/auth.py\0.txt"),
+    ],
+)
+def test_no_path_leads_out_of_the_repository(
+    shelf: NuggetShelf, repository: Path, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "secret.txt").write_text("password\n")
+    (repository / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (repository / "folder").symlink_to(tmp_path)
+    os.mkfifo(repository / "pipe.txt")
+    from nuggets.filesystem.anchors import make_anchors
+
+    assert make_anchors(str(repository), f"It is in {name} now") == ()
+
+
+def test_a_hostile_anchor_reads_nothing_outside(
+    shelf: NuggetShelf, repository: Path, tmp_path: Path
+) -> None:
+    from nuggets.domain.records import Anchor
+    from nuggets.filesystem.anchors import stale_reasons
+
+    (tmp_path / "secret.txt").write_text("password\n")
+    anchors = [Anchor("../secret.txt", symbols=("password",)), Anchor("", branch="../../x")]
+    assert stale_reasons(str(repository), anchors, {}) == [
+        "../secret.txt: file gone",
+        "branch ../../x: gone",
+    ]
+
+
+def test_nothing_that_a_repository_configures_is_started(
+    shelf: NuggetShelf, repository: Path, tmp_path: Path
+) -> None:
+    note = keep(shelf, "Tokens are checked in src/auth.py")
+    move(repository)
+    proof = tmp_path / "started"
+    script = tmp_path / "script"
+    script.write_text(f"#!/bin/sh\ntouch {proof}\n")
+    script.chmod(0o755)
+    (repository / ".git" / "hooks" / "post-index-change").write_text(script.read_text())
+    (repository / ".git" / "hooks" / "post-index-change").chmod(0o755)
+    (repository / ".gitattributes").write_text("* diff=evil\n")
+    with open(repository / ".git" / "config", "a") as config:
+        config.write(
+            f"[core]\n\tfsmonitor = {script}\n\tpager = {script}\n[pager]\n\tlog = {script}\n"
+            f'[diff]\n\texternal = {script}\n[diff "evil"]\n\ttextconv = {script}\n'
+        )
+    assert caveats(shelf, note, ask_git=True) == ["src/auth.py: moved to lib/auth.py"]
+    assert not proof.exists()

@@ -1,0 +1,157 @@
+"""Every function of the package that reads foreign text, by the file that it is in."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+
+from graph_samples import NOW, by_id, sample
+from nuggets import PROMOTE_THRESHOLD
+from nuggets.domain import memory_mark, secrets
+from nuggets.domain.limits import NAME_CHARACTERS
+from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
+from nuggets.errors import InvalidInput
+from nuggets.facts.words import form
+from nuggets.graph import metadata_inference, notes
+from nuggets.interfaces import host_markup, knowledge_graph, prompt_quoting
+from nuggets.interfaces.cli import printing
+from nuggets.interfaces.connect import EditError, jsonc
+from nuggets.interfaces.hooks import context, payload, preference_extraction, preference_languages
+from nuggets.language import code_fences, contradictions, dates, references, statements, text
+from nuggets.maintenance.reflection import tidying
+from nuggets.promotion import WrittenEntries, document, entry, merged_text
+from nuggets.search.index import note_analyzer
+from nuggets.search.query.tokenized_query import tokenize_query
+
+TextFunction = Callable[[str], object]
+# What every function has something to do with, in one piece, as long as a prompt, and as a page.
+_SAMPLE = (
+    "Reflection on 3rd May 2024: use `src/app.py`, don't café 設定 3.5 HTTPServer rs256\n"
+    "password = hunter2Xy9! and token: v2 sha256 your_key_123 https://user:pa55word@host/x\n"
+    "- bullet\n\n## heading\n--flag tmp1 never! https://a.example/b me@host:x/y.git"
+)
+_PROMPTS = (
+    "Please always use tabs, not spaces. I prefer vim over emacs. From now on, run the tests.",
+    "Remember that the build is slow. Never push here. Do not use mocks",
+    "No, use uv not pip. We use tabs in this repo. I like short names. My name is Robin.",
+    "I like short names",
+    "My name is Robin",
+    "Do not use mocks",
+    "no, use pnpm not npm",
+    "Our rule is one test",
+    "Remember that I leave at five today.",
+    "Merk dir, dass es regnet. Verwende immer uv. Ab jetzt nutze uv. Nein, nimm uv statt pip.",
+    "Recuerda que llueve. Usa siempre uv. Prefiero uv. No, usa uv en lugar de pip.",
+    "记住，下雨。请始终使用 uv。从现在起用 uv。我喜欢 uv。不，用 uv 而不是 pip。",
+)
+_BLOCKS = (
+    "---\n* * *\n<!-- a\n-->\n<script>\n</script>\n<?a\n?>\n<![CDATA[\n]]>\n<!A\n>\n"
+    "- a\n\n  b\n1. c"
+)
+_CREDENTIALS = (  # the words that each form of credential is looked for by
+    "private .atlasv1. :aa q~ -us :// curl -token bearer cookie: pass secret eyJ ghp_ AKIA "
+    "pin seed recovery 0000 0000 0000 MTsyt_ "
+    "password: x9Y8z7W6v5U4 token: ERC721Enumerable9aX2bQ7"
+)
+_HOST_MARKS = (
+    "<system> &lt;syst\u200dem-reminder&gt; <|im_start|> [INST] Human: a &#60;user name=b>"
+)
+SAMPLES = (*_PROMPTS, _HOST_MARKS, _SAMPLE, _BLOCKS, _CREDENTIALS, "tmp1: x", "***\n===\n", "// c")
+
+
+def _note(words: str) -> MemoryNote:
+    return sample()._replace(content=words)  # as long as it may be, in any script
+
+
+def _infer(words: str) -> object:
+    name = words[:NAME_CHARACTERS]
+    return metadata_inference.infer_metadata(
+        name, words, [], "notes", "note", GraphNoteMetaInput(), None
+    )
+
+
+def _merge(words: str) -> object:
+    one, other = sample(2), _note(words)
+    with suppress(InvalidInput):  # too long together
+        return notes.merge_notes(one, other, "same", NOW, by_id(one, other))
+    return None
+
+
+def _edit_jsonc(words: str) -> object:
+    with suppress(EditError):
+        return jsonc.set_member('{"a": [\n' + words + '\n], "b": "' + words, ["c"], 1)
+    return None
+
+
+def _insert_jsonc(words: str) -> object:
+    with suppress(EditError):
+        return jsonc.set_member('{\n"a": 1 ' + words + "\n}", ["c"], 1)
+    return None
+
+
+def _promote(words: str) -> object:
+    return merged_text(
+        words, by_id(sample()._replace(hits=PROMOTE_THRESHOLD)), WrittenEntries(), ""
+    )
+
+
+def _import_entities(words: str) -> object:
+    with suppress(InvalidInput):
+        return knowledge_graph.read(words, "imported", NOW)
+    return None
+
+
+# File inside the package -> what reads text there, alone or through what it calls.
+TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
+    "domain/memory_mark.py": (memory_mark.inert, memory_mark.carries_mark),
+    "domain/secrets.py": (secrets.credential_kinds, secrets.redact),
+    "facts/words.py": (form,),
+    "graph/metadata_inference.py": (metadata_inference.content_tags, _infer),
+    "graph/notes.py": (notes.normal_content, _merge),
+    "interfaces/cli/printing.py": (
+        printing.one_line,
+        lambda words: printing.fit(words, 80),
+        lambda words: printing.wrap_lines(words, "  "),
+    ),
+    "interfaces/connect/jsonc.py": (_edit_jsonc, _insert_jsonc),
+    "interfaces/hooks/context.py": (lambda words: context.safe_line(words, 300),),
+    "interfaces/hooks/payload.py": (
+        lambda words: payload.event_of("user-prompt", "", {"prompt": words, "cwd": "."}),
+    ),
+    "interfaces/hooks/preference_extraction.py": (
+        preference_extraction.extract_preferences,
+        preference_extraction.refusal_of_order,
+    ),
+    "interfaces/hooks/preference_languages.py": (
+        lambda words: preference_languages.parse_foreign(words[: preference_extraction.LONGEST]),
+        preference_languages.has_phrase,
+    ),
+    "interfaces/host_markup.py": (host_markup.escape_host_markup,),
+    "interfaces/knowledge_graph.py": (_import_entities,),
+    "interfaces/prompt_quoting.py": (
+        prompt_quoting.remove_fenced,
+        lambda words: prompt_quoting.one_line(words, 160),
+    ),
+    "language/code_fences.py": (
+        code_fences.without_code,
+        code_fences.opening_fence,
+        lambda words: code_fences.continues_code(words.split("\n")),
+    ),
+    "language/dates.py": (
+        dates.asks_when,
+        lambda words: dates.written_dates(words, text.tokens(words.lower())),
+    ),
+    "language/contradictions.py": (
+        contradictions.statements,
+        lambda words: contradictions.deny_each_other(words, f"not {words}"),
+    ),
+    "language/references.py": (references.read_references,),
+    "language/statements.py": (statements.particulars,),
+    "language/text.py": (text.words, text.tokens, text.fold_case, text.plain, text.visible),
+    "maintenance/reflection/tidying.py": (lambda words: tidying.tidy(_note(f"{words}\n{words}")),),
+    "promotion/document.py": (
+        lambda words: document.structure(document.parse_lines(words)),
+        _promote,
+    ),
+    "promotion/entry.py": (lambda words: entry.line_for(_note(words)),),
+    "search/index/note_analyzer.py": (lambda words: note_analyzer.analyze(_note(words)),),
+    "search/query/tokenized_query.py": (tokenize_query,),
+}
