@@ -71,6 +71,19 @@ def test_a_forgotten_fact_comes_back_to_its_place(directory: Path) -> None:
     assert [fact["key"] for fact in file["facts"]] == ["a", "b", "c"]
 
 
+def test_a_dry_run_says_what_undo_would_take_back_and_changes_nothing(shelf: NuggetShelf) -> None:
+    shelf.remember("project", "port", "80")
+    shelf.remember("project", "port", "8080")
+    revision = shelf.revision
+
+    planned = shelf.undo(dry_run=True)
+    with pytest.raises(Conflict):
+        shelf.undo(revision - 1, dry_run=True)
+
+    assert shelf.revision == revision == planned.revision
+    assert shelf.undo() == planned
+
+
 def test_undo_again_goes_further_back(shelf: NuggetShelf) -> None:
     shelf.remember("project", "a", "1")
     shelf.remember("project", "b", "2")

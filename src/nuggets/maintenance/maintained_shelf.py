@@ -187,16 +187,17 @@ class MaintainedShelf(ShelfBase):
         """
         return self._transactions.own_revision
 
-    def undo(self, revision: int | None = None) -> Commit:
+    def undo(self, revision: int | None = None, dry_run: bool = False) -> Commit:
         """Take a commit back, by default this client's own last change in this project that was
-        not taken back; what it was. Undo an undo to redo.
+        not taken back; what it was. Undo an undo to redo. `dry_run` only says which it would be.
 
         `Conflict` says which later change would be lost, or that the last one is gathered only.
         `NotFound` names the last changes of others.
         """
         if revision is not None:
             check_whole(revision, "a revision")
-        return self._maintenance.undo(revision)
+        check_flag(dry_run, "dry_run")
+        return self._maintenance.undo(revision, dry_run)
 
     def purge(self, name: str, nugget: str | None = None) -> "Purged":
         """Erase a memory from the shelf, its history and the memory files; where it was.

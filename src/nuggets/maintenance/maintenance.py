@@ -119,7 +119,7 @@ class Maintenance:
         commits = self._transactions.store.commits(since, newest_first=True)
         return (commit for commit in commits if not undo.is_quiet(commit))
 
-    def undo(self, revision: int | None) -> Commit:
+    def undo(self, revision: int | None, dry_run: bool) -> Commit:
         """Revert a commit, by default the client's own last change in this project.
 
         The decision may be repeated when another process writes meanwhile: then it reverts the
@@ -136,6 +136,9 @@ class Maintenance:
             since = self._transactions.store.commits(commit.revision)
             return undo.revert(self._transactions.state, commit, since), commit
 
+        if dry_run:
+            with self._transactions.reading():
+                return decide()[1]
         commit = self._transactions.update("undo", self._client, decide)
         if reverted_pins(commit.changes.marks, commit.before.marks):
             self.memory_files.promote_to(self.memory_files.written_files())

@@ -222,14 +222,16 @@ def _undo_arguments(parser: ArgumentParser) -> None:
         type=int,
         help="its number in the history (default: the last change of this command in this project)",
     )
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be undone")
 
 
 def _undo(call: Call) -> Outcome:
-    commit = call.shelf.undo(call.options.entry)
+    commit = call.shelf.undo(call.options.entry, call.options.dry_run)
     kept = None if call.options.entry else call.shelf.changes_in_effect(commit.revision)
     pairs = [pair for pair in _pairs(commit) if pair != (None, None)]  # without purged notes
+    done = "Would undo" if call.options.dry_run else "Undone"
     lines = [
-        f"Undone: {_verb(commit)} of {format_minute(commit.at)} ({commit.revision} in the history)"
+        f"{done}: {_verb(commit)} of {format_minute(commit.at)} ({commit.revision} in the history)"
         f"{_project_suffix(pairs) if _is_foreign(call, pairs) else ''}"
     ]
     lines += (f"  {line}" for line in _differences([(is_now, was) for was, is_now in pairs]))
@@ -263,7 +265,11 @@ COMMANDS = {
         _history_arguments,
     ),
     "undo": Command(
-        ("nuggets undo", "nuggets undo 42    # undo an undo to redo"),
+        (
+            "nuggets undo --dry-run    # what would be undone",
+            "nuggets undo",
+            "nuggets undo 42    # undo an undo to redo",
+        ),
         _undo,
         _undo_arguments,
         summary="undo a change, by default your last one in this project; later changes are kept",
