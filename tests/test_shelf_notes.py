@@ -198,6 +198,16 @@ def test_what_is_shown_was_accessed_now(shelf: NuggetShelf) -> None:
     assert found.note.updated_at == note.updated_at
 
 
+def test_what_several_searches_have_shown_is_seen_by_every_read(shelf: NuggetShelf) -> None:
+    note = shelf.create_note("n", "Auth", "JWT tokens")
+
+    for _ in range(5):
+        [found] = shelf.search_notes("jwt")
+
+    assert shelf.get_note(note.id, session=None) == found.note
+    assert list(shelf.list_notes()) == [found.note]
+
+
 # --- names --------------------------------------------------------------------------------------
 
 

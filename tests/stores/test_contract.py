@@ -327,6 +327,47 @@ def test_the_time_of_the_last_access_never_goes_back(store: Store) -> None:
     assert (found.last_accessed_at, found.hits) == ("2026-03-01T00:00:00.000Z", 0)
 
 
+def accessed(store: Store, number: int) -> str:
+    return state_of(store).notes[note(number).id].last_accessed_at[11:]
+
+
+def show(store: Store, number: int, moment: str) -> None:
+    touch(store, note(number).id, "", at=f"2026-03-01T{moment}Z")
+
+
+def test_notes_shown_again_in_the_same_second_are_written_with_the_next_write(
+    store: Store,
+) -> None:
+    put(store, note(1), note(2))
+    show(store, 1, "09:00:00.001")
+    show(store, 2, "09:00:00.002")
+    show(store, 1, "09:00:00.003")
+    put(store, note(3))
+
+    assert accessed(store, 1) == "09:00:00.003Z"
+    assert accessed(store, 2) == "09:00:00.002Z"
+    assert history_of(store) == ["put", "put"]
+
+
+def test_notes_shown_again_in_the_same_second_are_written_with_a_hit_a_batch_or_when_asked(
+    store: Store,
+) -> None:
+    put(store, note(1), note(2))
+    show(store, 1, "09:00:00.001")
+    show(store, 1, "09:00:00.002")
+    touch(store, note(2).id, "s1")
+    assert accessed(store, 1) == "09:00:00.002Z"
+
+    show(store, 1, "09:00:00.003")
+    with store.batch():
+        put(store, note(3))
+    assert accessed(store, 1) == "09:00:00.003Z"
+
+    show(store, 1, "09:00:00.004")
+    store.flush_touches()
+    assert accessed(store, 1) == "09:00:00.004Z"
+
+
 def test_a_touch_of_a_note_that_is_gone_does_nothing(store: Store) -> None:
     touch(store, "fact-none-00000000", "s1")
 

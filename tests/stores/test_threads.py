@@ -383,6 +383,60 @@ def test_no_recall_is_lost_between_appending_and_taking(tmp_path: Path) -> None:
     assert sorted(counted) == sorted(f"{t}-{n}" for t in range(3) for n in range(50))
 
 
+def show(store: SqliteStore, moment: str) -> None:
+    touch(store, note(1).id, "", at=f"2026-03-01T{moment}Z")
+
+
+def accessed(directory: Path) -> str:
+    return state_of(open_directory(directory)).notes[note(1).id].last_accessed_at[11:]
+
+
+def test_notes_that_are_merely_shown_are_written_once_a_second(tmp_path: Path) -> None:
+    store = open_directory(tmp_path)
+    put(store, note(1))
+    show(store, "09:00:00.001")
+    show(store, "09:00:00.999")
+    assert accessed(tmp_path) == "09:00:00.001Z"
+
+    show(store, "09:00:01.000")
+    assert accessed(tmp_path) == "09:00:01.000Z"
+
+    show(store, "09:00:01.001")
+    store.close()
+    assert accessed(tmp_path) == "09:00:01.001Z"
+
+
+def test_a_program_that_closes_nothing_writes_what_it_has_shown(tmp_path: Path) -> None:
+    put(open_directory(tmp_path), note(1))
+    run(
+        "import sys\n"
+        "from nuggets.domain.records import Touch\n"
+        "from nuggets.stores.sqlite.store import SqliteStore\n"
+        "store = SqliteStore(sys.argv[1])\n"
+        f"for at in ('09:00:00.001', '09:00:00.002'):\n"
+        f"    store.touch([Touch('{note(1).id}', '', f'2026-03-01T{{at}}Z')])\n",
+        tmp_path,
+    )
+
+    assert accessed(tmp_path) == "09:00:00.002Z"
+
+
+def test_what_was_shown_before_a_fork_is_written_by_the_parent(tmp_path: Path) -> None:
+    store = open_directory(tmp_path)
+    put(store, note(1))
+    show(store, "09:00:00.001")
+    show(store, "09:00:00.002")
+    child = os.fork()
+    if not child:
+        store.flush_touches()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert accessed(tmp_path) == "09:00:00.001Z"
+
+    store.flush_touches()
+    assert accessed(tmp_path) == "09:00:00.002Z"
+
+
 def test_recalls_that_a_dead_writer_took_are_counted_once(tmp_path: Path) -> None:
     store = open_directory(tmp_path)
     put(store, note(1))

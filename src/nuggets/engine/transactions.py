@@ -116,10 +116,17 @@ class Transactions:
 
         Recalls that are reported inside (`touch`) are counted when it ends.
         """
+        with self._reading(flush=True) as view:
+            yield view
+
+    @contextmanager
+    def _reading(self, *, flush: bool) -> Iterator[View]:
         with self.lock:
             if self._readers:  # nested: the same revision, and the lock is held already
                 yield self._view(self.state)
                 return
+        if flush:
+            self.store.flush_touches()
         self._prepare_first_read()
         with self.lock, self._touch_scope(), self.store.reading():
             yield self._view(self.state)
@@ -133,11 +140,12 @@ class Transactions:
     @contextmanager
     def reading_indexes(self) -> Iterator[View]:
         """The same for queries to an index. Indexes know only written notes, so pending changes are
-        written in a transaction that is rolled back at the end."""
+        written in a transaction that is rolled back at the end. Notes that earlier queries have
+        shown need not be written first."""
         with self.lock:
             shows_pending = self._is_previewing or not self._has_waiting_changes
         if shows_pending:
-            with self.reading() as view:
+            with self._reading(flush=False) as view:
                 yield view
             return
         with (
@@ -243,6 +251,7 @@ class Transactions:
 
         Readers are not blocked while this waits for its turn.
         """
+        self.store.flush_touches()
         with self._writer_turn(), self.store.exclusive(), self.lock:
             self._has_read = True
             yield self.state

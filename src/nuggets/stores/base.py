@@ -115,8 +115,13 @@ class Store(Protocol):
     def touch(self, touches: Sequence[Touch]) -> None:
         """Count recalls. Never waits and never fails.
 
-        A power cut may lose the last ones; a store that cannot be written counts none.
+        A power cut may lose the last ones; a store that cannot be written counts none. Notes that
+        were merely shown may be kept back for the next write, `flush_touches` or `close`.
         """
+
+    def flush_touches(self) -> None:
+        """Write what `touch` keeps back, so that the state shows it. Never waits and never
+        fails."""
 
     def commits(
         self, since: int = 0, note: str | None = None, *, newest_first: bool = False

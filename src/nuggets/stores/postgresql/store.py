@@ -360,6 +360,7 @@ class PostgresqlStore(SqlStore):
         return [defect._replace(mended=True) for defect in defects]
 
     def close(self) -> None:
+        self.flush_touches()
         with self._mutex:
             self._disconnect()
             if self._locking is not None:

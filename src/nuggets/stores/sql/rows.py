@@ -88,17 +88,17 @@ def note_of(
         fields[_ACCESSED] = accessed_at
         fields[_HITS] = hits
         fields[_SESSION] = session
-        fields[_SESSIONS] = _loads(sessions)
+        fields[_SESSIONS] = () if sessions == "[]" else _loads(sessions)
     usual = _usual_tags(fields[_NUGGET], fields[_SCOPE], fields[_TYPE])
-    fields[_TAGS] = tuple(
-        [intern(usual[tag] if isinstance(tag, int) else tag) for tag in fields[_TAGS]]
-    )
-    fields[_LINKS] = tuple([NoteLink(*link) for link in fields[_LINKS]])
+    tags = fields[_TAGS]
+    fields[_TAGS] = tuple([usual[tag] if type(tag) is int else intern(tag) for tag in tags])
+    links = fields[_LINKS]
+    fields[_LINKS] = tuple([NoteLink(*link) for link in links]) if links else ()
     fields[_SESSIONS] = tuple(fields[_SESSIONS])
     fields[_SUPERSEDES] = tuple(fields[_SUPERSEDES])
     if fields[_ANCHORS]:
         fields[_ANCHORS] = tuple([_anchor_of(*anchor) for anchor in fields[_ANCHORS]])
-    return MemoryNote(*fields)
+    return MemoryNote._make(fields)
 
 
 def _anchor_of(path: str, line: int, lines: Any, symbols: Any, *rest: Any) -> Anchor:
@@ -121,7 +121,7 @@ def _numbers_of_usual_tags(nugget: str, scope: str, note_type: str) -> dict[str,
 @lru_cache(maxsize=256)
 def _usual_tags(nugget: str, scope: str, note_type: str) -> tuple[str, str, str]:
     """The tags that every note has."""
-    return normal_tag(nugget), f"scope:{scope}", f"type:{note_type}"
+    return intern(normal_tag(nugget)), intern(f"scope:{scope}"), intern(f"type:{note_type}")
 
 
 def title_number(title: str) -> int:

@@ -166,7 +166,7 @@ class SqliteStore(SqlStore):
             if self._asked().in_transaction:
                 return
             look = self._exports.check_files()
-            is_new = not self.position[0]
+            is_new = look.edited and not self.position[0]
         if look.stale:
             self._exports.refresh_later()
         if look.edited and self._lock.try_thread():
@@ -341,6 +341,7 @@ class SqliteStore(SqlStore):
 
     def close(self) -> None:
         """Close the files; a shelf in memory stays usable."""
+        self.flush_touches()
         if not self._path or not self._connection.is_open:
             return
         with ExitStack() as stack:
