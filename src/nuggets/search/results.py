@@ -317,20 +317,23 @@ def _rank(
     signals: list[Signal], most: int, meanings: "Mapping[int, float]" = NOTHING
 ) -> list[Ranked]:
     """Notes above the threshold, best first; of equals the newer first, then by id."""
-    ranked = [
-        Ranked(
-            document.note,
-            round(min(evidence + document.boost, 1.0), DIGITS),
-            vector,
-            text,
-            document.created,
-            meanings.get(document.doc, 0.0),
-        )
-        for document, text, vector, _, _, evidence in signals
+    places = [
+        (-round(min(evidence + document.boost, 1.0), DIGITS), -document.created, document.note, n)
+        for n, (document, _, _, _, _, evidence) in enumerate(signals)
         if evidence > THRESHOLD
     ]
-    ranked.sort(key=lambda entry: (-entry.relevance, -entry.created, entry.note))
-    return ranked[:most]
+    places.sort()
+    return [
+        Ranked(
+            note,
+            -relevance,
+            signals[place].vector,
+            signals[place].text,
+            -created,
+            meanings.get(signals[place].document.doc, 0.0),
+        )
+        for relevance, created, note, place in places[:most]
+    ]
 
 
 def _contains(text: str, phrase: str) -> bool:

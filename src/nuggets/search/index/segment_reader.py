@@ -6,7 +6,7 @@ a key stays valid until another segment is written.
 
 from array import array
 from bisect import bisect_left
-from itertools import pairwise
+from itertools import chain, pairwise
 from sys import byteorder
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -57,17 +57,18 @@ class _Lists:
 
     def fill(self, key: str, rows: "Iterable[_Row]", blocks: "Mapping[int, int]") -> None:
         """Take rows in the order of segments and parts; `blocks`: of the segments."""
-        parts: dict[int, list[bytes]] = {}
+        parts: dict[int, dict[int, list[bytes]]] = {}  # by block and segment
         gone: dict[int, list[int]] = {}
         for _, segment, docs, left, groups in rows:
             if docs:
-                parts.setdefault(blocks[segment], []).append(docs)
+                of_block = parts.setdefault(blocks[segment], {})
+                of_block.setdefault(segment, []).append(docs)
             if left:
                 gone.setdefault(blocks[segment], []).extend(memoryview(left).cast("H"))
             if groups:
                 self.groups.append(groups)
         for block in sorted(parts, reverse=True):
-            piece = _unite_parts(key, block, parts[block])
+            piece = _unite_parts(key, block, list(parts[block].values()))
             if block in gone:
                 piece = exclude(piece, gone[block])
             if piece.docs:
@@ -237,23 +238,24 @@ def exclude(piece: Postings, gone: "Iterable[int]") -> Postings:
     return Postings(piece.block, keep(docs), keep(piece.marks) if piece.marks else ())
 
 
-def _unite_parts(key: str, block: int, parts: list[bytes]) -> Postings:
-    """Parts of lists of one block, each in ascending order, as one list."""
+def _unite_parts(key: str, block: int, segments: list[list[bytes]]) -> Postings:
+    """The parts of each segment's list of one block, which is in ascending order, as one list."""
+    parts = segments[0] if len(segments) == 1 else list(chain.from_iterable(segments))
     if not has_marks(key):
         docs = memoryview(b"".join(parts)).cast("H")
-        return Postings(block, docs if _is_ascending(parts, 1) else array("H", sorted(docs)), ())
+        return Postings(block, docs if _is_ascending(segments, 1) else array("H", sorted(docs)), ())
     docs, marks = unpack(join_columns(parts))
-    if _is_ascending(parts, 2):
+    if _is_ascending(segments, 2):
         return Postings(block, docs, marks)
     ordered = dict(sorted(zip(docs, marks, strict=True)))
     return Postings(block, array("H", ordered), array("H", ordered.values()))
 
 
-def _is_ascending(parts: list[bytes], columns: int) -> bool:
-    """Whether each part begins after the one before has ended."""
+def _is_ascending(segments: list[list[bytes]], columns: int) -> bool:
+    """Whether each list begins after the one before has ended."""
     return all(
-        _number(part, len(part) // columns - OFFSET) < _number(following, 0)
-        for part, following in pairwise(parts)
+        _number(parts[-1], len(parts[-1]) // columns - OFFSET) < _number(following[0], 0)
+        for parts, following in pairwise(segments)
     )
 
 

@@ -107,12 +107,9 @@ def join(key: str, parts: "Sequence[Lists]") -> Lists:
 def join_columns(parts: "Sequence[bytes]") -> bytes:
     if len(parts) == 1:
         return parts[0]
-    return b"".join(
-        [
-            *(part[: len(part) // 2] for part in parts),
-            *(part[len(part) // 2 :] for part in parts),
-        ]
-    )
+    columns = [part[: len(part) // 2] for part in parts]
+    columns += [part[len(part) // 2 :] for part in parts]
+    return b"".join(columns)
 
 
 @cache

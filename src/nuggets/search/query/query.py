@@ -166,7 +166,7 @@ class QueryReader:
         corrected = [corrections.get(word, word) for word in words]
         names = {
             title_label(" ".join(spelling[start:end])): (spelling[start:end], words[start:end])
-            for spelling in (corrected, words)
+            for spelling in ([corrected, words] if corrections else [words])
             for start in range(len(words))
             for end in range(start + 1, min(start + LONGEST_TITLE, len(words)) + 1)
         }

@@ -132,6 +132,7 @@ class NumpyAccumulator:
         import numpy as np
 
         self._scores: NDArray[Any] = np.zeros(0)
+        self._has_score: NDArray[Any] = np.zeros(0, bool)  # takes an eighth of the time to look at
         self._scored: NDArray[Any] | None = None  # documents with a score, when computed
 
     def add(self, piece: "Postings", shares: "Shares") -> None:
@@ -142,7 +143,9 @@ class NumpyAccumulator:
         missing = int(docs[-1]) + 1 - len(self._scores)
         if missing > 0:
             self._scores = np.concatenate((self._scores, np.zeros(missing)))
+            self._has_score = np.concatenate((self._has_score, np.zeros(missing, bool)))
         self._scores[docs] += _amounts(np.asarray(piece.marks, np.uint16), shares)
+        self._has_score[docs] = True
         self._scored = None
 
     def add_to_scored(self, piece: "Postings", shares: "Shares") -> None:
@@ -158,7 +161,9 @@ class NumpyAccumulator:
     def keep_above(self, least: float) -> None:
         scored = self._scored_docs()
         amounts = self._scores[scored]
-        self._scores[scored[amounts < least]] = 0.0
+        dropped = scored[amounts < least]
+        self._scores[dropped] = 0.0
+        self._has_score[dropped] = False
         self._scored = scored[amounts >= least]
 
     def best(self, most: int, eligible: "Offsets | None") -> dict[int, float]:
@@ -175,7 +180,7 @@ class NumpyAccumulator:
         import numpy as np
 
         if self._scored is None:
-            self._scored = np.flatnonzero(self._scores)
+            self._scored = np.flatnonzero(self._has_score)
         return self._scored
 
     def _best(self, most: int, eligible: "Offsets | None") -> "tuple[NDArray[Any], NDArray[Any]]":

@@ -202,7 +202,14 @@ class ArrayRanking(Ranking):
         sums: Floats = INFORMATIVE * np.minimum(lengths / ENOUGH_WORDS, 1.0)
         sums += ASKING * np.array([row.flags & ASKS > 0 for row in rows])
         if groups:
-            sums += GROUP * np.array([_largest(groups, row.groups) for row in rows])
+            sums += GROUP * np.array(
+                [
+                    groups.get(row.groups[0], 0.0)
+                    if len(row.groups) == 1
+                    else max([groups.get(group, 0.0) for group in row.groups], default=0.0)
+                    for row in rows
+                ]
+            )
         if subjects:
             sums += np.array([subjects.get(row.doc, 0.0) for row in rows])
         if self._is_timed:
@@ -215,12 +222,6 @@ def _neutral_if_unrelated(signal: Signal, subjects: dict[int, float]) -> Signal:
     if signal.words or signal.document.doc in subjects:
         return signal
     return Signal(signal.document, 0.0, 0.5, 0.0, False, combine(0.0, 0.5))
-
-
-def _largest(shares: dict[int, float], groups: tuple[int, ...]) -> float:
-    if len(groups) == 1:
-        return shares.get(groups[0], 0.0)
-    return max([shares.get(group, 0.0) for group in groups], default=0.0)
 
 
 def _places_by_block(docs: "NDArray[Any]") -> "dict[int, tuple[NDArray[Any], NDArray[Any]]]":

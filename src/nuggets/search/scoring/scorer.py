@@ -79,8 +79,10 @@ class Scorer:
         left = MOST_POSTINGS
         for place, term in enumerate(terms):
             # Finding the best so far takes about as long as adding the postings again.
-            if left <= 0 or term.notes > max(SHORT_LIST, MOST_POSTINGS - left):
-                rest = sum(bounds[place:])
+            rest, added = sum(bounds[place:]), MOST_POSTINGS - left
+            is_long = term.notes > max(SHORT_LIST, added)
+            may_be_enough = added >= most and rest < sum([term.part for term in terms[:place]])
+            if left <= 0 or (is_long and may_be_enough):
                 shortlist = sums.largest(SHORTLIST, eligible)
                 least = shortlist[most - 1] if len(shortlist) >= most else 0.0
                 if rest < least or left <= 0:
