@@ -30,10 +30,13 @@ if TYPE_CHECKING:
 
     from nuggets.domain.database import Database
     from nuggets.domain.records import MemoryNote
+    from nuggets.search.index.bulk_analysis import NoteColumns
     from nuggets.search.index.recent import Change
     from nuggets.search.index.segment_builder import SegmentBuilder
 
 RECENT = 64  # notes that wait for a segment: the more, the less often a term is rewritten
+TOGETHER = 2048  # notes that are analyzed at once, and
+CHARACTERS_TOGETHER = 4_000_000  # of their contents: both bound the memory
 BULK = 32_768  # notes of one segment at most: bounds the memory while a large shelf is read
 
 # The revision grows by a different step each time and in each process, so that a revision that was
@@ -53,6 +56,8 @@ class IndexWriter:
             "SELECT value FROM search_statistics WHERE space = ? AND name = ?", (WHOLE, NEXT_DOC)
         ).fetchone()
         self._first_doc = self._next_doc = row[0] if row else 0
+        self._added: dict[str, MemoryNote] = {}  # to be analyzed, by id
+        self._added_characters = 0
         self._documents: list[tuple[Any, ...]] = []  # rows to be written
         self._changes: dict[tuple[int, bool], Change] = {}
         self._gathered = _Gathered()
@@ -64,15 +69,21 @@ class IndexWriter:
                 self._replace(before, after)
             elif not _ranks_alike(before, after):
                 self._set_facts(before, after)
+            if len(self._added) >= TOGETHER or self._added_characters >= CHARACTERS_TOGETHER:
+                self._add_all()
             if len(self._changes) > RECENT:
                 self._gather()
+        self._add_all()
         self._finish()
 
     def _replace(self, before: "MemoryNote | None", after: "MemoryNote | None") -> None:
         if before is not None:
+            if before.id in self._added:
+                self._add_all()
             self._remove(before)
         if after is not None:
-            self._add(after)
+            self._added[after.id] = after
+            self._added_characters += len(after.content)
 
     def _set_facts(self, before: "MemoryNote", after: "MemoryNote") -> None:
         """Update what may change while the words stay the same."""
@@ -85,11 +96,50 @@ class IndexWriter:
         change = bool(links) - bool(links_of(before))
         self._count(int(after.hidden), LINKED, change)
 
-    def _add(self, note: "MemoryNote") -> None:
+    def _add_all(self) -> None:
+        """Analyze the notes that were added; many of them together."""
+        notes, self._added, self._added_characters = list(self._added.values()), {}, 0
+        if len(notes) > RECENT and self._gathered.needs_numpy(len(notes)):
+            self._add_together(notes)
+            return
+        for note in notes:
+            analysis = analyze(note)
+            doc, groups = self._add(note, analysis)
+            self._changes[doc, False] = (doc, int(note.hidden), analysis, groups)
+            if len(self._changes) > RECENT:
+                self._gather()
+
+    def _add_together(self, notes: "list[MemoryNote]") -> None:
+        from nuggets.search.index.bulk_analysis import analyze_together
+
+        self._gather()
+        first = self._next_doc
+        by_place: dict[tuple[int, int], list[int]] = {}  # of the notes, by space and block
+        for number, note in enumerate(notes):
+            place = (int(note.hidden), block_of(first + number))
+            by_place.setdefault(place, []).append(number)
+        columns = {
+            place: analyze_together([notes[number] for number in numbers])
+            for place, numbers in by_place.items()
+        }
+        analyses = {
+            number: analysis
+            for place, numbers in by_place.items()
+            for number, analysis in zip(numbers, columns[place].analyses, strict=True)
+        }
+        groups = [self._add(note, analyses[number])[1] for number, note in enumerate(notes)]
+        for place, numbers in by_place.items():
+            docs = [first + number for number in numbers]
+            self._gathered.add_together(
+                place, docs, columns[place], [groups[number] for number in numbers]
+            )
+        self._gather()
+
+    def _add(self, note: "MemoryNote", analysis: Analysis) -> tuple[int, list[int]]:
+        """The numbers of its document and of its groups."""
         doc, self._next_doc = self._next_doc, self._next_doc + 1
-        analysis, space = analyze(note), int(note.hidden)
+        space = int(note.hidden)
         groups = self._groups.join(space, analysis.groups, analysis.length)
-        self._changes[doc, False] = (doc, space, analysis, groups)
         links = to_storable(links_of(note))
         self._documents.append(
             (
@@ -106,6 +156,7 @@ class IndexWriter:
             )
         )
         self._count_note(note, space, analysis, 1, bool(links))
+        return doc, groups
 
     def _write_documents(self) -> None:
         rows, self._documents = self._documents, []
@@ -200,12 +251,7 @@ class _Gathered:
     def add(self, changes: "Mapping[tuple[int, bool], Change]") -> None:
         for (doc, removed), (_, space, analysis, groups) in changes.items():
             self.notes += 1
-            place = (space, block_of(doc))
-            builder = self._builders.get(place)
-            if builder is None:
-                from nuggets.search.index.segment_builder import SegmentBuilder  # for 1 write in 64
-
-                builder = self._builders[place] = SegmentBuilder()
+            builder = self._builder((space, block_of(doc)))
             (builder.remove if removed else builder.add)(doc, analysis, groups)
             words = self._words.setdefault((space, analysis.language), Counter())
             if removed:
@@ -215,6 +261,33 @@ class _Gathered:
                 for word, count in analysis.words.items():
                     if count > 1:
                         words[word] += count - 1
+
+    def add_together(
+        self,
+        place: tuple[int, int],
+        docs: "list[int]",
+        columns: "NoteColumns",
+        groups: list[list[int]],
+    ) -> None:
+        """`place`: space and block of all the documents."""
+        self.notes += len(docs)
+        self._builder(place).add_together(docs, columns, groups)
+        for language, words in columns.words.items():
+            self._words.setdefault((place[0], language), Counter()).update(words)
+
+    def needs_numpy(self, more: int) -> bool:
+        """Whether these changes and so many more will be packed with NumPy."""
+        from nuggets.search.index.segment_builder import WORTH_NUMPY
+
+        return self.notes + more >= WORTH_NUMPY
+
+    def _builder(self, place: tuple[int, int]) -> "SegmentBuilder":
+        builder = self._builders.get(place)
+        if builder is None:
+            from nuggets.search.index.segment_builder import SegmentBuilder  # for 1 write in 64
+
+            builder = self._builders[place] = SegmentBuilder()
+        return builder
 
     def write(self, database: "Database") -> None:
         for (space, block), builder in self._builders.items():

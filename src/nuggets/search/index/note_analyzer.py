@@ -3,7 +3,7 @@
 from collections import Counter
 from functools import cache, lru_cache
 from itertools import chain
-from math import sqrt
+from math import fsum, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 from zlib import adler32, crc32
 
@@ -23,7 +23,7 @@ from nuggets.search.index.postings import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from nuggets.domain.records import MemoryNote
 
@@ -58,6 +58,36 @@ def own_tags(note: "MemoryNote") -> list[str]:
     return [tag for tag in note.tags if tag != system and not tag.startswith(("scope:", "type:"))]
 
 
+def texts_of(note: "MemoryNote") -> tuple[str, str, str]:
+    """The texts of the fields, in the order of `postings.FIELDS`."""
+    return note.title, note.content, " ".join(own_tags(note))
+
+
+def groups_of(note: "MemoryNote") -> list[str]:
+    """The tags by which it belongs to groups."""
+    return list(dict.fromkeys(own_tags(note)))[:GROUPS_KEPT]
+
+
+def date_terms(note: "MemoryNote", words: "Collection[str]") -> list[str]:
+    """The terms of the dates that a note names; `words`: those of its words that dates have."""
+    if not words:
+        return []
+    labels = date_labels(f"{note.title}{BETWEEN}{note.content}", words)
+    return [LABEL + to_storable(label) for label in sorted(labels)]
+
+
+@lru_cache(maxsize=256)
+def meta_terms(scope: str, note_type: str, subject: str) -> tuple[str, ...]:
+    """The terms of what a note says about itself; they are no part of its vector."""
+    words = (scope, note_type, *subject.split(":"))
+    return tuple(dict.fromkeys(META + to_storable(word) for word in words))
+
+
+def vector_length(codes: "Iterable[int]") -> float:
+    """The length of the vector of terms with these field codes, in whatever order."""
+    return sqrt(fsum(map(squares().__getitem__, codes)))
+
+
 def title_key(title: str) -> str:
     """How a title is recognised inside a question."""
     if title.isascii() and "'" not in title:
@@ -73,28 +103,23 @@ def title_label(key: str) -> str:
 
 def analyze(note: "MemoryNote") -> Analysis:
     """Read the note in the language that it is written in."""
-    tags = own_tags(note)
-    texts = (note.title, note.content, " ".join(tags))
-    fields = [tokens(text) for text in texts]
+    fields = [tokens(text) for text in texts_of(note)]
     reading = _Reading(fields, ENGLISH)
     language = _language(reading) if reading.marks & FOREIGN else 0
     if language:
         reading = _Reading(fields, LANGUAGES[language - 1])
     terms = reading.terms()
-    if reading.dated:
-        text = f"{note.title}{BETWEEN}{note.content}"
-        for label in sorted(date_labels(text, reading.dated)):
-            terms[LABEL + to_storable(label)] = field_code(0, 1)
-    for word in (note.scope, note.type, *note.subject.split(":")):
-        terms[META + to_storable(word)] = UNWEIGHTED
-    weights = squares()
+    for term in date_terms(note, reading.dated):
+        terms[term] = field_code(0, 1)
+    for term in meta_terms(note.scope, note.type, note.subject):
+        terms[term] = UNWEIGHTED
     return Analysis(
         terms,
-        _labels(note),
+        labels_of(note),
         reading.words,
-        list(dict.fromkeys(tags))[:GROUPS_KEPT],
+        groups_of(note),
         reading.length(),
-        sqrt(sum(map(weights.__getitem__, terms.values()))),
+        vector_length(terms.values()),
         reading.marks & SAYS_WHEN > 0,
         language,
     )
@@ -105,7 +130,7 @@ class _Reading:
 
     def __init__(self, fields: "Sequence[list[str]]", language: str) -> None:
         """`fields`: the tokens of each."""
-        lexicon = _lexicon(language)
+        lexicon = lexicon_of(language)
         lexicon.forget_if_many()
         self.words: dict[str, int] = {}  # how often each stands
         self.stopped: dict[str, int] = {}  # how often stop words stand, by term
@@ -113,7 +138,7 @@ class _Reading:
         self.marks = 0
         self.fields = [self._count_terms(Counter(tokens), lexicon) for tokens in fields]
 
-    def _count_terms(self, tokens: Counter[str], lexicon: "_Lexicon") -> dict[str, int]:
+    def _count_terms(self, tokens: Counter[str], lexicon: "Lexicon") -> dict[str, int]:
         """How often each term stands in a field; plain words are counted without a loop."""
         other_tokens: dict[str, int] = {}
         if not tokens.keys() <= lexicon.plain_terms.keys():
@@ -161,7 +186,7 @@ class _Reading:
         return codes
 
 
-class _Lexicon:
+class Lexicon:
     """The tokens that this process has analyzed, as words of one language."""
 
     def __init__(self, language: str) -> None:
@@ -200,7 +225,7 @@ class _Lexicon:
         return {token: [pieces_by_word[word] for word in parts] for token, parts in parted.items()}
 
 
-_lexicon = cache(_Lexicon)
+lexicon_of = cache(Lexicon)
 
 
 def _add_counts(a: "Mapping[str, int]", b: "Mapping[str, int]") -> dict[str, int]:
@@ -253,7 +278,7 @@ def _language(reading: _Reading) -> int:
     return counts.index(most) + 1
 
 
-def _labels(note: "MemoryNote") -> list[str]:
+def labels_of(note: "MemoryNote") -> list[str]:
     """The labels by which filters and questions name notes exactly."""
     shared = _shared_labels(
         note.tags, note.subject, note.scope, note.type, note.nugget_name, note.kind, note.project

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nuggets.search.index.note_analyzer import META
+from nuggets.search.index.postings import length_byte
 from nuggets.search.index.segments import GROUP_BITS, MOST_TIMES, group_frequencies, group_key
 
 if TYPE_CHECKING:
@@ -13,10 +14,29 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from nuggets.search.index.bulk_analysis import NoteColumns
     from nuggets.search.index.segment_builder import GroupCounts, PostingList
 
     Numbers = NDArray[np.int64]
     Triples = tuple[Numbers, Numbers, Numbers]  # columns: numbers of terms, groups, counts
+
+
+def append_columns(
+    postings: "PostingList",
+    offsets: "Sequence[int]",
+    columns: "NoteColumns",
+    groups: "list[list[int]]",
+) -> None:
+    """Append the postings of notes that were analyzed at once."""
+    numbers = np.fromiter(
+        map(postings.numbers.__getitem__, columns.terms), np.uint32, len(columns.terms)
+    )
+    postings.terms.frombytes(numbers[columns.numbers].tobytes())
+    postings.codes.extend(columns.codes.tobytes())
+    postings.sizes.frombytes(columns.sizes.astype(np.uint32).tobytes())
+    postings.offsets.extend(offsets)
+    postings.lengths.extend(length_byte(analysis.length) for analysis in columns.analyses)
+    postings.groups.extend(groups)
 
 
 def pack_postings(

@@ -10,6 +10,7 @@ from nuggets.search.index.segments import (
     GROUP_BITS,
     group_frequencies,
     group_key,
+    is_one_row,
     new_segment,
     pack_groups,
     split,
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from nuggets.domain.database import Database
+    from nuggets.search.index.bulk_analysis import NoteColumns
     from nuggets.search.index.note_analyzer import Analysis
-    from nuggets.search.index.segments import Row
 
 WORTH_NUMPY = 1000  # notes; grouping the postings of fewer takes less time than loading NumPy
 
@@ -68,6 +69,19 @@ class SegmentBuilder:
         for label in analysis.labels:
             self._labelled[label].append(offset)
 
+    def add_together(
+        self, docs: "Sequence[int]", columns: "NoteColumns", groups: "list[list[int]]"
+    ) -> None:
+        """Add many notes that were analyzed at once."""
+        from nuggets.search.index.posting_arrays import append_columns
+
+        self.notes += len(docs)
+        offsets = [doc & (BLOCK - 1) for doc in docs]
+        append_columns(self._postings, offsets, columns, groups)
+        for offset, analysis in zip(offsets, columns.analyses, strict=True):
+            for label in analysis.labels:
+                self._labelled[label].append(offset)
+
     def remove(self, doc: int, analysis: "Analysis", groups: "Sequence[int]") -> None:
         self.notes += 1
         offset, counts = doc & (BLOCK - 1), group_frequencies()
@@ -82,17 +96,20 @@ class SegmentBuilder:
         """Write the segment."""
         segment = new_segment(database, space, block, self.notes)
         database.executemany(
-            "INSERT INTO search_postings VALUES (?, ?, ?, ?, ?, ?)",
-            ((segment, *row) for row in self._rows()),
+            "INSERT INTO search_postings VALUES (?, ?, ?, ?, ?, ?)", self._rows(segment)
         )
 
-    def _rows(self) -> "Iterator[Row]":
-        """The rows in the order of their keys."""
+    def _rows(self, segment: int) -> "Iterator[tuple[int | str | bytes, ...]]":
+        """The rows in the order of their keys; nearly every key has one."""
         docs, groups = self._pack()
         docs.update((label, offsets.tobytes()) for label, offsets in self._labelled.items())
         for key in sorted({*docs, *self._gone, *groups}):
             gone = array("H", sorted(self._gone[key])).tobytes() if key in self._gone else b""
-            yield from split(key, (docs.get(key, b""), gone, groups.get(key, b"")))
+            lists = docs.get(key, b""), gone, groups.get(key, b"")
+            if is_one_row(lists):
+                yield segment, key, 0, *lists
+            else:
+                yield from ((segment, *row) for row in split(key, lists))
 
     def _pack(self) -> tuple[dict[str, bytes], dict[str, bytes]]:
         """The documents of each term, and the groups of each key."""

@@ -68,10 +68,15 @@ def unpack_groups(blob: bytes) -> "Iterator[tuple[int, int]]":
     return zip(view[:middle].cast("H"), view[middle:].cast("h"), strict=True)
 
 
+def is_one_row(lists: Lists) -> bool:
+    """Whether the lists of a key fit into one row."""
+    return len(lists[0]) <= PART and len(lists[2]) <= PART
+
+
 def split(key: str, lists: Lists) -> "Iterator[Row]":
     """The rows of one key."""
     docs, gone, groups = lists
-    if len(docs) <= PART and len(groups) <= PART:
+    if is_one_row(lists):
         yield key, 0, docs, gone, groups
         return
     marked = has_marks(key)

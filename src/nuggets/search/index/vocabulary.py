@@ -23,10 +23,9 @@ def add_words(database: "Database", changes: "Mapping[tuple[int, int], Mapping[s
     rows = [
         (space, len(word), word, language, letters(word), count)
         for (space, language), words in changes.items()
-        for word, count in words.items()
-        if count
+        for word in sorted(sorted(words), key=len)  # about as they are stored
+        if (count := words[word])
     ]
-    rows.sort()
     database.executemany(
         "INSERT INTO search_words VALUES (?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (space, length, word, language)"
