@@ -27,6 +27,7 @@ FLAGS = (
     *("--disable-background-networking", "--disable-component-update"),
 )
 
+VIEWS = ("graph", "facts", "reflection", "memory", "activity", "sessions")
 PATIENCE_MS = 120_000  # only for what never comes: a busy machine is no failure
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -80,9 +81,9 @@ class Visit(NamedTuple):
 
 
 @contextmanager
-def visited(browser: Browser, place: Path) -> Iterator[Visit]:
+def visited(browser: Browser, place: Path, project: str = "") -> Iterator[Visit]:
     """A new visitor; no error in the console, no request to any other host is forgiven."""
-    with NuggetShelf(str(place / "shelf"), project="", client="page") as shelf:
+    with NuggetShelf(str(place / "shelf"), project=project, client="page") as shelf:
         with served_here(shelf) as url:
             page = browser.new_page(viewport={"width": 1280, "height": 800})
             page.set_default_timeout(PATIENCE_MS)

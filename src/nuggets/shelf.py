@@ -544,10 +544,21 @@ class NuggetShelf(ProjectShelf):
         with self._transactions.reading() as view:
             return session_notes(view.state, None if all_projects else self.project)
 
+    def get_session(self, name: str | None = None) -> MemoryNote:
+        """The note of a session by its id; without one the last of this project. Counts no hit."""
+        from nuggets.operations.session_notes import find_session
+
+        with self._transactions.reading() as view:
+            return find_session(view.state, name, self.project)
+
     def search_sessions(
         self, query: str, limit: int = 5, *, all_projects: bool = False
     ) -> Sequence[SearchNotesResult]:
-        """The notes of sessions that a query is about, best first. Nothing counts as recalled."""
+        """The notes of sessions that a query is about, best first. Nothing counts as recalled.
+
+        Each has a word of the query: all are linked to their neighbours in time, which search
+        would find with them.
+        """
         from nuggets.operations.session_notes import NUGGET, is_session_note
 
         if not self.has(NUGGET):
@@ -556,12 +567,14 @@ class NuggetShelf(ProjectShelf):
         results = self.search_notes(
             query, limit + SESSIONS_SEARCHED, session=None, nugget=NUGGET, include_hidden=True
         )
-        return [
+        found = (
             result
             for result in results
             if is_session_note(result.note)
             and (all_projects or result.note.project == self.project)
-        ][:limit]
+            and self.explain(query, result.note.id, include_hidden=True).says_a_word
+        )
+        return list(islice(found, limit))
 
     # --- other memories ---------------------------------------------------------------------
 

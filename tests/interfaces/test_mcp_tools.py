@@ -26,7 +26,7 @@ def test_the_few_tools_are_the_documented_ones_and_all_adds_four(tmp_path: Path)
 
     assert set(few) == {
         *("remember", "recall", "forget", "create_note", "edit_note", "get_note"),
-        *("search_notes", "add_link", "reflect_and_clean_memory", "status"),
+        *("search_notes", "add_link", "reflect_and_clean_memory", "status", "sessions"),
     }
     assert set(many) - set(few) == {"list_notes", "merge_notes", "undo", "promote"}
 

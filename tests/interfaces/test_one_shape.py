@@ -19,6 +19,7 @@ from command_line import Nuggets
 from nuggets import NuggetShelf
 from nuggets.interfaces.mcp.server import build_server
 from nuggets.interfaces.prompt_quoting import MARKED, QUOTED
+from session_samples import keep_sessions
 from web_serving import client
 
 HERE = "/home/me/here/.git"
@@ -238,6 +239,40 @@ def test_a_note_is_shown_alike(doors: Doors) -> None:
     assert cli == rest
     assert part(cli, mcp) == mcp
     assert mcp["content"]
+
+
+def test_sessions_are_told_alike(doors: Doors) -> None:
+    for door in ("cli", "mcp"):
+        with NuggetShelf(doors.directory / door, project=HERE) as shelf:
+            keep_sessions(shelf)
+    with NuggetShelf(doors.directory / "rest", project=HERE) as shelf:
+        keep_sessions(shelf)
+    cli, rest, mcp = doors.ask(("sessions", "list"), ("GET", "sessions", {}), ("sessions", {}))
+    told = [result["note"] for result in mcp["results"]]
+
+    assert cli == rest
+    assert part(cli, told) == told
+    assert len(told) == 2
+
+    cli, rest, mcp = doors.ask(
+        ("sessions", "show"), ("GET", "sessions/last", {}), ("sessions", {"session": cli[0]["id"]})
+    )
+    (shown,) = (result["note"] for result in mcp["results"])
+
+    assert cli == rest
+    assert part(cli, shown) == shown
+    assert shown["content"]
+
+    query = {"query": "orders with UUID"}
+    cli, rest, mcp = doors.ask(
+        ("sessions", "search", query["query"]),
+        ("GET", "sessions/search", query),
+        ("sessions", query),
+    )
+
+    assert cli == rest
+    assert part(cli, mcp["results"]) == mcp["results"]
+    assert cli
 
 
 def test_facts_and_what_is_forgotten_are_told_alike(doors: Doors) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
-from page_visits import Visit, filled
+from page_visits import VIEWS, Visit, filled
 from web_serving import run
 
 HOSTILE = (
@@ -69,7 +69,7 @@ def test_what_a_hand_wrote_into_the_file_leaves_the_page_in_shape(
     expect(page.locator(".note h1")).to_have_text(long)
     for size in ({"width": 1280, "height": 800}, {"width": 390, "height": 844}):
         page.set_viewport_size(size)  # type: ignore[arg-type]
-        for view in ("graph", "facts", "reflection", "memory", "activity"):
+        for view in VIEWS:
             visit.see_all(view)
             expect(page.locator("main h1").first).to_be_attached()
             assert _overflow(page) == 0, (view, size)
@@ -133,7 +133,7 @@ def test_every_view_fits_a_phone(visit: Visit) -> None:
     visit.shelf.create_note("project", "W" * 300, "m" * 3000)
     page = visit.page
     page.set_viewport_size({"width": 360, "height": 700})
-    for view in ("graph", "facts", "reflection", "memory", "activity"):
+    for view in VIEWS:
         visit.see_all(view)
         expect(page.get_by_role("button", name="MEMORY.md")).to_be_in_viewport()
         assert _overflow(page) == 0, view
@@ -177,7 +177,7 @@ def test_every_control_has_a_name_and_every_view_a_heading(visit: Visit) -> None
     page = visit.page
     nameless = """all => all.filter(one => one.checkVisibility() && !(one.ariaLabel
         || one.labels?.length || one.innerText?.trim())).map(one => one.outerHTML)"""
-    for view in ("graph", "facts", "reflection", "memory", "activity"):
+    for view in VIEWS:
         visit.see(view, auth)
         expect(page.locator("main h1").first).to_be_attached()
         expect(page.locator(".note h1")).to_be_visible()

@@ -557,7 +557,8 @@ def test_the_command_lists_shows_and_searches(
     not_found = nuggets(*at, "sessions", "search", "--all", "kubernetes")
     last_here = nuggets(*at, "sessions", "show")
 
-    assert none_yet.lines[0].startswith("There is no note of a session here yet")
+    assert none_yet.lines[0].startswith("There is no note of a session in this project yet")
+    assert "claude-code" in listed.lines[1]
     assert last_here.code == 1
     assert "Migrate the orders table" in listed.lines[1]
     assert as_json["nuggetName"] == "sessions"

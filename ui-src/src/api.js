@@ -70,5 +70,7 @@ export const api = {
   passes: () => ask("GET", "reflections"),
   promotion: () => ask("GET", "promotion"),
   promote: () => ask("POST", "promotion", { body: {} }),
+  sessions: (all, limit, signal) => ask("GET", "sessions", { query: { all, limit }, signal }),
+  searchSessions: (query, all, signal) => ask("GET", "sessions/search", { query: { query, all, limit: 20 }, signal }),
   activity: (since) => ask("GET", "activity", { query: { since } }),
 };

@@ -11,6 +11,7 @@ import { MemoryView } from "./memory.jsx";
 import { NotePanel } from "./note.jsx";
 import { ReflectionView } from "./reflection.jsx";
 import { Finder } from "./search.jsx";
+import { SessionsView } from "./sessions.jsx";
 import { dismiss, focused, live, open, query, confirmation, selected, setTheme, show, theme, toasts, view } from "./state.js";
 
 const VIEWS = [
@@ -19,8 +20,9 @@ const VIEWS = [
   ["reflection", "Reflection"],
   ["memory", "MEMORY.md"],
   ["activity", "Activity"],
+  ["sessions", "Sessions"],
 ];
-const SHEETS = { facts: FactsView, reflection: ReflectionView, memory: MemoryView, activity: ActivityView };
+const SHEETS = { facts: FactsView, reflection: ReflectionView, memory: MemoryView, activity: ActivityView, sessions: SessionsView };
 
 // While a letter is composed, keys belong to the input method.
 addEventListener("keydown", (event) => event.isComposing && event.stopImmediatePropagation(), true);

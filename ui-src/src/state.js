@@ -60,7 +60,7 @@ function decodePart(part) {
 }
 function viewFromAddress() {
   const name = parts()[0];
-  return ["graph", "facts", "reflection", "memory", "activity"].includes(name) ? name : "graph";
+  return ["graph", "facts", "reflection", "memory", "activity", "sessions"].includes(name) ? name : "graph";
 }
 function noteFromAddress() {
   return parts()[1] || null;

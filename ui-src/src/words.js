@@ -48,6 +48,7 @@ const ACTIONS = {
   save: "written together",
   adopt: "edited by hand",
   reflect: "cleaned up",
+  keep_session: "session noted",
 };
 
 // The revision that a step took back, or undefined.
@@ -81,9 +82,10 @@ export function count(number, one, many = `${one}s`) {
 
 export const LINE = 160; // characters of a title or a reason in a list: a hand may have written any number
 
-// A project goes by the name of its folder; the whole path is for the tooltip.
+// A project goes by the name of its folder; the whole path is for the tooltip. A repository is known by its `.git`.
 export function projectName(path) {
-  return path.split(/[\\/]/).filter(Boolean).at(-1) ?? "no project";
+  const [place] = path.split("//"); // behind that stands what tells two apart that lay in one place
+  return place.split(/[\\/]/).filter((part) => part && part !== ".git").at(-1) ?? "no project";
 }
 
 const WORD = /[\p{L}\p{N}]{3,}/gu;

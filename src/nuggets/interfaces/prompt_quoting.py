@@ -13,6 +13,7 @@ from nuggets.domain.records import MemoryNote
 from nuggets.domain.visibility import is_foreign
 from nuggets.filesystem.project import name_of
 from nuggets.language.text import visible
+from nuggets.operations.session_notes import is_session_note
 
 _FENCED = re.compile(
     rf"(?:<|&lt;){TAG}\b.*?(?:(?:<|&lt;)/{TAG}(?:>|&gt;)|\Z)", re.IGNORECASE | re.DOTALL
@@ -42,7 +43,11 @@ def fence(text: str, **attributes: str) -> str:
 def fence_note(
     note: MemoryNote, text: str, *, project: str, now: str, caveats: Iterable[str] = ()
 ) -> str:
-    """Fence a note's text, with its source, age and project as attributes."""
+    """Fence a note's text, with its source, age and project as attributes.
+
+    Notes of sessions are always archived; there is no need to say so.
+    """
+    is_archived = note.hidden and not is_session_note(note)
     return fence(
         text,
         id=note.id,
@@ -52,7 +57,7 @@ def fence_note(
         confidence=f"{note.confidence:g}",
         age=age(note.updated_at, now),
         project=project_name(note.project) if is_foreign(note, project) else "",
-        state=", ".join(["archived"] * note.hidden + list(caveats)),
+        state=", ".join(["archived"] * is_archived + list(caveats)),
     )
 
 

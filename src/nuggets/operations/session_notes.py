@@ -10,8 +10,8 @@ from typing import NamedTuple
 from nuggets.domain.records import Changes, GraphNoteMetaInput, MemoryNote
 from nuggets.domain.state import State
 from nuggets.domain.times import moment_after, normalize_time
-from nuggets.errors import InvalidInput
-from nuggets.graph import links, notes
+from nuggets.errors import InvalidInput, NotFound
+from nuggets.graph import links, naming, notes
 
 NUGGET = "sessions"
 PREVIOUS = "previous session"  # reason of the link to it
@@ -53,6 +53,24 @@ def session_notes(state: State, project: str | None) -> list[MemoryNote]:
 def is_session_note(note: MemoryNote) -> bool:
     """Was it made here? People may put notes of their own into the nugget."""
     return note.nugget_name == NUGGET and (note.source, note.scope) == ("system", "session")
+
+
+def session_agent(note: MemoryNote) -> str:
+    """The agent that a session was with; "" if nobody knows."""
+    return next((tag for tag in note.tags if tag != NUGGET and ":" not in tag), "")
+
+
+def find_session(state: State, name: str | None, project: str) -> MemoryNote:
+    """The note of a session by its id, or the beginning of it; without one a project's last one."""
+    if name is None:
+        notes = session_notes(state, project)
+        if not notes:
+            raise NotFound("there is no note of a session with an agent in this project yet")
+        return notes[0]
+    note = naming.resolve(state.notes, name, NUGGET, project=project, archived=True)
+    if not is_session_note(note):
+        raise NotFound(f"{note.id} is no note of a session with an agent")
+    return note
 
 
 def keep_session(state: State, record: SessionRecord, now: str, oldest: str) -> tuple[Changes, str]:

@@ -1,21 +1,20 @@
 """Commands on the notes of sessions with agents: list, show, search."""
 
 from argparse import ArgumentParser
-from collections.abc import Sequence
 
 from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote
-from nuggets.errors import NotFound
 from nuggets.filesystem.project import name_of
 from nuggets.interfaces import responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.graph import search_lines
 from nuggets.interfaces.cli.printing import escape_controls, one_line, style, table
-from nuggets.operations.session_notes import is_session_note
+from nuggets.operations.session_notes import session_agent
 
-NONE_YET = (
-    "There is no note of a session here yet. Hooks write them: nuggets connect --help "
-    "(--all lists those of all projects)."
+NONE_YET = "There is no note of a session yet. Hooks write them: nuggets connect --help"
+NONE_HERE = (
+    "There is no note of a session in this project yet. Hooks write them: nuggets connect --help "
+    "(--all lists those of all projects)"
 )
 
 
@@ -25,11 +24,14 @@ def _all_argument(parser: ArgumentParser) -> None:
 
 def _list(call: Call) -> Outcome:
     notes = call.shelf.sessions(all_projects=call.options.all)
-    shape = [codec.note_to_json(note, vector=False) for note in notes]
+    shape = [codec.note_to_json(note) for note in notes]
     if not notes:
-        return Outcome(shape, [NONE_YET])
-    rows = [(note.id, _end_time(note), name_of(note.project), note.title[11:]) for note in notes]
-    return Outcome(shape, table(("ID", "ENDED", "PROJECT", "GOAL"), rows))
+        return Outcome(shape, [NONE_YET if call.options.all else NONE_HERE])
+    rows = [
+        (note.id, _end_time(note), session_agent(note), name_of(note.project), note.title[11:])
+        for note in notes
+    ]
+    return Outcome(shape, table(("ID", "ENDED", "AGENT", "PROJECT", "GOAL"), rows))
 
 
 def _end_time(note: MemoryNote) -> str:
@@ -41,32 +43,18 @@ def _show_arguments(parser: ArgumentParser) -> None:
 
 
 def _show(call: Call) -> Outcome:
-    note = _find_session(call, call.options.id)
+    note = call.shelf.get_session(call.options.id)
     head = style(one_line(note.title), "bold")
     body = escape_controls(note.content).split("\n")
-    return Outcome(codec.note_to_json(note, vector=False), [head, *body, *_foot(call, note)])
-
-
-def _find_session(call: Call, note_id: str | None) -> MemoryNote:
-    if note_id is None:
-        notes: Sequence[MemoryNote] = call.shelf.sessions()
-        if not notes:
-            raise NotFound(NONE_YET)
-        return notes[0]
-    note = call.shelf.get_note(note_id, session=None, archived=True)
-    if not is_session_note(note):
-        raise NotFound(f"{note.id} is no note of a session; see `nuggets sessions`")
-    return note
+    return Outcome(codec.note_to_json(note), [head, *body, *_foot(call, note)])
 
 
 def _foot(call: Call, note: MemoryNote) -> list[str]:
     """Its id, when it ended, and the sessions that it is linked to."""
     linked = call.shelf.get_notes(link.to for link in note.links).values()
     earlier = [other.id for other in linked if other.created_at < note.created_at]
-    lines = [
-        "",
-        f"{one_line(note.id)} · ended {_end_time(note)} · {one_line(name_of(note.project))}",
-    ]
+    parts = [note.id, f"ended {_end_time(note)}", session_agent(note), name_of(note.project)]
+    lines = ["", " · ".join(one_line(part) for part in parts if part)]
     return [style(line, "dim") for line in [*lines, *(f"before it: {i}" for i in earlier[-1:])]]
 
 

@@ -36,6 +36,12 @@ def index_entry(note: MemoryNote, foreign: bool) -> Json:
     return {**shape, "content": one_line(note.content, AT_A_GLANCE)}
 
 
+def session_entry(note: MemoryNote, foreign: bool, is_whole: bool) -> Json:
+    """The note of a session in a list of them: its title, when it ended, and its text if asked."""
+    extra = ["content"] * is_whole + ["project"] * foreign
+    return pick(codec.note_to_json(note, vector=False), (*_NAMED, "updatedAt", *extra))
+
+
 def recall_fields(shape: Json) -> Json:
     """The answer of a recall, with the note's id to open it by."""
     answer = pick(shape, _RECALLED)

@@ -8,7 +8,7 @@ from nuggets.domain.records import Commit
 from nuggets.errors import NotFound
 from nuggets.interfaces.mcp.arguments import TEXT, TRUTH, WHOLE, object_schema
 from nuggets.interfaces.mcp.fields import room_for
-from nuggets.interfaces.mcp.tool import CHANGE, TIDY, Answer, Json, Tool, ToolCall
+from nuggets.interfaces.mcp.tool import CHANGE, ITEMS, TIDY, Answer, Json, Tool, ToolCall
 from nuggets.interfaces.messages import pluralize, summarize_clean_up
 from nuggets.interfaces.prompt_quoting import fence, project_name
 from nuggets.maintenance.undo import last_to_undo
@@ -78,9 +78,9 @@ TOOLS = (
         "reflect_and_clean_memory",
         "Reflect and clean up",
         "Tidy memory (merge near-duplicates, tag, link, archive rubbish) when the user asks or "
-        "at the end of a long session; it also runs daily by itself. dry_run shows the plan.",
+        "after a long session; it runs daily anyway. dry_run shows the plan.",
         object_schema({"nugget": TEXT, "limit": WHOLE, "dry_run": TRUTH}),
-        object_schema({"inspected": WHOLE, "changes": {"type": "array"}}, ("inspected",)),
+        object_schema({"inspected": WHOLE, "changes": ITEMS}),
         TIDY,
         _reflect,
     ),
@@ -92,17 +92,16 @@ MORE_TOOLS = (
         "Undo a change",
         "Undo your last change to memory, or the change of a revision, when it was a mistake.",
         object_schema({"revision": WHOLE}),
-        object_schema({"revision": WHOLE, "action": TEXT}, ("revision", "action")),
+        object_schema({"revision": WHOLE, "action": TEXT}),
         CHANGE._replace(idempotent=False),
         _undo,
     ),
     Tool(
         "promote",
         "Promote to MEMORY.md",
-        "Write what was recalled often enough to this project's MEMORY.md, when the user asks; "
-        "it also runs daily by itself.",
+        "Write what was recalled often enough to this project's MEMORY.md, when the user asks.",
         object_schema({"dry_run": TRUTH}),
-        object_schema({"promoted": WHOLE, "project": TEXT}, ("promoted", "project")),
+        object_schema({"promoted": WHOLE, "project": TEXT}),
         CHANGE._replace(destructive=False),
         _promote,
     ),

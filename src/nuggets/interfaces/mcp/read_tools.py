@@ -11,12 +11,11 @@ from nuggets.interfaces.mcp.arguments import (
     TEXT,
     TRUTH,
     WHOLE,
-    Schema,
     describe,
     object_schema,
     one_of,
 )
-from nuggets.interfaces.mcp.tool import READ, Answer, Json, Tool, ToolCall
+from nuggets.interfaces.mcp.tool import INDEX, ITEMS, READ, Answer, Json, Tool, ToolCall
 from nuggets.interfaces.messages import explain_recognition, pluralize
 from nuggets.interfaces.prompt_quoting import (
     PREFACE,
@@ -27,14 +26,13 @@ from nuggets.interfaces.prompt_quoting import (
     project_name,
 )
 from nuggets.operations.reading_record import AT_A_GLANCE
+from nuggets.operations.session_notes import is_session_note
 
 LINE = AT_A_GLANCE  # of a note in an index: enough to decide whether to open it
 PAGE = 30_000  # characters of a note shown at once: hosts cut an answer at about 25,000 tokens
 LISTED = 50
 VERSIONS = 20  # of a memory, the newest
 
-_ITEMS: Schema = {"type": "array", "items": {"type": "object"}}
-_INDEX = object_schema({"results": _ITEMS, "omitted": WHOLE}, ("results", "omitted"))
 _NOTE = describe(TEXT, "id, exact title, or start of the id")
 _NUGGET = describe(TEXT, "only this topic")
 
@@ -159,7 +157,7 @@ def _get(call: ToolCall, arguments: Json) -> Answer:
         shape["versions"] = responses.versions(versions)
         past = "\n".join(map(_past, versions[::-1]))
         lines += ["What it said before, newest first:", fence(past)]
-    if note.hidden:
+    if note.hidden and not is_session_note(note):
         lines.append("This note is archived; edit_note with hidden=false brings it back.")
     return Answer(shape, "\n".join(lines))
 
@@ -217,7 +215,7 @@ TOOLS = (
         "fine), else the nearest notes; as_of: what was true on a day. found=false and no note "
         "with clearAnswer: not known.",
         object_schema({"query": TEXT, "nugget": _NUGGET, "as_of": TEXT}, ("query",)),
-        object_schema({"found": TRUTH, "answer": TEXT, "notes": _ITEMS}, ("found", "answer")),
+        object_schema({"found": TRUTH, "answer": TEXT, "notes": ITEMS}),
         READ,
         _recall,
     ),
@@ -237,7 +235,7 @@ TOOLS = (
             },
             ("query",),
         ),
-        _INDEX,
+        INDEX,
         READ,
         _search,
     ),
@@ -249,17 +247,16 @@ TOOLS = (
         object_schema(
             {"note": _NOTE, "nugget": TEXT, "offset": WHOLE, "versions": TRUTH}, ("note",)
         ),
-        object_schema({"id": TEXT, "content": TEXT}, ("id", "content")),
+        object_schema({"id": TEXT, "content": TEXT}),
         READ,
         _get,
     ),
     Tool(
         "status",
         "Memory status",
-        "See which nuggets exist, how full they are and the project you are in, before you "
-        "choose a nugget.",
+        "See which nuggets exist, how full they are and your project, before you choose one.",
         object_schema({"nugget": TEXT}),
-        object_schema({"nuggets": _ITEMS, "project": TEXT}, ("nuggets", "project")),
+        object_schema({"nuggets": ITEMS, "project": TEXT}),
         READ,
         _status,
     ),
@@ -279,7 +276,7 @@ MORE_TOOLS = (
                 "limit": WHOLE,
             }
         ),
-        _INDEX,
+        INDEX,
         READ,
         _list,
     ),

@@ -20,7 +20,8 @@ INSTRUCTIONS = """\
 Nuggets is this user's local long-term memory: facts (key, value) and linked notes, kept per \
 project and across sessions.
 Recall first: before searching files, guessing, or asking the user, call recall with a few \
-keywords; if it finds notes, open the useful one with get_note.
+keywords; if it finds notes, open the useful one with get_note. To go on with earlier work, call \
+sessions.
 Store what the next session would need as soon as you learn it: remember for one short fact \
 (file locations, commands, preferences), create_note for anything with a reason or context. \
 Update what exists rather than adding a second version. What you store belongs to the current \

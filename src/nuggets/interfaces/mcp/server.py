@@ -15,7 +15,13 @@ from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.hook_files import log_problem, recorded_session
 from nuggets.filesystem.location import directory_of, is_database
 from nuggets.interfaces.http_headers import project_from_headers
-from nuggets.interfaces.mcp import maintenance_tools, read_tools, resources, write_tools
+from nuggets.interfaces.mcp import (
+    maintenance_tools,
+    read_tools,
+    resources,
+    session_tools,
+    write_tools,
+)
 from nuggets.interfaces.mcp.arguments import check_arguments
 from nuggets.interfaces.mcp.tool import Tool, ToolCall
 from nuggets.interfaces.mcp.wording import (
@@ -41,7 +47,12 @@ if TYPE_CHECKING:
 
 SESSION_KEY = "nuggets/session"  # in `_meta`: the conversation, if the client knows it
 PROJECT_KEY = "nuggets/project"  # in `_meta`: the project that the client works in
-FEW_TOOLS = (*read_tools.TOOLS, *write_tools.TOOLS, *maintenance_tools.TOOLS)
+FEW_TOOLS = (
+    *read_tools.TOOLS,
+    *session_tools.TOOLS,
+    *write_tools.TOOLS,
+    *maintenance_tools.TOOLS,
+)
 ALL_TOOLS = (
     *FEW_TOOLS,
     *read_tools.MORE_TOOLS,

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nuggets.domain.records import MemoryNote, WrittenNote
 from nuggets.interfaces import responses
-from nuggets.interfaces.mcp.arguments import TEXT, Schema, object_schema
+from nuggets.interfaces.mcp.arguments import TEXT, WHOLE, Schema, object_schema
 from nuggets.interfaces.prompt_quoting import fence, one_line, project_name
 
 if TYPE_CHECKING:
@@ -56,9 +56,10 @@ class Tool(NamedTuple):
     run: Callable[[ToolCall, Json], Answer]
 
 
-HEAD: Schema = object_schema(
-    {"id": TEXT}, ("id",)
-)  # short, because hosts list all tools; the text says more
+# What a tool answers with, in few words, because hosts list all tools; the text says more.
+HEAD: Schema = object_schema({"id": TEXT})
+ITEMS: Schema = {"type": "array"}
+INDEX: Schema = object_schema({"results": ITEMS, "omitted": WHOLE})
 
 
 def receipt(verb: str, note: MemoryNote) -> Answer:

@@ -28,7 +28,7 @@ from nuggets.operations.client import AGENT
 
 _NOTE = describe(TEXT, "id or exact title")
 _NUGGET = describe(TEXT, "topic, e.g. project, prefs, learnings; created if new")
-_SOURCE = describe(one_of((str(AGENT.source), "explicit_user")), "explicit_user: the user's word")
+_SOURCE = one_of((str(AGENT.source), "explicit_user"))  # the instructions say what they mean
 _META = {"scope": one_of(SCOPES), "stability": one_of(STABILITIES), "source": _SOURCE}
 _VALIDITY = {"valid_until": TEXT, "supersedes": TEXT}
 
@@ -131,7 +131,7 @@ TOOLS = (
         "Forget a fact",
         "Delete a fact when it is wrong or the user asks. Exact key only.",
         object_schema({"nugget": TEXT, "key": TEXT}, ("nugget", "key")),
-        object_schema({"forgotten": WHOLE}, ("forgotten",)),
+        object_schema({"forgotten": WHOLE}),
         CHANGE,
         _forget,
     ),
@@ -182,7 +182,7 @@ TOOLS = (
         "Link two notes",
         "Connect two notes when one helps to understand the other; say why.",
         object_schema({"a": _NOTE, "b": _NOTE, "reason": TEXT}, ("a", "b")),
-        object_schema({"added": TRUTH}, ("added",)),
+        object_schema({"added": TRUTH}),
         ADD._replace(idempotent=True),
         _link,
     ),

@@ -24,6 +24,7 @@ from nuggets.interfaces.rest.schemas import COUNT, STEPS
 from nuggets.shelf import NuggetShelf
 
 QUERY: Schema = {"type": "string", "minLength": 1, "maxLength": 2000}
+LAST = "last"  # instead of a session's id
 FILTERS: dict[str, Schema] = {
     "nugget": NAME,
     "tag": NAME,
@@ -117,13 +118,20 @@ def _search(shelf: NuggetShelf, arguments: Arguments) -> Any:
 
 
 def _sessions(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    all_projects, limit = arguments.get("all", False), arguments["limit"]
-    if "query" not in arguments:
-        notes = shelf.sessions(all_projects=all_projects)[:limit]
-    else:
-        results = shelf.search_sessions(arguments["query"], limit, all_projects=all_projects)
-        notes = [result.note for result in results]
-    return [codec.note_to_json(note, vector=False) for note in notes]
+    notes = shelf.sessions(all_projects=arguments.get("all", False))
+    return [codec.note_to_json(note) for note in notes[: arguments["limit"]]]
+
+
+def _session(shelf: NuggetShelf, arguments: Arguments) -> Any:
+    name = arguments["session"]
+    return codec.note_to_json(shelf.get_session(None if name == LAST else name))
+
+
+def _search_sessions(shelf: NuggetShelf, arguments: Arguments) -> Any:
+    results = shelf.search_sessions(
+        arguments["query"], arguments["limit"], all_projects=arguments.get("all", False)
+    )
+    return [responses.search_result(shelf, result) for result in results]
 
 
 _NOTES = array(reference("Note"))
@@ -219,10 +227,28 @@ OPERATIONS = (
         "GET",
         "/api/sessions",
         "sessions",
-        "The notes of sessions with agents, the last one first; with a query those about it",
+        "The notes of this project's sessions with agents, or of all, the last one first",
         _sessions,
-        array({"type": "object"}),
-        {"query": QUERY, "all": TRUTH, "limit": integer(1, 1000, 20)},
+        _NOTES,
+        {"all": TRUTH, "limit": integer(1, 1000, 20)},
+    ),
+    Operation(
+        "GET",
+        "/api/sessions/search",
+        "searchSessions",
+        "The notes of sessions that are about a query, best first; counts no hit",
+        _search_sessions,
+        array(reference("SearchResult")),
+        {"query": QUERY, "all": TRUTH, "limit": integer(1, 100, 5)},
+        ("query",),
+    ),
+    Operation(
+        "GET",
+        "/api/sessions/{session}",
+        "session",
+        "The note of one session, by its id; `last`: of this project's last one",
+        _session,
+        reference("Note"),
     ),
     Operation(
         "GET",

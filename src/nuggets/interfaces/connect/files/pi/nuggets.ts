@@ -194,6 +194,13 @@ export default function (pi: ExtensionAPI) {
     text({ noteId: "title or id", offset: "where to go on in a long one" }, ["offset"]),
     ({ noteId, offset }) => ["get_note", { note: noteId, offset: Number(offset || 0) }],
   );
+  tool(
+    "sessions",
+    "Earlier sessions",
+    "See what earlier sessions here were about, when the user asks where you were or to continue something.",
+    text({ query: "what it was about; without it the last ones" }, ["query"]),
+    ({ query }) => ["sessions", { query: query || undefined }],
+  );
 
   let beginning = "startup"; // why the context is without what memory holds; "" once it is told
   pi.on("session_start", async (event, ctx) => {
