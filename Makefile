@@ -53,7 +53,8 @@ docs: .venv/installed
 bench: .venv/tested
 	@$(BIN)/python -m benchmarks
 
-# The long form of tests/faults: about an hour. FAULTS="--every 10 --cuts 4" makes it shorter.
+# The long form of tests/faults: some hours. FAULTS="--every 20 --cuts 4 --storms 2 --soak 300" makes
+# it shorter; FAULTS="--parts storms" runs one part.
 faults: .venv/tested
 	@$(BIN)/python tests/fault_run.py $(FAULTS)
 

@@ -1,8 +1,9 @@
 """The long form of the fault tests: `make faults`. Prints progress, and a report at the end.
 
-python tests/fault_run.py [--every N] [--states N] [--kills N] [--cuts N] [--report FILE]
+python tests/fault_run.py [--every N] [--states N] [--kills N] [--cuts N] [--storms N]
+    [--soak SECONDS] [--parts NAME …] [--report FILE]
 
-Every part is one that the tests run in a short form. Beside Nuggets the same crash states, kills
+Most parts are ones that the tests run in a short form. Beside Nuggets the same crash states, kills
 and power cuts are survived, or not, by what programs usually do: a JSON file that is written to a
 temporary name and renamed, and a table of SQLite with its default settings.
 """
@@ -24,7 +25,10 @@ from fault_comparison import KINDS_OF_STORE, kill_writers, survey_states  # noqa
 from fault_crashes import crash_states, record  # noqa: E402
 from fault_power import NoPowerCuts, power_cut_round  # noqa: E402
 from fault_processes import Outcome, compile_shim, environment, kill_round  # noqa: E402
+from fault_soak import soak  # noqa: E402
+from fault_storm import run_storm  # noqa: E402
 
+STORM_WRITES = 150  # that are acknowledged before a storm is over
 OPTIONS = ("commit=5", "commit=1", "data=writeback,noauto_da_alloc,commit=1", "commit=1000")
 
 
@@ -85,6 +89,39 @@ def cut_power(work: str, rounds: int) -> Iterator[str]:
         yield f"{subject.name}: {rounds} power cuts on ext4, {summarize(outcomes)}"
 
 
+def run_storms(work: str, rounds: int) -> Iterator[str]:
+    """Sixteen processes of all doors, which are killed and stopped, on one shelf."""
+    for number in range(rounds):
+        outcome = run_storm(os.path.join(work, "storm"), STORM_WRITES, seed=number)
+        if outcome.lost or outcome.problems:
+            raise SystemExit(f"a storm was not survived: {outcome.lost} {outcome.problems}")
+        yield f"storm {number + 1} of {rounds}: {outcome}"
+
+
+def change_surroundings(shim: str, work: str) -> Iterator[str]:
+    """Few descriptors, full and read-only disks, clocks from 1969 to 2099, all time zones."""
+    from zoneinfo import available_timezones
+
+    program = [sys.executable, os.path.join(TESTS, "fault_surroundings.py")]
+    in_own_mounts = ["unshare", "-m", *program]
+    for command, preload in (
+        ([*program, "descriptors", os.path.join(work, "descriptors")], ""),
+        ([*program, "clocks", os.path.join(work, "clocks")], shim),
+        ([*program, "zones"], shim),
+        ([*program, "zones", *sorted(available_timezones())], shim),
+        ([*in_own_mounts, "disks", os.path.join(work, "disk")], ""),
+    ):
+        if command[0] == "unshare" and (os.geteuid() or not shutil.which("unshare")):
+            yield "no disks are filled: that needs root and unshare"
+            continue
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=environment(LD_PRELOAD=preload)
+        )
+        if done.returncode:
+            raise SystemExit(f"{command[:4]} was not survived: {done.stdout}{done.stderr}")
+        yield from done.stdout.splitlines()
+
+
 def summarize(outcomes: list[Outcome]) -> str:
     acknowledged = sum(len(outcome.acknowledged) for outcome in outcomes)
     lost = sum(len(outcome.lost) for outcome in outcomes)
@@ -113,6 +150,9 @@ def main() -> None:
     parser.add_argument("--states", type=int, default=2400, help="how many crash states")
     parser.add_argument("--kills", type=int, default=50, help="rounds of killed writers")
     parser.add_argument("--cuts", type=int, default=40, help="power cuts")
+    parser.add_argument("--storms", type=int, default=10, help="storms of sixteen processes")
+    parser.add_argument("--soak", type=float, default=1800, help="seconds of the soak")
+    parser.add_argument("--parts", nargs="*", help="only these, by the first word of their names")
     parser.add_argument("--report", default="", help="a file to write the report to")
     options = parser.parse_args()
     memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
@@ -122,13 +162,18 @@ def main() -> None:
     if not shim:
         raise SystemExit("a C compiler is needed")
     try:
+        parts: dict[str, Callable[[], Iterator[str]]] = {
+            "Faults": lambda: iter([fail_system_calls(shim, work, options.every)]),
+            "Crash states": lambda: replay_crashes(shim, work, options.states),
+            "Killed writers": lambda: kill_processes(disk, options.kills),
+            "Power cuts": lambda: cut_power(disk, options.cuts),
+            "Storms": lambda: run_storms(disk, options.storms),
+            "Surroundings": lambda: change_surroundings(shim, disk),
+            "Soak": lambda: soak(os.path.join(disk, "soak"), options.soak),
+        }
+        chosen = {word.lower() for word in options.parts or ()}
         run(
-            {
-                "Faults": lambda: iter([fail_system_calls(shim, work, options.every)]),
-                "Crash states": lambda: replay_crashes(shim, work, options.states),
-                "Killed writers": lambda: kill_processes(disk, options.kills),
-                "Power cuts": lambda: cut_power(disk, options.cuts),
-            },
+            {n: part for n, part in parts.items() if not chosen or n.split()[0].lower() in chosen},
             options.report,
         )
     finally:

@@ -6,6 +6,8 @@
    5 ENOSPC once · 6 a write takes only half · 7 EIO of a read, once · 8 killed after it
    9 ENOSPC from then on · 10 done, but reported as EIO · 11 EIO of reads from then on.
 
+   shim_set_clock(seconds) sets the clock of this process alone, from which time goes on.
+
    shim_record(path) writes all that changes something to a file, with the bytes that were written,
    so that `fault_crashes.py` can make any state that a power cut may leave. */
 #define _GNU_SOURCE
@@ -192,3 +194,20 @@ int mkdir(const char *path, mode_t mode) {
     NOTE(below(path), 0, 0, "mkdir %s", path);
     WHOLE(below(path), REAL(mkdir)(path, mode));
 }
+
+/* A clock of our own; file times stay those of the machine. */
+static long clock_ahead;
+static int (*real_clock)(clockid_t, struct timespec *);
+int clock_gettime(clockid_t which, struct timespec *now) {
+    if (!real_clock) real_clock = REAL(clock_gettime);
+    int failed = real_clock(which, now);
+    if (!failed && which == CLOCK_REALTIME) now->tv_sec += clock_ahead;
+    return failed;
+}
+time_t time(time_t *seconds) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (seconds) *seconds = now.tv_sec;
+    return now.tv_sec;
+}
+void shim_set_clock(long seconds) { clock_ahead = 0; clock_ahead = seconds - time(0); }

@@ -1,0 +1,43 @@
+"""Few descriptors and wrong clocks; full disks are in the long form, which may mount them."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fault_processes import TESTS, environment
+
+pytestmark = pytest.mark.faults
+
+
+def survive(*arguments: str, **variables: str) -> str:
+    """What was survived, in a line."""
+    done = subprocess.run(
+        [sys.executable, f"{TESTS}/fault_surroundings.py", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(**variables),
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    return done.stdout
+
+
+def test_with_few_descriptors_a_command_works_or_says_why_not(tmp_path: Path) -> None:
+    assert "all there" in survive("descriptors", str(tmp_path / "shelf"), "0", "2", "4")
+
+
+def test_clocks_from_1969_to_2099_lose_nothing(shim: str, tmp_path: Path) -> None:
+    said = survive("clocks", str(tmp_path / "shelf"), "4", LD_PRELOAD=shim)
+
+    assert said == "4 moments from 1969 to 2099: all there, in order\n"
+
+
+def test_in_every_zone_the_daily_pass_runs_once_a_day_and_not_before_nine(shim: str) -> None:
+    zones = (
+        *("<west>12", "<ahead>-14", "<india>-5:30", "<nepal>-5:45", "UTC0"),
+        *("EST5EDT,M3.2.0,M11.1.0", "<a>3<b>,M3.2.2/9:00,M11.1.0/9:00"),
+    )
+
+    assert survive("zones", *zones, LD_PRELOAD=shim).startswith("7 time zones: one pass a day")
