@@ -6,6 +6,7 @@ NuggetsError          "error"
 ├── NotFound          "not_found"       also LookupError
 ├── Ambiguous         "ambiguous"       also LookupError; lists the candidates
 ├── Conflict          "conflict"        it would overwrite what someone else has
+├── NotAllowed        "not_allowed"     the member's role does not allow it
 ├── StaleWrite        "stale_write"     the store moved on since it was read
 ├── StoreError        "store_error"     says where and what to do
 │   ├── StoreBusy     "store_busy"      lock not obtained; names the holder
@@ -41,6 +42,10 @@ class Ambiguous(NuggetsError, LookupError):
 
 class Conflict(NuggetsError):
     code = "conflict"
+
+
+class NotAllowed(NuggetsError):
+    code = "not_allowed"
 
 
 class StaleWrite(NuggetsError):

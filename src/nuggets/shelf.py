@@ -47,6 +47,7 @@ from nuggets.graph.links import CONTRADICTS
 from nuggets.graph.metadata_inference import content_tags, metadata_from_kwargs
 from nuggets.language.text import fold_case
 from nuggets.maintenance.project_shelf import ProjectShelf
+from nuggets.operations.membership import without_private
 from nuggets.operations.text_signs import may_state_rule
 from nuggets.operations.writing_context import NO_CONTEXT, WritingContext
 from nuggets.search.clear_answer import COMPARED, mark_clear_answer
@@ -599,6 +600,10 @@ class NuggetShelf(ProjectShelf):
             refused = invalid_nuggets + invalid_notes
         else:
             other_shelf = OtherShelf(notes_from_json(source, self._clock(), self._draw))
+        if self.is_team:
+            visible, private = without_private(other_shelf.notes)
+            other_shelf = other_shelf._replace(notes=visible)
+            refused += private
         intake = self._update(
             "import_memories",
             lambda d: d.import_memories(other_shelf, self._maintenance.recorded_past()),

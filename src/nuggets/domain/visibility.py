@@ -1,6 +1,7 @@
-"""Whose memories a project sees, and which of them come first.
+"""Whose memories a project and a team see, and which of them come first.
 
-A memory belongs to one project, or to none (""), and then it is valid in every project.
+A memory belongs to one project, or to none (""), and then it is valid in every project. In a team
+its scope says whether everybody sees it.
 """
 
 from collections.abc import Iterable
@@ -14,7 +15,20 @@ class Owned(Protocol):
     def project(self) -> str: ...
 
 
+class Scoped(Protocol):
+    """Anything that has a scope."""
+
+    @property
+    def scope(self) -> str: ...
+
+
 T = TypeVar("T", bound=Owned)
+PRIVATE_SCOPES = ("user", "self", "session")  # the others are a team's
+
+
+def is_private(memory: Scoped) -> bool:
+    """Whether in a team only one person may see it."""
+    return memory.scope in PRIVATE_SCOPES
 
 
 def visible_projects(project: str) -> tuple[str, ...]:

@@ -48,6 +48,13 @@ def random_hex() -> str:
     return os.urandom(4).hex()
 
 
+def secret_text() -> str:
+    """256 random bits for a token, as text."""
+    from base64 import urlsafe_b64encode
+
+    return urlsafe_b64encode(os.urandom(32)).rstrip(b"=").decode()
+
+
 class ShelfBase:
     """A shelf that can be opened, saved and closed, and the transaction of every operation."""
 

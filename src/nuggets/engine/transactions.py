@@ -26,6 +26,7 @@ from nuggets.engine.batching import (
     unite_operations,
 )
 from nuggets.errors import Conflict, NuggetsError, StoreBusy, StoreError
+from nuggets.operations.membership import refuse_private
 
 if TYPE_CHECKING:
     from nuggets.facts.index import FactIndex
@@ -258,6 +259,7 @@ class Transactions:
 
     def write(self, changes: Changes) -> None:
         """Must be called inside `exclusive`."""
+        refuse_private(lambda: self.store.state.marks, changes.put)
         self._own.revision = self.store.write(changes)
         self._batch_has_written = self._batch is not None
         self._overlay = None

@@ -6,6 +6,7 @@ The work is done in `maintenance/` and `promotion/`, which are loaded when one o
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.limits import check_flag, check_whole, storable
@@ -24,12 +25,14 @@ from nuggets.domain.records import (
     MemoryVersion,
     ReflectionResult,
 )
-from nuggets.domain.visibility import visible_projects
+from nuggets.domain.roles import Member, MemberStatus, Role, checked_member_name
+from nuggets.domain.visibility import is_private, visible_projects
 from nuggets.engine.arguments import StrPath, checked_moment, path_text
-from nuggets.engine.shelf_base import ShelfBase
-from nuggets.errors import InvalidInput, NotFound, NuggetsError
+from nuggets.engine.shelf_base import ShelfBase, secret_text
+from nuggets.errors import Conflict, InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.files import read_if_plain
 from nuggets.graph import naming
+from nuggets.operations import membership
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -122,6 +125,67 @@ class MaintainedShelf(ShelfBase):
         if has_vectors:
             store.disable_index(INDEX)
         return removed or has_vectors
+
+    # --- members ----------------------------------------------------------------------------
+
+    @property
+    def is_team(self) -> bool:
+        """Does the shelf belong to a team? Then it has members, and nothing on it is private."""
+        with self._transactions.reading() as view:
+            return membership.is_team(view.state.marks)
+
+    def add_member(self, name: str, role: Role = "writer", *, again: bool = False) -> str:
+        """Make someone a member of the team whose shelf this is; their token, which is not kept.
+
+        `again`: a member, revoked or not, gets a new token and role; the old token ends.
+        """
+        check_flag(again, "again")
+        token = f"{checked_member_name(name)}.{secret_text()}"
+
+        def decide(d: "Decisions") -> "Decision[str]":
+            state = self._transactions.state
+            if not membership.is_team(state.marks):
+                self._refuse_private_past()
+            changes = membership.add_member(
+                state.marks, name, role, token, self._clock(), again=again
+            )
+            return changes, token
+
+        return self._update("add_member", decide)
+
+    def _refuse_private_past(self) -> None:
+        """Members read everything on the shelf and in its history."""
+        commits = self._transactions.store.commits()
+        past = (note for commit in commits for note in (*commit.before.put, *commit.changes.put))
+        notes = chain(self._transactions.state.notes.values(), past)
+        if any(map(is_private, notes)):
+            raise Conflict(
+                "this shelf has, or its history had, memories of scope user, self or session, "
+                "which are private to one person. Make a new shelf for the team, add members to "
+                "it, and import this one (`nuggets --dir NEW import OLD`): private memories stay "
+                "here"
+            )
+
+    def members(self) -> Sequence[MemberStatus]:
+        """All who are or were members, by name."""
+        with self._transactions.reading() as view:
+            return membership.list_members(view.state.marks)
+
+    def revoke_member(self, name: str) -> None:
+        """End a member's token, at once and at every server. What they wrote stays."""
+        name = storable(name, "the name of a member")
+        self._update(
+            "revoke_member",
+            lambda d: (
+                membership.revoke_member(self._transactions.state.marks, name, self._clock()),
+                None,
+            ),
+        )
+
+    def find_member(self, token: str) -> Member | None:
+        """Whose token it is; None if it is nobody's, or was revoked."""
+        with self._transactions.reading() as view:
+            return membership.find_member(view.state.marks, token)
 
     # --- history ----------------------------------------------------------------------------
 

@@ -48,6 +48,19 @@ def name_agent(client: Client, agent: str) -> Client:
     )
 
 
+def name_member(client: Client, member: str) -> Client:
+    """The client in the name of a member of a team: `alice (page)`, `alice: Claude Code (mcp)`."""
+    names_agent = client.name.endswith(")")
+    return client._replace(
+        name=f"{member}: {client.name}" if names_agent else f"{member} ({client.name})"
+    )
+
+
+def is_of_member(client_name: str, member: str) -> bool:
+    """Whether the history names this member as the one who wrote."""
+    return client_name.startswith((f"{member}: ", f"{member} ("))
+
+
 def attribute_text(
     client: Client, given: GraphNoteMetaInput, *, is_new: bool
 ) -> GraphNoteMetaInput:

@@ -65,6 +65,11 @@ MODULES = {  # command -> module of this package and what it does, in the order 
         "ui": ("web", "open the page that shows your memory"),
         "serve": ("web", "serve REST, the page and MCP over HTTP"),
     },
+    "Team": {
+        "member add": ("members", "make someone a member of a team's shelf; prints their token"),
+        "member list": ("members", "show the members of the team"),
+        "member revoke": ("members", "end a member's token at once"),
+    },
     "Agents": {
         "connect": ("agents", "connect an agent: its MCP server and its hooks"),
         "disconnect": ("agents", "remove what connect added"),
@@ -97,7 +102,7 @@ MODULES = {  # command -> module of this package and what it does, in the order 
     },
 }
 
-GROUPS = ("meaning", "note", "project", "schedule", "sessions")  # commands of two words
+GROUPS = ("meaning", "member", "note", "project", "schedule", "sessions")  # commands of two words
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -37,6 +37,8 @@ _VERBS = {  # as the commands call them; "delete_note" is one of two
     "share_project": "project share",
     "untrust_project": "project untrust",
     "keep_session": "session",
+    "add_member": "member add",
+    "revoke_member": "member revoke",
     "edit_memory_file": "edit",
     "import_memories": "import",
     "take_in": "import",  # this and the next as earlier versions recorded it
