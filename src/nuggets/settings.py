@@ -124,6 +124,40 @@ SETTINGS = (
         2_000,
     ),
     Setting(
+        "server_shelves",
+        "NUGGETS_SERVER_SHELVES",
+        30,
+        "private shelves of members that a server keeps open; in PostgreSQL each may hold three "
+        "connections",
+        1,
+        100_000,
+    ),
+    Setting(
+        "server_memory_mb",
+        "NUGGETS_SERVER_MEMORY_MB",
+        500,
+        "resident memory above which a server closes the private shelves that were used least "
+        "recently",
+        50,
+        1_000_000,
+    ),
+    Setting(
+        "member_requests",
+        "NUGGETS_MEMBER_REQUESTS",
+        600,
+        "requests that a server takes of one member in a minute",
+        1,
+        1_000_000,
+    ),
+    Setting(
+        "member_kilobytes",
+        "NUGGETS_MEMBER_KILOBYTES",
+        10_000,
+        "what one member may send to a server to be stored in a minute",
+        1,
+        100_000_000,
+    ),
+    Setting(
         "quiet_hours_start",
         "QUIET_HOURS_START",
         22,
@@ -160,6 +194,10 @@ class Settings:
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]
+
+    def replace(self, **values: Any) -> "Settings":
+        """The same settings, but for these."""
+        return Settings({**self._values, **values}, self.origins, self.warnings, self.file_problem)
 
 
 def load(

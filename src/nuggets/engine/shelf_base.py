@@ -223,6 +223,11 @@ class ShelfBase:
         vars(view).update(vars(self), _client=client)
         return view
 
+    @property
+    def client_name(self) -> str:
+        """How the history calls whoever writes through this shelf."""
+        return self._client.name
+
     def close(self) -> None:
         """Save what was gathered and leave the files in order. Using the shelf again reopens it.
 

@@ -4,6 +4,7 @@ All but `shelf` is the driver's business. A password in it is never shown.
 """
 
 import os
+from collections.abc import Callable
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 from zlib import crc32
 
@@ -41,6 +42,12 @@ class DatabaseUrl:
         secrets = [password, *(value for name, value in query if "password" in name)]
         self._secrets = [part for secret in secrets if secret for part in (secret, unquote(secret))]
         self.directory = os.path.join(os.path.expanduser(LOCAL_DIRECTORY), self._local_name(hosts))
+
+    def with_shelf(self, rename: Callable[[str], str]) -> str:
+        """The URL of another shelf in the same database."""
+        parts = urlsplit(self.address)
+        query = [*parse_qsl(parts.query, keep_blank_values=True), ("shelf", rename(self.shelf))]
+        return urlunsplit(parts._replace(query=urlencode(query, quote_via=quote)))
 
     @property
     def has_password(self) -> bool:

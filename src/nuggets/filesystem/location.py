@@ -8,6 +8,7 @@ from nuggets.errors import SettingsError
 DEFAULT_DIRECTORY = "~/.nuggets"
 IN_MEMORY = "memory:"
 ENCODER_FILE = "meaning.safetensors"  # beside the database, if meaning is installed
+MEMBERS_DIRECTORY = "members"  # in the directory of a team's shelf: its members' private shelves
 DATABASES = ("postgresql://", "postgres://")
 
 
@@ -42,6 +43,15 @@ def written_location(url: str) -> str:
             "it out, and put it into ~/.pgpass"
         )
     return url
+
+
+def private_location(url: str, member: str) -> str:
+    """Where the private shelf of a member is kept, for the shelf of a team."""
+    if not is_database(url):
+        return os.path.join(directory_of(url), MEMBERS_DIRECTORY, member)
+    from nuggets.filesystem.database_url import DatabaseUrl
+
+    return DatabaseUrl(url).with_shelf(lambda team: f"{team}/{member}")
 
 
 def directory_of(url: str) -> str:

@@ -1,7 +1,8 @@
 """Runs the daily clean-up from a long-lived process, when it is due."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 
 from nuggets.domain.records import DailyRun
@@ -26,9 +27,12 @@ class Heartbeat:
         shelf: NuggetShelf,
         *,
         now: Callable[[], datetime] = datetime.now,
+        others: Callable[[], Iterable[AbstractContextManager[NuggetShelf]]] = tuple,
         report: Callable[[DailyRun | Exception], None] | None = None,
     ) -> None:
+        """`others`: shelves that are cleaned up as well, such as those of a team's members."""
         self._shelf = shelf
+        self._others = others
         self._now = now
         self._report = report or (lambda done: log(shelf.settings["dir"], describe_run(done)))
         self._stopped = threading.Event()
@@ -61,6 +65,9 @@ class Heartbeat:
         again = now + timedelta(milliseconds=self._shelf.settings["heartbeat_interval_ms"])
         try:
             done = self._shelf.run_daily(now)
+            for opened in self._others():
+                with opened as shelf:
+                    shelf.run_daily(now)
             coming = self._shelf.next_run(now)
         except Exception as problem:
             self._report(problem)

@@ -4,23 +4,30 @@ import ipaddress
 import os
 import secrets
 import socket
+from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
+import anyio
 import uvicorn
 from starlette.concurrency import run_in_threadpool
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.datastructures import Headers
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nuggets.errors import InvalidInput, StoreError
 from nuggets.filesystem.files import open_plain, private_directory
 from nuggets.filesystem.location import DEFAULT_DIRECTORY, directory_of
-from nuggets.interfaces.rest.access import Access
+from nuggets.interfaces.request_shelf import is_still_member, member_of_request
+from nuggets.interfaces.rest.access import Access, MemberAccess
 from nuggets.interfaces.rest.app import application
+from nuggets.interfaces.rest.guard import error_response
 from nuggets.interfaces.scheduler import Heartbeat
 from nuggets.settings import Settings
 from nuggets.shelf import NuggetShelf
+from nuggets.team.team import Team
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -28,14 +35,20 @@ if TYPE_CHECKING:
 PORT = 6844  # NUGG on a telephone
 PORTS_TRIED = 20  # from the usual one up, when none was asked for: another page may be open
 MCP_SESSIONS = 200  # open at once; an idle one is closed after half an hour
+MCP_SESSIONS_KNOWN = 10_000  # whose they are; one that is not known any more was closed long ago
+MCP_SESSION = "mcp-session-id"
+TEAM_CALLS = 8  # of tools at once, where members would wait for each other
+REVOKED_SECONDS = 1.0  # between two looks whether the member of an open stream still is one
 CLOSING_SECONDS = 2  # that an answer under way gets when the server ends
 
 
 class Address:
     """Where to listen: a bound socket, and the names that clients may use."""
 
-    def __init__(self, host: str, port: int | None) -> None:
+    def __init__(self, host: str, port: int | None, public_name: str = "") -> None:
+        """`public_name`: what clients call it that come through a proxy."""
         self.host = host.strip("[]")
+        self.public_name = _split(public_name.lower())[0]
         self.is_loopback = _is_loopback(self.host)
         self.socket = _bind(self.host, port)
         self.port: int = self.socket.getsockname()[1]
@@ -50,6 +63,8 @@ class Address:
     def is_ours(self, host: str) -> bool:
         """Is this value of a Host header one of our names? Another name means DNS rebinding."""
         name, port = _split(host.lower())
+        if self.public_name and name == self.public_name:
+            return True  # the port is the proxy's
         if port != self.port:
             return False
         if self.is_loopback:
@@ -71,19 +86,27 @@ class Server(uvicorn.Server):
 def serve(
     shelf: NuggetShelf,
     address: Address,
-    access: Access | None = None,
+    access: Access | MemberAccess | None = None,
     on_ready: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve until a signal ends it."""
-    if not address.is_loopback and access is None:
-        raise InvalidInput("an address that others can reach needs a token")
+    """Serve until a signal ends it. If the shelf has members, only they may ask."""
     shelf.load_all()  # a problem of the store is reported before the server listens
+    team = Team(shelf) if shelf.is_team else None
+    if team is not None:
+        settings = shelf.settings
+        access = MemberAccess(
+            team, requests=settings["member_requests"], kilobytes=settings["member_kilobytes"]
+        )
+    if access is None and (address.public_name or not address.is_loopback):
+        raise InvalidInput("an address that others can reach needs a token")
     server: Server
-    mounts, running = _companions(shelf)
+    mounts, running = _companions(shelf, team)
 
     @asynccontextmanager
     async def lifespan() -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
+            if team is not None:
+                stack.push_async_callback(run_in_threadpool, team.close)
             for companion in running:
                 await stack.enter_async_context(companion())
             on_ready()
@@ -115,9 +138,11 @@ def serve(
 Companion = Callable[[], AbstractAsyncContextManager[Any]]
 
 
-def _companions(shelf: NuggetShelf) -> tuple[Mapping[str, ASGIApp], list[Companion]]:
+def _companions(
+    shelf: NuggetShelf, team: Team | None
+) -> tuple[Mapping[str, ASGIApp], list[Companion]]:
     """What else lives in this process: apps by path, and what runs beside them."""
-    heartbeat = Heartbeat(shelf)
+    heartbeat = Heartbeat(shelf, others=team.open_private_shelves if team else tuple)
 
     @asynccontextmanager
     async def daily() -> AsyncIterator[None]:
@@ -128,29 +153,66 @@ def _companions(shelf: NuggetShelf) -> tuple[Mapping[str, ASGIApp], list[Compani
             await run_in_threadpool(heartbeat.stop)
 
     try:
-        path, app, running = _mcp(shelf)
+        path, app, running = _mcp(shelf, calls_at_once=TEAM_CALLS if team else 1)
     except ImportError:  # installed without the SDK: everything else is there
         return {}, [daily]
     return {path: app}, [daily, running]
 
 
 class _McpEndpoint:
-    """MCP over streamable HTTP; an instance, so that the router passes every method on."""
+    """MCP over streamable HTTP; an instance, so that the router passes every method on.
+
+    A session belongs to the member who began it, and an open stream ends with their token.
+    """
 
     def __init__(self, manager: "StreamableHTTPSessionManager") -> None:
         self._manager = manager
+        self._members: OrderedDict[str, str] = OrderedDict()  # by session, the oldest first
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._manager.handle_request(scope, receive, send)
+        request = HTTPConnection(scope)
+        member = member_of_request(request)
+        if member is None:
+            await self._manager.handle_request(scope, receive, send)
+            return
+        session = request.headers.get(MCP_SESSION, "")
+        if session and self._members.get(session, member.name) != member.name:
+            answer = error_response(404, "not_found", "there is no such session")
+            await answer(scope, receive, send)
+            return
+
+        async def note_session(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                begun = Headers(raw=message.get("headers", [])).get(MCP_SESSION, "")
+                self._note_session(begun, member.name)
+            await send(message)
+
+        async with anyio.create_task_group() as tasks:
+            if scope["method"] == "GET":
+                tasks.start_soon(_end_when_revoked, request, tasks.cancel_scope)
+            await self._manager.handle_request(scope, receive, note_session)
+            tasks.cancel_scope.cancel()
+
+    def _note_session(self, session: str, member: str) -> None:
+        if session:
+            self._members.setdefault(session, member)
+            while len(self._members) > MCP_SESSIONS_KNOWN:
+                self._members.popitem(last=False)
 
 
-def _mcp(shelf: NuggetShelf) -> tuple[str, ASGIApp, Companion]:
+async def _end_when_revoked(request: HTTPConnection, scope: "anyio.CancelScope") -> None:
+    while await run_in_threadpool(is_still_member, request):
+        await anyio.sleep(REVOKED_SECONDS)
+    scope.cancel()
+
+
+def _mcp(shelf: NuggetShelf, calls_at_once: int) -> tuple[str, ASGIApp, Companion]:
     """Where MCP answers, and what has to run for it. Host and Origin were checked by the guard."""
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
     from nuggets.interfaces.mcp.server import ServerContext, build_server
 
-    context = ServerContext(shelf.settings, shelf=shelf)
+    context = ServerContext(shelf.settings, shelf=shelf, calls_at_once=calls_at_once)
     manager = StreamableHTTPSessionManager(build_server(context), max_sessions=MCP_SESSIONS)
 
     @asynccontextmanager

@@ -201,11 +201,25 @@ class MaintainedShelf(ShelfBase):
         with self._transactions.reading():
             return list(self._transactions.store.commits(since))
 
-    def commit_summaries(self, since: int = 0) -> Sequence[CommitSummary]:
-        """The same steps without the notes that they changed, which is far less work."""
+    def new_commits(self, since: int, most: int) -> Sequence[Commit] | None:
+        """The steps after a revision, oldest first; None if there are more than `most`, or if some
+        of them are no longer kept."""
+        with self._transactions.reading() as view:
+            count = view.revision - since
+            if count < 0 or count > most:
+                return None
+            commits = self.commits(since)
+            return commits if len(commits) == count else None
+
+    def commit_summaries(self, since: int = 0, most: int | None = None) -> Sequence[CommitSummary]:
+        """The same steps without the notes that they changed, which is far less work.
+
+        `most`: only the last so many.
+        """
         check_whole(since, "a revision")
-        with self._transactions.reading():
-            return list(self._transactions.store.commit_summaries(since))
+        with self._transactions.reading() as view:
+            first = since if most is None else max(since, view.revision - most)
+            return list(self._transactions.store.commit_summaries(first))
 
     def history(self, note: str | None = None, limit: int = 20, since: int = 0) -> Sequence[Commit]:
         """What was done after a revision, newest first: everything, or what changed one note."""
@@ -250,6 +264,10 @@ class MaintainedShelf(ShelfBase):
         It stays the same when an operation finds nothing to change.
         """
         return self._transactions.own_revision
+
+    def last_own_change(self) -> Commit:
+        """What `undo` takes back if no revision is named."""
+        return self._maintenance.last_own_change()
 
     def undo(self, revision: int | None = None, dry_run: bool = False) -> Commit:
         """Take a commit back, by default this client's own last change in this project that was

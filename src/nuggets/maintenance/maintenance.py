@@ -144,6 +144,11 @@ class Maintenance:
             self.memory_files.promote_to(self.memory_files.written_files())
         return commit
 
+    def last_own_change(self) -> Commit:
+        """The commit that `undo` reverts if none is named."""
+        with self._transactions.reading():
+            return self._last_to_undo()
+
     def changes_in_effect(self, since: int) -> Sequence[Commit]:
         """The commits after a revision that are neither undone nor an undo, newest first."""
         with self._transactions.reading():

@@ -200,7 +200,9 @@ class ProjectShelf(MaintainedShelf):
 
     def _folder_of_files(self) -> str:
         """Where the files lie that memories of this project name: in the checkout someone works
-        in, else in that of the project; "" if there is none."""
+        in, else in that of the project; "" if there is none, or if they are elsewhere."""
+        if self._client.is_remote:
+            return ""
         location, folder = self.location, self.working_folder
         if not location:
             return ""

@@ -23,6 +23,7 @@ class Client(NamedTuple):
     keeps_one_copy: bool = False  # a note that says just the same is not made again
     reads_first: bool = False  # replaces only texts that it has read
     compares_all: bool = False  # each text with what it may contradict, not plain rules alone
+    is_remote: bool = False  # its files are on another machine
     session: str = ""  # the conversation, for a door that serves several
 
 
@@ -51,9 +52,8 @@ def name_agent(client: Client, agent: str) -> Client:
 def name_member(client: Client, member: str) -> Client:
     """The client in the name of a member of a team: `alice (page)`, `alice: Claude Code (mcp)`."""
     names_agent = client.name.endswith(")")
-    return client._replace(
-        name=f"{member}: {client.name}" if names_agent else f"{member} ({client.name})"
-    )
+    name = f"{member}: {client.name}" if names_agent else f"{member} ({client.name})"
+    return client._replace(name=name, is_remote=True)
 
 
 def is_of_member(client_name: str, member: str) -> bool:

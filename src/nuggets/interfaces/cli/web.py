@@ -13,6 +13,18 @@ from nuggets.operations.client import PAGE
 
 def _serve_arguments(parser: ArgumentParser) -> None:
     _address_arguments(parser)
+    parser.add_argument(
+        "--store",
+        metavar="URL",
+        dest="dir",
+        help="the shelf, such as postgresql://…: the same as --dir",
+    )
+    parser.add_argument(
+        "--public-name",
+        default="",
+        metavar="NAME",
+        help="the name by which clients reach it through a proxy, such as memory.example",
+    )
     parser.add_argument("--open", action="store_true", help="open the page in your browser")
 
 
@@ -20,7 +32,8 @@ def _address_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--host",
         default="127.0.0.1",
-        help="address to listen at (default: this machine only; any other needs the token)",
+        help="address to listen at (default: this machine only; any other needs the token, "
+        "or members)",
     )
     parser.add_argument("--port", type=int, help="port to listen at (default: 6844 or the next)")
     parser.add_argument(
@@ -43,9 +56,11 @@ def _run(call: Call, *, open_browser: bool) -> Outcome:
     from nuggets.interfaces.rest.access import Access
     from nuggets.interfaces.serve import Address, access_token, serve
 
-    address = Address(call.options.host, call.options.port)
-    needs_token = call.options.require_token or not address.is_loopback
-    access = Access(access_token(call.settings)) if needs_token else None
+    public_name = getattr(call.options, "public_name", "")
+    address = Address(call.options.host, call.options.port, public_name)
+    has_members = call.shelf.is_team  # then each of them has a token of their own
+    needs_token = call.options.require_token or bool(public_name) or not address.is_loopback
+    access = Access(access_token(call.settings)) if needs_token and not has_members else None
 
     def link() -> str:
         return address.url + (f"?code={access.new_launch_code()}" if access else "")
@@ -55,7 +70,8 @@ def _run(call: Call, *, open_browser: bool) -> Outcome:
         if call.options.json:
             print_text(codec.dumps({"url": url}))
         else:
-            print_text(f"Your memory is at {style(url, 'bold')}  (Ctrl-C ends it)")
+            whose = "Your team's" if has_members else "Your"
+            print_text(f"{whose} memory is at {style(url, 'bold')}  (Ctrl-C ends it)")
         if open_browser:
             _open(url)
 

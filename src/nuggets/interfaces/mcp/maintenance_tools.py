@@ -18,7 +18,7 @@ _NAMED = 5  # notes of an undone change
 
 def _reflect(call: ToolCall, arguments: Json) -> Answer:
     result = call.shelf.reflect(
-        arguments.get("nugget"), arguments.get("limit"), arguments.get("dry_run", False)
+        arguments.get("nugget"), arguments.get("limit"), dry_run=arguments.get("dry_run", False)
     )
     verb = "Would change" if arguments.get("dry_run") else "Changed"
     tail = ""

@@ -78,13 +78,14 @@ class Companion(Protocol):
 
 
 class ServerContext:
-    """The shelf of one server: opened by the first call that needs it, used one call at a time."""
+    """The shelf of one server, opened by the first call that needs it."""
 
     def __init__(
         self,
         settings: Settings,
         companion: "Callable[[NuggetShelf], Companion] | None" = None,
         shelf: "NuggetShelf | None" = None,
+        calls_at_once: int = 1,
     ) -> None:
         """`companion`: what runs beside the shelf while it is open, such as the daily clean-up.
 
@@ -95,9 +96,10 @@ class ServerContext:
         self._companion: Companion | None = None
         self._shelf = shelf and shelf.for_client(AGENT)
         self._turn: anyio.CapacityLimiter | None = None
+        self._calls_at_once = calls_at_once
         self._own_session = f"mcp-{os.urandom(6).hex()}"
         self.closing = False
-        self._writers: dict[int, str] = {}  # sessions by revision, the oldest first
+        self._writers: dict[tuple[int, str], None] = {}  # revisions and by whom, the oldest first
 
     def shelf(self) -> "NuggetShelf":
         if self._shelf is None:
@@ -110,6 +112,15 @@ class ServerContext:
                 self._companion.start()
         return self._shelf
 
+    def shelf_for(self, request: Any) -> "NuggetShelf":
+        """The shelf that a call works on: over HTTP that of the member who asks."""
+        shelf = self.shelf()
+        if request is None:
+            return shelf
+        from nuggets.interfaces.request_shelf import shelf_of_request
+
+        return shelf_of_request(request, shelf)
+
     def has_shelf(self) -> bool:
         """Whether the shelf exists; opening another one would create it."""
         directory = directory_of(self.settings["dir"])
@@ -118,9 +129,9 @@ class ServerContext:
         return bool(directory) and os.path.exists(os.path.join(directory, "nuggets.db"))
 
     async def in_turn(self, work: Callable[[], T]) -> T:
-        """Run work in a thread, one call at a time, so that pings are answered meanwhile."""
+        """Run work in a thread, a few calls at a time, so that pings are answered meanwhile."""
         if self._turn is None:
-            self._turn = anyio.CapacityLimiter(1)
+            self._turn = anyio.CapacityLimiter(self._calls_at_once)
         return await anyio.to_thread.run_sync(work, limiter=self._turn)
 
     def session(self, ctx: "ServerRequestContext[Any, Any]") -> str:
@@ -143,12 +154,12 @@ class ServerContext:
             configured or recorded_session(self.settings["dir"], os.getppid()) or self._own_session
         )
 
-    def revisions_of(self, session: str) -> set[int]:
-        """The revisions that this session made."""
-        return {revision for revision, writer in self._writers.items() if writer == session}
+    def revisions_of(self, writer: str) -> set[int]:
+        """The revisions that this client made in this session."""
+        return {revision for revision, by in list(self._writers) if by == writer}
 
-    def record_write(self, session: str, revision: int) -> None:
-        self._writers[revision] = session
+    def record_write(self, writer: str, revision: int) -> None:
+        self._writers[revision, writer] = None
         if len(self._writers) > WRITES_KNOWN:
             del self._writers[next(iter(self._writers))]
 
@@ -186,11 +197,13 @@ def _tool_handlers(context: ServerContext, tools: Sequence[Tool]) -> Handlers:
         if tool is None:
             return refusal(f"there is no tool {params.name!r:.80}; there are: {', '.join(offered)}")
         client = name_agent(AGENT, agent_name(ctx))._replace(session=context.session(ctx))
-        project = requested_project(ctx)
+        project, request = requested_project(ctx), ctx.request
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(_report_progress, ctx.session, tool.name)
             answer = await context.in_turn(
-                lambda: _answer_call(context, tool, params.arguments or {}, client, project)
+                lambda: _answer_call(
+                    context, tool, params.arguments or {}, client, project, request
+                )
             )
             tasks.cancel_scope.cancel()
         return answer
@@ -216,8 +229,10 @@ def requested_project(ctx: "ServerRequestContext[Any, Any]") -> str | None:
     return project_from_headers(headers) if headers is not None else None
 
 
-def _resource_text(context: ServerContext, uri: str, session: str, project: str | None) -> str:
-    shelf = context.shelf()
+def _resource_text(
+    context: ServerContext, uri: str, session: str, project: str | None, request: Any
+) -> str:
+    shelf = context.shelf_for(request)
     shelf = shelf if project is None else shelf.for_project(project)
     return resources.resource_text(shelf, uri, session)
 
@@ -255,7 +270,9 @@ def _resource_handlers(context: ServerContext) -> Handlers:
         session, uri = context.session(ctx), str(params.uri)
         project = requested_project(ctx)
         try:
-            text = await context.in_turn(lambda: _resource_text(context, uri, session, project))
+            text = await context.in_turn(
+                lambda: _resource_text(context, uri, session, project, ctx.request)
+            )
         except NuggetsError as problem:
             absent = isinstance(problem, NotFound)
             code = types.INVALID_PARAMS if absent else types.INTERNAL_ERROR
@@ -329,23 +346,25 @@ def _answer_call(
     arguments: dict[str, Any],
     client: Client,
     project: str | None,
+    request: Any,
 ) -> types.CallToolResult:
     try:
         checked = check_arguments(arguments, tool.arguments)
     except InvalidInput as problem:  # it quotes only the call
         return refusal(str(problem))
     try:
-        shelf = context.shelf().for_client(client)
+        shelf = context.shelf_for(request).for_client(client)
         shelf = shelf if project is None else shelf.for_project(project)
         session = client.session
+        writer = f"{shelf.client_name} {session}"
         shelf.sync_shared()
-        call = ToolCall(shelf, session, times.now(), context.revisions_of(session))
+        call = ToolCall(shelf, session, times.now(), context.revisions_of(writer))
         before = shelf.own_revision
         try:
             answer = tool.run(call, checked)
         finally:
             if shelf.own_revision != before:
-                context.record_write(session, shelf.own_revision)
+                context.record_write(writer, shelf.own_revision)
                 shelf.sync_shared(has_written=True)
     except NuggetsError as problem:
         return refusal(fence_refusal(problem))

@@ -19,19 +19,21 @@ from nuggets.errors import (
     Ambiguous,
     Conflict,
     InvalidInput,
+    NotAllowed,
     NotFound,
     NuggetsError,
     StaleWrite,
     StoreError,
 )
 from nuggets.interfaces.http_headers import project_from_headers
+from nuggets.interfaces.request_shelf import shelf_of_request
 from nuggets.interfaces.rest import (
     events,
     maintenance_operations,
     read_operations,
     write_operations,
 )
-from nuggets.interfaces.rest.access import Access
+from nuggets.interfaces.rest.access import Access, MemberAccess
 from nuggets.interfaces.rest.checking import validate, validate_query
 from nuggets.interfaces.rest.guard import Guard, TooLarge, error_response, too_large_response
 from nuggets.interfaces.rest.openapi import document
@@ -46,6 +48,7 @@ OPERATIONS = (
 PAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "ui")
 _STATUS: Mapping[type[NuggetsError], int] = {
     InvalidInput: 400,
+    NotAllowed: 403,
     NotFound: 404,
     Ambiguous: 409,
     Conflict: 409,
@@ -61,7 +64,7 @@ def application(
     shelf: NuggetShelf,
     *,
     is_ours: Callable[[str], bool],
-    access: Access | None = None,
+    access: Access | MemberAccess | None = None,
     stopping: Callable[[], bool] = lambda: False,
     mounts: Mapping[str, ASGIApp] | None = None,
     lifespan: Lifespan | None = None,
@@ -77,7 +80,7 @@ def application(
             yield
 
     async def listen(request: Request) -> Response:
-        return events.response(shelf, stopping)
+        return await events.response(request, shelf, stopping)
 
     openapi_text = codec.dumps(document(OPERATIONS))
 
@@ -136,15 +139,22 @@ def _endpoint(shelf: NuggetShelf, methods: Mapping[str, Operation]) -> Any:
         operation = methods["GET" if request.method == "HEAD" else request.method]
         arguments = await _read_arguments(request, operation)
         project = project_from_headers(request.headers)
-        return await run_in_threadpool(_run_operation, shelf, operation, arguments, project)
+        return await run_in_threadpool(
+            _run_operation, request, shelf, operation, arguments, project
+        )
 
     return answer
 
 
 def _run_operation(
-    shelf: NuggetShelf, operation: Operation, arguments: Arguments, project: str | None
+    request: Request,
+    shelf: NuggetShelf,
+    operation: Operation,
+    arguments: Arguments,
+    project: str | None,
 ) -> Response:
     """In one thread, because `own_revision` belongs to the thread."""
+    shelf = shelf_of_request(request, shelf)
     if project is not None:
         shelf = shelf.for_project(project)
     before = shelf.own_revision

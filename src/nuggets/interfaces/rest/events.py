@@ -5,11 +5,13 @@ import time
 from collections.abc import AsyncIterator, Callable
 
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
 from nuggets.domain import codec
 from nuggets.domain.codec import Json
 from nuggets.errors import NuggetsError
+from nuggets.interfaces.request_shelf import is_still_member, shelf_of_request
 from nuggets.interfaces.rest import views
 from nuggets.shelf import NuggetShelf
 
@@ -18,12 +20,17 @@ ALIVE_SECONDS = 15.0  # keeps proxies from closing an idle connection
 COMMITS_SENT = 200  # a page further behind than this loads everything again
 
 
-def response(shelf: NuggetShelf, stopping: Callable[[], bool]) -> StreamingResponse:
-    """A stream that ends when the client disconnects or the server stops."""
-    return StreamingResponse(_stream(shelf, stopping), media_type="text/event-stream")
+async def response(
+    request: Request, shelf: NuggetShelf, stopping: Callable[[], bool]
+) -> StreamingResponse:
+    """A stream that ends when the client disconnects, its member is revoked or the server stops."""
+    seen = await run_in_threadpool(shelf_of_request, request, shelf)
+    return StreamingResponse(_stream(request, seen, stopping), media_type="text/event-stream")
 
 
-async def _stream(shelf: NuggetShelf, stopping: Callable[[], bool]) -> AsyncIterator[str]:
+async def _stream(
+    request: Request, shelf: NuggetShelf, stopping: Callable[[], bool]
+) -> AsyncIterator[str]:
     revision = await run_in_threadpool(lambda: shelf.revision)
     yield _event("hello", {"revision": revision})
     sent_at, counter = time.monotonic(), 0
@@ -31,6 +38,8 @@ async def _stream(shelf: NuggetShelf, stopping: Callable[[], bool]) -> AsyncIter
         await asyncio.sleep(LOOK_SECONDS)
         news, update = await run_in_threadpool(_change_counter, shelf), None
         if news != counter:
+            if not await run_in_threadpool(_may_see, request):
+                return
             counter, update = news, await run_in_threadpool(_update_since, shelf, revision)
         if update is not None:
             revision = update["revision"]
@@ -39,6 +48,13 @@ async def _stream(shelf: NuggetShelf, stopping: Callable[[], bool]) -> AsyncIter
         elif time.monotonic() - sent_at > ALIVE_SECONDS:
             yield ": still here\n\n"
             sent_at = time.monotonic()
+
+
+def _may_see(request: Request) -> bool:
+    try:
+        return is_still_member(request)
+    except NuggetsError:  # the browser asks again, and is told what is wrong
+        return False
 
 
 def _change_counter(shelf: NuggetShelf) -> int:
@@ -51,16 +67,17 @@ def _change_counter(shelf: NuggetShelf) -> int:
 def _update_since(shelf: NuggetShelf, last: int) -> Json | None:
     """What changed after a revision, or None; of too many changes only the revision."""
     try:
-        revision = shelf.revision
-        if revision == last:
-            return None
-        commits = shelf.commits(since=last) if 0 < revision - last <= COMMITS_SENT else ()
-        notes = shelf.get_notes(views.changed_note_ids(commits))
+        with shelf.snapshot():
+            revision = shelf.revision
+            if revision == last:
+                return None
+            commits = shelf.new_commits(last, COMMITS_SENT)
+            if commits is None:
+                return {"revision": revision}
+            notes = shelf.get_notes(views.changed_note_ids(commits))
+            return views.update(last, revision, commits, notes)
     except NuggetsError:  # the next request reports the problem
         return None
-    if not commits or commits[0].revision != last + 1:
-        return {"revision": revision}
-    return views.update(commits, notes)
 
 
 def _event(kind: str, data: Json) -> str:

@@ -8,13 +8,17 @@ or is not declared as JSON, nor, where a token is needed, anyone without it or a
 from collections.abc import Callable
 from urllib.parse import parse_qs
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nuggets.domain.codec import error_to_json
-from nuggets.interfaces.rest.access import SESSION_SECONDS, Access, cookie_name
+from nuggets.interfaces.request_shelf import admit_member
+from nuggets.interfaces.rest.access import SESSION_SECONDS, Access, MemberAccess, cookie_name
 
+SESSION_PATH = "/api/session"  # where a member's browser begins and ends a session
+SIGN_IN_FILES = ("/sign-in.js", "/icon.svg")  # what a browser gets before anybody is known
 BODY_BYTES = 4 * 1024 * 1024  # the largest note, written with JSON's longest escapes, and a bit
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -36,7 +40,11 @@ class Guard:
     """Wraps an app and refuses requests that must not reach it."""
 
     def __init__(
-        self, app: ASGIApp, *, is_ours: Callable[[str], bool], access: Access | None = None
+        self,
+        app: ASGIApp,
+        *,
+        is_ours: Callable[[str], bool],
+        access: Access | MemberAccess | None = None,
     ) -> None:
         """`is_ours`: is this value of Host a name of this server? `access`: if not all may ask."""
         self._app = app
@@ -49,20 +57,51 @@ class Guard:
             return
         if scope["type"] != "http":
             return  # there are no other protocols here
-        refusal = self._refusal(scope)
+        headers, send = Headers(scope=scope), _add_headers(send)
+        refusal = self._refusal(scope, headers)
         if refusal is not None:
-            await refusal(scope, receive, _add_headers(send))
-            return
-        await self._app(scope, _limit_body(receive), _add_headers(send))
+            await refusal(scope, receive, send)
+        elif isinstance(self._access, MemberAccess):
+            await self._serve_member(self._access, scope, receive, send)
+        else:
+            await self._app(scope, _limit_body(receive), send)
 
-    def _refusal(self, scope: Scope) -> Response | None:
-        headers = Headers(scope=scope)
+    async def _serve_member(
+        self, access: MemberAccess, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Find out who asks before anything else, and let go of their shelf at the end."""
+        headers, path = Headers(scope=scope), scope["path"]
+        port = _port(headers)
+        if path in SIGN_IN_FILES or (path == SESSION_PATH and scope["method"] == "DELETE"):
+            answer = end_session(port) if path == SESSION_PATH else None
+            await (answer or self._app)(scope, receive, send)
+            return
+        found = await run_in_threadpool(access.find_member, headers, port)
+        if found is None:
+            await _unknown_member(scope, headers)(scope, receive, send)
+            return
+        member, token = found
+        seconds = access.seconds_to_wait(member)
+        if seconds:
+            await _too_many(seconds)(scope, receive, send)
+            return
+        if path == SESSION_PATH:
+            await _start_session(port, token, is_secure=_is_secure(headers))(scope, receive, send)
+            return
+        lease = admit_member(scope, access.team, member, token)
+        counted = _limit_body(receive, lambda count: access.count_bytes(member, count))
+        try:
+            await self._app(scope, counted, send)
+        finally:
+            await run_in_threadpool(lease.close)
+
+    def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         host = headers.getlist("host")
         if len(host) != 1 or not self._is_ours(host[0]):
             return error_response(421, "wrong_host", "this server does not go by that name")
         if not _same_origin(headers, host[0], scope["path"]):
             return error_response(403, "foreign_origin", "pages of other origins have no access")
-        if self._access is not None:
+        if isinstance(self._access, Access):
             refusal = _access_refusal(self._access, scope, headers)
             if refusal is not None:
                 return refusal
@@ -71,14 +110,13 @@ class Guard:
 
 def _access_refusal(access: Access, scope: Scope, headers: Headers) -> Response | None:
     """The refusal of a request without token and session; a launch code gets a session."""
-    port = headers["host"].rpartition(":")[2]
-    port = port if port.isdigit() else "80"
+    port = _port(headers)
     codes = parse_qs(scope["query_string"].decode("latin-1")).get("code", [])
     is_page = scope["path"] == "/" and scope["method"] == "GET"
     if is_page and codes:
         session = access.launch(codes[0])
         if session is not None:
-            return _start_session(port, session)
+            return _start_session(port, session, is_secure=_is_secure(headers))
         if access.allows(headers, port):  # the link again, in the browser that used it
             return _to_page("Opening your memory.")
     if access.allows(headers, port):
@@ -91,7 +129,42 @@ def _access_refusal(access: Access, scope: Scope, headers: Headers) -> Response 
     )
 
 
-def _start_session(port: str, session: str) -> Response:
+def _unknown_member(scope: Scope, headers: Headers) -> Response:
+    """Nobody is known by this token, or not any more. A person may sign in."""
+    if (
+        scope["path"] == "/"
+        and scope["method"] == "GET"
+        and "text/html" in headers.get("accept", "")
+    ):
+        head = '<script type="module" src="/sign-in.js"></script>'
+        return HTMLResponse(_PAGE.format(head=head, text="Sign in with your token."), 401)
+    return error_response(
+        401,
+        "no_token",
+        "this needs the token of a member, as Authorization: Bearer …; it may have been revoked",
+    )
+
+
+def _too_many(seconds: int) -> Response:
+    answer = error_response(
+        429, "too_many", f"that is more than a member may send in a minute; wait {seconds} s"
+    )
+    answer.headers["Retry-After"] = str(seconds)
+    return answer
+
+
+def _port(headers: Headers) -> str:
+    port = headers["host"].rpartition(":")[2]
+    return port if port.isdigit() else "80"
+
+
+def _is_secure(headers: Headers) -> bool:
+    """Does a proxy say that the browser came by HTTPS? Whoever lies gets a cookie that is not
+    sent back to them."""
+    return headers.get("x-forwarded-proto", "") == "https"
+
+
+def _start_session(port: str, session: str, *, is_secure: bool) -> Response:
     answer = _to_page("Opening your memory.")
     answer.set_cookie(
         cookie_name(port),
@@ -99,8 +172,16 @@ def _start_session(port: str, session: str) -> Response:
         max_age=SESSION_SECONDS,
         httponly=True,
         samesite="strict",
+        secure=is_secure,
         path="/",
     )
+    return answer
+
+
+def end_session(port: str) -> Response:
+    """The browser forgets its session."""
+    answer = Response(status_code=204)
+    answer.delete_cookie(cookie_name(port), path="/", httponly=True, samesite="strict")
     return answer
 
 
@@ -148,14 +229,16 @@ def too_large_response() -> Response:
     return error_response(413, "too_large", f"a body has at most {BODY_BYTES} bytes")
 
 
-def _limit_body(receive: Receive) -> Receive:
-    """Count the bytes of a body whose length was not announced."""
+def _limit_body(receive: Receive, count: Callable[[int], None] = lambda size: None) -> Receive:
+    """Count the bytes of a body, whose length may not have been announced."""
     received = 0
 
     async def receive_limited() -> Message:
         nonlocal received
         message = await receive()
-        received += len(message.get("body", b""))
+        size = len(message.get("body", b""))
+        received += size
+        count(size)
         if received > BODY_BYTES:
             raise TooLarge
         return message

@@ -44,7 +44,7 @@ def _undoable(shelf: NuggetShelf, arguments: Arguments) -> Any:
 
 
 def _recent_steps(shelf: NuggetShelf, since: int = 0) -> Sequence[CommitSummary]:
-    return shelf.commit_summaries(max(since, shelf.revision - RECENT_STEPS))
+    return shelf.commit_summaries(since, RECENT_STEPS)
 
 
 def _preview(shelf: NuggetShelf, arguments: Arguments) -> Any:

@@ -54,8 +54,10 @@ def changed_note_ids(steps: Iterable[Commit]) -> set[str]:
     }
 
 
-def update(steps: Sequence[Commit], current: Mapping[str, MemoryNote]) -> Json:
-    """What an open page has to change so that it shows these steps too.
+def update(
+    since: int, revision: int, steps: Sequence[Commit], current: Mapping[str, MemoryNote]
+) -> Json:
+    """What an open page has to change so that it shows these steps between two revisions too.
 
     `current`: the notes that these steps changed or recalled, as they are now. Recalled notes are
     listed apart, because a recall adds a hit and changes nothing else.
@@ -64,8 +66,8 @@ def update(steps: Sequence[Commit], current: Mapping[str, MemoryNote]) -> Json:
     recalled = {touch.note_id for step in steps for touch in step.changes.touches} - put
     drop = {note_id for step in steps for note_id in step.changes.drop}
     return {
-        "since": steps[0].revision - 1,
-        "revision": steps[-1].revision,
+        "since": since,
+        "revision": revision,
         "put": [node(current[note_id]) for note_id in current if note_id in put],
         "recalled": [node(current[note_id]) for note_id in current if note_id in recalled],
         "drop": sorted(drop - current.keys()),

@@ -1,0 +1,1 @@
+"""A shelf for a team: what its members share, and what is private to each of them."""

@@ -1,0 +1,45 @@
+"""Which role each operation of a shelf needs, at every door of a team's server. The one table.
+
+Whatever only reads needs none: every member is at least a reader. What stands in neither table is
+harmless, or decides by itself (`undo`, `purge`): a test goes through all public names.
+"""
+
+from collections.abc import Mapping
+
+from nuggets.domain.roles import Role
+
+NEEDED_ROLES: Mapping[str, Role] = {
+    "create": "writer",
+    "get_or_create": "writer",
+    "remove": "writer",
+    "remember": "writer",
+    "forget": "writer",
+    "clear": "writer",
+    "create_note": "writer",
+    "edit_note": "writer",
+    "delete_note": "writer",
+    "restore_note": "writer",
+    "add_link": "writer",
+    "remove_link": "writer",
+    "merge_notes": "writer",  # a preview: reader
+    "reflect": "writer",  # a preview: reader
+    "keep_session": "writer",
+    "undo": "writer",  # of what others did: owner
+    "purge": "writer",  # of what is the team's: owner
+    "purge_fact": "writer",
+    "batch": "writer",
+    "promote": "owner",
+    "add_member": "owner",
+    "revoke_member": "owner",
+}
+
+NOT_SERVED = frozenset(  # they concern the machine of the server, its files or all shelves
+    (
+        *("backup", "checkup", "copy_from", "export", "restore", "import_memories"),
+        *("encode_waiting", "install_meaning", "remove_meaning", "update_meaning"),
+        *("find_member", "find_moved_files", "run_daily", "withdraw_promotion"),
+        *("move_project", "join_project", "leave_project", "project_of"),
+        *("share_project", "trust_project", "unshare_project", "untrust_project"),
+        *("known_location", "record_location", "record_trust_question", "forget_recognition"),
+    )
+)
