@@ -17,7 +17,10 @@ LOCKS = (
     0x4E756767  # "Nugg": the class of our advisory locks; 0 is for migrations, others for shelves
 )
 _SCHEMA = "schema"
+_WALLS, _WALLS_VERSION = "row-level security", 1
 _WAITING = "waiting recalls"
+_POLICY = "one_shelf"
+_OWN_SHELF = "nullif(current_setting('nuggets.shelf', true), '')::bigint"  # none without a shelf
 _YOUNG_ROWS = 10_000  # notes
 _OWN_TABLES = (
     f"CREATE SCHEMA {TABLES}",
@@ -71,7 +74,7 @@ def refuse_newer(database: Database, kinds: Sequence[IndexKind]) -> bool:
 
 
 def _is_current(versions: dict[str, int], kinds: Sequence[IndexKind]) -> bool:
-    expected = {_SCHEMA: schema.SCHEMA, **{_index(kind): kind.format for kind in kinds}}
+    expected = _expected_versions(kinds)
     newer = [name for name, number in expected.items() if versions.get(name, 0) > number]
     if newer:
         raise StoreError(
@@ -80,6 +83,11 @@ def _is_current(versions: dict[str, int], kinds: Sequence[IndexKind]) -> bool:
             "Nothing was changed"
         )
     return all(versions.get(name) == number for name, number in expected.items())
+
+
+def _expected_versions(kinds: Sequence[IndexKind]) -> dict[str, int]:
+    indexes = {_index(kind): kind.format for kind in kinds}
+    return {_SCHEMA: schema.SCHEMA, _WALLS: _WALLS_VERSION, **indexes}
 
 
 def _migrate(database: Database, versions: dict[str, int], kinds: Sequence[IndexKind]) -> None:
@@ -100,9 +108,8 @@ def _migrate(database: Database, versions: dict[str, int], kinds: Sequence[Index
         f"INSERT INTO {TABLES}.versions VALUES (?, ?) ON CONFLICT ON CONSTRAINT versions_pkey"
         " DO UPDATE SET value = excluded.value"
     )
-    database.execute(record, (_SCHEMA, schema.SCHEMA))
-    for kind in kinds:
-        database.execute(record, (_index(kind), kind.format))
+    for version in _expected_versions(kinds).items():
+        database.execute(record, version)
 
 
 def _define(database: Database, statements: Iterable[str]) -> None:
@@ -116,7 +123,9 @@ def _tables(database: Database, pattern: str = "%") -> list[tuple[str]]:
 
 
 def _renew_views(database: Database) -> None:
-    """The columns of each view are those of its table, with the shelf last."""
+    """The columns of each view are those of its table, with the shelf last. Each table shows no
+    connection a row of another shelf than its own, even if someone asks it past the view; FORCE
+    means that this holds for the owner of the tables too."""
     columns = database.execute(
         "SELECT table_name, string_agg(quote_ident(column_name), ', ' ORDER BY ordinal_position)"
         " FROM information_schema.columns WHERE table_schema = ? AND column_name <> 'shelf'"
@@ -127,7 +136,10 @@ def _renew_views(database: Database) -> None:
     for table, names in columns:
         database.run(
             f"DROP VIEW IF EXISTS {VIEWS}.{table}; CREATE VIEW {VIEWS}.{table} AS"
-            f" SELECT {names}, shelf FROM {TABLES}.{table} WHERE shelf = {SHELF}"
+            f" SELECT {names}, shelf FROM {TABLES}.{table} WHERE shelf = {SHELF};"
+            f" DROP POLICY IF EXISTS {_POLICY} ON {TABLES}.{table};"
+            f" CREATE POLICY {_POLICY} ON {TABLES}.{table} USING (shelf = {_OWN_SHELF});"
+            f" ALTER TABLE {TABLES}.{table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"
         )
 
 
