@@ -434,6 +434,9 @@ class MemberShelf(NuggetShelf):
     def sessions(self, *, all_projects: bool = False) -> Sequence[MemoryNote]:
         return self._private.sessions(all_projects=all_projects)
 
+    def get_session(self, name: str | None = None) -> MemoryNote:
+        return self._private.get_session(name)
+
     def search_sessions(
         self, query: str, limit: int = 5, *, all_projects: bool = False
     ) -> Sequence[SearchNotesResult]:
@@ -643,12 +646,12 @@ def _check_roles(shelf: type[MemberShelf]) -> None:
 
 def _with_role(operation: Callable[..., Any], name: str, role: Role) -> Callable[..., Any]:
     @wraps(operation)
-    def checked(self: MemberShelf, *arguments: Any, **options: Any) -> Any:
+    def run_with_role(self: MemberShelf, *arguments: Any, **options: Any) -> Any:
         if not options.get("dry_run"):
             self.require(role, name)
         return operation(self, *arguments, **options)
 
-    return checked
+    return run_with_role
 
 
 def _refusal(name: str) -> Callable[..., Any]:
