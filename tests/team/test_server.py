@@ -165,7 +165,7 @@ QUERIES: dict[str, Any] = {
 
 
 def ask(web: TestClient, operation: Any, note: str = "First", nugget: str = "work") -> Any:
-    path = operation.path.format(note=note, nugget=nugget)
+    path = operation.path.format(note=note, nugget=nugget, session=note)
     body = BODIES.get(operation.name, {}) if operation.body is not None else None
     return web.request(operation.method, path, params=QUERIES.get(operation.name, {}), json=body)
 
@@ -228,7 +228,7 @@ def test_no_operation_of_rest_shows_anothers_private_memory(team: Served, visito
             (SECRET, "x"),
             (f"{SECRET} key", "y"),
         ):
-            path = operation.path.format(note=note, nugget=nugget)
+            path = operation.path.format(note=note, nugget=nugget, session=note)
             answer = web.request(operation.method, path, params=questions, json=body)
             told = answer.text.replace(note, "").replace(nugget, "")  # what was asked
             assert SECRET not in told, operation.name
