@@ -1,6 +1,7 @@
-"""Agents: what a hook and the MCP server cost, and whether a prompt gets noise.
+"""Agents over three weeks, as one report; of its parts, what hooks and the MCP server cost is here.
 
-    python -m benchmarks.agents [--quick] [--json FILE]
+    python -m benchmarks.agents [--quick] [--json FILE]      everything
+    python -m benchmarks agents                              costs alone
 
 Hooks: CPU-milliseconds of fresh processes, beside `python -c pass` and `python -c "import numpy"`.
 MCP: milliseconds from spawn to the answer, beside the SDK's own minimal server, in turns.
@@ -286,10 +287,11 @@ def rows(quick: bool) -> list[Row]:
 
 
 def main() -> int:
-    """Measure, print, and keep if asked."""
+    """Measure what a user of agents notices, print, and keep if asked."""
+    from benchmarks.__main__ import DAILY_USE
     from benchmarks.__main__ import main as table
 
-    return table(["agents", *sys.argv[1:]])
+    return table([*DAILY_USE, "agents", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

@@ -55,11 +55,11 @@ def scenes() -> list[Scene]:
     ]
 
 
-def filled(shelf: NuggetShelf) -> dict[str, str]:
-    """Fill a shelf; the area of each memory by id."""
+def filled(shelf: NuggetShelf, home: str = PROJECT) -> dict[str, str]:
+    """Fill a shelf with the memories of a project; the area of each memory by id."""
     areas: dict[str, str] = {}
     for area, nugget, title, content, sessions in records("start_memories.txt"):
-        project = "" if area == "person" else PROJECT
+        project = "" if area == "person" else home
         source = "explicit_user" if nugget == "prefs" else "agent_reflection"
         write = shelf.create_note if nugget == "learnings" else shelf.remember
         note = write(nugget, title, content, project=project, source=source)  # type: ignore[arg-type]

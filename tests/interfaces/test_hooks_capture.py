@@ -249,6 +249,26 @@ def test_a_preference_is_kept_in_its_own_words_under_those_that_tell(
     assert (stated.text, stated.key) == (kept, key)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "kept"),
+    [
+        ("no, use pnpm not npm", "use pnpm not npm"),
+        ("Actually, use bun instead of npm.", "use bun instead of npm"),
+        ("never ever touch generated files", "never ever touch generated files"),
+        (
+            "I want you to always answer in British English",
+            "I want you to always answer in British English",
+        ),
+        ("don't forget: keys rotate every first Monday", "keys rotate every first Monday"),
+        ("remember that backups run each Sunday", "backups run each Sunday"),
+    ],
+)
+def test_corrections_strong_rules_and_what_recurs_are_kept(prompt: str, kept: str) -> None:
+    (stated,) = extract_preferences(prompt)
+
+    assert stated.text == kept
+
+
 def test_a_preference_without_telling_words_is_called_what_it_says() -> None:
     assert Preference("Never stop", personal=False).key == "Never stop"
 

@@ -33,7 +33,8 @@ _IN_THIS_PROJECT = rf"(?i)\b(?:in|for) {_PROJECT}\b"
 _HERE = rf"(?:(?:in|for) {_PROJECT}[,:]?\s+)?"
 _NOT = r"(?:do not|don['’]?t)"
 _RULE = (
-    rf"(?i){_LEAD}{_HERE}{_LEAD}(?:(?:you should |you must |we )?(?:always|never)|{_NOT} ever)"
+    rf"(?i){_LEAD}{_HERE}{_LEAD}"
+    rf"(?:(?:you should |you must |we |I want you to )?(?:always|never(?: ever)?)|{_NOT} ever)"
     rf" (?:{_VERBS})\b|{_LEAD}{_HERE}(?:{_VERBS})\b.*(?:,? always$|\b(?:every|each) time you\b)"
 )
 _STANDING = (
@@ -59,6 +60,7 @@ _CORRECTION = (
     rf"(?:(?:{_VERBS}) )?|I said )(?P<what>not \S+, use \S+|"
     r"\S+(?: \S+)?,? (?:instead of|rather than|not) \w\S*(?: \w+)?)$"
 )
+_CONTRADICTED = r"(?i)^(?:no|nope|actually|that['’]s wrong|I said)[,:.]? "  # says nothing later on
 # So does the way in which a person works and things are done: by what begins the sentence.
 _HABITS = (
     rf"(?i){_LEAD}(?:I (?:really )?(?:like|love|hate|dislike|{_NOT} like) \w+ \w"
@@ -112,7 +114,7 @@ _PASSING = (
     r"(?i)\b(?:today|tonight|tomorrow|yesterday|right now|for now|just now|at the moment|this time"
     r"|for once|this (?:morning|afternoon|evening|week|month|once)|next (?:week|month|time)"
     r"|in (?:\d+|an?|a few) (?:minutes?|hours?|days?)"
-    r"|(?:on )?(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
+    r"|(?<!every )(?<!each )(?<!first )(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
     r"|\b(?:I|we)\b.*\bat \d"
 )
 _BLANK_LINE = r"\n[ \t\r]*\n"
@@ -240,7 +242,8 @@ def _parse_custom(text: str) -> Preference | None:
     correction = re.match(_CORRECTION, text)
     if correction:
         is_general = not re.search(_AT_HAND.replace(r"|\d+", ""), correction["what"])
-        return Preference(text, personal=False) if is_general else None
+        rule = re.sub(_CONTRADICTED, "", text, count=1)
+        return Preference(rule, personal=False) if is_general else None
     if re.match(_CONVENTIONS, text):
         return Preference(text, personal=False)
     if re.match(_HABITS, text):
