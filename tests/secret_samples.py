@@ -30,6 +30,10 @@ def drawn(count: int, letters: str = LETTERS) -> str:
     )
 
 
+def identifier() -> str:
+    return "-".join(drawn(count, HEX) for count in (8, 4, 4, 4, 12))
+
+
 def pem(kind: str) -> str:
     rule = "-" * 5
     return f"{rule}BEGIN {kind}{rule}\n{drawn(64)}\n{drawn(64)}\n{rule}END {kind}{rule}"
@@ -140,6 +144,30 @@ _WITH_PREFIX = {
     "SonarQube": "sq" + "p_" + drawn(40, HEX),
     "Azure client": drawn(3) + "8Q" + "~" + drawn(34),
     "age": "AGE-SECRET-" + "KEY-1" + drawn(58, "QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L"),
+    "Contentful": "CFPAT" + "-" + drawn(43),
+    "Shippo": "shippo" + "_live_" + drawn(40, HEX),
+    "Dynatrace": "dt0" + "c01." + drawn(24, UPPER) + "." + drawn(64, UPPER),
+    "HubSpot": "pat-" + "na1-" + identifier(),
+    "Brevo": "xkey" + "sib-" + drawn(64, HEX) + "-" + drawn(16),
+    "Plaid": "access-" + "production-" + identifier(),
+    "Duffel": "duffel" + "_live_" + drawn(43),
+    "EasyPost": "EZ" + "AK" + drawn(54),
+    "Flutterwave": "FLW" + "SECK-" + drawn(32, HEX),
+    "Frame.io": "fio" + "-u-" + drawn(64),
+    "Prefect": "pn" + "u_" + drawn(36, SMALL),
+    "ReadMe": "rd" + "me_" + drawn(70, SMALL),
+    "Typeform": "tf" + "p_" + drawn(44) + "_" + drawn(14),
+    "Infracost": "ic" + "o-" + drawn(32),
+    "Artifactory": "AK" + "Cp" + drawn(69),
+    "Mapbox": "sk." + "eyJ1" + drawn(70) + "." + drawn(22),
+    "LaunchDarkly": "sd" + "k-" + identifier(),
+    "Dropbox": "sl" + "." + drawn(135),
+    "ElevenLabs": "sk" + "_" + drawn(48, HEX),
+    "Facebook": "EAACEd" + "Eose0cBA" + drawn(120),
+    "Firebase": "AA" + "AA" + drawn(7) + ":APA91b" + drawn(134),
+    "Twitch": "oau" + "th:" + drawn(30, SMALL),
+    "Clojars": "CLO" + "JARS_" + drawn(60, HEX),
+    "crates.io": "ci" + "o" + drawn(32),
     "JWT": "eyJ" + drawn(20) + ".eyJ" + drawn(40) + "." + drawn(43),
     "RSA key": pem("RSA PRIVATE KEY"),
     "OpenSSH key": pem("OPENSSH PRIVATE KEY"),
@@ -264,6 +292,18 @@ _WITH_WORDS = {
     "Chinese": Sample("数据库密码是 …", CHOSEN),
     "Chinese, colon": Sample("密码：…", CHOSEN),
     "Japanese": Sample("パスワードは …", CHOSEN),
+    "Russian, no verb": Sample("пароль …", CHOSEN),
+    "card code, no sign": Sample("CVC …", "3" + "19"),
+    "one-time passwords": Sample("TOTP secret …", "JBSWY3DP" + "EHPK3PXQ"),
+    "Polish": Sample("hasło: …", CHOSEN),
+    "Czech": Sample("heslo: …", CHOSEN),
+    "Hungarian": Sample("jelszó: …", CHOSEN),
+    "Turkish": Sample("şifre: …", CHOSEN),
+    "Vietnamese": Sample("mật khẩu: …", CHOSEN),
+    "Indonesian": Sample("kata sandi: …", CHOSEN),
+    "Hindi": Sample("पासवर्ड: …", CHOSEN),
+    "Arabic": Sample("كلمة المرور: …", CHOSEN),
+    "administrator's key": Sample("ALGOLIA_ADMIN_KEY: …", drawn(32, HEX)),
     "Korean": Sample("비밀번호는 …", CHOSEN),
     "card in groups": Sample("…", card("45", sizes=(4, 4, 4, 4), gap=" ")),
     "card with hyphens": Sample("paid with …", card("53", sizes=(4, 4, 4, 4), gap="-")),

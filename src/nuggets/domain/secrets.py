@@ -17,6 +17,7 @@ LONGEST = 8192  # characters without a blank: no credential is longer
 # --- tokens: kind, how it can begin, what follows (always bounded, so that no text takes long) ----
 
 _W, _A, _H = "[A-Za-z0-9_-]", "[A-Za-z0-9]", "[0-9a-f]"
+_UUID = f"{_H}{{8}}-(?:{_H}{{4}}-){{3}}{_H}{{12}}"
 _TOKENS = (
     ("AWS access key", "AKIA ASIA ABIA ACCA", rf"[A-Z2-7]{{16}}(?!{_A})(?:,[A-Za-z0-9+/]{{40}})?"),
     ("GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", _A + "{36,255}"),
@@ -74,6 +75,30 @@ _TOKENS = (
     ("New Relic key", "NRAK-", "[A-Z0-9]{27}"),
     ("Postman key", "PMAK-", _H + "{24}-" + _H + "{34}"),
     ("SonarQube token", "sqp_ squ_ sqa_", _H + "{40}"),
+    ("Contentful token", "CFPAT-", _W + "{40,60}"),
+    ("Shippo token", "shippo_live_ shippo_test_", _H + "{40}"),
+    ("Dynatrace token", "dt0c01. dt0s01.", r"[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    ("HubSpot token", "pat-na1- pat-na2- pat-eu1-", _UUID),
+    ("Brevo key", "xkeysib- xsmtpsib-", _H + "{64}-" + _A + "{16}"),
+    ("Plaid token", "access-production- access-sandbox- access-development-", _UUID),
+    ("Duffel token", "duffel_live_ duffel_test_", _W + "{43}"),
+    ("EasyPost key", "EZAK EZTK", _A + "{54}"),
+    ("Flutterwave key", "FLWSECK- FLWSECK_TEST-", _H + "{12,40}"),
+    ("Frame.io token", "fio-u-", _W + "{64}"),
+    ("Prefect token", "pnu_ pnb_", "[a-z0-9]{36}"),
+    ("ReadMe token", "rdme_", "[a-z0-9]{70}"),
+    ("Typeform token", "tfp_", "[A-Za-z0-9_.=-]{50,80}"),
+    ("Infracost key", "ico-", _A + rf"{{32}}(?!{_W})"),
+    ("Artifactory key", "AKCp", _A + "{60,80}"),
+    ("Mapbox token", "sk.eyJ tk.eyJ", _W + r"{20,400}\." + _W + "{20,60}"),
+    ("LaunchDarkly key", "sdk- mob-", _UUID),
+    ("Dropbox token", "sl.", _W + "{130,1200}"),
+    ("model API key", "sk_", _H + rf"{{48}}(?!{_A})"),
+    ("Facebook token", "EAACEdEose0cBA EAAG EAAB", _A + "{80,400}"),
+    ("Firebase key", "AAAA", _W + "{7}:APA91b" + _W + "{130,200}"),
+    ("Twitch token", "oauth:", rf"[a-z0-9]{{30}}(?!{_A})"),
+    ("Clojars token", "CLOJARS_", _H + "{60}"),
+    ("crates.io token", "cio", _A + rf"{{32}}(?!{_W})"),
     ("age key", "AGE-SECRET-KEY-1", "[02-9AC-HJ-NP-Z]{58}"),
     ("JSON web token", "eyJ", _W + r"{10,1000}+(?:\." + _W + "{10,4000}+){2,4}"),
 )  # fmt: skip
@@ -181,17 +206,18 @@ _PASSWORD = (
     r"pass(?:wor[dt]|wd|phrase)|kennwort|pwd|identified by|"
     r"mot de passe|contraseña|clave de acceso|parola d['’]ordine|senha|palavra[- ]passe|wachtwoord|"
     r"lösenord(?:et)?|adgangskode(?:n)?|kodeord(?:et)?|passord(?:et)?|salasana|"
+    r"hasło|heslo|jelszó|şifre(?:si|miz|m)?|mật khẩu|kata sandi|पासवर्ड|كلمة (?:المرور|السر)|"
     r"парол[ья]|密[码碼]|口令|パスワード|비밀번호|"
     rf"pass(?<!bypass)(?<!compass)(?! {_QUOTE})|pw(?<![a-z]pw)"  # "pass `x=1`" is a verb
 )
 _SECRET = (
     r"secret(?<!:secret)(?:[ _-]?access)?(?:[ _-]?key)?(?:[ _-]base)?|token|credential|"
-    r"(?:api|app|access|account|auth|private|shared|signing|encryption|master|storage|subscription)"
+    r"(?:admin|api|app|access|account|auth|private|shared|signing|encryption|master|storage|subscription)"
     r"[ _-]?key|key[_-]data|(?:auth|creds)(?<![a-z]auth)(?<![a-z]creds)|[?&]sig"
 )
 _COPULA = (
     r"\b(?:ist?|lautet|es|est|è|é|är|er)\b(?: now| jetzt| ahora)?:?|(?<=salasana )on\b|"
-    r"[是为為は은는이]"
+    r"(?<=пароль )|[是为為は은는이]"
 )
 _OF = (
     r" (?:for|of|on|in|to|at|für|de|del|du|para|pour|di|per|do|da|voor|van|för|till?|på|для|от)"
@@ -282,6 +308,7 @@ _FORMS = {
     "cookie": _Form("cookie:", r"cookie: ?(?P<value>[\w.-]{1,40}=[^\n'\"]{16,4000})", _is_made),
     "assigned password": _Form(
         "pass kennwort pwd pw identified contraseña clave parola senha palavra wachtwoord lösenord "
+        "hasło heslo jelszó şifre khẩu sandi पासवर्ड كلمة "
         "adgangskode kodeord salasana парол 密码 密碼 口令 パスワード 비밀번호",
         f"(?:{_PASSWORD}){_BETWEEN}{_VALUE}",
         _is_chosen,
@@ -296,10 +323,15 @@ _FORMS = {
         r"(?![\w-])",
         _is_card_number,
     ),
+    "one-time password secret": _Form(
+        "otp 2fa mfa",
+        r"\b(?:h?t?otp|2fa|mfa)[ _-][^\n]{0,20}?\b(?P<value>[a-z2-7]{16,64})\b",
+        lambda value: value.isupper() and not value.isalpha(),
+    ),
     "PIN": _Form(
         "pin cvv cvc",
         rf"(?<![a-z0-9])(?:pin(?:[ _-]?(?:code|number|nummer)|码|コード)?{_SHORTLY}"
-        rf"(?P<value>\d{{4,8}})|cv[vc]2?{_SHORTLY}(?P<plain>\d{{3,4}}))(?!\w|[.-]\w)",
+        rf"(?P<value>\d{{4,8}})|cv[vc]2?(?:{_SHORTLY}|\s)(?P<plain>\d{{3,4}}))(?!\w|[.-]\w)",
         lambda value: len(set(value)) > 1,
     ),
     "seed phrase": _Form(
