@@ -118,10 +118,11 @@ def problems_in(directory: str, *, access_times: bool = True) -> list[str]:
         revisions = [commit.revision for commit in store.commits()]
         titles = {note.title for note in store.state.notes.values()}
     store.close()
+    first = revisions[0] if revisions else 1  # later than 1 if old history was deleted
     halves = [t for t in titles if t.endswith(" twin") and t.removesuffix(" twin") not in titles]
     found = [
         (not is_intact(directory), "the database is damaged"),
-        (revisions != list(range(1, len(revisions) + 1)), "revisions are missing, or there twice"),
+        (revisions != list(range(first, first + len(revisions))), "revisions are not one by one"),
         (bool(halves), f"half a batch: {halves}"),
         (not exports_agree(directory, access_times), "the documented files disagree"),
         (bool(leftovers(directory)), f"left behind: {leftovers(directory)}"),

@@ -1,7 +1,7 @@
 """The long form of the fault tests: `make faults`. Prints progress, and a report at the end.
 
 python tests/fault_run.py [--every N] [--states N] [--kills N] [--cuts N] [--storms N]
-    [--soak SECONDS] [--parts NAME …] [--report FILE]
+    [--flips N] [--fuzz SECONDS] [--soak SECONDS] [--parts NAME …] [--report FILE]
 
 Most parts are ones that the tests run in a short form. Beside Nuggets the same crash states, kills
 and power cuts are survived, or not, by what programs usually do: a JSON file that is written to a
@@ -10,12 +10,14 @@ temporary name and renamed, and a table of SQLite with its default settings.
 
 import argparse
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from random import Random
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
@@ -122,6 +124,36 @@ def change_surroundings(shim: str, work: str) -> Iterator[str]:
         yield from done.stdout.splitlines()
 
 
+def damage_files(work: str, flips: int) -> Iterator[str]:
+    from fault_damage import damage_everything
+
+    folder = os.path.join(work, "damage")
+    os.mkdir(folder)
+    for line in damage_everything(folder, flips):
+        yield f"damage, {line}: every command ended with an answer or a message"
+
+
+def fuzz(work: str, seconds: int) -> Iterator[str]:
+    """Every target of `fuzz_targets.py` for so long."""
+    from fuzz_targets import TARGETS
+
+    if find_spec("atheris") is None:
+        yield "nothing was fuzzed: pip install atheris"
+        return
+    executions = 0
+    for name in TARGETS:
+        command = [os.path.join(TESTS, "fuzz_run.py"), name, str(seconds), f"{work}/fuzz-{name}"]
+        done = subprocess.run(
+            [sys.executable, *command], capture_output=True, text=True, env=environment()
+        )
+        if done.returncode:
+            raise SystemExit(f"{name} failed: {done.stdout[-2000:]}{done.stderr[-4000:]}")
+        counted = re.search(r"number_of_executed_units: (\d+)", done.stderr)
+        executions += int(counted[1]) if counted else 0
+        print(f"  {name}: {counted[1] if counted else '?'} executions", flush=True)
+    yield f"{executions} executions of {len(TARGETS)} fuzz targets: 0 failures, 0 hangs"
+
+
 def summarize(outcomes: list[Outcome]) -> str:
     acknowledged = sum(len(outcome.acknowledged) for outcome in outcomes)
     lost = sum(len(outcome.lost) for outcome in outcomes)
@@ -151,6 +183,8 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=50, help="rounds of killed writers")
     parser.add_argument("--cuts", type=int, default=40, help="power cuts")
     parser.add_argument("--storms", type=int, default=10, help="storms of sixteen processes")
+    parser.add_argument("--flips", type=int, default=1000, help="bits that are flipped")
+    parser.add_argument("--fuzz", type=int, default=600, help="seconds of each fuzz target")
     parser.add_argument("--soak", type=float, default=1800, help="seconds of the soak")
     parser.add_argument("--parts", nargs="*", help="only these, by the first word of their names")
     parser.add_argument("--report", default="", help="a file to write the report to")
@@ -169,6 +203,8 @@ def main() -> None:
             "Power cuts": lambda: cut_power(disk, options.cuts),
             "Storms": lambda: run_storms(disk, options.storms),
             "Surroundings": lambda: change_surroundings(shim, disk),
+            "Damage": lambda: damage_files(work, options.flips),
+            "Fuzz": lambda: fuzz(disk, options.fuzz),
             "Soak": lambda: soak(os.path.join(disk, "soak"), options.soak),
         }
         chosen = {word.lower() for word in options.parts or ()}

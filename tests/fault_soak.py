@@ -27,7 +27,7 @@ from fault_storm import COMMAND, HELLO, NUGGET, Storm, disorder, send
 from nuggets.domain import times
 from store_samples import open_directory
 
-KEYS = 200  # that each door writes over and over
+KEYS = 10  # that each door writes over and over; of each, 100 earlier texts are kept for good
 HISTORY = timedelta(seconds=60)
 MOST_GROWTH = 1.1  # of memory and disk, from the second quarter to the last
 MORE_DESCRIPTORS = 2

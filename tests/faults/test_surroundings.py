@@ -1,4 +1,5 @@
-"""Few descriptors and wrong clocks; full disks are in the long form, which may mount them."""
+"""Few descriptors, wrong clocks, damaged files; full disks are in the long form, which may mount
+them."""
 
 import subprocess
 import sys
@@ -11,10 +12,10 @@ from fault_processes import TESTS, environment
 pytestmark = pytest.mark.faults
 
 
-def survive(*arguments: str, **variables: str) -> str:
-    """What was survived, in a line."""
+def survive(*arguments: str, program: str = "fault_surroundings", **variables: str) -> str:
+    """What was survived, in lines."""
     done = subprocess.run(
-        [sys.executable, f"{TESTS}/fault_surroundings.py", *arguments],
+        [sys.executable, f"{TESTS}/{program}.py", *arguments],
         capture_output=True,
         text=True,
         check=False,
@@ -41,3 +42,9 @@ def test_in_every_zone_the_daily_pass_runs_once_a_day_and_not_before_nine(shim: 
     )
 
     assert survive("zones", *zones, LD_PRELOAD=shim).startswith("7 time zones: one pass a day")
+
+
+def test_after_any_damage_to_a_file_every_command_ends_and_says_so(tmp_path: Path) -> None:
+    said = survive(str(tmp_path), "12", "half", "older", program="fault_damage")
+
+    assert said.endswith("flipped: 12 bits\n")
