@@ -124,6 +124,20 @@ def change_surroundings(shim: str, work: str) -> Iterator[str]:
         yield from done.stdout.splitlines()
 
 
+def trace_commands(work: str) -> Iterator[str]:
+    """Every command seen by strace; none touches what is not its own."""
+    from fault_trace import trace_all
+    from system_programs import program
+
+    if program("strace", "strace") is None:
+        yield "nothing was traced: strace is not installed"
+        return
+    folder = os.path.join(work, "trace")
+    os.mkdir(folder)
+    for line in trace_all(os.path.realpath(folder)):
+        yield f"{line}: nothing outside was touched"
+
+
 def damage_files(work: str, flips: int) -> Iterator[str]:
     from fault_damage import damage_everything
 
@@ -204,6 +218,7 @@ def main() -> None:
             "Storms": lambda: run_storms(disk, options.storms),
             "Surroundings": lambda: change_surroundings(shim, disk),
             "Damage": lambda: damage_files(work, options.flips),
+            "Trace": lambda: trace_commands(disk),
             "Fuzz": lambda: fuzz(disk, options.fuzz),
             "Soak": lambda: soak(os.path.join(disk, "soak"), options.soak),
         }
