@@ -36,6 +36,7 @@ from nuggets.stores import open_store
 if TYPE_CHECKING:
     from nuggets.engine.encoding import ShelfEncoder
     from nuggets.meaning.model import Encoder
+    from nuggets.meaning.nearest import NearestNotes
     from nuggets.operations.reading_record import ReadingRecord
     from nuggets.search.scoring.meaning_fusion import Meaning
     from nuggets.stores.base import Store
@@ -312,18 +313,37 @@ class ShelfBase:
         return ShelfEncoder(self._encoder_path, self._given_encoder)
 
     @property
-    def _has_encoder(self) -> bool:
+    def has_encoder(self) -> bool:
+        """Is there a sentence encoder, installed or given?"""
         return self._given_encoder is not None or os.path.exists(self._encoder_path)
 
     def _meaning(self, view: View) -> "Meaning | None":
         """How to compare a question with notes by meaning; None if nothing is installed."""
-        if not self._uses_meaning or not self._has_encoder:
+        if not self._uses_meaning or not self.has_encoder:
             return None
         from nuggets.engine.encoding import INDEX
 
         if not self._transactions.store.has_index(INDEX):
             return None
         return self._encoder.compare_with(view)
+
+    def nearest_by_meaning(self, text: str, count: int) -> "NearestNotes | None":
+        """The notes nearest to a text, with their cosines; None if no note has a vector, or no
+        encoder is installed. Loads the encoder even where searches do without it."""
+        from nuggets.engine.encoding import INDEX
+        from nuggets.meaning.nearest import NearestNotes
+
+        if not self.has_encoder:
+            return None
+        with self._transactions.reading_indexes() as view:
+            if not self._transactions.store.has_index(INDEX):
+                return None
+            compare = self._encoder.compare_with(view)
+            cosines = None if compare is None else compare(text)
+            if cosines is None:
+                return None
+            nearest = cosines.nearest(count)
+            return NearestNotes({note: cosines.get(note, 0.0) for note in nearest}, len(cosines))
 
     def _decisions(self, now: Callable[[], str] | None = None) -> Decisions:
         return Decisions(

@@ -6,6 +6,7 @@
       sessions/<id>        a conversation's diary: its last prompts, and what it was shown
       inbox                files that tools touched, on their way into memory
       repositories/<hash>  the first commit of a repository, so that git is asked once
+      meaning.socket       where a living process answers hooks (interfaces/meaning_socket.py)
       purged               when a memory was last erased: no older transcript is read again
 
 Knows no memory. Losing these files does no harm, so a function here fails only if it says so.

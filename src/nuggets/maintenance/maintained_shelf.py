@@ -90,7 +90,7 @@ class MaintainedShelf(ShelfBase):
     def encode_waiting(self, seconds: float) -> None:
         """The same in the background: nothing happens without an encoder or a note that waits, and
         what goes wrong is left to `meaning_status`."""
-        if not self._has_encoder or not self._uses_meaning:
+        if not self.has_encoder or not self._uses_meaning:
             return
         from nuggets.engine.encoding import INDEX
 

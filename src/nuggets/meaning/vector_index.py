@@ -230,4 +230,4 @@ def text_of(note: "MemoryNote | None") -> str:
     """What the encoder reads of a note; "" if the note has no vector."""
     if note is None or note.hidden:
         return ""
-    return f"{note.title}\n{note.content[:MOST_CHARACTERS]}"
+    return f"{note.title}: {note.content[:MOST_CHARACTERS]}"

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from nuggets.search.index.snapshot import Snapshot
     from nuggets.search.query.query import Query
     from nuggets.search.scoring.accumulator import Offsets
-    from nuggets.search.scoring.meaning_fusion import Meaning
+    from nuggets.search.scoring.meaning_fusion import Meaning, Similarity
 
     Notes = Callable[[Sequence[str]], Mapping[str, MemoryNote]]
 
@@ -69,6 +69,7 @@ class Search:
         self._meaning = meaning
         self._all_notes = notes
         self._read_notes: dict[str, MemoryNote] = {}
+        self._compared: dict[str, Similarity | None] = {}  # by question
 
     def results(
         self, text: str, limit: int, filters: NoteFilterOptions, project: str | None
@@ -80,7 +81,9 @@ class Search:
         most, pool = max(LOOKED_AT, 2 * limit), max(limit, SOFTMAX_RESULTS)
         eligible = self._eligible(filters)
         signals = self.signals(query, text, eligible, most, pool)
-        if not is_answered(signals, query, self._snapshot):
+        if not is_answered(signals, query, self._snapshot) and not self._is_meant(
+            signals, query, text, eligible
+        ):
             return []
         ranked = self._rank(signals, pool, query, text, eligible)
         notes = self._notes([entry.note for entry in ranked[:limit]])
@@ -205,14 +208,11 @@ class Search:
         eligible: "Offsets | None",
     ) -> list[Ranked]:
         """The best notes by words, and by meaning if an encoder is at hand."""
-        if self._meaning is None or not query.slots:
-            return _rank(signals, most)
-        from nuggets.search.scoring.meaning_fusion import add_meaning, topic_of
-
-        similarity = self._meaning(topic_of(text, self._snapshot))
+        similarity = self._compare(query, text)
         if similarity is None:
             return _rank(signals, most)
         from nuggets.search.scoring.array_ranking import ArrayRanking
+        from nuggets.search.scoring.meaning_fusion import add_meaning
 
         fused, parts = add_meaning(
             signals,
@@ -222,6 +222,35 @@ class Search:
             lambda doc: _is_eligible(doc, eligible),
         )
         return _rank(fused, most, parts)
+
+    def _is_meant(
+        self, signals: list[Signal], query: "Query", text: str, eligible: "Offsets | None"
+    ) -> bool:
+        """Whether words and meaning agree on a note, where words alone are too few."""
+        similarity = self._compare(query, text) if signals else None
+        if similarity is None:
+            return False
+        from nuggets.search.scoring.array_ranking import ArrayRanking
+        from nuggets.search.scoring.meaning_fusion import words_and_meaning_agree
+
+        return words_and_meaning_agree(
+            signals,
+            similarity,
+            ArrayRanking(query, self._snapshot),
+            self._snapshot,
+            lambda doc: _is_eligible(doc, eligible),
+            query,
+        )
+
+    def _compare(self, query: "Query", text: str) -> "Similarity | None":
+        """How near notes are to the question in meaning; None without an encoder or vectors."""
+        if self._meaning is None or not query.slots:
+            return None
+        if text not in self._compared:
+            from nuggets.search.scoring.meaning_fusion import topic_of
+
+            self._compared[text] = self._meaning(topic_of(text, self._snapshot))
+        return self._compared[text]
 
     def _eligible(self, filters: NoteFilterOptions) -> "Offsets | None":
         """The notes that meet all that the filters name; None if those are all."""

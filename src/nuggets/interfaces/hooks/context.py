@@ -15,13 +15,22 @@ from nuggets.domain.records import MemoryNote, SearchNotesResult
 from nuggets.errors import NuggetsError
 from nuggets.interfaces.hooks.changed_memories import ChangedMemory
 from nuggets.interfaces.hooks.current_work import describe_work, rank_by_work, recent_files
-from nuggets.interfaces.hooks.relevance_gate import is_about, names_title
+from nuggets.interfaces.hooks.relevance_gate import (
+    AS_NEAR,
+    CONTRADICTS,
+    is_about,
+    meant_cosine,
+    names_title,
+)
 from nuggets.interfaces.prompt_quoting import age, neutralize, one_line
 from nuggets.language.text import fold_case, visible, words
 from nuggets.language.token_estimate import estimate_tokens
 from nuggets.search.clear_answer import mark_clear_answer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nuggets.meaning.nearest import NearestNotes
     from nuggets.shelf import NuggetShelf
 
 START_LINES = 60
@@ -29,6 +38,7 @@ START_LINE = 240  # characters of a memory
 START_TOO_LONG = 20  # lines that are left out before the rest is
 START_HEADING = "What memory holds for this project, in the person's words unless marked"
 PROMPT_LINES = 5  # also how many notes are judged word by word: a millisecond each
+NEAR_LOOKED_AT = 60  # notes nearest in meaning, including those of other projects and files
 SEARCHED = (
     FILES_SEEN + 20
 )  # results, including those of other projects and files, which are left out
@@ -176,22 +186,29 @@ def _letters_and_digits(text: str) -> str:
 
 
 def prompt_context(
-    shelf: "NuggetShelf", prompt: str, shown_ids: frozenset[str], session: str
+    shelf: "NuggetShelf",
+    prompt: str,
+    shown_ids: frozenset[str],
+    session: str,
+    compare: "Callable[[str], NearestNotes | None]" = lambda prompt: None,
 ) -> tuple[str, list[str]]:
     """Notes on a prompt that this session has not been shown, and their ids; "" for none.
 
     Only the best note counts as recalled, and only if it clearly answers the prompt or is named by
-    its title, also if the session was shown it before.
+    its title, also if the session was shown it before. `compare`: gives the notes nearest to the
+    prompt in meaning.
     """
     query = prompt[:PROMPT_CHARACTERS].strip()
     if _COMMAND.match(query) or not any(map(str.isalnum, query)):
         return "", []
     with shelf.snapshot():
-        fitting = _notes_on_prompt(shelf, query)
+        nearest = compare(query)
+        fitting = _notes_on_prompt(shelf, query, nearest)
         best = fitting[0] if fitting else None
-        if best and (best.clear_answer or names_title(query, best.note.title)):
+        if best and _is_recalled(query, best):
             shelf.count_hit(best.note.id, session, "injected")
-    notes = [result.note for result in fitting if result.note.id not in shown_ids]
+        on_prompt = [result.note for result in fitting] or _notes_meant(shelf, nearest)
+    notes = [note for note in on_prompt if note.id not in shown_ids]
     now = times.now()
     lines = [_line(note, now, PROMPT_LINE, shelf.caveats(note)) for note in notes]
     return _block("From memory, on this prompt", lines), [note.id for note in notes]
@@ -210,20 +227,52 @@ def _change(memory: ChangedMemory) -> str:
     return f"- {title}now: {safe_line(now.content, CHANGED_LINE)}; was: {was} ({now.id})"
 
 
-def _notes_on_prompt(shelf: "NuggetShelf", query: str) -> list[SearchNotesResult]:
-    """The notes that a prompt is about, best first."""
+def _is_recalled(query: str, result: SearchNotesResult) -> bool:
+    return result.clear_answer or names_title(query, result.note.title)
+
+
+def _notes_on_prompt(
+    shelf: "NuggetShelf", query: str, nearest: "NearestNotes | None"
+) -> list[SearchNotesResult]:
+    """The notes that a prompt is about by its words, best first, unless meaning speaks against."""
     results = shelf.search_notes(query, SEARCHED, session=None)
     visible_results = takewhile(
         lambda result: not shelf.is_foreign(result.note), results
     )  # others come last
-    shown = (r for r in visible_results if not _is_trace(r.note) and not shelf.invalidity(r.note))
+    shown = (result for result in visible_results if _is_shown(shelf, result.note))
     judged = list(islice(shown, PROMPT_LINES))
     return [
         result
         for result in mark_clear_answer(judged, shelf.project)
         if result.relevance >= RELATIVE * judged[0].relevance
         and is_about(query, result.note.title, shelf.explain(query, result.note.id).words)
+        and (
+            nearest is None
+            or _is_recalled(query, result)
+            or nearest.cosine(result.note.id) >= CONTRADICTS
+        )
     ]
+
+
+def _notes_meant(shelf: "NuggetShelf", nearest: "NearestNotes | None") -> list[MemoryNote]:
+    """The notes that a prompt plainly means in other words, nearest first."""
+    if nearest is None:
+        return []
+    ids = list(nearest.cosines)[:NEAR_LOOKED_AT]
+    notes = shelf.get_notes(ids)
+    in_sight = [note for note in map(notes.get, ids) if note and not shelf.is_foreign(note)]
+    shown = [note for note in in_sight if _is_shown(shelf, note)]
+    if not shown:
+        return []
+    best = nearest.cosine(shown[0].id)
+    if best < meant_cosine(nearest.compared * len(in_sight) / len(ids)):
+        return []
+    near = [note for note in shown if nearest.cosine(note.id) >= AS_NEAR * best]
+    return near[:PROMPT_LINES]
+
+
+def _is_shown(shelf: "NuggetShelf", note: MemoryNote) -> bool:
+    return not _is_trace(note) and not note.hidden and not shelf.invalidity(note)
 
 
 def _is_trace(note: MemoryNote) -> bool:

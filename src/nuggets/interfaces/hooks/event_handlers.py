@@ -26,6 +26,7 @@ from nuggets.interfaces.hooks.diary import (
 from nuggets.interfaces.hooks.inbox import has_entries
 from nuggets.interfaces.hooks.inbox_import import import_inbox
 from nuggets.interfaces.hooks.payload import Event
+from nuggets.interfaces.hooks.prompt_meaning import PromptMeaning
 from nuggets.interfaces.prompt_quoting import one_line, remove_fenced
 from nuggets.language.text import fold_case, tokens
 from nuggets.operations.session_notes import session_note_id
@@ -84,6 +85,9 @@ class Say(Protocol):
     def hold(self, context: str, message: str) -> None:
         """Print this if time runs out, or the write fails, before the answer."""
 
+    def explain(self, line: str) -> None:
+        """Tell whoever asked why (`--why`)."""
+
 
 def handle_event(event: Event, directory: str, say: Say) -> None:
     """Handle one event. The answer is printed before anything is written, because a write may wait
@@ -111,7 +115,7 @@ def handle_event(event: Event, directory: str, say: Say) -> None:
             say(context, "\n".join(filter(None, [_start_message(shelf), message])))
         elif event.name == "user-prompt":
             stated, refusal = _find_preferences(event.prompt)
-            context = _user_prompt(shelf, event, directory, counts=not stated)
+            context = _user_prompt(shelf, event, directory, say, counts=not stated)
             if stated:
                 say.hold(context, BUSY)
             receipts = _store_preferences(shelf, stated) or [refusal]
@@ -140,7 +144,7 @@ def _open_shelf(event: Event, directory: str) -> "NuggetShelf":
     from nuggets.operations.client import HOOK, name_agent
 
     settings = load(os.environ, {"dir": directory})
-    # A hook shows a note only for its words, so the encoder would cost time and change little.
+    # Searches do without the encoder, which is loaded for a prompt only if there is time.
     return open_shelf(
         settings,
         client=name_agent(HOOK, event.host),
@@ -250,21 +254,23 @@ def _import_file_edits(shelf: "NuggetShelf") -> str:
     )
 
 
-def _user_prompt(shelf: "NuggetShelf", event: Event, directory: str, counts: bool) -> str:
+def _user_prompt(shelf: "NuggetShelf", event: Event, directory: str, say: Say, counts: bool) -> str:
     """`counts`: whether a note may count as recalled; stating a preference asks for none."""
     now = times.now()
     own = remove_fenced(event.prompt[:PROMPT_CHARACTERS]).strip()
     entries = read_diary(directory, event.session)
     shown = shown_notes(entries)
-    text, ids = prompt_context(shelf, own, frozenset(shown), event.session if counts else "")
+    meaning = PromptMeaning(shelf, directory, say.explain)
+    session = event.session if counts else ""
+    text, ids = prompt_context(shelf, own, frozenset(shown), session, meaning.compare)
     changed = find_changed(shelf, {i: at for i, at in shown.items() if at})
     if changed:
         text = "\n".join(filter(None, [changed_context(changed), text]))
         ids += [memory.was.id for memory in changed]
-    session = _find_session(shelf, own, event, is_first=not prompts_of(entries))
-    if session is not None and session.id not in shown:
-        text = "\n".join(filter(None, [session_context(session), text]))
-        ids.append(session.id)
+    earlier = _find_session(shelf, own, event, is_first=not prompts_of(entries))
+    if earlier is not None and earlier.id not in shown:
+        text = "\n".join(filter(None, [session_context(earlier), text]))
+        ids.append(earlier.id)
     entry = {"prompt": safe_line(own, DIARY_CHARACTERS), "shown": ids, "at": now}
     place = where_it_is(event, _work_folder(event))
     append_entry(directory, event.session, {**entry, **place})

@@ -1,17 +1,29 @@
-"""Decides whether a prompt is about a note, word by word. Knows no shelf and no ranking.
+"""Decides whether a prompt is about a note, by its words and by meaning. Knows no shelf.
 
 A search shows weak matches too. A hook is not a search, so one shared word is not enough.
+If an encoder is at hand, a note far from the prompt in meaning is not shown for its words, and one
+plainly near to it is shown without them.
 Whether a note that is shown also counts as recalled: `search/clear_answer.py`.
 """
 
 from functools import cache
+from math import log10
 from typing import Any
 
-from nuggets.language.text import tokens
-from nuggets.language.word_lists import conversation_words, stop_words
+from nuggets.language.languages import detect_language
+from nuggets.language.text import tokens, words
+from nuggets.language.word_lists import ENGLISH, conversation_words, stop_words
 
 # Share of a prompt's content words, weighted by rarity:
 NAMES_IT = 0.35  # needed of a single word, which must be in the title
+
+# Cosines, chosen with the first sample of tests/paraphrase_samples.py:
+CONTRADICTS = 0.2  # less speaks against a note that has words of the prompt
+MEANT = 0.36  # enough to show a note without them, if it is the nearest of
+FEW_NOTES = 50  # or fewer; the nearest of more notes is nearer by chance:
+MEANT_MORE = 0.09  # this much for every tenfold number
+AS_NEAR = 0.85  # of the nearest note's cosine: also shown
+TOPIC_WORDS = 2  # of a prompt that says what it is about
 
 
 def is_about(prompt: str, title: str, words: tuple[Any, ...]) -> bool:
@@ -27,6 +39,20 @@ def is_about(prompt: str, title: str, words: tuple[Any, ...]) -> bool:
     alone = len(words) == 1 or (titled and part >= NAMES_IT)
     supported = any(word.alike for word in telling if word not in matched)
     return bool(matched) and (alone or supported)
+
+
+def has_topic(prompt: str) -> bool:
+    """Does the prompt say in English what it is about? Others the encoder cannot judge."""
+    said = words(prompt)
+    if sum(map(_tells, said)) < TOPIC_WORDS or detect_language(said) != ENGLISH:
+        return False
+    letters = [letter for letter in prompt if letter.isalpha()]
+    return sum(map(str.isascii, letters)) > len(letters) / 2
+
+
+def meant_cosine(notes: float) -> float:
+    """The cosine that the nearest of so many notes needs to be shown for its meaning alone."""
+    return MEANT + MEANT_MORE * log10(max(1.0, notes / FEW_NOTES))
 
 
 def names_title(prompt: str, title: str, words: int = 0) -> bool:

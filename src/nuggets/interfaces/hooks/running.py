@@ -22,7 +22,7 @@ def main(argv: Sequence[str]) -> int:
     held: list[bytes] = []
     try:
         _set_deadline(directory, name, held)
-        answer(name, options.get("--host", ""), _stdin(), directory, held)
+        answer(name, options.get("--host", ""), _stdin(), directory, held, explains="--why" in argv)
     except Exception as problem:
         _print_all(held)
         log_problem(directory, f"hook {name[:40]}", problem)
@@ -31,10 +31,13 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def answer(name: str, host: str, raw: bytes, directory: str, held: list[bytes]) -> None:
+def answer(
+    name: str, host: str, raw: bytes, directory: str, held: list[bytes], *, explains: bool = False
+) -> None:
     """Print the answer for the host, as JSON in its form, or nothing.
 
     `held`: gets the answer that is printed if time runs out or the write fails.
+    `explains`: print to standard error how a prompt was judged.
     """
     import json
 
@@ -51,15 +54,16 @@ def answer(name: str, host: str, raw: bytes, directory: str, held: list[bytes]) 
         return
     from nuggets.interfaces.hooks.event_handlers import handle_event
 
-    handle_event(event, directory, _Printer(event, held))
+    handle_event(event, directory, _Printer(event, held, explains))
 
 
 class _Printer:
     """Prints the answer of a hook."""
 
-    def __init__(self, event: Event, held: list[bytes]) -> None:
+    def __init__(self, event: Event, held: list[bytes], explains: bool) -> None:
         self._event = event
         self._held = held
+        self._explains = explains
 
     def __call__(self, context: str, message: str = "") -> None:
         self._held.clear()
@@ -67,6 +71,11 @@ class _Printer:
 
     def hold(self, context: str, message: str) -> None:
         self._held[:] = [self._encode(context, message)]
+
+    def explain(self, line: str) -> None:
+        if self._explains:
+            with suppress(OSError):
+                os.write(2, line.encode(errors="replace") + b"\n")
 
     def _encode(self, context: str, message: str) -> bytes:
         import json

@@ -1,19 +1,21 @@
-"""Meaning as a further signal: it orders notes, and never decides whether there is a result.
+"""Meaning as a further signal: it orders notes, and alone never gives a result.
 
 How near the question an encoder finds a note counts the more, the less the words of the question
-say. Notes without these words may be among the results, if there are results by words.
+say. Notes without these words may be among the results, if there are results by words, or if words
+and meaning agree on a note.
 """
 
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from nuggets.search.index.note_analyzer import title_key, title_label, to_storable
 from nuggets.search.query.query import SHARED_TITLE
-from nuggets.search.scoring.relevance_threshold import THRESHOLD
+from nuggets.search.scoring.relevance_threshold import THRESHOLD, evidence_in_full
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from nuggets.search.index.snapshot import Snapshot
+    from nuggets.search.query.query import Query
     from nuggets.search.scoring.array_ranking import ArrayRanking
     from nuggets.search.scoring.ranking import Signal
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 WEIGHT = 0.8  # of a cosine of 1, where no note has any word of the question
 LEAST = 0.35  # cosine of a note that is a result by its meaning alone
 NEAREST = 50  # notes that are candidates by their meaning
+AGREED = 0.55  # cosine of a note that, with some of the question's words, makes up for the others
 LINKS = 4  # of a note, the newest, whose notes are compared too
 
 
@@ -34,6 +37,9 @@ class Similarity(Protocol):
 
     def nearest(self, count: int) -> "list[str]":
         """The notes with the highest cosines."""
+
+    def __len__(self) -> int:
+        """How many notes were compared."""
 
 
 class RankedByMeaning(NamedTuple):
@@ -51,16 +57,13 @@ def add_meaning(
     eligible: "Callable[[int], bool]",
 ) -> RankedByMeaning:
     """The signals with what meaning adds, and those of the nearest eligible notes."""
+    near = _near_signals(signals, similarity, ranking, snapshot, eligible)
     best = max((signal.evidence + signal.document.boost for signal in signals), default=0.0)
     weight = WEIGHT * max(0.0, 1.0 - best)
     scored = {signal.document.doc for signal in signals}
-    nearest = similarity.nearest(NEAREST)
-    snapshot.documents.load_notes(nearest)
-    documents = filter(None, map(snapshot.documents.of_note, nearest))
-    more = [row.doc for row in documents if row.doc not in scored and eligible(row.doc)]
     parts: dict[int, float] = {}
     fused = []
-    for signal in (*signals, *ranking.signals_of(more)):
+    for signal in (*signals, *near):
         cosine = _cosine(similarity, signal)
         is_near = signal.document.doc in scored and signal.evidence > THRESHOLD
         if is_near or cosine >= LEAST:
@@ -69,6 +72,42 @@ def add_meaning(
         elif signal.document.doc in scored:
             fused.append(signal)
     return RankedByMeaning(fused, parts)
+
+
+def words_and_meaning_agree(
+    signals: "list[Signal]",
+    similarity: Similarity,
+    ranking: "ArrayRanking",
+    snapshot: "Snapshot",
+    eligible: "Callable[[int], bool]",
+    query: "Query",
+) -> bool:
+    """Whether an eligible note has some of the question's words and is plainly near in meaning."""
+    nearest = similarity.nearest(1)
+    if not nearest or similarity.get(nearest[0], 0.0) < AGREED:
+        return False
+    near = _near_signals(signals, similarity, ranking, snapshot, eligible)
+    return any(
+        similarity.get(signal.document.note, 0.0) >= AGREED
+        and evidence_in_full(signal, query) > THRESHOLD
+        for signal in (*signals, *near)
+    )
+
+
+def _near_signals(
+    signals: "list[Signal]",
+    similarity: Similarity,
+    ranking: "ArrayRanking",
+    snapshot: "Snapshot",
+    eligible: "Callable[[int], bool]",
+) -> "list[Signal]":
+    """Those of the nearest eligible notes that are not among the signals."""
+    scored = {signal.document.doc for signal in signals}
+    nearest = similarity.nearest(NEAREST)
+    snapshot.documents.load_notes(nearest)
+    documents = filter(None, map(snapshot.documents.of_note, nearest))
+    more = [row.doc for row in documents if row.doc not in scored and eligible(row.doc)]
+    return ranking.signals_of(more)
 
 
 def _cosine(similarity: Similarity, signal: "Signal") -> float:

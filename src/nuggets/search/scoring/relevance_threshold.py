@@ -30,7 +30,7 @@ def is_answered(signals: "list[Signal]", query: "Query", snapshot: "Snapshot") -
     if any(
         signal.complete
         or signal.words * query.mass > enough
-        or _evidence_in_full(signal, query) > ANSWERS
+        or evidence_in_full(signal, query) > ANSWERS
         for signal in near
     ):
         return True
@@ -44,7 +44,7 @@ def is_answered(signals: "list[Signal]", query: "Query", snapshot: "Snapshot") -
     )
 
 
-def _evidence_in_full(signal: "Signal", query: "Query") -> float:
+def evidence_in_full(signal: "Signal", query: "Query") -> float:
     """The evidence that a note would have if unknown words were not dampened."""
     missing = signal.words * (1 - query.known_share) / TEXT_SCALE
     vector = 0.5 + (signal.vector - 0.5) * query.known_length_share

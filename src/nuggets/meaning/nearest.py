@@ -1,0 +1,16 @@
+"""The notes nearest to a text in meaning, in a form that one process can tell another."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class NearestNotes(NamedTuple):
+    """Cosines of the nearest notes."""
+
+    cosines: Mapping[str, float]  # by note, the nearest first
+    compared: int  # notes that have a vector
+
+    def cosine(self, note_id: str) -> float:
+        """Of a note that is not among the nearest: the most that it can be."""
+        farthest = min(self.cosines.values(), default=0.0)
+        return self.cosines.get(note_id, farthest if len(self.cosines) < self.compared else 0.0)

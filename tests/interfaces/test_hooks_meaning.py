@@ -1,0 +1,244 @@
+"""A prompt judged by meaning too: asked of a living process, or by an encoder loaded for it."""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+import paraphrase_samples as paraphrases
+import prompt_samples as prompts
+from agent_doors import PATIENT, repository
+from encoder_model import installed_model
+from nuggets import NuggetShelf
+from nuggets.interfaces.hooks.context import prompt_context
+from nuggets.interfaces.hooks.relevance_gate import has_topic, meant_cosine
+from nuggets.interfaces.meaning_socket import MeaningSocket, ask_living_process
+from nuggets.meaning.model import load_model, model_path
+from nuggets.meaning.nearest import NearestNotes
+
+QUESTION = "somebody got billed two times for the same order"
+CONTENT = "Every charge carries a key, or customers pay twice when a request is retried."
+ASK = """
+import json, socket, sys
+connection = socket.socket(socket.AF_UNIX)
+connection.connect(sys.argv[1])
+try:
+    connection.sendall(json.dumps({"text": "any"}).encode())
+    connection.shutdown(socket.SHUT_WR)
+    print(len(connection.recv(1000)))
+except OSError:
+    print(0)
+"""
+
+
+@pytest.fixture(scope="session")
+def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return installed_model(tmp_path_factory.mktemp("encoder"))
+
+
+def letters(texts: Sequence[str]) -> list[list[float]]:
+    """How often each of some letters is in a text."""
+    return [[0.1 + text.count(letter) for letter in "aeiou"] for text in texts]
+
+
+@pytest.fixture
+def shelf(directory: Path) -> Iterator[NuggetShelf]:
+    with NuggetShelf(directory, project="", encoder=letters) as opened:
+        opened.create_note("n", "Payments", CONTENT)
+        opened.update_meaning()
+        yield opened
+
+
+@pytest.fixture
+def project(directory: Path, model_file: Path) -> Path:
+    """A repository, with a shelf that has the real encoder."""
+    made = repository(directory / "here")
+    os.makedirs(directory / "shelf")
+    shutil.copy(model_file, model_path(str(directory / "shelf")))
+    with NuggetShelf(directory / "shelf", project=str(made / ".git")) as shelf:
+        shelf.create_note("learnings", "Stripe idempotency", CONTENT)
+        shelf.create_note("learnings", "Fonts", "Self-hosted Inter, subset to latin.")
+        shelf.update_meaning()
+    return made
+
+
+def run_hook(project: Path, prompt: str, env: Mapping[str, str] = PATIENT) -> tuple[str, str]:
+    """The answer of the hook, and what `--why` says."""
+    sent = {"session_id": "s", "cwd": str(project), "prompt": prompt}
+    done = subprocess.run(
+        [sys.executable, "-m", "nuggets", "hook", "user-prompt", "--why"],
+        input=json.dumps(sent).encode(),
+        capture_output=True,
+        env={**os.environ, "NUGGETS_DIR": str(project.parent / "shelf"), **env},
+        check=True,
+    )
+    return done.stdout.decode(), done.stderr.decode()
+
+
+def test_a_hook_loads_the_encoder_if_it_has_time(project: Path) -> None:
+    told, why = run_hook(project, QUESTION)
+
+    assert "Stripe idempotency" in told
+    assert "Fonts" not in told
+    assert "loaded the encoder, 2 notes compared" in why
+
+
+def test_a_hook_without_time_judges_by_words(project: Path) -> None:
+    told, why = run_hook(project, QUESTION, {**PATIENT, "NUGGETS_HOOK_SECONDS": "0.45"})
+
+    assert told == ""
+    assert why == "" or "no time to load" in why  # "": the whole hook was too slow
+
+
+def test_a_hook_asks_a_living_process(project: Path) -> None:
+    with NuggetShelf(project.parent / "shelf", project="") as living:
+        socket = MeaningSocket(living)
+        socket.open()
+        living.nearest_by_meaning("warm", 1)
+        try:
+            answers = [run_hook(project, QUESTION) for _ in range(20)]
+        finally:
+            socket.close()
+
+    assert all("Stripe idempotency" in told for told, _ in answers)
+    assert any("asked a living process, 2 notes compared" in why for _, why in answers)
+
+
+def test_a_prompt_without_a_topic_asks_nobody(project: Path) -> None:
+    told, why = run_hook(project, "yes, do it")
+
+    assert told == ""
+    assert "names no topic" in why
+
+
+def test_a_shelf_without_an_encoder_says_and_does_nothing(project: Path) -> None:
+    os.unlink(model_path(str(project.parent / "shelf")))
+
+    assert run_hook(project, QUESTION) == ("", "")
+
+
+def test_a_living_process_tells_its_own_user_what_is_near(
+    shelf: NuggetShelf, directory: Path
+) -> None:
+    socket = MeaningSocket(shelf)
+    socket.open()
+    path = directory / "hooks" / "meaning.socket"
+
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    nearest = ask_living_process(str(directory), CONTENT)
+    assert nearest is not None
+    assert nearest.compared == 1
+    assert [round(cosine, 1) for cosine in nearest.cosines.values()] == [1.0]
+    socket.close()
+    assert not path.exists()
+    assert ask_living_process(str(directory), CONTENT) is None
+
+
+def test_a_process_of_another_user_gets_no_answer() -> None:
+    nobody = 65534 if os.geteuid() == 0 else None
+    with (
+        tempfile.TemporaryDirectory() as place,
+        NuggetShelf(os.path.join(place, "shelf"), project="", encoder=letters) as open_shelf,
+    ):
+        open_shelf.create_note("n", "Payments", CONTENT)
+        socket = MeaningSocket(open_shelf)
+        socket.open()
+        path = os.path.join(place, "shelf", "hooks", "meaning.socket")
+        for part in (place, os.path.join(place, "shelf"), os.path.dirname(path)):
+            os.chmod(part, 0o755)
+        os.chmod(path, 0o666)
+        python = os.path.realpath(sys.executable)
+        asked = subprocess.run(
+            [python, "-c", ASK, path],
+            user=nobody,
+            group=nobody,
+            cwd="/",
+            capture_output=True,
+            check=True,
+        )
+        socket.close()
+
+    assert (int(asked.stdout) > 0) == (nobody is None)
+
+
+def test_the_first_process_answers_and_the_next_takes_over(
+    shelf: NuggetShelf, directory: Path
+) -> None:
+    first, second = MeaningSocket(shelf), MeaningSocket(shelf)
+    first.open()
+    second.open()
+    second.close()
+    assert ask_living_process(str(directory), CONTENT) is not None
+    first.close()
+
+    second.open()
+
+    assert ask_living_process(str(directory), CONTENT) is not None
+    second.close()
+
+
+def test_a_socket_that_a_killed_process_left_is_replaced(
+    shelf: NuggetShelf, directory: Path
+) -> None:
+    os.makedirs(directory / "hooks", exist_ok=True)
+    script = "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])"
+    path = directory / "hooks" / "meaning.socket"
+    subprocess.run([sys.executable, "-c", script, "meaning.socket"], cwd=path.parent, check=True)
+    assert path.exists()
+    socket = MeaningSocket(shelf)
+
+    socket.open()
+
+    assert ask_living_process(str(directory), CONTENT) is not None
+    socket.close()
+
+
+def test_a_note_far_away_in_meaning_is_not_shown_for_two_words() -> None:
+    with prompts.lived_in() as shelf:
+        prompt = "state of the art in machine learning"
+        [note] = prompt_context(shelf, prompt, frozenset(), "")[1]
+
+        def compare(_: str) -> NearestNotes:
+            return NearestNotes({note: 0.11}, 1)
+
+        assert prompt_context(shelf, prompt, frozenset(), "", compare) == ("", [])
+        named = prompt_context(shelf, "who is Mara", frozenset(), "", compare)[1]
+        assert named == prompt_context(shelf, "who is Mara", frozenset(), "")[1]
+
+
+def test_the_more_notes_there_are_the_nearer_one_must_be() -> None:
+    assert meant_cosine(3) == meant_cosine(50) < meant_cosine(500) < meant_cosine(5000)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "expected"),
+    [
+        (QUESTION, True),
+        ("yes, do it", False),
+        ("wie lange bleibt ein Warenkorb bestehen und warum", False),
+        ("カートはいつ消えますか", False),
+    ],
+)
+def test_only_a_topic_in_english_is_compared(prompt: str, expected: bool) -> None:
+    assert has_topic(prompt) is expected
+
+
+def test_paraphrases_find_their_note_and_other_prompts_stay_silent(model_file: Path) -> None:
+    silent = prompts.SILENT + prompts.SILENT_UNSEEN
+    fitting = prompts.FITTING + prompts.FITTING_UNSEEN
+    encoder = load_model(str(model_file))
+    with prompts.lived_in() as shelf:
+        found = paraphrases.judge(shelf, encoder, silent, paraphrases.PARAPHRASES)
+        words = prompts.measured(shelf, (), fitting)
+        both = paraphrases.judge(shelf, encoder, (), fitting)
+
+    assert len(found.noise) <= 2 * len(silent) / 60
+    assert len(paraphrases.PARAPHRASES) - len(found.missed) >= 10
+    assert set(both.missed) <= set(words.missed)
