@@ -188,6 +188,29 @@ def test_what_people_changed_goes_into_a_file_that_was_promoted_to_before(
     assert "- **region**: eu\n" in there.read_text()
 
 
+def test_a_memory_file_in_the_repository_itself_is_recognised_where_it_lies_now(
+    tmp_path: Path,
+) -> None:
+    shop = repository(tmp_path / "shop")
+    with NuggetShelf("memory:", project=str(shop / ".git")) as shelf:
+        fact = shelf.remember("locations", "port", "8080", scope="project")
+        for session in ENOUGH_SESSIONS:
+            shelf.get_note(fact.id, session=session)
+        shelf.promote(str(shop / "MEMORY.md"))
+        annotated = (
+            (shop / "MEMORY.md").read_text().replace("8080", "8080 <!-- asked the admin -->")
+        )
+        (shop / "MEMORY.md").write_text(annotated)
+        there = shop.rename(tmp_path / "there")
+        shelf.move_project(str(shop), str(there))
+        planned = shelf.promote(str(there / "MEMORY.md"), dry_run=True)
+        shelf.promote(str(there / "MEMORY.md"))
+
+        assert planned == 0
+        assert (there / "MEMORY.md").read_text() == annotated
+        assert shelf.memory_file_problems() == {}
+
+
 def test_a_memory_file_that_a_project_was_told_to_use_goes_along(
     shelf: NuggetShelf, tmp_path: Path
 ) -> None:

@@ -90,12 +90,11 @@ class MemoryFiles:
                 decided = self._decide_edits(path, project, text)
                 overlay = Overlay(view.state)
                 overlay.apply(decided.changes)
-                record = self._record_to_json(path, project, decided.written, text)
-                overlay.apply(Changes(marks={f"{FILE_MARK}{path}": record}))
                 notes = dict(overlay.notes.items())
-                done = self._merge(text, notes, overlay, path, project)
+                done = self._merge(text, notes, overlay, path, project, decided.written)
                 return done._replace(edits=decided.edits)
         with transactions.exclusive():
+            self._move_record(path)
             for _ in range(memory_file.ATTEMPTS):
                 promotion = self._promote_once(path, project)
                 if promotion is not None:
@@ -113,7 +112,7 @@ class MemoryFiles:
         def decide(text: str) -> tuple[str, Promotion | None]:
             if text != expected:
                 return text, None
-            done = self._merge(text, notes, state, path, project)
+            done = self._merge(text, notes, state, path, project, self.record_of(path))
             others = done.written.others - edits.refused_lines  # they are tried again
             written = done.written._replace(others=others)
             return done.text, done._replace(written=written, edits=edits)
@@ -121,12 +120,18 @@ class MemoryFiles:
         return memory_file.rewrite(path, decide)
 
     def _merge(
-        self, text: str, notes: Mapping[str, MemoryNote], state: State, path: str, project: str
+        self,
+        text: str,
+        notes: Mapping[str, MemoryNote],
+        state: State,
+        path: str,
+        project: str,
+        written: WrittenEntries,
     ) -> Promotion:
         return merged_text(
             text,
             notes,
-            written_entries(state.marks, f"{FILE_MARK}{path}"),
+            written,
             project,
             promote_after=self._promote_after,
             pinned=pinned_ids(state.marks, state.notes),
@@ -301,7 +306,29 @@ class MemoryFiles:
 
     def record_of(self, path: str) -> WrittenEntries:
         """The record of the entries written to a memory file."""
-        return written_entries(self._transactions.state.marks, f"{FILE_MARK}{path}")
+        marks = self._transactions.state.marks
+        return written_entries(marks, f"{FILE_MARK}{self._recorded_path(path)}")
+
+    def _recorded_path(self, path: str) -> str:
+        """The path under which a file is recorded: its old one if it moved with this project."""
+        marks = self._transactions.state.marks
+        if f"{FILE_MARK}{path}" not in marks and os.path.lexists(path):
+            name = os.path.basename(path)
+            for recorded, record in memory_file_records(marks).items():
+                is_same = record["project"] == self._project and os.path.basename(recorded) == name
+                if is_same and not os.path.lexists(recorded):
+                    return recorded
+        return path
+
+    def _move_record(self, path: str) -> None:
+        """Record a file that moved with this project under its new path."""
+        recorded, marks = self._recorded_path(path), self._transactions.state.marks
+        if recorded != path:
+            moved = {
+                f"{FILE_MARK}{path}": marks[f"{FILE_MARK}{recorded}"],
+                f"{FILE_MARK}{recorded}": None,
+            }
+            self._transactions.write(Changes(marks=moved, action="promote", client=self._client))
 
     def has_entry(self, path: str, note_id: str) -> bool:
         """Whether the entry of a note is in the file now; people may have removed it."""
