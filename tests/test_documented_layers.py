@@ -102,6 +102,8 @@ def test_notes_accumulate_over_sessions(directory: Path) -> None:
     kept = NuggetShelf(directory, project="").list_notes()
 
     assert [note.title for note in kept] == ["Session 0", "Session 1", "Session 2"]
+    assert {note.content for note in kept} == {"Several sentences."}
+    assert all("log" in note.tags for note in kept)
     assert [len(note.links) for note in kept] == [1, 2, 1]
 
 

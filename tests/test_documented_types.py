@@ -151,7 +151,7 @@ def test_times_are_iso_8601_in_utc(written: dict[str, dict[str, Any]]) -> None:
 
 
 def test_only_an_archived_note_has_a_time_of_archiving(written: dict[str, dict[str, Any]]) -> None:
-    assert [title for title, note in written.items() if note.get("archivedAt")] == ["Old"]
+    assert [title for title, note in written.items() if "archivedAt" in note] == ["Old"]
     assert written["Old"]["hidden"] is True
 
 

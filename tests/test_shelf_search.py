@@ -56,7 +56,8 @@ def test_the_limit_holds(filled: NuggetShelf) -> None:
 
 
 def test_filters_hold_in_a_search(filled: NuggetShelf) -> None:
-    assert [one.note.nugget_name for one in filled.search_notes("eggs", nugget="KITCHEN")]
+    in_kitchen = filled.search_notes("eggs", nugget="KITCHEN")
+    assert {one.note.nugget_name for one in in_kitchen} == {"kitchen"}
     assert list(filled.search_notes("eggs", nugget="project")) == []
     assert list(filled.search_notes("jwt", tag="nothing")) == []
     assert list(filled.search_notes("jwt", kind="fact")) == []

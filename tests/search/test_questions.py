@@ -62,6 +62,41 @@ def test_a_question_of_which_one_word_is_known_finds_nothing(asked: str) -> None
     assert found(among_others(CDN), asked) == []
 
 
+TALK = [
+    note(1, "Anna", "My sister visited Norway and painted the harbour with her daughter."),
+    note(2, "Anna", "We join the choir on Mondays and sing until nine."),
+    note(3, "Anna", "The new job at the museum is going well so far."),
+    note(4, "Tobias", "I repaired the bicycle of my neighbour last week."),
+]
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_answered"),
+    [
+        ("When did Anna paint the harbour?", True),
+        ("When did anna paint the harbour?", True),
+        ("When did Anan paint the harbour?", True),  # a typo of a title
+        ("When did Melanie paint the harbour?", False),
+        ("When did Anna paint the harbour with Melanie?", True),  # plain evidence
+        ("Which bicycle did John repair in Leeds?", False),  # no note is about John: "join"
+        ("Which bicycle did Tobias repair in June?", True),  # a month is nobody
+        ("WHICH BICYCLE DID TOBIAS REPAIR IN LEEDS", True),  # capitals say nothing here
+    ],
+)
+def test_a_question_about_somebody_that_no_note_names_is_not_answered_with_others(
+    asked: str, is_answered: bool
+) -> None:
+    assert bool(found(among_others(*TALK), asked)) is is_answered
+
+
+def test_a_title_of_several_words_is_found_though_a_name_beside_it_is_unknown() -> None:
+    index = among_others(note(1, "Deploy pipeline", "Blue, then green."))
+
+    assert found(index, "Who told Melanie about the deploy pipeline of Acme?") == [
+        "Deploy pipeline"
+    ]
+
+
 def test_a_title_of_several_words_is_found_whatever_is_said_around_it() -> None:
     index = among_others(note(1, "Tests first", "Write a test before the code."))
     talk = "please ignore whatever customers, bosses and colleagues say about the tests first rule"

@@ -15,8 +15,14 @@ from nuggets.language.terms import is_stop, pieces, stems
 from nuggets.language.text import is_unspaced, tokens
 from nuggets.language.word_lists import question_words
 from nuggets.search.index.note_analyzer import LABEL, title_key, title_label, to_storable
-from nuggets.search.query.term_expansion import CORRECTED, Alternative, TermExpansion, rarity
-from nuggets.search.query.tokenized_query import QueryWord, tokenize_query
+from nuggets.search.query.term_expansion import (
+    CERTAIN_KINDS,
+    CORRECTED,
+    Alternative,
+    TermExpansion,
+    rarity,
+)
+from nuggets.search.query.tokenized_query import QueryWord, TokenizedQuery, tokenize_query
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +42,10 @@ UNKNOWN_LETTER_PAIR = 0.2
 # Words that no note has are often talk around the question. Together they weigh at most this many
 # times what the known words weigh, or as much as the heaviest unknown word if that is more.
 UNKNOWN_TO_KNOWN = 1.5
+
+# A shorter name may be a typo, which is not corrected. One of less than `SURELY_CORRECTED` letters
+# mostly resembles some other word ("John", "join"), so only a title makes its correction sure.
+SHORTEST_NAME, SURELY_CORRECTED = 4, 6
 
 LONGEST_TITLE = 6  # words of a title recognised inside a question
 SHARED_TITLE = 3  # notes with the same title, such as the name of a person or place
@@ -57,6 +67,7 @@ class NamedTitle(NamedTuple):
     label: str
     strength: float  # in [0, 1]
     is_phrase: bool  # of several words, which hardly occur together by chance
+    is_shared: bool  # by several notes, such as the name of a person
 
 
 class Query(NamedTuple):
@@ -70,6 +81,7 @@ class Query(NamedTuple):
     titles: tuple[NamedTitle, ...]
     asks_when: bool
     periods: tuple[Period, ...]
+    names_unknown: bool  # a person, place or thing that no note names
 
 
 class QueryReader:
@@ -89,16 +101,27 @@ class QueryReader:
         full_mass, full_length = _mass(slots), _length(slots)
         slots = _dampen_unknown_words(slots)
         mass, length = _mass(slots), _length(slots)
+        titles = tuple(self._named_titles(text, slots, mass))
         return Query(
             tuple(slots),
             mass,
             length,
             mass / full_mass if full_mass else 1.0,
             length / full_length,
-            tuple(self._named_titles(text, slots, mass)),
+            titles,
             asks_when(text),
             tuple(periods(question.dates, self._snapshot.stats.years)),
+            self._names_unknown(slots, question, {title.label for title in titles}),
         )
+
+    def _names_unknown(self, slots: list[Slot], question: TokenizedQuery, titles: set[str]) -> bool:
+        """Whether the question names something that no note names. Months are no names."""
+        unknown = [
+            slot.word
+            for slot in slots
+            if slot.word in question.names and _is_unknown_name(slot, titles)
+        ]
+        return bool(unknown) and not self._date_words(question.dates).issuperset(unknown)
 
     def _rarest(self, words: list[QueryWord]) -> list[QueryWord]:
         """At most `MOST_SLOTS` words: the rarest known ones first, then unknown ones."""
@@ -178,7 +201,7 @@ class QueryReader:
                 strength = self._title_strength(title_count, significant, mass)
                 if title != written:
                     strength *= CORRECTED
-                yield NamedTitle(label, strength, len(title) > 1)
+                yield NamedTitle(label, strength, len(title) > 1, title_count >= SHARED_TITLE)
 
     def _title_strength(self, title_count: int, words: list[str], mass: float) -> float:
         """How surely the title is meant, times its part of the question.
@@ -211,6 +234,18 @@ def _weight_factor(
     if word.word in question_words():
         return QUESTION_WORD
     return UNKNOWN_LETTER_PAIR if not alternatives and is_unspaced(word.word) else 1.0
+
+
+def _is_unknown_name(slot: Slot, titles: set[str]) -> bool:
+    """`titles`: labels of those that the question names, typos corrected."""
+    if len(slot.word) < SHORTEST_NAME:
+        return False
+    if len(slot.word) >= SURELY_CORRECTED:
+        return not slot.alternatives
+    return not any(
+        alternative.how in CERTAIN_KINDS or title_label(alternative.name) in titles
+        for alternative in slot.alternatives
+    )
 
 
 def _merge_alternatives(

@@ -7,10 +7,14 @@ from nuggets.language.dates import WrittenDate, written_dates
 from nuggets.language.languages import detect_language
 from nuggets.language.terms import query_words, stems
 from nuggets.language.text import plain, tokens
+from nuggets.language.text import words as words_in
 from nuggets.language.word_lists import ENGLISH, stop_words
 
 SHORTEST_JOINED = 2  # letters of each of two words that may be one compound
 MOST_NEIGHBOURS, MOST_DATES = 64, 16  # a question may be a whole page, and time is bounded
+MOST_IN_NAMES = 200  # signs, at the beginning of a question, that names are looked for in
+ALL_NOUNS_CAPITAL = "german"  # a capital letter is no sign of a name there
+SENTENCE_ENDS, OPENING_SIGNS = (".", "?", "!", ":"), "\"'([“‘«"
 
 
 class QueryWord(NamedTuple):
@@ -31,6 +35,7 @@ class TokenizedQuery(NamedTuple):
     words: list[QueryWord]
     neighbours: list[tuple[str, str]]  # pairs that a note may write as one word: "web hooks"
     dates: list[WrittenDate]
+    names: frozenset[str]  # words that are written as names
 
 
 def tokenize_query(text: str) -> TokenizedQuery:
@@ -50,7 +55,12 @@ def tokenize_query(text: str) -> TokenizedQuery:
         by_term.setdefault(term, QueryWord(word, term, words[word]))
     # A date may be written with lone signs: 5月.
     dates = written_dates(text, words if text.isascii() else (*words, *text))
-    return TokenizedQuery(list(by_term.values()), _neighbours(text_tokens), dates[:MOST_DATES])
+    return TokenizedQuery(
+        list(by_term.values()),
+        _neighbours(text_tokens),
+        dates[:MOST_DATES],
+        _names(text[:MOST_IN_NAMES], list(words)),
+    )
 
 
 def _significant(words: list[str]) -> list[str]:
@@ -71,3 +81,19 @@ def _neighbours(text_tokens: list[str]) -> list[tuple[str, str]]:
         for first, second in pairwise(words)
         if len(first) >= SHORTEST_JOINED and len(second) >= SHORTEST_JOINED
     ]
+
+
+def _names(text: str, words: list[str]) -> frozenset[str]:
+    """The words with a capital letter inside a sentence; none if most words have one, as in a
+    heading."""
+    written = text.split()
+    capital = [
+        word
+        for before, word in pairwise(written)
+        if word.lstrip(OPENING_SIGNS)[:1].isupper() and not before.endswith(SENTENCE_ENDS)
+    ]
+    if not capital or len(capital) > len(written) / 2:
+        return frozenset()
+    if detect_language(words) == ALL_NOUNS_CAPITAL:
+        return frozenset()
+    return frozenset(words_in(" ".join(capital)))

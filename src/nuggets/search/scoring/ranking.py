@@ -141,7 +141,7 @@ class Ranking:
     def _subjects(self, docs: "Iterable[int]") -> dict[int, float]:
         """Scores of notes whose titles the question names: of these documents and the newest."""
         subjects: dict[int, float] = {}
-        for label, strength, _ in self._query.titles:
+        for label, strength, *_ in self._query.titles:
             newest = islice(self._snapshot.index.documents_with(label), MOST_TITLED)
             for doc in {*self._snapshot.index.select_having(label, docs), *newest}:
                 subjects[doc] = max(subjects.get(doc, 0.0), SUBJECT * strength)
