@@ -478,10 +478,15 @@ class NuggetShelf(ProjectShelf):
         answer counts as recalled."""
         if session is None:
             return results
-        sessions = [session if result.clear_answer else "" for result in results]
+        session, now = checked_session(session), self._clock()
+        touches = [
+            Touch(result.note.id, session if result.clear_answer else "", now, "answered")
+            for result in results
+        ]
+        self._transactions.touch(tuple(touches))
         return [
-            result._replace(note=self._touch(result.note, counted, "answered"))
-            for result, counted in zip(results, sessions, strict=True)
+            result._replace(note=apply_touch(result.note, touch))
+            for result, touch in zip(results, touches, strict=True)
         ]
 
     def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":

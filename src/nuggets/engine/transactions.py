@@ -43,7 +43,6 @@ class View(NamedTuple):
     """One revision as a reader sees it, with the indexes over it."""
 
     state: State
-    revision: int
     indexes: Mapping[str, Any]
 
     @property
@@ -163,7 +162,7 @@ class Transactions:
                 self._is_previewing = False
 
     def _view(self, state: State) -> View:
-        return View(state, self.store.position[0], self.store.indexes)
+        return View(state, self.store.indexes)
 
     @contextmanager
     def _touch_scope(self) -> Iterator[None]:

@@ -192,8 +192,8 @@ class MaintainedShelf(ShelfBase):
     @property
     def revision(self) -> int:
         """How many steps the shelf has gone, whoever made them; cheap to ask again and again."""
-        with self._transactions.reading() as view:
-            return view.revision
+        with self._transactions.reading():
+            return self._transactions.store.position[0]
 
     def commits(self, since: int = 0) -> Sequence[Commit]:
         """Every step after a revision as far as it is kept, oldest first, counted recalls too."""

@@ -114,6 +114,7 @@ class Search:
         """By note, the share of the question that it states: nothing of a question of conversation
         and numbers only. A title that is the whole question states all of it."""
         documents = self._snapshot.documents
+        documents.load_notes(to_storable(note.id) for note in notes)
         rows = {note.id: documents.of_note(to_storable(note.id)) for note in notes}
         docs = {row.doc: note_id for note_id, row in rows.items() if row is not None}
         slots = topical_slots(query)

@@ -73,18 +73,23 @@ class Documents:
 
     def load(self, docs: "Iterable[int]") -> dict[int, Document]:
         """The rows of these documents, by number."""
-        docs = list(docs)
-        self._read("doc", [doc for doc in docs if doc not in self._by_doc])
-        return {doc: self._by_doc[doc] for doc in docs if doc in self._by_doc}
+        rows = {doc: self._by_doc.get(doc) for doc in docs}
+        unknown = [doc for doc, row in rows.items() if row is None]
+        if unknown:
+            self._read("doc", unknown)
+            rows.update({doc: self._by_doc.get(doc) for doc in unknown})
+        return {doc: row for doc, row in rows.items() if row is not None}
 
     def load_notes(self, ids: "Iterable[str]") -> None:
         """Read the rows of these notes, as far as there are any."""
         unknown = [note for note in dict.fromkeys(ids) if note not in self._by_note]
-        self._by_note.update(dict.fromkeys(unknown))
-        self._read("note", unknown)
+        if unknown:
+            self._by_note.update(dict.fromkeys(unknown))
+            self._read("note", unknown)
 
     def of_note(self, note: str) -> Document | None:
-        self.load_notes((note,))
+        if note not in self._by_note:
+            self.load_notes((note,))
         return self._by_note[note]
 
     def neighbours(self, document: Document) -> list[Neighbour]:

@@ -24,12 +24,22 @@ def write_recent(database: "Database", changes: "Mapping[tuple[int, bool], Chang
     )
 
 
-def read_recent(database: "Database") -> dict[tuple[int, bool], Change]:
-    """Changes by document number and whether the document was removed, in that order."""
-    changes = {}
+def read_recent(
+    database: "Database", known: "Mapping[tuple[int, bool], Change] | None" = None
+) -> dict[tuple[int, bool], Change]:
+    """Changes by document number and whether the document was removed, in that order.
+
+    `known`: read before. A document number is never used twice, so these are not parsed again.
+    """
+    changes: dict[tuple[int, bool], Change] = {}
+    known = known or {}
     for doc, removed, space, entry in database.execute(
         "SELECT doc, removed, space, entry FROM search_recent ORDER BY doc, removed"
     ):
-        *analysis, groups = json.loads(entry)
-        changes[doc, bool(removed)] = (doc, space, Analysis(*analysis), groups)
+        key = doc, bool(removed)
+        if key in known:
+            changes[key] = known[key]
+        else:
+            *analysis, groups = json.loads(entry)
+            changes[key] = (doc, space, Analysis(*analysis), groups)
     return changes

@@ -10,9 +10,10 @@ from nuggets.search.index.recent import read_recent
 from nuggets.search.index.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from nuggets.domain.database import Database
+    from nuggets.search.index.recent import Change
     from nuggets.search.index.segment_reader import SegmentReader
     from nuggets.search.query.query import Query
 
@@ -27,7 +28,9 @@ class Snapshot:
         self, database: "Database", spaces: "Sequence[int]", previous: "Snapshot | None" = None
     ) -> None:
         """`previous`: an earlier snapshot of the same tables; its valid caches are taken over."""
-        recent = read_recent(database)
+        known: Mapping[tuple[int, bool], Change] | None = previous._recent if previous else None
+        recent = read_recent(database, known)
+        self._recent: Mapping[tuple[int, bool], Change] = recent
         self.revision = read_revision(database)
         self._database = database
         self._archived = len(spaces) > 1

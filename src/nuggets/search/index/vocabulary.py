@@ -1,5 +1,6 @@
 """Words as notes write them, with how often they are used. Knows no note."""
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nuggets.language.spelling import (
@@ -50,13 +51,19 @@ class Vocabulary:
     ) -> None:
         self._database = database
         self._spaces = tuple(spaces)
-        self._changes: dict[tuple[str, int], int] = {}  # of words, by notes that wait
-        for (_, removed), (_, space, analysis, _) in recent.items():
-            if space in spaces:
+        self._recent = recent
+
+    @cached_property
+    def _changes(self) -> dict[tuple[str, int], int]:
+        """How much more often each word is used, by notes that wait."""
+        changes: dict[tuple[str, int], int] = {}
+        for (_, removed), (_, space, analysis, _) in self._recent.items():
+            if space in self._spaces:
                 sign = -1 if removed else 1
                 for word, count in analysis.words.items():
                     key = (word, analysis.language)
-                    self._changes[key] = self._changes.get(key, 0) + sign * count
+                    changes[key] = changes.get(key, 0) + sign * count
+        return changes
 
     def languages_of(self, words: "Iterable[str]") -> list[tuple[str, int]]:
         """Those of the words that notes have, each with its language."""
@@ -102,6 +109,8 @@ class Vocabulary:
 
     def _exactly(self, words: "Iterable[str]") -> "Iterable[KnownWord]":
         words = set(words)
+        if not words:
+            return []
         rows = [
             row
             for space in self._spaces

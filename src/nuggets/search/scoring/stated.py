@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from nuggets.language.word_lists import conversation_words
+from nuggets.search.index.inverted_index import offsets_by_block
 from nuggets.search.query.term_expansion import CERTAIN_KINDS, rarity
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def stated_shares(
     A word that no note has counts as if a single note had it: a question of two words is half
     stated by the only note that has one of them.
     """
-    rarest = rarity(1, snapshot.stats.notes)
+    rarest, offsets = rarity(1, snapshot.stats.notes), offsets_by_block(docs)
     total, stated = 0.0, dict.fromkeys(docs, 0.0)
     for slot in slots:
         weight = min(slot.rarity, rarest)
@@ -36,7 +37,7 @@ def stated_shares(
         having: set[int] = set()
         for alternative in slot.alternatives:
             if alternative.how in CERTAIN_KINDS:
-                having.update(snapshot.index.select_having(alternative.term, docs))
+                having.update(snapshot.index.marks_at(alternative.term, offsets))
         for doc in having:
             stated[doc] += weight
     return {doc: amount / total + ROUNDING for doc, amount in stated.items()} if total else {}

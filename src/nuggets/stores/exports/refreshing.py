@@ -136,14 +136,19 @@ def plan_refresh(
 
 
 def is_cheap(database: Database, most: float) -> bool:
-    """Can a refresh take at most so many milliseconds? Estimated without reading the changes."""
+    """Can a refresh take at most so many milliseconds? Estimated without reading the changes, and
+    without counting more of them than fit: every write asks."""
     graph = exports(database).get(GRAPH)
     if graph is None or graph.edited or not graph.status:
-        (notes,) = database.execute("SELECT count(*) FROM notes").fetchone()
-        return bool(notes * _NOTE_MS <= most)
-    sql = "SELECT count(*) FROM changes WHERE revision > ?"
-    (changes,) = database.execute(sql, (graph.revision,)).fetchone()
-    return bool(size_in(graph.status) * _GRAPH_MS + changes * _NOTE_MS <= most)
+        rows = "notes"
+    else:
+        rows = f"changes WHERE revision > {graph.revision:d}"
+        most -= size_in(graph.status) * _GRAPH_MS
+    if most < 0:
+        return False
+    counted = f"SELECT count(*) FROM (SELECT 1 FROM {rows} LIMIT {int(most / _NOTE_MS) + 1}) AS few"
+    (count,) = database.execute(counted).fetchone()
+    return bool(count * _NOTE_MS <= most)
 
 
 def milliseconds(plan: Plan) -> float:

@@ -16,7 +16,8 @@ from nuggets.domain.records import NO_EXTRA, Anchor, MemoryNote, NoteLink, Nugge
 from nuggets.domain.state import title_form
 from nuggets.language.text import normal_tag
 
-_loads = json.JSONDecoder().decode  # without looking at options each time
+_decoder = json.JSONDecoder()
+_loads = _decoder.decode  # without looking at options each time
 _FIELDS = MemoryNote._fields
 _CREATED = _FIELDS.index("created_at")
 _UPDATED = _FIELDS.index("updated_at")
@@ -76,7 +77,10 @@ def note_of(
     accessed_at: str = "",
 ) -> MemoryNote:
     """The note of a record; with the recalls since it was written, if there were any."""
-    fields = [note_id, *_loads(record)]
+    written, end = _decoder.raw_decode(record)  # without looking for blanks
+    if end != len(record):
+        raise ValueError(f"the record of {note_id} goes on after its end")
+    fields = [note_id, *written]
     fields += _DEFAULTS[len(fields) - _REQUIRED :]
     for place, words in _WORDS_OF:
         if type(fields[place]) is int:
