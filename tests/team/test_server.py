@@ -228,6 +228,8 @@ def test_no_operation_of_rest_shows_anothers_private_memory(team: Served, visito
             (SECRET, "x"),
             (f"{SECRET} key", "y"),
         ):
+            if operation.method != "GET":
+                nugget = "work"  # else the visitor would make one of that name
             path = operation.path.format(note=note, nugget=nugget, session=note)
             answer = web.request(operation.method, path, params=questions, json=body)
             told = answer.text.replace(note, "").replace(nugget, "")  # what was asked
@@ -343,7 +345,7 @@ def test_roles_and_walls_hold_for_every_tool_of_mcp(tmp_path: Path) -> None:
         history = httpx.get(
             f"{server.url}api/history", headers={"Authorization": f"Bearer {tokens['alice']}"}
         ).json()
-        assert any(step["client"].startswith("alice: ") for step in history)
+        assert any(step["client"] == "alice (mcp)" for step in history)
 
 
 def test_a_session_of_mcp_ends_with_the_token_and_is_nobody_elses(tmp_path: Path) -> None:

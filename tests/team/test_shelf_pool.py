@@ -1,0 +1,152 @@
+"""Open shelves of a server: bounded in number and memory, the least recently used closed first."""
+
+import threading
+from pathlib import Path
+
+import httpx
+import pytest
+
+from nuggets import NuggetShelf
+from nuggets.domain.roles import Member
+from nuggets.settings import load
+from nuggets.team.shelf_pool import ShelfPool, resident_bytes
+from nuggets.team.team import Team
+from web_serving import served
+
+
+def pool_of(directory: Path, most: int = 3, memory: int = 0) -> ShelfPool:
+    return ShelfPool(
+        lambda name: NuggetShelf(directory / name),
+        most=most,
+        memory_bytes=100,
+        memory_in_use=lambda: memory,
+    )
+
+
+def test_the_least_recently_used_shelf_is_closed_first(tmp_path: Path) -> None:
+    pool = pool_of(tmp_path)
+    for name in ("a", "b", "c", "a", "d"):
+        with pool.lease(name) as shelf:
+            shelf.remember("work", "name", name, scope="shared")
+    assert pool.names == ["c", "a", "d"]
+    with pool.lease("b") as shelf:  # opened again
+        assert shelf.recall("name").answer == "b"
+    pool.close()
+    assert pool.names == []
+
+
+def test_a_shelf_in_use_stays_open(tmp_path: Path) -> None:
+    pool = pool_of(tmp_path, most=1)
+    with pool.lease("a") as first, pool.lease("b"), pool.lease("a") as again:
+        assert first is again
+        assert pool.names == ["b", "a"]
+    assert len(pool.names) == 1
+    pool.close()
+
+
+def test_one_shelf_is_closed_at_a_time_while_memory_is_short(tmp_path: Path) -> None:
+    pool = pool_of(tmp_path, most=100, memory=101)
+    with pool.lease("a"), pool.lease("b"), pool.lease("c"):
+        assert len(pool.names) == 3
+    assert pool.names == []  # each that ended closed one
+    relaxed = pool_of(tmp_path, most=100, memory=99)
+    for name in ("a", "b", "c"):
+        with relaxed.lease(name):
+            pass
+    assert len(relaxed.names) == 3
+    relaxed.close()
+
+
+def test_threads_share_a_shelf(tmp_path: Path) -> None:
+    pool = pool_of(tmp_path, most=2)
+
+    def write(number: int) -> None:
+        with pool.lease(f"shelf {number % 4}") as shelf:
+            shelf.remember("work", f"key {number}", "x", scope="shared")
+
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for name in range(4):
+        with pool.lease(f"shelf {name}") as shelf:
+            assert shelf.status("work").fact_count == 4
+    assert len(pool.names) == 2
+    pool.close()
+
+
+def test_memory_in_use_is_asked_of_the_system() -> None:
+    assert resident_bytes() == 0 or resident_bytes() > 10_000_000
+
+
+def test_many_members_with_few_shelves_open(tmp_path: Path) -> None:
+    settings = load({"NUGGETS_SERVER_SHELVES": "5"}, {"dir": str(tmp_path / "team")})
+    with NuggetShelf(tmp_path / "team", settings=settings) as shelf:
+        shelf.add_member("m0")
+        team = Team(shelf)
+        members = [Member(f"m{number}", "writer") for number in range(40)]
+        for member in members:
+            with team.shelf_of(member) as own:
+                own.remember("prefs", "name", member.name, scope="user")
+        for member in reversed(members):
+            with team.shelf_of(member) as own:
+                assert own.recall("name").answer == member.name
+        assert len(team.open_private_shelves()) == 5
+        team.close()
+
+
+def test_what_is_private_is_promoted_to_no_file_of_the_server(tmp_path: Path) -> None:
+    memory = tmp_path / "MEMORY.md"
+    flags = {"dir": str(tmp_path / "team"), "memory_file": str(memory), "promote_after": 1}
+    with NuggetShelf(tmp_path / "team", settings=load({}, flags)) as shelf:
+        shelf.add_member("alice")
+        team = Team(shelf)
+        with team.shelf_of(Member("alice", "writer")) as own:
+            own.remember("prefs", "editor", "vim", scope="user")
+            own.recall("editor", session="s")
+        from datetime import datetime
+
+        for opened in team.open_private_shelves():
+            with opened as private:
+                assert private.run_daily(datetime(2026, 1, 5, 12)) is not None
+        team.close()
+    assert not memory.exists()
+
+
+@pytest.mark.parametrize("ends", ["first", "second"])
+def test_servers_side_by_side_on_one_database(
+    postgresql_url: str, tmp_path: Path, ends: str
+) -> None:
+    with NuggetShelf(postgresql_url) as shelf:
+        tokens = {name: shelf.add_member(name) for name in ("alice", "bob")}
+    as_alice, as_bob = ({"Authorization": f"Bearer {token}"} for token in tokens.values())
+    with (
+        served(postgresql_url, HOME=str(tmp_path)) as first,
+        served(postgresql_url, HOME=str(tmp_path)) as second,
+    ):
+        servers = (first, second)
+        for number, server in enumerate(servers):
+            for scope in ("user", "shared"):
+                body = {"key": f"{scope} {number}", "value": "x", "scope": scope}
+                url = f"{server.url}api/nuggets/work/facts"
+                httpx.post(url, json=body, headers=as_alice, timeout=60).raise_for_status()
+        for server in servers:
+            facts = f"{server.url}api/nuggets/work/facts"
+            of_alice = httpx.get(facts, headers=as_alice, timeout=60).json()
+            of_bob = httpx.get(facts, headers=as_bob, timeout=60).json()
+            assert {fact["title"] for fact in of_alice} == {
+                "user 0",
+                "user 1",
+                "shared 0",
+                "shared 1",
+            }
+            assert {fact["title"] for fact in of_bob} == {"shared 0", "shared 1"}
+        killed, alive = servers if ends == "first" else servers[::-1]
+        killed.process.kill()
+        killed.process.wait()
+        facts = f"{alive.url}api/nuggets/work/facts"
+        assert len(httpx.get(facts, headers=as_alice, timeout=60).json()) == 4
+        with NuggetShelf(postgresql_url) as shelf:
+            shelf.revoke_member("alice")
+        assert httpx.get(facts, headers=as_alice, timeout=60).status_code == 401
