@@ -75,7 +75,7 @@ def remember(web: TestClient, key: str, value: str, scope: str) -> Any:
 @pytest.mark.parametrize("path", ["/", "/app.js", "/api/graph", "/api/openapi.json", "/mcp"])
 @pytest.mark.parametrize("token", ["", "alice.wrong", "nobody.x", "äöü", "."])
 def test_without_a_members_token_every_door_is_closed(team: Served, path: str, token: str) -> None:
-    header = {"Authorization": f"Bearer {token}".encode()} if token else {}
+    header = {b"Authorization": f"Bearer {token}".encode()} if token else {}
     answer = team.visitor().get(path, headers=header)
     assert (answer.status_code, answer.json()["error"]["code"]) == (401, "no_token")
 

@@ -150,3 +150,24 @@ def test_servers_side_by_side_on_one_database(
         with NuggetShelf(postgresql_url) as shelf:
             shelf.revoke_member("alice")
         assert httpx.get(facts, headers=as_alice, timeout=60).status_code == 401
+
+
+def test_a_database_that_can_only_be_read_still_answers(
+    postgresql_url: str, tmp_path: Path
+) -> None:
+    with NuggetShelf(postgresql_url) as shelf:
+        token = {"Authorization": f"Bearer {shelf.add_member('alice')}"}
+        team = Team(shelf)
+        with team.shelf_of(Member("alice", "writer")) as own:
+            own.remember("work", "port", "80", scope="shared")
+            own.remember("work", "editor", "vim", scope="user")
+        team.close()
+    standby = f"{postgresql_url}&options=-c%20default_transaction_read_only%3Don"
+    with served(standby, HOME=str(tmp_path)) as server:
+        found = httpx.get(f"{server.url}api/recall?query=editor", headers=token, timeout=60)
+        assert found.json()["answer"] == "vim"
+        body = {"key": "port", "value": "81", "scope": "shared"}
+        facts = f"{server.url}api/nuggets/work/facts"
+        refused = httpx.post(facts, json=body, headers=token, timeout=60)
+        assert refused.status_code == 503
+        assert "can only be read" in refused.json()["error"]["message"]

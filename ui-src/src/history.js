@@ -56,8 +56,8 @@ async function loadNew() {
 }
 
 function after(old, later) {
-  const last = old.at(-1)?.revision ?? 0;
-  return [...old, ...later.filter((step) => step.revision > last)];
+  const known = new Set(old.map((step) => step.revision));
+  return [...old, ...later.filter((step) => !known.has(step.revision))];
 }
 
 // --- which steps can be undone ------------------------------------------------------------------

@@ -98,6 +98,10 @@ export function open(id) {
   writeAddress();
 }
 
+// A member of a team has a private shelf too: one number holds the revisions of both (nuggets/team/revisions.py).
+const PRIVATE = 1e9;
+const hasReached = (step) => (step < PRIVATE ? revision.value % PRIVATE : revision.value) >= step;
+
 // A note that was made here is open a moment before the graph has it.
 let created = {};
 export function openCreated(note) {
@@ -105,7 +109,7 @@ export function openCreated(note) {
   open(note.id);
 }
 export function isGone(id) {
-  return loaded.value && !nodes.value.has(id) && !(created.id === id && revision.value < created.step);
+  return loaded.value && !nodes.value.has(id) && !(created.id === id && !hasReached(created.step));
 }
 
 // A note may be addressed by its title as well; from then on it goes by its id.
