@@ -89,6 +89,22 @@ def test_the_server_works_as_a_role_that_owns_nothing(team: Team) -> None:
         assert bob.search_notes("secret")[0].note.content == "new secret of bob"
 
 
+def test_many_rows_are_written_at_once_and_copied(team: Team, server_url: str) -> None:
+    with team.shelf_of(Member("bob", "writer")) as bob:
+        with bob.batch():
+            for number in range(150):
+                bob.create_note("work", f"Note {number}", "One of many.", scope="user")
+        assert len(bob.list_notes(nugget="work", scope="user")) == 150
+    source = private_location(server_url, "bob")
+    with (
+        NuggetShelf(source) as original,
+        NuggetShelf(source.replace("team%2Fbob", "copy")) as copy,
+    ):
+        copied = copy.copy_from(original)
+        assert copied.rows["notes"] == 151
+        copy.purge(copy.get_note("Note 1").id)
+
+
 def test_raw_sql_past_the_views_sees_no_row_of_another_shelf(as_alice: Database) -> None:
     own = as_alice.value("SELECT current_setting('nuggets.shelf')::bigint")
     tables = tables_with_shelves(as_alice)
