@@ -223,6 +223,9 @@ class Changes(NamedTuple):
     client: str = ""  # the door it came through
 
 
+NO_CHANGES = Changes()
+
+
 class ReflectionChange(NamedTuple):
     """One thing a pass did, in words."""
 

@@ -298,7 +298,7 @@ class ShelfBase:
 
         here = self._unrecorded_location()  # git may be asked, so not while others wait
 
-        def decide_now() -> Decision[T]:
+        def decide_now() -> "Decision[T]":  # quoted: it would be computed at every update
             changes, result = decide(self._decisions(now))
             if here and any(note.project == here.project for note in changes.put):
                 changes = changes._replace(marks={**changes.marks, here.mark: here.to_json()})

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from weakref import WeakSet
 
 from nuggets.domain.purge_marks import unfinished_purge
-from nuggets.domain.records import Changes, Touch
+from nuggets.domain.records import NO_CHANGES, Changes, Touch
 from nuggets.domain.state import Overlay, State
 from nuggets.engine.batching import (
     Batch,
@@ -198,9 +198,9 @@ class Transactions:
     def update(self, action: str, client: str, decide: Callable[[], Decision[T]]) -> T:
         """Decide on the current state, write the changes in the client's name; the result."""
 
-        def decide_for_client() -> Decision[T]:
+        def decide_for_client() -> "Decision[T]":  # quoted: it would be computed at every update
             changes, result = decide()
-            if changes != Changes():
+            if changes != NO_CHANGES:
                 changes = changes._replace(action=changes.action or action, client=client)
             return changes, result
 
@@ -211,12 +211,12 @@ class Transactions:
                     self._has_read = True
                     self._finish_interrupted_purge()
                     changes, result = decide_for_client()
-                    if changes != Changes():
+                    if changes != NO_CHANGES:
                         self.write(changes)
                     return result
             with self.lock, self.store.reading():
                 changes, result = decide_for_client()
-                if changes != Changes():
+                if changes != NO_CHANGES:
                     self._add_pending(
                         PendingOperation(decide_for_client, tuple(self._drawn), changes)
                     )

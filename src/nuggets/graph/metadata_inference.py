@@ -110,6 +110,8 @@ def infer_metadata(
 
 def metadata_from_kwargs(words: Mapping[str, Any]) -> GraphNoteMetaInput:
     """Metadata by its names, checked; a misspelt name is refused, not ignored."""
+    if not words:
+        return _NOTHING_GIVEN
     unknown = words.keys() - set(GraphNoteMetaInput._fields)
     if unknown:
         raise InvalidInput(

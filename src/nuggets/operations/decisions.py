@@ -428,7 +428,7 @@ class Decisions:
                     anchored, is_new=written.is_new, replaced=written.replaced
                 )
         was_marked = any(link.reason == links.CONTRADICTS for link in written.links)
-        candidates = self._state.notes.many(context.rivals)
+        candidates = self._state.notes.many(context.rivals) if context.rivals else {}
         if not candidates and not was_marked:
             return changes, written
         from nuggets.operations.contradiction_marks import mark_contradictions

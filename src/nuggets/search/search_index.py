@@ -47,13 +47,14 @@ class SearchIndex:
         """Follow changes: place, note as it was and note as it is; None before a note was made,
         and after it was dropped. Must be called in the transaction that writes the notes."""
         from nuggets.search.index.index_writer import IndexWriter
-        from nuggets.search.index.note_analyzer import to_storable
-        from nuggets.search.index.snapshot import read_revision
 
         pairs = [(before, after) for _, before, after in replaced]
         current = self._current_documents()
         IndexWriter(self._database).update(pairs)
-        if current:
+        if current:  # a command that only writes imports nothing that reads
+            from nuggets.search.index.note_analyzer import to_storable
+            from nuggets.search.index.snapshot import read_revision
+
             revision = read_revision(self._database)
             ids = [to_storable(note.id) for pair in pairs for note in pair if note]
             for documents in current:

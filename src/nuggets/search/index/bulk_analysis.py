@@ -78,7 +78,7 @@ def analyze_together(notes: "Sequence[MemoryNote]") -> NoteColumns:
     """The same as `analyze` of each note."""
     occurrences = _Occurrences(notes)
     left = occurrences.maybe_foreign()
-    kept, names = occurrences.exclude_notes(left), occurrences.terms
+    kept, names = occurrences.exclude(left), occurrences.terms
     exceptions = {place: analyze(notes[place]) for place in np.flatnonzero(left).tolist()}
     words = {0: kept.count_words(occurrences.words)}
     for analysis in exceptions.values():
@@ -237,8 +237,8 @@ class _Occurrences:
         found: Marks = (evidence >= LEAST_EVIDENCE) & (evidence > self._count(STOP))
         return found
 
-    def exclude_notes(self, left: "Marks") -> _Pieces:
-        """The pieces of all other notes."""
+    def exclude(self, left: "Marks") -> _Pieces:
+        """The pieces of all notes but these."""
         kept = ~left[self._pieces.places]
         return _Pieces(*(column[kept] for column in self._pieces))
 

@@ -23,7 +23,6 @@ from nuggets.search.index.schema import NAMES
 from nuggets.search.index.segment_merging import begin_merges, merge_all, merge_slice
 from nuggets.search.index.segments import block_of
 from nuggets.search.index.tag_groups import GroupWriter
-from nuggets.search.index.vocabulary import add_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -211,11 +210,14 @@ class IndexWriter:
         elif self._changes or self._statistics:
             write_recent(self._database, self._changes)
             self._write_counts()
-            waiting = self._database.execute("SELECT count(*) FROM search_recent").fetchone()
-            if waiting[0] >= RECENT:
+            waiting, merging = self._database.execute(
+                "SELECT (SELECT count(*) FROM search_recent),"
+                " (SELECT count(*) FROM search_segments WHERE target <> 0)"
+            ).fetchone()
+            if waiting >= RECENT:
                 flush_recent(self._database)
                 begin_merges(self._database)
-            else:
+            elif merging:
                 merge_slice(self._database)
 
     def _gather(self) -> None:
@@ -290,6 +292,8 @@ class _Gathered:
         return builder
 
     def write(self, database: "Database") -> None:
+        from nuggets.search.index.vocabulary import add_words
+
         for (space, block), builder in self._builders.items():
             builder.write(database, space, block)
         add_words(database, self._words)

@@ -18,10 +18,14 @@ from nuggets.errors import StoreError
 from nuggets.stores.exports.layout import GRAPH, documented_files
 from nuggets.stores.exports.register import (
     Export,
+    Row,
     changed_files,
+    export_rows,
     exports,
+    exports_of,
     forget,
     record,
+    stamp_of,
     status_of,
 )
 from nuggets.stores.sql.state import SqlState
@@ -36,6 +40,9 @@ LOOK_SECONDS = 0.5  # between two checks whether someone edited the files
 CHEAP_MS = 20.0  # how much longer a command may take to refresh the files
 MOST_LOG_BYTES = 64_000_000  # of SQLite's log: then a refresh in the background begins again
 LIVING_CHEAP_MS = 2.0  # a long-lived process refreshes them in the background
+
+
+Look = tuple[list[Row], dict[str, tuple[int, ...]]]  # rows of the register, stamps of the files
 
 
 class StoreAccess(NamedTuple):
@@ -79,6 +86,7 @@ class ExportSync:
     def begin_in_this_process(self) -> None:
         """Threads do not live on in a forked child."""
         self._checked_at = float("-inf")
+        self._unedited: Look | None = None  # how register and files were when none was edited
         self._copied: dict[str, str] = {}  # statuses that could not be recorded
         self._problems: dict[str, str] = {}  # files that are left as they are, and why
         self.notices: tuple[str, ...] = ()  # imported edits that a person should know of
@@ -121,8 +129,14 @@ class ExportSync:
 
     def import_edits(self) -> bool:
         """Commit external edits; whether there were any. The caller holds the lock."""
-        files, recorded = documented_files(self._directory), exports(self._access.database())
-        if not self._is_any_edited(files, recorded):
+        files, rows = documented_files(self._directory), export_rows(self._access.database())
+        look = rows, {name: stamp_of(status) for name, status in files.items()}
+        if look == self._unedited:
+            self._checked_at = time.monotonic()
+            return False
+        self._unedited = None
+        if not self._is_any_edited(files, exports_of(rows)):
+            self._unedited = look
             return False
         from nuggets.stores.exports.external_edits import EditImport
 

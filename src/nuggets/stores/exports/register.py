@@ -5,7 +5,7 @@ well, and was only copied. Every other file was edited by someone.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 from zlib import crc32
@@ -30,10 +30,25 @@ class Export(NamedTuple):
         return not self.edited and not self.problem
 
 
+_SELECT = f"SELECT {', '.join(Export._fields)} FROM exports"
+
+
+Row = tuple[str, int, int, str, str, int, str]
+
+
+def export_rows(database: Database) -> list[Row]:
+    """All rows as the database gives them."""
+    rows: list[Row] = database.execute(_SELECT).fetchall()
+    return rows
+
+
 def exports(database: Database) -> dict[str, Export]:
     """All rows by the names of their files."""
-    rows = database.execute(f"SELECT {', '.join(Export._fields)} FROM exports")
-    return {row[0]: Export(*row) for row in rows.fetchall()}
+    return exports_of(export_rows(database))
+
+
+def exports_of(rows: Iterable[Row]) -> dict[str, Export]:
+    return {row[0]: Export(*row) for row in rows}
 
 
 def record(database: Database, export: Export) -> None:
@@ -48,11 +63,15 @@ def forget(database: Database, name: str) -> None:
     database.execute("DELETE FROM exports WHERE name = ?", (name,))
 
 
+def stamp_of(status: os.stat_result) -> tuple[int, ...]:
+    """Numbers that differ after the file was saved again."""
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
 def status_of(status: os.stat_result) -> str:
     """A text that differs after the file was saved again, and after the machine was started again:
     exports are not synced, so a power cut may have damaged one whose status is the same."""
-    times = f"{status.st_mtime_ns} {status.st_ctime_ns}"
-    return f"{status.st_ino} {status.st_size} {times} {_boot_id()}"
+    return f"{' '.join(map(str, stamp_of(status)))} {_boot_id()}"
 
 
 @cache

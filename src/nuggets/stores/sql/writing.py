@@ -218,6 +218,8 @@ class CommitWriter:
 
 def apply_touches(database: Database, touches: Collection[Touch]) -> bool:
     """Count recalls of notes that exist. Whether any was a new hit."""
+    if not touches:
+        return False
     current = _notes_with_places(database, [touch.note_id for touch in touches])
     recalls, hits = {}, []
     for touch in touches:
