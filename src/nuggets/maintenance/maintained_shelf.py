@@ -204,8 +204,8 @@ class MaintainedShelf(ShelfBase):
     def new_commits(self, since: int, most: int) -> Sequence[Commit] | None:
         """The steps after a revision, oldest first; None if there are more than `most`, or if some
         of them are no longer kept."""
-        with self._transactions.reading() as view:
-            count = view.revision - since
+        with self._transactions.reading():
+            count = self.revision - since
             if count < 0 or count > most:
                 return None
             commits = self.commits(since)
@@ -217,8 +217,8 @@ class MaintainedShelf(ShelfBase):
         `most`: only the last so many.
         """
         check_whole(since, "a revision")
-        with self._transactions.reading() as view:
-            first = since if most is None else max(since, view.revision - most)
+        with self._transactions.reading():
+            first = since if most is None else max(since, self.revision - most)
             return list(self._transactions.store.commit_summaries(first))
 
     def history(self, note: str | None = None, limit: int = 20, since: int = 0) -> Sequence[Commit]:
