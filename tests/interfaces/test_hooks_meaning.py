@@ -26,7 +26,11 @@ from nuggets.meaning.nearest import NearestNotes
 QUESTION = "somebody got billed two times for the same order"
 CONTENT = "Every charge carries a key, or customers pay twice when a request is retried."
 ASK = """
-import json, socket, sys
+import json, os, socket, sys
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
 connection = socket.socket(socket.AF_UNIX)
 connection.connect(sys.argv[1])
 try:
@@ -101,14 +105,13 @@ def test_a_hook_asks_a_living_process(project: Path) -> None:
     with NuggetShelf(project.parent / "shelf", project="") as living:
         socket = MeaningSocket(living)
         socket.open()
-        living.nearest_by_meaning("warm", 1)
         try:
-            answers = [run_hook(project, QUESTION) for _ in range(20)]
+            told, why = run_hook(project, QUESTION)
         finally:
             socket.close()
 
-    assert all("Stripe idempotency" in told for told, _ in answers)
-    assert any("asked a living process, 2 notes compared" in why for _, why in answers)
+    assert "Stripe idempotency" in told
+    assert "asked a living process, 2 notes compared" in why
 
 
 def test_a_prompt_without_a_topic_asks_nobody(project: Path) -> None:
@@ -132,17 +135,16 @@ def test_a_living_process_tells_its_own_user_what_is_near(
     path = directory / "hooks" / "meaning.socket"
 
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
-    nearest = ask_living_process(str(directory), CONTENT)
+    nearest = ask_living_process(str(directory), CONTENT, 60)
     assert nearest is not None
     assert nearest.compared == 1
     assert [round(cosine, 1) for cosine in nearest.cosines.values()] == [1.0]
     socket.close()
     assert not path.exists()
-    assert ask_living_process(str(directory), CONTENT) is None
+    assert ask_living_process(str(directory), CONTENT, 60) is None
 
 
 def test_a_process_of_another_user_gets_no_answer() -> None:
-    nobody = 65534 if os.geteuid() == 0 else None
     with (
         tempfile.TemporaryDirectory() as place,
         NuggetShelf(os.path.join(place, "shelf"), project="", encoder=letters) as open_shelf,
@@ -154,18 +156,11 @@ def test_a_process_of_another_user_gets_no_answer() -> None:
         for part in (place, os.path.join(place, "shelf"), os.path.dirname(path)):
             os.chmod(part, 0o755)
         os.chmod(path, 0o666)
-        python = os.path.realpath(sys.executable)
-        asked = subprocess.run(
-            [python, "-c", ASK, path],
-            user=nobody,
-            group=nobody,
-            cwd="/",
-            capture_output=True,
-            check=True,
-        )
+        asked = subprocess.run([sys.executable, "-c", ASK, path], capture_output=True, check=False)
         socket.close()
 
-    assert (int(asked.stdout) > 0) == (nobody is None)
+    assert asked.stderr == b""
+    assert (int(asked.stdout) > 0) == (os.geteuid() != 0)
 
 
 def test_the_first_process_answers_and_the_next_takes_over(
@@ -175,12 +170,12 @@ def test_the_first_process_answers_and_the_next_takes_over(
     first.open()
     second.open()
     second.close()
-    assert ask_living_process(str(directory), CONTENT) is not None
+    assert ask_living_process(str(directory), CONTENT, 60) is not None
     first.close()
 
     second.open()
 
-    assert ask_living_process(str(directory), CONTENT) is not None
+    assert ask_living_process(str(directory), CONTENT, 60) is not None
     second.close()
 
 
@@ -196,7 +191,7 @@ def test_a_socket_that_a_killed_process_left_is_replaced(
 
     socket.open()
 
-    assert ask_living_process(str(directory), CONTENT) is not None
+    assert ask_living_process(str(directory), CONTENT, 60) is not None
     socket.close()
 
 

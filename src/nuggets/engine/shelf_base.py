@@ -343,7 +343,9 @@ class ShelfBase:
             if cosines is None:
                 return None
             nearest = cosines.nearest(count)
-            return NearestNotes({note: cosines.get(note, 0.0) for note in nearest}, len(cosines))
+            return NearestNotes(
+                {note: cosines.get(note, 0.0) for note in nearest}, cosines.compared
+            )
 
     def _decisions(self, now: Callable[[], str] | None = None) -> Decisions:
         return Decisions(

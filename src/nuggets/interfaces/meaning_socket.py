@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 NAME = "meaning.socket"
 NEAREST = 200  # notes in an answer
 MOST_BYTES = 64 * 1024  # of a question or an answer
-ANSWER_SECONDS = 0.3  # that a hook waits
-READ_SECONDS = 1.0  # that a living process waits for a question
+READ_SECONDS = 1.0  # that a living process waits for a question, or for another's answer
 _CREDENTIALS = struct.Struct("3i")  # process, user, group
 
 
@@ -100,14 +99,15 @@ class MeaningSocket:
         connection.sendall(json.dumps(answer).encode())
 
 
-def ask_living_process(location: str, text: str) -> NearestNotes | None:
-    """What a living process on this shelf answers; None if there is none, or not in time."""
+def ask_living_process(location: str, text: str, seconds: float) -> NearestNotes | None:
+    """What a living process on this shelf answers; None if there is none, or not within some
+    seconds."""
     folder = hook_path(location)
     if not folder or not _tells_peers() or not os.path.exists(os.path.join(folder, NAME)):
         return None
     with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         with _address(folder) as address, _new_socket() as connection:
-            connection.settimeout(ANSWER_SECONDS)
+            connection.settimeout(seconds)
             connection.connect(address)
             if not _is_own(connection):
                 return None
@@ -141,7 +141,7 @@ def _listen(address: str) -> socket.socket | None:
 
 def _is_answered(address: str) -> bool:
     with _new_socket() as connection:
-        connection.settimeout(ANSWER_SECONDS)
+        connection.settimeout(READ_SECONDS)
         try:
             connection.connect(address)
         except ConnectionRefusedError:

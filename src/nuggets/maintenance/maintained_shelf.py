@@ -69,8 +69,6 @@ class MaintainedShelf(ShelfBase):
 
         if not self._encoder_path:
             raise InvalidInput("a shelf in memory has no directory; give it an `encoder`")
-        if self._transactions.store.is_remote:
-            raise InvalidInput("meaning is for shelves in a directory; a database keeps no vectors")
         install_model(os.path.dirname(self._encoder_path), source, report)
 
     def update_meaning(
@@ -100,6 +98,8 @@ class MaintainedShelf(ShelfBase):
                 waits = not store.has_index(INDEX) or store.indexes[INDEX].counts.waiting
             if waits:
                 self.update_meaning(seconds)
+            with self._transactions.reading_indexes() as view:
+                view.indexes[INDEX].keep_sketches()
 
     def meaning_status(self) -> "MeaningStatus":
         """Whether an encoder is installed, and how many notes have a vector."""

@@ -2,21 +2,27 @@
 
 A note that was written or changed waits in `meaning_pending` until someone encodes it. Archived
 notes have no vector. A vector is kept as integers of one byte with a common scale; all of them are
-compared with a question, up to a number of notes.
+compared with a question, up to a number of notes. Of more, a living process keeps sketches, and
+compares those whose sketches are nearest; others compare the newest.
 """
 
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from nuggets.domain.database import placeholders
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from nuggets.domain.database import Database
     from nuggets.domain.records import MemoryNote
-    from nuggets.meaning.similarity import Cosines, VectorMatrix
+    from nuggets.meaning.similarity import Cosines, Sketches, VectorMatrix
 
     Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, before, after
 
 MOST_COMPARED = 100_000  # vectors, those of the newest notes: 39 MB
+BY_SKETCH = 5000  # vectors that are compared of those with the nearest sketches
+READ_TOGETHER, SKETCHED_TOGETHER = 500, 8192  # vectors
+MOST_CHANGES = 1000  # of other processes; then all sketches are made again
 MOST_REMOVED = 1000  # rows of the matrix in memory; then all vectors are read again
 MOST_CHARACTERS = 2000  # of a note; the encoder reads at most 256 pieces of words
 ENCODER, REVISION = "encoder", "revision"  # rows of `meaning_state`
@@ -46,14 +52,18 @@ class VectorIndex:
         database: "Database",
         notes: "Callable[[Sequence[str]], Mapping[str, MemoryNote]]",
         all_notes: "Callable[[], Iterable[MemoryNote]]" = tuple,
+        most_compared: int = MOST_COMPARED,
     ) -> None:
-        """`notes` gives notes by their ids; `all_notes` all that there are, for `check`."""
+        """`notes` gives notes by their ids; `all_notes` all that there are, for `check`.
+        `most_compared`: of more vectors, not all are compared."""
         self._database = database
         self._notes = notes
         self._all_notes = all_notes
         self._unsaved: list[EncodedNote] = []
         self._encoder = ""
+        self._most_compared = most_compared
         self._matrix: tuple[int, VectorMatrix] | None = None  # by revision
+        self._sketches: tuple[int, Sketches] | None = None  # by the revision of the first
 
     # --- following changes ------------------------------------------------------------------
 
@@ -77,7 +87,7 @@ class VectorIndex:
         for table in ("meaning_vectors", "meaning_pending"):
             self._database.execute(f"DELETE FROM {table}")
         self._add_pending(notes)
-        self._matrix = None
+        self._matrix = self._sketches = None
         self._raise_revision()
 
     def forget_traces(self, note_ids: "Collection[str]") -> None:
@@ -159,7 +169,7 @@ class VectorIndex:
             )
             self._database.execute("DELETE FROM meaning_vectors")
             self._set_state(ENCODER, self._encoder)
-            self._matrix = None
+            self._matrix = self._sketches = None
         saved: list[tuple[str, bytes]] = []
         notes = self._notes([entry.note for entry in encoded])
         for place, note_id, text, vector in encoded:
@@ -174,6 +184,8 @@ class VectorIndex:
                     (place, note_id, vector),
                 )
                 saved.append((note_id, vector))
+                if self._sketches is not None:
+                    self._sketches[1].add([(place, vector)])
         self._change_matrix([], saved)
 
     # --- comparing --------------------------------------------------------------------------
@@ -184,14 +196,49 @@ class VectorIndex:
 
         if self.encoder_name != encoder:
             return None
+        if self._sketches is not None:
+            return self._compare_sketched(self._sketches[1], vector)
         revision = int(self._state(REVISION) or 0)
         if self._matrix is None or self._matrix[0] != revision:
             rows = self._database.execute(
                 "SELECT note, vector FROM meaning_vectors ORDER BY place DESC LIMIT ?",
-                (MOST_COMPARED,),
+                (self._most_compared,),
             ).fetchall()
             self._matrix = revision, VectorMatrix(rows)
         return cosines(self._matrix[1], vector)
+
+    def keep_sketches(self) -> None:
+        """Make sketches of all vectors, if they are too many to compare all, or follow what
+        changed: for a process that has time for it before the next question."""
+        from nuggets.meaning.similarity import Sketches
+
+        if self.counts.encoded <= self._most_compared:
+            self._sketches = None
+            return
+        revision = int(self._state(REVISION) or 0)
+        if self._sketches is None or revision - self._sketches[0] > MOST_CHANGES:
+            self._sketches = revision, Sketches()
+            self._matrix = None
+        sketches = self._sketches[1]
+        known = sketches.last
+        sql = "SELECT place, vector FROM meaning_vectors WHERE place > ? ORDER BY place LIMIT ?"
+        while rows := self._database.execute(sql, (known, SKETCHED_TOGETHER)).fetchall():
+            sketches.add(rows)
+            known = rows[-1][0]
+
+    def _compare_sketched(self, sketches: "Sketches", vector: Any) -> "Cosines":
+        """Of notes that changed since, those are compared that their old sketch brings."""
+        from nuggets.meaning.similarity import VectorMatrix, cosines
+
+        places = sketches.nearest(vector, BY_SKETCH)
+        rows: list[tuple[str, bytes]] = []
+        for start in range(0, len(places), READ_TOGETHER):
+            some = places[start : start + READ_TOGETHER]
+            rows += self._database.execute(
+                f"SELECT note, vector FROM meaning_vectors WHERE place IN ({placeholders(some)})",
+                some,
+            ).fetchall()
+        return cosines(VectorMatrix(rows), vector, len(sketches))
 
     def _change_matrix(self, removed: "Iterable[str]", added: "list[tuple[str, bytes]]") -> None:
         """Follow a change of the tables, unless another process changed them too."""

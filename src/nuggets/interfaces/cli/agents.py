@@ -67,6 +67,9 @@ def _exit_on_signals(context: "ServerContext") -> None:
 def _hook_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("event", help=f"{', '.join(EVENTS)}, or the host's own name for it")
     parser.add_argument("--host", default="", help="the calling host, if it cannot be detected")
+    parser.add_argument(
+        "--why", action="store_true", help="say on standard error how a prompt was compared"
+    )
 
 
 def _hook(call: Call) -> Outcome:

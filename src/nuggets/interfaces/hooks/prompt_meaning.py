@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from nuggets.meaning.nearest import NearestNotes
     from nuggets.shelf import NuggetShelf
 
+ASKING_SHARE = 0.3  # of the time that is left, for an answer of a living process
 LOADING_SECONDS = 0.5  # that must be left to load the encoder, which takes some 0.15
 
 
@@ -40,7 +41,7 @@ class PromptMeaning:
         from nuggets.interfaces.meaning_socket import NEAREST, ask_living_process
 
         start = time.monotonic()
-        nearest = ask_living_process(self._location, prompt)
+        nearest = ask_living_process(self._location, prompt, ASKING_SHARE * _seconds_left())
         how = "asked a living process"
         if nearest is None:
             if _seconds_left() < LOADING_SECONDS:

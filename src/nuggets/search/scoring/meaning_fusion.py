@@ -38,7 +38,8 @@ class Similarity(Protocol):
     def nearest(self, count: int) -> "list[str]":
         """The notes with the highest cosines."""
 
-    def __len__(self) -> int:
+    @property
+    def compared(self) -> int:
         """How many notes were compared."""
 
 

@@ -6,7 +6,9 @@ index have is recorded for each shelf (`meta`), because each shelf is indexed wh
 """
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
+from nuggets.domain.database import placeholders
 from nuggets.errors import StoreError
 from nuggets.stores.base import IndexKind
 from nuggets.stores.postgresql.database import Database
@@ -21,6 +23,7 @@ _WALLS, _WALLS_VERSION = "row-level security", 1
 _WAITING = "waiting recalls"
 _POLICY = "one_shelf"
 _OWN_SHELF = "nullif(current_setting('nuggets.shelf', true), '')::bigint"  # none without a shelf
+_HAS = "has "  # before the name of an optional index that the shelf has
 _YOUNG_ROWS = 10_000  # notes
 _OWN_TABLES = (
     f"CREATE SCHEMA {TABLES}",
@@ -60,17 +63,27 @@ def prepare_tables(database: Database, kinds: Sequence[IndexKind]) -> None:
         raise
 
 
-def refuse_newer(database: Database, kinds: Sequence[IndexKind]) -> bool:
-    """Raise an error if a later version has changed the tables meanwhile. Whether recalls wait to
-    be counted, because that takes no second question."""
+class Current(NamedTuple):
+    """What a writer must know of its shelf, asked in one question."""
+
+    are_recalls_waiting: bool
+    optional: frozenset[str]  # names of the optional indexes that the shelf has
+
+
+def refuse_newer(database: Database, kinds: Sequence[IndexKind]) -> Current:
+    """Raise an error if a later version has changed the tables meanwhile."""
+    optional = [_index(kind) for kind in kinds if kind.optional]
     rows = database.execute(
         f"SELECT name, value FROM {TABLES}.versions"
         f" UNION ALL SELECT '{_WAITING}', count(*) FROM waiting_recalls"
+        f" UNION ALL SELECT '{_HAS}' || name, 1 FROM meta"
+        f" WHERE name IN ({placeholders(optional) or 'NULL'})",
+        optional,
     )
     versions = dict(rows.fetchall())
     are_waiting = bool(versions.pop(_WAITING))
     _is_current(versions, kinds)
-    return are_waiting
+    return Current(are_waiting, frozenset(name for name in versions if name.startswith(_HAS)))
 
 
 def _is_current(versions: dict[str, int], kinds: Sequence[IndexKind]) -> bool:
@@ -176,7 +189,8 @@ def find_or_create_shelf(database: Database, name: str, kinds: Sequence[IndexKin
         number = int(database.value(sql, (name,)))
         database.run(f"SET nuggets.shelf = {number}")
         for kind in kinds:
-            database.execute(schema.record_format(kind))
+            if not kind.optional:
+                database.execute(schema.record_format(kind))
         database.commit()
     except BaseException:
         database.rollback()

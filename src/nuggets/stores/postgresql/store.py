@@ -68,9 +68,10 @@ class PostgresqlStore(SqlStore):
         self._news: News | None = None
         self._checked: Database | None = None  # the connection on which all indexes are current
         self._shelf = 0  # its number; 0: not known yet
+        self._optional: frozenset[str] = frozenset()  # indexes that the shelf had at the last write
         self._announcement = ""  # SQL that goes with the next unlock
         self._are_recalls_waiting = False  # when the lock was taken
-        super().__init__(self._database, [kind for kind in kinds if not kind.optional], clock)
+        super().__init__(self._database, kinds, clock)
         self.begin_in_this_process()
         _stores.add(self)
 
@@ -231,9 +232,11 @@ class PostgresqlStore(SqlStore):
 
     def _prepare(self, *, import_edits: bool) -> None:
         with self._mutex:
-            self._are_recalls_waiting = self._begin_anew(
-                lambda database: refuse_newer(database, self._kinds)
-            )
+            current = self._begin_anew(lambda database: refuse_newer(database, self._kinds))
+            self._are_recalls_waiting = current.are_recalls_waiting
+            if current.optional != self._optional:  # another process made or dropped one
+                self._optional = current.optional
+                self._indexes.look_for_others()
             stale = self._stale_kinds(self._asked())
             if stale:
                 with self._transaction():
@@ -244,6 +247,14 @@ class PostgresqlStore(SqlStore):
         for kind in kinds:
             self.indexes[kind.name].rebuild(self.state.notes.with_places())
             self._asked().execute(schema.record_format(kind))
+
+    def _make_tables(self, kind: IndexKind) -> None:
+        """They are there, for all shelves."""
+
+    def _drop_tables(self, kind: IndexKind) -> None:
+        """Only the rows of this shelf."""
+        for statement in kind.tables:
+            self._asked().execute(f"DELETE FROM {schema.table_name(statement)}")
 
     def _finish_commits(self) -> None:
         """Announce them with the lock's connection: `NOTIFY` would make commits wait in line."""
@@ -356,7 +367,7 @@ class PostgresqlStore(SqlStore):
             return defects
         with self.exclusive(), self._mutex, self._transaction():
             derive_columns_again(self._asked())
-            self._rebuild_indexes(self._kinds)
+            self._rebuild_indexes(schema.existing_kinds(self._asked(), self._kinds))
         return [defect._replace(mended=True) for defect in defects]
 
     def close(self) -> None:

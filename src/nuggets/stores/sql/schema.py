@@ -127,6 +127,11 @@ def existing_kinds(database: Database, kinds: Sequence[IndexKind]) -> list[Index
     return [kind for kind in kinds if not kind.optional or is_recorded(database, kind)]
 
 
+def table_name(statement: str) -> str:
+    """The name in a statement that makes a table."""
+    return statement.split()[2]
+
+
 def is_recorded(database: Database, kind: IndexKind) -> bool:
     """Was the index made, in whatever format?"""
     rows = database.execute("SELECT 1 FROM meta WHERE name = ?", (f"index {kind.name}",))

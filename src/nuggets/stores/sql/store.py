@@ -22,7 +22,7 @@ from nuggets.stores.base import IndexKind
 from nuggets.stores.sql import commits
 from nuggets.stores.sql.database import Database
 from nuggets.stores.sql.index_set import IndexSet
-from nuggets.stores.sql.schema import existing_kinds, record_format
+from nuggets.stores.sql.schema import existing_kinds, record_format, table_name
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sql.write_lock import WriteLock
 from nuggets.stores.sql.writing import CommitWriter, apply_touches
@@ -108,8 +108,8 @@ class SqlStore(ABC):
             if self.has_index(name):
                 return
             with self._alone_in_transaction():
-                for statement in (*kind.tables, record_format(kind)):
-                    self._asked().execute(statement)
+                self._make_tables(kind)
+                self._asked().execute(record_format(kind))
                 self._forget_indexes()
                 self.indexes[name].rebuild(self.state.notes.with_places())
 
@@ -119,10 +119,18 @@ class SqlStore(ABC):
             if kind is None or not self.has_index(name):
                 return
             with self._alone_in_transaction():
-                for statement in kind.tables:
-                    self._asked().execute(f"DROP TABLE {statement.split()[2]}")
+                self._drop_tables(kind)
                 self._asked().execute("DELETE FROM meta WHERE name = ?", (f"index {name}",))
                 self._forget_indexes()
+
+    def _make_tables(self, kind: IndexKind) -> None:
+        """Make the tables of an optional index."""
+        for statement in kind.tables:
+            self._asked().execute(statement)
+
+    def _drop_tables(self, kind: IndexKind) -> None:
+        for statement in kind.tables:
+            self._asked().execute(f"DROP TABLE {table_name(statement)}")
 
     def _forget_indexes(self) -> None:
         self._indexes.forget()
