@@ -28,11 +28,9 @@ def answer(directory: Path, prompt: str, *options: str) -> dict[str, Any]:
 def test_what_is_kept_is_said_with_the_way_back(tmp_path: Path, host: str) -> None:
     told = answer(tmp_path / "shelf", "No, use pnpm not npm.", "--host", host)
 
-    assert told == {"systemMessage": "Nuggets: kept: No, use pnpm not npm · nuggets undo 1"}
+    assert told == {"systemMessage": "Nuggets: kept: use pnpm not npm · nuggets undo 1"}
     with NuggetShelf(tmp_path / "shelf") as shelf:
-        assert [note.content for note in shelf.list_notes(nugget="prefs")] == [
-            "No, use pnpm not npm"
-        ]
+        assert [note.content for note in shelf.list_notes(nugget="prefs")] == ["use pnpm not npm"]
         shelf.undo(1)
         assert not shelf.has("prefs") or not list(shelf.list_notes(nugget="prefs"))
 
