@@ -1,5 +1,6 @@
 # `make demo` and `make test` work on a machine with Python >= 3.11, make and the network;
-# both set everything up in .venv first.
+# both set everything up in .venv first. With REQUIRE_HASHES=1 every file that pip installs must be
+# one of hashes.txt.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -22,13 +23,20 @@ setup: .venv/tested .venv/encoder
 	  { echo "Nuggets needs Python 3.11 or newer; try: make PYTHON=python3.12 demo"; exit 1; }
 	@echo "Setting up .venv (once) ..."
 	@$(PYTHON) -m venv .venv
+ifdef REQUIRE_HASHES
+	@$(PIP_INSTALL) --require-hashes --no-deps --requirement hashes.txt
+	@$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+else
 	@$(PIP_INSTALL) --editable .
+endif
 	@touch $@
 
 .venv/tested: .venv/installed
 	@echo "Installing the test tools (once) ..."
+ifndef REQUIRE_HASHES
 	@$(PIP_INSTALL) "pip>=25.1"  # the first that knows dependency groups
 	@$(PIP_INSTALL) --editable ".[all]" --group dev
+endif
 	@touch $@
 
 # The weights for the tests of the encoder, which are skipped where they cannot be fetched.

@@ -99,7 +99,7 @@ class Storm:
         self.problems: list[str] = []
         self.kills = self.stops = self.started = self.acknowledged = 0
         self.is_enough = threading.Event()
-        self._living: dict[int, subprocess.Popen[str]] = {}
+        self._living: dict[int, tuple[subprocess.Popen[str], str]] = {}  # and by which door
         self._heard_from: set[str] = set()  # which doors acknowledged something
         self._lock = threading.RLock()
         self._environment = environment(
@@ -122,7 +122,7 @@ class Storm:
             )
             with self._lock:
                 self.started += 1
-                self._living[process.pid] = process
+                self._living[process.pid] = process, threading.current_thread().name
             try:
                 with suppress(BrokenPipeError), process:
                     yield process
@@ -161,9 +161,12 @@ class Storm:
                 self._disturb()
 
     def _disturb(self) -> None:
-        """Kill a process, or stop it for a moment."""
-        victim = self.chance.choice(list(self._living.values()))
-        if victim.poll() is not None:
+        """Kill a process, or stop it for a moment; not before its door has been heard from once,
+        because a server that is always killed while it starts shows nothing."""
+        spared = ACKNOWLEDGING - self._heard_from
+        victims = [process for process, door in self._living.values() if door not in spared]
+        victim = self.chance.choice(victims) if victims else None
+        if victim is None or victim.poll() is not None:
             return
         if self.chance.random() < 0.5:
             victim.kill()
@@ -317,7 +320,9 @@ def run_storm(
             storm.is_enough.set()
 
     threads = [
-        threading.Thread(target=use, args=(door, f"{door.__name__}-{seed}-{number}"))
+        threading.Thread(
+            target=use, args=(door, f"{door.__name__}-{seed}-{number}"), name=door.__name__
+        )
         for number, door in enumerate(doors)
     ]
     for thread in threads:

@@ -4,6 +4,7 @@ import ast
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 from typing import get_type_hints
 
 import pytest
@@ -81,3 +82,18 @@ def test_what_may_be_given_by_name_are_the_fields_of_a_record(
     fields = get_type_hints(record)
 
     assert get_type_hints(named) == {name: fields[name] for name in fields if name not in more}
+
+
+def pins(name: str) -> dict[str, str]:
+    """The versions in a file of requirements, by name."""
+    lines = (Path(__file__).parent.parent / name).read_text().splitlines()
+    found = (line.split("==") for line in lines if "==" in line)
+    return {one.lower().replace("_", "-"): rest.split(" ")[0] for one, rest in found}
+
+
+def test_what_is_pinned_by_hash_is_what_the_tests_run_with() -> None:
+    text = (Path(__file__).parent.parent / "hashes.txt").read_text()
+
+    assert pins("hashes.txt") == pins("constraints.txt")
+    assert text.count("==") <= text.count("--hash=sha256:")
+    assert "://" not in text

@@ -41,6 +41,13 @@ COMMANDS = (
     ("graph", "--dot"),
     ("list",),
     ("status",),
+    ("history",),
+    ("history", "titled"),
+    ("audit",),
+    ("promote", "--dry-run"),
+    ("doctor",),
+    ("project", "list"),
+    ("sessions", "list"),
 )
 
 
