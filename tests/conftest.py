@@ -12,7 +12,7 @@ from hypothesis import settings
 from command_line import Done, Nuggets, NuggetsProcess, run_process
 from nuggets import NuggetShelf
 from nuggets.interfaces.cli import main
-from postgresql_server import Server
+from postgresql_server import USER, Server
 
 settings.register_profile("nuggets", deadline=None)  # timing never decides a test
 settings.load_profile("nuggets")
@@ -36,15 +36,22 @@ def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[Server]:
+    import psycopg
+
     server = Server()
+    with psycopg.connect(server.url("").partition("&shelf")[0], autocommit=True) as sql:
+        sql.execute("CREATE ROLE person LOGIN")
+        sql.execute("CREATE DATABASE shelves OWNER person")
     yield server
     server.remove()
 
 
 @pytest.fixture
 def postgresql_url(postgresql_server: Server) -> str:
-    """A shelf of its own in a database that all tests share."""
-    return postgresql_server.url(f"shelf {next(_shelf_numbers)}")
+    """A shelf of its own in a database that all tests share, as someone who is no superuser: for
+    those PostgreSQL has neither rights nor row-level security."""
+    url = postgresql_server.url(f"shelf {next(_shelf_numbers)}", "shelves")
+    return url.replace(f"{USER}@", "person@")
 
 
 _shelf_numbers = count(1)
