@@ -196,8 +196,8 @@ def test_of_many_vectors_those_with_the_nearest_sketches_are_compared() -> None:
 
     assert newest is not None
     assert all_of_them is not None
-    assert (newest.compared, CAT.id in newest) == (5, False)
-    assert (all_of_them.compared, all_of_them.nearest(1)) == (41, [CAT.id])
+    assert (newest.note_count, CAT.id in newest) == (5, False)
+    assert (all_of_them.note_count, all_of_them.nearest(1)) == (41, [CAT.id])
 
 
 def test_sketches_put_the_nearest_first() -> None:

@@ -344,7 +344,7 @@ class ShelfBase:
                 return None
             nearest = cosines.nearest(count)
             return NearestNotes(
-                {note: cosines.get(note, 0.0) for note in nearest}, cosines.compared
+                {note: cosines.get(note, 0.0) for note in nearest}, cosines.note_count
             )
 
     def _decisions(self, now: Callable[[], str] | None = None) -> Decisions:

@@ -50,7 +50,7 @@ class Cosines(Mapping[str, float]):
     """Cosines by note."""
 
     def __init__(self, matrix: VectorMatrix, values: "np.ndarray[Any, Any]", compared: int) -> None:
-        self.compared = compared  # notes, also those that only their sketches spoke against
+        self.note_count = compared  # notes, also those that only their sketches spoke against
         self._matrix = matrix
         self._values = values
 

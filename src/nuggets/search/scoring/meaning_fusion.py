@@ -39,7 +39,7 @@ class Similarity(Protocol):
         """The notes with the highest cosines."""
 
     @property
-    def compared(self) -> int:
+    def note_count(self) -> int:
         """How many notes were compared."""
 
 
