@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from fault_mutants import FORGETS_TO_COMMIT
-from fault_processes import collect, start_writer
-from fault_storm import ONE_OF_EACH, THREADS_AND_FORKS, lost_writes, run_storm
+from fault_processes import WRITER, collect, start_writer
+from fault_storm import ONE_OF_EACH, lost_writes, run_storm
 from nuggets import NuggetShelf
 
 pytestmark = pytest.mark.faults
@@ -27,7 +27,7 @@ def test_a_storm_of_all_doors_loses_nothing_and_leaves_order(tmp_path: Path) -> 
 def test_a_storm_notices_writes_that_were_never_committed(tmp_path: Path) -> None:
     with NuggetShelf(tmp_path, project="") as shelf:
         shelf.remember("storm", "before", "it")
-    program = FORGETS_TO_COMMIT + THREADS_AND_FORKS
+    program = FORGETS_TO_COMMIT + WRITER
     said = collect([start_writer(str(tmp_path), "w", 1, program=program)])
 
     assert said
