@@ -73,7 +73,7 @@ def test_without_a_command_there_is_the_overview(nuggets: Nuggets) -> None:
         (("bogus", "--help"), "there is no command 'bogus'"),
         (("help", "bogus"), "there is no command 'bogus'"),
         (("help", "note", "shwo"), "did you mean `nuggets note show`?"),
-        (("add", "x"), "did you mean `nuggets remember` or `nuggets note add`?"),
+        (("add", "x"), "did you mean `nuggets remember` or `nuggets note add`"),
         (("edit", "x"), "did you mean `nuggets note edit`?"),
         (("get", "x"), "did you mean `nuggets recall`?"),
         (("rm", "x"), "did you mean `nuggets forget`?"),

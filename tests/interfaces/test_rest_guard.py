@@ -16,6 +16,7 @@ from nuggets.interfaces.rest.access import SESSION_SECONDS, Access
 from nuggets.interfaces.rest.app import OPERATIONS, application
 from nuggets.interfaces.rest.guard import BODY_BYTES
 from nuggets.interfaces.serve import Address, access_token, serve
+from nuggets.operations.session_notes import SessionRecord
 from nuggets.settings import load
 from web_serving import HOST, client
 
@@ -225,11 +226,13 @@ def test_reading_changes_nothing(shelf: NuggetShelf) -> None:
     note = shelf.create_note("p", "title", "content")
     other = shelf.create_note("p", "other", "more content")
     shelf.remember("p", "key", "value")
+    moment = "2026-01-05T10:00:00.000Z"
+    shelf.keep_session(SessionRecord("s1", "", "", "Deploys", "We shipped.", moment, moment))
     before = shelf.revision, shelf.list_notes()
     with client(shelf) as web:
         for operation in OPERATIONS:
             if operation.method == "GET":
-                path = operation.path.format(nugget="p", note=note.id)
+                path = operation.path.format(nugget="p", note=note.id, session="last")
                 values = {"query": "title content key", "source": other.id, "revisions": "1,2"}
                 query = {name: values[name] for name in operation.required}
                 assert web.get(path, params=query).status_code == 200, operation.name

@@ -14,18 +14,18 @@ from typing import Any
 from nuggets.domain.fact_identity import identity, identity_of
 from nuggets.domain.records import ExternalEdit, MemoryNote
 
-_UNFINISHED = "unfinished_purge"
+UNFINISHED_PURGE = "unfinished_purge"
 _PURGED = "purged"
 
 
 def purge_intent(note_ids: Iterable[str]) -> dict[str, Any]:
     """The mark to write before anything is erased."""
-    return {_UNFINISHED: dict.fromkeys(note_ids, True)}
+    return {UNFINISHED_PURGE: dict.fromkeys(note_ids, True)}
 
 
 def unfinished_purge(marks: Mapping[str, Any]) -> list[str]:
     """The ids of notes whose purge was interrupted."""
-    return list(marks.get(_UNFINISHED) or ())
+    return list(marks.get(UNFINISHED_PURGE) or ())
 
 
 def describe_unfinished(marks: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ shows another state with some changes on top.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from nuggets.domain.records import Changes, MemoryNote, NoteKind, NuggetConfig, Touch
@@ -15,6 +15,14 @@ from nuggets.language.text import fold_case
 SESSIONS_KEPT = 64  # per note: enough to know a session again, bounded on disk
 
 NoteCounts = Mapping[tuple[str, NoteKind], int]  # visible notes by folded nugget name and kind
+
+
+def read_marks(marks: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
+    """Those of the marks that are there; a store that can answers with one question."""
+    many: Callable[[Sequence[str]], Mapping[str, Any]] | None = getattr(marks, "many", None)
+    if many is not None:
+        return many(names)
+    return {name: marks[name] for name in names if name in marks}
 
 
 class Notes(Mapping[str, MemoryNote]):

@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from weakref import WeakSet
 
-from nuggets.domain.purge_marks import unfinished_purge
+from nuggets.domain.purge_marks import UNFINISHED_PURGE, unfinished_purge
 from nuggets.domain.records import NO_CHANGES, Changes, Touch
-from nuggets.domain.state import Overlay, State
+from nuggets.domain.state import Overlay, State, read_marks
 from nuggets.engine.batching import (
     Batch,
     PendingOperation,
@@ -26,7 +26,7 @@ from nuggets.engine.batching import (
     unite_operations,
 )
 from nuggets.errors import Conflict, NuggetsError, StoreBusy, StoreError
-from nuggets.operations.membership import refuse_private
+from nuggets.operations.membership import TEAM, is_team, refuse_private
 
 if TYPE_CHECKING:
     from nuggets.facts.index import FactIndex
@@ -78,6 +78,7 @@ class Transactions:
         self._batch: Batch | None = None  # the outermost one
         self._batch_has_written = False
         self._has_read = False
+        self._is_team: bool | None = None  # whether the shelf is one, if that was asked
         self._own = threading.local()
         self.begin_in_this_process()
         _all.add(self)
@@ -224,7 +225,11 @@ class Transactions:
 
     def _finish_interrupted_purge(self) -> None:
         """Inside the lock. A failure is told by the shelf's warnings; the write goes on."""
-        if self._batch is None and unfinished_purge(self.store.state.marks):
+        if self._batch is not None:
+            return
+        marks = read_marks(self.store.state.marks, (UNFINISHED_PURGE, TEAM))
+        self._is_team = is_team(marks)
+        if unfinished_purge(marks):
             with suppress(NuggetsError, OSError):
                 self._finish_purge()
 
@@ -254,14 +259,24 @@ class Transactions:
         self.store.flush_touches()
         with self._writer_turn(), self.store.exclusive(), self.lock:
             self._has_read = True
+            if self._batch is None:
+                self._is_team = None
             yield self.state
 
     def write(self, changes: Changes) -> None:
         """Must be called inside `exclusive`."""
-        refuse_private(lambda: self.store.state.marks, changes.put)
+        refuse_private(self._is_of_team, changes.put)
         self._own.revision = self.store.write(changes)
+        if self._batch is None:
+            self._is_team = None  # once the lock is let go anyone may add a member
         self._batch_has_written = self._batch is not None
         self._overlay = None
+
+    def _is_of_team(self) -> bool:
+        """Inside the lock."""
+        if self._is_team is None:
+            self._is_team = is_team(self.store.state.marks)
+        return self._is_team
 
     @property
     def own_revision(self) -> int:
@@ -282,6 +297,8 @@ class Transactions:
             self._prepare_first_read()
             outer, before = self._batch, None if self._pending is None else list(self._pending)
             self._batch = outer or Batch.begin(before)
+            if outer is None:
+                self._is_team = None
             try:
                 if self._pending is None:
                     with self.store.batch():

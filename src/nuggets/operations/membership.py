@@ -12,13 +12,13 @@ from nuggets.domain.roles import Member, MemberStatus, Role, checked_member_name
 from nuggets.domain.visibility import is_private
 from nuggets.errors import Conflict, InvalidInput, NotFound
 
-_TEAM = "team"  # the mark of a shelf that has, or had, members
+TEAM = "team"  # the mark of a shelf that has, or had, members
 _MEMBER = "member:"  # and the name
 
 
 def is_team(marks: Mapping[str, Any]) -> bool:
     """Does the shelf belong to a team? Then nothing on it is private."""
-    return bool(marks.get(_TEAM))
+    return bool(marks.get(TEAM))
 
 
 def add_member(
@@ -39,7 +39,7 @@ def add_member(
             "a new token; another person needs another name"
         )
     record = {"role": parse_role(role), "token": _hash(token), "since": now}
-    return Changes(marks={_TEAM: marks.get(_TEAM) or {"since": now}, mark: record})
+    return Changes(marks={TEAM: marks.get(TEAM) or {"since": now}, mark: record})
 
 
 def revoke_member(marks: Mapping[str, Any], name: str, now: str) -> Changes:
@@ -74,10 +74,10 @@ def list_members(marks: Mapping[str, Any]) -> list[MemberStatus]:
     ]
 
 
-def refuse_private(marks: Callable[[], Mapping[str, Any]], notes: Iterable[MemoryNote]) -> None:
+def refuse_private(is_team: Callable[[], bool], notes: Iterable[MemoryNote]) -> None:
     """What is private to one person must not get onto a team's shelf, by whatever door."""
     private = next((note for note in notes if is_private(note)), None)
-    if private is not None and is_team(marks()):
+    if private is not None and is_team():
         raise InvalidInput(
             f"this shelf is a team's, and everybody reads it: a memory of scope {private.scope} "
             "is private to one person. Give it scope project or shared, or store it through the "

@@ -66,7 +66,7 @@ MODULES = {  # command -> module of this package and what it does, in the order 
         "serve": ("web", "serve REST, the page and MCP over HTTP"),
     },
     "Team": {
-        "member add": ("members", "make someone a member of a team's shelf; prints their token"),
+        "member add": ("members", "make someone a member of a team, with a token"),
         "member list": ("members", "show the members of the team"),
         "member revoke": ("members", "end a member's token at once"),
     },
