@@ -8,7 +8,7 @@ import pytest
 from nuggets.shelf import NuggetShelf
 from nuggets.stores.sqlite.database import Database
 
-MOST_CALLS = 20  # of a write whose exports are refreshed later; one looks for a cut-off purge
+MOST_CALLS = 21  # of a write whose exports are refreshed later; two look for marks of the shelf
 
 
 def test_a_warm_write_asks_the_database_few_questions(
