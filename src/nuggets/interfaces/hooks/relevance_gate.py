@@ -17,9 +17,9 @@ from nuggets.language.word_lists import ENGLISH, conversation_words, stop_words
 # Share of a prompt's content words, weighted by rarity:
 NAMES_IT = 0.35  # needed of a single word, which must be in the title
 
-# Cosines, chosen with the first sample of tests/paraphrase_samples.py:
+# Cosines, measured by benchmarks/paraphrases.py:
 CONTRADICTS = 0.2  # less speaks against a note that has words of the prompt
-MEANT = 0.36  # enough to show a note without them, if it is the nearest of
+MEANT = 0.42  # enough to show a note without them, if it is the nearest of
 FEW_NOTES = 50  # or fewer; the nearest of more notes is nearer by chance:
 MEANT_MORE = 0.09  # this much for every tenfold number
 AS_NEAR = 0.85  # of the nearest note's cosine: also shown
