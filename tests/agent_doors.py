@@ -72,7 +72,7 @@ def said(result: CallToolResult) -> str:
 def hook(
     event: str,
     sent: Mapping[str, Any] | bytes,
-    directory: Path,
+    directory: Path | str,
     *options: str,
     environ: Mapping[str, str] | None = None,
 ) -> subprocess.CompletedProcess[bytes]:

@@ -53,9 +53,9 @@ def run(directory: str, *arguments: str) -> Any:
 
 
 @contextmanager
-def served_here(shelf: NuggetShelf) -> Iterator[str]:
+def served_here(shelf: NuggetShelf, port: int = 0) -> Iterator[str]:
     """The application on a real socket, in a thread of this process; its address."""
-    address = Address("127.0.0.1", 0)
+    address = Address("127.0.0.1", port)
     server = Server(uvicorn.Config("", log_level="error", ws="none", timeout_graceful_shutdown=1))
     server.config.app = application(
         shelf, is_ours=address.is_ours, stopping=lambda: server.should_exit

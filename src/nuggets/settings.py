@@ -158,6 +158,15 @@ SETTINGS = (
         100_000_000,
     ),
     Setting(
+        "offline_notes",
+        "NUGGETS_OFFLINE_NOTES",
+        5_000,
+        "notes of a server (https://…) that are copied to this machine at most, for times without "
+        "it; 0: none, and nothing is queued",
+        0,
+        100_000,
+    ),
+    Setting(
         "quiet_hours_start",
         "QUIET_HOURS_START",
         22,

@@ -5,9 +5,10 @@ How it is opened and saved: `engine/shelf_base.py`; what keeps it in order over 
 what an operation changes: `operations/decisions.py`.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from nuggets.domain.limits import (
     FILES_SEEN,
@@ -17,6 +18,7 @@ from nuggets.domain.limits import (
     storable,
 )
 from nuggets.domain.records import (
+    CopyIndex,
     HitKind,
     Intake,
     MemoryNote,
@@ -39,9 +41,11 @@ from nuggets.engine.arguments import (
     checked_query,
     checked_session,
     notes_from_json,
+    path_text,
     valid_records,
 )
 from nuggets.errors import Ambiguous, NotFound
+from nuggets.filesystem.location import default_location, is_server
 from nuggets.graph import naming
 from nuggets.graph.links import CONTRADICTS
 from nuggets.graph.metadata_inference import content_tags, metadata_from_kwargs
@@ -51,6 +55,7 @@ from nuggets.operations.membership import without_private
 from nuggets.operations.text_signs import may_state_rule
 from nuggets.operations.writing_context import NO_CONTEXT, WritingContext
 from nuggets.search.clear_answer import COMPARED, mark_clear_answer
+from nuggets.settings import Settings
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -69,11 +74,25 @@ _EXACTLY = RecallResult(  # a fact that was forgotten since
 SESSIONS_SEARCHED = 20  # results beside those asked for: notes of no project rank among them
 RULE_CHARACTERS = 400  # of a text by which those that it may contradict are searched
 RIVALS = 12  # notes that it is compared with
+COPIED_COMMITS = 2000  # beyond these a copy is made anew
 LEADING = 200  # notes of each kind that a session may begin with; it is told some dozens
 
 
 class NuggetShelf(ProjectShelf):
     """All nuggets of one directory: the API that every front door uses."""
+
+    def __new__(cls, save_dir: StrPath | None = None, *_: Any, **options: Any) -> Self:
+        """A shelf at https://… is a `RemoteShelf`."""
+        if cls is NuggetShelf and is_server(_location(save_dir, options.get("settings"))):
+            from nuggets.remote.remote_shelf import RemoteShelf
+
+            return object.__new__(RemoteShelf)  # type: ignore[return-value]
+        return object.__new__(cls)
+
+    @property
+    def server(self) -> str:
+        """The address of the server that keeps it; "" if it is kept here."""
+        return ""
 
     # --- nuggets ----------------------------------------------------------------------------
 
@@ -582,6 +601,22 @@ class NuggetShelf(ProjectShelf):
         )
         return list(islice(found, limit))
 
+    # --- copies on other machines -----------------------------------------------------------
+
+    def copy_index(self, most: int, since: int = 0) -> CopyIndex:
+        """What a copy for times without the server should hold: so many notes in sight at most,
+        those used last; and which of them changed after a revision."""
+        check_count(most, "how many notes a copy holds")
+        with self._transactions.reading() as view:
+            ids = view.state.notes.recent_ids(most)
+            commits = self.new_commits(since, COPIED_COMMITS) if since else None
+            listed = tuple(ids)
+            if commits is not None:
+                changed = {note.id for commit in commits for note in commit.changes.put}
+                listed = tuple(note_id for note_id in ids if note_id in changed)
+            nuggets = tuple(view.state.nuggets.values())
+            return CopyIndex(self.revision, tuple(ids), listed, nuggets)
+
     # --- other memories ---------------------------------------------------------------------
 
     def import_memories(
@@ -629,6 +664,12 @@ class NuggetShelf(ProjectShelf):
         touch = Touch(note_id, checked_session(session), self._clock(), kind)
         self._transactions.touch((touch,))
         return touch
+
+
+def _location(save_dir: StrPath | None, settings: Settings | None) -> str:
+    if save_dir is not None:
+        return path_text(save_dir) or ""
+    return settings["dir"] if settings is not None else default_location(os.environ)
 
 
 NuggetGraph = NuggetShelf  # the note operations of a shelf, under their documented name

@@ -22,7 +22,7 @@ HARMLESS = {  # of the team's shelf alone, or made of what the member's shelf ov
     *("caveats", "invalidity", "is_foreign", "is_team", "members", "namesakes"),
     *("checkout", "location", "recognition", "working_folder", "last_run", "next_run"),
     *("import_file_edits", "is_promoted", "memory_text", "meaning_status", "open", "pin"),
-    *("promotion", "client_name", "has_encoder", "nearest_by_meaning"),
+    *("promotion", "client_name", "server", "has_encoder", "nearest_by_meaning"),
 }
 
 

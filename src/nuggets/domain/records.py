@@ -325,6 +325,15 @@ class NuggetStatus(NamedTuple):
     max_facts: int
 
 
+class CopyIndex(NamedTuple):
+    """What a copy on another machine should hold, to be compared with what it holds."""
+
+    revision: int
+    ids: tuple[str, ...]  # of notes, the one used last first
+    changed: tuple[str, ...]  # those of them that changed since
+    nuggets: tuple[NuggetConfig, ...]
+
+
 class ProjectStatus(NamedTuple):
     """What belongs to one repository."""
 

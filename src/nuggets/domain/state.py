@@ -80,6 +80,17 @@ class Notes(Mapping[str, MemoryNote]):
             {note.id: note for note in (*preferences, *recalled, *visible[-most:])}.values()
         )
 
+    def recent_ids(self, most: int) -> list[str]:
+        """Ids of visible notes: those recalled last, then the newest; so many of both together."""
+        visible = [note for note in self.values() if not note.hidden]
+        recalled = sorted(
+            (note for note in visible if note.hits),
+            key=lambda note: note.last_accessed_at,
+            reverse=True,
+        )
+        newest = reversed(visible)
+        return list(dict.fromkeys(note.id for note in (*recalled[:most], *newest)))[:most]
+
     def counts(self) -> NoteCounts:
         """How many visible notes each nugget has."""
         visible = (note for note in self.values() if not note.hidden)

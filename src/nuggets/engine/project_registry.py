@@ -22,6 +22,9 @@ from nuggets.operations.project_identity import (
     recognize,
     recorded_locations,
 )
+from nuggets.operations.remote_caller import Place
+
+_EVIDENCE = Location._fields.index("resembles")  # the fields before it
 
 
 def recognize_project(
@@ -50,6 +53,31 @@ def recognize_project(
     gone = [location.path for location in recorded if not os.path.exists(location.path)]
     other_id = distinct_id(path, here.root or here.stamp)
     return recognize(here, recorded, gone, owners(), other_id)
+
+
+def recognize_place(
+    place: Place, marks: Mapping[str, Any], owners: Callable[[], Collection[str]]
+) -> Recognition:
+    """The project at a place on another machine: a clone of the same repository, with the same
+    first commit and the same remote, is the same project wherever it lies."""
+    here = place.location
+    if place.folders:
+        known_folders = (location_from_marks(marks, folder) for folder in place.folders)
+        return Recognition(next(filter(None, known_folders), here))
+    known = location_from_marks(marks, here.path)
+    if known is not None and known.stamp == here.stamp:
+        return Recognition(known)
+    recorded = recorded_locations(marks)
+    elsewhere = [location.path for location in recorded if location.path != here.path]
+    other_id = distinct_id(here.path, here.root or here.stamp)
+    found = recognize(here, recorded, elsewhere, owners(), other_id)
+    return Recognition(found.location)  # it was moved from nowhere: both are there
+
+
+def is_recorded(here: Location, marks: Mapping[str, Any]) -> bool:
+    """Is all recorded that a place on another machine says of itself?"""
+    known = location_from_marks(marks, here.path)
+    return known is not None and known[:_EVIDENCE] == here[:_EVIDENCE]
 
 
 def with_evidence(here: Location, shelf_url: str) -> Location:

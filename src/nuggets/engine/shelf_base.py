@@ -17,7 +17,13 @@ from nuggets.domain.records import Changes, ExternalEdit
 from nuggets.domain.state import State
 from nuggets.engine.arguments import StrPath, path_text
 from nuggets.engine.indexes import KINDS
-from nuggets.engine.project_registry import needs_recording, recognize_project, with_evidence
+from nuggets.engine.project_registry import (
+    is_recorded,
+    needs_recording,
+    recognize_place,
+    recognize_project,
+    with_evidence,
+)
 from nuggets.engine.transactions import Decision, Transactions, View
 from nuggets.errors import StoreError
 from nuggets.filesystem.location import ENCODER_FILE
@@ -30,6 +36,7 @@ from nuggets.filesystem.project import (
 from nuggets.operations.client import Client
 from nuggets.operations.decisions import Decisions
 from nuggets.operations.project_identity import Location, Recognition
+from nuggets.operations.remote_caller import Caller, check_call, record_call
 from nuggets.settings import Settings, load
 from nuggets.stores import open_store
 
@@ -58,6 +65,8 @@ def secret_text() -> str:
 
 class ShelfBase:
     """A shelf that can be opened, saved and closed, and the transaction of every operation."""
+
+    _caller: Caller | None = None  # who calls over the network, for whom this is a view
 
     def __init__(
         self,
@@ -124,6 +133,8 @@ class ShelfBase:
             try:
                 self._recognition = self._recognize(self._folder)
             except StoreError:  # the operation itself reports it
+                if self._caller is not None:
+                    raise
                 return current_project(self._folder)
             self._project = self._recognition.location.project if self._recognition else ""
         return self._project
@@ -150,7 +161,7 @@ class ShelfBase:
     def working_folder(self) -> str:
         """The directory that someone works in; "/" if it was removed."""
         try:
-            return self._folder or os.getcwd()
+            return self._folder or ("/" if self._caller else os.getcwd())
         except OSError:
             return "/"
 
@@ -164,7 +175,7 @@ class ShelfBase:
     def for_project(self, name: str) -> Self:
         """The same shelf for someone who works in another project: its folder, its id, the name of
         its folder, or "" for none."""
-        view = type(self).__new__(type(self))
+        view = object.__new__(type(self))
         vars(view).update(vars(self), _recognition=None, _project="")
         if os.path.isabs(name) and os.path.isdir(name):
             view._project, view._folder = None, name
@@ -195,6 +206,8 @@ class ShelfBase:
         """What is known of the place that the project was recognized by."""
         if not self.project or self._recognition is None:
             return None
+        if self._caller is not None:
+            return self._recognition.location
         return with_evidence(self._recognition.location, self._url)
 
     def forget_recognition(self) -> None:
@@ -204,6 +217,9 @@ class ShelfBase:
     def _recognize(self, folder: str | None) -> "Recognition | None":
         with self._transactions.reading() as view:
             notes = view.state.notes
+            if self._caller is not None:
+                place = self._caller.place
+                return place and recognize_place(place, view.state.marks, notes.projects)
             return recognize_project(folder, view.state.marks, notes.projects, self._url)
 
     def _unrecorded_location(self) -> "Location | None":
@@ -212,6 +228,8 @@ class ShelfBase:
             return None
         here = self._recognition.location
         with self._transactions.reading() as view:
+            if self._caller is not None:
+                return None if is_recorded(here, view.state.marks) else here
             self._records_location = needs_recording(here, view.state.marks)
         return with_evidence(here, self._url) if self._records_location else None
 
@@ -220,8 +238,20 @@ class ShelfBase:
         client = _client(client, at_work)
         if client.reads_first and self._readings is None:
             self._readings = _reading_record()
-        view = type(self).__new__(type(self))
+        view = object.__new__(type(self))
         vars(view).update(vars(self), _client=client)
+        return view
+
+    def for_caller(self, caller: Caller) -> Self:
+        """The same shelf for a client on another machine. No file is read at its word."""
+        view = self.for_client(caller.client)
+        vars(view).update(
+            _caller=caller,
+            _project=caller.project,
+            _recognition=None,
+            _folder=None,
+            _records_location=True,
+        )
         return view
 
     @property
@@ -282,6 +312,11 @@ class ShelfBase:
         """
         return self._transactions.batch()
 
+    @property
+    def _is_gathering(self) -> bool:
+        """Is this a batch, or are operations written later?"""
+        return self._transactions.is_gathering
+
     def _update(
         self, action: str, decide: Callable[[Decisions], Decision[T]], *, dry_run: bool = False
     ) -> T:
@@ -297,9 +332,14 @@ class ShelfBase:
             return moments[0]
 
         here = self._unrecorded_location()  # git may be asked, so not while others wait
+        call = self._caller and self._caller.call
 
         def decide_now() -> "Decision[T]":  # quoted: it would be computed at every update
+            if call:
+                check_call(call, self._transactions.state.marks)
             changes, result = decide(self._decisions(now))
+            if call:
+                changes = record_call(call, changes, self._transactions.state, now())
             if here and any(note.project == here.project for note in changes.put):
                 changes = changes._replace(marks={**changes.marks, here.mark: here.to_json()})
             return changes, result
@@ -354,8 +394,13 @@ class ShelfBase:
             client=self._client,
             readings=self._readings,
             now=(now or self._clock)(),
-            draw=self._transactions.draw,
+            draw=self._draw_digits(),
         )
+
+    def _draw_digits(self) -> Callable[[], str]:
+        """Draws the digits of new ids: first those that a client on another machine promised."""
+        promised = iter(self._caller.digits if self._caller else ())
+        return lambda: next(promised, "") or self._transactions.draw()
 
     def _finish_purge(self) -> None:
         """Go on with a purge that was interrupted (`maintenance/maintained_shelf.py`)."""

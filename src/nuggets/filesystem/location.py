@@ -1,4 +1,5 @@
-"""The location of a shelf, from its URL: a directory, a database, or the memory of this process."""
+"""The location of a shelf, from its URL: a directory, a database, a server, or the memory of this
+process."""
 
 import os
 from collections.abc import Mapping
@@ -10,11 +11,17 @@ IN_MEMORY = "memory:"
 ENCODER_FILE = "meaning.safetensors"  # beside the database, if meaning is installed
 MEMBERS_DIRECTORY = "members"  # in the directory of a team's shelf: its members' private shelves
 DATABASES = ("postgresql://", "postgres://")
+SERVERS = ("https://", "http://")
 
 
 def is_database(url: str) -> bool:
     """Does the URL name a database server?"""
     return isinstance(url, str) and url.startswith(DATABASES)
+
+
+def is_server(url: str) -> bool:
+    """Does the URL name a `nuggets serve` that keeps the shelf?"""
+    return isinstance(url, str) and url.startswith(SERVERS)
 
 
 def default_location(environ: Mapping[str, str]) -> str:
@@ -33,6 +40,10 @@ def shown_location(url: str) -> str:
 
 def written_location(url: str) -> str:
     """The location for files and command lines of other programs, which must hold no password."""
+    if is_server(url):
+        from nuggets.filesystem.server_url import parse_server_url
+
+        return parse_server_url(url).text
     if not is_database(url):
         return directory_of(url)
     from nuggets.filesystem.database_url import DatabaseUrl
@@ -55,8 +66,8 @@ def private_location(url: str, member: str) -> str:
 
 
 def directory_of(url: str) -> str:
-    """The directory, absolute; "" for a shelf that has none. That of a shelf in a database holds
-    what stays on this machine: settings, files of hooks, backups.
+    """The directory, absolute; "" for a shelf that has none. That of a shelf in a database
+    or at a server holds what stays on this machine: settings, files of hooks, backups.
 
     A URL of another kind must not become a directory of that name, and an empty one must not
     become the current directory.
@@ -67,6 +78,10 @@ def directory_of(url: str) -> str:
         from nuggets.filesystem.database_url import DatabaseUrl
 
         return DatabaseUrl(url).directory
+    if is_server(url):
+        from nuggets.filesystem.server_url import parse_server_url
+
+        return parse_server_url(url).directory
     path = url.removeprefix("file://") if isinstance(url, str) else ""
     if not path or "\0" in path:
         raise SettingsError(f"a shelf is a directory, or {IN_MEMORY}; not {url!r:.80}")
@@ -74,7 +89,8 @@ def directory_of(url: str) -> str:
     letters = scheme.translate(dict.fromkeys(map(ord, "+-.")))
     if colon and scheme[:1].isalpha() and letters.isascii() and letters.isalnum():
         raise SettingsError(
-            f"no store is known for {scheme}:; give a directory, postgresql://…, or {IN_MEMORY} "
+            f"no store is known for {scheme}:; give a directory, postgresql://…, https://…, or "
+            f"{IN_MEMORY} "
             f"(and ./ before it if {scheme}: begins the name of a directory)"
         )
     return os.path.abspath(os.path.expanduser(path))

@@ -20,11 +20,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from nuggets.errors import InvalidInput, StoreError
 from nuggets.filesystem.files import open_plain, private_directory
 from nuggets.filesystem.location import DEFAULT_DIRECTORY, directory_of
+from nuggets.interfaces.hook_calls import HookEndpoint
 from nuggets.interfaces.request_shelf import is_still_member, member_of_request
 from nuggets.interfaces.rest.access import Access, MemberAccess
 from nuggets.interfaces.rest.app import application
 from nuggets.interfaces.rest.guard import error_response
 from nuggets.interfaces.scheduler import Heartbeat
+from nuggets.remote.methods import HOOK_PATH
 from nuggets.settings import Settings
 from nuggets.shelf import NuggetShelf
 from nuggets.team.team import Team
@@ -152,11 +154,12 @@ def _companions(
         finally:
             await run_in_threadpool(heartbeat.stop)
 
+    hooks = {HOOK_PATH: HookEndpoint(shelf)}
     try:
         path, app, running = _mcp(shelf, calls_at_once=TEAM_CALLS if team else 1)
     except ImportError:  # installed without the SDK: everything else is there
-        return {}, [daily]
-    return {path: app}, [daily, running]
+        return hooks, [daily]
+    return {path: app, **hooks}, [daily, running]
 
 
 class _McpEndpoint:

@@ -187,9 +187,11 @@ class ProjectShelf(MaintainedShelf):
 
     def _anchors(self, text: str, title: str) -> "tuple[Anchor, ...]":
         """What a text names of the checkout that someone works in; most texts name nothing."""
+        if self._caller is not None:
+            return self._caller.anchors
         if not self._client.at_work or not isinstance(text, str) or not may_name_place(text):
             return ()
-        if self._client.is_unattended and self._transactions.is_gathering:
+        if self._client.is_unattended and self._is_gathering:
             return ()  # files that hooks observed, many at once
         root = self._folder_of_files()
         if not root:
@@ -204,7 +206,7 @@ class ProjectShelf(MaintainedShelf):
         if self._client.is_remote:
             return ""
         location, folder = self.location, self.working_folder
-        if not location:
+        if not location or self._caller is not None:
             return ""
         root = checkout_root(folder) if current_project(folder) == location else root_of(location)
         return root if os.path.isdir(root) else ""
@@ -278,10 +280,15 @@ class ProjectShelf(MaintainedShelf):
 
         moved: Mapping[str, str] = {}
         if any(is_gone(root, anchor) for anchor in note.anchors):
-            with self._transactions.reading() as view:
-                moved = view.state.marks.get(MOVED_FILES_MARK, {}).get(note.id, {})
+            moved = self._recorded_moves(note.id)
             if ask_git:
                 from nuggets.filesystem.moved_files import find_moved
 
                 moved = {**moved, **find_moved(root, note.anchors)}
         return stale_reasons(root, note.anchors, moved)
+
+    def _recorded_moves(self, note_id: str) -> Mapping[str, str]:
+        """Where files that a note names went, as the daily pass found out."""
+        with self._transactions.reading() as view:
+            moves: Mapping[str, str] = view.state.marks.get(MOVED_FILES_MARK, {}).get(note_id, {})
+            return moves

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from nuggets.domain.records import (
     Commit,
     CommitSummary,
+    CopyIndex,
     ExportsStatus,
     HitKind,
     MemoryNote,
@@ -36,6 +37,7 @@ from nuggets.filesystem.project import find_project
 from nuggets.graph.metadata_inference import metadata_from_kwargs
 from nuggets.language.text import fold_case
 from nuggets.operations.client import Client, is_of_member, name_member
+from nuggets.operations.remote_caller import Caller
 from nuggets.search.clear_answer import COMPARED, mark_clear_answer
 from nuggets.shelf import NO_FILTERS, NuggetShelf
 from nuggets.team.needed_roles import NEEDED_ROLES, NOT_SERVED
@@ -93,6 +95,12 @@ class MemberShelf(NuggetShelf):
             client = Client(client, at_work=at_work)
         named = name_member(client, self.member.name)
         return self._view_of(self._team.for_client(named), self._private.for_client(named))
+
+    def for_caller(self, caller: Caller) -> Self:
+        """The project is recognized by what the team's shelf knows."""
+        named = caller._replace(client=name_member(caller.client, self.member.name))
+        team = self._team.for_caller(named)
+        return self._view_of(team, self._private.for_caller(named._replace(project=team.project)))
 
     def for_project(self, name: str) -> Self:
         """For someone who works in a project: its id, or the name of its folder. Folders are on
@@ -571,6 +579,20 @@ class MemberShelf(NuggetShelf):
     def export_lines(self, write: Callable[[bytes], Any]) -> None:
         for side in self._sides:
             side.export_lines(write)
+
+    def copy_index(self, most: int, since: int = 0) -> CopyIndex:
+        own, team = split_revision(since)
+        private = self._private.copy_index(most, own)
+        shared = self._team.copy_index(most, team)
+        ids = (*private.ids, *shared.ids)[:most]
+        changed = set((*private.changed, *shared.changed))
+        nuggets = {fold_case(n.name): n for n in (*private.nuggets, *shared.nuggets)}
+        return CopyIndex(
+            join_revisions(private.revision, shared.revision),
+            ids,
+            tuple(note_id for note_id in ids if note_id in changed),
+            tuple(nuggets.values()),
+        )
 
     def projects(self) -> Sequence[ProjectStatus]:
         by_id: dict[str, ProjectStatus] = {}

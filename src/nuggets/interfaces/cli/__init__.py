@@ -69,6 +69,12 @@ MODULES = {  # command -> module of this package and what it does, in the order 
         "member add": ("members", "make someone a member of a team, with a token"),
         "member list": ("members", "show the members of the team"),
         "member revoke": ("members", "end a member's token at once"),
+        "login": ("servers", "store your token for a server that keeps the memory"),
+        "logout": ("servers", "remove that token from this machine"),
+        "sync": ("servers", "send what waits for the server, and refresh the local copy"),
+        "queue list": ("servers", "list the changes that wait for the server"),
+        "queue retry": ("servers", "send a change that the server did not take"),
+        "queue drop": ("servers", "give such a change up"),
     },
     "Agents": {
         "connect": ("agents", "connect an agent: its MCP server and its hooks"),
@@ -102,7 +108,8 @@ MODULES = {  # command -> module of this package and what it does, in the order 
     },
 }
 
-GROUPS = ("meaning", "member", "note", "project", "schedule", "sessions")  # commands of two words
+# Commands of two words.
+GROUPS = ("meaning", "member", "note", "project", "queue", "schedule", "sessions")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -139,8 +146,8 @@ def _run(arguments: list[str]) -> int:
         first = _command_index(arguments, first)
         if first < len(arguments):
             name = f"{name} {arguments.pop(first)}"
-        elif name == "sessions" and not {"--help", "-h"} & set(arguments):
-            name = "sessions list"
+        elif name in ("queue", "sessions") and not {"--help", "-h"} & set(arguments):
+            name = f"{name} list"
     command = find(name)
     if command is None or {"--help", "-h", "--version"} & set(arguments[:first]):
         return show_overview(name, arguments, first)

@@ -35,7 +35,8 @@ def _mcp(call: Call) -> Outcome:
     from nuggets.interfaces.scheduler import Heartbeat
 
     tools = ALL_TOOLS if call.options.tools == "all" else FEW_TOOLS
-    context = ServerContext(call.settings, companion=Heartbeat)
+    # A server runs its own daily clean-up.
+    context = ServerContext(call.settings, companion=None if call.shelf.server else Heartbeat)
     _exit_on_signals(context)
     if sys.stdin is not None and sys.stdin.isatty():
         warn("Speaking MCP on standard input and output, for an agent; Ctrl-C ends it.")

@@ -1,4 +1,5 @@
-"""Starts the daily clean-up in a process of its own, where only hooks run.
+"""Starts the daily clean-up, or the refreshing of a server's copy, in a process of its own, where
+only hooks run.
 
 The answer is printed before, and the hook does not wait for the process. The clean-up itself
 checks that nobody else has run it today.
@@ -29,10 +30,18 @@ def start_daily_pass(directory: str, settings: Settings) -> None:
     if is_due(datetime.now(), None, Hours(*(settings[name] for name in names))):
         with suppress(OSError):  # the next hook tries again
             _write(path, time.strftime("%Y-%m-%d"))
-            _start(directory, hook_path(directory, "log"))
+            _start(directory, hook_path(directory, "log"), "schedule", "run", "--once")
 
 
-def _start(directory: str, log: str) -> None:
+def start_sync(directory: str) -> None:
+    """Send what waits for the server, and refresh the copy of its notes."""
+    log = hook_path(directory, "log")
+    with suppress(OSError):
+        os.makedirs(os.path.dirname(log), mode=0o700, exist_ok=True)
+        _start(directory, log, "sync")
+
+
+def _start(directory: str, log: str, *command: str) -> None:
     """Start the process in a session of its own, so that it outlives the host; it writes a log."""
     import subprocess
 
@@ -40,7 +49,7 @@ def _start(directory: str, log: str) -> None:
     output = open_plain(log, flags)
     try:
         subprocess.Popen(
-            [sys.executable, "-m", "nuggets", "schedule", "run", "--once"],
+            [sys.executable, "-m", "nuggets", *command],
             env={**os.environ, "NUGGETS_STORE": directory},  # others can read a command line
             stdin=subprocess.DEVNULL,
             stdout=output,

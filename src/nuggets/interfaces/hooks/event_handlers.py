@@ -1,7 +1,8 @@
 """What each hook event does."""
 
 import os
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
 from nuggets.domain import times
 from nuggets.errors import RefusedText
@@ -15,7 +16,7 @@ from nuggets.interfaces.hooks.context import (
     session_context,
     start_context,
 )
-from nuggets.interfaces.hooks.daily_pass import start_daily_pass
+from nuggets.interfaces.hooks.daily_pass import start_daily_pass, start_sync
 from nuggets.interfaces.hooks.diary import (
     append_entry,
     prompts_of,
@@ -35,7 +36,10 @@ from nuggets.settings import load
 if TYPE_CHECKING:
     from nuggets.domain.records import MemoryNote
     from nuggets.interfaces.hooks.preference_extraction import Preference
+    from nuggets.meaning.nearest import NearestNotes
     from nuggets.shelf import NuggetShelf
+
+    Compare = Callable[[str], NearestNotes | None]
 
 HINTS = (  # a preference contains one of these
     *("always", "never", "prefer", "remember", "forget", "now on", "here on", "future", "forward"),
@@ -114,21 +118,51 @@ def handle_event(event: Event, directory: str, say: Say) -> None:
             context, message = _session_start(shelf, event, directory, say)
             say(context, "\n".join(filter(None, [_start_message(shelf), message])))
         elif event.name == "user-prompt":
-            stated, refusal = _find_preferences(event.prompt)
-            context = _user_prompt(shelf, event, directory, say, counts=not stated)
-            if stated:
-                say.hold(context, BUSY)
-            receipts = _store_preferences(shelf, stated) or [refusal]
-            if stated:  # the person said it in this session: nobody has to be told that it changed
-                shown = list(shown_notes(read_diary(directory, event.session)))
-                append_entry(directory, event.session, {"shown": shown, "at": times.now()})
-            say(context, "\n".join(filter(None, [*receipts, _explain_recognition(shelf)])))
+            place = where_it_is(event, _work_folder(event))
+
+            def record(entry: dict[str, Any]) -> None:
+                append_entry(directory, event.session, {**entry, **place})
+
+            meaning = PromptMeaning(shelf, directory, say.explain)
+            entries = read_diary(directory, event.session)
+            say(*answer_prompt(shelf, event, entries, record, say, meaning.compare))
         if event.name != "user-prompt":  # the person waits for this event
-            import_inbox(shelf, directory)
+            _import_inbox(shelf, directory)
             _keep_sessions(shelf, event, directory)
         _record_what_was_said(shelf, event)
-        settings = shelf.settings
-    start_daily_pass(directory, settings)
+        settings, server = shelf.settings, shelf.server
+    if not server:
+        start_daily_pass(directory, settings)
+    elif event.name == "session-start":
+        start_sync(directory)
+
+
+def answer_prompt(
+    shelf: "NuggetShelf",
+    event: Event,
+    entries: list[dict[str, Any]],
+    record: Callable[[dict[str, Any]], None],
+    say: Say,
+    compare: "Compare",
+) -> tuple[str, str]:
+    """Context and message for a prompt. `entries`: of the session's diary; `record`: adds one;
+    `compare`: what the encoder says of the prompt, if there is one."""
+    stated, refusal = _find_preferences(event.prompt)
+    context, entry = _user_prompt(shelf, event, entries, compare, counts=not stated)
+    record(entry)
+    if stated:
+        say.hold(context, BUSY)
+    receipts = _store_preferences(shelf, stated) or [refusal]
+    if stated:  # the person said it in this session: nobody has to be told that it changed
+        record({"shown": list(shown_notes([*entries, entry])), "at": times.now()})
+    news = [_explain_recognition(shelf), *_news_of_server(shelf)]
+    return context, "\n".join(filter(None, [*receipts, *news]))
+
+
+def _import_inbox(shelf: "NuggetShelf", directory: str) -> None:
+    """Which files an agent touched is no memory of a team."""
+    if not shelf.server:
+        import_inbox(shelf, directory)
 
 
 def _needs_migration(directory: str) -> bool:
@@ -184,7 +218,13 @@ def _start_message(shelf: "NuggetShelf") -> str:
         from nuggets.interfaces.messages import TRUST_QUESTION
 
         question = f"Nuggets: {TRUST_QUESTION}"
-    return "\n".join(filter(None, [_explain_recognition(shelf), question]))
+    news = _news_of_server(shelf)
+    return "\n".join(filter(None, [_explain_recognition(shelf), question, *news]))
+
+
+def _news_of_server(shelf: "NuggetShelf") -> list[str]:
+    """That the server is away, and what waits for it or was refused."""
+    return [f"Nuggets: {warning}" for warning in shelf.warnings] if shelf.server else []
 
 
 def _is_note_due(directory: str, event: Event) -> bool:
@@ -254,15 +294,21 @@ def _import_file_edits(shelf: "NuggetShelf") -> str:
     )
 
 
-def _user_prompt(shelf: "NuggetShelf", event: Event, directory: str, say: Say, counts: bool) -> str:
-    """`counts`: whether a note may count as recalled; stating a preference asks for none."""
+def _user_prompt(
+    shelf: "NuggetShelf",
+    event: Event,
+    entries: list[dict[str, Any]],
+    compare: "Compare",
+    *,
+    counts: bool,
+) -> tuple[str, dict[str, Any]]:
+    """The context, and the entry of the diary. `counts`: whether a note may count as recalled;
+    stating a preference asks for none."""
     now = times.now()
     own = remove_fenced(event.prompt[:PROMPT_CHARACTERS]).strip()
-    entries = read_diary(directory, event.session)
     shown = shown_notes(entries)
-    meaning = PromptMeaning(shelf, directory, say.explain)
     session = event.session if counts else ""
-    text, ids = prompt_context(shelf, own, frozenset(shown), session, meaning.compare)
+    text, ids = prompt_context(shelf, own, frozenset(shown), session, compare)
     changed = find_changed(shelf, {i: at for i, at in shown.items() if at})
     if changed:
         text = "\n".join(filter(None, [changed_context(changed), text]))
@@ -271,10 +317,7 @@ def _user_prompt(shelf: "NuggetShelf", event: Event, directory: str, say: Say, c
     if earlier is not None and earlier.id not in shown:
         text = "\n".join(filter(None, [session_context(earlier), text]))
         ids.append(earlier.id)
-    entry = {"prompt": safe_line(own, DIARY_CHARACTERS), "shown": ids, "at": now}
-    place = where_it_is(event, _work_folder(event))
-    append_entry(directory, event.session, {**entry, **place})
-    return text
+    return text, {"prompt": safe_line(own, DIARY_CHARACTERS), "shown": ids, "at": now}
 
 
 def _find_session(

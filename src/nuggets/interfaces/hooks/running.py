@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from nuggets.filesystem.hook_files import count_miss, log_problem
-from nuggets.filesystem.location import default_location
+from nuggets.filesystem.location import default_location, is_server
 from nuggets.interfaces.hooks.payload import HOST_NAMES, Event, event_of
 
 DEADLINE_SECONDS = 1.0
@@ -47,6 +47,12 @@ def answer(
     event = event_of(name, host or _host(sent), sent)
     if not event.name:
         return
+    if is_server(directory) and event.name in ("post-tool", "user-prompt"):
+        if event.name == "user-prompt":
+            from nuggets.interfaces.hooks.remote_prompt import ask_server
+
+            ask_server(event, directory, _Printer(event, held, explains))
+        return  # which files an agent touched is no memory of a team
     if event.name == "post-tool":
         from nuggets.interfaces.hooks.inbox import append_files
 

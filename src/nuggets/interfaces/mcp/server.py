@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from nuggets.domain import times
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.hook_files import log_problem, recorded_session
-from nuggets.filesystem.location import directory_of, is_database
+from nuggets.filesystem.location import directory_of, is_database, is_server
 from nuggets.interfaces.http_headers import project_from_headers
 from nuggets.interfaces.mcp import (
     maintenance_tools,
@@ -124,7 +124,7 @@ class ServerContext:
     def has_shelf(self) -> bool:
         """Whether the shelf exists; opening another one would create it."""
         directory = directory_of(self.settings["dir"])
-        if is_database(self.settings["dir"]):
+        if is_database(self.settings["dir"]) or is_server(self.settings["dir"]):
             return True
         return bool(directory) and os.path.exists(os.path.join(directory, "nuggets.db"))
 

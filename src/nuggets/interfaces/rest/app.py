@@ -31,6 +31,7 @@ from nuggets.interfaces.rest import (
     events,
     maintenance_operations,
     read_operations,
+    shelf_calls,
     write_operations,
 )
 from nuggets.interfaces.rest.access import Access, MemberAccess
@@ -91,6 +92,7 @@ def application(
         Route("/api/openapi.json", openapi),
         Route("/api/events", listen),
         *_routes(shelf),
+        shelf_calls.route(shelf),
         *(Route(path, app) for path, app in (mounts or {}).items()),
         Route("/api/{anything:path}", _unknown_path),
         Mount("/", Page(directory=PAGE, html=True)),

@@ -160,6 +160,16 @@ class SqlNotes(Notes):
         ]
         return list({note.id: note for note in notes}.values())
 
+    def recent_ids(self, most: int) -> list[str]:
+        recalled = (
+            "SELECT n.id FROM notes AS n JOIN recalls AS r ON r.place = n.place WHERE n.hidden = 0"
+            f" AND r.hits > 0 ORDER BY r.accessed_at DESC LIMIT {most:d}"
+        )
+        newest = f"SELECT id FROM notes WHERE hidden = 0 ORDER BY place DESC LIMIT {most:d}"
+        database = self._database()
+        ids = [row[0] for sql in (recalled, newest) for row in database.execute(sql).fetchall()]
+        return list(dict.fromkeys(ids))[:most]
+
     def counts(self) -> NoteCounts:
         sql = "SELECT nugget, kind, count(*) FROM notes WHERE hidden = 0 GROUP BY nugget, kind"
         return {(nugget, kind): count for nugget, kind, count in self._database().execute(sql)}

@@ -1,0 +1,87 @@
+"""A prompt, where a server keeps the memory: one request, with as little imported as possible.
+
+The server does what `event_handlers` does, with the part of the session's diary that it needs; the
+diary itself stays on this machine, and files that memories name are looked at here.
+"""
+
+import json
+import os
+from typing import Any, Protocol
+
+from nuggets.filesystem.hook_files import append, host_processes, record_session
+from nuggets.filesystem.server_url import parse_server_url
+from nuggets.interfaces.hooks.diary import diary_path, read_diary, where_it_is
+from nuggets.interfaces.hooks.payload import Event
+from nuggets.remote.connection import HOOK_CONNECT_SECONDS, Unreachable
+from nuggets.remote.methods import HOOK_PATH
+from nuggets.remote.place import find_place
+from nuggets.remote.server_calls import ServerCalls
+
+PROMPT_CHARACTERS = 20_000  # as of `event_handlers`
+SESSION_CHARACTERS = 256
+ENTRIES = 200  # of the diary, the last ones
+
+
+class Say(Protocol):
+    """Prints the answer: context for the agent, and a message to the person."""
+
+    def __call__(self, context: str, message: str = "") -> None: ...
+
+    def hold(self, context: str, message: str) -> None: ...
+
+    def explain(self, line: str) -> None: ...
+
+
+def ask_server(event: Event, url: str, say: Say) -> None:
+    """Ask, print the answer, and write the diary."""
+    event = event._replace(session=event.session[:SESSION_CHARACTERS])
+    for process in host_processes():
+        record_session(url, process, event.session)
+    folder = os.environ.get("CLAUDE_PROJECT_DIR") or event.directory
+    place = find_place(folder or os.getcwd(), url)
+    entries = read_diary(url, event.session)[-ENTRIES:]
+    calls = ServerCalls(parse_server_url(url), connect_seconds=HOOK_CONNECT_SECONDS)
+    try:
+        answer = calls.post(
+            HOOK_PATH,
+            {
+                "host": event.host,
+                "session": event.session,
+                "prompt": event.prompt[:PROMPT_CHARACTERS],
+                "place": place and [*place[:-1], list(place.folders)],
+                "project": os.environ.get("NUGGETS_PROJECT", ""),
+                "entries": [{k: v for k, v in e.items() if k in _SENT} for e in entries],
+            },
+        )
+    except Unreachable:
+        from nuggets.interfaces.hooks.event_handlers import handle_event
+
+        handle_event(event, url, say)  # from the copy; what the person states is queued
+        return
+    context = str(answer.get("context", ""))
+    if answer.get("anchors"):
+        context = _add_stale_reasons(context, answer["anchors"], folder)
+    say(context, str(answer.get("message", "")))
+    path = diary_path(url, event.session)
+    for entry in answer.get("entries", ()):
+        if path and isinstance(entry, dict):
+            append(path, json.dumps({**entry, **where_it_is(event, folder)}) + "\n")
+    calls.close()
+
+
+_SENT = ("prompt", "shown", "at", "forgotten")  # of an entry
+
+
+def _add_stale_reasons(context: str, anchors: dict[str, Any], folder: str) -> str:
+    """What has changed of the files that the memories name, behind the id of each."""
+    from nuggets.domain.codec import anchor_from_json
+    from nuggets.filesystem.anchors import stale_reasons
+    from nuggets.filesystem.project import checkout_root
+    from nuggets.interfaces.hooks.context import safe_line
+
+    root = checkout_root(folder)
+    for note_id, shapes in anchors.items():
+        reasons = stale_reasons(root, [anchor_from_json(shape) for shape in shapes], {})
+        marks = "".join(f", {safe_line(reason, 160)}" for reason in reasons)
+        context = context.replace(note_id, note_id + marks, 1)
+    return context

@@ -1,0 +1,108 @@
+"""Whoever calls a shelf over the network: where they work, and how a call is done exactly once.
+
+A call that changes something has an id. The commit records it in a mark, one of a few that each
+machine has in turn, so that the same call, sent again because its answer was lost, is known. A call
+that waited in a queue also says what its author had seen: what others changed since is a conflict.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from nuggets.domain.records import Anchor, Changes, MemoryNote
+from nuggets.domain.state import State
+from nuggets.errors import Conflict
+from nuggets.operations.client import Client
+from nuggets.operations.project_identity import Location
+
+CALL_MARK = "call:"
+SLOTS = 64  # marks of one machine; more calls than that are never under way from one
+_OF_OTHERS = (  # fields whose change takes nothing from anybody
+    *("links", "hits", "last_hit_session", "hit_sessions", "last_accessed_at", "updated_at"),
+)
+
+
+class Place(NamedTuple):
+    """Where someone works on another machine."""
+
+    location: Location  # its path names the machine too
+    folders: tuple[str, ...] = ()  # a plain folder and those around it; none for a repository
+
+
+class Call(NamedTuple):
+    """What makes a call known if it is sent again."""
+
+    machine: str  # an opaque id
+    slot: int
+    id: str
+    seen: str | None = None  # until when its author had seen what others did; None: no matter
+
+    @property
+    def mark(self) -> str:
+        return f"{CALL_MARK}{self.machine}:{self.slot % SLOTS}"
+
+
+class Caller(NamedTuple):
+    """A client on another machine."""
+
+    client: Client
+    project: str | None = None  # its id, if it was named; otherwise it is recognized by the place
+    place: Place | None = None  # None: in no project
+    anchors: tuple[Anchor, ...] = ()  # what the text of this call names of the files there
+    digits: tuple[str, ...] = ()  # for the ids of new notes, so that they are as promised there
+    call: Call | None = None
+
+
+class DoneBefore(Exception):
+    """The call was done when it was sent before."""
+
+
+def check_call(call: Call, marks: Mapping[str, Any]) -> None:
+    """Raise `DoneBefore` if a commit of this call is recorded."""
+    recorded = marks.get(call.mark)
+    if isinstance(recorded, list) and recorded[:1] == [call.id]:
+        raise DoneBefore(call.id)
+
+
+def record_call(call: Call, changes: Changes, state: State, now: str) -> Changes:
+    """The changes with the mark of the call; `Conflict` if they overwrite what its author has not
+    seen."""
+    if changes == Changes():
+        return changes
+    if call.seen is not None:
+        _check_seen(call, call.seen, changes, state)
+    return changes._replace(marks={**changes.marks, call.mark: [call.id, now]})
+
+
+def _check_seen(call: Call, seen: str, changes: Changes, state: State) -> None:
+    after = {note.id: note for note in changes.put}
+    before = state.notes.many([*after, *changes.drop])
+    later = [
+        note
+        for note in before.values()
+        if note.updated_at > seen and _is_changed(note, after.get(note.id))
+    ]
+    if later and not {note.updated_at for note in later} <= set(_own_times(call, state.marks)):
+        note = later[0]
+        raise Conflict(
+            f"{note.title!r:.80} ({note.id}) was changed at {note.updated_at}, while this change "
+            f"waited; there it says: {note.content[:200]!r}"
+        )
+
+
+def _is_changed(before: MemoryNote, after: MemoryNote | None) -> bool:
+    """Links and recalls aside, which take nothing away."""
+    if after is None:
+        return True
+    return any(
+        getattr(before, field) != getattr(after, field)
+        for field in before._fields
+        if field not in _OF_OTHERS
+    )
+
+
+def _own_times(call: Call, marks: Mapping[str, Any]) -> Iterable[str]:
+    """When earlier calls of this machine were done: those changes its author knows."""
+    for slot in range(SLOTS):
+        recorded = marks.get(call._replace(slot=slot).mark)
+        if isinstance(recorded, list) and len(recorded) == 2:
+            yield recorded[1]

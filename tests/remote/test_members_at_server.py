@@ -1,0 +1,74 @@
+"""Members of a team as clients: roles, what is private, a token that is revoked."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from command_line import run_process
+from nuggets import NuggetShelf
+from nuggets.domain.roles import Role
+from nuggets.errors import NotAllowed, NotFound
+from nuggets.filesystem.server_url import parse_server_url
+from nuggets.remote.call_queue import CallQueue
+from web_serving import served
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """The address of a team's server, and the tokens of its members."""
+    roles: dict[str, Role] = {"olga": "owner", "ben": "writer", "rita": "reader"}
+    with NuggetShelf(tmp_path / "team") as shelf:
+        tokens = {name: shelf.add_member(name, role) for name, role in roles.items()}
+    with served(str(tmp_path / "team")) as server:
+        yield server.url.rstrip("/"), tokens
+
+
+def test_members_share_what_is_the_teams_and_nothing_else(
+    team: tuple[str, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, tokens = team
+
+    def as_member(name: str) -> NuggetShelf:
+        monkeypatch.setenv("NUGGETS_TOKEN", tokens[name])
+        return NuggetShelf(url, project="")
+
+    private = as_member("olga").remember("prefs", "editor", "vim", scope="user")
+    as_member("olga").remember("project", "port", "8080", scope="shared")
+
+    ben = as_member("ben")
+    assert ben.recall("port").answer == "8080"
+    assert not ben.recall("editor").found
+    assert [note.title for note in ben.list_notes(include_hidden=True)] == ["port"]
+    assert ben.copy_index(100).ids == tuple(note.id for note in ben.list_notes())
+    assert not ben.get_notes([private.id])
+    with pytest.raises(NotFound):
+        ben.get_note(private.id)
+    ben.remember("project", "port", "9090", scope="shared")
+    assert ben.commit_summaries()[-1].client == "ben (python)"
+
+    rita = as_member("rita")
+    assert rita.recall("port").answer == "9090"
+    with pytest.raises(NotAllowed, match="reader"):
+        rita.remember("project", "port", "1")
+    for shelf in (ben, rita):
+        shelf.close()
+
+
+def test_a_revoked_member_gets_nothing_and_loses_nothing(
+    team: tuple[str, dict[str, str]], tmp_path: Path
+) -> None:
+    url, tokens = team
+    env = {"NUGGETS_DIR": url, "NUGGETS_TOKEN": tokens["ben"]}
+    run_process("remember", "project", "port", "80", env=env)
+    run_process("sync", env=env)
+    with NuggetShelf(tmp_path / "team") as shelf:
+        shelf.revoke_member("ben")
+
+    read = run_process("recall", "port", env=env)
+    written = run_process("remember", "project", "port", "90", env=env)
+
+    assert read.code == written.code == 1
+    assert "revoked" in read.err
+    assert tokens["ben"] not in read.err + written.err
+    assert CallQueue(parse_server_url(url).directory).is_empty

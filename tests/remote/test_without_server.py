@@ -1,0 +1,258 @@
+"""Without the server: reads from the copy, writes in the queue, nothing lost or overwritten."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from command_line import Done, run_process
+from nuggets import NuggetShelf
+from nuggets.errors import NotFound, StoreError
+from nuggets.filesystem.server_url import parse_server_url
+from nuggets.remote.call_queue import CallQueue
+from nuggets.remote.remote_shelf import RemoteShelf
+from web_serving import served_here
+
+
+class Place:
+    """A server that can be away; its address stays the same."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.port = 0
+        self.url = ""
+
+    @contextmanager
+    def up(self) -> Iterator[None]:
+        with (
+            NuggetShelf(self.directory, project="") as kept,
+            served_here(kept, self.port) as url,
+        ):
+            self.url = url.rstrip("/")
+            self.port = int(self.url.rpartition(":")[2])
+            yield
+
+    @property
+    def queue(self) -> CallQueue:
+        return CallQueue(parse_server_url(self.url).directory)
+
+    def open(self) -> RemoteShelf:
+        shelf = NuggetShelf(self.url, project="")
+        assert isinstance(shelf, RemoteShelf)
+        return shelf
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path / "kept")
+
+
+def test_reads_come_from_the_copy_and_say_its_age(place: Place) -> None:
+    with place.up(), place.open() as shelf:
+        shelf.remember("project", "port", "8080")
+        shelf.create_note("project", "Deploys", "We deploy on Tuesdays.")
+        assert shelf.refresh_copy() == 2
+        assert not shelf.warnings
+
+    with place.open() as shelf:
+        assert shelf.recall("prot").answer == "8080"
+        assert [found.note.title for found in shelf.search_notes("deploys")] == ["Deploys"]
+        assert any("less than a minute old" in warning for warning in shelf.warnings)
+        with pytest.raises(StoreError, match="nothing was changed"):
+            shelf.undo()
+
+
+def test_without_a_copy_a_read_is_an_error(place: Place) -> None:
+    with place.up():
+        pass
+    with place.open() as shelf, pytest.raises(StoreError, match="no copy"):
+        shelf.recall("port")
+
+
+def test_a_copy_follows_what_changed_and_what_is_gone(place: Place) -> None:
+    with place.up(), place.open() as shelf:
+        shelf.remember("project", "port", "80")
+        shelf.remember("project", "host", "here")
+        shelf.refresh_copy()
+        shelf.remember("project", "port", "8080")
+        shelf.forget("project", "host")
+        shelf.remember("project", "user", "me")
+        assert shelf.refresh_copy() == 2
+
+    with place.open() as shelf:
+        assert {fact.title: fact.content for fact in shelf.facts("project")} == {
+            "port": "8080",
+            "user": "me",
+        }
+
+
+def test_a_copy_is_bounded(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUGGETS_OFFLINE_NOTES", "3")
+    with place.up(), place.open() as shelf:
+        for number in range(6):
+            shelf.remember("project", f"key {number}", "value")
+        assert shelf.recall("key 0", session="s1").found
+        assert shelf.refresh_copy() == 3
+
+    with place.open() as shelf:
+        titles = {fact.title for fact in shelf.facts("project")}
+        assert titles == {"key 0", "key 5", "key 4"}
+
+
+def test_writes_wait_and_are_sent_once_in_order(place: Place) -> None:
+    with place.up(), place.open() as shelf:
+        shelf.remember("project", "port", "1")
+        shelf.refresh_copy()
+
+    with place.open() as shelf:
+        shelf.remember("project", "port", "2")
+        fact = shelf.remember("project", "port", "3")
+        note = shelf.create_note("project", "Offline", "Written on a train.")
+        shelf.edit_note(note.id, content="Written on a slow train.")
+        assert shelf.recall("port").answer == "3"
+        assert any("queued" in warning for warning in shelf.warnings)
+        with pytest.raises(NotFound):
+            shelf.edit_note("no such note", content="x")
+        assert len(place.queue.waiting()) == 4
+
+    with place.up(), place.open() as shelf:
+        assert shelf.recall("port").answer == "3"
+        assert shelf.get_note(note.id).content == "Written on a slow train."
+        assert [version.note.content for version in shelf.versions(fact.id)] == ["1", "2", "3"]
+        assert place.queue.is_empty
+        assert not place.queue.rejections()
+        revision = shelf.revision
+        shelf.refresh_copy()
+        assert shelf.revision == revision
+
+
+def test_what_others_changed_meanwhile_is_not_overwritten(place: Place) -> None:
+    with place.up(), place.open() as shelf:
+        shelf.remember("project", "port", "1")
+        shelf.refresh_copy()
+    with place.open() as shelf:
+        shelf.remember("project", "port", "mine")
+        shelf.remember("project", "other", "kept")
+    with NuggetShelf(place.directory, project="") as kept:
+        kept.remember("project", "port", "theirs")
+
+    with place.up(), place.open() as shelf:
+        assert shelf.recall("port").answer == "theirs"
+        assert shelf.recall("other").answer == "kept"
+        assert any("nuggets queue" in warning for warning in shelf.warnings)
+        [refused] = place.queue.rejections()
+        assert "theirs" in refused.reason
+        shelf.refresh_copy()
+        place.queue.retry(refused.id[:6])
+        shelf.send_waiting()
+        assert shelf.recall("port").answer == "mine"
+        assert not place.queue.rejections()
+
+
+def test_a_call_whose_answer_is_lost_is_done_once(place: Place) -> None:
+    with place.up(), place.open() as shelf:
+        shelf.remember("project", "port", "1")
+        shelf.refresh_copy()
+    with place.open() as shelf:
+        shelf.create_note("project", "Twice?", "Only once.")
+    [call] = place.queue.waiting()
+    with place.up(), place.open() as shelf:
+        shelf.send_waiting()
+        place.queue.add(call)  # as if a kill had come before the answer was noted
+        assert shelf.send_waiting() == 1
+        assert len(shelf.notes_titled("Twice?")) == 1
+        assert place.queue.is_empty
+
+
+@pytest.mark.parametrize("moment", ["added", "sent", "finished"])
+def test_a_kill_loses_nothing_and_does_nothing_twice(place: Place, moment: str) -> None:
+    """The process is killed right after the call is durable, after the server has done it, and
+    after that was noted."""
+    with place.up(), place.open() as shelf:
+        shelf.remember("project", "port", "1")
+        shelf.refresh_copy()
+    script = f"""
+import os, signal
+from nuggets.remote.call_queue import CallQueue
+from nuggets.remote.remote_shelf import RemoteShelf
+def die_after(owner, name):
+    whole = getattr(owner, name)
+    def wrapped(*args, **options):
+        whole(*args, **options)
+        os.kill(os.getpid(), signal.SIGKILL)
+    setattr(owner, name, wrapped)
+if {moment!r} == "added":
+    die_after(CallQueue, "add")
+else:
+    die_after(*((CallQueue, "finish") if {moment!r} == "finished" else (RemoteShelf, "_send")))
+RemoteShelf({place.url!r}, project="").__getattribute__(
+    "create_note" if {moment!r} == "added" else "send_waiting"
+)(*(("project", "Once", "Only once.") if {moment!r} == "added" else ()))
+"""
+    if moment != "added":
+        with place.open() as shelf:
+            shelf.create_note("project", "Once", "Only once.")
+        with place.up():
+            died = subprocess.run([sys.executable, "-c", script], check=False)
+    else:
+        died = subprocess.run([sys.executable, "-c", script], check=False)
+    assert died.returncode == -signal.SIGKILL
+
+    with place.up(), place.open() as shelf:
+        shelf.refresh_copy()
+        assert len(shelf.notes_titled("Once")) == 1
+        assert not place.queue.waiting()
+
+
+def test_half_a_line_in_the_queue_hides_nothing(place: Place) -> None:
+    with place.up(), place.open() as shelf:
+        shelf.refresh_copy()
+    with place.open() as shelf:
+        shelf.remember("project", "a", "1")
+        path = Path(parse_server_url(place.url).directory) / "queue"
+        with path.open("ab") as file:
+            file.write(b'{"id": "torn", "mess')
+        shelf.remember("project", "b", "2")
+
+    assert len(place.queue.waiting()) == 2
+    assert os.stat(path).st_mode & 0o077 == 0
+
+
+def test_the_command_tells_what_waits_and_settles_it(place: Place) -> None:
+    def run(*words: str) -> Done:
+        return run_process(*words, env={"NUGGETS_DIR": place.url})
+
+    with place.up():
+        run("remember", "project", "port", "1")
+        synced = run("sync", "--json")
+    away = run("remember", "project", "port", "mine", "--json")
+    listed = run("queue")
+    recalled = run("recall", "port", "--json")
+    with NuggetShelf(place.directory, project="") as kept:
+        kept.remember("project", "port", "theirs")
+    still_away = run("sync")
+    with place.up():
+        settled = run("list")
+        rejected = run("queue", "--json").json["rejected"]
+        dropped = run("queue", "drop", rejected[0]["id"][:8])
+        nothing = run("queue", "drop", "0000")
+
+    assert synced.json["notes"] == 1
+    assert away.code == 0
+    assert away.json["content"] == "mine"
+    assert "queued" in away.err
+    assert "remember project port mine" in listed.out
+    assert recalled.json["answer"] == "mine"
+    assert "copy that is" in recalled.err
+    assert still_away.code == 1
+    assert "not take" in settled.err
+    assert rejected[0]["args"] == ["project", "port", "mine"]
+    assert dropped.code == 0
+    assert nothing.code == 1
+    assert json.loads(run("queue", "--json").out) == {"waiting": [], "rejected": []}
