@@ -89,6 +89,12 @@ def test_a_question_about_somebody_that_no_note_names_is_not_answered_with_other
     assert bool(found(among_others(*TALK), asked)) is is_answered
 
 
+def test_a_line_begins_with_a_capital_letter_and_not_with_a_name() -> None:
+    index = among_others(note(1, "Rule", "Always run the tests before you deploy."))
+
+    assert found(index, "second\nNever run the tests before you deploy") == ["Rule"]
+
+
 def test_a_title_of_several_words_is_found_though_a_name_beside_it_is_unknown() -> None:
     index = among_others(note(1, "Deploy pipeline", "Blue, then green."))
 

@@ -85,14 +85,14 @@ def _neighbours(text_tokens: list[str]) -> list[tuple[str, str]]:
 
 def _names(text: str, words: list[str]) -> frozenset[str]:
     """The words with a capital letter inside a sentence; none if most words have one, as in a
-    heading."""
-    written = text.split()
+    heading. A line begins a sentence."""
     capital = [
         word
-        for before, word in pairwise(written)
+        for line in text.splitlines()
+        for before, word in pairwise(line.split())
         if word.lstrip(OPENING_SIGNS)[:1].isupper() and not before.endswith(SENTENCE_ENDS)
     ]
-    if not capital or len(capital) > len(written) / 2:
+    if not capital or len(capital) > len(text.split()) / 2:
         return frozenset()
     if detect_language(words) == ALL_NOUNS_CAPITAL:
         return frozenset()
