@@ -105,9 +105,10 @@ def is_intact(directory: str | os.PathLike[str]) -> bool:
         database.close()
 
 
-def problems_in(directory: str, *, access_times: bool = True) -> list[str]:
+def problems_in(directory: str, *, access_times: bool = True, is_pruned: bool = False) -> list[str]:
     """Whatever is not in order after all writers have ended, and someone has written since.
 
+    `is_pruned`: old history was deleted, so that it need not begin with the first revision.
     `access_times`: the exports have those, too. A note that was listed while the store was locked
     has one that may be older than an export that was written before it was counted.
     """
@@ -118,7 +119,7 @@ def problems_in(directory: str, *, access_times: bool = True) -> list[str]:
         revisions = [commit.revision for commit in store.commits()]
         titles = {note.title for note in store.state.notes.values()}
     store.close()
-    first = revisions[0] if revisions else 1  # later than 1 if old history was deleted
+    first = revisions[0] if revisions and is_pruned else 1
     halves = [t for t in titles if t.endswith(" twin") and t.removesuffix(" twin") not in titles]
     found = [
         (not is_intact(directory), "the database is damaged"),

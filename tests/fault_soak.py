@@ -166,7 +166,7 @@ def soak(directory: str, seconds: float) -> Iterator[str]:
         *work.storm.problems,
         *(f"not flat: {line}" for line, is_flat in found if not is_flat),
     ]
-    problems += disorder(directory)
+    problems += disorder(directory, is_pruned=True)
     yield f"{seconds:.0f} s, {work.operations} operations of two servers, {len(samples)} samples"
     yield from (line for line, _ in found)
     if problems:

@@ -350,7 +350,7 @@ def lost_writes(directory: str, present: set[str], absent: set[str]) -> list[str
     return sorted([*changed, *(key for key in absent if key in found)])
 
 
-def disorder(directory: str) -> list[str]:
+def disorder(directory: str, *, is_pruned: bool = False) -> list[str]:
     """Whatever is not in order when all is over and someone has written since."""
     age_leftovers(directory)
     complaints = []
@@ -364,4 +364,4 @@ def disorder(directory: str) -> list[str]:
         )
         if done.returncode:
             complaints.append(f"{command}: {done.stdout}{done.stderr}")
-    return complaints + problems_in(directory, access_times=False)
+    return complaints + problems_in(directory, access_times=False, is_pruned=is_pruned)
