@@ -37,7 +37,7 @@ def test_a_real_client_talks_to_a_real_server_over_its_pipes(tmp_path: Path) -> 
 
     tools, recalled = over_stdio(tmp_path, talk)
 
-    assert len(tools) == 14
+    assert len(tools) == 15
     assert recalled.structured_content["answer"] == "pytest -q 設定"
     assert (tmp_path / "project.nugget.json").exists()  # closed in order
 

@@ -280,6 +280,7 @@ CALLS: dict[str, dict[str, Any]] = {
     "recall": {"query": f"{SECRET} key"},
     "search_notes": {"query": SECRET},
     "status": {},
+    "sessions": {"query": SECRET},
     "remember": {"nugget": "work", "key": "k", "value": "v", "scope": "shared"},
     "forget": {"nugget": "work", "key": "port"},
     "create_note": {"nugget": "work", "title": "t", "content": "c", "scope": "shared"},

@@ -81,7 +81,10 @@ def test_memory_in_use_is_asked_of_the_system() -> None:
 
 
 def test_many_members_with_few_shelves_open(tmp_path: Path) -> None:
-    settings = load({"NUGGETS_SERVER_SHELVES": "5"}, {"dir": str(tmp_path / "team")})
+    settings = load(
+        {"NUGGETS_SERVER_SHELVES": "5", "NUGGETS_SERVER_MEMORY_MB": "100000"},
+        {"dir": str(tmp_path / "team")},
+    )
     with NuggetShelf(tmp_path / "team", settings=settings) as shelf:
         shelf.add_member("m0")
         team = Team(shelf)
