@@ -8,6 +8,7 @@ import pytest
 from nuggets import NuggetShelf
 from nuggets.language.contradictions import deny_each_other
 from nuggets.operations.client import AGENT, HOOK
+from nuggets.operations.text_signs import may_state_rule
 
 PAIRS = Path(__file__).parents[1] / "benchmarks" / "data" / "contradictions.txt"
 
@@ -121,3 +122,11 @@ def test_a_long_text_costs_no_search() -> None:
         shelf.create_note("rules", "Mail", "Always deploy on Fridays")
         text = "Never deploy on Fridays. " + "The reason is a long story. " * 100
         assert shelf.create_note("rules", "Deploys", text).contradicts == ()
+
+
+def test_a_long_account_is_no_rule_though_it_has_words_of_one() -> None:
+    rule = "Never deploy on Fridays without a second pair of eyes."
+
+    assert may_state_rule(rule, "Deploys", plain=True)
+    assert not may_state_rule(rule * 9, "Deploys", plain=True)
+    assert may_state_rule(rule * 9, "Deploys", plain=False)

@@ -1,6 +1,7 @@
 """Signs by which every write decides what is worth looking up: cheap, because most is not."""
 
 MOST_CHARACTERS = 2000  # a longer text is an account, not a rule
+PLAIN_CHARACTERS = 400  # of a text with a mere sign of a rule, which most accounts have as well
 LEAST_WORDS = 3
 
 # Most facts are paths, commands and names, without any of these words.
@@ -18,9 +19,9 @@ _PLACE_WORDS = frozenset(["make", "just", "npm", "pnpm", "yarn", "bun", "branch"
 def may_state_rule(text: str, title: str, *, plain: bool) -> bool:
     """Whether it is worth a search for what it may contradict.
 
-    `plain`: only if a word says so; else any text that is short enough.
+    `plain`: only if a word of a short text says so; else any text that is no account.
     """
-    if not isinstance(text, str) or len(text) > MOST_CHARACTERS:
+    if not isinstance(text, str) or len(text) > (PLAIN_CHARACTERS if plain else MOST_CHARACTERS):
         return False
     words = f"{title} {text}".casefold().split()
     if len(words) < LEAST_WORDS:
