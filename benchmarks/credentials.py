@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.__main__ import line
-from nuggets.domain.secrets import credential_kinds, redact
+from nuggets.domain.credentials import credential_kinds, redact
 
 TESTS = Path(__file__).parent.parent / "tests"
 LEAST = 49 / 50

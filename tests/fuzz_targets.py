@@ -15,12 +15,12 @@ from itertools import count
 from typing import Any
 
 from graph_samples import NOW, by_id, sample
-from nuggets.domain import codec, secrets
+from nuggets.domain import codec, credentials
 from nuggets.domain.records import NuggetConfig
 from nuggets.domain.state import MemoryState
 from nuggets.errors import NuggetsError
 from nuggets.graph.external_edits import import_edit
-from nuggets.interfaces import host_markup, knowledge_graph
+from nuggets.interfaces import host_markup, mcp_memory_file
 from nuggets.interfaces.cli import printing
 from nuggets.interfaces.connect import EditError, jsonc, toml
 from nuggets.interfaces.hooks import payload, preference_extraction
@@ -28,7 +28,7 @@ from nuggets.interfaces.mcp.arguments import check_arguments
 from nuggets.interfaces.mcp.server import ALL_TOOLS
 from nuggets.interfaces.mcp.tool import ToolCall
 from nuggets.interfaces.rest.app import OPERATIONS
-from nuggets.interfaces.rest.checking import validate
+from nuggets.interfaces.rest.validation import validate
 from nuggets.language import dates, text
 from nuggets.operations.shared_memories import parse_file
 from nuggets.promotion import WrittenEntries, merged_text
@@ -107,7 +107,7 @@ def read_shared_file(raw: bytes) -> None:
 
 def read_entities(raw: bytes) -> None:
     with suppress(NuggetsError):
-        knowledge_graph.read(words_of(raw), "imported", NOW)
+        mcp_memory_file.read(words_of(raw), "imported", NOW)
 
 
 def edit_jsonc(raw: bytes) -> None:
@@ -156,8 +156,10 @@ def _without(value: Any) -> Any:
 
 def find_secrets(raw: bytes) -> None:
     words = words_of(raw)
-    redacted = secrets.redact(words)
-    expect(bool(secrets.credential_kinds(words)) == (redacted != words), "found, but not redacted")
+    redacted = credentials.redact(words)
+    expect(
+        bool(credentials.credential_kinds(words)) == (redacted != words), "found, but not redacted"
+    )
 
 
 def ask(raw: bytes) -> None:

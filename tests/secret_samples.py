@@ -1,4 +1,4 @@
-"""Texts with and without credentials, by which `nuggets.domain.secrets` is judged.
+"""Texts with and without credentials, by which `nuggets.domain.credentials` is judged.
 
 Every credential is made when the tests run, so that nothing in this file looks like one.
 """

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 import nuggets
+from nuggets.domain.credentials import JUDGED
 from nuggets.domain.limits import NAME_CHARACTERS
-from nuggets.domain.secrets import JUDGED
 from nuggets.interfaces.hooks.preference_extraction import LONGEST, LONGEST_PROMPT
 from nuggets.operations.substantial_requests import READ_CHARACTERS
 from regex_attacks import attacks, pumped
@@ -44,7 +44,7 @@ BOUNDS: Mapping[str, Mapping[tuple[str, ...], int]] = {
     "maintenance/reflection/tidying.py": {("(tmp",): NAME_CHARACTERS},
     "stores/postgresql/dialect.py": {("",): OWN_STATEMENT},
     "stores/sql/tables.py": {("",): OWN_STATEMENT},
-    "domain/secrets.py": {
+    "domain/credentials.py": {
         ("(?i)", "(?=.*", "[~.]", "[!#$", "[^A-Z", "[A-Za-z0-9]{6", "[a-z]?"): JUDGED,
     },
 }  # fmt: skip

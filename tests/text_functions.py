@@ -5,17 +5,17 @@ from contextlib import suppress
 
 from graph_samples import NOW, by_id, sample
 from nuggets import PROMOTE_THRESHOLD
-from nuggets.domain import memory_mark, secrets
+from nuggets.domain import credentials, memory_markup
 from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.errors import InvalidInput
 from nuggets.facts.words import form
 from nuggets.graph import metadata_inference, notes
-from nuggets.interfaces import host_markup, knowledge_graph, prompt_quoting
+from nuggets.interfaces import host_markup, mcp_memory_file, prompt_quoting
 from nuggets.interfaces.cli import printing
 from nuggets.interfaces.connect import EditError, jsonc
 from nuggets.interfaces.hooks import context, payload, preference_extraction, preference_languages
-from nuggets.language import code_fences, contradictions, dates, references, statements, text
+from nuggets.language import code_fences, contradictions, dates, equivalence, references, text
 from nuggets.maintenance.reflection import tidying
 from nuggets.promotion import WrittenEntries, document, entry, merged_text
 from nuggets.search.index import note_analyzer
@@ -95,14 +95,14 @@ def _promote(words: str) -> object:
 
 def _import_entities(words: str) -> object:
     with suppress(InvalidInput):
-        return knowledge_graph.read(words, "imported", NOW)
+        return mcp_memory_file.read(words, "imported", NOW)
     return None
 
 
 # File inside the package -> what reads text there, alone or through what it calls.
 TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
-    "domain/memory_mark.py": (memory_mark.inert, memory_mark.carries_mark),
-    "domain/secrets.py": (secrets.credential_kinds, secrets.redact),
+    "domain/memory_markup.py": (memory_markup.inert, memory_markup.carries_mark),
+    "domain/credentials.py": (credentials.credential_kinds, credentials.redact),
     "facts/words.py": (form,),
     "graph/metadata_inference.py": (metadata_inference.content_tags, _infer),
     "graph/notes.py": (notes.normal_content, _merge),
@@ -125,7 +125,7 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         preference_languages.has_phrase,
     ),
     "interfaces/host_markup.py": (host_markup.escape_host_markup,),
-    "interfaces/knowledge_graph.py": (_import_entities,),
+    "interfaces/mcp_memory_file.py": (_import_entities,),
     "interfaces/prompt_quoting.py": (
         prompt_quoting.remove_fenced,
         lambda words: prompt_quoting.one_line(words, 160),
@@ -144,7 +144,7 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         lambda words: contradictions.deny_each_other(words, f"not {words}"),
     ),
     "language/references.py": (references.read_references,),
-    "language/statements.py": (statements.particulars,),
+    "language/equivalence.py": (equivalence.particulars,),
     "language/text.py": (text.words, text.tokens, text.fold_case, text.plain, text.visible),
     "maintenance/reflection/tidying.py": (lambda words: tidying.tidy(_note(f"{words}\n{words}")),),
     "promotion/document.py": (

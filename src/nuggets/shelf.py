@@ -46,13 +46,13 @@ from nuggets.engine.arguments import (
 )
 from nuggets.errors import Ambiguous, NotFound
 from nuggets.filesystem.location import default_location, is_server
-from nuggets.graph import naming
+from nuggets.graph import name_resolution
 from nuggets.graph.links import CONTRADICTS
 from nuggets.graph.metadata_inference import content_tags, metadata_from_kwargs
 from nuggets.language.text import fold_case
 from nuggets.maintenance.project_shelf import ProjectShelf
+from nuggets.operations.lookup_heuristics import may_state_rule
 from nuggets.operations.membership import without_private
-from nuggets.operations.text_signs import may_state_rule
 from nuggets.operations.writing_context import NO_CONTEXT, WritingContext
 from nuggets.search.clear_answer import COMPARED, mark_clear_answer
 from nuggets.settings import Settings
@@ -103,7 +103,7 @@ class NuggetShelf(ProjectShelf):
     def get(self, name: str) -> "Nugget":
         """The nugget of this name, in whatever case; `NotFound` says which there are."""
         with self._transactions.reading() as view:
-            return self._view(naming.require_nugget(view.state.nuggets, name).name)
+            return self._view(name_resolution.require_nugget(view.state.nuggets, name).name)
 
     def get_or_create(self, name: str, **config: "Unpack[NuggetOptions]") -> "Nugget":
         """The nugget of this name, made if need be; what an existing one was made with wins."""
@@ -127,7 +127,7 @@ class NuggetShelf(ProjectShelf):
     def has(self, name: str) -> bool:
         """Is there a nugget of this name, in whatever case?"""
         with self._transactions.reading() as view:
-            return naming.find_nugget(view.state.nuggets, name) is not None
+            return name_resolution.find_nugget(view.state.nuggets, name) is not None
 
     def __contains__(self, nugget: "str | Nugget") -> bool:
         """Whether a name, or a nugget that iteration gave, is that of a nugget here."""
@@ -152,7 +152,7 @@ class NuggetShelf(ProjectShelf):
         from nuggets.facts.capacity import statuses
 
         with self._transactions.reading() as view:
-            config = naming.require_nugget(view.state.nuggets, nugget)
+            config = name_resolution.require_nugget(view.state.nuggets, nugget)
             return statuses([config], view.state.notes.counts())[0]
 
     @property
@@ -224,7 +224,7 @@ class NuggetShelf(ProjectShelf):
         self, view: "View", query: str, nugget: str | None, session: str | None
     ) -> RecallResult:
         if nugget is not None:
-            nugget = naming.require_nugget(view.state.nuggets, nugget).name
+            nugget = name_resolution.require_nugget(view.state.nuggets, nugget).name
         result = view.facts.recall(query, nugget, self.project)
         if result.found and session is not None:
             self._count(result.note_id, session, "recalled")
@@ -273,7 +273,7 @@ class NuggetShelf(ProjectShelf):
     def facts(self, nugget: str) -> Sequence[MemoryNote]:
         """The facts of a nugget, oldest first."""
         with self._transactions.reading() as view:
-            config = naming.require_nugget(view.state.nuggets, nugget)
+            config = name_resolution.require_nugget(view.state.nuggets, nugget)
             notes = view.state.notes
             return _oldest_first(notes.find(nugget=config.name, kind="fact", hidden=False))
 
@@ -319,7 +319,7 @@ class NuggetShelf(ProjectShelf):
         `archived`: of notes with that title one that is archived is meant.
         """
         with self._transactions.reading() as view:
-            note = naming.resolve(
+            note = name_resolution.resolve(
                 view.state.notes, name, nugget, project=self.project, archived=archived
             )
             return note if session is None else self._touch(note, session, "opened")

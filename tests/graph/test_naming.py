@@ -2,7 +2,7 @@ import pytest
 
 from graph_samples import by_id, sample
 from nuggets.errors import Ambiguous, InvalidInput, NotFound
-from nuggets.graph.naming import checked_name, resolve
+from nuggets.graph.name_resolution import checked_name, resolve
 
 AUTH = sample(0xA1B2C3D4, title="Auth middleware")
 TOKEN = sample(0xA1FF0000, title="Café tokens")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nuggets.domain.memory_mark import inert
+from nuggets.domain.memory_markup import inert
 from nuggets.interfaces.hooks.event_handlers import HINTS, OPENINGS
 from nuggets.interfaces.hooks.preference_extraction import AT_MOST, Preference, extract_preferences
 from nuggets.interfaces.hooks.preference_languages import has_phrase

@@ -9,7 +9,7 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from agent_doors import in_memory, said, server_context
-from nuggets.domain.memory_mark import carries_mark
+from nuggets.domain.memory_markup import carries_mark
 from nuggets.interfaces.mcp.server import ALL_TOOLS
 from nuggets.interfaces.prompt_quoting import MARKED, QUOTED
 from nuggets.operations.session_notes import SessionRecord

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from nuggets.domain.memory_mark import carries_mark, inert
+from nuggets.domain.memory_markup import carries_mark, inert
 from nuggets.interfaces.hooks.context import safe_line, start_context
 from nuggets.interfaces.prompt_quoting import fence, one_line
 from nuggets.language.text import visible

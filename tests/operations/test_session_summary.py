@@ -1,6 +1,6 @@
 import pytest
 
-from nuggets.domain.secrets import credential_kinds
+from nuggets.domain.credentials import credential_kinds
 from nuggets.operations.session_summary import (
     SUMMARY_CHARACTERS,
     Step,

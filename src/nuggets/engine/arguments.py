@@ -9,7 +9,7 @@ from nuggets.domain.limits import check_config, check_most, storable
 from nuggets.domain.records import MemoryNote, NoteFilterOptions, NuggetConfig
 from nuggets.domain.state import State
 from nuggets.errors import InvalidInput
-from nuggets.graph import naming
+from nuggets.graph import name_resolution
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -48,7 +48,7 @@ def checked_filters(
 
     combined = combine_filters(filters, wanted)
     if combined.nugget is not None:
-        naming.require_nugget(state.nuggets, combined.nugget)
+        name_resolution.require_nugget(state.nuggets, combined.nugget)
     return combined
 
 
@@ -73,7 +73,7 @@ def notes_from_json(
         kind, nugget = checked.get("kind", "note"), checked["nuggetName"]
         try:
             if "id" not in checked:
-                checked["id"] = note_id(kind, naming.checked_name(nugget), ids, draw)
+                checked["id"] = note_id(kind, name_resolution.checked_name(nugget), ids, draw)
             notes.append(complete_note(checked, now))
         except InvalidInput as problem:
             raise InvalidInput(f"note {number} ({checked['title']!r:.80}): {problem}") from None
@@ -114,7 +114,7 @@ def checked_nugget(config: NuggetConfig) -> NuggetConfig:
         check_savable(shape, where)
         checked, _ = nugget_from_json(shape, where)
         check_config(checked._asdict())
-        return checked._replace(name=naming.checked_name(checked.name))
+        return checked._replace(name=name_resolution.checked_name(checked.name))
     except InvalidInput as problem:
         raise InvalidInput(f"{where}: {str(problem).removeprefix(f'{where}: ')}") from None
     except (AttributeError, LookupError, TypeError, ValueError):

@@ -41,7 +41,7 @@ from nuggets.settings import Settings, load
 from nuggets.stores import open_store
 
 if TYPE_CHECKING:
-    from nuggets.engine.encoding import ShelfEncoder
+    from nuggets.engine.shelf_encoder import ShelfEncoder
     from nuggets.meaning.model import Encoder
     from nuggets.meaning.nearest import NearestNotes
     from nuggets.operations.reading_record import ReadingRecord
@@ -348,7 +348,7 @@ class ShelfBase:
 
     @cached_property
     def _encoder(self) -> "ShelfEncoder":
-        from nuggets.engine.encoding import ShelfEncoder
+        from nuggets.engine.shelf_encoder import ShelfEncoder
 
         return ShelfEncoder(self._encoder_path, self._given_encoder)
 
@@ -361,7 +361,7 @@ class ShelfBase:
         """How to compare a question with notes by meaning; None if nothing is installed."""
         if not self._uses_meaning or not self.has_encoder:
             return None
-        from nuggets.engine.encoding import INDEX
+        from nuggets.engine.shelf_encoder import INDEX
 
         if not self._transactions.store.has_index(INDEX):
             return None
@@ -370,7 +370,7 @@ class ShelfBase:
     def nearest_by_meaning(self, text: str, count: int) -> "NearestNotes | None":
         """The notes nearest to a text, with their cosines; None if no note has a vector, or no
         encoder is installed. Loads the encoder even where searches do without it."""
-        from nuggets.engine.encoding import INDEX
+        from nuggets.engine.shelf_encoder import INDEX
         from nuggets.meaning.nearest import NearestNotes
 
         if not self.has_encoder:

@@ -15,7 +15,7 @@ from nuggets.domain.records import (
 from nuggets.domain.state import MemoryState, State
 from nuggets.errors import InvalidInput
 from nuggets.graph.links import without_links_to
-from nuggets.graph.naming import checked_name
+from nuggets.graph.name_resolution import checked_name
 from nuggets.graph.notes import archive_note, edit_note, new_note, note_id, restore_note
 from nuggets.language.text import fold_case
 

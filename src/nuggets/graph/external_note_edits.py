@@ -18,7 +18,7 @@ from nuggets.errors import InvalidInput
 from nuggets.graph.external_fact_edits import is_unchanged_since
 from nuggets.graph.links import DEFAULT_REASON, remove_link, repair_links
 from nuggets.graph.metadata_inference import check_metadata, normal_tags
-from nuggets.graph.naming import DEFAULT_NUGGET, checked_name, title_from_text
+from nuggets.graph.name_resolution import DEFAULT_NUGGET, checked_name, title_from_text
 from nuggets.graph.notes import archive_note, new_note, note_id
 from nuggets.language.text import fold_case
 

@@ -22,7 +22,7 @@ from nuggets.domain.rejected_changes import Refusal, refusals
 from nuggets.domain.state import SESSIONS_KEPT, State
 from nuggets.graph.external_note_edits import NuggetSpellings, archive_second_keys
 from nuggets.graph.links import repair_links
-from nuggets.graph.naming import checked_name
+from nuggets.graph.name_resolution import checked_name
 from nuggets.language.text import fold_case
 
 _STATEMENT = (  # fields that say what a memory states; all are taken from one side

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from nuggets.errors import InvalidInput, StoreError
 from nuggets.filesystem.files import open_plain, private_directory
 from nuggets.filesystem.location import DEFAULT_DIRECTORY, directory_of
-from nuggets.interfaces.hook_calls import HookEndpoint
+from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.request_shelf import is_still_member, member_of_request
 from nuggets.interfaces.rest.access import Access, MemberAccess
 from nuggets.interfaces.rest.app import application

@@ -4,7 +4,7 @@ A statement is read as claims, each about some words and for or against them: "d
 bodies" is against {log, request, body}, "use pnpm, not npm" for {pnpm} and against {npm}. Two
 statements contradict each other if one is for exactly what the other is against, or if they prefer
 or order two things the other way round. Two texts of nearly the same words that say different
-things without a contradiction: `statements.py`.
+things without a contradiction: `equivalence.py`.
 """
 
 import re
@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from nuggets.language.statements import NEGATIONS
+from nuggets.language.equivalence import NEGATIONS
 from nuggets.language.terms import stems
 from nuggets.language.text import fold_case
 from nuggets.language.word_lists import filler_words, opposites, stances

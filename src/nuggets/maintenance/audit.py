@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from typing import Literal, NamedTuple
 
-from nuggets.domain import secrets
+from nuggets.domain import credentials
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.rejected_changes import Refusal
 from nuggets.domain.times import iso, parse
@@ -57,9 +57,9 @@ def audit_notes(notes: Mapping[str, MemoryNote], now: str, policy: Policy) -> li
 
 def _secrets(notes: Iterable[MemoryNote]) -> Iterator[Finding]:
     for note in notes:
-        kinds = secrets.memory_credential_kinds(note.title, note.content)
+        kinds = credentials.memory_credential_kinds(note.title, note.content)
         if kinds:
-            title, what = secrets.redact(note.title), ", ".join(kinds)
+            title, what = credentials.redact(note.title), ", ".join(kinds)
             yield Finding("secret", (note.id,), f"{title!r} looks like it holds: {what}")
 
 

@@ -31,7 +31,7 @@ from nuggets.engine.arguments import StrPath, checked_moment, path_text
 from nuggets.engine.shelf_base import ShelfBase, secret_text
 from nuggets.errors import Conflict, InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.files import read_if_plain
-from nuggets.graph import naming
+from nuggets.graph import name_resolution
 from nuggets.operations import membership
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from nuggets.stores.backup import Backup
     from nuggets.stores.doctor.defects import Defect
     from nuggets.stores.restore import Restored
-    from nuggets.stores.sql.copying import Copied
+    from nuggets.stores.sql.shelf_copy import Copied
 
 
 DAILY_ENCODING = 120.0  # seconds that the daily pass spends on notes without a vector
@@ -90,7 +90,7 @@ class MaintainedShelf(ShelfBase):
         what goes wrong is left to `meaning_status`."""
         if not self.has_encoder or not self._uses_meaning:
             return
-        from nuggets.engine.encoding import INDEX
+        from nuggets.engine.shelf_encoder import INDEX
 
         with suppress(NuggetsError, OSError):
             store = self._transactions.store
@@ -115,7 +115,7 @@ class MaintainedShelf(ShelfBase):
 
     def remove_meaning(self) -> bool:
         """Remove the installed encoder and all vectors; False if there were none."""
-        from nuggets.engine.encoding import INDEX
+        from nuggets.engine.shelf_encoder import INDEX
         from nuggets.meaning.installation import remove_model
 
         removed = bool(self._encoder_path) and remove_model(os.path.dirname(self._encoder_path))
@@ -308,7 +308,7 @@ class MaintainedShelf(ShelfBase):
         check_flag(dry_run, "dry_run")
         if nugget is not None:
             with self._transactions.reading() as view:
-                nugget = naming.require_nugget(view.state.nuggets, nugget).name
+                nugget = name_resolution.require_nugget(view.state.nuggets, nugget).name
         return self._maintenance.reflect(nugget, limit, dry_run)
 
     def promote(self, path: StrPath | None = None, dry_run: bool = False) -> int:
@@ -338,7 +338,9 @@ class MaintainedShelf(ShelfBase):
         file = self.memory_path(path)
 
         def decide(d: "Decisions") -> "Decision[None]":
-            note = naming.resolve(self._transactions.state.notes, note_id, project=self.project)
+            note = name_resolution.resolve(
+                self._transactions.state.notes, note_id, project=self.project
+            )
             return self._maintenance.memory_files.pin(file, note), None
 
         self._update("pin", decide)
@@ -386,20 +388,20 @@ class MaintainedShelf(ShelfBase):
 
     def memory_path(self, path: StrPath | None = None) -> str:
         """The memory file of this place; `NotFound` says how to name one."""
-        from nuggets.promotion import memory_file
+        from nuggets.promotion import file_access
 
         checked_path = (
             "" if path is None else storable(path_text(path), "the path of a memory file")
         )
-        return memory_file.locate(checked_path or self.settings["memory_file"], self.location)
+        return file_access.locate(checked_path or self.settings["memory_file"], self.location)
 
     def memory_text(self, path: StrPath | None = None) -> str:
         """What stands in it; "" if it is not written yet. What people changed is taken over. Of
         AGENTS.md and GEMINI.md, what stands in our block."""
-        from nuggets.promotion import memory_file
+        from nuggets.promotion import file_access
 
         self.import_file_edits()
-        return memory_file.read(self.memory_path(path))
+        return file_access.read(self.memory_path(path))
 
     def run_daily(self, now: "datetime") -> DailyRun | None:
         """The daily clean-up, if it is due at this local time and nobody else has run it today."""

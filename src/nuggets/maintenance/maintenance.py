@@ -22,7 +22,7 @@ from nuggets.domain.versions import versions_of
 from nuggets.domain.visibility import is_foreign, visible_projects
 from nuggets.engine.transactions import Decision, Transactions
 from nuggets.errors import Conflict, NotFound, StoreError
-from nuggets.graph import links, naming
+from nuggets.graph import links, name_resolution
 from nuggets.graph.shelf_merging import OtherShelf, ShelfPast
 from nuggets.language.text import fold_case
 from nuggets.maintenance import daily_schedule, reflection, undo
@@ -226,7 +226,7 @@ class Maintenance:
         """The id of a note; a deleted note can be named by its full id."""
         try:
             notes = self._transactions.state.notes
-            return naming.resolve(notes, name, nugget, project=self._project).id
+            return name_resolution.resolve(notes, name, nugget, project=self._project).id
         except NotFound:
             if any(True for _ in self._transactions.store.commits(note=name)):
                 return name

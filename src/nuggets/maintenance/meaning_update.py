@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from nuggets.engine.encoding import INDEX
+from nuggets.engine.shelf_encoder import INDEX
 
 if TYPE_CHECKING:
     from nuggets.engine.transactions import Transactions

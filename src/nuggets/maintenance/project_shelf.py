@@ -25,8 +25,8 @@ from nuggets.filesystem.project import (
 )
 from nuggets.maintenance.maintained_shelf import MaintainedShelf
 from nuggets.operations.decisions import Decisions
+from nuggets.operations.lookup_heuristics import may_name_place
 from nuggets.operations.project_identity import Location, recorded_locations
-from nuggets.operations.text_signs import may_name_place
 
 if TYPE_CHECKING:
     from datetime import datetime

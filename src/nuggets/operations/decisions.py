@@ -22,7 +22,7 @@ from nuggets.domain.records import (
 from nuggets.domain.state import State
 from nuggets.domain.visibility import is_foreign, precedence, visible_projects
 from nuggets.errors import Conflict, InvalidInput, NotFound
-from nuggets.graph import links, naming, notes
+from nuggets.graph import links, name_resolution, notes
 from nuggets.operations.client import (
     Client,
     attribute_text,
@@ -64,7 +64,7 @@ class Decisions:
     # --- nuggets ----------------------------------------------------------------------------
 
     def create(self, name: str, config: dict[str, Any]) -> tuple[Changes, str]:
-        if naming.find_nugget(self._state.nuggets, name) is not None:
+        if name_resolution.find_nugget(self._state.nuggets, name) is not None:
             raise Conflict(f"the nugget {name!r} is there already; use get or get_or_create")
         return self.get_or_create(name, config)
 
@@ -263,20 +263,20 @@ class Decisions:
     # --- what is there ----------------------------------------------------------------------
 
     def _require_nugget(self, nugget: str) -> NuggetConfig:
-        return naming.require_nugget(self._state.nuggets, nugget)
+        return name_resolution.require_nugget(self._state.nuggets, nugget)
 
     def _find_or_make_nugget(
         self, nugget: str, config: dict[str, Any]
     ) -> tuple[NuggetConfig, tuple[NuggetConfig, ...]]:
         """The nugget that something goes into, and as new if it has to be made."""
-        existing = naming.find_nugget(self._state.nuggets, nugget)
+        existing = name_resolution.find_nugget(self._state.nuggets, nugget)
         if existing is not None:
             return existing, ()
         new_config = _checked_config(nugget, config)
         return new_config, (new_config,)
 
     def _resolve_note(self, name: str, nugget: str | None, archived: bool = False) -> MemoryNote:
-        return naming.resolve(
+        return name_resolution.resolve(
             self._state.notes, name, nugget, project=self._project, archived=archived
         )
 
@@ -358,7 +358,7 @@ class Decisions:
 
     def _refuse_unfit(self, *texts: str) -> None:
         if self._client.is_unattended:
-            from nuggets.operations.unattended_text import refuse_unfit
+            from nuggets.operations.refused_text import refuse_unfit
 
             refuse_unfit(*texts)
 
@@ -367,7 +367,7 @@ class Decisions:
     ) -> None:
         if not self._client.is_unattended:
             return
-        from nuggets.operations.unattended_text import refuse_credentials, refuse_unfit
+        from nuggets.operations.refused_text import refuse_credentials, refuse_unfit
 
         stated = [text for text in (title, content) if text is not None]
         refuse_unfit(*stated, *tags)
@@ -464,4 +464,4 @@ def _checked_config(name: str, config: dict[str, Any]) -> NuggetConfig:
     if unknown:
         raise InvalidInput(f"a nugget has no setting called {', '.join(sorted(unknown))}")
     check_config(config)
-    return NuggetConfig(naming.checked_name(name), **config)
+    return NuggetConfig(name_resolution.checked_name(name), **config)

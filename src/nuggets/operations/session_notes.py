@@ -11,7 +11,7 @@ from nuggets.domain.records import Changes, GraphNoteMetaInput, MemoryNote
 from nuggets.domain.state import State
 from nuggets.domain.times import moment_after, normalize_time
 from nuggets.errors import InvalidInput, NotFound
-from nuggets.graph import links, naming, notes
+from nuggets.graph import links, name_resolution, notes
 
 NUGGET = "sessions"
 PREVIOUS = "previous session"  # reason of the link to it
@@ -67,7 +67,7 @@ def find_session(state: State, name: str | None, project: str) -> MemoryNote:
         if not notes:
             raise NotFound("there is no note of a session with an agent in this project yet")
         return notes[0]
-    note = naming.resolve(state.notes, name, NUGGET, project=project, archived=True)
+    note = name_resolution.resolve(state.notes, name, NUGGET, project=project, archived=True)
     if not is_session_note(note):
         raise NotFound(f"{note.id} is no note of a session with an agent")
     return note

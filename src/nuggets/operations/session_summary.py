@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from nuggets.domain.memory_mark import carries_mark
-from nuggets.domain.secrets import LONGEST, redact
+from nuggets.domain.credentials import LONGEST, redact
+from nuggets.domain.memory_markup import carries_mark
 from nuggets.language.code_fences import continues_code
 from nuggets.language.text import visible
 from nuggets.operations.substantial_requests import READ_CHARACTERS, is_substantial

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from nuggets.domain import codec
+from nuggets.domain.credentials import credential_kinds, memory_credential_kinds
 from nuggets.domain.fact_identity import identity_of
-from nuggets.domain.memory_mark import carries_mark
+from nuggets.domain.memory_markup import carries_mark
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
-from nuggets.domain.secrets import credential_kinds, memory_credential_kinds
 from nuggets.domain.state import State
 from nuggets.errors import InvalidInput
 from nuggets.language.text import fold_case, visible

@@ -2,7 +2,7 @@
 
 from nuggets.promotion.eligibility import Explanation
 from nuggets.promotion.ownership import has_entry, mentions_notes
-from nuggets.promotion.run import Budget, Promotion, merged_text
+from nuggets.promotion.update_entries import Budget, Promotion, merged_text
 from nuggets.promotion.written_entries import WrittenEntries
 
 __all__ = [

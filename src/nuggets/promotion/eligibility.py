@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
 
+from nuggets.domain.credentials import credential_kinds, memory_credential_kinds
 from nuggets.domain.records import HitKind, MemoryNote, Touch
-from nuggets.domain.secrets import credential_kinds, memory_credential_kinds
 from nuggets.domain.visibility import is_foreign
 from nuggets.graph.metadata_inference import CONFIRMED
 from nuggets.promotion.entry import line_for

@@ -19,8 +19,8 @@ from nuggets.operations.project_identity import recorded_locations
 from nuggets.promotion import (
     Promotion,
     WrittenEntries,
+    file_access,
     has_entry,
-    memory_file,
     mentions_notes,
     merged_text,
 )
@@ -86,7 +86,7 @@ class MemoryFiles:
         transactions = self._transactions
         if dry_run:
             with transactions.reading() as view:  # all notes, because each gets an explanation
-                text = memory_file.read(path) if path else ""
+                text = file_access.read(path) if path else ""
                 decided = self._decide_edits(path, project, text)
                 overlay = Overlay(view.state)
                 overlay.apply(decided.changes)
@@ -95,16 +95,16 @@ class MemoryFiles:
                 return done._replace(edits=decided.edits)
         with transactions.exclusive():
             self._move_record(path)
-            for _ in range(memory_file.ATTEMPTS):
+            for _ in range(file_access.ATTEMPTS):
                 promotion = self._promote_once(path, project)
                 if promotion is not None:
                     self._record(path, project, promotion.written, promotion.text)
                     return promotion
-        raise memory_file.keeps_changing(path)
+        raise file_access.keeps_changing(path)
 
     def _promote_once(self, path: str, project: str) -> Promotion | None:
         """None if someone saved the file after its edits were taken over: they have new ones."""
-        expected = memory_file.read(path)
+        expected = file_access.read(path)
         edits = self._import_edits(path, project, expected)
         state = self._transactions.state
         notes = self._candidate_notes(state.notes, self.record_of(path))
@@ -117,7 +117,7 @@ class MemoryFiles:
             written = done.written._replace(others=others)
             return done.text, done._replace(written=written, edits=edits)
 
-        return memory_file.rewrite(path, decide)
+        return file_access.rewrite(path, decide)
 
     def _merge(
         self,
@@ -165,7 +165,7 @@ class MemoryFiles:
         with self._transactions.exclusive():
             if path not in self.written_files():
                 return False
-            memory_file.rewrite(path, lambda text: (self._without_entries(path, text), None))
+            file_access.rewrite(path, lambda text: (self._without_entries(path, text), None))
             changes = Changes(
                 marks={f"{FILE_MARK}{path}": None}, action="promote", client=self._client
             )
@@ -184,7 +184,7 @@ class MemoryFiles:
         """Take over what people did to the lines of a file that was written before."""
         with self._transactions.exclusive():
             project = self.written_files()[path]
-            return self._import_edits(path, project, memory_file.read(path))
+            return self._import_edits(path, project, file_access.read(path))
 
     def _import_edits(self, path: str, project: str, text: str) -> FileEdits:
         """Must be called while holding the store lock."""
@@ -244,7 +244,7 @@ class MemoryFiles:
             return ""  # the project is gone
         if is_block_file(path) and self._was_removed(path):
             return ""  # a person took the whole block out
-        edits = self._decide_edits(path, project, memory_file.read(path)).edits
+        edits = self._decide_edits(path, project, file_access.read(path)).edits
         if edits.problem:
             return f"{edits.problem}; no memory was changed or archived"
         missing = [e for e in self.record_of(path).entries.values() if e.fate == "missing"]
@@ -333,14 +333,14 @@ class MemoryFiles:
     def has_entry(self, path: str, note_id: str) -> bool:
         """Whether the entry of a note is in the file now; people may have removed it."""
         with suppress(NuggetsError):  # the next write to the file reports the error
-            return has_entry(memory_file.read(path), note_id, self.record_of(path))
+            return has_entry(file_access.read(path), note_id, self.record_of(path))
         return False
 
     def _was_removed(self, path: str) -> bool:
         """Whether we wrote the file, or our block in it, and someone deleted it."""
         if self.record_of(path) == WrittenEntries():
             return False
-        return not os.path.lexists(path) or (is_block_file(path) and not memory_file.read(path))
+        return not os.path.lexists(path) or (is_block_file(path) and not file_access.read(path))
 
     def written_files(self) -> dict[str, str]:
         """Path and project of each memory file that was ever written."""
@@ -365,16 +365,16 @@ class MemoryFiles:
             projects |= {path: place.project for path, place in places.items()}
             for path, project in projects.items():
                 with suppress(NotFound):
-                    files.setdefault(memory_file.locate("", path), project)
+                    files.setdefault(file_access.locate("", path), project)
         return files
 
     def files_mentioning(self, versions: Sequence[MemoryNote]) -> list[str]:
         """Files with a line of someone else that quotes a version of a note."""
         paths = []
         for path in self.all_files():
-            memory_file.sweep(path)
+            file_access.sweep(path)
             with suppress(NuggetsError):  # promotion has reported the error already
-                if mentions_notes(memory_file.read(path), versions, self.record_of(path)):
+                if mentions_notes(file_access.read(path), versions, self.record_of(path)):
                     paths.append(path)
         return paths
 
@@ -388,8 +388,8 @@ class MemoryFiles:
             for path, project in self.written_files().items()
             if project == old
         }
-        host = moved.pop(f"{FILE_MARK}{memory_file.host_path(old)}", None)
-        path = memory_file.host_path(new)
+        host = moved.pop(f"{FILE_MARK}{file_access.host_path(old)}", None)
+        path = file_access.host_path(new)
         if host and path:
             record = WrittenEntries.from_json(host["written"])
             annotated = self._annotated_entries(move)
@@ -398,24 +398,24 @@ class MemoryFiles:
                 after = self.record_of(path)
                 after = after._replace(entries={**carried, **after.entries})
             else:
-                after = record.for_moved_file(memory_file.read(path), annotated)
+                after = record.for_moved_file(file_access.read(path), annotated)
             moved[f"{FILE_MARK}{path}"] = {"project": new, "written": after.to_json()}
         return moved
 
     def carry_annotations(self, move: ProjectMove) -> None:
         """Copy what people wrote about moved memories from the host's old file to its new one."""
-        path = memory_file.host_path(move.new)
+        path = file_access.host_path(move.new)
         annotated = self._annotated_entries(move)
         if annotated and os.path.isdir(os.path.dirname(os.path.dirname(path))):
             notes = self._transactions.state.notes.many(annotated)
-            memory_file.rewrite(
+            file_access.rewrite(
                 path,
                 lambda text: (insert_entries(text, annotated, notes, self._promote_after), None),
             )
 
     def _annotated_entries(self, move: ProjectMove) -> dict[str, str]:
         """By note id, the list items that people changed in the host's old file."""
-        path = memory_file.host_path(move.old)
+        path = file_access.host_path(move.old)
         entries = self.record_of(path).entries
         notes = self._transactions.state.notes.many(entries.keys() - {n.id for n in move.left})
-        return annotated_entries(memory_file.read(path), notes, entries) if path else {}
+        return annotated_entries(file_access.read(path), notes, entries) if path else {}

@@ -28,10 +28,10 @@ from nuggets.operations.project_identity import Location, Recognition
 from nuggets.operations.reading_record import ReadingRecord
 from nuggets.operations.remote_caller import Call, Caller, Place
 from nuggets.remote.call_queue import CallQueue, WaitingCall
+from nuggets.remote.caller_place import find_place
 from nuggets.remote.connection import CONNECT_SECONDS, HOOK_CONNECT_SECONDS, Unreachable
 from nuggets.remote.local_copy import LocalCopy
 from nuggets.remote.methods import CALL_PATH, METHODS, REFUSED, Kind
-from nuggets.remote.place import find_place
 from nuggets.remote.server_calls import ServerCalls, TokenRefused
 from nuggets.remote.wire import NuggetName, decode, encode
 from nuggets.settings import Settings, load
@@ -497,9 +497,9 @@ class RemoteShelf(NuggetShelf):
             write(line)
 
     def memory_text(self, path: StrPath | None = None) -> str:
-        from nuggets.promotion import memory_file
+        from nuggets.promotion import file_access
 
-        return memory_file.read(self.memory_path(path))
+        return file_access.read(self.memory_path(path))
 
     def edited_memory_files(self) -> Sequence[str]:
         return ()

@@ -20,7 +20,7 @@ from nuggets.search.scoring.ranking import (
     combine,
 )
 from nuggets.search.scoring.relevance_threshold import ANSWERS, THRESHOLD, is_answered
-from nuggets.search.scoring.stated import stated_shares, topical_slots
+from nuggets.search.scoring.stated_share import stated_shares, topical_slots
 from nuggets.search.scoring.weights import PHRASE, TEXT_SCALE, TEXT_WEIGHT
 
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from nuggets.errors import NuggetsError
 from nuggets.filesystem.files import sync_directory
 from nuggets.stores.backup import append_checksum, unpack
 from nuggets.stores.base import IndexKind
-from nuggets.stores.shelf_copies import list_backups
+from nuggets.stores.old_copies import list_backups
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.commits import commits
 from nuggets.stores.sql.erasure import drop_and_erase
 from nuggets.stores.sql.state import SqlState
+from nuggets.stores.sqlite.bulk_insert import build_indexes
 from nuggets.stores.sqlite.database import Database, ExplainErrors
-from nuggets.stores.sqlite.filling import build_indexes
 
 
 def erase_from_backups(

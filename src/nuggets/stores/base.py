@@ -18,7 +18,7 @@ from nuggets.domain.state import State
 
 if TYPE_CHECKING:
     from nuggets.stores.doctor.defects import Defect
-    from nuggets.stores.sql.copying import Copied
+    from nuggets.stores.sql.shelf_copy import Copied
 
 
 class Replaced(NamedTuple):

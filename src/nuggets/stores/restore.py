@@ -15,11 +15,11 @@ from nuggets.errors import StoreBusy, StoreError
 from nuggets.filesystem.files import private_directory, sync_directory, unwritable
 from nuggets.stores.backup import Backup, open_backup, read_backup, unpack
 from nuggets.stores.exports.layout import documented_files
+from nuggets.stores.old_copies import REPLACED, free_name
 from nuggets.stores.process_lock import hold_shelf_lock
-from nuggets.stores.shelf_copies import REPLACED, free_name
 from nuggets.stores.sql.state import SqlState
+from nuggets.stores.sqlite.bulk_insert import put_commit
 from nuggets.stores.sqlite.database import Database, ExplainErrors, open_read_only, sync_file
-from nuggets.stores.sqlite.filling import put_commit
 from nuggets.stores.sqlite.pragmas import WRITE_AHEAD_LOG
 
 _READER_SECONDS = 5.0  # how long to wait for readers of the database that is replaced

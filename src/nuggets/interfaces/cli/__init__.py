@@ -46,9 +46,9 @@ MODULES = {  # command -> module of this package and what it does, in the order 
         "project join": ("projects", "use the memories of another clone or fork here too"),
         "project leave": ("projects", "give this place memories of its own"),
         "project share": ("projects", "share memories through the repository"),
-        "project unshare": ("projects", "write no more memories into the repository"),
+        "project unshare": ("projects", "stop writing memories into the repository"),
         "project trust": ("projects", "read the memories that the repository carries"),
-        "project untrust": ("projects", "read them no more"),
+        "project untrust": ("projects", "stop reading the repository's memories"),
     },
     "Sessions": {
         "sessions list": ("sessions", "list the sessions with agents in this project"),
@@ -71,10 +71,10 @@ MODULES = {  # command -> module of this package and what it does, in the order 
         "member revoke": ("members", "end a member's token at once"),
         "login": ("servers", "store your token for a server that keeps the memory"),
         "logout": ("servers", "remove that token from this machine"),
-        "sync": ("servers", "send what waits for the server, and refresh the local copy"),
+        "sync": ("servers", "send queued changes, and refresh the local copy"),
         "queue list": ("servers", "list the changes that wait for the server"),
-        "queue retry": ("servers", "send a change that the server did not take"),
-        "queue drop": ("servers", "give such a change up"),
+        "queue retry": ("servers", "send a rejected change again"),
+        "queue drop": ("servers", "give up a change that waits or was rejected"),
     },
     "Agents": {
         "connect": ("agents", "connect an agent: its MCP server and its hooks"),
@@ -95,7 +95,7 @@ MODULES = {  # command -> module of this package and what it does, in the order 
         "undo": ("history", "undo a change"),
         "import": ("import_memories", "import memories from another machine or program"),
         "export": ("export", "write all notes as JSON, JSON lines or Markdown"),
-        "copy": ("copying", "copy a whole shelf into a new one, such as a database"),
+        "copy": ("copy_shelf", "copy a whole shelf into a new one, such as a database"),
         "backup": ("backup", "copy the whole shelf into one checked file"),
         "restore": ("backup", "replace the shelf by a backup"),
         "audit": ("maintenance", "report duplicates, contradictions, secrets, stale memories"),
@@ -130,7 +130,7 @@ def _run(arguments: list[str]) -> int:
     name, first = "", _command_index(arguments)
     if arguments[first : first + 1] == ["hook"] and not {"-h", "--help"} & set(arguments):
         # Hosts call it after every tool, so it does not load argparse.
-        from nuggets.interfaces.hooks.running import main as hook
+        from nuggets.interfaces.hooks.run_hook import main as hook
 
         return hook([*arguments[:first], *arguments[first + 1 :]])
     if arguments[:1] == ["__complete"]:
@@ -151,7 +151,7 @@ def _run(arguments: list[str]) -> int:
     command = find(name)
     if command is None or {"--help", "-h", "--version"} & set(arguments[:first]):
         return show_overview(name, arguments, first)
-    from nuggets.interfaces.cli.running import run
+    from nuggets.interfaces.cli.run_command import run
 
     options = parse_options(name, command, arguments)
     return options if isinstance(options, int) else run(command, options)

@@ -89,7 +89,7 @@ def contradiction_lines(note: WrittenNote) -> list[str]:
 
 def _remember_text(call: Call) -> Outcome:
     """A single text becomes a note of the default nugget."""
-    from nuggets.graph.naming import DEFAULT_NUGGET, title_from_text
+    from nuggets.graph.name_resolution import DEFAULT_NUGGET, title_from_text
     from nuggets.interfaces.cli.notes import written_note_outcome
 
     text = text_or_stdin(call.options.nugget)

@@ -19,7 +19,7 @@ from nuggets.shelf import NuggetShelf
 from nuggets.stores.journal_migration import has_unmigrated_journal
 
 if TYPE_CHECKING:
-    from nuggets.interfaces.knowledge_graph import Entities
+    from nuggets.interfaces.mcp_memory_file import Entities
 
 _IS = ("is", "are")
 _SHOWN = 10  # notes of each kind; the JSON has them all
@@ -161,7 +161,7 @@ def _is_shelf(directory: str) -> bool:
 def _read_file(path: str, nugget: str) -> "Entities":
     from datetime import UTC, datetime
 
-    from nuggets.interfaces.knowledge_graph import read
+    from nuggets.interfaces.mcp_memory_file import read
 
     if os.path.basename(path) == "graph.json" or path.endswith(".nugget.json"):
         raise InvalidInput(f"{path} is part of a shelf; name the directory that it belongs to")

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from nuggets.domain import secrets
+from nuggets.domain import credentials
 from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.filesystem.location import directory_of, is_database
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import distinct_titles, one_line, remove_ids, style, wrap_lines
 from nuggets.interfaces.cli.progress import announce
-from nuggets.interfaces.hooks.running import DEADLINE_VARIABLE
+from nuggets.interfaces.hooks.run_hook import DEADLINE_VARIABLE
 from nuggets.interfaces.messages import pluralize
 from nuggets.settings import CONFIG_FILE
 
@@ -42,7 +42,7 @@ def _audit(call: Call) -> Outcome:
 
 def _other_titles(finding: "Finding", names: Mapping[str, str]) -> str:
     """Some titles that the detail does not name; credentials are redacted."""
-    titles = [secrets.redact(names.get(note_id, note_id)) for note_id in finding.note_ids]
+    titles = [credentials.redact(names.get(note_id, note_id)) for note_id in finding.note_ids]
     titles = [name for name in titles if repr(name) not in finding.detail]
     return ", ".join(titles[:3]) + (f" and {len(titles) - 3} more" if len(titles) > 3 else "")
 

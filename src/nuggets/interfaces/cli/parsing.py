@@ -70,7 +70,7 @@ def help_outcome(text: str) -> Outcome:
 
 
 def _print_outcome(outcome: Outcome, *, as_json: bool) -> int:
-    from nuggets.interfaces.cli.running import print_outcome
+    from nuggets.interfaces.cli.run_command import print_outcome
 
     problem = print_outcome(outcome, as_json=as_json)
     return report_lost_output(problem) if problem else 0
@@ -140,7 +140,7 @@ def _suggest_commands(name: str) -> list[str]:
 
 
 def _report_usage_error(problem: str, arguments: Sequence[str]) -> int:
-    from nuggets.interfaces.cli.running import report_error
+    from nuggets.interfaces.cli.run_command import report_error
 
     return report_error(InvalidInput(problem), as_json="--json" in arguments)
 

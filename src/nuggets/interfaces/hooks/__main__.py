@@ -3,6 +3,6 @@
 import sys
 
 from nuggets.interfaces import run_process
-from nuggets.interfaces.hooks.running import main
+from nuggets.interfaces.hooks.run_hook import main
 
 run_process(lambda: main(sys.argv[1:]))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from nuggets.domain import times
 from nuggets.domain.limits import FILES_SEEN, NAME_CHARACTERS
-from nuggets.domain.memory_mark import TAG
+from nuggets.domain.memory_markup import TAG
 from nuggets.domain.records import MemoryNote, SearchNotesResult
 from nuggets.errors import NuggetsError
 from nuggets.interfaces.hooks.changed_memories import ChangedMemory
@@ -282,7 +282,7 @@ def _is_trace(note: MemoryNote) -> bool:
 
 def safe_line(text: str, width: int) -> str:
     """The text on one line, without credentials, also without part of one at its end."""
-    from nuggets.domain.secrets import LONGEST, redact
+    from nuggets.domain.credentials import LONGEST, redact
 
     flat = " ".join(visible(text).split())
     # whole words: part of a credential is not recognized; more than `width`, so that it is cut
@@ -312,7 +312,7 @@ def _says_its_title(note: MemoryNote) -> bool:
 def _block(heading: str, lines: Sequence[str]) -> str:
     if not lines:
         return ""
-    from nuggets.domain.secrets import redact
+    from nuggets.domain.credentials import redact
 
     # nobody asked for these, so credentials are redacted
     body = redact(neutralize("\n".join(lines)))

@@ -6,7 +6,7 @@ Knows only text; storing is decided elsewhere.
 import re
 from typing import NamedTuple
 
-from nuggets.domain.memory_mark import carries_mark
+from nuggets.domain.memory_markup import carries_mark
 from nuggets.interfaces.hooks.preference_languages import parse_foreign
 from nuggets.interfaces.prompt_quoting import remove_fenced
 from nuggets.language.code_fences import without_code

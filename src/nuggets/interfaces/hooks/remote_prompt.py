@@ -12,9 +12,9 @@ from nuggets.filesystem.hook_files import append, host_processes, record_session
 from nuggets.filesystem.server_url import parse_server_url
 from nuggets.interfaces.hooks.diary import diary_path, read_diary, where_it_is
 from nuggets.interfaces.hooks.payload import Event
+from nuggets.remote.caller_place import find_place
 from nuggets.remote.connection import HOOK_CONNECT_SECONDS, Unreachable
 from nuggets.remote.methods import HOOK_PATH
-from nuggets.remote.place import find_place
 from nuggets.remote.server_calls import ServerCalls
 
 PROMPT_CHARACTERS = 20_000  # as of `event_handlers`

@@ -23,8 +23,7 @@ from nuggets.interfaces.mcp import (
     write_tools,
 )
 from nuggets.interfaces.mcp.arguments import check_arguments
-from nuggets.interfaces.mcp.tool import Tool, ToolCall
-from nuggets.interfaces.mcp.wording import (
+from nuggets.interfaces.mcp.protocol_types import (
     MARKDOWN,
     MEMORY,
     NOTE,
@@ -34,6 +33,7 @@ from nuggets.interfaces.mcp.wording import (
     refusal,
     tool_to_protocol,
 )
+from nuggets.interfaces.mcp.tool import Tool, ToolCall
 from nuggets.interfaces.messages import version
 from nuggets.interfaces.prompt_quoting import fence_refusal
 from nuggets.operations.client import AGENT, Client, name_agent
@@ -310,7 +310,7 @@ def serve_stdio(context: ServerContext, tools: Sequence[Tool] = FEW_TOOLS) -> No
     """Serve this process's own input and output until the input ends."""
     from mcp.server.stdio import stdio_server
 
-    from nuggets.interfaces.mcp.incoming import RepairedMessages
+    from nuggets.interfaces.mcp.message_repair import RepairedMessages
 
     async def serve() -> None:
         server = build_server(context, tools)

@@ -31,14 +31,14 @@ from nuggets.interfaces.rest import (
     events,
     maintenance_operations,
     read_operations,
-    shelf_calls,
+    shelf_endpoint,
     write_operations,
 )
 from nuggets.interfaces.rest.access import Access, MemberAccess
-from nuggets.interfaces.rest.checking import validate, validate_query
 from nuggets.interfaces.rest.guard import Guard, TooLarge, error_response, too_large_response
 from nuggets.interfaces.rest.openapi import document
 from nuggets.interfaces.rest.operation import REVISION, Arguments, Operation
+from nuggets.interfaces.rest.validation import validate, validate_query
 from nuggets.shelf import NuggetShelf
 
 OPERATIONS = (
@@ -92,7 +92,7 @@ def application(
         Route("/api/openapi.json", openapi),
         Route("/api/events", listen),
         *_routes(shelf),
-        shelf_calls.route(shelf),
+        shelf_endpoint.route(shelf),
         *(Route(path, app) for path, app in (mounts or {}).items()),
         Route("/api/{anything:path}", _unknown_path),
         Mount("/", Page(directory=PAGE, html=True)),

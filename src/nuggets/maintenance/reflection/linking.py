@@ -9,7 +9,7 @@ from nuggets.domain.limits import LINKS
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.visibility import may_be_linked
 from nuggets.graph.links import add_link
-from nuggets.language.statements import singular
+from nuggets.language.equivalence import singular
 from nuggets.language.word_lists import generic_words
 from nuggets.maintenance.reflection.outcome import Policy
 from nuggets.maintenance.reflection.plan import Plan

@@ -8,7 +8,7 @@ from nuggets.domain.records import MemoryNote
 from nuggets.errors import InvalidInput
 from nuggets.graph.metadata_inference import CONFIRMED
 from nuggets.graph.notes import merge_notes
-from nuggets.language.statements import singular
+from nuggets.language.equivalence import singular
 from nuggets.language.text import tokens
 from nuggets.language.word_lists import stop_words
 from nuggets.maintenance.reflection.outcome import Policy

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from nuggets.domain.records import MemoryNote, ReflectionChange, ReflectionKind
 from nuggets.domain.rejected_changes import Refusal
-from nuggets.language.statements import Particulars, key_words, particulars
+from nuggets.language.equivalence import Particulars, key_words, particulars
 from nuggets.maintenance.reflection.vocabulary import Tokens, all_tokens
 
 

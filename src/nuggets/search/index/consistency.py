@@ -7,7 +7,7 @@ from nuggets.search.index.documents import boost, created_digits, flags_of, link
 from nuggets.search.index.inverted_index import InvertedIndex
 from nuggets.search.index.note_analyzer import analyze, to_storable
 from nuggets.search.index.postings import BLOCK, length_byte
-from nuggets.search.index.recent import read_recent
+from nuggets.search.index.recent_changes import read_recent
 from nuggets.search.index.segments import GROUP
 from nuggets.search.index.vocabulary import Vocabulary
 

@@ -18,7 +18,7 @@ from nuggets.search.index.corpus_stats import (
 )
 from nuggets.search.index.documents import boost, created_digits, flags_of, links_of
 from nuggets.search.index.note_analyzer import Analysis, analyze, to_storable
-from nuggets.search.index.recent import read_recent, write_recent
+from nuggets.search.index.recent_changes import read_recent, write_recent
 from nuggets.search.index.schema import NAMES
 from nuggets.search.index.segment_merging import begin_merges, merge_all, merge_slice
 from nuggets.search.index.segments import block_of
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nuggets.domain.database import Database
     from nuggets.domain.records import MemoryNote
     from nuggets.search.index.bulk_analysis import NoteColumns
-    from nuggets.search.index.recent import Change
+    from nuggets.search.index.recent_changes import Change
     from nuggets.search.index.segment_builder import SegmentBuilder
 
 RECENT = 64  # notes that wait for a segment: the more, the less often a term is rewritten

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from nuggets.domain.database import Database
     from nuggets.search.index.note_analyzer import Analysis
-    from nuggets.search.index.recent import Change
+    from nuggets.search.index.recent_changes import Change
 
     Numbers = Sequence[int]
     Waiting = tuple[list[tuple[int, int]], list[int]]  # documents with marks; documents that left

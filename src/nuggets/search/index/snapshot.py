@@ -6,14 +6,14 @@ from nuggets.domain.database import chunks, placeholders
 from nuggets.search.index.corpus_stats import REVISION, REWRITTEN, WHOLE, read_stats
 from nuggets.search.index.documents import Documents
 from nuggets.search.index.inverted_index import InvertedIndex
-from nuggets.search.index.recent import read_recent
+from nuggets.search.index.recent_changes import read_recent
 from nuggets.search.index.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from nuggets.domain.database import Database
-    from nuggets.search.index.recent import Change
+    from nuggets.search.index.recent_changes import Change
     from nuggets.search.index.segment_reader import SegmentReader
     from nuggets.search.query.query import Query
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from nuggets.domain.database import Database
-    from nuggets.search.index.recent import Change
+    from nuggets.search.index.recent_changes import Change
 
 
 def add_words(database: "Database", changes: "Mapping[tuple[int, int], Mapping[str, int]]") -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from nuggets.search.query.term_expansion import rarity
 from nuggets.search.scoring.ranking import combine
-from nuggets.search.scoring.stated import stated_shares, topical_slots
+from nuggets.search.scoring.stated_share import stated_shares, topical_slots
 from nuggets.search.scoring.weights import TEXT_SCALE
 
 if TYPE_CHECKING:

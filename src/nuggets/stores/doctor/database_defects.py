@@ -15,8 +15,8 @@ from nuggets.stores.sql import schema
 from nuggets.stores.sql.database import Database as SqlDatabase
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sql.writing import columns_of
+from nuggets.stores.sqlite.bulk_insert import build_indexes, put_links
 from nuggets.stores.sqlite.database import Database, open_read_only
-from nuggets.stores.sqlite.filling import build_indexes, put_links
 
 _MOST_SHOWN = 3  # of many complaints
 _COLUMNS = ("nugget", "kind", "type", "title", "project", "hidden")

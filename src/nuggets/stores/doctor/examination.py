@@ -19,7 +19,7 @@ from nuggets.stores.doctor.defects import (
 from nuggets.stores.doctor.export_defects import find_export_defects
 from nuggets.stores.journal_migration import JOURNAL, SET_ASIDE, has_unmigrated_journal
 from nuggets.stores.journal_migration.journal import Journal
-from nuggets.stores.shelf_copies import REPLACED
+from nuggets.stores.old_copies import REPLACED
 from nuggets.stores.sqlite.database import refuse_orphaned_log
 
 _OUR_NAMES = ("nuggets.", "recalls", "graph", "backups", REPLACED, JOURNAL)  # their beginnings

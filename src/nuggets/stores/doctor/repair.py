@@ -28,10 +28,10 @@ from nuggets.stores.doctor.examination import examine
 from nuggets.stores.doctor.export_defects import forget_export
 from nuggets.stores.doctor.salvage import salvage
 from nuggets.stores.exports.layout import GRAPH
+from nuggets.stores.old_copies import DAMAGED, free_name
 from nuggets.stores.process_lock import hold_shelf_lock
-from nuggets.stores.shelf_copies import DAMAGED, free_name
+from nuggets.stores.sqlite.bulk_insert import build_indexes, put_commit
 from nuggets.stores.sqlite.database import Database, building
-from nuggets.stores.sqlite.filling import build_indexes, put_commit
 
 
 def repair(

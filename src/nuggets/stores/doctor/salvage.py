@@ -16,8 +16,8 @@ from nuggets.stores.sql import schema
 from nuggets.stores.sql.rows import note_of
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sql.writing import INSERT_NOTE, columns_of
+from nuggets.stores.sqlite.bulk_insert import put_links, put_nuggets
 from nuggets.stores.sqlite.database import Database
-from nuggets.stores.sqlite.filling import put_links, put_nuggets
 from nuggets.stores.sqlite.pragmas import PAGE_BYTES
 
 _CHUNK = 200  # rows that one statement reads, while there is no damage

@@ -33,8 +33,8 @@ from nuggets.stores.sqlite.database import Database, ExplainErrors
 
 if TYPE_CHECKING:
     from nuggets.stores.exports.background_refresh import BackgroundRefresh
+    from nuggets.stores.exports.export_refresh import File, Plan
     from nuggets.stores.exports.external_edits import DecideEdit
-    from nuggets.stores.exports.refreshing import File, Plan
 
 LOOK_SECONDS = 0.5  # between two checks whether someone edited the files
 CHEAP_MS = 20.0  # how much longer a command may take to refresh the files
@@ -185,23 +185,25 @@ class ExportSync:
         return done
 
     def _write_here(self, *, cheaply: bool, whole: bool = False) -> bool:
-        from nuggets.stores.exports import refreshing
+        from nuggets.stores.exports import export_refresh
         from nuggets.stores.exports.exported_state import current_revision
 
         directory, database = self._directory, self._access.database()
         state = SqlState(self._access.database)
         problem: StoreError | None = None
         with self._access.transaction(durable=False):
-            if cheaply and not refreshing.is_cheap(database, self._cheap_ms):
+            if cheaply and not export_refresh.is_cheap(database, self._cheap_ms):
                 return False
             exported = current_revision(database)
-            plan = refreshing.plan_refresh(database, state, directory, exported, whole=whole)
-            if cheaply and refreshing.milliseconds(plan) > self._cheap_ms:
+            plan = export_refresh.plan_refresh(database, state, directory, exported, whole=whole)
+            if cheaply and export_refresh.milliseconds(plan) > self._cheap_ms:
                 return False
             try:
-                for file in refreshing.render_files(directory, database, state, plan, lambda: None):
-                    look = partial(refreshing.refuse_unknown, directory, plan)
-                    record(database, refreshing.place_file(directory, file, look))
+                for file in export_refresh.render_files(
+                    directory, database, state, plan, lambda: None
+                ):
+                    look = partial(export_refresh.refuse_unknown, directory, plan)
+                    record(database, export_refresh.place_file(directory, file, look))
                 self._finish(database, plan)
             except StoreError as raised:
                 problem = raised  # files that are in place by now are recorded nevertheless
@@ -212,7 +214,7 @@ class ExportSync:
     def _finish(self, database: Database, plan: "Plan") -> None:
         """Remove files of dropped nuggets. The graph's row says how far all files are, also while
         the graph itself is left alone."""
-        from nuggets.stores.exports.refreshing import remove_obsolete, sweep
+        from nuggets.stores.exports.export_refresh import remove_obsolete, sweep
 
         if not self._has_swept:
             sweep(self._directory)
@@ -248,18 +250,18 @@ class ExportSync:
     def _write_apart(
         self, reader: Database, pause: Callable[[], None], *, renew: bool, whole: bool = False
     ) -> None:
-        from nuggets.stores.exports import refreshing
+        from nuggets.stores.exports import export_refresh
         from nuggets.stores.exports.exported_state import current_revision
 
         reader.begin(writing=False)
         try:
             state, exported = SqlState(lambda: reader), current_revision(reader)
-            plan = refreshing.plan_refresh(
+            plan = export_refresh.plan_refresh(
                 reader, state, self._directory, exported, renew=renew, whole=whole
             )
             if not exported.revision or plan.is_empty:
                 return
-            files = list(refreshing.render_files(self._directory, reader, state, plan, pause))
+            files = list(export_refresh.render_files(self._directory, reader, state, plan, pause))
             if plan.changed is not None:
                 reader.rollback()  # a reader keeps the database's log from being truncated
             for file in files:
@@ -270,7 +272,7 @@ class ExportSync:
             self._finish(self._access.database(), plan)
 
     def _place_apart(self, file: "File", plan: "Plan") -> None:
-        from nuggets.stores.exports.refreshing import place_file, refuse_unknown
+        from nuggets.stores.exports.export_refresh import place_file, refuse_unknown
 
         with ExitStack() as stack:
 

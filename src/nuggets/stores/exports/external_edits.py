@@ -35,7 +35,7 @@ from nuggets.stores.exports.register import (
     record,
     status_of,
 )
-from nuggets.stores.shelf_copies import DAMAGED, free_name
+from nuggets.stores.old_copies import DAMAGED, free_name
 
 _SECTOR_BYTES = 512  # that arrive on a medium together
 _SAVING_SECONDS = 2.0  # a file that was empty or torn for less may be one that is being saved

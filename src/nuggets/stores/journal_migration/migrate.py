@@ -20,8 +20,7 @@ from nuggets.stores.process_lock import LOCK_SECONDS, hold_lock, hold_shelf_lock
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sql.writing import apply_touches, write_mark
-from nuggets.stores.sqlite.database import Database, building
-from nuggets.stores.sqlite.filling import (
+from nuggets.stores.sqlite.bulk_insert import (
     Report,
     build_indexes,
     put_commit,
@@ -29,6 +28,7 @@ from nuggets.stores.sqlite.filling import (
     put_nuggets,
     report_progress,
 )
+from nuggets.stores.sqlite.database import Database, building
 
 _MIGRATED = "journal moved in"  # the row in `meta` that says which journal
 

@@ -21,8 +21,8 @@ from nuggets.domain.purge_marks import describe_unfinished
 from nuggets.domain.records import ExportsStatus, Touch
 from nuggets.errors import StoreBusy, StoreError
 from nuggets.stores.base import IndexKind
+from nuggets.stores.postgresql.commit_listener import CHANNEL, CommitListener
 from nuggets.stores.postgresql.database import ConnectionLost, Database
-from nuggets.stores.postgresql.news import CHANNEL, News
 from nuggets.stores.postgresql.schema import (
     LOCKS,
     analyze_young_tables,
@@ -65,7 +65,7 @@ class PostgresqlStore(SqlStore):
         self._url = url
         self._connected: Database | None = None
         self._locking: Database | None = None  # the connection that holds the lock
-        self._news: News | None = None
+        self._listener: CommitListener | None = None
         self._checked: Database | None = None  # the connection on which all indexes are current
         self._shelf = 0  # its number; 0: not known yet
         self._optional: frozenset[str] = frozenset()  # indexes that the shelf had at the last write
@@ -78,8 +78,8 @@ class PostgresqlStore(SqlStore):
     def begin_in_this_process(self) -> None:
         """In a forked child: new locks and connections; those of the parent stay open for it."""
         super().begin_in_this_process()
-        _left_to_parent.extend(filter(None, (self._connected, self._locking, self._news)))
-        self._connected = self._locking = self._news = None
+        _left_to_parent.extend(filter(None, (self._connected, self._locking, self._listener)))
+        self._connected = self._locking = self._listener = None
         self._forget_indexes()
 
     def _database(self) -> Database:
@@ -145,10 +145,10 @@ class PostgresqlStore(SqlStore):
     def change_counter(self) -> int:
         """Counts announcements of commits; without a connection to listen on, each look."""
         with self._mutex:
-            if self._news is None:
+            if self._listener is None:
                 self._begin_anew(lambda database: None)  # the shelf's number must be known
-                self._news = News(self._url, self._shelf)
-            return self._news.count()
+                self._listener = CommitListener(self._url, self._shelf)
+            return self._listener.count()
 
     # --- writing ----------------------------------------------------------------------------
 
@@ -377,14 +377,14 @@ class PostgresqlStore(SqlStore):
             if self._locking is not None:
                 self._locking.close()
                 self._locking = None
-            if self._news is not None:
-                self._news.close()
-                self._news = None
+            if self._listener is not None:
+                self._listener.close()
+                self._listener = None
 
 
 _stores: WeakSet[PostgresqlStore] = WeakSet()
 _left_to_parent: list[
-    Database | News
+    Database | CommitListener
 ] = []  # referenced, because garbage collection would close them
 
 

@@ -29,7 +29,7 @@ from nuggets.stores.sql.writing import CommitWriter, apply_touches
 
 if TYPE_CHECKING:
     from nuggets.stores.base import Store
-    from nuggets.stores.sql.copying import Copied
+    from nuggets.stores.sql.shelf_copy import Copied
 
 SECOND = len("2026-01-31T12:00:00")  # of a time
 LOCK_SECONDS = 10.0  # longer than any write takes: then a process is stuck and should be named
@@ -420,7 +420,7 @@ class SqlStore(ABC):
         *,
         dry_run: bool = False,
     ) -> "Copied":
-        from nuggets.stores.sql.copying import Copy
+        from nuggets.stores.sql.shelf_copy import Copy
 
         assert isinstance(source, SqlStore)  # there are no others
         target_lock = self.reading() if dry_run else self.exclusive()

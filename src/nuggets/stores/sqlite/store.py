@@ -270,7 +270,7 @@ class SqliteStore(SqlStore):
     # --- the rest ---------------------------------------------------------------------------
 
     def erase(self, note_ids: Collection[str]) -> list[str]:
-        from nuggets.stores.shelf_copies import remove_copies
+        from nuggets.stores.old_copies import remove_copies
         from nuggets.stores.sql.erasure import erase
 
         with self.exclusive(), self._mutex:

@@ -1,7 +1,7 @@
-"""News of commits to a shelf: the server announces them, so that nobody need ask for the revision.
+"""Listens for commits to a shelf: the server announces them, so nobody need poll the revision.
 
 An announcement can be missed (a writer that is killed after its commit, a connection that is lost,
-a pooler that passes none on), so every few seconds there may be news anyway.
+a pooler that passes none on), so every few seconds a commit is assumed.
 """
 
 import time
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from nuggets.filesystem.database_url import DatabaseUrl
 
 CHANNEL = "nuggets"
-MISSED_SECONDS = 5.0  # after that there may be news that were missed
+MISSED_SECONDS = 5.0  # after that an announcement may have been missed
 
 
-class News:
+class CommitListener:
     """A connection that listens. One thread at a time may use it."""
 
     def __init__(self, url: "DatabaseUrl", shelf: int) -> None:
@@ -30,16 +30,16 @@ class News:
 
     def count(self) -> int:
         """A number that changes when someone may have written."""
-        is_news = time.monotonic() - self._counted_at > MISSED_SECONDS
+        may_have_changed = time.monotonic() - self._counted_at > MISSED_SECONDS
         try:
             if self._listening is None:
-                self._listening, is_news = Database(self._url), True
+                self._listening, may_have_changed = Database(self._url), True
                 self._listening.run(f"LISTEN {CHANNEL}")
-            is_news = self._shelf in self._listening.announcements() or is_news
+            may_have_changed = self._shelf in self._listening.announcements() or may_have_changed
         except StoreError:
             self.close()
-            is_news = True
-        if is_news:
+            may_have_changed = True
+        if may_have_changed:
             self._number += 1
             self._counted_at = time.monotonic()
         return self._number

@@ -1,6 +1,6 @@
 """Locates, reads and rewrites a MEMORY.md that people edit too, without losing their saves.
 
-Knows text and paths; `run` decides what is written.
+Knows text and paths; `update_entries` decides what is written.
 """
 
 import os

@@ -1,7 +1,7 @@
 """What a client that no person attends may not write: credentials, and what memory showed it."""
 
-from nuggets.domain.memory_mark import carries_mark
-from nuggets.domain.secrets import credential_kinds
+from nuggets.domain.credentials import credential_kinds
+from nuggets.domain.memory_markup import carries_mark
 from nuggets.errors import RefusedText
 from nuggets.language.text import visible
 

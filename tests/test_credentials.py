@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from nuggets.domain.secrets import credential_kinds, memory_credential_kinds, redact
+from nuggets.domain.credentials import credential_kinds, memory_credential_kinds, redact
 from secret_samples import ALARMS, CREDENTIALS, HARMLESS, UNSEEN, drawn, pem
 
 
