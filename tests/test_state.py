@@ -8,7 +8,6 @@ from nuggets.domain.state import (
     SESSIONS_KEPT,
     MemoryState,
     apply_touch,
-    before_images,
     everything,
     merge_changes,
 )
@@ -58,17 +57,6 @@ def test_everything_leads_from_nothing_to_here(many: list[Changes], last: Change
     state = after(*many, last)
 
     assert contents(after(everything(state))) == contents(state)
-
-
-@settings(max_examples=150)
-@given(st.lists(some_changes, max_size=4), some_changes)
-def test_before_leads_back(many: list[Changes], last: Changes) -> None:
-    state = after(*many)
-    back = before_images(state, last)
-    state.apply(last)
-    state.apply(back)
-
-    assert contents(state) == contents(after(*many))
 
 
 @settings(max_examples=200)

@@ -6,14 +6,8 @@ import pytest
 from nuggets.domain.records import MemoryNote
 from nuggets.search.index.snapshot import IN_SIGHT, Snapshot
 from nuggets.search.query.query import QueryReader
-from nuggets.search.scoring.vectors import (
-    DIMENSIONS,
-    note_vector,
-    own_vector,
-    query_vector,
-    vector_score,
-)
 from searchable import index_of, linked, note
+from vector_oracle import DIMENSIONS, note_vector, own_vector, query_vector, vector_score
 
 WORDS = "apple river stone cloud engine paper window garden silver music table forest"
 NOISE = 1 / sqrt(2 * DIMENSIONS)  # of a cosine between unrelated vectors

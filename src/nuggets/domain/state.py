@@ -323,21 +323,6 @@ def everything(state: State) -> Changes:
     )
 
 
-def before_images(state: State, changes: Changes) -> Changes:
-    """The changes that would lead back: before-images of all that `changes` puts or drops."""
-    ids = [*(note.id for note in changes.put), *changes.drop]
-    existing = state.notes.many(ids)
-    names = [*(config.name for config in changes.put_nuggets), *changes.drop_nuggets]
-    nuggets = state.nuggets
-    return Changes(
-        put=tuple(existing[i] for i in ids if i in existing),
-        drop=tuple(i for i in ids if i not in existing),
-        put_nuggets=tuple(nuggets[fold_case(n)] for n in names if fold_case(n) in nuggets),
-        drop_nuggets=tuple(n for n in names if fold_case(n) not in nuggets),
-        marks={mark: state.marks.get(mark) for mark in changes.marks},
-    )
-
-
 def apply_touch(note: MemoryNote, touch: Touch) -> MemoryNote:
     """The note after it was shown: a session counts once, however often it asks."""
     accessed = max(note.last_accessed_at, touch.at)

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from nuggets import errors
-from nuggets.errors import InvalidInput, NuggetsError, StoreError
+from nuggets.errors import InvalidInput, NuggetsError
 
 TYPE = "@"
 DEPTH = 40  # of nested values
@@ -154,9 +154,3 @@ def error_to_wire(problem: NuggetsError) -> dict[str, Any]:
     return {
         "error": {"code": problem.code, "message": str(problem), "type": type(problem).__name__}
     }
-
-
-def error_from_wire(shape: Mapping[str, Any]) -> NuggetsError:
-    """The error that a server answered with."""
-    kind = ERRORS.get(str(shape.get("type")), StoreError)
-    return kind(str(shape.get("message", "the server gave no reason"))[:4000])

@@ -46,10 +46,6 @@ class Database:
         self._queue: list[tuple[str, list[Sequence[Any]]]] = []  # writes not sent yet
 
     @property
-    def is_closed(self) -> bool:
-        return self._connection.closed
-
-    @property
     def in_transaction(self) -> bool:
         is_begun = self._connection.pgconn.transaction_status in _IN_TRANSACTION
         return is_begun or bool(self._queue)

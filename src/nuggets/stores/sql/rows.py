@@ -139,7 +139,6 @@ def title_length(length: int) -> int:
     return min(length, (1 << _LENGTH_BITS) - 1)
 
 
-CONTENT_IN_RECORD = f"'$[{_FIELDS.index('content') - 1}]'"  # for json_extract
 TITLE_IN_RECORD = f"json_extract(record, '$[{_FIELDS.index('title') - 1}]')"  # in SQL
 LENGTH_OF_TITLE = f"(title & {(1 << _LENGTH_BITS) - 1})"  # in SQL
 

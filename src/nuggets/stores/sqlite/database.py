@@ -27,8 +27,6 @@ from nuggets.stores.sqlite.pragmas import (
 BUSY_SECONDS = 10.0  # SQLite's own locks are held for milliseconds; then someone is stuck
 APPLICATION = 0x4E756767  # "Nugg" in the header: whose database this is
 
-VERSION = sqlite3.sqlite_version
-
 
 class Database:
     """A connection whose errors say what to do. One thread at a time may use it."""

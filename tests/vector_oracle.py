@@ -1,9 +1,9 @@
-"""Vectors of notes and questions, built in full: the tests compare the vector signal with them.
+"""Vectors of notes and questions, built in full: what the vector signal of search must agree with.
 
 A note's vector is the superposition of its terms, each bound with the role key of its field (a
 date, however it is written, is one more term of the content), and of its newest neighbours' own
 vectors, each bound with a role key as well. A question is spread over the same role keys. The
-index computes the same cosine from postings and never builds a vector. Knows no index.
+index computes the same cosine from postings and never builds a vector.
 """
 
 from math import log, sqrt
