@@ -403,10 +403,11 @@ class MemoryFiles:
         return moved
 
     def carry_annotations(self, move: ProjectMove) -> None:
-        """Copy what people wrote about moved memories from the host's old file to its new one."""
+        """Copy what people wrote about moved memories from the host's old file to its new one,
+        also before the host was used at the new place."""
         path = file_access.host_path(move.new)
         annotated = self._annotated_entries(move)
-        if annotated and os.path.isdir(os.path.dirname(os.path.dirname(path))):
+        if annotated and path:
             notes = self._transactions.state.notes.many(annotated)
             file_access.rewrite(
                 path,
