@@ -73,6 +73,19 @@ def test_a_fact_whose_key_is_another_does_not_answer_a_recall(shelf: NuggetShelf
     assert hits(shelf) == {}
 
 
+def test_of_facts_that_fit_a_recall_alike_none_counts(shelf: NuggetShelf) -> None:
+    for key in ("mail host", "cache host", "build host"):
+        shelf.remember("hosts", key, f"{key}.internal")
+
+    guess = shelf.recall("host", session="s1")
+    meant = shelf.recall("mail", session="s2")
+
+    assert guess.found
+    assert guess.also
+    assert meant.key == "mail host"
+    assert hits(shelf) == {"mail host": 1}
+
+
 def test_a_note_on_a_sibling_is_no_answer(shelf: NuggetShelf) -> None:
     shelf.create_note("ops", "Status page url", "https://status.shop.example")
 

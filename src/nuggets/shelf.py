@@ -185,8 +185,8 @@ class NuggetShelf(ProjectShelf):
         """The fact that a query means, decoded; a miss is ``found=False``.
 
         Without a nugget all of them are asked and the best match answers. A session that has not
-        recalled this fact before adds a hit. `as_of`: what was valid at that moment, or at the end
-        of that day, as far as the history reaches; this counts no hit.
+        recalled this fact before adds a hit, unless others fit as well. `as_of`: what was valid at
+        that moment, or at the end of that day, as far as the history reaches; this counts no hit.
         """
         query = checked_query(query)
         if as_of is not None:
@@ -226,7 +226,7 @@ class NuggetShelf(ProjectShelf):
         if nugget is not None:
             nugget = name_resolution.require_nugget(view.state.nuggets, nugget).name
         result = view.facts.recall(query, nugget, self.project)
-        if result.found and session is not None:
+        if result.is_clear and session is not None:
             self._count(result.note_id, session, "recalled")
         return result
 

@@ -69,6 +69,7 @@ def test_a_remembered_fact_is_recalled_fenced_with_its_source_and_age(tmp_path: 
 
     assert result.structured_content["answer"] == "pytest -q"
     assert result.structured_content["match"] == "fuzzy"
+    assert said(result).startswith("Probability 0.97 that this is what was meant (match: fuzzy).\n")
     assert 'source="agent_reflection"' in said(result)
     assert 'age="just now"' in said(result)
     assert "\npytest -q\n</nuggets-memory>" in said(result)
@@ -801,6 +802,21 @@ def test_remembering_goes_by_what_the_project_itself_knows(tmp_path: Path) -> No
 
     assert result.structured_content["before"] == {"content": "6000"}
     assert "source agent_reflection" in said(result)
+
+
+@pytest.mark.parametrize("known", ["deploy cmd", "licence"])
+def test_recall_says_not_found_with_and_without_near_notes(tmp_path: Path, known: str) -> None:
+    with NuggetShelf(tmp_path, project="") as shelf:
+        shelf.remember("n", known, "whatever")
+
+    async def recalled(client: Client) -> Any:
+        return await client.call_tool("recall", {"query": "rollback cmd"})
+
+    answer = in_memory(server_context(tmp_path), recalled)
+
+    assert said(answer).startswith("Not found.")
+    assert answer.structured_content["found"] is False
+    assert (known in said(answer)) == (known == "deploy cmd")
 
 
 def test_recall_tells_which_other_facts_fit(tmp_path: Path) -> None:

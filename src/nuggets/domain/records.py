@@ -385,6 +385,11 @@ class RecallResult(NamedTuple):
     def __bool__(self) -> bool:
         return self.found
 
+    @property
+    def is_clear(self) -> bool:
+        """Whether it counts as recalled: more probably meant than not, or asked by its very key."""
+        return self.match == "exact" or self.probability > 0.5
+
 
 class SearchNotesResult(NamedTuple):
     """One note that a search found; all scores lie in [0, 1]."""

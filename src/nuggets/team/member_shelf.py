@@ -255,7 +255,7 @@ class MemberShelf(NuggetShelf):
         with self.snapshot():
             answers = self._ask_both(lambda side: side.recall(query, nugget, None, as_of=as_of))
             result = _best_recall(answers)
-            if result.found and as_of is None:
+            if result.is_clear and as_of is None:
                 self._count_shown(result.note_id, session, "recalled")
             return result
 
@@ -267,7 +267,8 @@ class MemberShelf(NuggetShelf):
             answers = self._ask_both(lambda side: side.recall_or_search(query, nugget, None, most))
             recall = _best_recall([answer for answer, _ in answers])
             if recall.found:
-                self._count_shown(recall.note_id, session, "recalled")
+                if recall.is_clear:
+                    self._count_shown(recall.note_id, session, "recalled")
                 return recall, ()
             results = _merge_results([found for _, found in answers], limit, self.project)
             if results and results[0].note.kind == "fact":  # recall refused it

@@ -63,14 +63,17 @@ def _recall_in_snapshot(call: ToolCall, arguments: Json) -> Answer:
     if result.found:
         note = call.shelf.get_note(result.note_id, session=None)
         call.shelf.record_reading(note)
-        text = f"{PREFACE}\n{_fence(call, note, result.answer)}"
+        text = (
+            f"Probability {result.probability:.2f} that this is what was meant"
+            f" (match: {result.match}).\n{PREFACE}\n{_fence(call, note, result.answer)}"
+        )
         also_matching = [call.shelf.get_note(note_id, session=None) for note_id in result.also]
         if also_matching:
             lines = "\n".join(_line(call, fact) for fact in also_matching)
             text += f"\nOther facts that match the query:\n{fence(lines)}"
         return Answer(shape, text)
     if not notes:
-        return Answer(shape, "Memory has nothing on this.")
+        return Answer(shape, "Not found.")
     index = _index(call, notes)
     shape["notes"] = index.structured["results"]
     if notes[0].clear_answer:
