@@ -2,6 +2,7 @@
 
 import json
 import pty
+import re
 import stat
 from contextlib import ExitStack
 from pathlib import Path
@@ -181,7 +182,7 @@ def test_a_command_that_takes_long_says_what_it_does(
         code, seen = run_in_terminal(*command, after=announcement, react=lock.close)
 
     assert code == 0
-    assert announcement in seen.decode()
+    assert re.search(announcement + r"[^\r]* … \d+ s so far", seen.decode())
 
 
 def test_edit_opens_the_editor_with_the_content(nuggets: Nuggets, directory: Path) -> None:

@@ -4,9 +4,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from threading import Timer
-
-from nuggets.interfaces.cli.printing import warn
+from threading import Event, Thread
 
 _DELAY = 1.0  # seconds before the first line
 _INTERVAL = 0.2  # seconds between two lines
@@ -18,11 +16,11 @@ class Progress:
     def __init__(self) -> None:
         self._next = time.monotonic() + _DELAY
         self._width = 0
-        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self.is_terminal = sys.stderr is not None and sys.stderr.isatty()
 
     def __call__(self, text: str) -> None:
         now = time.monotonic()
-        if self._is_terminal and now >= self._next:
+        if self.is_terminal and now >= self._next:
             self._next = now + _INTERVAL
             self._print(text[:79])
 
@@ -39,12 +37,21 @@ class Progress:
 
 @contextmanager
 def announce(text: str) -> Iterator[None]:
-    """Say at a terminal what is being done, for work that does not report how far it is."""
-    timer = Timer(_DELAY, warn, [text])
-    timer.daemon = True
-    if sys.stderr is not None and sys.stderr.isatty():
-        timer.start()
+    """Say at a terminal what is being done, and for how long, for work that does not report how far
+    it is."""
+    progress, start, is_done = Progress(), time.monotonic(), Event()
+
+    def report() -> None:
+        while not is_done.wait(_DELAY):
+            progress(f"{text} {time.monotonic() - start:.0f} s so far")
+
+    reporter = Thread(target=report, daemon=True)
+    if progress.is_terminal:
+        reporter.start()
     try:
         yield
     finally:
-        timer.cancel()
+        is_done.set()
+        if progress.is_terminal:
+            reporter.join()
+        progress.end()
