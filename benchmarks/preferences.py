@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.__main__ import line
-from nuggets.interfaces.hooks.preference_extraction import extract_preferences
+from nuggets.interfaces.hooks.event_handlers import find_preferences
 
 DATA = Path(__file__).parent / "data"
 GOALS = (  # the label of a set, what it is, and the share that may or must be kept
@@ -20,6 +20,8 @@ GOALS = (  # the label of a set, what it is, and the share that may or must be k
     ("drop", "other sentences", 0.02),
     ("keep en", "orders, corrections and conventions", 30 / 36),
     ("drop en", "other prompts", 1 / 40),
+    ("keep more", "further orders, corrections and conventions", 30 / 36),
+    ("drop more", "further prompts", 1 / 40),
     *((f"keep {language}", f"the same in {name}", 5 / 7)
       for language, name in (("de", "German"), ("es", "Spanish"), ("zh", "Chinese"))),
     *((f"drop {language}", f"other prompts in {name}", 0.0)
@@ -43,7 +45,7 @@ def judged() -> Iterator[Judged]:
         for text in (DATA / name).read_text(encoding="utf-8").splitlines():
             if text and not text.startswith("#"):
                 label, sentence = text.split(" | ", 1)
-                yield Judged(label, bool(extract_preferences(sentence)), sentence)
+                yield Judged(label, bool(find_preferences(sentence)[0]), sentence)
 
 
 def rows(quick: bool = False) -> Iterator[dict[str, Any]]:

@@ -121,7 +121,10 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         preference_extraction.refusal_of_order,
     ),
     "interfaces/hooks/preference_languages.py": (
-        lambda words: preference_languages.parse_foreign(words[: preference_extraction.LONGEST]),
+        lambda words: preference_languages.parse_foreign(
+            words[: preference_extraction.LONGEST], opening=True
+        ),
+        lambda words: preference_languages.is_foreign_order(words[: preference_extraction.LONGEST]),
         preference_languages.has_phrase,
     ),
     "interfaces/host_markup.py": (host_markup.escape_host_markup,),

@@ -3,7 +3,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nuggets.domain.memory_markup import inert
-from nuggets.interfaces.hooks.event_handlers import HINTS, OPENINGS
+from nuggets.interfaces.hooks.event_handlers import HINTS, OPENINGS, find_preferences
 from nuggets.interfaces.hooks.preference_extraction import AT_MOST, Preference, extract_preferences
 from nuggets.interfaces.hooks.preference_languages import has_phrase
 from nuggets.interfaces.prompt_quoting import fence, remove_fenced
@@ -210,6 +210,117 @@ SAID = (
     "为什么这个测试总是失败？",
     "我从来没见过这个错误，看一下。",
 )
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Hey, remember this for later: the design docs are in Notion",
+        "one thing to remember: fixtures are shared between suites",
+        "you need to run make gen after editing a proto file, remember that",
+        "don't forget, our staging domain is stage.example.com",
+        "just so you know for next time: the e2e tests need docker",
+        "next time check the changelog before bumping a version",
+        "we're using Node 22 from now on",
+        "no, it's poetry here, not pip",
+        "no, don't use axios, use fetch",
+        "wrong, the default branch is develop, not master",
+        "the team decided to go with Postgres rather than MySQL",
+        "We agreed that feature branches start with feat/",
+        "we no longer support Python 3.9",
+        "We don't mock the database in tests.",
+        "we deploy from the release branch, not from main",
+        "this project uses yarn workspaces",
+        "in this codebase, errors are wrapped with fmt.Errorf",
+        "Every public function needs a docstring",
+        "when you write tests, use table-driven tests",
+        "If you add an endpoint, add a contract test",
+        "Whenever you touch the API, update the OpenAPI file",
+        "prefer early returns over nested ifs",
+        "stop writing summaries at the end of your answers",
+        "call me Jo",
+        "my timezone is Europe/Berlin",
+        "I use zsh on macOS",
+        "I want commit messages in English",
+        "merk dir bitte, dass der Server nachts aus ist",
+        "Wir deployen nie am Freitag.",
+        "Benutze keine Emojis in Commit-Nachrichten",
+        "nunca hacemos push directo a main",
+        "por favor no uses emojis en los commits",
+        "测试一律用 pytest 写",
+        "不要在提交信息里加表情符号",
+    ],
+)
+def test_further_forms_of_orders_corrections_and_conventions_are_kept(prompt: str) -> None:
+    stated, refusal = find_preferences(prompt)
+    assert len(stated) == 1
+    assert not refusal
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "we decided to skip it, moving on",
+        "my editor is frozen",
+        "all tests should pass now",
+        "every test fails with the same error",
+        "just so you know, I pushed a fix",
+        "fyi: CI is down",
+        "stop using so much memory",
+        "if you run it twice, it crashes",
+        "before you answer, read the file",
+        "this project uses too much memory, profile it",
+        "in this repo, find all usages of foo",
+        "no, the error is in parser.py, not lexer.py",
+        "I prefer to look at it first",
+        "Our users always complain about the login page",
+        "our build always fails",
+        "kein Problem, mach weiter",
+        "siempre recibimos un error 500",
+        "我们总是收到超时错误",
+    ],
+)
+def test_what_only_looks_like_one_of_them_is_not(prompt: str) -> None:
+    assert find_preferences(prompt)[0] == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "reason"),
+    [
+        ("Can you remember that I leave at five today?", "only for a time"),
+        ("remember that bug we saw, fix it", "about this conversation"),
+        ("Please remember:\n- we use pnpm\n- tests live in spec/", "a list"),
+        ("Merk dir, dass ich heute um fünf gehe.", "only for a time"),
+        ("Recuerda que hoy salgo a las cinco.", "only for a time"),
+        ("请记住今天五点我要走。", "only for a time"),
+    ],
+)
+def test_an_order_to_remember_is_never_passed_over_in_silence(prompt: str, reason: str) -> None:
+    stated, refusal = find_preferences(prompt)
+    assert stated == []
+    assert reason in refusal
+
+
+@pytest.mark.parametrize(
+    "prompt", ["Can you remember how that works?", "Do you remember that bug?"]
+)
+def test_a_question_about_the_past_is_no_order(prompt: str) -> None:
+    assert find_preferences(prompt) == ([], "")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "personal"),
+    [
+        ("Ich bevorzuge Tabs.", True),
+        ("Wir verwenden pnpm.", False),
+        ("Prefiero tabuladores.", True),
+        ("Usamos pnpm.", False),
+        ("我喜欢制表符。", True),
+        ("我们始终使用 pnpm。", False),
+    ],
+)
+def test_what_we_do_is_a_rule_of_the_project_in_every_language(prompt: str, personal: bool) -> None:
+    assert [stated.personal for stated in extract_preferences(prompt)] == [personal]
 
 
 @pytest.mark.parametrize("prompt", STATED)

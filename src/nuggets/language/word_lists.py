@@ -92,6 +92,12 @@ def months() -> dict[str, list[str]]:
 
 
 @cache
+def order_verbs() -> frozenset[str]:
+    """English verbs of orders to an agent, and of what a team says that it does."""
+    return frozenset(_read("order_verbs").split())
+
+
+@cache
 def preference_phrases() -> dict[str, dict[str, list[str]]]:
     """By language and role, the phrases that order something to be kept, or state a preference."""
     phrases: dict[str, dict[str, list[str]]] = {}

@@ -45,12 +45,15 @@ HINTS = (  # a preference contains one of these
     *("always", "never", "prefer", "remember", "forget", "now on", "here on", "future", "forward"),
     *("default", "don", "do not", "avoid", "stop", "use ", "in mind", "note that", "note:", "fyi"),
     *("for future", "every time", "each time", " go in", " goes in", " belong", " live in"),
-    *(" lives in", "whenever", "unless i "),
+    *(" lives in", "whenever", "unless i ", "next time", "memor", "the record", "for later"),
+    *("so you know", "note to self", "note this", "decided", "agreed", "settled", "rather"),
 )
 OPENINGS = (  # or begins with one of these
     *("we ", "our ", "i said ", "i like ", "i love ", "i hate ", "i dislike ", "i really "),
-    *("i work ", "i code ", "i program ", "i mostly ", "i mainly ", "i usually ", "my name is "),
-    *("call me ", "no,", "no ", "nope", "actually", "that's wrong", "that’s wrong"),
+    *("i work ", "i code ", "i program ", "i mostly ", "i mainly ", "i usually ", "my ", "i'm on "),
+    *("i’m on ", "i am on ", "when you ", "before you ", "if you ", "all ", "every ", "each "),
+    *("call me ", "no,", "no ", "nope", "nah", "wrong", "actually", "that's ", "that’s "),
+    *("that is ", "i want ", "this project ", "this repo", "this codebase "),
     *("you should ", "you must ", "in this ", "for this ", "the rule ", "the convention "),
     "the policy ",
 )
@@ -147,7 +150,7 @@ def answer_prompt(
 ) -> tuple[str, str]:
     """Context and message for a prompt. `entries`: of the session's diary; `record`: adds one;
     `compare`: what the encoder says of the prompt, if there is one."""
-    stated, refusal = _find_preferences(event.prompt)
+    stated, refusal = find_preferences(event.prompt)
     context, entry = _user_prompt(shelf, event, entries, compare, counts=not stated)
     record(entry)
     if stated:
@@ -332,7 +335,7 @@ def _find_session(
     return find_session(shelf, prompt, session_note_id(event.session), is_first=is_first)
 
 
-def _find_preferences(prompt: str) -> "tuple[list[Preference], str]":
+def find_preferences(prompt: str) -> "tuple[list[Preference], str]":
     """The lasting preferences that a prompt states, or why an order to remember is refused."""
     from nuggets.interfaces.hooks.preference_languages import has_phrase
 
