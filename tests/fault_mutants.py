@@ -4,18 +4,11 @@ Each is a program to run before the harness itself.
 """
 
 WITHOUT_SYNC = """
-import sqlite3
 from nuggets.filesystem import files
 files.sync = lambda what: None
-connect = sqlite3.connect
-
-class Careless(sqlite3.Connection):
-    def execute(self, statement, *more):
-        if "synchronous" in statement:
-            statement = "PRAGMA synchronous = OFF"
-        return super().execute(statement, *more)
-
-sqlite3.connect = lambda *place, **options: connect(*place, factory=Careless, **options)
+from nuggets.stores.sqlite import database
+database.DURABLE = database.NOT_DURABLE = "synchronous = OFF"
+database.OF_EVERY_CONNECTION = (*database.OF_EVERY_CONNECTION, "synchronous = OFF")
 """
 
 WITHOUT_LOCK = """

@@ -316,6 +316,67 @@ sys.exit(os.waitstatus_to_exitcode(status))
     )
 
 
+def test_a_fork_waits_until_no_thread_is_inside_sqlite(tmp_path: Path) -> None:
+    """SQLite's own locks: a child in which a lost thread holds one would wait for ever."""
+    run(
+        """
+import os, signal, sys, threading
+from nuggets.stores.sqlite.store import SqliteStore
+from store_samples import *
+store = SqliteStore(sys.argv[1])
+put(store, note(1))
+is_over = threading.Event()
+def read():
+    other = SqliteStore(sys.argv[1])
+    while not is_over.is_set():
+        contents(other)
+threads = [threading.Thread(target=read) for _ in range(2)]
+for thread in threads:
+    thread.start()
+codes = set()
+for _ in range(30):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # instead of waiting for ever
+        os._exit(0 if "key 1" in contents(store) else 7)
+    codes.add(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    if codes != {0}:
+        break
+is_over.set()
+for thread in threads:
+    thread.join()
+sys.exit(codes != {0})
+""",
+        tmp_path,
+    )
+
+
+def test_a_fork_waits_for_what_a_thread_imports(tmp_path: Path) -> None:
+    """Python's lock of a module: we import late, so a thread may be doing that."""
+    (tmp_path / "slow.py").write_text(
+        "import sys\nsys.is_being_imported.set()\ntotal = sum(range(20_000_000))\n"
+    )
+    run(
+        """
+import os, signal, sys, threading
+import nuggets.stores.sqlite.store
+sys.path.insert(0, sys.argv[1])
+sys.is_being_imported = threading.Event()
+thread = threading.Thread(target=__import__, args=("slow",))
+thread.start()
+sys.is_being_imported.wait()
+child = os.fork()
+if child == 0:
+    signal.alarm(30)  # instead of waiting for ever
+    import slow
+    os._exit(0 if slow.total else 7)
+thread.join()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+""",
+        tmp_path,
+    )
+
+
 # --- recalls that wait in a file ------------------------------------------------------------------
 
 

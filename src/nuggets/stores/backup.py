@@ -142,7 +142,7 @@ def open_backup(path: str) -> AbstractContextManager[Database]:
 @contextmanager
 def _connect(uri: str, path: str) -> Iterator[Database]:
     try:
-        database = Database(path, sqlite3.connect(uri, uri=True, isolation_level=None))
+        database = Database(path, lambda: sqlite3.connect(uri, uri=True, isolation_level=None))
     except sqlite3.Error as problem:
         raise StoreError(f"{path} cannot be opened: {problem}") from problem
     try:

@@ -82,9 +82,8 @@ class Connection:
             self._on_change()
 
     def leave_to_parent(self) -> None:
-        """In a forked child: forget the connection without closing it, the parent still uses it."""
+        """In a forked child: forget the connection, which is closed here or still used there."""
         if self._database is not None:
-            _left_to_parent.append(self._database)
             self._database = None
             self._on_change()
 
@@ -105,6 +104,3 @@ def _identity(path: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
-
-
-_left_to_parent: list[Database] = []  # referenced, because garbage collection would close them

@@ -8,14 +8,17 @@ commit at the same moment, and Python ships such versions.
 import os
 import sqlite3
 import stat
+import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any
+from weakref import WeakSet
 
 from nuggets.errors import StoreBusy, StoreCorrupt, StoreError
 from nuggets.filesystem.files import refuse_broken_link, sync, sync_path, unreadable, unwritable
+from nuggets.stores.sqlite.fork_guard import new_guard
 from nuggets.stores.sqlite.pragmas import (
     DURABLE,
     NOT_DURABLE,
@@ -25,17 +28,64 @@ from nuggets.stores.sqlite.pragmas import (
 )
 
 BUSY_SECONDS = 10.0  # SQLite's own locks are held for milliseconds; then someone is stuck
+_MOST_ROWS = 256  # that are fetched at a time
 APPLICATION = 0x4E756767  # "Nugg" in the header: whose database this is
+
+
+class _Cursor(sqlite3.Cursor):
+    """Rows that are fetched while the guard of the connection is held."""
+
+    __slots__ = ("_guard",)
+
+    def __init__(self, connection: sqlite3.Connection, guard: "threading.RLock") -> None:
+        self._guard = guard
+        super().__init__(connection)
+
+    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
+        """Rows, fetched some at a time: first one, because many look at one only."""
+        size = 1
+        while rows := self.fetchmany(size):
+            yield from rows
+            size = min(size * 4, _MOST_ROWS)
+
+    def fetchone(self) -> Any:
+        with self._guard:
+            return super().fetchone()
+
+    def fetchmany(self, size: int | None = 1) -> list[Any]:
+        with self._guard:
+            return super().fetchmany(size)
+
+    def fetchall(self) -> list[Any]:
+        with self._guard:
+            return super().fetchall()
+
+    def __del__(self) -> None:
+        """End the statement. Never waits: this may run inside another statement."""
+        if self._guard.acquire(blocking=False):
+            try:
+                with suppress(sqlite3.Error):
+                    self.close()
+            finally:
+                self._guard.release()
 
 
 class Database:
     """A connection whose errors say what to do. One thread at a time may use it."""
 
-    def __init__(self, path: str, connection: sqlite3.Connection | None = None) -> None:
+    def __init__(self, path: str, connect: Callable[[], sqlite3.Connection] | None = None) -> None:
         """`path`: of a database that is there; "" for one in memory."""
         self.path = path
         self.blocks_others = False  # an open connection locks others out: close it after each use
-        self._connection = connection or (_connect(self) if path else _in_memory())
+        self._only_reads = False  # in the transaction that it is in
+        self._guard = new_guard()
+        with self._guard:
+            if connect is not None:
+                self._connection = connect()
+            else:
+                self._connection = _connect(self) if path else _in_memory()
+        if path:
+            _databases.add(self)
 
     @property
     def in_transaction(self) -> bool:
@@ -43,13 +93,15 @@ class Database:
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         try:
-            return self._connection.execute(sql, parameters)
+            with self._guard:
+                return _Cursor(self._connection, self._guard).execute(sql, parameters)
         except sqlite3.Error as problem:
             raise explain_error(problem, self.path) from problem
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> sqlite3.Cursor:
         try:
-            return self._connection.executemany(sql, rows)
+            with self._guard:
+                return _Cursor(self._connection, self._guard).executemany(sql, rows)
         except sqlite3.Error as problem:
             raise explain_error(problem, self.path) from problem
 
@@ -64,6 +116,7 @@ class Database:
 
     def begin(self, *, writing: bool) -> None:
         self.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
+        self._only_reads = not writing
 
     def commit(self) -> None:
         self.execute("COMMIT")
@@ -88,24 +141,52 @@ class Database:
 
     def backup_to(self, path: str) -> None:
         """Copy everything committed into a file, with SQLite's backup function."""
-        target = sqlite3.connect(path)
-        try:
-            self._connection.backup(target, pages=-1)
-        except sqlite3.Error as problem:
-            raise explain_error(problem, path) from problem
-        finally:
-            target.close()
+        with self._guard:
+            target = sqlite3.connect(path)
+            try:
+                self._connection.backup(target, pages=-1)
+            except sqlite3.Error as problem:
+                raise explain_error(problem, path) from problem
+            finally:
+                target.close()
 
     def copy_to(self, target: "Database") -> None:
         """Copy everything committed into another database."""
         try:
-            self._connection.backup(target._connection, pages=-1)
+            with self._guard, target._guard:
+                self._connection.backup(target._connection, pages=-1)
         except sqlite3.Error as problem:
             raise explain_error(problem, self.path) from problem
 
     def close(self) -> None:
-        with suppress(sqlite3.Error):
+        _databases.discard(self)
+        with suppress(sqlite3.Error), self._guard:
             self._connection.close()
+
+    def close_in_child(self) -> None:
+        """Close a connection that a forked child has inherited, so that the child can open its own.
+
+        While it is open, SQLite takes the parent's locks for the child's, and another process
+        could truncate the log that the child reads. One with which the parent writes stays open:
+        to close it would roll back what the parent has written.
+        """
+        if self._only_reads or not self.in_transaction:
+            self.close()
+        else:
+            _left_to_parent.append(self)
+
+
+_databases: WeakSet[Database] = WeakSet()  # those in files
+_left_to_parent: list[Database] = []  # referenced, because garbage collection would close them
+
+
+def _close_in_child() -> None:
+    for database in list(_databases):
+        database.close_in_child()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_close_in_child)
 
 
 def open_read_only(path: str, *, immutable: bool = False) -> Database:
@@ -116,11 +197,11 @@ def open_read_only(path: str, *, immutable: bool = False) -> Database:
     _refuse_other_files(path)
     try:
         if immutable:
-            return Database(path, _open(path, "mode=ro&immutable=1", alone=False))
+            return Database(path, lambda: _open(path, "mode=ro&immutable=1", alone=False))
         try:
-            return Database(path, _open(path, "mode=ro", alone=False))
+            return Database(path, lambda: _open(path, "mode=ro", alone=False))
         except sqlite3.OperationalError:
-            return Database(path, _open(path, "mode=ro&immutable=1", alone=False))
+            return Database(path, lambda: _open(path, "mode=ro&immutable=1", alone=False))
     except sqlite3.Error as problem:
         raise explain_error(problem, path) from problem
 
@@ -155,7 +236,7 @@ def building(path: str) -> Iterator[Database]:
     temporary = f"{path}.{os.getpid():x}-{time.monotonic_ns():x}.tmp"
     try:
         os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
-        database = Database(temporary, sqlite3.connect(temporary, isolation_level=None))
+        database = Database(temporary, lambda: sqlite3.connect(temporary, isolation_level=None))
         try:
             for pragma in WHILE_BUILDING:
                 database.execute(f"PRAGMA {pragma}")

@@ -10,10 +10,11 @@ Readers never wait: SQLite gives each a snapshot. How a writer works is in `stor
 """
 
 import os
+import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
-from weakref import WeakSet
+from weakref import WeakValueDictionary
 
 from nuggets.domain import times
 from nuggets.domain.purge_marks import describe_unfinished
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from nuggets.stores.doctor.defects import Defect
     from nuggets.stores.exports.external_edits import DecideEdit
 
+FORK_SECONDS = 5.0  # how long a fork waits for a thread that reads or writes
 READER_SECONDS = 1.0  # how long an erasure waits for readers of an older state
 DATABASE = "nuggets.db"
 
@@ -75,12 +77,12 @@ class SqliteStore(SqlStore):
                 directory, access, decide_edit, clock=clock, short_lived=short_lived
             )
         self.begin_in_this_process()
-        _stores.add(self)
+        _stores[id(self)] = self
 
     def begin_in_this_process(self) -> None:
         """In a forked child: new locks and a new connection; other threads do not exist there."""
         super().begin_in_this_process()
-        if self._connection.is_in_transaction and not self._path:
+        if not self._path and self._connection.is_in_transaction:
             self._roll_back()  # begun by a thread that exists only in the parent
         if self._exports is not None:
             self._exports.begin_in_this_process()
@@ -88,17 +90,13 @@ class SqliteStore(SqlStore):
             self._connection.leave_to_parent()
 
     def prepare_fork(self) -> None:
-        """Close the connection before a fork, unless a thread is using it.
-
-        In the child, SQLite would assume the locks of its parent, which the child does not hold:
-        another process could truncate the log while the child reads it.
+        """Wait for a thread that uses the connection, and close it. Not if a thread is in a batch:
+        then the child can read, and not write.
         """
-        if self._path and self._mutex.acquire(blocking=False):
-            try:
-                if not self._is_busy():
-                    self._connection.close()
-            finally:
-                self._mutex.release()
+        if self._mutex.acquire(timeout=FORK_SECONDS):
+            _held_mutexes.append(self._mutex)
+            if self._path and not self._is_busy():
+                self._connection.close()
 
     def _statements(self) -> Iterator[str]:
         yield from schema.statements()
@@ -357,18 +355,32 @@ class SqliteStore(SqlStore):
                 self._connection.close()
 
 
-_stores: WeakSet[SqliteStore] = WeakSet()
+_stores: WeakValueDictionary[int, SqliteStore] = WeakValueDictionary()  # by their ids
+_fork_turn = threading.Lock()  # one thread forks at a time
+_held_mutexes: list[threading.RLock] = []  # by the thread that forks
 
 
 def _prepare_fork() -> None:
-    for store in list(_stores):
-        store.prepare_fork()
+    _fork_turn.acquire()
+    for reference in _stores.valuerefs():
+        if (store := reference()) is not None:
+            store.prepare_fork()
+
+
+def _finish_fork() -> None:
+    for mutex in _held_mutexes:
+        mutex.release()
+    _held_mutexes.clear()
+    _fork_turn.release()
 
 
 def _begin_again() -> None:
-    for store in list(_stores):
+    _finish_fork()
+    for store in _stores.values():
         store.begin_in_this_process()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_prepare_fork, after_in_child=_begin_again)
+    os.register_at_fork(
+        before=_prepare_fork, after_in_parent=_finish_fork, after_in_child=_begin_again
+    )
