@@ -9,7 +9,7 @@ tests/paraphrase_samples.py; thresholds were chosen with the first.
 import os
 import sys
 
-from nuggets.meaning.model import load_model
+from nuggets.meaning.minilm import load_model
 
 sys.path.insert(
     0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests")

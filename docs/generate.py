@@ -9,8 +9,8 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from nuggets.interfaces.cli import MODULES, find
 from nuggets.interfaces.cli.command import Command
+from nuggets.interfaces.cli.command_table import MODULES, find
 from nuggets.interfaces.cli.parsing import GLOBAL_HELP, build_parser
 from nuggets.settings import SETTINGS
 

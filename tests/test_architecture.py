@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,39 @@ def test_imports_point_the_way_the_contracts_say() -> None:
     )
 
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(
+        ".__init__"
+    )
+
+
+NAMES = {module_name(path) for path in MODULES}
+
+
+def imported_modules(path: Path) -> Iterator[str]:
+    """Our modules that a module imports, inside of functions too; not those for a type checker."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for_types = {
+        part
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+        for part in ast.walk(node)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node not in for_types and node.module in NAMES:
+            parts = (f"{node.module}.{alias.name}" for alias in node.names)
+            yield from (part if part in NAMES else node.module for part in parts)
+
+
+def test_no_modules_import_each_other_in_a_circle() -> None:
+    graph = {module_name(path): {*imported_modules(path)} for path in MODULES}
+    # A shelf makes its views, and is a client of a server where its address says so.
+    graph["nuggets.nugget"].remove("nuggets.shelf")
+    graph["nuggets.shelf"].remove("nuggets.remote.remote_shelf")
+
+    TopologicalSorter(graph).prepare()
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))

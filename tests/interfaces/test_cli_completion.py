@@ -10,7 +10,7 @@ import pytest
 
 from command_line import COMMAND, Nuggets
 from nuggets.domain.records import STABILITIES
-from nuggets.interfaces.cli import GROUPS, MODULES
+from nuggets.interfaces.cli.command_table import GROUPS, MODULES
 
 
 def complete(script: str, *words: str, cwd: Path | None = None, **env: str) -> set[str]:

@@ -5,7 +5,7 @@ from importlib import import_module
 import pytest
 
 from command_line import Nuggets
-from nuggets.interfaces.cli import MODULES, find
+from nuggets.interfaces.cli.command_table import MODULES, find
 
 COMMANDS = [name for commands in MODULES.values() for name in commands]
 

@@ -3,7 +3,7 @@
 import pytest
 
 from command_line import Nuggets
-from nuggets.interfaces.cli import MODULES
+from nuggets.interfaces.cli.command_table import MODULES
 
 CALLS: dict[str, tuple[str, ...]] = {
     "remember": ("n", "another", "v"),

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from nuggets.errors import NuggetsError
-from nuggets.meaning.model import Encoder, load_model
+from nuggets.meaning.model import Encoder
 
 if TYPE_CHECKING:
     from nuggets.engine.transactions import View
@@ -48,6 +48,8 @@ class ShelfEncoder:
             return None
         identity = (status.st_ino, status.st_mtime_ns, status.st_size)
         if self._loaded is None or self._loaded[0] != identity:
+            from nuggets.meaning.minilm import load_model
+
             self._loaded = identity, load_model(self._path)
         return self._loaded[1]
 

@@ -4,7 +4,6 @@ import os
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from nuggets.errors import NuggetsError
 from nuggets.filesystem.location import ENCODER_FILE
 
 NAME = "all-MiniLM-L6-v2"
@@ -25,16 +24,3 @@ class Encoder(Protocol):
 def model_path(directory: str) -> str:
     """Where the encoder of the shelf in this directory is, or would be."""
     return os.path.join(directory, ENCODER_FILE)
-
-
-def load_model(path: str) -> Encoder:
-    """Load an installed encoder: some 20 ms, besides those of importing NumPy."""
-    from nuggets.meaning import tensor_file
-    from nuggets.meaning.minilm import MiniLM
-
-    metadata, tensors = tensor_file.parse(tensor_file.map_file(path), path)
-    if metadata.get("format") != FORMAT:
-        raise NuggetsError(
-            f"{path} was made by another version of Nuggets; run `nuggets meaning install` again"
-        )
-    return MiniLM(tensors)

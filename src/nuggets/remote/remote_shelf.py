@@ -11,7 +11,7 @@ from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, Self
 
 from nuggets.domain import times
-from nuggets.domain.records import ExportsStatus, WrittenNote
+from nuggets.domain.records import WrittenNote
 from nuggets.engine.arguments import StrPath, path_text
 from nuggets.engine.shelf_base import random_hex
 from nuggets.errors import InvalidInput, NuggetsError, StoreError
@@ -32,6 +32,7 @@ from nuggets.remote.caller_place import find_place
 from nuggets.remote.connection import CONNECT_SECONDS, HOOK_CONNECT_SECONDS, Unreachable
 from nuggets.remote.local_copy import LocalCopy
 from nuggets.remote.methods import CALL_PATH, METHODS, REFUSED, Kind
+from nuggets.remote.served_shelf import ServedShelf
 from nuggets.remote.server_calls import ServerCalls, TokenRefused
 from nuggets.remote.wire import NuggetName, decode, encode
 from nuggets.settings import Settings, load
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from nuggets.domain.typed_kwargs import NoteMeta
-    from nuggets.maintenance.project_sharing import SyncResult
     from nuggets.meaning.nearest import NearestNotes
     from nuggets.promotion.edit_import import FileEdits
 
@@ -51,7 +51,7 @@ _NEEDS_SERVER = ("change_counter", "copy_index", "members", "is_team")
 _TEXT_OF = {"remember": (2, 1), "create_note": (2, 1)}  # where the text and its title stand
 
 
-class RemoteShelf(NuggetShelf):
+class RemoteShelf(ServedShelf):
     """A shelf that a `nuggets serve` keeps."""
 
     def __init__(
@@ -186,10 +186,7 @@ class RemoteShelf(NuggetShelf):
             for call in self._queue.waiting() if is_ours else ():
                 try:
                     self._send("write", call.message)
-                except (
-                    StoreError,
-                    TokenRefused,
-                ):  # not of the call
+                except (StoreError, TokenRefused):  # the server's problem, not the call's
                     raise
                 except NuggetsError as problem:
                     self._reject(call, problem)
@@ -487,9 +484,6 @@ class RemoteShelf(NuggetShelf):
         """What a person should know: that the server is away, what is queued, what it refused."""
         return tuple(self._notices)
 
-    def exports_status(self) -> ExportsStatus | None:
-        return None
-
     def export_lines(self, write: Callable[[bytes], Any]) -> None:
         from nuggets.maintenance.export import note_lines
 
@@ -501,16 +495,7 @@ class RemoteShelf(NuggetShelf):
 
         return file_access.read(self.memory_path(path))
 
-    def edited_memory_files(self) -> Sequence[str]:
-        return ()
-
     def import_file_edits(self) -> "Sequence[FileEdits]":
-        return ()
-
-    def memory_file_problems(self) -> Mapping[str, str]:
-        return {}
-
-    def promoted_blocks(self) -> Sequence[str]:
         return ()
 
     def is_promoted(self, note_id: str) -> bool:
@@ -525,12 +510,6 @@ class RemoteShelf(NuggetShelf):
 
     def nearest_by_meaning(self, text: str, count: int) -> "NearestNotes | None":
         return None
-
-    def sync_shared(self, *, has_written: bool = False) -> "SyncResult | None":
-        return None
-
-    def needs_trust(self) -> bool:
-        return False
 
     @property
     def _is_gathering(self) -> bool:
@@ -555,11 +534,7 @@ def _remote(name: str) -> Any:
     def call(self: RemoteShelf, *args: Any, **options: Any) -> Any:
         return self._call(name, args, options)
 
-    return (
-        wraps(getattr(NuggetShelf, name), updated=())(call)
-        if METHODS[name] != "attribute"
-        else call
-    )
+    return call
 
 
 def _refuse(name: str, reason: str) -> Any:

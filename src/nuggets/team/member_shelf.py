@@ -9,7 +9,6 @@ Where both shelves are locked, the private one comes first.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import wraps
 from heapq import merge
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -18,7 +17,6 @@ from nuggets.domain.records import (
     Commit,
     CommitSummary,
     CopyIndex,
-    ExportsStatus,
     HitKind,
     MemoryNote,
     MemoryVersion,
@@ -31,16 +29,25 @@ from nuggets.domain.records import (
     WrittenNote,
 )
 from nuggets.domain.roles import Member, Role, allows
-from nuggets.domain.visibility import PRIVATE_SCOPES, is_foreign, is_private
+from nuggets.domain.visibility import PRIVATE_SCOPES, is_private
 from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from nuggets.filesystem.project import find_project
 from nuggets.graph.metadata_inference import metadata_from_kwargs
 from nuggets.language.text import fold_case
 from nuggets.operations.client import Client, is_of_member, name_member
 from nuggets.operations.remote_caller import Caller
-from nuggets.search.clear_answer import COMPARED, mark_clear_answer
+from nuggets.remote.served_shelf import ServedShelf
+from nuggets.search.clear_answer import COMPARED
 from nuggets.shelf import NO_FILTERS, NuggetShelf
-from nuggets.team.needed_roles import NEEDED_ROLES, NOT_SERVED
+from nuggets.team.merged_answers import (
+    add_reflections,
+    add_status,
+    best_recall,
+    commit_time,
+    merge_results,
+    oldest_first,
+)
+from nuggets.team.needed_roles import guard_operations
 from nuggets.team.revisions import (
     join_revisions,
     number_commits,
@@ -58,7 +65,6 @@ if TYPE_CHECKING:
     from nuggets.domain.typed_kwargs import NoteFilters, NoteMeta, NuggetOptions
     from nuggets.engine.arguments import StrPath
     from nuggets.maintenance.audit import Finding
-    from nuggets.maintenance.project_sharing import SyncResult
     from nuggets.maintenance.purge import Purged
     from nuggets.nugget import Nugget
     from nuggets.operations.decisions import Decisions
@@ -66,10 +72,10 @@ if TYPE_CHECKING:
     from nuggets.search.explanation import Explanation
 
 T = TypeVar("T")
-_ALSO = 5  # other facts that a recall names
 
 
-class MemberShelf(NuggetShelf):
+@guard_operations
+class MemberShelf(ServedShelf):
     """The team's shelf and a member's private one, as one shelf."""
 
     def __init__(self, team: NuggetShelf, private: NuggetShelf, member: Member) -> None:
@@ -220,12 +226,12 @@ class MemberShelf(NuggetShelf):
         for side in self._sides:
             for status in side.list():
                 known = by_name.get(fold_case(status.name))
-                by_name[fold_case(status.name)] = _add_status(known, status)
+                by_name[fold_case(status.name)] = add_status(known, status)
         return tuple(sorted(by_name.values(), key=lambda status: status.name))
 
     def status(self, nugget: str) -> NuggetStatus:
         first, *rest = self._ask_both(lambda side: side.status(nugget))
-        return _add_status(first, rest[0]) if rest else first
+        return add_status(first, rest[0]) if rest else first
 
     @property
     def size(self) -> int:
@@ -254,7 +260,7 @@ class MemberShelf(NuggetShelf):
     ) -> RecallResult:
         with self.snapshot():
             answers = self._ask_both(lambda side: side.recall(query, nugget, None, as_of=as_of))
-            result = _best_recall(answers)
+            result = best_recall(answers)
             if result.is_clear and as_of is None:
                 self._count_shown(result.note_id, session, "recalled")
             return result
@@ -265,12 +271,12 @@ class MemberShelf(NuggetShelf):
         with self.snapshot():
             most = max(limit, COMPARED)
             answers = self._ask_both(lambda side: side.recall_or_search(query, nugget, None, most))
-            recall = _best_recall([answer for answer, _ in answers])
+            recall = best_recall([answer for answer, _ in answers])
             if recall.found:
                 if recall.is_clear:
                     self._count_shown(recall.note_id, session, "recalled")
                 return recall, ()
-            results = _merge_results([found for _, found in answers], limit, self.project)
+            results = merge_results([found for _, found in answers], limit, self.project)
             if results and results[0].note.kind == "fact":  # recall refused it
                 results[0] = results[0]._replace(clear_answer=False)
             return recall, self._count_results(results, session)
@@ -282,7 +288,7 @@ class MemberShelf(NuggetShelf):
         return False if self.has(nugget) else self._team.forget(nugget, key)
 
     def facts(self, nugget: str) -> Sequence[MemoryNote]:
-        return _oldest_first(self._ask_both(lambda side: side.facts(nugget)))
+        return oldest_first(self._ask_both(lambda side: side.facts(nugget)))
 
     def clear(self, nugget: str) -> int:
         return sum(self._ask_both(lambda s: self._write(s, lambda side: side.clear(nugget))))
@@ -408,7 +414,7 @@ class MemberShelf(NuggetShelf):
     def list_notes(
         self, filters: NoteFilterOptions = NO_FILTERS, **wanted: "Unpack[NoteFilters]"
     ) -> Sequence[MemoryNote]:
-        return _oldest_first(self._ask_both(lambda side: side.list_notes(filters, **wanted)))
+        return oldest_first(self._ask_both(lambda side: side.list_notes(filters, **wanted)))
 
     def search_notes(
         self,
@@ -424,13 +430,13 @@ class MemberShelf(NuggetShelf):
             found = self._ask_both(
                 lambda side: side.search_notes(query, most, filters, session=None, **wanted)
             )
-            return self._count_results(_merge_results(found, limit, self.project), session)
+            return self._count_results(merge_results(found, limit, self.project), session)
 
     def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":
         return self._side_of_id(note_id).explain(query, note_id, include_hidden)
 
     def notes_titled(self, title: str, nugget: str | None = None) -> Sequence[MemoryNote]:
-        return _oldest_first(side.notes_titled(title, nugget) for side in self._sides)
+        return oldest_first(side.notes_titled(title, nugget) for side in self._sides)
 
     def leading_notes(self) -> Sequence[MemoryNote]:
         return [note for side in self._sides for note in side.leading_notes()]
@@ -467,19 +473,19 @@ class MemberShelf(NuggetShelf):
     def commits(self, since: int = 0) -> Sequence[Commit]:
         private, team = split_revision(since)
         own = number_commits(self._private.commits(private))
-        return sorted([*own, *self._team.commits(team)], key=_time)
+        return sorted([*own, *self._team.commits(team)], key=commit_time)
 
     def new_commits(self, since: int, most: int) -> Sequence[Commit] | None:
         private, team = split_revision(since)
         own, others = self._private.new_commits(private, most), self._team.new_commits(team, most)
         if own is None or others is None:
             return None
-        return sorted([*number_commits(own), *others], key=_time)
+        return sorted([*number_commits(own), *others], key=commit_time)
 
     def commit_summaries(self, since: int = 0, most: int | None = None) -> Sequence[CommitSummary]:
         private, team = split_revision(since)
         own = number_summaries(self._private.commit_summaries(private, most))
-        return sorted([*own, *self._team.commit_summaries(team, most)], key=_time)
+        return sorted([*own, *self._team.commit_summaries(team, most)], key=commit_time)
 
     def history(self, note: str | None = None, limit: int = 20, since: int = 0) -> Sequence[Commit]:
         private, team = split_revision(since)
@@ -493,7 +499,7 @@ class MemberShelf(NuggetShelf):
             except NotFound:
                 return self._team.history(note, limit, team)
         newest_first = merge(
-            ask_private(), self._team.history(None, limit, team), key=_time, reverse=True
+            ask_private(), self._team.history(None, limit, team), key=commit_time, reverse=True
         )
         return list(islice(newest_first, limit))
 
@@ -537,7 +543,7 @@ class MemberShelf(NuggetShelf):
                 else side.last_own_change()
             )
         )
-        return max(found, key=_time)
+        return max(found, key=commit_time)
 
     def undo(self, revision: int | None = None, dry_run: bool = False) -> Commit:
         if revision is None:
@@ -572,7 +578,7 @@ class MemberShelf(NuggetShelf):
         results = self._ask_both(
             lambda s: self._write(s, lambda side: side.reflect(nugget, limit, dry_run))
         )
-        return _add_reflections(results)
+        return add_reflections(results)
 
     def audit(self) -> "Sequence[Finding]":
         return [finding for side in self._sides for finding in side.audit()]
@@ -632,9 +638,6 @@ class MemberShelf(NuggetShelf):
     def close(self) -> None:
         """The shelves belong to the server, which closes them."""
 
-    def exports_status(self) -> ExportsStatus | None:
-        return None
-
     @property
     def warnings(self) -> Sequence[str]:
         """They name files of the server."""
@@ -642,99 +645,3 @@ class MemberShelf(NuggetShelf):
 
     def memory_path(self, path: "StrPath | None" = None) -> str:
         raise NotFound("a server has no MEMORY.md; it is written where an agent works")
-
-    def edited_memory_files(self) -> Sequence[str]:
-        return []
-
-    def memory_file_problems(self) -> Mapping[str, str]:
-        return {}
-
-    def promoted_blocks(self) -> Sequence[str]:
-        return []
-
-    def sync_shared(self, *, has_written: bool = False) -> "SyncResult | None":
-        return None
-
-    def needs_trust(self) -> bool:
-        return False
-
-
-def _check_roles(shelf: type[MemberShelf]) -> None:
-    """Let every operation of the table ask for its role."""
-    for name, role in NEEDED_ROLES.items():
-        setattr(shelf, name, _with_role(getattr(shelf, name), name, role))
-    for name in NOT_SERVED:
-        setattr(shelf, name, _refusal(name))
-
-
-def _with_role(operation: Callable[..., Any], name: str, role: Role) -> Callable[..., Any]:
-    @wraps(operation)
-    def run_with_role(self: MemberShelf, *arguments: Any, **options: Any) -> Any:
-        if not options.get("dry_run"):
-            self.require(role, name)
-        return operation(self, *arguments, **options)
-
-    return run_with_role
-
-
-def _refusal(name: str) -> Callable[..., Any]:
-    def refuse(self: MemberShelf, *arguments: Any, **options: Any) -> Any:
-        raise NotAllowed(f"{name} is not served to members: run it where the shelf is kept")
-
-    return refuse
-
-
-_check_roles(MemberShelf)
-
-
-def _time(commit: Commit | CommitSummary) -> str:
-    return commit.at
-
-
-def _oldest_first(found: Iterable[Sequence[MemoryNote]]) -> "list[MemoryNote]":
-    notes = [note for some in found for note in some]
-    return sorted(notes, key=lambda note: note.created_at)
-
-
-def _best_recall(answers: Sequence[RecallResult]) -> RecallResult:
-    """The most probable one; the member's own, which comes first, if both are as probable."""
-    best = max(answers, key=lambda answer: (answer.found, answer.probability))
-    others = [answer for answer in answers if answer.found and answer is not best]
-    if not best.found or not others:
-        return best
-    also = (*best.also, *(i for other in others for i in (other.note_id, *other.also)))
-    return best._replace(also=also[:_ALSO])
-
-
-def _add_status(known: NuggetStatus | None, status: NuggetStatus) -> NuggetStatus:
-    """One status of a nugget that both shelves have; each of them has its own capacity."""
-    if known is None:
-        return status
-    fuller = max(known, status, key=lambda one: one.capacity_used_pct)
-    return fuller._replace(
-        fact_count=known.fact_count + status.fact_count,
-        note_count=known.note_count + status.note_count,
-    )
-
-
-def _add_reflections(results: Sequence[ReflectionResult]) -> ReflectionResult:
-    counts = ("inspected", "rewritten", "merged", "hidden", "tagged", "linked")
-    return results[0]._replace(
-        **{name: sum(getattr(result, name) for result in results) for name in counts},
-        changes=tuple(change for result in results for change in result.changes),
-    )
-
-
-def _merge_results(
-    found: Sequence[Sequence[SearchNotesResult]], limit: int, project: str
-) -> list[SearchNotesResult]:
-    """Relevance can be compared between searches; the share cannot, and is shared anew."""
-
-    def rank(result: SearchNotesResult) -> tuple[bool, float]:
-        return is_foreign(result.note, project), -result.relevance
-
-    merged = [
-        result._replace(clear_answer=False, score=result.score / len(found))
-        for result in merge(*found, key=rank)
-    ]
-    return mark_clear_answer(merged, project)[:limit]

@@ -1,12 +1,15 @@
-"""Which role each operation of a shelf needs, at every door of a team's server. The one table.
+"""Which role each operation of a shelf needs, at every door of a team's server.
 
 Whatever only reads needs none: every member is at least a reader. What stands in neither table is
 harmless, or decides by itself (`undo`, `purge`): a test goes through all public names.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, Protocol, TypeVar
 
 from nuggets.domain.roles import Role
+from nuggets.errors import NotAllowed
 
 NEEDED_ROLES: Mapping[str, Role] = {
     "create": "writer",
@@ -43,3 +46,39 @@ NOT_SERVED = frozenset(  # they concern the machine of the server, its files or 
         *("known_location", "record_location", "record_trust_question", "forget_recognition"),
     )
 )
+
+
+class RoleHolder(Protocol):
+    """A shelf as one member sees it."""
+
+    def require(self, role: Role, what: str) -> None:
+        """Raise `NotAllowed` unless the member has the role."""
+
+
+Shelf = TypeVar("Shelf", bound=type[RoleHolder])
+
+
+def guard_operations(shelf: Shelf) -> Shelf:
+    """Let every operation of a class ask for its role first."""
+    for name, role in NEEDED_ROLES.items():
+        setattr(shelf, name, _with_role(getattr(shelf, name), name, role))
+    for name in NOT_SERVED:
+        setattr(shelf, name, _refusal(name))
+    return shelf
+
+
+def _with_role(operation: Callable[..., Any], name: str, role: Role) -> Callable[..., Any]:
+    @wraps(operation)
+    def run_with_role(self: RoleHolder, *arguments: Any, **options: Any) -> Any:
+        if not options.get("dry_run"):
+            self.require(role, name)
+        return operation(self, *arguments, **options)
+
+    return run_with_role
+
+
+def _refusal(name: str) -> Callable[..., Any]:
+    def refuse(self: RoleHolder, *arguments: Any, **options: Any) -> Any:
+        raise NotAllowed(f"{name} is not served to members: run it where the shelf is kept")
+
+    return refuse

@@ -3,8 +3,8 @@
 from argparse import ArgumentParser
 
 from nuggets.errors import InvalidInput
-from nuggets.interfaces.cli import GROUPS, find
 from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import GROUPS, find
 from nuggets.interfaces.cli.parsing import (
     build_parser,
     help_outcome,

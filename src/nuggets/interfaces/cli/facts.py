@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from nuggets.domain import codec
-from nuggets.domain.records import MemoryNote, RecallResult, WrittenNote
+from nuggets.domain.records import RecallResult, WrittenNote
 from nuggets.errors import InvalidInput
 from nuggets.facts.index import MOST_ALTERNATIVES
 from nuggets.filesystem.project import name_of
@@ -20,16 +20,21 @@ from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import (
     escape_controls,
     fit,
-    format_minute,
     one_line,
     style,
     table,
 )
-from nuggets.interfaces.messages import pluralize
+from nuggets.interfaces.cli.receipts import (
+    caveat_lines,
+    contradiction_lines,
+    purge_outcome,
+    validity_lines,
+    where_valid,
+    written_note_outcome,
+)
 
 if TYPE_CHECKING:
-    from nuggets.maintenance.purge import Purged
-    from nuggets.shelf import NuggetShelf
+    pass
 
 
 def _remember_arguments(parser: ArgumentParser) -> None:
@@ -74,23 +79,9 @@ def _remember(call: Call) -> Outcome:
     return Outcome(responses.written_fact(fact), lines)
 
 
-def contradiction_lines(note: WrittenNote) -> list[str]:
-    """What a written memory contradicts, and the commands that settle it."""
-    lines = []
-    for other in note.contradicts:
-        new, old = one_line(note.id), one_line(other.id)
-        lines += [
-            f"Contradicts {style(fit(other.title, 80), 'bold')} ({old}): {one_line(other.content)}",
-            f"  Only the new one holds: nuggets note edit {new} --supersedes {old}",
-            f"  Both hold: nuggets unlink {new} {old}",
-        ]
-    return lines
-
-
 def _remember_text(call: Call) -> Outcome:
     """A single text becomes a note of the default nugget."""
     from nuggets.graph.name_resolution import DEFAULT_NUGGET, title_from_text
-    from nuggets.interfaces.cli.notes import written_note_outcome
 
     text = text_or_stdin(call.options.nugget)
     if not text.strip():
@@ -115,13 +106,6 @@ def _store(call: Call, write: Callable[[], WrittenNote]) -> tuple[WrittenNote, l
     if call.shelf.is_promoted(note.id):
         return note, [f"Pinned to {one_line(path)}"]
     return note, [f"Not in {one_line(path)}: `nuggets promote --explain` says why."]
-
-
-def where_valid(note: MemoryNote) -> str:
-    """Where a memory is valid, for a receipt."""
-    if note.project:
-        return f"valid in this project ({one_line(name_of(note.project))})"
-    return "valid everywhere"
 
 
 def _recall_arguments(parser: ArgumentParser) -> None:
@@ -175,22 +159,6 @@ def _answer_lines(call: Call, result: RecallResult) -> list[str]:
     ]
 
 
-def validity_lines(memory: MemoryNote | RecallResult) -> list[str]:
-    """When a memory is valid, if that is said."""
-    if memory.valid_from is None and memory.valid_until is None:
-        return []
-    start, end = memory.valid_from, memory.valid_until
-    times = [f"from {format_minute(start)}"] if start else []
-    times += [f"until {format_minute(end)}"] if end else []
-    return [f"Valid: {' '.join(times)}"]
-
-
-def caveat_lines(shelf: "NuggetShelf", note: MemoryNote | None) -> list[str]:
-    """What speaks against relying on a memory."""
-    caveats = shelf.caveats(note, ask_git=True) if note is not None else ()
-    return [f"Caution: {one_line(caveat)}" for caveat in caveats]
-
-
 def _also_lines(call: Call, result: RecallResult) -> list[str]:
     """Other facts that match the query."""
     notes = [call.shelf.get_note(note_id, session=None) for note_id in result.also]
@@ -201,32 +169,6 @@ def _also_lines(call: Call, result: RecallResult) -> list[str]:
     ]
     more = ", and maybe more" if len(names) == MOST_ALTERNATIVES else ""
     return [f"Also: {', '.join(names)}{more}"] if names else []
-
-
-def purge_outcome(done: "Purged") -> Outcome:
-    """What a purge erased; places are named by kind, and files by path."""
-    from nuggets.interfaces import responses
-
-    where = [*(["the shelf"] if done.memories else []), "its history"]
-    where += map(one_line, done.memory_files)
-    if done.of_conversations:
-        where.append(pluralize(len(done.of_conversations), "session record"))
-    what = one_line(done.erased_items[0]) if done.memories else "its remains"
-    places = " and ".join(filter(None, (", ".join(where[:-1]), where[-1])))
-    lines = [f"Erased {what} from {places}."]
-    if done.history[1:]:
-        lines.append("Also deleted or written again, because they may have contained it:")
-        lines += [f"  {one_line(path)}" for path in done.history[1:]]
-    if done.merged_with:
-        lines.append("It was merged, so its text may be in these notes; check them:")
-        lines += [
-            f"  {one_line(f'{note.kind} {note.title!r} ({note.id})')}" for note in done.merged_with
-        ]
-    if done.backups:
-        lines.append("These backups cannot be read or written; delete them yourself:")
-        lines += [f"  {one_line(path)}" for path in done.backups]
-    lines.append(f"Not reached: {'; '.join(done.not_reached)}.")
-    return Outcome(responses.purge_result(done), lines)
 
 
 def _forget_arguments(parser: ArgumentParser) -> None:

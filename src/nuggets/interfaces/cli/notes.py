@@ -21,14 +21,14 @@ from nuggets.interfaces.cli.arguments import (
 )
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.editor import save_from_editor
-from nuggets.interfaces.cli.facts import (
+from nuggets.interfaces.cli.printing import escape_controls, one_line, style, table
+from nuggets.interfaces.cli.receipts import (
     caveat_lines,
     contradiction_lines,
     purge_outcome,
     validity_lines,
-    where_valid,
+    written_note_outcome,
 )
-from nuggets.interfaces.cli.printing import escape_controls, one_line, style, table
 from nuggets.interfaces.messages import pluralize
 
 
@@ -55,20 +55,6 @@ def _add(call: Call) -> Outcome:
     else:  # an empty text is allowed only if it was given as such
         note = create(options.content and _text(options.content))
     return written_note_outcome(call, note)
-
-
-def written_note_outcome(call: Call, note: WrittenNote) -> Outcome:
-    """The receipt of a new note, or of one that existed already."""
-    if not note.is_new:
-        return Outcome(codec.note_to_json(note), [f"Already stored: {_name(note)}."])
-    lines = [f"Noted {_name(note)}, {where_valid(note)}.", *contradiction_lines(note)]
-    namesakes = call.shelf.namesakes(note)
-    if namesakes:
-        lines.append(
-            f"Another note has the same title: {one_line(namesakes[0].id)}. Name them by id, "
-            "or merge them with `nuggets note merge`."
-        )
-    return Outcome(responses.written_note(note), lines)
 
 
 class _RolledBack(Exception):

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from nuggets.errors import InvalidInput
-from nuggets.interfaces.cli import GROUPS, MODULES
 from nuggets.interfaces.cli.command import Command, Outcome
+from nuggets.interfaces.cli.command_table import GROUPS, MODULES
 from nuggets.interfaces.cli.printing import report_lost_output, screen_width, warn
 from nuggets.interfaces.messages import version
 
