@@ -49,6 +49,7 @@ clean() {
   env -i HOME="$home" TERM=dumb NO_COLOR=1 CI=1 \
     PATH="$found_in$scratch/node_modules/.bin:$(dirname "$(command -v node)"):/usr/bin:/bin" \
     NUGGETS_HOOK_SECONDS=5 DISABLE_AUTOUPDATER=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 \
+    MCP_CONNECTION_NONBLOCKING=0 MCP_TIMEOUT=60000 \
     GEMINI_CLI_TRUST_WORKSPACE=true OPENCODE_DISABLE_AUTOUPDATE=1 PI_OFFLINE=1 "$@"
 }
 nuggets() { clean "$scratch/venv/bin/nuggets" "$@" ${shelf[@]+"${shelf[@]}"}; }

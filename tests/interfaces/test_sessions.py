@@ -305,6 +305,102 @@ def test_prompts_alone_do_not_replace_a_note_that_says_more(
     assert notes_of(shelf_directory, project) == [before]
 
 
+def test_what_a_host_sent_soon_after_a_note_waits_for_the_next_start(
+    home: Path, project: Path, shelf_directory: Path
+) -> None:
+    host = opencode_host(home, project, shelf_directory)
+    host.call("stop")
+    host.call("user-prompt", prompt="Then document the rollback in the handbook")
+    said = {"type": "text", "text": "Then document the rollback in the handbook"}
+    host.sent["messages"] += [{"info": {"role": "user"}, "parts": [said]}]
+    host.call("stop")
+    (before,) = notes_of(shelf_directory, project)
+
+    Host("codex", home, project, shelf_directory, "codex-1").call("session-start")
+    Host("codex", home, project, shelf_directory, "codex-2").call("session-start")
+
+    (after,) = notes_of(shelf_directory, project)
+    assert "handbook" not in before.content
+    assert "handbook" in after.content
+    assert "Failed, then passed" in after.content
+
+
+def test_later_prompts_of_a_host_without_transcripts_are_noted_at_the_next_start(
+    home: Path, project: Path, shelf_directory: Path
+) -> None:
+    host = Host("cursor", home, project, shelf_directory, "s")
+    host.call("user-prompt", prompt=samples.GOAL)
+    host.call("stop")
+    host.call("user-prompt", prompt="Then document the rollback in the handbook")
+    host.call("stop")
+
+    Host("codex", home, project, shelf_directory, "codex-1").call("session-start")
+
+    (note,) = notes_of(shelf_directory, project)
+    assert f"Goal: {samples.GOAL}" in note.content
+    assert "handbook" in note.content
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "where were we?",
+        "Wo waren wir?",
+        "¿Dónde estábamos?",
+        "上次我们做到哪了？",
+        "前回どこまで？",
+    ],
+)
+def test_asking_for_the_last_session_makes_no_session(
+    home: Path, project: Path, shelf_directory: Path, question: str
+) -> None:
+    claude(home, project, shelf_directory).call("stop")
+    asking = Host("cursor", home, project, shelf_directory, "s")
+    asking.call("user-prompt", prompt=question)
+    asking.call("stop")
+
+    told = Host("codex", home, project, shelf_directory, "t").call("user-prompt", prompt=question)
+
+    assert len(notes_of(shelf_directory, project)) == 1
+    assert f"Goal: {samples.GOAL}" in told
+
+
+def test_work_that_only_goes_on_is_noted_too(
+    home: Path, project: Path, shelf_directory: Path
+) -> None:
+    host = Host("claude-code", home, project, shelf_directory, "day-two")
+    entries = [
+        {"type": "user", "message": {"role": "user", "content": "where were we?"}},
+        {"type": "user", "message": {"role": "user", "content": "ok, go on"}},
+        {
+            "type": "assistant",
+            "message": {
+                "role": "assistant",
+                "content": [
+                    {
+                        "type": "tool_use",
+                        "id": "t1",
+                        "name": "Edit",
+                        "input": {"file_path": str(project / "src/orders.py")},
+                    }
+                ],
+            },
+        },
+        {
+            "type": "user",
+            "message": {
+                "role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "done"}],
+            },
+        },
+    ]
+    host.write(".claude/projects/webshop", samples.lines(entries))
+    host.call("stop")
+
+    (note,) = notes_of(shelf_directory, project)
+    assert "src/orders.py" in note.content
+
+
 def test_a_compaction_leaves_the_summary_in_the_context(
     home: Path, project: Path, shelf_directory: Path
 ) -> None:

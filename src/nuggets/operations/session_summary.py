@@ -81,12 +81,15 @@ class _Section(NamedTuple):
 
 
 def summarize(steps: Iterable[Step], memories: Sequence[str] = ()) -> Summary | None:
-    """The summary of a session; None if nothing substantial was asked.
+    """The summary of a session; None if nothing substantial was asked, and nothing was changed.
 
     `memories`: titles and ids of the memories that the session was shown on its prompts.
     """
     done = [step for step in steps if not carries_mark(step.text)]
+    commits, files = _commits(done), _changed_files(done)
     requests = _substantial_requests(done)
+    if not requests and (commits or files):  # "go on" is all that was said
+        requests = [step.text for step in done if step.kind == "request"][:1]
     if not requests:
         return None
     goal, *later = (_safe_line(request, GOAL_CHARACTERS) for request in requests)
@@ -96,8 +99,8 @@ def summarize(steps: Iterable[Step], memories: Sequence[str] = ()) -> Summary | 
         _Section("Asked last", [line[:LINE_CHARACTERS] for line in later[-LAST_REQUESTS:]], 2),
         _Section("Decided or corrected", _decisions(done), 3),
         _Section("Open", _open_points(done, runs), 1),
-        _Section("Commits", _commits(done), 4),
-        _Section("Files changed", _changed_files(done), 5),
+        _Section("Commits", commits, 4),
+        _Section("Files changed", files, 5),
         _Section("Failed, then passed", _mended_commands(runs), 6),
         _Section("Memories used", _safe_lines(memories, MEMORIES), 8),
         _Section("The agent's last words", _last_words(done), 7),

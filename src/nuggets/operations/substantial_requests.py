@@ -1,5 +1,6 @@
 """Tells requests that name something from words that only keep a conversation going."""
 
+import re
 from functools import cache
 
 from nuggets.language.text import fold_case, is_unspaced, tokens
@@ -19,11 +20,26 @@ _GOING_ON = frozenset(  # besides English stop words and words of conversation
 )
 
 
+# asks for an earlier session
+LAST_SESSION = re.compile(
+    r"\bwhere (?:were|was|are|did|do|have|had) (?:we|i|you|things)\b(?: (?:leave|left|stop|get|got|"
+    r"been|at))?(?: off)?|\b(?:we|i|you) left off|\bpick(?:ing)? up where|"
+    r"\b(?:last|previous|yesterday'?s?) (?:session|conversation|time)\b|\bcatch me up\b|"
+    r"\bwhat (?:did|were|was|have|had) (?:we|i|you) (?:do|doing|done|work(?:ing)?(?: on)?|been)\b|"
+    r"\bwo (?:waren|sind|standen|stehen) wir\b|\bletzte[nr]? (?:sitzung|mal)\b|"
+    r"\bwas haben wir (?:zuletzt|gestern)\b|\bd[oó]nde (?:est[aá]bamos|lo dejamos|quedamos)\b|"
+    r"\b[uú]ltima (?:sesi[oó]n|vez)\b|\boù en (?:étions|était|sommes)\b|"
+    r"上次|昨天|(?:我们)?(?:做|说|聊)到哪(?:里|儿)?了?|前回|どこまで",
+    re.IGNORECASE,
+)
+
+
 def is_substantial(request: str) -> bool:
-    """Does it say what to do? "Go on", "yes, please" and commands to the host do not."""
+    """Does it say what to do? "Go on", "where were we?" and commands to the host do not."""
     if request.startswith("/") and " " not in request.split("\n", 1)[0].strip():
         return False
-    said = [fold_case(word) for word in tokens(request[:READ_CHARACTERS])]
+    asked = LAST_SESSION.sub(" ", request[:READ_CHARACTERS])
+    said = [fold_case(word) for word in tokens(asked)]
     telling = {word for word in said if not _is_idle(word)}
     if any(is_unspaced(word[0]) for word in telling):
         return sum(map(len, telling)) >= SHORTEST_UNSPACED

@@ -101,7 +101,8 @@ def handle_event(event: Event, directory: str, say: Say) -> None:
     for the lock; only the receipt for a preference needs the write."""
     if event.name == "session-end":  # hosts allow less than a second; the next start does the work
         return
-    if event.name == "stop" and not has_entries(directory) and not _is_note_due(directory, event):
+    is_due = event.name == "stop" and _is_note_due(directory, event)
+    if event.name == "stop" and not has_entries(directory) and not is_due and not event.messages:
         return
     from nuggets.engine.arguments import SESSION_CHARACTERS
 
@@ -243,8 +244,10 @@ def _keep_sessions(shelf: "NuggetShelf", event: Event, directory: str) -> None:
     if event.name == "session-start":
         keep_left_over(shelf, event, directory)
         sweep(directory)
-    elif event.name == "pre-compact" or _is_note_due(directory, event):
-        keep_session(shelf, event, _work_folder(event), directory)
+    else:
+        is_due = event.name == "pre-compact" or _is_note_due(directory, event)
+        if is_due or event.messages:
+            keep_session(shelf, event, _work_folder(event), directory, waits=not is_due)
 
 
 def _session_start(shelf: "NuggetShelf", event: Event, directory: str, say: Say) -> tuple[str, str]:

@@ -46,12 +46,22 @@ def is_due(directory: str, event: "Event") -> bool:
     return not kept or time.time() - kept[-1] > PAUSE_SECONDS
 
 
-def keep_session(shelf: "NuggetShelf", event: "Event", folder: str, directory: str) -> None:
-    """Keep the note of the session that an event is of."""
+def keep_session(
+    shelf: "NuggetShelf", event: "Event", folder: str, directory: str, *, waits: bool = False
+) -> None:
+    """Keep the note of the session that an event is of.
+
+    `waits`: in the diary, until the next start; what a host sends cannot be read again then."""
     if not event.session or not shelf.settings["session_notes"]:
         return
     given = (event.transcript, event.messages, event.last_reply)
-    _keep(shelf, _Source(event.session, event.host, folder, *given), directory)
+    source = _Source(event.session, event.host, folder, *given)
+    record = _distil(shelf, source, directory)
+    if waits and record is not None:
+        place = {"session": event.session, "host": event.host, "folder": folder}
+        append_entry(directory, event.session, {**place, "waiting": record})
+    elif not waits:
+        _write(shelf, source, record, directory)
 
 
 def keep_left_over(shelf: "NuggetShelf", event: "Event", directory: str) -> None:
@@ -64,14 +74,49 @@ def keep_left_over(shelf: "NuggetShelf", event: "Event", directory: str) -> None
         if places and "kept" not in entries[-1]:
             place = places[-1]
             session, host, folder = (str(place.get(name, "")) for name in _Source._fields[:3])
-            waiting.append(_Source(session, host, folder, str(place.get("transcript", ""))))
-    for source in waiting[-LEFT_OVER:]:
-        # prompts alone tell less than a note that is there
-        if source.transcript or not shelf.get_notes([session_note_id(source.session)]):
-            _keep(shelf, source, directory)
+            source = _Source(session, host, folder, str(place.get("transcript", "")))
+            waiting.append((source, entries))
+    for source, entries in waiting[-LEFT_OVER:]:
+        record = _waiting_record(entries)
+        # prompts alone tell less than a note of more
+        if (
+            record
+            or source.transcript
+            or _was_made_of_prompts(entries)
+            or not shelf.get_notes([session_note_id(source.session)])
+        ):
+            record = record or _distil(shelf, source, directory)
+            _write(shelf, source, record, directory)
 
 
-def _keep(shelf: "NuggetShelf", source: _Source, directory: str) -> None:
+def _waiting_record(entries: list[dict[str, Any]]) -> SessionRecord | None:
+    """The last record that waits in a diary, if no note was kept after it."""
+    for entry in reversed(entries):
+        if "kept" in entry:
+            return None
+        fields = entry.get("waiting")
+        if isinstance(fields, list) and len(fields) == len(SessionRecord._fields):
+            return SessionRecord(*map(str, fields))
+    return None
+
+
+def _was_made_of_prompts(entries: list[dict[str, Any]]) -> bool:
+    kept = [entry for entry in entries if "kept" in entry]
+    return bool(kept) and kept[-1].get("of") == "prompts"
+
+
+def _write(
+    shelf: "NuggetShelf", source: _Source, record: SessionRecord | None, directory: str
+) -> None:
+    has_more = source.transcript or source.messages or source.last_reply
+    of = "transcript" if has_more else "prompts"
+    append_entry(directory, source.session, {"kept": int(time.time()), "of": of})
+    if record is not None:
+        with suppress(RefusedText):  # it quotes what memory has shown
+            shelf.keep_session(record)
+
+
+def _distil(shelf: "NuggetShelf", source: _Source, directory: str) -> SessionRecord | None:
     from nuggets.operations.session_summary import Step, summarize, title_of
 
     entries = read_diary(directory, source.session)
@@ -83,12 +128,11 @@ def _keep(shelf: "NuggetShelf", source: _Source, directory: str) -> None:
         steps.append(Step("reply", source.last_reply))
     _count_citations(shelf, source, entries, steps)
     summary = summarize(_relative_files(steps, source.folder), _used_memories(shelf, entries))
-    append_entry(directory, source.session, {"kept": int(time.time())})
     if summary is None:
-        return
+        return None
     now = times.now()
     started = _time(transcript.started if transcript else "", now)
-    record = SessionRecord(
+    return SessionRecord(
         source.session,
         (transcript.host if transcript else "") or source.host,
         shelf.project_of(source.folder),
@@ -97,8 +141,6 @@ def _keep(shelf: "NuggetShelf", source: _Source, directory: str) -> None:
         started,
         _time(transcript.ended if transcript else "", now),
     )
-    with suppress(RefusedText):  # it quotes what memory has shown
-        shelf.keep_session(record)
 
 
 def _read(source: _Source, directory: str) -> "Transcript | None":

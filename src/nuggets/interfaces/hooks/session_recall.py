@@ -5,24 +5,13 @@ from typing import TYPE_CHECKING
 
 from nuggets.domain.records import MemoryNote
 from nuggets.interfaces.hooks.relevance_gate import is_about
-from nuggets.operations.substantial_requests import has_topic
+from nuggets.operations.substantial_requests import LAST_SESSION, has_topic
 
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
 
 SEARCHED = 5  # notes of sessions that are judged word by word
 
-_LAST_SESSION = re.compile(
-    r"\bwhere (?:were|was|are|did|do|have|had) (?:we|i|you|things)\b(?: (?:leave|left|stop|get|got|"
-    r"been|at))?(?: off)?|\b(?:we|i|you) left off|\bpick(?:ing)? up where|"
-    r"\b(?:last|previous|yesterday'?s?) (?:session|conversation|time)\b|\bcatch me up\b|"
-    r"\bwhat (?:did|were|was|have|had) (?:we|i|you) (?:do|doing|done|work(?:ing)?(?: on)?|been)\b|"
-    r"\bwo (?:waren|sind|standen|stehen) wir\b|\bletzte[nr]? (?:sitzung|mal)\b|"
-    r"\bwas haben wir (?:zuletzt|gestern)\b|\bd[oó]nde (?:est[aá]bamos|lo dejamos|quedamos)\b|"
-    r"\b[uú]ltima (?:sesi[oó]n|vez)\b|\boù en (?:étions|était|sommes)\b|"
-    r"上次|昨天|(?:做|说|聊)到哪|前回|どこまで",
-    re.IGNORECASE,
-)
 _CONTINUE = re.compile(
     r"(?:(?:please|ok|okay|let's|lets|can we|can you|we|so|and|now)[, ]+){0,3}(?:continue|resume|"
     r"carry on|go on|keep going|pick up|get back to|back to|finish|weiter(?:machen)?|mach weiter|"
@@ -39,10 +28,10 @@ def find_session(
     `own_id`: the note of the session at hand, which counts only if there is no other.
     `is_first`: the prompt opens a session, so a bare "continue" means the last one.
     """
-    asked, going_on = _LAST_SESSION.search(prompt), _CONTINUE.match(prompt)
+    asked, going_on = LAST_SESSION.search(prompt), _CONTINUE.match(prompt)
     if not asked and not going_on:
         return None
-    topic = _CONTINUE.sub(" ", _LAST_SESSION.sub(" ", prompt), count=1).strip()
+    topic = _CONTINUE.sub(" ", LAST_SESSION.sub(" ", prompt), count=1).strip()
     if has_topic(topic):
         named = _session_about(shelf, topic, own_id)
         if named or not asked:
