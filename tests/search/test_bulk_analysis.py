@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nuggets.domain.records import MemoryNote
-from nuggets.search.index import index_writer, segment_builder
+from nuggets.search.index import bulk_analysis, index_writer, segment_builder
 from nuggets.search.index.bulk_analysis import NoteColumns, analyze_together
 from nuggets.search.index.note_analyzer import Analysis, analyze
 from nuggets.search.index.schema import NAMES
@@ -69,6 +69,12 @@ def test_dates_languages_stop_words_numbers_and_identifiers_are_read_alike() -> 
 def test_no_note_and_one_note_are_enough() -> None:
     check([])
     check(notes_of([""]))
+
+
+def test_tokens_that_a_process_forgot_are_read_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk_analysis, "MOST_TOKENS", 3)
+    for contents in (CONTENTS[:5], CONTENTS[5:], CONTENTS[:5]):
+        check(notes_of(list(contents)))
 
 
 @given(st.lists(st.text(), max_size=6))

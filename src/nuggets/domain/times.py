@@ -9,6 +9,7 @@ from nuggets.errors import InvalidInput
 
 _CLOCKS_DIFFER = timedelta(days=1)
 _DAY_LENGTH = len("2026-01-31")
+_WRITTEN = len("2026-01-31T09:00:00.000")
 _YOUNGEST_CLOCK = "2026"  # Nuggets is no older: a clock before that was never set
 
 
@@ -20,7 +21,7 @@ def iso(moment: datetime) -> str:
 
 def now() -> str:
     """The present, written."""
-    return iso(datetime.now(UTC))
+    return f"{datetime.now(UTC).isoformat(timespec='milliseconds')[:_WRITTEN]}Z"
 
 
 def moment_after(last: str, now: str) -> str:

@@ -173,11 +173,15 @@ def system_tags(nugget: str, scope: MemoryScope, type: MemoryType) -> tuple[str,
 
 def own_tags(tags: Iterable[str], nugget: str) -> tuple[str, ...]:
     """The written form of what people and agents tagged, without what follows from metadata."""
-    written = dict.fromkeys(normal_tag(tag) for tag in tags)
+    return _own_tags(tuple(tags), nugget)
+
+
+@lru_cache(maxsize=256)  # asked three times for a note, and often for the next
+def _own_tags(tags: tuple[str, ...], nugget: str) -> tuple[str, ...]:
+    written = dict.fromkeys(map(normal_tag, tags))
+    name = normal_tag(nugget)
     return tuple(
-        tag
-        for tag in written
-        if tag not in ("", normal_tag(nugget)) and not tag.startswith(("scope:", "type:"))
+        tag for tag in written if tag not in ("", name) and not tag.startswith(("scope:", "type:"))
     )
 
 
@@ -191,12 +195,14 @@ def normal_tags(
 @lru_cache(maxsize=4)  # asked before a writer takes the lock, and again when it decides
 def content_tags(content: str) -> tuple[str, ...]:
     """What the content itself says it is: files, preferences, reflection."""
+    lower = content.lower()
     conditions = {
         "files": "/" in content
         and any(_is_path(word) for word in _bare_words(content) if "/" in word),
-        "preferences": "prefer" in content.lower() and _states_preference(content),
+        "preferences": "prefer" in lower and _states_preference(content),
         # only as an opening: many a note mentions reflection, as of light or of classes
-        "reflection": bool(re.match(r"[#*\s]*reflections?\**\s*(:|on\b)", content, re.IGNORECASE)),
+        "reflection": "reflection" in lower
+        and bool(re.match(r"[#*\s]*reflections?\**\s*(:|on\b)", content, re.IGNORECASE)),
     }
     return tuple(tag for tag, holds in conditions.items() if holds)
 
@@ -274,7 +280,9 @@ def _stability(clues: _Clues, scope: MemoryScope) -> MemoryStability:
 
 def _tokens(text: str) -> frozenset[str]:
     # a self-hosted runner and a self-signed certificate are not about the assistant
-    plain = re.sub(r"\bself-(?=[^\W_])(?!model\b)", "", fold_case(text))
+    plain = fold_case(text)
+    if "self-" in plain:
+        plain = re.sub(r"\bself-(?=[^\W_])(?!model\b)", "", plain)
     return frozenset(re.findall(r"[^\W_]+", plain))
 
 

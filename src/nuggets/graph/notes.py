@@ -57,6 +57,8 @@ def normal_content(text: str) -> str:
 
     The first of several lines keeps its indentation, it may be code; a single line has none.
     """
+    if "\n" not in text:
+        return text.strip()
     lines = (line.rstrip() for line in text.replace("\r\n", "\n").split("\n"))
     written = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip("\n")
     return written if "\n" in written else written.strip()

@@ -6,6 +6,7 @@ state in between gives the same answers.
 
 from itertools import groupby
 from math import log
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nuggets.domain.database import chunks, placeholders
@@ -28,6 +29,7 @@ FAN_IN = 8  # segments of one size that are merged
 SMALLEST = 64  # notes of a segment of the lowest level
 SLICE = 48  # rows taken from each segment by one write
 LARGE_SLICE = 2048  # the same where many notes are written at once
+_KEY, _SEGMENT, _GONE = itemgetter(0), itemgetter(1), 4  # of rows that are read to be merged
 
 
 class Segment(NamedTuple):
@@ -115,7 +117,7 @@ def _move_slice(database: "Database", target: int, most: int) -> None:
             f"DELETE FROM search_postings WHERE segment = ? AND term > ?{upper}",
             (segment, *bounds),
         )
-    rows.sort(key=lambda row: row[:3])
+    rows.sort()  # no two have the same key, segment and part
     _insert_rows(database, target, _unite_rows(rows))
     if last:
         database.execute(
@@ -143,10 +145,15 @@ def _end_of_slice(database: "Database", sources: list[int], position: str, most:
 
 def _unite_rows(rows: "Iterable[tuple[Any, ...]]") -> "Iterator[Row]":
     """One list for each key, cut into rows; `rows` are ordered by key, segment and part."""
-    for key, rows_of_key in groupby(rows, key=lambda row: row[0]):
+    for key, rows_of_key in groupby(rows, key=_KEY):
+        first, *others = rows_of_key
+        if not others and not first[_GONE]:  # most keys: one note has them
+            if any(first[3:6]):
+                yield key, *first[2:6]
+            continue
         lists = [
             join(key, [row[3:6] for row in parts])
-            for _, parts in groupby(rows_of_key, key=lambda row: row[1])
+            for _, parts in groupby((first, *others), key=_SEGMENT)
         ]
         together = unite_lists(key, lists)
         if any(together):

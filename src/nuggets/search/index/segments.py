@@ -139,7 +139,7 @@ def new_segment(database: "Database", space: int, block: int, notes: int) -> int
 
 def unite_lists(key: str, lists: "Sequence[Lists]") -> Lists:
     """The lists of one key and block as one. Removed documents cancel with their postings."""
-    gone = {offset for _, blob, _ in lists for offset in memoryview(blob).cast("H")}
+    gone = {offset for _, blob, _ in lists if blob for offset in memoryview(blob).cast("H")}
     documents = [docs for docs, *_ in lists if docs]
     unite = _unite_postings if has_marks(key) else _unite_offsets
     docs, left = unite(documents, gone)
@@ -167,6 +167,9 @@ def _unite_groups(blobs: "Sequence[bytes]") -> bytes:
     filled = [blob for blob in blobs if blob]
     if len(filled) < 2:
         return b"".join(filled)
+    pieces = sorted(map(unpack, filled), key=lambda piece: piece[0][0])
+    if all(a[0][-1] < b[0][0] for a, b in pairwise(pieces)):  # no group is in two of them
+        return b"".join([*(groups for groups, _ in pieces), *(counts for _, counts in pieces)])
     sums: dict[int, int] = {}
     for blob in filled:
         for group, count in unpack_groups(blob):

@@ -153,10 +153,10 @@ class CommitWriter:
         return Replaced(place, before, None)
 
     def _relink(self, note_id: str, before: MemoryNote | None, after: MemoryNote | None) -> None:
-        old = {link.to for link in before.links} if before else set()
-        new = {link.to for link in after.links} if after else set()
-        if old == new:
+        old_links, new_links = before.links if before else (), after.links if after else ()
+        if old_links == new_links:
             return
+        old, new = {link.to for link in old_links}, {link.to for link in new_links}
         self._database.executemany(
             "DELETE FROM links WHERE target = ? AND source = ?",
             [(target, note_id) for target in sorted(old - new)],
