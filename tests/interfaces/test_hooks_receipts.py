@@ -35,6 +35,20 @@ def test_what_is_kept_is_said_with_the_way_back(tmp_path: Path, host: str) -> No
         assert not shelf.has("prefs") or not list(shelf.list_notes(nugget="prefs"))
 
 
+def test_what_replaces_an_earlier_rule_says_which(tmp_path: Path) -> None:
+    answer(tmp_path / "shelf", "Never use semicolons in TypeScript.")
+
+    told = answer(tmp_path / "shelf", "Always use semicolons in TypeScript.")
+
+    assert "hookSpecificOutput" not in told  # the rule that no longer holds is not recalled
+    assert told["systemMessage"] == (
+        "Nuggets: kept: Always use semicolons in TypeScript · instead of: Never use semicolons in "
+        "TypeScript · nuggets undo 2"
+    )
+    again = answer(tmp_path / "shelf", "Always use semicolons in TypeScript.")
+    assert "instead of" not in again["systemMessage"]
+
+
 @pytest.mark.parametrize(
     ("prompt", "reason"),
     [

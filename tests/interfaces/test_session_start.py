@@ -179,13 +179,16 @@ def test_a_session_starts_with_what_a_person_wrote_into_the_file(tmp_path: Path,
         assert shelf.get_note("Lesson 1", session=None).content == "port 6001"
 
 
-def test_a_person_is_told_once_that_a_file_lost_much(tmp_path: Path) -> None:
+@pytest.mark.parametrize("host", ["claude-code", "codex"])
+def test_a_person_is_told_once_that_a_file_lost_much(tmp_path: Path, host: str) -> None:
     project = repository(tmp_path / "here")
     memory = promoted_file(tmp_path, project)
     memory.write_text("# Another branch\n")
     sent = {"session_id": "s", "cwd": str(project)}
 
-    first, again = (hook("session-start", sent, tmp_path / "shelf") for _ in range(2))
+    first, again = (
+        hook("session-start", sent, tmp_path / "shelf", "--host", host) for _ in range(2)
+    )
 
     message = json.loads(first.stdout)["systemMessage"]
     assert str(memory) in message

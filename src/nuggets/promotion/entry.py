@@ -15,7 +15,7 @@ TITLE_CHARACTERS = 100
 CONTENT_CHARACTERS = 300  # the budget of 25 KB for 200 lines allows 125 bytes a line on average
 ELLIPSIS = "…"
 
-_HTML = re.compile(r"<(?=[A-Za-z/!?])")
+_HTML = re.compile(r"<(?=[A-Za-z/!?|])")  # and <|im_start|>, by which models part turns
 _IMPORT = re.compile(r"(?<![\w@\\])@(?=[\w./~\\-])")
 _BREAKING_TITLE = re.compile(r"([\\*`\[])")
 _ESCAPED_IMPORT = re.compile(r"(?<!\\)\\@")

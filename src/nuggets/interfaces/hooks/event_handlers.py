@@ -152,11 +152,13 @@ def answer_prompt(
     """Context and message for a prompt. `entries`: of the session's diary; `record`: adds one;
     `compare`: what the encoder says of the prompt, if there is one."""
     stated, refusal = find_preferences(event.prompt)
-    context, entry = _user_prompt(shelf, event, entries, compare, counts=not stated)
+    known = [_find_preference(shelf, preference) for preference in stated]
+    said = frozenset(fact.id for fact in known if fact)
+    context, entry = _user_prompt(shelf, event, entries, compare, said, counts=not stated)
     record(entry)
     if stated:
         say.hold(context, BUSY)
-    receipts = _store_preferences(shelf, stated) or [refusal]
+    receipts = _store_preferences(shelf, stated, known) or [refusal]
     if stated:  # the person said it in this session: nobody has to be told that it changed
         record({"shown": list(shown_notes([*entries, entry])), "at": times.now()})
     news = [_explain_recognition(shelf), *_news_of_server(shelf)]
@@ -262,7 +264,8 @@ def _session_start(shelf: "NuggetShelf", event: Event, directory: str, say: Say)
     notes = shelf.get_notes([own_id]) if event.source in CONTINUED else {}
     message = ""
     if shelf.edited_memory_files():
-        say.hold(_start_context(shelf, event, notes.get(own_id))[0], "")
+        # asking what the host loads would take the edits over, before they can be reported
+        say.hold(_start_context(shelf, event, notes.get(own_id), has_files=False)[0], "")
         message = _import_file_edits(shelf)
     now = times.now()
     text, ids = _start_context(shelf, event, notes.get(own_id))
@@ -271,13 +274,13 @@ def _session_start(shelf: "NuggetShelf", event: Event, directory: str, say: Say)
 
 
 def _start_context(
-    shelf: "NuggetShelf", event: Event, session: "MemoryNote | None"
+    shelf: "NuggetShelf", event: Event, session: "MemoryNote | None", *, has_files: bool = True
 ) -> tuple[str, list[str]]:
     folder = _work_folder(event)
     block = _loaded_block(shelf, event.host, folder)
     return start_context(
         shelf,
-        loads_memory_file=event.host in HOSTS_WITH_MEMORY_FILE or block is not None,
+        loads_memory_file=has_files and (event.host in HOSTS_WITH_MEMORY_FILE or block is not None),
         session=session,
         branch=current_branch(folder),
         loaded_path=block,
@@ -305,16 +308,17 @@ def _user_prompt(
     event: Event,
     entries: list[dict[str, Any]],
     compare: "Compare",
+    said: frozenset[str],
     *,
     counts: bool,
 ) -> tuple[str, dict[str, Any]]:
-    """The context, and the entry of the diary. `counts`: whether a note may count as recalled;
-    stating a preference asks for none."""
+    """The context, and the entry of the diary. `said`: facts that the prompt itself states anew.
+    `counts`: whether a note may count as recalled; stating a preference asks for none."""
     now = times.now()
     own = remove_fenced(event.prompt[:PROMPT_CHARACTERS]).strip()
     shown = shown_notes(entries)
     session = event.session if counts else ""
-    text, ids = prompt_context(shelf, own, frozenset(shown), session, compare)
+    text, ids = prompt_context(shelf, own, said | frozenset(shown), session, compare)
     changed = find_changed(shelf, {i: at for i, at in shown.items() if at})
     if changed:
         text = "\n".join(filter(None, [changed_context(changed), text]))
@@ -353,15 +357,17 @@ def find_preferences(prompt: str) -> "tuple[list[Preference], str]":
     return stated, f"Nuggets: not kept: {refusal}. {INSIST}" if refusal else ""
 
 
-def _store_preferences(shelf: "NuggetShelf", preferences: "list[Preference]") -> list[str]:
+def _store_preferences(
+    shelf: "NuggetShelf", preferences: "list[Preference]", known: "list[MemoryNote | None]"
+) -> list[str]:
     """Store preferences; a receipt for each. One with a credential is refused, not redacted."""
     receipts: list[str] = []
-    for stated in preferences:
+    for stated, fact in zip(preferences, known, strict=True):
         project = "" if stated.personal else shelf.project
         try:
             kept = shelf.remember(
                 "prefs",
-                _existing_key(shelf, stated.key, project),
+                fact.title if fact else stated.key,
                 stated.text,
                 scope="project" if project else "user",
                 project=project,  # else a rule could replace a personal preference
@@ -371,8 +377,13 @@ def _store_preferences(shelf: "NuggetShelf", preferences: "list[Preference]") ->
         except RefusedText as problem:
             receipts.append(f"Nuggets: not kept: {str(problem).partition(' and ')[0]}. {INSIST}")
         else:
+            before = (
+                f" · instead of: {one_line(kept.replaced_content, 120)}"
+                if kept.replaced_content
+                else ""
+            )
             undo = f"nuggets undo {shelf.own_revision}"
-            receipts.append(f"Nuggets: kept: {one_line(stated.text, 120)} · {undo}")
+            receipts.append(f"Nuggets: kept: {one_line(stated.text, 120)}{before} · {undo}")
             receipts += (
                 f"Nuggets: it contradicts: {one_line(other.content, 120)} · if only the new one "
                 f"holds: nuggets note edit {kept.id} --supersedes {other.id}"
@@ -381,16 +392,17 @@ def _store_preferences(shelf: "NuggetShelf", preferences: "list[Preference]") ->
     return receipts
 
 
-def _existing_key(shelf: "NuggetShelf", key: str, project: str) -> str:
-    """The key of a stored preference with the same words in any order, else `key`."""
+def _find_preference(shelf: "NuggetShelf", stated: "Preference") -> "MemoryNote | None":
+    """The stored preference with the same words in any order."""
     if not shelf.has("prefs"):
-        return key
+        return None
+    project, words = "" if stated.personal else shelf.project, _word_set(stated.key)
     same = (
-        note.title
+        note
         for note in shelf.list_notes(nugget="prefs", kind="fact")
-        if note.project == project and _word_set(note.title) == _word_set(key)
+        if note.project == project and _word_set(note.title) == words
     )
-    return next(same, key)
+    return next(same, None)
 
 
 def _word_set(key: str) -> set[str]:
