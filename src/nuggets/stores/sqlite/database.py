@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from itertools import chain
 from types import TracebackType
 from typing import Any
 from weakref import WeakSet
@@ -32,40 +33,51 @@ _MOST_ROWS = 256  # that are fetched at a time
 APPLICATION = 0x4E756767  # "Nugg" in the header: whose database this is
 
 
-class _Cursor(sqlite3.Cursor):
-    """Rows that are fetched while the guard of the connection is held."""
+class _Rows:
+    """The rows of a statement that has ended."""
 
-    __slots__ = ("_guard",)
+    __slots__ = ("_rows", "rowcount")
 
-    def __init__(self, connection: sqlite3.Connection, guard: "threading.RLock") -> None:
-        self._guard = guard
-        super().__init__(connection)
+    def __init__(self, rows: Iterator[Any], changed: int) -> None:
+        self._rows = rows
+        self.rowcount = changed
 
-    def __iter__(self) -> Iterator[Any]:  # type: ignore[override]
-        """Rows, fetched some at a time: first one, because many look at one only."""
-        size = 1
-        while rows := self.fetchmany(size):
-            yield from rows
-            size = min(size * 4, _MOST_ROWS)
+    def __iter__(self) -> Iterator[Any]:
+        return self._rows
 
     def fetchone(self) -> Any:
-        with self._guard:
-            return super().fetchone()
-
-    def fetchmany(self, size: int | None = 1) -> list[Any]:
-        with self._guard:
-            return super().fetchmany(size)
+        return next(self._rows, None)
 
     def fetchall(self) -> list[Any]:
-        with self._guard:
-            return super().fetchall()
+        return list(self._rows)
+
+
+class _ManyRows(_Rows):
+    """The rows of a statement, of which the first were fetched; the others are fetched while the
+    guard of the connection is held."""
+
+    __slots__ = ("_cursor", "_guard")
+
+    def __init__(self, first: list[Any], cursor: sqlite3.Cursor, guard: "threading.RLock") -> None:
+        super().__init__(chain(first, self._fetch_others(cursor, guard)), cursor.rowcount)
+        self._cursor = cursor
+        self._guard = guard
+
+    @staticmethod
+    def _fetch_others(cursor: sqlite3.Cursor, guard: "threading.RLock") -> Iterator[Any]:
+        while True:
+            with guard:
+                rows = cursor.fetchmany(_MOST_ROWS)
+            if not rows:
+                return
+            yield from rows
 
     def __del__(self) -> None:
         """End the statement. Never waits: this may run inside another statement."""
         if self._guard.acquire(blocking=False):
             try:
                 with suppress(sqlite3.Error):
-                    self.close()
+                    self._cursor.close()
             finally:
                 self._guard.release()
 
@@ -91,17 +103,22 @@ class Database:
     def in_transaction(self) -> bool:
         return self._connection.in_transaction
 
-    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> _Rows:
         try:
             with self._guard:
-                return _Cursor(self._connection, self._guard).execute(sql, parameters)
+                cursor = self._connection.execute(sql, parameters)
+                rows = cursor.fetchmany(_MOST_ROWS)
+                if len(rows) < _MOST_ROWS:
+                    cursor.close()
+                    return _Rows(iter(rows), cursor.rowcount)
+                return _ManyRows(rows, cursor, self._guard)
         except sqlite3.Error as problem:
             raise explain_error(problem, self.path) from problem
 
-    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> sqlite3.Cursor:
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         try:
             with self._guard:
-                return _Cursor(self._connection, self._guard).executemany(sql, rows)
+                self._connection.executemany(sql, rows).close()
         except sqlite3.Error as problem:
             raise explain_error(problem, self.path) from problem
 
