@@ -24,7 +24,7 @@ from benchmarks.retrieval import DEPTH, Corpus, Quality, index_of, judged
 from benchmarks.unknown import AT, PACKAGES, unrelated_questions
 from nuggets.meaning.minilm import load_model
 from nuggets.meaning.model import Encoder
-from nuggets.meaning.similarity import Cosines, VectorMatrix, cosines, pack
+from nuggets.meaning.similarity import Cosines, VectorMatrix, cosines, encode_note, pack
 from nuggets.meaning.vector_index import text_of
 
 MOST_FUNCTIONS = 900  # of the code search, drawn once
@@ -81,9 +81,8 @@ class EncodedCorpus:
         self._encoder = encoder
         self.index, self.names = index_of(corpus)
         texts = {note.id: text_of(note) for note in self.index.notes.values()}
-        vectors = (encoder.encode([text])[0] for text in texts.values())
         self._matrix = VectorMatrix(
-            [(note, pack(vector)) for note, vector in zip(texts, vectors, strict=True)]
+            [(note, pack(encode_note(encoder, text))) for note, text in texts.items() if text]
         )
 
     def compare(self, text: str) -> Cosines:

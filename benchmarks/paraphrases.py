@@ -2,8 +2,7 @@
 
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.paraphrases MODEL
 
-MODEL: the file that `nuggets meaning install` makes. Prompts: both samples of
-tests/paraphrase_samples.py; thresholds were chosen with the first.
+MODEL: the file that `nuggets meaning install` makes. Prompts: tests/paraphrase_samples.py.
 """
 
 import os
@@ -18,28 +17,22 @@ sys.path.insert(
 import paraphrase_samples as paraphrases
 import prompt_samples as prompts
 
-SILENT = prompts.SILENT + prompts.SILENT_UNSEEN
 FITTING = prompts.FITTING + prompts.FITTING_UNSEEN
 
 
 def main() -> None:
     encoder = load_model(sys.argv[1])
-    for name, make, silent, fitting in (
-        ("first sample, paraphrases", prompts.lived_in, SILENT, paraphrases.PARAPHRASES),
-        ("first sample, plain prompts", prompts.lived_in, (), FITTING),
-        (
-            "second sample, paraphrases",
-            paraphrases.fitness_shelf,
-            paraphrases.FRESH_SILENT,
-            paraphrases.FRESH_PARAPHRASES,
-        ),
-    ):
+    kinds = [
+        (f"paraphrases, sample {number}", *sample)
+        for number, sample in enumerate(paraphrases.SAMPLES, 1)
+    ]
+    for name, make, silent, fitting in (*kinds, ("plain prompts", prompts.lived_in, (), FITTING)):
         with make() as shelf:
             words = prompts.measured(shelf, silent, fitting)
             both = paraphrases.judge(shelf, encoder, silent, fitting)
         for way, found in (("words", words), ("words and meaning", both)):
             print(
-                f"{name:28} {way:18} found {len(fitting) - len(found.missed)} of {len(fitting)}, "
+                f"{name:24} {way:18} found {len(fitting) - len(found.missed)} of {len(fitting)}, "
                 f"false injections {len(found.noise)} of {len(silent)}"
             )
 

@@ -1,17 +1,22 @@
 """Prompts that say in other words what a memory says, and prompts on nothing in memory.
 
-A prompt names the title that must be injected, or "" where every injection is noise. Two samples:
-the shelf of `prompt_samples`, and a shelf of its own. All of it was written and labelled before any
-threshold was chosen; thresholds were chosen with the first sample alone.
+A prompt names the title that must be injected, or "" where every injection is noise. Four
+samples: the shelf of `prompt_samples`, and three with shelves of their own. Each was written and
+labelled before it was first measured.
 """
+
+from collections.abc import Callable
 
 from nuggets.interfaces.hooks.context import prompt_context
 from nuggets.interfaces.hooks.relevance_gate import has_topic
-from nuggets.meaning.model import Encoder
+from nuggets.meaning.minilm import MiniLM
 from nuggets.meaning.nearest import NearestNotes
+from nuggets.meaning.similarity import VectorMatrix, cosines, encode_note, pack
 from nuggets.meaning.vector_index import text_of
 from nuggets.shelf import NuggetShelf
-from prompt_samples import BLOG, SHOP, Measured
+from prompt_samples import BLOG, SHOP, SILENT, SILENT_UNSEEN, Measured, Prompts, lived_in
+
+Texts = tuple[tuple[str, str, str], ...]  # nugget, title, content
 
 # --- to the shelf of prompt_samples --------------------------------------------------------------
 
@@ -262,35 +267,501 @@ FRESH_SILENT = tuple(
 )
 
 
+# --- a third sample: a game, and the same person's household ------------------------------------
+
+GAME, HOUSE = "/home/me/lantern/.git", "/home/me/household/.git"
+
+GAME_FACTS = (
+    ("project", "engine", "Godot 4.3 with C#, not GDScript"),
+    ("project", "target frame rate", "60 on a Steam Deck, 30 on the Switch"),
+    ("project", "export presets", "export_presets.cfg, one for each platform"),
+    ("project", "publisher contact", "milestones@northpier.example"),
+    ("locations", "save files", "user://saves/*.lsv"),
+    ("locations", "sound effects", "assets/audio/sfx, 48 kHz mono"),
+    ("locations", "dialogue", "content/dialogue/*.yarn"),
+    ("locations", "enemy behaviour", "src/Actors/Brains"),
+    ("prefs", "sprites", "Pixel art at 32 x 32, palette of 24 colours"),
+    ("prefs", "branches", "One for each task, deleted after the merge"),
+    ("user", "pronouns", "they"),
+    ("user", "machine", "Framework 13 with Fedora"),
+)
+GAME_NOTES = (
+    (
+        "learnings",
+        "Stutter in the caves",
+        "Shaders were compiled at first sight of a material. We warm them up behind the loading "
+        "screen now.",
+    ),
+    (
+        "learnings",
+        "Lost progress on the Switch",
+        "Writing and renaming is not atomic there; we keep two slots and alternate between them.",
+    ),
+    (
+        "learnings",
+        "Jump feels wrong",
+        "Players want coyote time: 90 ms after the ledge a leap still counts.",
+    ),
+    (
+        "learnings",
+        "Desync in co-op",
+        "Floating point differs between compilers; the simulation runs in fixed point.",
+    ),
+    (
+        "learnings",
+        "Economy balance",
+        "Merchants bought herbs for more than they sold them, so people farmed gold for hours.",
+    ),
+    (
+        "learnings",
+        "Colour blindness",
+        "Every signal that is red or green has a shape as well; checked with a simulator.",
+    ),
+    (
+        "learnings",
+        "Japanese text overflow",
+        "Line breaking needs the rules for kinsoku, and boxes must grow with the glyphs.",
+    ),
+    (
+        "learnings",
+        "Music licences",
+        "The cello tracks may not be streamed; there is a switch that mutes them for broadcasters.",
+    ),
+    (
+        "learnings",
+        "Demo at the fair",
+        "Nobody finished it in ten minutes. The tutorial is now three rooms instead of nine.",
+    ),
+    (
+        "learnings",
+        "Crash reports",
+        "Sent to Sentry only after the player agreed in the first dialogue; symbols are uploaded "
+        "by the nightly job.",
+    ),
+    (
+        "learnings",
+        "Pathfinding cost",
+        "A* over the whole level took 8 ms; a hierarchy of rooms brought it below 1.",
+    ),
+    (
+        "learnings",
+        "Controller rumble",
+        "Turned off by default, since testers with arthritis complained.",
+    ),
+    (
+        "learnings",
+        "Refund requests",
+        "Most came within the first half hour from people whose graphics card was too old.",
+    ),
+    (
+        "learnings",
+        "Voice acting",
+        "Postponed: recording the script again after each rewrite would eat the budget.",
+    ),
+    ("people", "Ines", "Composes; wants to hear about cut scenes two weeks ahead."),
+    ("people", "Bogdan", "Drew the backgrounds and speaks with the printing company."),
+)
+HOUSE_FACTS = (
+    ("project", "boiler service", "Every October, Huber & Co., 0512 4711"),
+    ("project", "alarm hub", "Zigbee stick on the Pi in the cellar"),
+    ("project", "wifi for guests", "SSID lantern-guest, the password is on the fridge"),
+    ("locations", "automations", "config/automations/*.yaml"),
+)
+HOUSE_NOTES = (
+    (
+        "learnings",
+        "Blinds at noon",
+        "They close when the south window gets more than 600 W/m2, or the plants burn.",
+    ),
+    (
+        "learnings",
+        "Washing machine tripped the fuse",
+        "It must not run together with the oven; an automation delays it.",
+    ),
+    (
+        "learnings",
+        "Solar yield",
+        "The inverter clips at 5 kW; in June we lose a tenth, a second string is not worth it.",
+    ),
+    (
+        "learnings",
+        "Mould in the bathroom",
+        "Humidity above 65 % starts the fan until it falls below 55.",
+    ),
+)
+THIRD_PARAPHRASES = (
+    ("it hitches whenever something new comes into view", GAME, "Stutter in the caves"),
+    (
+        "a console player's adventure was reset to the beginning",
+        GAME,
+        "Lost progress on the Switch",
+    ),
+    ("hopping off platforms is frustratingly strict", GAME, "Jump feels wrong"),
+    ("two machines disagree about where the monsters are", GAME, "Desync in co-op"),
+    ("someone found an infinite money exploit at the shop", GAME, "Economy balance"),
+    ("can people who cannot distinguish hues play this?", GAME, "Colour blindness"),
+    ("the Asian translation spills over the edge of the window", GAME, "Japanese text overflow"),
+    ("is a YouTuber allowed to play our soundtrack?", GAME, "Music licences"),
+    ("visitors gave up before they reached the boss", GAME, "Demo at the fair"),
+    ("do we ask for consent before we collect stack traces?", GAME, "Crash reports"),
+    ("working out routes for creatures is eating the CPU", GAME, "Pathfinding cost"),
+    ("should the gamepad vibrate?", GAME, "Controller rumble"),
+    ("why do buyers want their money back?", GAME, "Refund requests"),
+    ("when do we hire speakers for the characters?", GAME, "Voice acting"),
+    ("who writes the melodies?", GAME, "Ines"),
+    ("who painted the scenery?", GAME, "Bogdan"),
+    ("where does a finished playthrough get stored on disk", GAME, "save files"),
+    ("I need a louder explosion noise", GAME, "sound effects"),
+    ("change what the innkeeper says", GAME, "dialogue"),
+    ("make the goblins smarter", GAME, "enemy behaviour"),
+    ("how smooth does it have to run on handhelds?", GAME, "target frame rate"),
+    ("which framework is this built with?", GAME, "engine"),
+    ("draw a new icon for the sword", GAME, "sprites"),
+    ("which laptop do I have?", GAME, "machine"),
+    ("why do the shutters go down in the middle of the day?", HOUSE, "Blinds at noon"),
+    ("the breaker went off while I was doing laundry", HOUSE, "Washing machine tripped the fuse"),
+    ("would more panels on the roof pay off?", HOUSE, "Solar yield"),
+    ("there is black stuff growing above the shower", HOUSE, "Mould in the bathroom"),
+    ("who maintains the heating?", HOUSE, "boiler service"),
+    ("a friend is visiting and wants to get online", HOUSE, "wifi for guests"),
+)
+THIRD_SILENT = (
+    *(
+        (prompt, GAME)
+        for prompt in (
+            "great, ship it",
+            "hold on a second",
+            "that's the wrong file",
+            "could you go through that step by step?",
+            "I don't understand your last answer",
+            "revert everything you did today",
+            "make this method private",
+            "replace the magic number with a constant",
+            "why does this cast fail?",
+            "add a null check before the call",
+            "convert these callbacks to async",
+            "what does the yield keyword do?",
+            "how do generics work in C#?",
+            "explain the observer pattern",
+            "what is the difference between a stack and a heap?",
+            "write a regex that matches a hex colour",
+            "how do I squash my last three commits?",
+            "set up pre-commit with a spell checker",
+            "the linter complains about line length",
+            "write a bash loop over all png files",
+            "what does HTTP status 418 mean?",
+            "generate lorem ipsum for the placeholder",
+            "is quicksort stable?",
+            "open the settings and tell me what you see",
+            "count the lines of code in this repository",
+            "why is my unit test timing out?",
+            "fix the spelling in the readme",
+            "add type hints to this module",
+            "what is the best chess opening for beginners?",
+            "who composed the Moonlight Sonata?",
+            "recommend a board game for four players",
+            "which console sold the most units ever?",
+            "how do I learn to draw hands?",
+            "what is the oldest video game?",
+            "how do I improve my aim in shooters?",
+            "tell me a riddle",
+            "how long do cats sleep?",
+            "translate 'the castle is haunted' into Polish",
+            "what rhymes with orange?",
+            "how heavy is an elephant?",
+        )
+    ),
+    *(
+        (prompt, HOUSE)
+        for prompt in (
+            "ok, thank you",
+            "let's do that tomorrow",
+            "how do I poach an egg?",
+            "what is the boiling point of water on a mountain?",
+            "which vegetables grow in the shade?",
+            "how do I remove a wine stain from a carpet?",
+            "write a shopping list for a barbecue",
+            "what is a fair rent for two rooms in Graz?",
+            "how does a heat pump work?",
+            "why is the moon red tonight?",
+            "what's the difference between a lemon and a lime?",
+            "recommend a podcast about history",
+            "how do I change a bicycle tyre?",
+            "when is the next train to Vienna?",
+            "how do I write a cancellation letter?",
+            "sort these receipts by month",
+            "merge the two yaml files",
+            "why does the parser complain about tabs?",
+            "what should I wear to a wedding?",
+            "how much sleep does a toddler need?",
+        )
+    ),
+)
+
+
+# --- a fourth sample, written when all was chosen: a public library, and a laboratory ------------
+
+LIBRARY, LAB = "/home/me/catalogue/.git", "/home/me/assay/.git"
+
+LIBRARY_FACTS = (
+    ("project", "database", "MariaDB 11 on db2, read replica on db3"),
+    ("project", "opening hours feed", "https://hours.library.example/feed.ics"),
+    ("project", "loan period", "28 days, films 7"),
+    ("locations", "receipt printer driver", "vendor/escpos/bridge.c"),
+    ("locations", "overdue letters", "templates/reminders/*.odt"),
+    ("locations", "barcode scanner", "client/src/scan.ts"),
+    ("prefs", "sql", "Upper-case keywords, one clause a line"),
+    ("prefs", "screenshots", "Blur names of patrons before you share one"),
+    ("user", "phone", "Do not call before ten"),
+)
+LIBRARY_NOTES = (
+    (
+        "learnings",
+        "Umlauts in the catalogue",
+        "Records from the consortium are in MARC-8, not UTF-8; convert them before the import.",
+    ),
+    (
+        "learnings",
+        "Holds queue",
+        "A reservation expires after six days on the shelf; then the next person is notified.",
+    ),
+    (
+        "learnings",
+        "Children's cards",
+        "Under fourteen a parent must sign, and films rated 16 are refused at the desk.",
+    ),
+    (
+        "learnings",
+        "Self-checkout outage",
+        "The kiosks lost the network because the DHCP lease was an hour; they are static now.",
+    ),
+    (
+        "learnings",
+        "Fines",
+        "Abolished in 2023; the code still computes them but the amount is always zero.",
+    ),
+    (
+        "learnings",
+        "Inter-library loans",
+        "Requests go to the state library by e-mail, since their interface has no sandbox.",
+    ),
+    (
+        "learnings",
+        "Search ranking",
+        "Newer editions first, then what is on the shelf of this branch.",
+    ),
+    (
+        "learnings",
+        "Privacy of borrowers",
+        "What someone read is erased a week after the return; statistics keep only the year of "
+        "birth.",
+    ),
+    ("people", "Frau Moser", "Head librarian; decides about new categories and colours of labels."),
+    ("people", "Viktor", "Wires the branches and knows the switches."),
+)
+LAB_FACTS = (
+    ("project", "freezer", "-80, box positions in inventory/boxes.csv"),
+    ("project", "cluster", "sbatch -p short, 4 hours at most"),
+    ("locations", "plots", "notebooks/figures"),
+    ("locations", "raw reads", "/data/runs/*/fastq"),
+)
+LAB_NOTES = (
+    (
+        "learnings",
+        "Contaminated controls",
+        "The water blanks amplified in May; a new lot of primers solved it.",
+    ),
+    (
+        "learnings",
+        "Plate edge effect",
+        "Outer wells evaporate; leave them empty or fill them with buffer.",
+    ),
+    (
+        "learnings",
+        "Normalisation",
+        "Divide by the median of three housekeeping genes; one alone drifts with temperature.",
+    ),
+    (
+        "learnings",
+        "Outliers",
+        "Dropped only if two people agree before the groups are unblinded.",
+    ),
+    (
+        "learnings",
+        "Pipette calibration",
+        "Sent away every January; the blue one reads two percent low until then.",
+    ),
+    (
+        "learnings",
+        "Reproducible runs",
+        "The seed and the container digest are written into the header of every result.",
+    ),
+    ("people", "Aiko", "Orders chemicals on Tuesdays."),
+)
+FOURTH_PARAPHRASES = (
+    ("accented letters come out as gibberish after loading", LIBRARY, "Umlauts in the catalogue"),
+    ("how long do we keep a book aside for somebody?", LIBRARY, "Holds queue"),
+    ("may a twelve year old sign up alone?", LIBRARY, "Children's cards"),
+    ("the terminals where visitors borrow things are offline", LIBRARY, "Self-checkout outage"),
+    ("how much does a patron owe for being late?", LIBRARY, "Fines"),
+    ("someone wants a title that we do not own", LIBRARY, "Inter-library loans"),
+    ("in which order should hits be listed?", LIBRARY, "Search ranking"),
+    ("the police ask what a reader has taken home", LIBRARY, "Privacy of borrowers"),
+    ("who is in charge here?", LIBRARY, "Frau Moser"),
+    ("who can help me with the cabling?", LIBRARY, "Viktor"),
+    ("for how many weeks can one take out a novel?", LIBRARY, "loan period"),
+    ("the slips for borrowers come out blank", LIBRARY, "receipt printer driver"),
+    ("make the dunning notices friendlier", LIBRARY, "overdue letters"),
+    ("reading the code on the back of a volume fails", LIBRARY, "barcode scanner"),
+    ("how should I lay out this select statement?", LIBRARY, "sql"),
+    ("can I send this picture of the form to the vendor?", LIBRARY, "screenshots"),
+    ("which server holds the tables?", LIBRARY, "database"),
+    ("when are we closed around the holidays?", LIBRARY, "opening hours feed"),
+    ("the negatives show a signal", LAB, "Contaminated controls"),
+    ("samples at the border dry out", LAB, "Plate edge effect"),
+    ("what reference do we scale expression by?", LAB, "Normalisation"),
+    ("can I throw away this weird measurement?", LAB, "Outliers"),
+    ("the volumes dispensed are slightly too small", LAB, "Pipette calibration"),
+    ("how do I get exactly the same numbers again?", LAB, "Reproducible runs"),
+    ("we are running out of ethanol", LAB, "Aiko"),
+    ("where is the tube with the old strain kept?", LAB, "freezer"),
+    ("how do I submit a batch computation?", LAB, "cluster"),
+    ("where are the graphs for the paper?", LAB, "plots"),
+    ("where does the output of the sequencer end up?", LAB, "raw reads"),
+    ("my calculation was killed before it was done", LAB, "cluster"),
+)
+FOURTH_SILENT = (
+    *(
+        (prompt, LIBRARY)
+        for prompt in (
+            "good morning",
+            "that works now, thanks",
+            "do the first two, skip the third",
+            "why did you delete that?",
+            "put it back please",
+            "turn this into a table",
+            "this method is too long, break it up",
+            "rename the parameter in all callers",
+            "what does the tilde mean in a version range?",
+            "how do I pretty print JSON in the shell?",
+            "what is memoisation?",
+            "how do websockets differ from polling?",
+            "write a comparator that ignores case",
+            "the assertion in line 12 fails",
+            "how do I profile a slow script?",
+            "what is the difference between let and const?",
+            "explain what a foreign key is",
+            "generate some fake addresses for the fixtures",
+            "who wrote Pride and Prejudice?",
+            "what should I read on a long flight?",
+            "how many pages has War and Peace?",
+            "what is a good birthday present for a bookworm?",
+            "who invented the printing press?",
+            "how do I press flowers?",
+            "when did the library of Alexandria burn?",
+            "how do I bind a notebook by hand?",
+            "is it pronounced gif or jif?",
+            "how do I remove a coffee ring from wood?",
+            "what is the population of Norway?",
+            "write a birthday card for my niece",
+            "which museum has the Rosetta stone?",
+            "what time do the shops close on Sunday in general?",
+            "how do I stop my glasses from fogging up?",
+            "my bicycle was stolen, what do I do?",
+        )
+    ),
+    *(
+        (prompt, LAB)
+        for prompt in (
+            "ok",
+            "please be more careful",
+            "show me only the changed lines",
+            "drop the second column",
+            "read this csv with pandas",
+            "what is a p-value?",
+            "how do I compute a confidence interval?",
+            "explain the central limit theorem",
+            "rotate the labels on the x axis",
+            "use a log scale",
+            "why is this array two-dimensional?",
+            "vectorise this loop",
+            "how do I join two data frames?",
+            "what is the half-life of caffeine?",
+            "who discovered the structure of DNA?",
+            "how do vaccines work?",
+            "what is the largest cell in the human body?",
+            "how do I keep bread fresh?",
+            "why do onions make you cry?",
+            "how do I defrost a refrigerator?",
+            "what is the melting point of gold?",
+            "write an abstract about climate change",
+            "how do I cite a website?",
+            "suggest a title for my thesis",
+            "how do I get over a breakup?",
+            "which microscope should a beginner buy?",
+        )
+    ),
+)
+
+
 def fitness_shelf(directory: str = "memory:") -> NuggetShelf:
     """A shelf of one project, as the person and their agents left it."""
-    shelf = NuggetShelf(directory, project=FITNESS, at_work=True)
+    return _shelf_of(directory, (FITNESS, FACTS, NOTES))
+
+
+def game_shelf(directory: str = "memory:") -> NuggetShelf:
+    """A shelf of two projects of one person."""
+    return _shelf_of(directory, (GAME, GAME_FACTS, GAME_NOTES), (HOUSE, HOUSE_FACTS, HOUSE_NOTES))
+
+
+def library_shelf(directory: str = "memory:") -> NuggetShelf:
+    """A shelf of two projects of another one."""
+    return _shelf_of(
+        directory, (LIBRARY, LIBRARY_FACTS, LIBRARY_NOTES), (LAB, LAB_FACTS, LAB_NOTES)
+    )
+
+
+def _shelf_of(directory: str, *projects: tuple[str, Texts, Texts]) -> NuggetShelf:
+    """Of projects, each with its facts and notes; facts about the person are of no project."""
+    shelf = NuggetShelf(directory, project=projects[0][0], at_work=True)
     with shelf.batch():
-        for nugget, key, value in FACTS:
-            personal = nugget in ("user", "prefs")
-            shelf.remember(nugget, key, value, project="" if personal else FITNESS)
-        for nugget, title, content in NOTES:
-            shelf.create_note(nugget, title, content, project=FITNESS)
+        for project, facts, notes in projects:
+            for nugget, key, value in facts:
+                personal = nugget in ("user", "prefs")
+                shelf.remember(nugget, key, value, project="" if personal else project)
+            for nugget, title, content in notes:
+                shelf.create_note(nugget, title, content, project=project)
     return shelf
+
+
+# how the shelf is made, prompts that get nothing, prompts with the title that they get
+SAMPLES: tuple[tuple[Callable[[], NuggetShelf], Prompts, Prompts], ...] = (
+    (lived_in, SILENT + SILENT_UNSEEN, PARAPHRASES),
+    (fitness_shelf, FRESH_SILENT, FRESH_PARAPHRASES),
+    (game_shelf, THIRD_SILENT, THIRD_PARAPHRASES),
+    (library_shelf, FOURTH_SILENT, FOURTH_PARAPHRASES),
+)
 
 
 def judge(
     shelf: NuggetShelf,
-    encoder: Encoder,
-    silent: tuple[tuple[str, str], ...],
-    fitting: tuple[tuple[str, ...], ...],
+    encoder: MiniLM,
+    silent: Prompts,
+    fitting: Prompts,
 ) -> Measured:
     """Put all the prompts to the hook, with this encoder at hand."""
     notes = {note.id: note for note in shelf.list_notes()}
-    vectors = {note_id: encoder.encode([text_of(note)])[0] for note_id, note in notes.items()}
+    vectors = VectorMatrix(
+        [(i, pack(encode_note(encoder, text))) for i in notes if (text := text_of(notes[i]))]
+    )
 
     def compare(prompt: str) -> NearestNotes | None:
         if not has_topic(prompt):
             return None
         vector = encoder.encode([prompt])[0]
-        cosines = {note_id: float(other @ vector) for note_id, other in vectors.items()}
-        nearest = sorted(cosines, key=lambda note_id: -cosines[note_id])
-        return NearestNotes({note_id: cosines[note_id] for note_id in nearest}, len(nearest))
+        near = cosines(vectors, vector)
+        ordered = {note_id: near[note_id] for note_id in near.nearest(len(near))}
+        return NearestNotes(ordered, len(near), encoder.common_cosine(vector))
 
     def told(prompt: str, project: str) -> list[str]:
         shelf.project = project

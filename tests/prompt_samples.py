@@ -8,6 +8,8 @@ from typing import NamedTuple
 from nuggets.interfaces.hooks.context import prompt_context
 from nuggets.shelf import NuggetShelf
 
+Prompts = tuple[tuple[str, ...], ...]  # prompt, project and, if there is one, the title it is about
+
 SHOP, BLOG = "/home/me/shop/.git", "/home/me/blog/.git"
 
 # nugget, title, content: facts of the shop
@@ -393,9 +395,7 @@ class Measured(NamedTuple):
     missed: list[str]  # prompts on a topic that did not get its note
 
 
-def measured(
-    shelf: NuggetShelf, silent: tuple[tuple[str, str], ...], fitting: tuple[tuple[str, ...], ...]
-) -> Measured:
+def measured(shelf: NuggetShelf, silent: Prompts, fitting: Prompts) -> Measured:
     """Put all the prompts to the hook, each in its project and in a conversation of its own."""
     title = {note.id: note.title for note in shelf.list_notes(include_hidden=True)}
 

@@ -80,6 +80,16 @@ def encode_exactly(text: str, weights: dict[str, Any], words: list[str]) -> Any:
     return mean / np.linalg.norm(mean)
 
 
+def test_what_people_ask_of_any_assistant_is_near_a_common_prompt(model_file: Path) -> None:
+    encoder = load_model(str(model_file))
+
+    def common(text: str) -> float:
+        return encoder.common_cosine(encoder.encode([text])[0])
+
+    assert common("how do I exit vim?") > 0.7
+    assert common("the supplier's stock service is throttling us") < 0.4
+
+
 def test_the_file_is_private_and_small(model_file: Path) -> None:
     assert model_file.stat().st_mode & 0o077 == 0
     assert model_file.stat().st_size < 18_000_000

@@ -1,7 +1,7 @@
 """The vectors of notes as an index that the store keeps, with an encoder that counts letters."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,8 +11,8 @@ from in_memory import InMemoryStore
 from nuggets.domain.records import Changes
 from nuggets.engine.indexes import KINDS
 from nuggets.meaning import TABLES
-from nuggets.meaning.similarity import Sketches, pack
-from nuggets.meaning.vector_index import VectorIndex
+from nuggets.meaning.similarity import Sketches, encode_note, pack
+from nuggets.meaning.vector_index import NoteText, VectorIndex
 from nuggets.stores.sqlite.store import SqliteStore
 from searchable import note
 
@@ -45,7 +45,7 @@ def encode_all(store: SqliteStore, encoder: str = "letters") -> None:
     with store.exclusive():
         index = index_of(store)
         rows = index.pending(100)
-        index.add(encoder, rows, [letters(text) for _, _, text in rows])
+        index.add(encoder, rows, [letters(" ".join(text)) for _, _, text in rows])
         store.touch(())
 
 
@@ -119,7 +119,7 @@ def test_a_vector_of_a_text_that_changed_meanwhile_is_not_kept(store: InMemorySt
     index = index_of(store)
     rows = index.pending(100)
     store.write(Changes(put=(CAT._replace(content="a cat sleeps"),)))
-    index.add("letters", rows, [letters(text) for _, _, text in rows])
+    index.add("letters", rows, [letters(" ".join(text)) for _, _, text in rows])
 
     store.touch(())
 
@@ -187,7 +187,7 @@ def test_of_many_vectors_those_with_the_nearest_sketches_are_compared() -> None:
     index = VectorIndex(database, lambda ids: {i: by_id[i] for i in ids}, most_compared=5)
     index.rebuild(enumerate(notes))
     rows = index.pending(100)
-    index.add("letters", rows, [letters(text) for _, _, text in rows])
+    index.add("letters", rows, [letters(" ".join(text)) for _, _, text in rows])
     index.save()
 
     newest = index.compare("letters", letters("cat sits"))
@@ -213,3 +213,17 @@ def test_sketches_put_the_nearest_first() -> None:
     assert {7, 3000} <= set(near)
     assert len(near) == 10
     assert sketches.nearest([1.0], 10) == []
+
+
+def test_a_title_counts_more_than_as_many_words_of_the_content() -> None:
+    class Letters:
+        name = "letters"
+
+        def encode(self, texts: Sequence[str]) -> list[list[float]]:
+            return [letters(text) for text in texts]
+
+    def share(letter: str) -> float:
+        vector = encode_note(Letters(), NoteText("aaa", "bbb"))
+        return float(vector[ord(letter) - ord("a")])
+
+    assert share("a") > 1.2 * share("b") > 0

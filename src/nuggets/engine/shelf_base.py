@@ -371,21 +371,13 @@ class ShelfBase:
         """The notes nearest to a text, with their cosines; None if no note has a vector, or no
         encoder is installed. Loads the encoder even where searches do without it."""
         from nuggets.engine.shelf_encoder import INDEX
-        from nuggets.meaning.nearest import NearestNotes
 
         if not self.has_encoder:
             return None
         with self._transactions.reading_indexes() as view:
             if not self._transactions.store.has_index(INDEX):
                 return None
-            compare = self._encoder.compare_with(view)
-            cosines = None if compare is None else compare(text)
-            if cosines is None:
-                return None
-            nearest = cosines.nearest(count)
-            return NearestNotes(
-                {note: cosines.get(note, 0.0) for note in nearest}, cosines.note_count
-            )
+            return self._encoder.find_nearest(view, text, count)
 
     def _decisions(self, now: Callable[[], str] | None = None) -> Decisions:
         return Decisions(

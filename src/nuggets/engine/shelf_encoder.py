@@ -10,6 +10,7 @@ from nuggets.meaning.model import Encoder
 
 if TYPE_CHECKING:
     from nuggets.engine.transactions import View
+    from nuggets.meaning.nearest import NearestNotes
     from nuggets.search.scoring.meaning_fusion import Meaning, Similarity
 
 INDEX = "meaning"  # the name of the index that keeps the vectors
@@ -54,18 +55,9 @@ class ShelfEncoder:
         return self._loaded[1]
 
     def compare_with(self, view: "View") -> "Meaning | None":
-        """How to compare a question with the notes; None if no note has a vector.
-
-        A search does without meaning if the encoder cannot be loaded; `nuggets meaning status`
-        says why.
-        """
-        index = view.indexes[INDEX]
-        if not index.encoder_name:
-            return None
-        encoder = None
-        with suppress(NuggetsError, OSError):
-            encoder = self.load()
-        if encoder is None or encoder.name != index.encoder_name:
+        """How to compare a question with the notes; None if no note has a vector."""
+        encoder, index = self._load_for(view), view.indexes[INDEX]
+        if encoder is None:
             return None
 
         def compare(text: str) -> "Similarity | None":
@@ -73,3 +65,31 @@ class ShelfEncoder:
             return similarity
 
         return compare
+
+    def find_nearest(self, view: "View", text: str, count: int) -> "NearestNotes | None":
+        """The notes nearest to a text; None if no note has a vector."""
+        from nuggets.meaning.nearest import NearestNotes
+
+        encoder = self._load_for(view)
+        if encoder is None:
+            return None
+        vector = encoder.encode([text])[0]
+        cosines = view.indexes[INDEX].compare(encoder.name, vector)
+        nearest = NearestNotes(
+            {note: cosines.get(note, 0.0) for note in cosines.nearest(count)}, cosines.note_count
+        )
+        if hasattr(encoder, "common_cosine"):  # only the installed one has these vectors
+            return nearest._replace(common=encoder.common_cosine(vector))
+        return nearest
+
+    def _load_for(self, view: "View") -> Encoder | None:
+        """The encoder, if it made the vectors. A search does without one that cannot be loaded;
+        `nuggets meaning status` says why."""
+        name = view.indexes[INDEX].encoder_name
+        if not name:
+            return None
+        with suppress(NuggetsError, OSError):
+            encoder = self.load()
+            if encoder is not None and encoder.name == name:
+                return encoder
+        return None

@@ -95,7 +95,7 @@ class MeaningSocket:
         answer: dict[str, Any] = {}
         if nearest is not None:
             cosines = {note: round(cosine, 4) for note, cosine in nearest.cosines.items()}
-            answer = {"cosines": cosines, "compared": nearest.compared}
+            answer = {**nearest._asdict(), "cosines": cosines}
         connection.sendall(json.dumps(answer).encode())
 
 
@@ -115,7 +115,7 @@ def ask_living_process(location: str, text: str, seconds: float) -> NearestNotes
             connection.shutdown(socket.SHUT_WR)
             answer = json.loads(_read_all(connection))
         cosines = {str(note): float(cosine) for note, cosine in answer["cosines"].items()}
-        return NearestNotes(cosines, int(answer["compared"]))
+        return NearestNotes(cosines, int(answer["compared"]), float(answer["common"]))
     return None
 
 

@@ -69,6 +69,11 @@ def generic_words() -> frozenset[str]:
     return _generic_words("request", "question", "conversation", "path")
 
 
+def common_prompts() -> list[str]:
+    """Prompts that people give to any assistant, and that ask for no memory."""
+    return [line for line in _read("common_prompts").splitlines() if not line.startswith("#")]
+
+
 @cache
 def irregular_forms() -> dict[str, str]:
     """English inflected forms, each with its base form."""

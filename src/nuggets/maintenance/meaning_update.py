@@ -33,6 +33,8 @@ def update_vectors(
 
     Every few vectors are saved, so whoever goes on later has less to do.
     """
+    from nuggets.meaning.similarity import encode_note
+
     store = transactions.store
     store.enable_index(INDEX)
     end = None if seconds is None else time.monotonic() + seconds
@@ -43,7 +45,7 @@ def update_vectors(
         if not rows:
             return
         report(f"Encoded {counts.encoded} of {counts.encoded + counts.waiting} notes")
-        vectors = [encoder.encode([text])[0] for _, _, text in rows]
+        vectors = [encode_note(encoder, text) for _, _, text in rows]
         with store.exclusive():
             store.indexes[INDEX].add(encoder.name, rows, vectors)
             store.touch(())

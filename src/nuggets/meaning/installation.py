@@ -117,10 +117,12 @@ def _read_archive(path: str) -> dict[str, bytes]:
 
 
 def _write_model(directory: str, files: dict[str, Any]) -> str:
-    from nuggets.meaning.minilm import quantize
+    from nuggets.language.word_lists import common_prompts
+    from nuggets.meaning.minilm import add_common, quantize
 
     _, weights = tensor_file.parse(files[WEIGHTS], WEIGHTS)
     tensors = quantize(weights, files[VOCABULARY].decode())
+    add_common(tensors, common_prompts())
     private_directory(directory)
     path = model_path(directory)
     metadata = {"format": FORMAT, "model": NAME, "license": "Apache-2.0"}

@@ -29,7 +29,7 @@ class MiniLM:
     name = NAME
 
     def __init__(self, tensors: Mapping[str, Array]) -> None:
-        """`tensors`: as `quantize` makes them."""
+        """`tensors`: as `quantize` makes them. `common_cosine` needs those of `add_common` too."""
         words = bytes(tensors["vocabulary"]).decode().split("\n")
         self._tokenizer = WordPieceTokenizer({word: i for i, word in enumerate(words)})
         self._tensors = tensors
@@ -39,6 +39,11 @@ class MiniLM:
     def encode(self, texts: Sequence[str]) -> Array:
         """One row for each text."""
         return np.stack([self._encode(text) for text in texts])
+
+    def common_cosine(self, vector: Array) -> float:
+        """The cosine of a vector with that of the nearest common prompt."""
+        cosines = self._tensors["common"].astype(np.float32) @ vector
+        return float((cosines * self._tensors["common.scale"]).max())
 
     def _encode(self, text: str) -> Array:
         pieces = np.array(self._tokenizer.encode(text, MOST_PIECES))
@@ -150,6 +155,17 @@ def quantize(weights: Mapping[str, Array], vocabulary: str) -> dict[str, Array]:
     return tensors
 
 
+def add_common(tensors: dict[str, Array], prompts: Sequence[str]) -> None:
+    """Add the vectors of prompts that ask for no memory."""
+    _add_integers(tensors, "common", MiniLM(tensors).encode(prompts))
+
+
+def _add_integers(tensors: dict[str, Array], name: str, matrix: Array) -> None:
+    scale = np.abs(matrix).max(axis=1) / 127
+    tensors[name] = np.rint(matrix / scale[:, None]).astype(np.int8)
+    tensors[f"{name}.scale"] = scale.astype(np.float32)
+
+
 def _to_four_bits(words: Array) -> tuple[Array, Array]:
     """Two numbers in a byte, from -8 to 7 with 8 added; and the scale of every group."""
     groups = words.reshape(len(words), -1, GROUP)
@@ -164,10 +180,7 @@ def _to_four_bits(words: Array) -> tuple[Array, Array]:
 def _copy_linear(
     tensors: dict[str, Array], name: str, weights: Mapping[str, Array], parts: Sequence[str]
 ) -> None:
-    matrix = np.concatenate([weights[f"{part}.weight"] for part in parts])
-    scale = np.abs(matrix).max(axis=1) / 127
-    tensors[name] = np.rint(matrix / scale[:, None]).astype(np.int8)
-    tensors[f"{name}.scale"] = scale.astype(np.float32)
+    _add_integers(tensors, name, np.concatenate([weights[f"{part}.weight"] for part in parts]))
     tensors[f"{name}.bias"] = np.concatenate([weights[f"{part}.bias"] for part in parts])
 
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from nuggets.filesystem.location import ENCODER_FILE
 
 NAME = "all-MiniLM-L6-v2"
-FORMAT = "1"  # of the file; raise it whenever `quantize` makes other tensors
+FORMAT = "2"  # of the file; raise it whenever `minilm` or the common prompts make other tensors
 
 
 class Encoder(Protocol):

@@ -9,6 +9,7 @@ class NearestNotes(NamedTuple):
 
     cosines: Mapping[str, float]  # by note, the nearest first
     compared: int  # notes that have a vector
+    common: float = 1.0  # cosine of the nearest prompt that asks for no memory; 1: not known
 
     def cosine(self, note_id: str) -> float:
         """Of a note that is not among the nearest: the most that it can be."""

@@ -1,18 +1,33 @@
 """Vectors as integers of one byte, and their cosines with a question; sketches of many of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+if TYPE_CHECKING:
+    from nuggets.meaning.model import Encoder
+    from nuggets.meaning.vector_index import NoteText
+
+TITLE_SHARE = 0.3  # of the title's own vector; measured by benchmarks/paraphrases.py
 LARGEST = 127
 BLOCK = 8192  # vectors that are turned into floats at once
 
 
-def pack(vector: Any) -> bytes:
-    """A vector of length 1 as bytes: its scale, then a byte for each number."""
+def encode_note(encoder: "Encoder", text: "NoteText") -> "np.ndarray[Any, Any]":
+    """The vector of a note: that of its text, in which its title counts a little more."""
+    whole, title = map(_unit, encoder.encode([f"{text.title}: {text.content}", text.title]))
+    return whole + TITLE_SHARE * title
+
+
+def _unit(vector: Any) -> "np.ndarray[Any, Any]":
     numbers = np.asarray(vector, np.float32)
-    numbers = numbers / max(float(np.linalg.norm(numbers)), 1e-12)
+    return numbers / np.float32(max(float(np.linalg.norm(numbers)), 1e-12))
+
+
+def pack(vector: Any) -> bytes:
+    """A vector as bytes: the scale that makes its length 1, then a byte for each number."""
+    numbers = _unit(vector)
     scale = np.float32(max(float(np.abs(numbers).max()), 1e-12) / LARGEST)
     return bytes(scale.tobytes() + np.rint(numbers / scale).astype(np.int8).tobytes())
 
@@ -74,8 +89,7 @@ class Cosines(Mapping[str, float]):
 
 def cosines(matrix: VectorMatrix, vector: Any, compared: int = 0) -> Cosines:
     """The cosine of a vector with each of the matrix. `compared`: if that are more."""
-    question = np.asarray(vector, np.float32)
-    question = question / max(float(np.linalg.norm(question)), 1e-12)
+    question = _unit(vector)
     values = np.zeros(len(matrix.notes), np.float32)
     if len(question) == matrix.width:
         for start in range(0, len(values), BLOCK):

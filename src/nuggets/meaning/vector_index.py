@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nuggets.meaning.similarity import Cosines, Sketches, VectorMatrix
 
     Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, before, after
+    Pending = tuple[int, str, "NoteText"]  # place, note, what the encoder reads of it
 
 MOST_COMPARED = 100_000  # vectors, those of the newest notes: 39 MB
 BY_SKETCH = 5000  # vectors that are compared of those with the nearest sketches
@@ -28,12 +29,19 @@ MOST_CHARACTERS = 2000  # of a note; the encoder reads at most 256 pieces of wor
 ENCODER, REVISION = "encoder", "revision"  # rows of `meaning_state`
 
 
+class NoteText(NamedTuple):
+    """What the encoder reads of a note."""
+
+    title: str
+    content: str
+
+
 class EncodedNote(NamedTuple):
     """A note and the vector of its text."""
 
     place: int
     note: str
-    text: str
+    text: NoteText
     vector: bytes
 
 
@@ -134,19 +142,16 @@ class VectorIndex:
         """Of the encoder that made the vectors; "" if there are none yet."""
         return self._state(ENCODER)
 
-    def pending(self, most: int) -> list[tuple[int, str, str]]:
+    def pending(self, most: int) -> "list[Pending]":
         """Place, id and text of the newest notes that wait for the encoder."""
         rows = self._database.execute(
             "SELECT place, note FROM meaning_pending ORDER BY place DESC LIMIT ?", (most,)
         ).fetchall()
         notes = self._notes([note_id for _, note_id in rows])
-        return [
-            (place, note_id, text_of(notes[note_id])) for place, note_id in rows if note_id in notes
-        ]
+        texts = [(place, note_id, text_of(notes.get(note_id))) for place, note_id in rows]
+        return [(place, note_id, text) for place, note_id, text in texts if text is not None]
 
-    def add(
-        self, encoder: str, pending: "Sequence[tuple[int, str, str]]", vectors: "Iterable[Any]"
-    ) -> None:
+    def add(self, encoder: str, pending: "Sequence[Pending]", vectors: "Iterable[Any]") -> None:
         """Keep vectors of texts that `pending` gave, until they are saved."""
         from nuggets.meaning.similarity import pack
 
@@ -273,8 +278,8 @@ class VectorIndex:
         return revision
 
 
-def text_of(note: "MemoryNote | None") -> str:
-    """What the encoder reads of a note; "" if the note has no vector."""
+def text_of(note: "MemoryNote | None") -> NoteText | None:
+    """What the encoder reads of a note; None if the note has no vector."""
     if note is None or note.hidden:
-        return ""
-    return f"{note.title}: {note.content[:MOST_CHARACTERS]}"
+        return None
+    return NoteText(note.title, note.content[:MOST_CHARACTERS])

@@ -18,9 +18,11 @@ from nuggets.interfaces.hooks.current_work import describe_work, rank_by_work, r
 from nuggets.interfaces.hooks.relevance_gate import (
     AS_NEAR,
     CONTRADICTS,
+    SAID,
     is_about,
     meant_cosine,
     names_title,
+    part_said,
 )
 from nuggets.interfaces.prompt_quoting import age, neutralize, one_line
 from nuggets.language.text import fold_case, visible, words
@@ -207,7 +209,7 @@ def prompt_context(
         best = fitting[0] if fitting else None
         if best and _is_recalled(query, best):
             shelf.count_hit(best.note.id, session, "injected")
-        on_prompt = [result.note for result in fitting] or _notes_meant(shelf, nearest)
+        on_prompt = [result.note for result in fitting] or _notes_meant(shelf, query, nearest)
     notes = [note for note in on_prompt if note.id not in shown_ids]
     now = times.now()
     lines = [_line(note, now, PROMPT_LINE, shelf.caveats(note)) for note in notes]
@@ -254,21 +256,26 @@ def _notes_on_prompt(
     ]
 
 
-def _notes_meant(shelf: "NuggetShelf", nearest: "NearestNotes | None") -> list[MemoryNote]:
+def _notes_meant(
+    shelf: "NuggetShelf", query: str, nearest: "NearestNotes | None"
+) -> list[MemoryNote]:
     """The notes that a prompt plainly means in other words, nearest first."""
     if nearest is None:
         return []
     ids = list(nearest.cosines)[:NEAR_LOOKED_AT]
     notes = shelf.get_notes(ids)
     in_sight = [note for note in map(notes.get, ids) if note and not shelf.is_foreign(note)]
-    shown = [note for note in in_sight if _is_shown(shelf, note)]
-    if not shown:
+    shown = [note for note in in_sight if _is_shown(shelf, note)][:PROMPT_LINES]
+    least = meant_cosine(nearest.compared * len(in_sight) / max(1, len(ids)), nearest.common)
+    if not shown or nearest.cosine(shown[0].id) < least:
         return []
-    best = nearest.cosine(shown[0].id)
-    if best < meant_cosine(nearest.compared * len(in_sight) / len(ids)):
-        return []
-    near = [note for note in shown if nearest.cosine(note.id) >= AS_NEAR * best]
-    return near[:PROMPT_LINES]
+    nearness = {
+        note.id: nearest.cosine(note.id) - SAID * part_said(shelf.explain(query, note.id).words)
+        for note in shown
+    }
+    least = max(least, max(nearness.values()) - AS_NEAR)
+    near = [note for note in shown if nearness[note.id] >= least]
+    return sorted(near, key=lambda note: -nearness[note.id])
 
 
 def _is_shown(shelf: "NuggetShelf", note: MemoryNote) -> bool:
