@@ -116,6 +116,23 @@ def test_what_may_be_another_clone_is_asked_about_once_by_a_message(
     assert is_known_here(nuggets)
 
 
+def test_a_second_clone_is_asked_about_though_the_first_was_moved_before(
+    webshop: Path, nuggets: Nuggets, go: Go
+) -> None:
+    moved = webshop.rename(webshop.with_name("shop"))
+    go(moved)
+    assert is_known_here(nuggets)
+    go(clone(moved, webshop.with_name("other"), REMOTE))
+
+    asked = nuggets("recall", "auth handler")
+    joined = nuggets("project", "join", str(moved))
+
+    assert "another project" in asked.out
+    assert f"`nuggets project join {moved}`" in asked.err
+    assert joined.code == 0
+    assert is_known_here(nuggets)
+
+
 @pytest.mark.parametrize("options", [["--depth", "1"], []], ids=["shallow", "fork"])
 def test_what_is_not_certain_is_asked_about_though_the_old_path_is_gone(
     options: list[str], webshop: Path, nuggets: Nuggets, go: Go

@@ -48,7 +48,8 @@ def explain_recognition(recognition: "Recognition | None") -> str:
             f"This repository was at {root_of(recognition.moved_from)} before; its memories are "
             "used here. `nuggets project leave` gives this place memories of its own."
         )
-    place = root_of(recognition.question) or recognition.question
+    other = recognition.resembles_at or recognition.question
+    place = root_of(other) or other
     return (
         f"This repository resembles {place}, which has memories. To use them here too: "
         f"`nuggets project join {shlex.quote(place)}`. Otherwise this place has its own."

@@ -94,8 +94,13 @@ class ProjectShelf(MaintainedShelf):
         """
         check_flag(dry_run, "dry_run")
         here, own = self._require_location(), self.project
-        others = [status.project for status in self.projects() if status.project != own]
-        target = find_project(storable(path_text(name), "a project"), others)
+        others = [status for status in self.projects() if status.project != own]
+        places = {path: status.project for status in others for path in status.locations}
+        wanted = storable(path_text(name), "a project")
+        try:
+            target = find_project(wanted, [status.project for status in others])
+        except NotFound:
+            target = places[find_project(wanted, places)]
 
         def decide(d: Decisions) -> Decision[ProjectMove]:
             changes, done = d.move_project(own, target)

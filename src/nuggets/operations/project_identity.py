@@ -43,6 +43,7 @@ class Recognition(NamedTuple):
 
     location: Location
     moved_from: str = ""  # the location that is gone
+    resembles_at: str = ""  # a location of the project that it may be
 
     @property
     def question(self) -> str:
@@ -87,20 +88,23 @@ def recognize(
         here = here._replace(project=known.project, resembles=known.resembles)
         return Recognition(here._replace(is_asked=known.is_asked))
     others = [other for other in recorded if other.path != here.path]
-    certain = {
-        other.project: other for other in others if other.path in gone and _agrees(other, here)
-    }
+    agreeing = [other for other in others if _agrees(other, here)]
+    still_there = {other.project for other in agreeing if other.path not in gone}
+    certain = {other.project: other for other in agreeing if other.project not in still_there}
     if len(certain) == 1 and here.project not in owners:
         [other] = certain.values()
         return Recognition(here._replace(project=other.project), moved_from=other.path)
     is_taken = known is not None or any(other.project == here.project for other in others)
     own = here._replace(project=distinct_id if is_taken else here.project)
     likely = [
-        other.project
+        other
         for other in others
         if _resembles(other, here) and other.project in owners and other.project != own.project
     ]
-    return Recognition(own._replace(resembles=likely[0] if likely else ""))
+    if not likely:
+        return Recognition(own)
+    found = next((other for other in likely if other.path not in gone), likely[0])
+    return Recognition(own._replace(resembles=found.project), resembles_at=found.path)
 
 
 def _is_same_repository(known: Location, here: Location) -> bool:
