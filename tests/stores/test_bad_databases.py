@@ -123,6 +123,21 @@ def test_a_newer_schema_is_refused_by_readers_writers_and_the_doctor(tmp_path: P
     assert [(one.kind, one.mended) for one in found] == [("newer database", False)]
 
 
+def test_a_living_process_does_not_write_once_a_newer_version_has_migrated(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    with opened(tmp_path) as shelf:
+        shelf.remember("facts", "before", "kept")
+        connection = sqlite3.connect(path)
+        connection.execute("UPDATE meta SET value = '99' WHERE name = 'schema'")
+        connection.commit()
+        connection.close()
+        for _ in range(2):
+            with pytest.raises(StoreError, match=r"newer version.*update Nuggets"):
+                _write(shelf)
+
+        assert shelf.recall("before").answer == "kept"
+
+
 @pytest.mark.parametrize("is_damaged", [False, True])
 def test_a_shelf_whose_hits_have_no_kind_is_brought_up_to_date(
     tmp_path: Path, is_damaged: bool

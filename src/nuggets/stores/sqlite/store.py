@@ -255,6 +255,7 @@ class SqliteStore(SqlStore):
     def _update_tables(self) -> None:
         """Bring the tables to today's schema, and rebuild each index of another format."""
         database = self._asked()
+        schema.refuse_newer(database)  # which another process may have made of it meanwhile
         schema.migrate(database)
         stale = schema.outdated_kinds(database, self._kinds)
         if not stale:
