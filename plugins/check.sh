@@ -102,7 +102,9 @@ turn() { # turn HOST SERVER-COMMAND... -- RUN-COMMAND...
   nuggets remember project "deploy command" "make ship-it-zebra" >/dev/null
   nuggets connect "$host" >/dev/null
   if [ ${#servers[@]} -gt 0 ]; then
-    says "\b(connected|enabled)\b" clean "${servers[@]}" || fail "$host: the server is not up"
+    local pattern="\b(connected|enabled)\b" # a host waits some seconds, which a busy machine needs
+    says "$pattern" clean "${servers[@]}" || says "$pattern" clean "${servers[@]}" ||
+      says "$pattern" clean "${servers[@]}" || fail "$host: the server is not up"
   fi
   clean "$@" >"$home/said" 2>&1 </dev/null || { cat "$home/said" >&2; fail "$host: the turn"; }
   grep -q "ship-it-zebra" "$log" || fail "$host: memory did not reach the model"

@@ -639,6 +639,19 @@ def test_old_sessions_are_dropped_when_a_new_one_is_noted(
     assert note.links == ()
 
 
+def test_the_command_shows_also_what_no_stop_has_noted(
+    nuggets: Nuggets, home: Path, project: Path, shelf_directory: Path
+) -> None:
+    host = Host("cursor", home, project, shelf_directory, "s")
+    host.call("user-prompt", prompt=samples.GOAL)
+    host.call("stop")
+    host.call("user-prompt", prompt="Then document the rollback in the handbook")
+
+    listed = nuggets("--dir", str(shelf_directory), "sessions", "list", "--all", "--json").json
+
+    assert ["handbook" in note["content"] for note in listed] == [True]
+
+
 def test_the_command_lists_shows_and_searches(
     nuggets: Nuggets, home: Path, project: Path, shelf_directory: Path
 ) -> None:

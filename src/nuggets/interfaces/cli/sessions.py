@@ -1,9 +1,11 @@
 """Commands on the notes of sessions with agents: list, show, search."""
 
 from argparse import ArgumentParser
+from contextlib import suppress
 
 from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote
+from nuggets.errors import NuggetsError
 from nuggets.filesystem.project import name_of
 from nuggets.interfaces import responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
@@ -22,7 +24,16 @@ def _all_argument(parser: ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="of all projects, not only this one")
 
 
+def _keep_left_over(call: Call) -> None:
+    """Note first what sessions did since their notes were written, as the next one would."""
+    from nuggets.interfaces.hooks.session_keeping import keep_left_over
+
+    with suppress(NuggetsError):  # another program writes: what is there is shown
+        keep_left_over(call.shelf, call.settings["dir"])
+
+
 def _list(call: Call) -> Outcome:
+    _keep_left_over(call)
     notes = call.shelf.sessions(all_projects=call.options.all)
     shape = [codec.note_to_json(note) for note in notes]
     if not notes:
@@ -43,6 +54,7 @@ def _show_arguments(parser: ArgumentParser) -> None:
 
 
 def _show(call: Call) -> Outcome:
+    _keep_left_over(call)
     note = call.shelf.get_session(call.options.id)
     head = style(one_line(note.title), "bold")
     body = escape_controls(note.content).split("\n")
@@ -67,6 +79,7 @@ def _search_arguments(parser: ArgumentParser) -> None:
 
 
 def _search(call: Call) -> Outcome:
+    _keep_left_over(call)
     options = call.options
     found = call.shelf.search_sessions(
         " ".join(options.query), options.limit, all_projects=options.all

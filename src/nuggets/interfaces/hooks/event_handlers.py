@@ -244,7 +244,7 @@ def _keep_sessions(shelf: "NuggetShelf", event: Event, directory: str) -> None:
     from nuggets.interfaces.hooks.session_keeping import keep_left_over, keep_session
 
     if event.name == "session-start":
-        keep_left_over(shelf, event, directory)
+        keep_left_over(shelf, directory, event.session)
         sweep(directory)
     else:
         is_due = event.name == "pre-compact" or _is_note_due(directory, event)

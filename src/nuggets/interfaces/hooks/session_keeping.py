@@ -64,12 +64,12 @@ def keep_session(
         _write(shelf, source, record, directory)
 
 
-def keep_left_over(shelf: "NuggetShelf", event: "Event", directory: str) -> None:
-    """Keep the notes of sessions that went on after theirs were last kept."""
+def keep_left_over(shelf: "NuggetShelf", directory: str, session: str = "") -> None:
+    """Keep the notes of sessions, other than this one, that went on after theirs were kept."""
     if not shelf.settings["session_notes"]:
         return
     waiting = []
-    for entries in other_diaries(directory, event.session):
+    for entries in other_diaries(directory, session):
         places = [entry for entry in entries if entry.get("session")]
         if places and "kept" not in entries[-1]:
             place = places[-1]
