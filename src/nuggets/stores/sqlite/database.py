@@ -34,7 +34,7 @@ APPLICATION = 0x4E756767  # "Nugg" in the header: whose database this is
 
 
 class _Rows:
-    """The rows of a statement that has ended."""
+    """The rows of a statement."""
 
     __slots__ = ("_rows", "rowcount")
 
@@ -52,25 +52,18 @@ class _Rows:
         return list(self._rows)
 
 
-class _ManyRows(_Rows):
-    """The rows of a statement, of which the first were fetched; the others are fetched while the
-    guard of the connection is held."""
+class _OpenStatement:
+    """A statement with more rows, which are fetched while the guard of the connection is held."""
 
     __slots__ = ("_cursor", "_guard")
 
-    def __init__(self, first: list[Any], cursor: sqlite3.Cursor, guard: "threading.RLock") -> None:
-        super().__init__(chain(first, self._fetch_others(cursor, guard)), cursor.rowcount)
+    def __init__(self, cursor: sqlite3.Cursor, guard: "threading.RLock") -> None:
         self._cursor = cursor
         self._guard = guard
 
-    @staticmethod
-    def _fetch_others(cursor: sqlite3.Cursor, guard: "threading.RLock") -> Iterator[Any]:
-        while True:
-            with guard:
-                rows = cursor.fetchmany(_MOST_ROWS)
-            if not rows:
-                return
-            yield from rows
+    def fetch(self) -> list[Any]:
+        with self._guard:
+            return self._cursor.fetchmany(_MOST_ROWS)
 
     def __del__(self) -> None:
         """End the statement. Never waits: this may run inside another statement."""
@@ -107,11 +100,12 @@ class Database:
         try:
             with self._guard:
                 cursor = self._connection.execute(sql, parameters)
-                rows = cursor.fetchmany(_MOST_ROWS)
-                if len(rows) < _MOST_ROWS:
+                first = cursor.fetchmany(_MOST_ROWS)
+                if len(first) < _MOST_ROWS:
                     cursor.close()
-                    return _Rows(iter(rows), cursor.rowcount)
-                return _ManyRows(rows, cursor, self._guard)
+                    return _Rows(iter(first), cursor.rowcount)
+                others = iter(_OpenStatement(cursor, self._guard).fetch, [])
+                return _Rows(chain(first, chain.from_iterable(others)), cursor.rowcount)
         except sqlite3.Error as problem:
             raise explain_error(problem, self.path) from problem
 
