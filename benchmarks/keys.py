@@ -56,15 +56,17 @@ def sections(file: str) -> dict[str, list[str]]:
 
 
 def slip(dice: Random, word: str) -> str:
-    """A letter left out, doubled, or hit beside, or two swapped; seldom the first letter."""
+    """A letter left out, one too many (doubled, or a neighbour hit with it), one hit beside, or two
+    swapped; seldom the first letter."""
     while True:
         at = dice.randrange(len(word)) if dice.random() < 0.1 else dice.randrange(1, len(word))
         letter = word[at]
+        neighbour = dice.choice(NEIGHBOURS.get(letter.lower(), letter))
         changed = dice.choice(
             (
                 word[:at] + word[at + 1 :],
-                word[:at] + letter + word[at:],
-                word[:at] + dice.choice(NEIGHBOURS.get(letter.lower(), letter)) + word[at + 1 :],
+                word[:at] + dice.choice((letter, neighbour)) + word[at:],
+                word[:at] + neighbour + word[at + 1 :],
                 word[:at] + word[at : at + 2][::-1] + word[at + 2 :],
             )
         )
@@ -111,13 +113,18 @@ def questions(file: str) -> dict[str, list[Question]]:
 
 
 def answered(file: str) -> Iterator[tuple[str, Question, str | None]]:
-    index = index_of([(key, key) for key in sections(file)["keys"]])
+    known = [(key, key) for key in sections(file)["keys"]]
+    index = index_of(known)
     for kind, asked in questions(file).items():
         for question in asked:
             yield kind, question, resolve(index, question.text)
     for pair in sections(OTHER_WORDS)["pairs"]:
         text, key = pair.split(" = ")
         yield "other word", Question(text, None), resolve(index_of([(key, key)]), text)
+        if text not in dict(known):
+            among = resolve(index_of([*known, (key, key)]), text)
+            wrong = among if among == key else None  # it may be a part of another key
+            yield "other word among the keys", Question(text, None), wrong
 
 
 def outcomes(file: str) -> dict[str, Outcome]:
@@ -141,6 +148,7 @@ GOALS = {  # at least so many right, at most so many wrong, in per cent
     "three slips in three words": (85, 100),
     "part": (95, 5),
     "other word": (65, 35),  # one other letter may be a slip, whatever word it makes
+    "other word among the keys": (78, 22),
     "sibling": (98, 2),
     "unrelated": (99.5, 0.5),
 }

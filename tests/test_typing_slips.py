@@ -8,6 +8,7 @@ from nuggets.language.typing_slips import OTHER_EDIT, SLIP, slip_cost
     [
         ("handler", "handlr"),  # left out
         ("handler", "handdler"),  # doubled
+        ("handler", "handlker"),  # a neighbouring key hit as well
         ("handler", "hanlder"),  # swapped
         ("handler", "hsndler"),  # a neighbouring key
         ("separate", "seperate"),  # another vowel

@@ -125,6 +125,22 @@ def test_a_key_within_a_question_never_beats_a_misspelt_key_that_fits_all_of_it(
     )
 
 
+@pytest.mark.parametrize("other", ["test runner", "page: end to end test", "Test"])
+def test_a_word_that_another_key_has_is_no_misspelling(other: str) -> None:
+    text = fact_note("text cmd", "cat")
+
+    assert shelf_of(text).recall("test cmd").answer == "cat"
+    assert not shelf_of(text, fact_note(other, "pytest", "elsewhere")).recall("test cmd").found
+    assert shelf_of(text, fact_note(other, "pytest")).recall("txet cmd").answer == "cat"
+
+
+@pytest.mark.parametrize("other", ["auth service", "handlers of events"])
+def test_a_beginning_or_a_plural_is_the_same_word_though_another_key_has_it(other: str) -> None:
+    shelf = shelf_of(fact_note("authentication handler", "47"), fact_note(other, "no"))
+
+    assert shelf.recall("auth handlers").answer == "47"
+
+
 def test_nuggets_and_keys_compare_without_case_and_composition() -> None:
     shelf = shelf_of(fact_note("E\u0301cole", "rue", nugget="Straße"), config=None)
 

@@ -36,6 +36,7 @@ SELECT_FORMS = (
     "SELECT nugget, place, note, project, key, words, letters, digits, scoped"
     " FROM fact_keys WHERE telling >= 0 AND "
 )
+HAS_WORD = "SELECT 1 FROM fact_keys WHERE instr(words, ?) > 0 LIMIT 1"
 PART = (
     "(instr(words, ?) > 0 OR instr(?, trim(words)) > 0 OR"
     " (scoped = 1 AND instr(?, substr(trim(words), instr(trim(words), ' ') + 1)) > 0))"
@@ -134,6 +135,10 @@ class KeyTable:
         like = misspelling_condition(query, threshold)
         rows = self._database.execute(SELECT_FORMS + like.sql + where, (*like.values, *values))
         return [_candidate(row) for row in rows]
+
+    def has_word(self, word: str) -> bool:
+        """Whether the key of any fact has this word."""
+        return bool(self._database.execute(HAS_WORD, (f" {word} ",)).fetchall())
 
     def locate(self, nugget: str, place: int, size: int) -> tuple[int, int, list[str]]:
         """The page of a fact, its position there, and the ids of the page's facts in order.

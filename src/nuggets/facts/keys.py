@@ -6,7 +6,7 @@ around it do not make it another thing: "product owner" is not the "product owne
 key counts if the question can be a misspelling of it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from nuggets.domain.records import MatchKind
@@ -111,8 +111,16 @@ def _is_word_start(inner: str, outer: str) -> bool:
     return len(inner) >= WORD_START and f" {inner}" in f" {outer}"
 
 
-def fuzzy(query: Form, keys: Mapping[int, Form], threshold: float) -> Match | None:
-    """The plausible key with the best Ratcliff–Obershelp ratio, if that reaches the threshold."""
+def fuzzy(
+    query: Form,
+    keys: Mapping[int, Form],
+    threshold: float,
+    is_known: Callable[[str], bool] = lambda word: False,
+) -> Match | None:
+    """The plausible key with the best Ratcliff–Obershelp ratio, if that reaches the threshold.
+
+    `is_known` tells whether some key has a word: such a word was not mistyped.
+    """
     matches: list[Match] = []
     for place, key in keys.items():
         cost = misspelling_cost(query, key, threshold)
@@ -121,12 +129,24 @@ def fuzzy(query: Form, keys: Mapping[int, Form], threshold: float) -> Match | No
         from difflib import SequenceMatcher
 
         ratio = SequenceMatcher(None, key.text, query.text, autojunk=False).ratio()
-        if ratio >= threshold:
+        if ratio >= threshold and not _has_other_word(query, key, is_known):
             matches.append(Match("fuzzy", ratio, True, place, cost=cost))
     if not matches:
         return None
     best, *rest = sorted(matches, key=lambda match: (-match.ratio, match.place))
     return best._replace(rivals=tuple(match.place for match in rest))
+
+
+def _has_other_word(query: Form, key: Form, is_known: Callable[[str], bool]) -> bool:
+    """Whether a known word of the question is neither in this key, nor a beginning or long form of
+    a word there: "test cmd" is not the "text cmd" where tests are known."""
+    meant = key.spaced.split(" ")
+    others = (
+        word
+        for word in query.spaced.split(" ")
+        if not any(one.startswith(word) or word.startswith(one) for one in meant)
+    )
+    return any(map(is_known, others))
 
 
 def key_lengths(query: Form, threshold: float) -> tuple[float, float]:

@@ -83,7 +83,13 @@ class Question:
 
         groups = self._groups(self._alike, everywhere)
         matches = (
-            fuzzy(self._form, _forms(group), self._threshold(group[0].nugget)) for group in groups
+            fuzzy(
+                self._form,
+                _forms(group),
+                self._threshold(group[0].nugget),
+                self._table.has_word,
+            )
+            for group in groups
         )
         return [match for match in matches if match]
 

@@ -6,10 +6,10 @@ qwa wqes ewrd retf tryg ytuh uyij iuok oipl pol aqsz sawdx dsefc fdrgv gfthb hgy
 zasx xzsc cxdv vcfb bvgn nbhm mnjk
 """
 _VOWELS = "aeiou"  # mixed up in spelling rather than in typing: "seperate"
-_CONFUSED = {group[0]: frozenset(group[1:]) for group in _KEYBOARD.split()}
-_CONFUSED |= {vowel: _CONFUSED[vowel] | frozenset(_VOWELS) for vowel in _VOWELS}
+_BESIDE = {group[0]: frozenset(group[1:]) for group in _KEYBOARD.split()}
+_CONFUSED = _BESIDE | {vowel: _BESIDE[vowel] | frozenset(_VOWELS) for vowel in _VOWELS}
 
-SLIP = 1  # a letter left out or doubled, two letters swapped, a neighbouring key, another vowel
+SLIP = 1  # a letter left out, doubled or hit with its neighbour, two swapped, another vowel
 OTHER_EDIT = 2  # any other letter: words that differ so are mostly different words
 
 
@@ -21,10 +21,9 @@ def slip_cost(meant: str, typed: str) -> int:
         following = meant[row : row + 1]
         costs = [row * SLIP]
         for column, sign in enumerate(typed, 1):
-            doubled = sign in (letter, following)
             cost = min(
                 last[column] + SLIP,
-                costs[-1] + (SLIP if doubled else OTHER_EDIT),
+                costs[-1] + _insertion_cost(sign, letter, following),
                 last[column - 1] + _substitution_cost(letter, sign),
             )
             if column > 1 and before_last and (meant[row - 2], letter) == (sign, typed[column - 2]):
@@ -32,6 +31,12 @@ def slip_cost(meant: str, typed: str) -> int:
             costs.append(cost)
         before_last, last = last, costs
     return last[-1]
+
+
+def _insertion_cost(sign: str, letter: str, following: str) -> int:
+    """Of a letter too many: doubled, or a key that was hit together with its neighbour."""
+    hit_together = any(sign == key or sign in _BESIDE.get(key, ()) for key in (letter, following))
+    return SLIP if hit_together else OTHER_EDIT
 
 
 def _substitution_cost(letter: str, sign: str) -> int:
