@@ -8,6 +8,9 @@
 
    shim_set_clock(seconds) sets the clock of this process alone, from which time goes on.
 
+   With SHIM_NO_SHARED_MEMORY in the environment no file can be mapped into shared memory, as on
+   some network drives.
+
    shim_record(path) writes all that changes something to a file, with the bytes that were written,
    so that `fault_crashes.py` can make any state that a power cut may leave. */
 #define _GNU_SOURCE
@@ -17,7 +20,9 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
@@ -211,3 +216,14 @@ time_t time(time_t *seconds) {
     return now.tv_sec;
 }
 void shim_set_clock(long seconds) { clock_ahead = 0; clock_ahead = seconds - time(0); }
+
+void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset) {
+    if ((flags & MAP_SHARED) && fd >= 0 && getenv("SHIM_NO_SHARED_MEMORY")) {
+        errno = ENODEV;
+        return MAP_FAILED;
+    }
+    return REAL(mmap)(address, size, protection, flags, fd, offset);
+}
+void *mmap64(void *address, size_t size, int protection, int flags, int fd, off64_t offset) {
+    return mmap(address, size, protection, flags, fd, offset);
+}

@@ -48,3 +48,32 @@ def test_after_any_damage_to_a_file_every_command_ends_and_says_so(tmp_path: Pat
     said = survive(str(tmp_path), "10", "half", program="fault_damage")
 
     assert said.endswith("flipped: 10 bits\n")
+
+
+IN_TURNS = """
+import sys
+from nuggets import NuggetShelf
+with NuggetShelf(sys.argv[1], project="") as one, NuggetShelf(sys.argv[1], project="") as other:
+    for number in range(3):
+        one.remember("facts", f"first {number}", "a")
+        assert other.recall(f"first {number}").answer == "a"
+        other.remember("facts", f"second {number}", "b")
+        assert one.recall(f"second {number}").answer == "b"
+    print(len(one.facts("facts")), [defect for defect in one.checkup() if defect.harmful])
+"""
+
+
+def test_without_shared_memory_processes_use_the_database_in_turns(
+    shim: str, tmp_path: Path
+) -> None:
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", IN_TURNS, str(tmp_path / "shelf")],
+            env=environment(**without),
+            check=True,
+            capture_output=True,
+            text=True,
+        ).stdout
+        for without in ({"LD_PRELOAD": shim, "SHIM_NO_SHARED_MEMORY": "1"}, {})
+    ]
+    assert said == ["6 []\n", "6 []\n"]

@@ -16,7 +16,8 @@ def database_with(count: int) -> Database:
 def test_all_rows_come_once_and_in_order(count: int) -> None:
     database, expected = database_with(count), [(number,) for number in range(count)]
     sql = "SELECT number FROM numbers ORDER BY number"
-    assert list(iter(database.execute(sql))) == expected  # the rows alone are kept
+    iterator = iter(database.execute(sql))  # nobody keeps what `execute` returned
+    assert list(iterator) == expected
     assert database.execute(sql).fetchall() == expected
     rows = database.execute(sql)
     assert (rows.fetchone(), rows.fetchall()) == (expected[0] if count else None, expected[1:])

@@ -59,6 +59,11 @@ class Connection:
     def is_in_transaction(self) -> bool:
         return self._database is not None and self._database.in_transaction
 
+    @property
+    def blocks_others(self) -> bool:
+        """Must it be closed after each use, because it locks other connections out?"""
+        return self._database is not None and self._database.blocks_others
+
     def follow_file(self) -> None:
         """Close the connection if another file is there now, such as a restored backup."""
         if self._database is None or self._database.in_transaction or not self.path:

@@ -126,7 +126,7 @@ class SqliteStore(SqlStore):
                 yield
             finally:
                 database.rollback()
-                if database.blocks_others:
+                if self._connection.blocks_others:
                     self._connection.close()
 
     def _migrate(self) -> None:
@@ -204,7 +204,12 @@ class SqliteStore(SqlStore):
                         "Nothing was changed; try again"
                     )
 
-            yield refuse_if_lost
+            try:
+                yield refuse_if_lost
+            finally:
+                if self._connection.blocks_others:
+                    with self._mutex:
+                        self._connection.close()
 
     def _explain_errors(self) -> ExplainErrors:
         return ExplainErrors(self._path)
