@@ -20,7 +20,7 @@ from benchmarks.keys import ASIDE, FITTED, sections
 from benchmarks.retrieval import Corpus, index_of
 from benchmarks.unknown import docstring_corpus, unrelated_questions
 from nuggets.domain.records import NoteKind
-from nuggets.search.clear_answer import COMPARED, mark_clear_answer
+from nuggets.search.clear_answer import RESULTS_COMPARED, mark_clear_answer
 from nuggets.shelf import NuggetShelf
 
 GOALS = {  # at most so many answered, in per cent
@@ -71,7 +71,7 @@ def note_outcomes(corpus: Corpus, is_listed: bool = False) -> dict[str, Outcome]
     for kind, questions in zip(("technical", "everyday"), unrelated_questions(), strict=True):
         answered = near = 0
         for question in questions:
-            results = mark_clear_answer(index.search(question, COMPARED), "")
+            results = mark_clear_answer(index.search(question, RESULTS_COMPARED), "")
             is_answered = bool(results) and results[0].clear_answer
             answered += is_answered
             near += bool(results) and not is_answered
@@ -87,7 +87,7 @@ def own_questions(corpus: Corpus) -> tuple[float, float, float]:
     index, names = index_of(corpus)
     right: list[tuple[bool, bool]] = []
     for query in corpus["queries"]:
-        results = mark_clear_answer(index.search(query["text"], COMPARED), "")
+        results = mark_clear_answer(index.search(query["text"], RESULTS_COMPARED), "")
         if results:
             is_right = names[results[0].note.id] in query["relevant"]
             right.append((results[0].clear_answer, is_right))

@@ -130,8 +130,8 @@ def split(directory: str) -> Measured:
     from nuggets.search.search_index import SearchIndex
     from nuggets.shelf import NuggetShelf
     from nuggets.stores.exports.export_sync import ExportSync
+    from nuggets.stores.sql.commit_writer import CommitWriter
     from nuggets.stores.sql.store import SqlStore
-    from nuggets.stores.sql.writing import CommitWriter
     from nuggets.stores.sqlite.database import Database
 
     parts: dict[str, Spent] = {}

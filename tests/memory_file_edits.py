@@ -14,7 +14,7 @@ from nuggets import PROMOTE_THRESHOLD
 from nuggets.domain.records import MemoryNote
 from nuggets.promotion import Budget, WrittenEntries, merged_text
 from nuggets.promotion.entry import line_for
-from nuggets.promotion.placement import header
+from nuggets.promotion.entry_placement import header
 from nuggets.promotion.written_entries import line_hash
 
 NOW = "2026-01-31T09:00:00.000Z"

@@ -120,7 +120,7 @@ def test_a_step_that_cannot_be_done_any_more_is_named_and_dropped(
 ) -> None:
     poisoned(gathering, other)
 
-    with pytest.raises(NotFound, match=r"2 gathered changes .*edit_note.*dropped"):
+    with pytest.raises(NotFound, match=r"2 pending changes .*edit_note.*dropped"):
         gathering.save_all()
     assert titles(gathering) == ["before", "after"]
     assert titles(other) == []

@@ -186,7 +186,7 @@ def test_after_a_purge_undo_takes_back_nothing_else(shelf: NuggetShelf) -> None:
     shelf.remember("project", "host", "localhost")
     shelf.purge_fact("project", "host")
 
-    with pytest.raises(NotFound, match="no undo"):
+    with pytest.raises(NotFound, match="cannot be undone"):
         shelf.undo()
     shelf.undo(shelf.history()[-1].revision)
     assert shelf.list() == ()

@@ -157,7 +157,7 @@ def test_joining_brings_along_what_was_stored_here(webshop: Path, nuggets: Nugge
     joined = nuggets("project", "join", "webshop", "--json").json
     go(webshop)
 
-    assert "It gets 1 memory of this place." in shown.out
+    assert "1 memory of this place moved there." in shown.out
     assert len(joined["moved"]) == 1
     assert "another project" not in nuggets("recall", "port").out
 

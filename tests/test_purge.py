@@ -66,7 +66,7 @@ def test_nothing_is_purged_while_a_file_that_cannot_be_read_may_hold_it(director
     path = directory / "learn.nugget.json"
     path.write_bytes(path.read_bytes()[:-3])
     with NuggetShelf(directory) as shelf:
-        with pytest.raises(StoreError, match=r"Nothing is erased.*learn\.nugget\.json cannot"):
+        with pytest.raises(StoreError, match=r"Nothing was erased.*learn\.nugget\.json cannot"):
             shelf.purge(note.id)
         left = shelf.recall("code").answer
         shelf.checkup(fix=True)
@@ -161,7 +161,7 @@ def test_the_history_goes_on_after_a_purge_which_has_no_undo(directory: Path) ->
         assert [commit.changes.action for commit in shelf.history()][:2] == ["purge", "undo 4"]
         with pytest.raises(Conflict, match="purged"):
             shelf.undo(shelf.history()[0].revision)
-        with pytest.raises(NotFound, match="no undo"):
+        with pytest.raises(NotFound, match="cannot be undone"):
             shelf.undo()
         assert [fact.title for fact in shelf.facts("learn")] == ["port", "host"]
 

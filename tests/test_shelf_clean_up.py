@@ -318,10 +318,10 @@ def test_a_pass_is_undone_done_again_and_undone(shelf: NuggetShelf, alike: tuple
     assert shelf.reflect().merged == 0
 
 
-def refused_in(directory: Path) -> frozenset[rejected_changes.Refusal]:
+def refused_in(directory: Path) -> frozenset[rejected_changes.RejectedChange]:
     store = open_directory(directory)
     try:
-        return rejected_changes.refusals(state_of(store))
+        return rejected_changes.read_rejected(state_of(store))
     finally:
         store.close()
 
@@ -338,8 +338,8 @@ def test_what_is_done_again_after_an_undo_is_welcome(directory: Path) -> None:
         shelf.restore_note(gone)
 
     assert refused_in(directory) == {
-        rejected_changes.Refusal("hide", gone),
-        rejected_changes.Refusal.of_pair("merge", *alike),
+        rejected_changes.RejectedChange("hide", gone),
+        rejected_changes.RejectedChange.of_pair("merge", *alike),
     }
 
 

@@ -13,7 +13,7 @@ from nuggets.domain.records import Changes
 from nuggets.errors import Conflict, InvalidInput, NotFound, StoreError
 
 
-# --- gathered changes (auto_save=False, batch) meet what others wrote
+# --- pending changes (auto_save=False, batch) meet what others wrote
 def test_a_key_gathered_here_and_written_there_is_one_fact(tmp_path: Path) -> None:
     gathering = NuggetShelf(tmp_path, auto_save=False)
     gathering.remember("n", "k", "mine")

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import nuggets
-from nuggets.domain.credentials import JUDGED
+from nuggets.domain.credentials import JUDGED_CHARACTERS
 from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.interfaces.hooks.preference_extraction import LONGEST, LONGEST_PROMPT
 from nuggets.operations.substantial_requests import READ_CHARACTERS
@@ -45,7 +45,7 @@ BOUNDS: Mapping[str, Mapping[tuple[str, ...], int]] = {
     "stores/postgresql/dialect.py": {("",): OWN_STATEMENT},
     "stores/sql/tables.py": {("",): OWN_STATEMENT},
     "domain/credentials.py": {
-        ("(?i)", "(?=.*", "[~.]", "[!#$", "[^A-Z", "[A-Za-z0-9]{6", "[a-z]?"): JUDGED,
+        ("(?i)", "(?=.*", "[~.]", "[!#$", "[^A-Z", "[A-Za-z0-9]{6", "[a-z]?"): JUDGED_CHARACTERS,
     },
 }  # fmt: skip
 Recorded = list[tuple[str, str, int, list[str]]]

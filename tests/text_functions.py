@@ -17,7 +17,7 @@ from nuggets.interfaces.connect import EditError, jsonc
 from nuggets.interfaces.hooks import context, payload, preference_extraction, preference_languages
 from nuggets.language import code_fences, contradictions, dates, equivalence, references, text
 from nuggets.maintenance.reflection import tidying
-from nuggets.promotion import WrittenEntries, document, entry, merged_text
+from nuggets.promotion import WrittenEntries, entry, markdown_structure, merged_text
 from nuggets.search.index import note_analyzer
 from nuggets.search.query.tokenized_query import tokenize_query
 
@@ -150,8 +150,8 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     "language/equivalence.py": (equivalence.particulars,),
     "language/text.py": (text.words, text.tokens, text.fold_case, text.plain, text.visible),
     "maintenance/reflection/tidying.py": (lambda words: tidying.tidy(_note(f"{words}\n{words}")),),
-    "promotion/document.py": (
-        lambda words: document.structure(document.parse_lines(words)),
+    "promotion/markdown_structure.py": (
+        lambda words: markdown_structure.structure(markdown_structure.parse_lines(words)),
         _promote,
     ),
     "promotion/entry.py": (lambda words: entry.line_for(_note(words)),),

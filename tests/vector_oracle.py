@@ -14,7 +14,7 @@ from nuggets.fhrr.phasors import phasors, seed_from_text
 from nuggets.language.dates import date_labels
 from nuggets.language.terms import is_stop, pieces, stems
 from nuggets.language.text import tokens
-from nuggets.search.index.note_analyzer import BETWEEN, LABEL, own_tags
+from nuggets.search.index.note_analyzer import FIELD_SEPARATOR, LABEL, own_tags
 from nuggets.search.index.postings import CONTENT, FIELDS, QUERY_FIELDS, TAG, TITLE
 from nuggets.search.scoring.weights import NEAR_IN_NOTE, NEAR_IN_QUERY, NEAR_ROLES
 
@@ -41,7 +41,7 @@ def recipe(note: "MemoryNote") -> list[tuple[int, str, float]]:
     """Role, term and weight of all terms of the note itself."""
     texts = (note.title, note.content, " ".join(own_tags(note)))
     fields = [field_terms(text) for text in texts]
-    text = f"{note.title}{BETWEEN}{note.content}"
+    text = f"{note.title}{FIELD_SEPARATOR}{note.content}"
     words = [word for token in tokens(text) for word in pieces(token)]
     fields[CONTENT] |= {LABEL + label: 1.0 for label in date_labels(text, words)}
     present = fields[TITLE].keys() | fields[CONTENT].keys()

@@ -111,7 +111,7 @@ class Nugget:
         return self.shelf.versions(name, self.name)
 
     def forget(self, key: str) -> bool:
-        """Take the fact of exactly this key away; False if there was none."""
+        """Delete the fact with exactly this key; False if there was none."""
         return self.shelf.forget(self.name, key)
 
     def facts(self) -> Sequence[MemoryNote]:
@@ -119,7 +119,7 @@ class Nugget:
         return self.shelf.facts(self.name)
 
     def clear(self) -> int:
-        """Forget all facts, archived ones too; how many those were. Notes stay."""
+        """Delete all facts, archived ones too; returns how many. Notes stay."""
         return self.shelf.clear(self.name)
 
     def status(self) -> NuggetStatus:
@@ -127,7 +127,7 @@ class Nugget:
         return self.shelf.status(self.name)
 
     def save(self) -> None:
-        """Write what was gathered with ``auto_save=False``, here and elsewhere on the shelf."""
+        """Write all pending changes of the shelf (``auto_save=False``)."""
         self.shelf.save_all()
 
     def create_note(
@@ -163,29 +163,31 @@ class Nugget:
         )
 
     def delete_note(self, name: str, hard: bool = False) -> MemoryNote:
-        """Archive a note, so that it can be restored, or with `hard` take it away."""
+        """Archive a note, or with `hard` delete it."""
         return self.shelf.delete_note(name, hard, self.name)
 
     def restore_note(self, name: str) -> MemoryNote:
-        """Bring an archived note or fact back; of equal titles the archived one is meant."""
+        """Restore an archived note or fact; of equal titles the archived one is meant."""
         return self.shelf.restore_note(name, self.name)
 
     def add_link(self, a: str, b: str, reason: str = "") -> bool:
-        """Link two notes at both ends, one of another nugget by its id; False if they were."""
+        """Link two notes, at both ends; name one of another nugget by its id. False if they have
+        this link already."""
         return self.shelf.add_link(a, b, reason, self.name)
 
     def remove_link(self, a: str, b: str, reason: str | None = None) -> bool:
-        """Unlink two notes at both ends, without a reason altogether; False if they were not."""
+        """Remove the link with this reason, or all links between two notes; False if there was
+        none."""
         return self.shelf.remove_link(a, b, reason, self.name)
 
     def merge_notes(self, target: str, source: str, reason: str = "") -> MemoryNote:
-        """The target with what both said; the source is archived, with a link to it."""
+        """Merge the source into the target; the source is archived with a link to it."""
         return self.shelf.merge_notes(target, source, reason, self.name)
 
     def list_notes(
         self, filters: NoteFilterOptions = NO_FILTERS, **wanted: "Unpack[NoteFilters]"
     ) -> Sequence[MemoryNote]:
-        """Notes and facts that the filters let through, oldest first; counts as no recall."""
+        """The notes and facts that match the filters, oldest first; counts no recall."""
         wanted["nugget"] = self._own_name(filters, wanted.get("nugget"))
         return self.shelf.list_notes(filters, **wanted)
 
@@ -198,12 +200,12 @@ class Nugget:
         session: str | None = "",
         **wanted: "Unpack[NoteFilters]",
     ) -> Sequence[SearchNotesResult]:
-        """What a query is about, best first; too weak is no result, so there may be none."""
+        """The notes that a query is about, best first; there may be none."""
         wanted["nugget"] = self._own_name(filters, wanted.get("nugget"))
         return self.shelf.search_notes(query, limit, filters, session=session, **wanted)
 
     def _own_name(self, filters: NoteFilterOptions, wanted: str | None) -> str:
-        """Its name for a filter; whoever asks it for notes of another would get the wrong ones."""
+        """The name of this nugget, for a filter; refuses a filter for another one."""
         for name in (wanted, getattr(filters, "nugget", None)):
             if name is not None and fold_case(storable(name, "nugget")) != fold_case(self.name):
                 raise InvalidInput(

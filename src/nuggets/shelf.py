@@ -54,7 +54,7 @@ from nuggets.maintenance.project_shelf import ProjectShelf
 from nuggets.operations.lookup_heuristics import may_state_rule
 from nuggets.operations.membership import without_private
 from nuggets.operations.writing_context import NO_CONTEXT, WritingContext
-from nuggets.search.clear_answer import COMPARED, mark_clear_answer
+from nuggets.search.clear_answer import RESULTS_COMPARED, mark_clear_answer
 from nuggets.settings import Settings
 
 if TYPE_CHECKING:
@@ -101,12 +101,12 @@ class NuggetShelf(ProjectShelf):
         return self._view(self._update("create", lambda d: d.create(name, dict(config))))
 
     def get(self, name: str) -> "Nugget":
-        """The nugget of this name, in whatever case; `NotFound` says which there are."""
+        """The nugget of this name, ignoring case; `NotFound` lists the existing ones."""
         with self._transactions.reading() as view:
             return self._view(name_resolution.require_nugget(view.state.nuggets, name).name)
 
     def get_or_create(self, name: str, **config: "Unpack[NuggetOptions]") -> "Nugget":
-        """The nugget of this name, made if need be; what an existing one was made with wins."""
+        """The nugget of this name, created if needed; an existing one keeps its options."""
         return self._view(self._update("create", lambda d: d.get_or_create(name, dict(config))))
 
     def __getitem__(self, name: str) -> "Nugget":
@@ -125,7 +125,7 @@ class NuggetShelf(ProjectShelf):
         return True
 
     def has(self, name: str) -> bool:
-        """Is there a nugget of this name, in whatever case?"""
+        """Is there a nugget of this name, ignoring case?"""
         with self._transactions.reading() as view:
             return name_resolution.find_nugget(view.state.nuggets, name) is not None
 
@@ -136,11 +136,11 @@ class NuggetShelf(ProjectShelf):
         return self.has(nugget.name if isinstance(nugget, Nugget) else nugget)
 
     def remove(self, name: str) -> int:
-        """Take a nugget away with all its facts and notes; how many those were."""
+        """Delete a nugget with all its facts and notes; returns how many."""
         return self._update("remove", lambda d: d.remove(name))
 
     def list(self) -> tuple[NuggetStatus, ...]:
-        """Every nugget with how full it is, by name."""
+        """The status of every nugget, by name."""
         from nuggets.facts.capacity import statuses
 
         with self._transactions.reading() as view:
@@ -233,11 +233,11 @@ class NuggetShelf(ProjectShelf):
     def recall_or_search(
         self, query: str, nugget: str | None = None, session: str | None = "", limit: int = 5
     ) -> tuple[RecallResult, Sequence[SearchNotesResult]]:
-        """Recall first; when no fact answers, what the graph has on it. Of that only a result that
-        is marked as a clear answer was found; the others are merely the nearest.
+        """Recall a fact; if none answers, search notes.
 
-        Only notes with a word of the query: whoever asks for a fact by its key is better off with
-        nothing than with what resembles it. Files that were seen come after all else.
+        Only a result that is marked as a clear answer counts as found; the others are merely the
+        nearest. Each has a word of the query, because whoever asks for a key wants nothing that
+        only resembles it. Notes on files that hooks saw come last.
         """
         check_count(limit, "how many results to give")
         query = checked_query(query)
@@ -250,7 +250,7 @@ class NuggetShelf(ProjectShelf):
             if recall.found:
                 return recall, ()
             filters = checked_filters(NO_FILTERS, {"nugget": nugget}, view.state)
-            most = max(limit, COMPARED)
+            most = max(limit, RESULTS_COMPARED)
             results = view.search.search(query, most, filters, self.project)
             if any(map(was_seen, results)):  # all of them may be called alike
                 results = view.search.search(query, most + FILES_SEEN, filters, self.project)
@@ -264,9 +264,9 @@ class NuggetShelf(ProjectShelf):
             return recall, self._count_answer(list(islice(with_a_word, limit)), session)
 
     def forget(self, nugget: str, key: str) -> bool:
-        """Take a fact and its note away; False if there was none.
+        """Delete a fact; False if there was none.
 
-        Only what this project knows, its own or everybody's; another's is named by its note's id.
+        Only a fact of this project or of no project; name another project's fact by its note's id.
         """
         return self._update("forget", lambda d: d.forget(nugget, key))
 
@@ -278,7 +278,7 @@ class NuggetShelf(ProjectShelf):
             return _oldest_first(notes.find(nugget=config.name, kind="fact", hidden=False))
 
     def clear(self, nugget: str) -> int:
-        """Forget all facts of a nugget; how many those were. Its notes stay."""
+        """Delete all facts of a nugget; returns how many. Its notes stay."""
         return self._update("clear", lambda d: d.clear(nugget))
 
     # --- notes ------------------------------------------------------------------------------
@@ -314,9 +314,9 @@ class NuggetShelf(ProjectShelf):
         *,
         archived: bool = False,
     ) -> MemoryNote:
-        """By id, exact title, or unambiguous beginning of an id. Counts as a recall.
+        """A note by id, exact title, or unambiguous beginning of an id. Counts as a recall.
 
-        `archived`: of notes with that title one that is archived is meant.
+        `archived`: of notes with that title, prefer an archived one.
         """
         with self._transactions.reading() as view:
             note = name_resolution.resolve(
@@ -331,7 +331,7 @@ class NuggetShelf(ProjectShelf):
             self._count(note_id, session, kind)
 
     def get_notes(self, ids: Iterable[str]) -> Mapping[str, MemoryNote]:
-        """Those of the ids that are there, archived or not; a look that leaves no trace."""
+        """The notes with these ids that exist, archived or not. Counts no recall."""
         with self._transactions.reading() as view:
             return view.state.notes.many(ids)
 
@@ -386,7 +386,7 @@ class NuggetShelf(ProjectShelf):
         Not in a batch, which may write thousands; `audit` compares them all.
         """
         plain = not self._client.compares_all
-        if self._transactions.is_gathering or not may_state_rule(text, title, plain=plain):
+        if self._transactions.defers_writes or not may_state_rule(text, title, plain=plain):
             return ()
         with self._transactions.reading_indexes() as view:
             query = f"{title}\n{text}"[:RULE_CHARACTERS]
@@ -394,10 +394,10 @@ class NuggetShelf(ProjectShelf):
             return [result.note.id for result in results]
 
     def caveats(self, note: MemoryNote, *, ask_git: bool = False) -> Sequence[str]:
-        """What speaks against relying on a memory, in a few words each: it is not valid now,
-        contradicts another one, or names files and lines that have changed since.
+        """Reasons not to rely on a memory, in a few words each: it is not valid now, contradicts
+        another one, or names files and lines that have changed since.
 
-        `ask_git`: where a file went that is gone; else that is known once a day.
+        `ask_git`: find out now where a missing file went; otherwise the daily pass does.
         """
         invalid = self.invalidity(note)
         caveats = [invalid] if invalid else []
@@ -408,30 +408,30 @@ class NuggetShelf(ProjectShelf):
         return [*caveats, *self._stale_reasons(note, ask_git=ask_git)]
 
     def record_reading(self, note: MemoryNote, start: int = 0, end: int | None = None) -> None:
-        """The client was shown this part of the note's text, by default all of it: what a client
-        must read before it may be replaced."""
+        """Record that the client was shown this part of the note's text, by default all of it: some
+        clients must read a text before they replace it."""
         if self._readings is not None and self._client.reads_first:
             end = len(note.content) if end is None else end
             self._readings.add(self._client.session, note, start, end)
 
     def delete_note(self, name: str, hard: bool = False, nugget: str | None = None) -> MemoryNote:
-        """Archive a note, as `nuggets note delete` does, or with `hard` (`--hard`) drop it with all
-        links to it; `undo` brings back either."""
+        """Archive a note, or with `hard` delete it with all links to it; `undo` reverts either."""
         check_flag(hard, "hard")
         return self._update("delete_note", lambda d: d.delete_note(name, nugget, hard))
 
     def restore_note(self, name: str, nugget: str | None = None) -> MemoryNote:
-        """Bring an archived note, or fact, back."""
+        """Restore an archived note or fact."""
         return self._update("restore_note", lambda d: d.restore_note(name, nugget))
 
     def add_link(self, a: str, b: str, reason: str = "", nugget: str | None = None) -> bool:
-        """Link two notes, at both ends; False if they were linked so already."""
+        """Link two notes, at both ends; False if they have this link already."""
         return self._update("add_link", lambda d: d.add_link(a, b, reason, nugget))
 
     def remove_link(
         self, a: str, b: str, reason: str | None = None, nugget: str | None = None
     ) -> bool:
-        """Take the link of this reason away, or all between the two; False if there was none."""
+        """Remove the link with this reason, or all links between two notes; False if there was
+        none."""
         if reason is not None:
             reason = storable(reason, "a reason")
         return self._update("remove_link", lambda d: d.remove_link(a, b, reason, nugget))
@@ -445,7 +445,7 @@ class NuggetShelf(ProjectShelf):
         *,
         dry_run: bool = False,
     ) -> MemoryNote:
-        """Unite two notes in the target; the source is archived with a link to it."""
+        """Merge the source into the target; the source is archived with a link to it."""
         return self._update(
             "merge_notes",
             lambda d: d.merge_notes(target, source, reason, nugget),
@@ -455,7 +455,7 @@ class NuggetShelf(ProjectShelf):
     def list_notes(
         self, filters: NoteFilterOptions = NO_FILTERS, **wanted: "Unpack[NoteFilters]"
     ) -> Sequence[MemoryNote]:
-        """The notes that the filters let through, oldest first. Facts are notes of kind fact."""
+        """The notes that match the filters, oldest first. Facts are notes of kind fact."""
         from nuggets.domain.filters import matches
 
         with self._transactions.reading() as view:
@@ -478,14 +478,15 @@ class NuggetShelf(ProjectShelf):
     ) -> Sequence[SearchNotesResult]:
         """The notes that a query is about, best first; this project's before those of others.
 
-        Too weak is no result. A result that clearly answers the query is marked, and gains a hit
-        in a session that has not recalled it before; merely to be listed counts nothing.
+        Notes that match too weakly are no results. A result that clearly answers the query is
+        marked, and gains a hit in a session that has not recalled it before; being listed counts
+        nothing.
         """
         check_count(limit, "how many results to give")
         query = checked_query(query)
         with self._transactions.reading_indexes() as view:
             combined = checked_filters(filters, wanted, view.state)
-            most = max(limit, COMPARED)
+            most = max(limit, RESULTS_COMPARED)
             results = view.search.search(query, most, combined, self.project, self._meaning(view))
             marked = mark_clear_answer(results, self.project)[:limit]
             return self._count_answer(marked, session)
@@ -509,14 +510,14 @@ class NuggetShelf(ProjectShelf):
         ]
 
     def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":
-        """What made a note's score for a query, asked with or without what is archived."""
+        """Why a note has its score for a query. `include_hidden`: as in that search."""
         query, note_id = checked_query(query), storable(note_id, "the id of a note")
         check_flag(include_hidden, "include_hidden")
         with self._transactions.reading_indexes() as view:
             return view.search.explain(query, note_id, include_hidden)
 
     def namesakes(self, note: MemoryNote) -> Sequence[MemoryNote]:
-        """The others in sight that its title may mean here, oldest first; not those of another
+        """Other visible notes that its title may mean here, oldest first; not those of another
         project, which come after all of them."""
         return [namesake for namesake in self.notes_titled(note.title) if namesake.id != note.id]
 
@@ -530,15 +531,15 @@ class NuggetShelf(ProjectShelf):
         ]
 
     def leading_notes(self) -> Sequence[MemoryNote]:
-        """What a new session may want to know: of this project's notes and everybody's the
-        preferences, those recalled most and the newest; some hundred of each. Only what is valid
-        now."""
+        """What a new session may want to know, of this project's notes and those of no project: the
+        preferences, the most recalled and the newest, some hundred of each. Only what is valid now.
+        """
         with self._transactions.reading() as view:
             leading = view.state.notes.leading(visible_projects(self.project), LEADING)
             return [note for note in leading if not self.invalidity(note)]
 
     def invalidity(self, memory: MemoryNote | RecallResult) -> str:
-        """Why it is not valid now: "no longer valid" or "not yet valid"; "" if it is."""
+        """Why a memory is not valid now: "no longer valid" or "not yet valid"; "" if it is."""
         return invalidity(memory, self._clock())
 
     def is_foreign(self, note: MemoryNote | RecallResult) -> bool:
@@ -548,7 +549,7 @@ class NuggetShelf(ProjectShelf):
     # --- sessions ---------------------------------------------------------------------------
 
     def keep_session(self, record: "SessionRecord") -> str:
-        """Write the note of a session with an agent, or bring it up to date; the note's id.
+        """Write or update the note of a session with an agent; returns its id.
 
         Notes of sessions that ended more than `session_days` ago are dropped.
         """
@@ -579,9 +580,9 @@ class NuggetShelf(ProjectShelf):
     def search_sessions(
         self, query: str, limit: int = 5, *, all_projects: bool = False
     ) -> Sequence[SearchNotesResult]:
-        """The notes of sessions that a query is about, best first. Nothing counts as recalled.
+        """The notes of sessions that a query is about, best first. Counts no hit.
 
-        Each has a word of the query: all are linked to their neighbours in time, which search
+        Each has a word of the query: sessions are linked to their neighbours in time, which search
         would find with them.
         """
         from nuggets.operations.session_notes import NUGGET, is_session_note
@@ -604,8 +605,8 @@ class NuggetShelf(ProjectShelf):
     # --- copies on other machines -----------------------------------------------------------
 
     def copy_index(self, most: int, since: int = 0) -> CopyIndex:
-        """What a copy for times without the server should hold: so many notes in sight at most,
-        those used last; and which of them changed after a revision."""
+        """What a local copy of this shelf should hold: at most so many visible notes, the most
+        recently used; and which of them changed after a revision."""
         check_count(most, "how many notes a copy holds")
         with self._transactions.reading() as view:
             ids = view.state.notes.recent_ids(most)
@@ -624,9 +625,9 @@ class NuggetShelf(ProjectShelf):
     ) -> Intake:
         """Merge another shelf into this one, or notes in the JSON of graph.json.
 
-        What people did last to a memory counts, here or there; what was deleted here since then
-        stays deleted, what was deleted there stays here. Once more changes nothing. Notes and
-        nuggets of another shelf that could not have been made here are left out and named
+        Of two versions, the one that a person changed last wins. What was deleted here after that
+        stays deleted; what was deleted there stays here. Importing twice changes nothing the second
+        time. Notes and nuggets that could not have been made here are left out and named
         (`Intake.refused`).
         """
         from nuggets.graph.shelf_merging import OtherShelf
@@ -657,7 +658,7 @@ class NuggetShelf(ProjectShelf):
         return Nugget.from_shelf(self, name)
 
     def _touch(self, note: MemoryNote, session: str, kind: HitKind) -> MemoryNote:
-        """The note as it is once it has been shown."""
+        """The note after it was shown."""
         return apply_touch(note, self._count(note.id, session, kind))
 
     def _count(self, note_id: str, session: str, kind: HitKind) -> Touch:
@@ -693,6 +694,6 @@ def _oldest_first(notes: Iterable[MemoryNote]) -> list[MemoryNote]:
 
 
 def _infer_beforehand(content: str) -> None:
-    """Read a content for what it says of itself before the lock is taken: a long one takes time."""
+    """Analyze a long text before the lock is taken; the result is cached."""
     if isinstance(content, str):  # else deciding refuses it
         content_tags(content)

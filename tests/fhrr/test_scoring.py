@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fact_oracle
+from nuggets.fhrr.confidence import judge, noise, softmax
 from nuggets.fhrr.phasors import phasors
-from nuggets.fhrr.scoring import judge, noise, softmax
 
 SCORES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20)
 

@@ -167,7 +167,7 @@ def test_only_the_settings_that_were_changed_are_taken() -> None:
     ],
 )
 def test_what_cannot_be_taken_in_is_refused_with_the_files_name(edit: ExternalEdit) -> None:
-    with pytest.raises(StoreCorrupt, match=r"\.json was edited and cannot be taken in"):
+    with pytest.raises(StoreCorrupt, match=r"\.json was edited and cannot be imported"):
         import_edit(lambda: "0000beef", MemoryState(), MemoryState(), edit, MUCH_LATER)
 
 

@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 from agent_doors import in_memory, said, server_context
 from nuggets.domain.memory_markup import carries_mark
 from nuggets.interfaces.mcp.server import ALL_TOOLS
-from nuggets.interfaces.prompt_quoting import MARKED, QUOTED
+from nuggets.interfaces.prompt_quoting import QUOTED_FIELD, QUOTED_VALUE
 from nuggets.operations.session_notes import SessionRecord
 from nuggets.shelf import NuggetShelf
 
@@ -81,8 +81,8 @@ def test_a_structure_begins_with_the_mark_and_has_no_other(tmp_path: Path, tool:
     told = json.dumps(dict(rest), ensure_ascii=False)
 
     assert not result.is_error
-    assert begins == (QUOTED, MARKED)
-    assert carries_mark(MARKED)
+    assert begins == (QUOTED_FIELD, QUOTED_VALUE)
+    assert carries_mark(QUOTED_VALUE)
     assert "<" not in told and "[INST" not in told and "Human:" not in told
     assert not any(sign in told for sign in UNSEEN)
 

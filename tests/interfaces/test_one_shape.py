@@ -18,7 +18,7 @@ from agent_doors import in_memory, server_context
 from command_line import Nuggets
 from nuggets import NuggetShelf
 from nuggets.interfaces.mcp.server import build_server
-from nuggets.interfaces.prompt_quoting import MARKED, QUOTED
+from nuggets.interfaces.prompt_quoting import QUOTED_FIELD, QUOTED_VALUE
 from session_samples import keep_sessions
 from web_serving import client
 
@@ -56,7 +56,7 @@ class Doors(NamedTuple):
         mark, *told = in_memory(
             server_context(self.directory / "mcp"), talk
         ).structured_content.items()
-        assert mark == (QUOTED, MARKED)
+        assert mark == (QUOTED_FIELD, QUOTED_VALUE)
         return dict(told)
 
 

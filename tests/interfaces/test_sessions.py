@@ -10,7 +10,7 @@ from agent_doors import hook, injected, repository
 from command_line import Nuggets
 from nuggets.domain.records import MemoryNote
 from nuggets.filesystem.hook_files import hook_path
-from nuggets.interfaces.hooks.transcripts.reading import HEAD_BYTES, TAIL_BYTES
+from nuggets.interfaces.hooks.transcripts.transcript_reader import HEAD_BYTES, TAIL_BYTES
 from nuggets.shelf import NuggetShelf
 
 

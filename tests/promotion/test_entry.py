@@ -17,7 +17,7 @@ from nuggets.promotion.entry import (
     line_for,
     unescape,
 )
-from nuggets.promotion.placement import header
+from nuggets.promotion.entry_placement import header
 
 DURABLE = GraphNoteMetaInput(stability="durable")  # whatever the title looks like
 NASTY = [

@@ -120,6 +120,6 @@ def test_without_the_server_a_prompt_is_answered_from_the_copy_and_a_preference_
     stated = hook("user-prompt", {**sent, "prompt": "Always use tabs, never spaces."}, url)
 
     assert "Tuesdays" in injected(asked)
-    assert "copy that is" in json.loads(asked.stdout)["systemMessage"]
+    assert "local copy, which is" in json.loads(asked.stdout)["systemMessage"]
     assert "queued" in json.loads(stated.stdout)["systemMessage"]
     assert run_process("queue", "--json", env=env).json["waiting"][0]["method"] == "remember"

@@ -78,7 +78,7 @@ def test_a_new_member_logs_in_and_works(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answer", "complaint"),
     [
-        (b"220 mail.example.org ESMTP\r\n\r\n", "no HTTP server"),
+        (b"220 mail.example.org ESMTP\r\n\r\n", "the answer is not HTTP"),
         (
             b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<html>",
             "no Nuggets server",

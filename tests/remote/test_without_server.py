@@ -249,9 +249,9 @@ def test_the_command_tells_what_waits_and_settles_it(place: Place) -> None:
     assert "queued" in away.err
     assert "remember project port mine" in listed.out
     assert recalled.json["answer"] == "mine"
-    assert "copy that is" in recalled.err
+    assert "local copy, which is" in recalled.err
     assert still_away.code == 1
-    assert "not take" in settled.err
+    assert "rejected a queued change" in settled.err
     assert rejected[0]["args"] == ["project", "port", "mine"]
     assert dropped.code == 0
     assert nothing.code == 1

@@ -37,7 +37,7 @@ def test_a_backup_goes_where_it_is_told_and_overwrites_nothing(tmp_path: Path) -
     shelf = opened(tmp_path / "shelf")
     made = shelf.backup(tmp_path / "mine.db")
     assert made.path == str(tmp_path / "mine.db")
-    with pytest.raises(Conflict, match="is there already"):
+    with pytest.raises(Conflict, match="already exists"):
         shelf.backup(tmp_path / "mine.db")
 
     first, second = shelf.backup(tmp_path), shelf.backup(tmp_path)
@@ -153,7 +153,7 @@ def test_what_is_no_backup_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("hello")
     (tmp_path / "empty").write_text("")
     for name in ("text", "empty"):
-        with pytest.raises(InvalidInput, match="no whole backup"):
+        with pytest.raises(InvalidInput, match="not a complete backup"):
             shelf.restore(tmp_path / name)
     with pytest.raises(InvalidInput, match="nuggets import"):
         shelf.restore(path)

@@ -12,7 +12,7 @@ from nuggets.domain.roles import Member, Role
 from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from nuggets.operations.client import AGENT, name_agent
 from nuggets.operations.session_notes import SessionRecord
-from nuggets.remote.served_shelf import ServedShelf
+from nuggets.remote.shelf_without_files import ShelfWithoutFiles
 from nuggets.team.member_shelf import MemberShelf
 from nuggets.team.needed_roles import NEEDED_ROLES, NOT_SERVED
 from nuggets.team.team import Team
@@ -45,7 +45,11 @@ def member(team: Team) -> Iterator[Open]:
 
 def test_every_operation_of_a_shelf_is_decided_for_members() -> None:
     public = {name for name in dir(NuggetShelf) if not name.startswith("_")}
-    own = {name for name in {**vars(ServedShelf), **vars(MemberShelf)} if not name.startswith("_")}
+    own = {
+        name
+        for name in {**vars(ShelfWithoutFiles), **vars(MemberShelf)}
+        if not name.startswith("_")
+    }
     assert public - own == HARMLESS
     assert own >= NEEDED_ROLES.keys() and own >= NOT_SERVED
 

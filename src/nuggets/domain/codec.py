@@ -31,12 +31,12 @@ _encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan
 
 
 def dumps(value: Any) -> str:
-    """Compact JSON in one line; refuses what no JSON reader could take back."""
+    """Compact JSON in one line; refuses values that no JSON parser could read back."""
     return _encoder.encode(value)
 
 
 def loads(text: str | bytes, where: str) -> Any:
-    """JSON that means one thing: UTF-8, no NaN, no key twice, no bottomless nesting."""
+    """Parse strict JSON: UTF-8, no NaN, no repeated key, no bottomless nesting."""
     try:
         if isinstance(text, bytes):
             text = text.decode()  # left to itself json would let half characters through
@@ -58,7 +58,7 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> Json:
     if len(fields) < len(pairs):
         earlier: set[str] = set()
         repeated = next(key for key, _ in pairs if key in earlier or earlier.add(key))  # type: ignore[func-returns-value]
-        raise ValueError(f"the key {repeated!r} stands twice in one object")
+        raise ValueError(f"the key {repeated!r} occurs twice in one object")
     return fields
 
 
@@ -66,7 +66,8 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> Json:
 
 
 def note_to_json(note: MemoryNote, *, vector: bool = True) -> Json:
-    """The documented shape. `vector=False` leaves the recipe out where it would grow again."""
+    """The documented shape. `vector=False` leaves out the vector recipe, which can be derived
+    again."""
     shape: Json = {
         "id": note.id,
         "nuggetName": note.nugget_name,
@@ -123,7 +124,7 @@ def anchor_to_json(anchor: Anchor) -> Json:
 
 
 def anchor_from_json(shape: Json) -> Anchor:
-    """Back again; unknown fields are dropped."""
+    """The anchor of a JSON object; unknown fields are dropped."""
     fields: Json = {name: shape[name] for name in Anchor._fields if name in shape}
     for name in ("lines", "symbols"):
         fields[name] = tuple(fields.get(name, ()))
@@ -131,7 +132,7 @@ def anchor_from_json(shape: Json) -> Anchor:
 
 
 def _add_validity(shape: Json, memory: MemoryNote | RecallResult) -> None:
-    """Since when and until when it is true, if that is said."""
+    """Add since when and until when the memory is true, if that is known."""
     if memory.valid_from is not None:
         shape["validFrom"] = memory.valid_from
     if memory.valid_until is not None:
@@ -146,7 +147,7 @@ def _link_name(link: Json) -> str:
 
 
 def note_from_json(shape: Json) -> MemoryNote:
-    """Back again, from a shape that we wrote ourselves; it is used up."""
+    """The note of a JSON object that we wrote ourselves; the object is consumed."""
     take = shape.pop
     link_shapes = take("links")
     links = tuple(NoteLink(link["to"], link["reason"], link["createdAt"]) for link in link_shapes)
@@ -273,7 +274,7 @@ def fact_to_json(fact: MemoryNote) -> Json:
 
 
 def version_to_json(version: MemoryVersion) -> Json:
-    """What a memory said for a time; null: to this day."""
+    """What a memory said for a time; an end of null means until now."""
     return {
         "title": version.note.title,
         "value": version.note.content,
@@ -285,10 +286,8 @@ def version_to_json(version: MemoryVersion) -> Json:
 
 
 def commit_to_json(commit: Commit) -> Json:
-    """A step of the history, with each changed note as it was and as it became.
-
-    Of a note that was purged there is neither.
-    """
+    """A commit of the history, with each changed note before and after. Of a purged note there is
+    neither."""
     before = {note.id: note for note in commit.before.put}
     after = {note.id: note for note in commit.changes.put}
     return {

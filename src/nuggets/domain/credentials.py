@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 FEWEST_DISTINCT = 5  # characters: ******** and abababab are written for show
 SHORTEST_MIXED = 6  # letters and digits in one run: "RS256" and "v2" are names
-JUDGED = 100  # characters of a value, by which all of it is judged
-LONGEST = 8192  # characters without a blank: no credential is longer
+JUDGED_CHARACTERS = 100  # characters of a value, by which all of it is judged
+LONGEST_CREDENTIAL = 8192  # characters without a blank: no credential is longer
 
 # --- tokens: kind, how it can begin, what follows (always bounded, so that no text takes long) ----
 
@@ -412,10 +412,10 @@ def _of_form(text: str, small: str, kind: str, form: _Form) -> Iterator[_Place]:
         if match.groupdict().get("shown"):
             at = match.end()
             continue
-        start, end = _span(match, JUDGED)
+        start, end = _span(match, JUDGED_CHARACTERS)
         at = match.start() + 1  # a real one may begin inside a false one
-        if form.is_real(text[start : min(end, start + JUDGED)]):
-            _, at = _span(match, LONGEST)
+        if form.is_real(text[start : min(end, start + JUDGED_CHARACTERS)]):
+            _, at = _span(match, LONGEST_CREDENTIAL)
             yield _Place(start, at, kind)
 
 

@@ -23,7 +23,8 @@ def combine_filters(filters: NoteFilterOptions, wanted: Mapping[str, Any]) -> No
 
 
 def checked_filters(filters: NoteFilterOptions) -> NoteFilterOptions:
-    """The same, a tag as it is written; a misspelt word is refused, for it would find nothing."""
+    """The filters, with tags in normal form; an unknown value is refused, because it would match
+    nothing."""
     check_choice("scope", filters.scope, SCOPES)
     check_choice("type", filters.type, TYPES)
     check_choice("kind", filters.kind, KINDS)

@@ -1,4 +1,4 @@
-"""What may be written: sizes, and text that can be saved again. Refuses by name, cuts nothing."""
+"""What may be written: sizes, and text that can be stored. Refuses by name, cuts nothing."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -43,13 +43,13 @@ def checked_subject(subject: str) -> str:
 
 
 def checked_reason(reason: str, default: str) -> str:
-    """The reason on its own, or the default where none was given."""
+    """The reason, or the default if none was given."""
     text = storable(reason, "a reason").strip()
     return _checked_short(text or default, "a reason", REASON_CHARACTERS)
 
 
 def checked_value(value: str) -> str:
-    """The value as it came; a fact without one would answer nothing."""
+    """The value, unchanged; an empty one is refused."""
     plain = storable(value, "a value")
     if not plain.strip():
         raise InvalidInput("a value must not be empty; to take a fact away, forget its key")
@@ -57,12 +57,12 @@ def checked_value(value: str) -> str:
 
 
 def checked_content(content: str) -> str:
-    """The content as it came; empty is allowed, a title may be all there is to say yet."""
+    """The content, unchanged; it may be empty, because a title can be all there is yet."""
     return _checked_size(storable(content, "content"), "content")
 
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
-    """The tags as they came, none of them too long."""
+    """The tags, unchanged; too long or too many are refused."""
     if isinstance(tags, str) or not isinstance(tags, Iterable):
         raise InvalidInput(f"tags must be a list of texts, not {tags!r:.80}")
     texts = tuple(storable(tag, "a tag") for tag in tags)
@@ -72,14 +72,14 @@ def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 
 def check_choice(field: str, value: object, allowed: Iterable[str]) -> None:
-    """Refuse what is neither None nor one of the allowed words."""
+    """Refuse a value that is neither None nor one of the allowed words."""
     choices = tuple(allowed)
     if value is not None and not (isinstance(value, str) and value in choices):
         raise InvalidInput(f"{field} must be one of {', '.join(choices)}; not {value!r:.80}")
 
 
 def check_config(values: Mapping[str, Any]) -> None:
-    """Refuse what a nugget's fact memory cannot be built from; other fields pass."""
+    """Refuse options from which no fact memory can be built; other fields are not checked."""
     for field, (least, most) in (_WHOLE_NUMBERS | _NUMBERS).items():
         value, whole = values.get(field, least), field in _WHOLE_NUMBERS
         fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
@@ -89,19 +89,19 @@ def check_config(values: Mapping[str, Any]) -> None:
 
 
 def check_count(limit: object, what: str) -> None:
-    """Refuse what is no number of things, `what` saying of which."""
+    """Refuse anything but a positive whole number; `what` names what is counted."""
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise InvalidInput(f"limit is {what}, at least 1; not {limit!r}")
 
 
 def check_whole(number: object, what: str) -> None:
-    """Refuse what is no whole number; True is none."""
+    """Refuse anything but a whole number; True is none."""
     if isinstance(number, bool) or not isinstance(number, int):
         raise InvalidInput(f"{what} is a whole number, not {number!r:.80}")
 
 
 def check_flag(flag: object, name: str) -> None:
-    """Refuse what is neither True nor False: of a text nobody knows which it was meant to be."""
+    """Refuse anything but True and False, such as a text."""
     if not isinstance(flag, bool):
         raise InvalidInput(f"{name} is True or False, not {flag!r:.80}")
 
@@ -114,7 +114,7 @@ def check_most(count: int, most: int, what: str, unit: str) -> None:
 def storable(text: object, what: str) -> str:
     """Text that every file and database can hold; other control characters are data.
 
-    Plain, whatever kind of text came: an Enum's member would go on as the name of the member.
+    Returns a plain `str`, also for a member of a text Enum.
     """
     if not isinstance(text, str):
         raise InvalidInput(f"{what} must be text, not {type(text).__name__}")

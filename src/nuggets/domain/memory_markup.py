@@ -1,5 +1,4 @@
-"""The mark that everything carries which memory shows to an agent, so that nothing shown is ever
-learnt again."""
+"""The tag around everything that memory shows to an agent, so that it is not stored again."""
 
 import re
 

@@ -315,7 +315,7 @@ class NuggetStatus(NamedTuple):
 
     name: str
     fact_count: int
-    note_count: int  # free-form notes in sight, facts not counted
+    note_count: int  # visible notes, without facts
     dimension: int
     banks: int
     ensembles: int
@@ -338,7 +338,7 @@ class ProjectStatus(NamedTuple):
     """What belongs to one repository."""
 
     project: str
-    fact_count: int  # in sight, like the notes
+    fact_count: int  # visible ones, like the notes
     note_count: int
     locations: tuple[str, ...] = ()  # where it was seen last, as far as that is recorded
 

@@ -18,7 +18,7 @@ NoteCounts = Mapping[tuple[str, NoteKind], int]  # visible notes by folded nugge
 
 
 def read_marks(marks: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
-    """Those of the marks that are there; a store that can answers with one question."""
+    """Those of the marks that exist, with one query where the store can do that."""
     many: Callable[[Sequence[str]], Mapping[str, Any]] | None = getattr(marks, "many", None)
     if many is not None:
         return many(names)
@@ -42,7 +42,7 @@ class Notes(Mapping[str, MemoryNote]):
         project: str | None = None,
         hidden: bool | None = None,
     ) -> list[MemoryNote]:
-        """The notes that meet all that is named, oldest place first.
+        """The notes that match all given conditions, in order of creation.
 
         `nugget` and `title` are compared in their folded forms, a title also whatever its blanks.
         """
@@ -119,7 +119,7 @@ class State(Protocol):
 
 
 def title_form(title: str) -> str:
-    """How titles compare: folded, runs of blanks as one."""
+    """The form in which titles are compared: case folded, runs of blanks as one blank."""
     return " ".join(fold_case(title).split())
 
 
@@ -149,7 +149,7 @@ def abbreviates(part: str, note_id: str) -> bool:
 
 
 class MemoryNotes(dict[str, MemoryNote], Notes):
-    """Notes in a dictionary: for laws, for small states, and on top of others."""
+    """Notes in a dictionary: for tests, small states, and as the upper layer of an overlay."""
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -163,7 +163,7 @@ class MemoryState:
         self.marks: dict[str, Any] = {}
 
     def apply(self, changes: Changes) -> None:
-        """Take the changes over, all of them."""
+        """Apply changes."""
         for config in changes.put_nuggets:
             self.nuggets[fold_case(config.name)] = config
         for note in changes.put:
@@ -183,7 +183,7 @@ class MemoryState:
                 self.marks[mark] = value
 
     def copy(self) -> "MemoryState":
-        """The same at this moment; the records in it are frozen and shared."""
+        """A copy; the records in it are frozen and shared."""
         duplicate = MemoryState()
         duplicate.apply(everything(self))
         return duplicate
@@ -201,7 +201,7 @@ class OverlaidNotes(Notes):
         return note_id in self.changed or note_id in self.dropped
 
     def _merge(self, below: Iterable[MemoryNote], own: Iterable[MemoryNote]) -> list[MemoryNote]:
-        """What the questions below and here found together; changed notes keep their place."""
+        """The notes that a query found below and in this layer; changed notes keep their place."""
         changed = {note.id: note for note in own}
         merged = [
             changed.pop(note.id, note)
@@ -274,7 +274,7 @@ class OverlaidNotes(Notes):
 
 
 class Overlay:
-    """Another state with changes on top: what is gathered and not written, or how it was once."""
+    """Another state with changes on top, such as pending ones."""
 
     def __init__(self, below: State) -> None:
         self.below = below
@@ -347,13 +347,13 @@ def with_recalls_of(note: MemoryNote, other: MemoryNote) -> MemoryNote:
 
 
 def merged_into(note: MemoryNote) -> list[str]:
-    """The notes that an archived one went into: what is merged gets its last link as it goes."""
+    """The notes that an archived note was merged into: the merge gave it its last link."""
     since = note.archived_at if note.hidden else None
     return [link.to for link in note.links if since is not None and link.created_at >= since]
 
 
 def merge_changes(many: Iterable[Changes]) -> Changes:
-    """Several changes as one, later ones winning; touches go where their notes are."""
+    """Several changes as one; later ones win, and touches apply to the notes in it."""
     after = MemoryState()
     dropped: dict[str, None] = {}
     dropped_nuggets: dict[str, str] = {}

@@ -1,6 +1,6 @@
-"""Moments as text: ISO 8601 in UTC with milliseconds and ``Z``.
+"""Times as text: ISO 8601 in UTC with milliseconds and ``Z``.
 
-Written like that they sort as text, survive JSON unchanged, and cost nothing to load.
+In this form they sort as text, survive JSON unchanged, and need no parsing.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -14,19 +14,19 @@ _YOUNGEST_CLOCK = "2026"  # Nuggets is no older: a clock before that was never s
 
 
 def iso(moment: datetime) -> str:
-    """The written form of an aware moment."""
+    """The text of an aware datetime."""
     utc = moment.astimezone(UTC).replace(tzinfo=None)
     return f"{utc.isoformat(timespec='milliseconds')}Z"
 
 
 def now() -> str:
-    """The present, written."""
+    """The current time as text."""
     return f"{datetime.now(UTC).isoformat(timespec='milliseconds')[:_WRITTEN]}Z"
 
 
 def moment_after(last: str, now: str) -> str:
-    """Now, but never as early as the last moment: what comes in order is dated in order, however
-    fast it comes and wherever the clock jumps."""
+    """The current time, but later than the last one: commits are dated in order, even if the clock
+    jumps back."""
     if now > last:
         return now
     try:

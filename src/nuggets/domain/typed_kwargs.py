@@ -1,6 +1,5 @@
-"""What may be given by name, for editors and type checkers: the fields of three records, each of
-which may be left out. Never looked at while a program runs; what is given is checked elsewhere.
-"""
+"""Keyword arguments of the public API, for editors and type checkers: the fields of three records,
+all optional. Never used at run time; values are checked elsewhere."""
 
 from typing import TypedDict
 

@@ -2,8 +2,6 @@
 
 from nuggets.domain.records import MemoryNote, RecallResult
 
-MOVED_FILES_MARK = "moved files"  # note id -> old path -> new path, as found once a day
-
 
 def invalidity(memory: MemoryNote | RecallResult, now: str) -> str:
     """Why it is not valid now: "no longer valid" or "not yet valid"; "" if it is."""

@@ -1,4 +1,4 @@
-"""What a memory said, and when: its versions, made of the history. Pure.
+"""The versions of a memory: what it said and when, derived from the history. Pure.
 
 A version is valid from the commit that wrote it to the one that replaced, archived or dropped it,
 unless the note itself says otherwise (`valid_from`, `valid_until`).

@@ -90,7 +90,7 @@ def inapplicable_error(stuck: Sequence[Stuck], outcome: str) -> NuggetsError:
         f"{operation.action}: {problem}" for operation, problem in stuck[:_MOST_NAMED]
     )
     more = f"; and {len(stuck) - _MOST_NAMED} more" if len(stuck) > _MOST_NAMED else ""
-    count = "1 gathered change" if len(stuck) == 1 else f"{len(stuck)} gathered changes"
+    count = "1 pending change" if len(stuck) == 1 else f"{len(stuck)} pending changes"
     kind = type(stuck[0][1])
     return kind(
         f"{count} cannot be made any more ({complaints}{more}). Nothing was written{outcome}"

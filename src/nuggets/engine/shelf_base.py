@@ -88,7 +88,7 @@ class ShelfBase:
     ) -> None:
         """`save_dir`: a directory, or ``memory:``; by default NUGGETS_DIR, or else ~/.nuggets.
 
-        `auto_save=False` gathers all changes until `save_all`.
+        `auto_save=False` keeps all changes pending until `save_all`.
         `settings`: by default those of the environment and of the directory's config.toml.
         `project`: the id of the project that new memories belong to; by default it is recognized
         by `folder`, the directory someone works in (by default the current one).
@@ -187,12 +187,12 @@ class ShelfBase:
 
     @property
     def recognition(self) -> "Recognition | None":
-        """How the project was recognized, if it was and a person should hear of it."""
+        """How the project was recognized, if a person should hear of it."""
         known = self._recognition
         return known if known and (known.moved_from or known.question) else None
 
     def record_location(self) -> None:
-        """Write down where the project lies now, so that the person is told and asked once."""
+        """Record where the project lies now, so that the person is told and asked only once."""
         if self._recognition is not None:
             here = self._recognition.location._replace(is_asked=True)
             self._recognition = Recognition(here)
@@ -211,7 +211,7 @@ class ShelfBase:
         return with_evidence(self._recognition.location, self._url)
 
     def forget_recognition(self) -> None:
-        """Recognize the project anew when it is asked for: what is recorded of it has changed."""
+        """Recognize the project again when it is next asked for, because its record has changed."""
         self._project, self._recognition = None, None
 
     def _recognize(self, folder: str | None) -> "Recognition | None":
@@ -256,13 +256,13 @@ class ShelfBase:
 
     @property
     def client_name(self) -> str:
-        """How the history calls whoever writes through this shelf."""
+        """The name of this client in the history."""
         return self._client.name
 
     def close(self) -> None:
-        """Save what was gathered and leave the files in order. Using the shelf again reopens it.
+        """Save pending changes and close the files. Using the shelf again reopens it.
 
-        What cannot be saved any more is told as by `save_all`, once the rest is saved.
+        Changes that can no longer be saved are reported as by `save_all`, after the rest is saved.
         """
         self._transactions.close()
 
@@ -279,43 +279,42 @@ class ShelfBase:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """All that is read inside is of one moment, and a question that is asked again is
-        understood once. Write nothing inside."""
+        """Everything read inside comes from one revision, and a repeated query is parsed once.
+        Write nothing inside."""
         with self._transactions.reading_indexes():
             yield
 
     def change_counter(self) -> int:
-        """A number that changes when anyone may have written since; cheap to ask for often."""
+        """A number that changes when anyone may have written; cheap to ask for often."""
         return self._transactions.store.change_counter()
 
     def load_all(self) -> None:
-        """Read what is there now. Every call does so by itself; this is for those who like to."""
+        """Read the current state. Every call does so anyway."""
         with self._transactions.reading():
             pass
 
     def save_all(self) -> None:
-        """Write what was gathered, as one change: all of it or nothing.
+        """Write all pending changes as one commit, or none.
 
-        If someone else wrote meanwhile, each operation is decided again on what is there now. An
-        error names those that cannot be done any more; they are let go, and the next `save_all`
+        If someone else wrote meanwhile, each operation is decided again on the current state. An
+        error names the operations that no longer apply; these are dropped, and the next `save_all`
         writes the rest.
         """
         self._transactions.save()
 
     def batch(self) -> AbstractContextManager[None]:
-        """Gather all changes inside into one write at the end; an error inside leaves nothing of
-        them, in an outer batch or for `save_all` neither.
+        """Write all changes inside as one commit at the end; after an error inside, none of them.
 
-        It belongs to the thread, or asyncio task, that opened it. Others read on; their writes wait
-        for its end, and are `StoreBusy` if that takes too long or cannot be waited for. So wait for
-        no worker inside that writes, and `await` nothing.
+        A batch belongs to the thread, or asyncio task, that opened it. Others can read meanwhile;
+        their writes wait for its end, and fail with `StoreBusy` if that takes too long. So inside a
+        batch, `await` nothing, and wait for no other thread that writes.
         """
         return self._transactions.batch()
 
     @property
-    def _is_gathering(self) -> bool:
+    def _defers_writes(self) -> bool:
         """Is this a batch, or are operations written later?"""
-        return self._transactions.is_gathering
+        return self._transactions.defers_writes
 
     def _update(
         self, action: str, decide: Callable[[Decisions], Decision[T]], *, dry_run: bool = False

@@ -318,7 +318,7 @@ class Transactions:
                     self.store.touch(touches)
 
     @property
-    def is_gathering(self) -> bool:
+    def defers_writes(self) -> bool:
         """Is this a batch, or are operations written later?"""
         return self._pending is not None or self._batch is not None
 

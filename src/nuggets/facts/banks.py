@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from nuggets.domain.records import NuggetConfig
 from nuggets.facts.value_keys import ValueKeys, reals
 from nuggets.fhrr.algebra import corvacs_lite, role, roots, sharpen
-from nuggets.fhrr.scoring import Verdict, judge, noise
+from nuggets.fhrr.confidence import Verdict, judge, noise
 
 if TYPE_CHECKING:
     import numpy as np

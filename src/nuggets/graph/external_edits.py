@@ -1,8 +1,8 @@
-"""What it means when someone else edited a documented file: changes, like any others.
+"""Decides what an external edit of a documented file changes.
 
-An author saw the file as it was (`base`) and changed a part of it. Only that part is taken in, so
-what we wrote meanwhile stays. What the author took out is dropped; the journal can bring it back.
-The two kinds of file: external_note_edits.py and external_fact_edits.py.
+The author saw the file as it was (`base`) and changed a part of it. Only that part is imported, so
+what we wrote meanwhile stays. What the author removed is dropped; `undo` can restore it. The two
+kinds of file: external_note_edits.py and external_fact_edits.py.
 """
 
 from collections.abc import Callable
@@ -19,10 +19,10 @@ from nuggets.graph.external_note_edits import import_note_edits
 def import_edit(
     draw: Callable[[], str], state: State, base: State | None, edit: ExternalEdit, now: str
 ) -> Changes:
-    """The changes that take one edited file in.
+    """The changes that import one edited file.
 
-    `base`: what its author saw; None for a file that never was ours, which can only add. A program
-    that rewrote a file whole may not have seen all of it: what is missing there is archived.
+    `base`: what its author saw; None for a file that was never ours, which can only add. A program
+    that rewrote a whole file may not have seen all of it: what is missing there is archived.
     """
     edit = without_purged(state.marks, edit)
     try:
@@ -33,9 +33,9 @@ def import_edit(
     except InvalidInput as problem:
         where = "graph.json" if edit.nugget is None else f"{edit.nugget.name}.nugget.json"
         raise StoreCorrupt(
-            f"{where} was edited and cannot be taken in: {problem}. It is left as it is. Correct "
+            f"{where} was edited and cannot be imported: {problem}. It is left as it is. Correct "
             "it there, or run `nuggets doctor --fix`: that sets it aside"
         ) from problem
     changed = ((state.notes[note.id], note) for note in taken.put if note.id in state.notes)
-    refused = rejected_changes.marks(state, changed)
+    refused = rejected_changes.rejection_marks(state, changed)
     return taken._replace(marks={**taken.marks, **refused}, action="external edit", client="file")

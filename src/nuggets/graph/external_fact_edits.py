@@ -1,4 +1,4 @@
-"""What an edit of a nugget's file means: facts that were added, changed or taken out of it."""
+"""What an edit of a nugget's file changes: facts that were added, changed or removed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -178,7 +178,7 @@ def _pair_entries(
 def _facts(
     state: State, nugget: str
 ) -> tuple[dict[FactIdentity, MemoryNote], dict[FactIdentity, MemoryNote]]:
-    """The facts of a nugget that are in sight, and those that are archived."""
+    """The visible facts of a nugget, and the archived ones."""
     by_identity: tuple[dict[FactIdentity, MemoryNote], dict[FactIdentity, MemoryNote]] = {}, {}
     for note in state.notes.find(nugget=nugget, kind="fact"):
         by_identity[note.hidden][identity_of(note)] = note

@@ -1,4 +1,4 @@
-"""What an edit of the graph's file means: notes whose fields, links or places were changed."""
+"""What an edit of the graph's file changes: notes whose fields, links or places were edited."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -95,7 +95,7 @@ def archive_second_keys(state: State, put: dict[str, MemoryNote], gone: set[str]
 def _remove_cut_links(
     seen: Mapping[str, MemoryNote], put: dict[str, MemoryNote], after: dict[str, MemoryNote]
 ) -> None:
-    """A link that the author took out at one end is meant to go, not to be completed again."""
+    """Remove links that the author deleted at one end; they must not be completed again."""
     for note in list(put.values()):
         old = seen.get(note.id)
         left = {(link.to, fold_case(link.reason)) for link in note.links}
@@ -226,7 +226,7 @@ _KNOWN = (
 
 
 def normalize_note(note: MemoryNote) -> MemoryNote:
-    """Field by field it was right; now also as a whole."""
+    """Check and normalize the note as a whole, after each field was checked."""
     checked_name(note.nugget_name)
     given = check_metadata(GraphNoteMetaInput(confidence=note.confidence))
     sessions = note.hit_sessions

@@ -1,4 +1,4 @@
-"""Links between notes: always at both ends, never to nothing, never twice. Knows no nugget."""
+"""Links between notes: always at both ends, never dangling, never twice. Knows no nugget."""
 
 from collections.abc import Container, Iterable, Mapping
 from typing import Literal, NamedTuple
@@ -25,7 +25,8 @@ class BrokenLink(NamedTuple):
 
 
 def add_link(a: MemoryNote, b: MemoryNote, reason: str, now: str) -> Pair | None:
-    """Both notes with the link, None when they have it; one missing at one end is completed."""
+    """Both notes with the link; None if they have it. A link that is missing at one end is
+    completed."""
     if a.id == b.id:
         raise InvalidInput(f"{a.id} cannot be linked to itself; name two notes")
     reason = checked_reason(reason, DEFAULT_REASON)
@@ -94,7 +95,8 @@ def asymmetries(notes: Mapping[str, MemoryNote]) -> tuple[BrokenLink, ...]:
 
 
 def repair_links(notes: Mapping[str, MemoryNote]) -> tuple[MemoryNote, ...]:
-    """The notes to write so that no link is broken: danglers go, halves are completed."""
+    """The notes to write so that no link is broken: dangling links are removed, half links
+    completed."""
     valid = {
         note.id: [link for link in _valid_links(note.links, note.id) if link.to in notes]
         for note in notes.values()

@@ -1,8 +1,8 @@
-"""What a memory is about, inferred where nobody said it. Knows only the words it is given.
+"""Infers the metadata of a memory that nobody gave. Knows only the words it is given.
 
-An explicit value wins over the current one, the current one over what can be inferred.
-Words count whole ("profile" is not "file"), and what a note talks about is weak evidence:
-its content can make it a preference or a reflection, never move it to another scope.
+A given value wins over the current one, the current one over an inferred one. Only whole words
+count ("profile" is not "file"). The content is weak evidence: it can make a note a preference or a
+reflection, but never move it to another scope.
 """
 
 import re

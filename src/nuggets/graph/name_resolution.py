@@ -1,4 +1,4 @@
-"""What people call things: which note or nugget a name means, and which names a nugget may have."""
+"""Resolves names: which note or nugget a name means, and which names a nugget may have."""
 
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -33,11 +33,11 @@ def resolve(
     project: str | None = None,
     archived: bool = False,
 ) -> MemoryNote:
-    """The note of this id, else of this title, else whose id begins so (or ends: all 8 digits).
+    """The note with this id, else with this title, else whose id begins or ends with this part.
 
-    An id counts in every nugget, other names in the one given. Of equal titles one in sight wins
-    (or one that is not: `archived`), then as in recall: one of the `project` that asks before
-    everybody's, and that before others'. Part of an id must be of one alone.
+    An id is found in every nugget, other names only in the given one. Of equal titles a visible
+    note wins (or with `archived` an archived one), then this `project`'s, then one of no project.
+    Part of an id must be unique; at the end it has all 8 digits.
     """
     wanted = fold_case(storable(name, "the name of a note"))
     home = None if nugget is None else fold_case(storable(nugget, "a nugget's name"))
@@ -73,14 +73,14 @@ def title_from_text(text: str) -> str:
 
 
 def find_nugget(nuggets: Mapping[str, NuggetConfig], name: str) -> NuggetConfig | None:
-    """The nugget of this name, in whatever case; `nuggets` are known by their folded names."""
+    """The nugget of this name, ignoring case; `nuggets` by folded name."""
     if not isinstance(name, str):
         raise InvalidInput(f"a nugget's name is a text, not {name!r}")
     return nuggets.get(fold_case(name))
 
 
 def require_nugget(nuggets: Mapping[str, NuggetConfig], name: str) -> NuggetConfig:
-    """The same; if there is none, `NotFound` says which was meant, or which there are."""
+    """The same, or `NotFound` with a suggestion."""
     config = find_nugget(nuggets, name)
     if config is None:
         from difflib import get_close_matches

@@ -18,7 +18,7 @@ from nuggets.domain.records import (
     NoteLink,
     NuggetConfig,
 )
-from nuggets.domain.rejected_changes import Refusal, refusals
+from nuggets.domain.rejected_changes import RejectedChange, read_rejected
 from nuggets.domain.state import SESSIONS_KEPT, State
 from nuggets.graph.external_note_edits import NuggetSpellings, archive_second_keys
 from nuggets.graph.links import repair_links
@@ -74,7 +74,7 @@ def merge_shelves(
         for n in missing
         if _deletion_time(n, past) and _deletion_time(n, past) >= changed_at[n.id]
     }
-    refused = refusals(state)
+    refused = read_rejected(state)
     put: dict[str, MemoryNote] = {}
     added, updated, older = [], [], 0
     for note in arrived:
@@ -213,10 +213,13 @@ def _merged_project(ours: MemoryNote, theirs: MemoryNote) -> str:
 
 
 def _accepted_links(
-    links: Iterable[NoteLink], owner: str, local_ids: Mapping[str, str], refused: Iterable[Refusal]
+    links: Iterable[NoteLink],
+    owner: str,
+    local_ids: Mapping[str, str],
+    refused: Iterable[RejectedChange],
 ) -> Iterable[NoteLink]:
     """Their links, to what the other notes are called here, but for those people cut."""
     for link in links:
         to = local_ids.get(link.to, link.to)
-        if Refusal.of_pair("link", owner, to) not in refused:
+        if RejectedChange.of_pair("link", owner, to) not in refused:
             yield link._replace(to=to)

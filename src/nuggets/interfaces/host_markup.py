@@ -47,7 +47,7 @@ _TURNS = ("human", "assistant")  # also inside a line: memories are shown on one
 _ROLES = (*_TURNS, "user", "system", "developer")
 _HEADINGS = ("instruction", "instructions", "input", "response", *_ROLES)  # "### Response:"
 
-_JUDGED = 80  # characters after a sign: no name is longer
+_JUDGED_CHARACTERS = 80  # characters after a sign: no name is longer
 _SIGNS = "<[&\\%"
 # A sign that may begin a mark: as it is, in full width, or as an escape.
 _OPENING = (
@@ -86,7 +86,7 @@ def _pattern(expression: str, flags: int = 0) -> re.Pattern[str]:
 
 
 def _escape_sign(sign: re.Match[str]) -> str:
-    following = _normal_form(sign.string[sign.end() : sign.end() + _JUDGED])
+    following = _normal_form(sign.string[sign.end() : sign.end() + _JUDGED_CHARACTERS])
     if sign["bracket"]:
         return "&#91;" if _is_bracketed(following) else sign[0]
     is_type_argument = sign.string[max(0, sign.start() - 1) : sign.start()].isalnum()

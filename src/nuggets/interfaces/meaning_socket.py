@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
 
 NAME = "meaning.socket"
-NEAREST = 200  # notes in an answer
+NEAREST_NOTES = 200  # notes in an answer
 MOST_BYTES = 64 * 1024  # of a question or an answer
 READ_SECONDS = 1.0  # that a living process waits for a question, or for another's answer
 _CREDENTIALS = struct.Struct("3i")  # process, user, group
@@ -91,7 +91,7 @@ class MeaningSocket:
         question = json.loads(_read_all(connection))["text"]
         if not isinstance(question, str):
             return
-        nearest = self._shelf.nearest_by_meaning(question, NEAREST)
+        nearest = self._shelf.nearest_by_meaning(question, NEAREST_NOTES)
         answer: dict[str, Any] = {}
         if nearest is not None:
             cosines = {note: round(cosine, 4) for note, cosine in nearest.cosines.items()}

@@ -15,7 +15,7 @@ COLOURS = (  # apart from each other, on light and on dark ground
     *("#c2603f", "#0f8f9c", "#4b965a", "#6a76c4", "#b5568f", "#a67c1e"),
     *("#3f86c0", "#8d66b8", "#768a2c", "#c25a6a", "#2f9379", "#8a6d5a"),
 )
-NAMED = 60  # notes with a label, those recalled and linked most
+LABELLED_NOTES = 60  # notes with a label, those recalled and linked most
 LEGEND = 12  # nuggets listed
 LABEL_CHARACTERS = 32
 SPACE = 46.0  # between linked notes at rest
@@ -100,12 +100,14 @@ def _labels(
     """Names under the most telling notes, as long as they find room."""
     drawn: list[tuple[float, float, float]] = []
     lines = []
-    for i in sorted(range(len(notes)), key=lambda i: (-radii[i], notes[i].id))[: 5 * NAMED]:
+    for i in sorted(range(len(notes)), key=lambda i: (-radii[i], notes[i].id))[
+        : 5 * LABELLED_NOTES
+    ]:
         x, y = places[i][0], places[i][1] + radii[i] + 13
         text = _text(notes[i].title, LABEL_CHARACTERS)
         half = 3.4 * len(text)
         free = all(abs(y - b) > 14 or abs(x - a) > half + other_half for a, b, other_half in drawn)
-        if free and len(drawn) < NAMED:
+        if free and len(drawn) < LABELLED_NOTES:
             drawn.append((x, y, half))
             lines.append(f'<text x="{x:.1f}" y="{y:.1f}">{text}</text>')
     return lines

@@ -18,7 +18,7 @@ from nuggets.language.text import fold_case
 from nuggets.language.word_lists import filler_words, opposites, stances
 
 READ_CHARACTERS = 8000  # of a text
-LONGEST = 240  # characters of a statement: what is longer is an account, not a rule
+LONGEST_STATEMENT = 240  # characters of a statement: what is longer is an account, not a rule
 MOST_STATEMENTS = 30  # of one text
 MOST_WORDS = 12  # that a claim is about
 
@@ -81,7 +81,9 @@ def statements(text: str) -> tuple[Statement, ...]:
     """The statements of a text, as far as they can be read as rules."""
     parts = _SENTENCE.split(fold_case(text[:READ_CHARACTERS]))
     sentences = (part for part in parts if part.strip())
-    read = (_read(part) for part in islice(sentences, MOST_STATEMENTS) if len(part) <= LONGEST)
+    read = (
+        _read(part) for part in islice(sentences, MOST_STATEMENTS) if len(part) <= LONGEST_STATEMENT
+    )
     return tuple(statement for statement in read if statement.claims or statement.pair)
 
 

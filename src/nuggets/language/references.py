@@ -13,7 +13,7 @@ from nuggets.language.word_lists import stop_words
 T = TypeVar("T")
 
 READ_CHARACTERS = 4000
-MOST = 12  # names of each kind
+NAMES_OF_EACH_KIND = 12  # names of each kind
 
 # Tools whose second word is a target that a file defines, with the names of that file.
 TARGET_FILES = {
@@ -78,7 +78,7 @@ def name_parts(name: str) -> list[str]:
 
 
 def _unique(names: Iterable[T | None]) -> tuple[T, ...]:
-    return tuple(dict.fromkeys(name for name in names if name))[:MOST]
+    return tuple(dict.fromkeys(name for name in names if name))[:NAMES_OF_EACH_KIND]
 
 
 def _file(word: str) -> tuple[str, int] | None:

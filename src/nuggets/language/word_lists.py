@@ -64,6 +64,12 @@ def conversation_words() -> frozenset[str]:
     return _generic_words("request", "question", "conversation")
 
 
+@cache
+def assent_words() -> frozenset[str]:
+    """Words of several languages that only keep a conversation going: "yes, go ahead"."""
+    return frozenset(_read("assent_words").split())
+
+
 def generic_words() -> frozenset[str]:
     """English words that say little about the text they stand in, parts of addresses included."""
     return _generic_words("request", "question", "conversation", "path")

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from nuggets.domain import credentials
 from nuggets.domain.records import MemoryNote
-from nuggets.domain.rejected_changes import Refusal
+from nuggets.domain.rejected_changes import RejectedChange
 from nuggets.domain.times import iso, parse
 from nuggets.graph.contradictions import contradicting_pairs
 from nuggets.graph.links import asymmetries
@@ -88,7 +88,7 @@ def _contradictions(notes: Iterable[MemoryNote]) -> Iterator[Finding]:
 def _opposed_rules(notes: list[MemoryNote], policy: Policy) -> Iterator[Finding]:
     """Memories of which one rejects what the other wants, unless someone said that both hold."""
     for old, new in contradicting_pairs(notes):
-        if Refusal.of_pair("link", old.id, new.id) in policy.refused:
+        if RejectedChange.of_pair("link", old.id, new.id) in policy.rejected:
             continue
         texts = f"{old.content!r:.60} and {new.content!r:.60}"
         settle = (

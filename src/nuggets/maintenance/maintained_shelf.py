@@ -86,8 +86,8 @@ class MaintainedShelf(ShelfBase):
         return self.meaning_status()
 
     def encode_waiting(self, seconds: float) -> None:
-        """The same in the background: nothing happens without an encoder or a note that waits, and
-        what goes wrong is left to `meaning_status`."""
+        """Encode waiting notes in the background. Does nothing without an encoder or a waiting
+        note; `meaning_status` shows what went wrong."""
         if not self.has_encoder or not self._uses_meaning:
             return
         from nuggets.engine.shelf_encoder import INDEX
@@ -167,7 +167,7 @@ class MaintainedShelf(ShelfBase):
             )
 
     def members(self) -> Sequence[MemberStatus]:
-        """All who are or were members, by name."""
+        """All present and former members, by name."""
         with self._transactions.reading() as view:
             return membership.list_members(view.state.marks)
 
@@ -183,7 +183,7 @@ class MaintainedShelf(ShelfBase):
         )
 
     def find_member(self, token: str) -> Member | None:
-        """Whose token it is; None if it is nobody's, or was revoked."""
+        """The member with this token; None if there is none, or it was revoked."""
         with self._transactions.reading() as view:
             return membership.find_member(view.state.marks, token)
 
@@ -191,19 +191,19 @@ class MaintainedShelf(ShelfBase):
 
     @property
     def revision(self) -> int:
-        """How many steps the shelf has gone, whoever made them; cheap to ask again and again."""
+        """The number of the last commit, whoever made it; cheap to ask for often."""
         with self._transactions.reading():
             return self._transactions.store.position[0]
 
     def commits(self, since: int = 0) -> Sequence[Commit]:
-        """Every step after a revision as far as it is kept, oldest first, counted recalls too."""
+        """The commits after a revision that are still kept, oldest first, with counted recalls."""
         check_whole(since, "a revision")
         with self._transactions.reading():
             return list(self._transactions.store.commits(since))
 
     def new_commits(self, since: int, most: int) -> Sequence[Commit] | None:
-        """The steps after a revision, oldest first; None if there are more than `most`, or if some
-        of them are no longer kept."""
+        """The commits after a revision, oldest first; None if there are more than `most`, or if
+        some of them are no longer kept."""
         with self._transactions.reading():
             count = self.revision - since
             if count < 0 or count > most:
@@ -212,7 +212,7 @@ class MaintainedShelf(ShelfBase):
             return commits if len(commits) == count else None
 
     def commit_summaries(self, since: int = 0, most: int | None = None) -> Sequence[CommitSummary]:
-        """The same steps without the notes that they changed, which is far less work.
+        """The commits after a revision without their notes, which is far less work.
 
         `most`: only the last so many.
         """
@@ -222,15 +222,15 @@ class MaintainedShelf(ShelfBase):
             return list(self._transactions.store.commit_summaries(first))
 
     def history(self, note: str | None = None, limit: int = 20, since: int = 0) -> Sequence[Commit]:
-        """What was done after a revision, newest first: everything, or what changed one note."""
+        """The commits after a revision, newest first: all that changed something, or one note."""
         check_whole(since, "a revision")
         return self._maintenance.history(note, limit, since)
 
     def versions(self, name: str, nugget: str | None = None) -> "Sequence[MemoryVersion]":
-        """What a fact or note said and when, oldest first, with what it superseded.
+        """What a fact or note said and when, oldest first, including what it superseded.
 
-        A forgotten one can be named as long as the history has it (`history_days`). Texts of one
-        that exists are kept for longer: the last 100 whose commits are gone.
+        A deleted one can be named as long as the history has it (`history_days`). Of an existing
+        one, the last 100 texts are kept even longer.
         """
         name = storable(name, "the name of a memory")
         return self._maintenance.versions(name, nugget)
@@ -244,17 +244,17 @@ class MaintainedShelf(ShelfBase):
             return view.state.notes.get(note_id)
 
     def commit(self, revision: int) -> Commit:
-        """One step of the history."""
+        """One commit of the history."""
         check_whole(revision, "a revision")
         return self._maintenance.commit(revision)
 
     def changes_in_effect(self, since: int = 0) -> Sequence[Commit]:
-        """What was done after a revision, newest first, without undos and what they took back."""
+        """The commits after a revision that are neither undone nor an undo, newest first."""
         check_whole(since, "a revision")
         return self._maintenance.changes_in_effect(since)
 
     def undoable(self, revisions: Iterable[int]) -> set[int]:
-        """The commits that `undo` would revert at the moment."""
+        """Those of the commits that `undo` would revert now."""
         return self._maintenance.undoable(revisions)
 
     @property
@@ -266,14 +266,14 @@ class MaintainedShelf(ShelfBase):
         return self._transactions.own_revision
 
     def last_own_change(self) -> Commit:
-        """What `undo` takes back if no revision is named."""
+        """The commit that `undo` reverts if none is named."""
         return self._maintenance.last_own_change()
 
     def undo(self, revision: int | None = None, dry_run: bool = False) -> Commit:
-        """Take a commit back, by default this client's own last change in this project that was
-        not taken back; what it was. Undo an undo to redo. `dry_run` only says which it would be.
+        """Revert a commit, by default this client's last change in this project that is not
+        reverted yet; returns that commit. Undo an undo to redo. `dry_run` changes nothing.
 
-        `Conflict` says which later change would be lost, or that the last one is gathered only.
+        `Conflict` says which later change would be lost, or that the last change is still pending.
         `NotFound` names the last changes of others.
         """
         if revision is not None:
@@ -282,15 +282,15 @@ class MaintainedShelf(ShelfBase):
         return self._maintenance.undo(revision, dry_run)
 
     def purge(self, name: str, nugget: str | None = None) -> "Purged":
-        """Erase a memory from the shelf, its history and the memory files; where it was.
+        """Erase a memory from the shelf, its history and the memory files; returns where it was.
 
-        The diaries of agents' conversations go with it. A note that was forgotten before can still
-        be named by its whole id. There is no undo.
+        The diaries of agents' conversations are erased with it. A deleted note can still be named
+        by its whole id. This cannot be undone.
         """
         return self._maintenance.purge(name, nugget)
 
     def purge_fact(self, nugget: str, key: str) -> "Purged":
-        """The same for what this project ever knew by exactly this key, forgotten or not."""
+        """Erase every fact that this project ever had under exactly this key, deleted or not."""
         nugget, key = storable(nugget, "a nugget's name"), storable(key, "a key")
         return self._maintenance.purge_fact(
             nugget, key, lambda: self._decisions().fact_to_purge(nugget, key).id
@@ -301,9 +301,9 @@ class MaintainedShelf(ShelfBase):
     def reflect(
         self, nugget: str | None = None, limit: int | None = None, dry_run: bool = False
     ) -> ReflectionResult:
-        """One clean-up pass over the notes that need it most; `dry_run` only says what it would do.
+        """One clean-up pass over the notes that need it most; `dry_run` only returns the plan.
 
-        Writes that land meanwhile are kept.
+        Writes of others meanwhile are kept.
         """
         check_flag(dry_run, "dry_run")
         if nugget is not None:
@@ -312,15 +312,16 @@ class MaintainedShelf(ShelfBase):
         return self._maintenance.reflect(nugget, limit, dry_run)
 
     def promote(self, path: StrPath | None = None, dry_run: bool = False) -> int:
-        """Write what `promote_after` sessions recalled to MEMORY.md; how many entries are new.
+        """Write what `promote_after` sessions recalled to MEMORY.md; returns the number of new
+        entries.
 
-        What was gathered is saved first, so inside a batch it is a `Conflict`.
+        Pending changes are saved first, so inside a batch this is a `Conflict`.
         """
         return self.promotion(path, dry_run).new_count
 
     def promotion(self, path: StrPath | None = None, dry_run: bool = True) -> "Promotion":
-        """What promotion makes of the file, and for each note why or why not. Where no memory file
-        is known, a dry run is one to a new file."""
+        """What promotion does to the memory file, and the reason for every note. If no memory file
+        is known, a dry run is for a new file."""
         check_flag(dry_run, "dry_run")
         try:
             file = self.memory_path(path)
@@ -331,9 +332,9 @@ class MaintainedShelf(ShelfBase):
         return self._maintenance.promotion(file, dry_run)
 
     def pin(self, note_id: str, path: StrPath | None = None) -> None:
-        """Have a memory promoted however often it was recalled; `promote` then writes it.
+        """Promote a memory however often it was recalled; the next `promote` writes it.
 
-        `InvalidInput` if it does not belong into that file, such as a credential.
+        `InvalidInput` if it must not be in that file, such as a credential.
         """
         file = self.memory_path(path)
 
@@ -357,24 +358,24 @@ class MaintainedShelf(ShelfBase):
         ]
 
     def import_file_edits(self) -> "Sequence[FileEdits]":
-        """Take over what people did to our lines in this project's memory files: a changed line
-        changes its memory, a deleted one archives it. `undo` takes it back."""
+        """Import people's edits of our lines in this project's memory files: a changed line changes
+        its memory, a deleted one archives it. `undo` reverts that."""
         edited = self.edited_memory_files()
         if edited:
             self._transactions.settle()
         return [self._maintenance.memory_files.import_edits(path) for path in edited]
 
     def memory_file_problems(self) -> Mapping[str, str]:
-        """Memory files whose edits are not taken over, by path, and why."""
+        """By path, why edits of a memory file were not imported."""
         return self._maintenance.memory_files.problems()
 
     def promoted_blocks(self) -> Sequence[str]:
-        """The files of instructions in which a block is ours: AGENTS.md, GEMINI.md."""
+        """The instruction files (AGENTS.md, GEMINI.md) that hold a block of ours."""
         with self._transactions.reading() as view:
             return list(filter(is_block_file, memory_file_records(view.state.marks)))
 
     def withdraw_promotion(self, path: StrPath) -> bool:
-        """Take our block out of AGENTS.md or GEMINI.md, and promote there no more; False if it has
+        """Remove our block from AGENTS.md or GEMINI.md, and stop promoting there; False if it has
         none. `promote` with that path puts it back."""
         file = self.memory_path(path)
         if not is_block_file(file):
@@ -387,7 +388,7 @@ class MaintainedShelf(ShelfBase):
         return self._maintenance.memory_files.has_entry(self.memory_path(), note_id)
 
     def memory_path(self, path: StrPath | None = None) -> str:
-        """The memory file of this place; `NotFound` says how to name one."""
+        """The memory file of this project; `NotFound` says how to name one."""
         from nuggets.promotion import file_access
 
         checked_path = (
@@ -396,8 +397,8 @@ class MaintainedShelf(ShelfBase):
         return file_access.locate(checked_path or self.settings["memory_file"], self.location)
 
     def memory_text(self, path: StrPath | None = None) -> str:
-        """What stands in it; "" if it is not written yet. What people changed is taken over. Of
-        AGENTS.md and GEMINI.md, what stands in our block."""
+        """The text of the memory file; "" if there is none. Of AGENTS.md and GEMINI.md, that of our
+        block. People's edits are imported first."""
         from nuggets.promotion import file_access
 
         self.import_file_edits()
@@ -419,11 +420,12 @@ class MaintainedShelf(ShelfBase):
         return self._maintenance.next_run(checked_moment(now))
 
     def audit(self) -> "Sequence[Finding]":
-        """What is worth a look: duplicates, contradictions, secrets, stale and unused memories."""
+        """Problems that a person should look at: duplicates, contradictions, credentials, stale and
+        unused memories."""
         return self._maintenance.audit()
 
     def checkup(self, fix: bool = False) -> "Sequence[Defect]":
-        """What is not in order with the files and the links; `fix` mends what can be."""
+        """Defects of the files and the links; `fix` repairs what can be repaired."""
         check_flag(fix, "fix")
         return self._maintenance.checkup(fix)
 
@@ -473,7 +475,7 @@ class MaintainedShelf(ShelfBase):
                 write(line)
 
     def backup(self, path: StrPath | None = None) -> "Backup":
-        """A copy of everything that is written, in one file, while others go on writing.
+        """Copy everything into one file, while others may write.
 
         `path`: a new file, or a directory to put it in; by default `backups` of the shelf.
         """
@@ -481,10 +483,8 @@ class MaintainedShelf(ShelfBase):
         return self._maintenance.backup(self._backup_path(checked_path))
 
     def restore(self, path: StrPath, *, dry_run: bool = False) -> "Restored":
-        """Put a backup in the place of all that is here; that is kept in `replaced-<n>`.
-
-        `dry_run` only checks the backup and says what would change.
-        """
+        """Replace the shelf by a backup; the replaced one is kept in `replaced-<n>`. `dry_run` only
+        checks the backup and returns what would change."""
         check_flag(dry_run, "dry_run")
         checked_path = storable(path_text(path), "the path of a backup")
         return self._maintenance.restore(os.path.abspath(os.path.expanduser(checked_path)), dry_run)
@@ -496,10 +496,8 @@ class MaintainedShelf(ShelfBase):
         dry_run: bool = False,
         report: Callable[[str], None] = lambda text: None,
     ) -> "Copied":
-        """Copy everything of another shelf, with its history, into this one, which must be empty.
-
-        An interrupted copy goes on where it was; at the end counts and checksums are compared.
-        """
+        """Copy another shelf with its history into this one, which must be empty. An interrupted
+        copy can be continued; at the end counts and checksums are compared."""
         check_flag(dry_run, "dry_run")
         for shelf in (self, other):
             shelf._transactions.settle()
@@ -521,12 +519,12 @@ class MaintainedShelf(ShelfBase):
         return path
 
     def exports_status(self) -> ExportsStatus | None:
-        """How far the documented files are; None for a shelf in memory."""
+        """Which revision the documented files show; None for a shelf in memory."""
         return self._transactions.store.exports_status()
 
     @property
     def warnings(self) -> Sequence[str]:
-        """What a person should see to, though memory goes on: files that cannot be read."""
+        """Problems that a person should solve, such as files that cannot be read."""
         store = self._transactions.store
         return (*store.warnings, *store.notices, *filter(None, [store.unfinished_erasure]))
 

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nuggets.domain import codec, rejected_changes, times
+from nuggets.domain.daily_marks import RUN_MARK
 from nuggets.domain.fact_identity import identity, identity_of
 from nuggets.domain.limits import check_count
 from nuggets.domain.records import (
@@ -37,8 +38,6 @@ from nuggets.stores.doctor.defects import UNFINISHED_PURGE, Defect
 if TYPE_CHECKING:
     from nuggets.stores.backup import Backup
     from nuggets.stores.restore import Restored
-
-RUN_MARK = undo.RUN_MARK
 
 
 class Maintenance:
@@ -208,7 +207,7 @@ class Maintenance:
     def _last_to_undo(self) -> Commit:
         if self._transactions.has_pending_changes:
             raise Conflict(
-                "the last change is gathered and not written yet: save_all (or end the batch) "
+                "the last change is pending, not written yet: save_all (or end the batch) "
                 "before you undo it, or name the revision to take back"
             )
         return undo.last_change_of(
@@ -322,8 +321,8 @@ class Maintenance:
         most = self._settings["reflection_max_notes"] if limit is None else limit
         check_count(most, "how many notes to inspect")
         with self._transactions.reading() as view:
-            refused = rejected_changes.refusals(view.state)
-        return reflection.Policy(max_notes=most, refused=refused)
+            rejected = rejected_changes.read_rejected(view.state)
+        return reflection.Policy(max_notes=most, rejected=rejected)
 
     def _notes(self) -> dict[str, MemoryNote]:
         with self._transactions.reading() as view:
@@ -368,7 +367,7 @@ class Maintenance:
             Defect("memory file", path, problem, remedy="", harmful=False)
             for path, problem in self.memory_files.problems().items()
         ]
-        remedy = "take it away, or complete it at its other end"
+        remedy = "remove it, or add its other end"
         return defects + [
             Defect(
                 "broken link",

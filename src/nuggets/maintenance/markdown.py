@@ -9,9 +9,11 @@ from nuggets.domain.codec import dumps
 from nuggets.domain.records import MemoryNote
 from nuggets.language.text import fold_case
 
-_LONGEST = 80  # characters; below the limit of 255 bytes even with letters of several bytes
-_REFUSED = set('<>:"/\\|?*#^[]') | {chr(code) for code in (*range(32), 127)}
-_RESERVED = {"con", "prn", "aux", "nul"} | {f"{n}{i}" for n in ("com", "lpt") for i in range(10)}
+_LONGEST_NAME = 80  # characters; below the limit of 255 bytes even with letters of several bytes
+_REFUSED_CHARACTERS = set('<>:"/\\|?*#^[]') | {chr(code) for code in (*range(32), 127)}
+_RESERVED_NAMES = {"con", "prn", "aux", "nul"} | {
+    f"{n}{i}" for n in ("com", "lpt") for i in range(10)
+}
 _TAIL = 8  # characters at the end of an id, used when two notes have one title
 
 
@@ -35,11 +37,13 @@ class Names(dict[str, str]):
 
 def safe_name(text: str) -> str:
     """A valid file name for a title."""
-    plain = "".join(" " if sign in _REFUSED or not sign.isprintable() else sign for sign in text)
-    name = " ".join(plain.split())[:_LONGEST].strip(" .")
-    if not name or fold_case(name).partition(".")[0] in _RESERVED:
+    plain = "".join(
+        " " if sign in _REFUSED_CHARACTERS or not sign.isprintable() else sign for sign in text
+    )
+    name = " ".join(plain.split())[:_LONGEST_NAME].strip(" .")
+    if not name or fold_case(name).partition(".")[0] in _RESERVED_NAMES:
         name = f"note {name}".strip()
-    while len(name.encode(errors="replace")) > 3 * _LONGEST:
+    while len(name.encode(errors="replace")) > 3 * _LONGEST_NAME:
         name = name[:-1].rstrip()
     return name
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from nuggets.meaning.model import Encoder
     from nuggets.meaning.vector_index import VectorIndex
 
-TOGETHER = 16  # notes between two writes: about a second
+NOTES_PER_WRITE = 16  # notes between two writes: about a second
 
 Report = Callable[[str], None]
 
@@ -41,7 +41,7 @@ def update_vectors(
     while end is None or time.monotonic() < end:
         with transactions.reading():
             index: VectorIndex = store.indexes[INDEX]
-            rows, counts = index.pending(TOGETHER), index.counts
+            rows, counts = index.pending(NOTES_PER_WRITE), index.counts
         if not rows:
             return
         report(f"Encoded {counts.encoded} of {counts.encoded + counts.waiting} notes")

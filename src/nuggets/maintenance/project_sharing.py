@@ -1,6 +1,6 @@
-"""Reads and writes the memories that a repository carries, if the person trusts and shares them.
+"""Reads and writes the memories that a repository carries, as far as the person allowed it.
 
-One mark per checkout says what they allowed: a copy of the repository elsewhere is not trusted.
+One mark per checkout records the permission: a copy of the repository elsewhere is not trusted.
 """
 
 from collections.abc import Callable, Mapping

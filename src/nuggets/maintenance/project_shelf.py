@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from nuggets.domain.limits import check_flag, storable
 from nuggets.domain.records import Changes, DailyRun, MemoryNote, ProjectMove, ProjectStatus
-from nuggets.domain.validity import MOVED_FILES_MARK
 from nuggets.engine.arguments import StrPath, path_text
 from nuggets.engine.transactions import Decision
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
@@ -141,11 +140,11 @@ class ProjectShelf(MaintainedShelf):
         return self._sharing.start(writes=False, dry_run=dry_run)
 
     def unshare_project(self) -> None:
-        """Write no memories into this checkout any more. Its files stay; they are read on."""
+        """Stop writing memories into this checkout. Its files stay and are still read."""
         self._sharing.allow(reads=True, writes=False)
 
     def untrust_project(self) -> "tuple[MemoryNote, ...]":
-        """Read this checkout's memories no more; those that came from it are dropped."""
+        """Stop reading this checkout's memories, and drop those that came from it."""
         return self._sharing.withdraw()
 
     def sync_shared(self, *, has_written: bool = False) -> "SyncResult | None":
@@ -196,7 +195,7 @@ class ProjectShelf(MaintainedShelf):
             return self._caller.anchors
         if not self._client.at_work or not isinstance(text, str) or not may_name_place(text):
             return ()
-        if self._client.is_unattended and self._is_gathering:
+        if self._client.is_unattended and self._defers_writes:
             return ()  # files that hooks observed, many at once
         root = self._folder_of_files()
         if not root:
@@ -241,6 +240,8 @@ class ProjectShelf(MaintainedShelf):
 
         It also looks for files that memories of this project name and that were moved.
         """
+        from nuggets.domain.daily_marks import MOVED_FILES_MARK
+
         run = super().run_daily(now)
         if run is not None:
             moved = self.find_moved_files()
@@ -294,6 +295,8 @@ class ProjectShelf(MaintainedShelf):
 
     def _recorded_moves(self, note_id: str) -> Mapping[str, str]:
         """Where files that a note names went, as the daily pass found out."""
+        from nuggets.domain.daily_marks import MOVED_FILES_MARK
+
         with self._transactions.reading() as view:
             moves: Mapping[str, str] = view.state.marks.get(MOVED_FILES_MARK, {}).get(note_id, {})
             return moves

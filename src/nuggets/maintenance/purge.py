@@ -26,7 +26,7 @@ from nuggets.stores.backup_erasure import erase_from_backups
 UNREACHED = (
     "backups and exports in other places, and copies and clones of the shelf",
     "transcripts that agents keep themselves",
-    "what the file system or the drive keeps in blocks that were freed",
+    "freed blocks of the file system or the drive",
 )
 UNREACHED_ON_SERVER = (
     "the database server's dead rows until VACUUM, its write-ahead log, standbys and backups"
@@ -73,7 +73,9 @@ def purge_notes(
     transactions.save()
     if transactions.store.warnings:
         unread = transactions.store.warnings[0]
-        raise StoreCorrupt(f"Nothing is erased while it may still stand here: {unread}")
+        raise StoreCorrupt(
+            f"Nothing was erased, because a file that cannot be read may still hold it: {unread}"
+        )
     merged_notes = _merged_with(transactions, _versions(transactions, ids))
     notes = transactions.state.notes
     memories = tuple(notes[note_id] for note_id in dict.fromkeys(ids) if note_id in notes)
@@ -92,7 +94,7 @@ def purge_notes(
     if erased.problems:  # raised last: a file that cannot be written must not stop the erasure
         merged = (f"{note.kind} {note.title!r} ({note.id})" for note in merged_notes)
         places = "; ".join([*erased.problems, *merged])
-        raise StoreError(f"It is erased, but perhaps not here: {places}")
+        raise StoreError(f"It was erased, but perhaps not here: {places}")
     return Purged(
         memories,
         erased.memory_files,

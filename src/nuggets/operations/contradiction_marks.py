@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from nuggets.domain.records import Changes, MemoryNote, WrittenNote
-from nuggets.domain.rejected_changes import Refusal, refusals
+from nuggets.domain.rejected_changes import RejectedChange, read_rejected
 from nuggets.domain.state import State
 from nuggets.errors import InvalidInput
 from nuggets.graph.contradictions import contradicting_notes
@@ -27,11 +27,11 @@ def mark_contradictions(
     linked = state.notes.many(link.to for link in note.links if link.reason == CONTRADICTS)
     others = {**linked, **candidates}
     others.update((i, put[i]) for i in others.keys() & put.keys())
-    refused = refusals(state)
+    refused = read_rejected(state)
     opposed = [
         other
         for other in contradicting_notes(note, others.values())
-        if Refusal.of_pair("link", note.id, other.id) not in refused
+        if RejectedChange.of_pair("link", note.id, other.id) not in refused
     ]
     opposed_ids = {other.id for other in opposed}
     pairs = [

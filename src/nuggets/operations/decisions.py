@@ -65,7 +65,7 @@ class Decisions:
 
     def create(self, name: str, config: dict[str, Any]) -> tuple[Changes, str]:
         if name_resolution.find_nugget(self._state.nuggets, name) is not None:
-            raise Conflict(f"the nugget {name!r} is there already; use get or get_or_create")
+            raise Conflict(f"the nugget {name!r} already exists; use get or get_or_create")
         return self.get_or_create(name, config)
 
     def get_or_create(self, name: str, config: dict[str, Any]) -> tuple[Changes, str]:
@@ -132,7 +132,7 @@ class Decisions:
         """The one to purge: of exactly this key, and nothing that is merely called alike."""
         fact = self._own_fact(self._require_nugget(nugget).name, key)
         if fact is None:
-            raise NotFound(f"there is and was no fact {key!r:.80} in {nugget!r}")
+            raise NotFound(f"{nugget!r} has no fact {key!r:.80}, and never had one")
         return fact
 
     # --- notes ------------------------------------------------------------------------------
@@ -439,7 +439,7 @@ class Decisions:
         """What people take back by hand, the clean-up does not do again."""
         before = self._state.notes.many(note.id for note in changes.put)
         changed = ((before[note.id], note) for note in changes.put if note.id in before)
-        return changes._replace(marks=rejected_changes.marks(self._state, changed))
+        return changes._replace(marks=rejected_changes.rejection_marks(self._state, changed))
 
     def _refuse_second_key(self, fact: MemoryNote) -> None:
         for other in facts_with_key(self._state.notes, fact.nugget_name, fact.title):

@@ -1,4 +1,4 @@
-"""Signs by which every write decides what is worth looking up: cheap, because most is not."""
+"""Cheap tests of a text before a write: is it worth looking up contradictions, or files?"""
 
 MOST_CHARACTERS = 2000  # a longer text is an account, not a rule
 PLAIN_CHARACTERS = 400  # of a text with a mere sign of a rule, which most accounts have as well

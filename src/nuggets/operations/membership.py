@@ -1,7 +1,7 @@
-"""Who belongs to the team of a shelf, kept in its marks. Pure: whoever asks draws the token.
+"""The members of a team's shelf, kept in its marks. Pure: the caller draws the token.
 
-A token names its member (`alice.…`). Only a hash of it is kept: it has 256 random bits, so nobody
-finds it by trying, and a plain SHA-256 is enough.
+A token names its member (`alice.…`). Only its hash is kept: the token has 256 random bits, so a
+plain SHA-256 is enough.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -79,8 +79,8 @@ def refuse_private(is_team: Callable[[], bool], notes: Iterable[MemoryNote]) -> 
     private = next((note for note in notes if is_private(note)), None)
     if private is not None and is_team():
         raise InvalidInput(
-            f"this shelf is a team's, and everybody reads it: a memory of scope {private.scope} "
-            "is private to one person. Give it scope project or shared, or store it through the "
+            f"all members of the team read this shelf, and a memory of scope {private.scope} is "
+            "private to one person. Give it scope project or shared, or store it through the "
             "server as a member"
         )
 

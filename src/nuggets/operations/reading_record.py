@@ -1,4 +1,4 @@
-"""What each conversation has read of each note: a whole new text is for those who saw the old."""
+"""Which part of which note each session has read: only a text that was read may be replaced."""
 
 from typing import NamedTuple
 

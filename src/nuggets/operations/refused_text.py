@@ -1,4 +1,4 @@
-"""What a client that no person attends may not write: credentials, and what memory showed it."""
+"""Texts that a client without a person may not store: credentials, and what memory has shown it."""
 
 from nuggets.domain.credentials import credential_kinds
 from nuggets.domain.memory_markup import carries_mark

@@ -1,7 +1,7 @@
-"""Whoever calls a shelf over the network: where they work, and how a call is done exactly once.
+"""Calls from other machines: where the caller works, and how a call is done exactly once.
 
 A call that changes something has an id. The commit records it in a mark, one of a few that each
-machine has in turn, so that the same call, sent again because its answer was lost, is known. A call
+machine uses in turn, so a call that is sent again because its answer was lost is recognized. A call
 that waited in a queue also says what its author had seen: what others changed since is a conflict.
 """
 
@@ -85,7 +85,7 @@ def _check_seen(call: Call, seen: str, changes: Changes, state: State) -> None:
         note = later[0]
         raise Conflict(
             f"{note.title!r:.80} ({note.id}) was changed at {note.updated_at}, while this change "
-            f"waited; there it says: {note.content[:200]!r}"
+            f"waited; it now says: {note.content[:200]!r}"
         )
 
 

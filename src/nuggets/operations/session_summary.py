@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple
 
-from nuggets.domain.credentials import LONGEST, redact
+from nuggets.domain.credentials import LONGEST_CREDENTIAL, redact
 from nuggets.domain.memory_markup import carries_mark
 from nuggets.language.code_fences import continues_code
 from nuggets.language.text import visible
@@ -222,7 +222,9 @@ def _safe_lines(texts: Iterable[str], most: int, *, newest: bool = True) -> list
 
 def _safe_line(text: str, width: int) -> str:
     """On one line, redacted before it is cut: part of a credential is not recognized."""
-    flat = redact(" ".join(visible(text[: LONGEST + width]).split())[:LONGEST])
+    flat = redact(
+        " ".join(visible(text[: LONGEST_CREDENTIAL + width]).split())[:LONGEST_CREDENTIAL]
+    )
     return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
 
 

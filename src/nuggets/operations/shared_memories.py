@@ -1,4 +1,4 @@
-"""Memories that a repository carries: their form in files, and how two sides are brought together.
+"""Memories that a repository carries: their file format, and how files and shelf are merged.
 
 Pure. A file's author saw the memory as it was when both sides last agreed (`base`, a digest per
 id); only what changed since then is taken over, and what the person changed stays theirs.

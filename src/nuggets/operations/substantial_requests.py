@@ -1,23 +1,13 @@
-"""Tells requests that name something from words that only keep a conversation going."""
+"""Tells requests that name a topic from words that only keep a conversation going."""
 
 import re
 from functools import cache
 
 from nuggets.language.text import fold_case, is_unspaced, tokens
-from nuggets.language.word_lists import conversation_words, stop_words
+from nuggets.language.word_lists import assent_words, conversation_words, stop_words
 
 READ_CHARACTERS = 4000  # of a text
 SHORTEST_UNSPACED = 4  # letters of a request in a script that puts no blanks between words
-_GOING_ON = frozenset(  # besides English stop words and words of conversation
-    (
-        *("again", "agreed", "ahead", "all", "carry", "commit", "continue", "correct", "done"),
-        *("exactly", "finish", "forward", "go", "great", "keep", "lgtm", "looks", "next", "nice"),
-        *("nope", "ok", "sounds", "yup"),
-        *("bitte", "danke", "es", "genau", "gut", "ja", "jetzt", "mach", "nein", "passt", "weiter"),
-        *("adelante", "bien", "gracias", "hazlo", "sí", "si", "sigue", "vale"),
-        *("accord", "allez", "continue", "continuez", "merci", "non", "oui", "parfait", "vas", "y"),
-    )
-)
 
 
 # asks for an earlier session
@@ -57,4 +47,4 @@ def _is_idle(word: str) -> bool:
 
 @cache
 def _idle_words() -> frozenset[str]:
-    return stop_words() | conversation_words() | _GOING_ON
+    return stop_words() | conversation_words() | assent_words()

@@ -1,4 +1,4 @@
-"""What is known about a text before it is decided on: it was looked up outside the transaction."""
+"""What was looked up about a text outside of the transaction, before the write is decided."""
 
 from collections.abc import Sequence
 from typing import NamedTuple

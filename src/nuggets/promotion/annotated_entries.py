@@ -3,9 +3,16 @@
 from collections.abc import Mapping
 
 from nuggets.domain.records import MemoryNote
-from nuggets.promotion.document import Line, is_item, item_end, join_lines, parse_lines, structure
 from nuggets.promotion.entry import title_of
-from nuggets.promotion.placement import Page, Place, with_entry
+from nuggets.promotion.entry_placement import Page, Place, with_entry
+from nuggets.promotion.markdown_structure import (
+    Line,
+    is_item,
+    item_end,
+    join_lines,
+    parse_lines,
+    structure,
+)
 from nuggets.promotion.sections import section_of
 from nuggets.promotion.written_entries import Entry, line_hash
 

@@ -35,9 +35,9 @@ from nuggets.promotion.edit_import import (
 )
 from nuggets.promotion.eligibility import counted_sessions, why_not
 from nuggets.promotion.entry import line_for
+from nuggets.promotion.entry_placement import header
 from nuggets.promotion.memory_block import replace_block
 from nuggets.promotion.pins import pin_marks, pinned_ids
-from nuggets.promotion.placement import header
 from nuggets.promotion.written_entries import line_hash, written_entries
 
 

@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from nuggets.domain.records import MemoryNote
-from nuggets.promotion.document import Line, is_item, parse_lines, structure
 from nuggets.promotion.edited_entry import entry_text
 from nuggets.promotion.entry import line_for, title_of
+from nuggets.promotion.markdown_structure import Line, is_item, parse_lines, structure
 from nuggets.promotion.written_entries import Entry, WrittenEntries, line_hash, short_hash
 
 DELETED_PART = 5  # one in five of our lines may be deleted at once, and always one
-ALIKE = 0.6  # of two lines, by `difflib`: the same entry, changed
+LEAST_SIMILARITY = 0.6  # of two lines, by `difflib`: the same entry, changed
 _CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
 
 
@@ -106,4 +106,4 @@ def _alike(note: MemoryNote, line: str) -> bool:
     from difflib import SequenceMatcher
 
     matcher = SequenceMatcher(None, line_for(note), line, autojunk=False)
-    return matcher.quick_ratio() >= ALIKE and matcher.ratio() >= ALIKE
+    return matcher.quick_ratio() >= LEAST_SIMILARITY and matcher.ratio() >= LEAST_SIMILARITY

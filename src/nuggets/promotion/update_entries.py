@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from nuggets.domain.records import PROMOTE_THRESHOLD, MemoryNote
 from nuggets.domain.state import merged_into
-from nuggets.promotion.document import Line, join_lines, parse_lines, size_of
 from nuggets.promotion.edit_import import FileEdits
 from nuggets.promotion.eligibility import (
     Explanation,
@@ -16,8 +15,8 @@ from nuggets.promotion.eligibility import (
     why_not,
 )
 from nuggets.promotion.entry import line_for
-from nuggets.promotion.ownership import fate_of, owners_of
-from nuggets.promotion.placement import (
+from nuggets.promotion.entry_ownership import fate_of, owners_of
+from nuggets.promotion.entry_placement import (
     Page,
     Place,
     with_current_header,
@@ -26,6 +25,7 @@ from nuggets.promotion.placement import (
     without_entries_and_headings,
     without_removed_headings,
 )
+from nuggets.promotion.markdown_structure import Line, join_lines, parse_lines, size_of
 from nuggets.promotion.sections import section_of
 from nuggets.promotion.written_entries import Entry, Fate, WrittenEntries, line_hash, short_hash
 

@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping
 from typing import Any, Literal, NamedTuple, get_args
 
 from nuggets.domain.memory_file_record import FILE_MARK
-from nuggets.promotion.document import parse_lines
+from nuggets.promotion.markdown_structure import parse_lines
 
 # By hand: changed; deleted (declined); gone together with many others (missing). Not written again.
 Fate = Literal["written", "changed", "declined", "missing"]

@@ -152,7 +152,9 @@ class CallQueue:
     def _find_rejected(self, name: str) -> WaitingCall:
         found = [call for call in self.rejections() if name and call.id.startswith(name)]
         if len(found) != 1:
-            raise NotFound(f"there is no one such call {name!r:.40}; `nuggets queue` lists them")
+            raise NotFound(
+                f"no single queued change matches {name!r:.40}; `nuggets queue` lists them"
+            )
         return found[0]
 
     def _take_rejected(self, name: str) -> WaitingCall:

@@ -1,6 +1,7 @@
-"""Where someone works on this machine, said so that a server knows it from places elsewhere.
+"""The place on this machine that a client works in, with the machine's name in its paths, so that a
+server can tell it from places elsewhere.
 
-Plain values: a hook sends them without the records of the engine.
+Plain values: a hook sends them without importing the records of the engine.
 """
 
 import os

@@ -1,8 +1,7 @@
-"""One connection to a server: HTTP/1.1 with what a client of ours needs, over TLS where it leads
-off this machine.
+"""One HTTP/1.1 connection to a server, over TLS unless the server is on this machine.
 
-Not `http.client`, because every hook pays for what it imports: that module costs three times as
-much as this one and `socket` together.
+Not `http.client`, because every hook pays for its imports: that module costs three times as much as
+this one and `socket` together.
 """
 
 import socket
@@ -124,7 +123,7 @@ class Connection:
         elif headers.get("content-length", "").isdigit():
             body = self._read(int(headers["content-length"]))
         elif "content-length" in headers or "transfer-encoding" in headers:
-            raise self._unreachable("it does not answer in HTTP as we know it", was_sent=True)
+            raise self._unreachable("the answer has an unknown HTTP version", was_sent=True)
         else:
             body = self._read_rest()
             headers["connection"] = "close"
@@ -136,13 +135,13 @@ class Connection:
             if len(self._received) > _HEAD_BYTES or not self._receive():
                 if not self._received:
                     raise _Dropped
-                raise self._unreachable("what answers is no HTTP server", was_sent=True)
+                raise self._unreachable("the answer is not HTTP", was_sent=True)
         head, _, rest = bytes(self._received).partition(b"\r\n\r\n")
         self._received[:] = rest
         first, *lines = head.decode("latin-1").split("\r\n")
         version, _, status = first.partition(" ")
         if not version.startswith("HTTP/1.") or not status[:3].isdigit():
-            raise self._unreachable("what answers is no HTTP server", was_sent=True)
+            raise self._unreachable("the answer is not HTTP", was_sent=True)
         pairs = (line.partition(":") for line in lines)
         headers = {name.strip().lower(): value.strip() for name, _, value in pairs}
         return int(status[:3]), headers

@@ -1,4 +1,4 @@
-"""A bounded copy of a server's shelf on this machine, for times without the server.
+"""A bounded copy of a server's shelf on this machine, for use while the server is unreachable.
 
 An ordinary shelf below the directory of the server. Changes that wait in the queue are made in it
 as well, so that they can be read; when they have been sent, what the server says takes their place.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from nuggets.operations.project_identity import Location
 
 CLIENT = "server"  # in the history of the copy: what came from there
-FETCHED = 200  # notes a request
+NOTES_PER_REQUEST = 200  # notes a request
 
 
 class LocalCopy(NuggetShelf):
@@ -50,7 +50,9 @@ class LocalCopy(NuggetShelf):
         missing = {*(wanted - held), *index.changed, *(self._changed_here(own_revision) & wanted)}
         marks = {here.mark: here.to_json()} if here else {}
         self._write(Changes(put_nuggets=index.nuggets, marks=marks))
-        for ids in _parts([note_id for note_id in index.ids if note_id in missing], FETCHED):
+        for ids in _parts(
+            [note_id for note_id in index.ids if note_id in missing], NOTES_PER_REQUEST
+        ):
             notes = remote.get_notes(ids)
             self._write(Changes(put=tuple(notes.values())))
             held.update(notes)

@@ -32,8 +32,8 @@ from nuggets.remote.caller_place import find_place
 from nuggets.remote.connection import CONNECT_SECONDS, HOOK_CONNECT_SECONDS, Unreachable
 from nuggets.remote.local_copy import LocalCopy
 from nuggets.remote.methods import CALL_PATH, METHODS, REFUSED, Kind
-from nuggets.remote.served_shelf import ServedShelf
 from nuggets.remote.server_calls import ServerCalls, TokenRefused
+from nuggets.remote.shelf_without_files import ShelfWithoutFiles
 from nuggets.remote.wire import NuggetName, decode, encode
 from nuggets.settings import Settings, load
 from nuggets.shelf import NuggetShelf
@@ -51,7 +51,7 @@ _NEEDS_SERVER = ("change_counter", "copy_index", "members", "is_team")
 _TEXT_OF = {"remember": (2, 1), "create_note": (2, 1)}  # where the text and its title stand
 
 
-class RemoteShelf(ServedShelf):
+class RemoteShelf(ShelfWithoutFiles):
     """A shelf that a `nuggets serve` keeps."""
 
     def __init__(
@@ -110,7 +110,7 @@ class RemoteShelf(ServedShelf):
             if not self._queue.is_empty:
                 self._try_to_send()
             if METHODS[name] == "write" and not self._queue.is_empty:
-                raise Unreachable(f"{self.server} has not taken yet what waited before")
+                raise Unreachable(f"{self.server} has not accepted the queued changes yet")
             return self._take_answer(self._send(METHODS[name], message))
         except Unreachable as problem:
             return self._call_without_server(name, args, options, message, problem)
@@ -146,7 +146,7 @@ class RemoteShelf(ServedShelf):
         if not self._copy.copied_at:
             raise StoreError(f"{problem}; there is no copy of it on this machine yet") from None
         result = self._run_on_copy(copy, name, args, options)
-        self._tell(f"{problem}. This is from the copy that is {self._age_of_copy()} old")
+        self._tell(f"{problem}. This is from the local copy, which is {self._age_of_copy()} old")
         return result
 
     def _write_without_server(
@@ -194,22 +194,22 @@ class RemoteShelf(ServedShelf):
                     self._queue.finish(call)
                     taken += 1
         if taken:
-            self._tell(f"{self.server} took {taken} of your changes that had waited")
+            self._tell(f"{self.server} accepted {taken} of your queued changes")
         return taken
 
     def _try_to_send(self) -> None:
-        """Before another call: what hinders this is told, and the other call goes on."""
+        """Send queued changes before another call; a failure becomes a notice, not an error."""
         try:
             self.send_waiting()
         except Unreachable:
             raise
         except NuggetsError as problem:
-            self._tell(f"what waits was not sent: {problem}")
+            self._tell(f"queued changes were not sent: {problem}")
 
     def _reject(self, call: WaitingCall, problem: NuggetsError) -> None:
         self._queue.reject(call, str(problem))
         self._tell(
-            f"{self.server} did not take a change that had waited ({call.summary:.80}): {problem}. "
+            f"{self.server} rejected a queued change ({call.summary:.80}): {problem}. "
             "It is kept: see `nuggets queue`"
         )
 
@@ -512,7 +512,7 @@ class RemoteShelf(ServedShelf):
         return None
 
     @property
-    def _is_gathering(self) -> bool:
+    def _defers_writes(self) -> bool:
         return False
 
     def _recorded_moves(self, note_id: str) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""Calls to one server: what is sent, and what the answer means, whoever answers."""
+"""Requests to one server, and what its answers and errors mean."""
 
 import json
 import threading

@@ -8,7 +8,7 @@ from nuggets.filesystem.server_url import ServerUrl
 
 VARIABLE = "NUGGETS_TOKEN"
 TOKEN_FILE = "token"
-LONGEST = 4096  # characters
+LONGEST_TOKEN = 4096  # characters
 
 
 def read_token(url: ServerUrl) -> str:
@@ -23,7 +23,7 @@ def read_token(url: ServerUrl) -> str:
                 raise SettingsError(
                     f"others can read {path}; ask for a new token, and `nuggets login {url.text}`"
                 )
-            return check_token(file.read(LONGEST + 1).strip())
+            return check_token(file.read(LONGEST_TOKEN + 1).strip())
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as problem:
@@ -52,7 +52,7 @@ def remove_token(url: ServerUrl) -> bool:
 def check_token(token: str) -> str:
     """The token, if it can be one: it goes into a header. It is never shown."""
     text = token.strip()
-    if not text or len(text) > LONGEST or not text.isascii() or not text.isprintable():
+    if not text or len(text) > LONGEST_TOKEN or not text.isascii() or not text.isprintable():
         raise InvalidInput("this is no token: a token is one line of printable ASCII characters")
     if " " in text:
         raise InvalidInput("this is no token: there is a blank in it")

@@ -1,8 +1,8 @@
-"""Arguments, results and errors of a shelf as JSON between a client and a server, and back.
+"""Arguments, results and errors of a shelf as JSON between a client and a server.
 
-Only the types that are listed here are ever made of what arrived. A tuple is an array; a record is
-an object with its type at "@" and the fields that differ from their defaults; so are a list, a set,
-and a dictionary that has other keys than texts.
+Only the types listed here are ever created from a message. A tuple is an array; a record is an
+object with its type at "@" and the fields that differ from their defaults; lists, sets and
+dictionaries with keys other than texts have an "@" as well.
 """
 
 import json

@@ -10,16 +10,16 @@ from nuggets.domain.visibility import is_foreign
 
 # Measured with benchmarks/answers.py: with 0.6 one in ten questions for a sibling ("status page
 # owner" where only "status page url" is known) would be answered, with 0.75 one in thirty.
-STATED = 0.75  # share of the question that the note must state in its own words
-AHEAD = 0.05  # relevance that it must be ahead of every other result which states as much
-COMPARED = 5  # results, the best, that are compared at least
+LEAST_STATED_SHARE = 0.75  # share of the question that the note must state in its own words
+LEAST_LEAD = 0.05  # relevance that it must be ahead of every other result which states as much
+RESULTS_COMPARED = 5  # results, the best, that are compared at least
 
 
 def mark_clear_answer(
     results: Sequence[SearchNotesResult], project: str
 ) -> list[SearchNotesResult]:
-    """The results, the first one marked if it clearly answers. Give at least `COMPARED` results,
-    if there are as many. Other projects' notes do not compete with those that are seen here."""
+    """The results, the first one marked if it clearly answers. Give at least `RESULTS_COMPARED`
+    results, if there are as many. Notes of other projects do not compete with visible ones."""
     if not results:
         return []
     first, *others = results
@@ -27,9 +27,9 @@ def mark_clear_answer(
     rivals = [
         other
         for other in others
-        if other.stated >= STATED and is_foreign(other.note, project) == foreign
+        if other.stated >= LEAST_STATED_SHARE and is_foreign(other.note, project) == foreign
     ]
-    clear = first.stated >= STATED and all(
-        first.relevance >= rival.relevance + AHEAD for rival in rivals
+    clear = first.stated >= LEAST_STATED_SHARE and all(
+        first.relevance >= rival.relevance + LEAST_LEAD for rival in rivals
     )
     return [first._replace(clear_answer=clear), *others]

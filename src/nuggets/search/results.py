@@ -12,7 +12,7 @@ from nuggets.search.index.postings import BLOCK, BLOCK_BITS
 from nuggets.search.query.query import QueryReader
 from nuggets.search.scoring.accumulator import is_numpy_worthwhile
 from nuggets.search.scoring.ranking import (
-    LOOKED_AT,
+    EXACT_CANDIDATES,
     ExplainedSignal,
     Extras,
     Ranking,
@@ -78,7 +78,7 @@ class Search:
         if not self._snapshot.stats.notes:
             return []
         query = self.understand(text)
-        most, pool = max(LOOKED_AT, 2 * limit), max(limit, SOFTMAX_RESULTS)
+        most, pool = max(EXACT_CANDIDATES, 2 * limit), max(limit, SOFTMAX_RESULTS)
         eligible = self._eligible(filters)
         signals = self.signals(query, text, eligible, most, pool)
         if not is_answered(signals, query, self._snapshot) and not self._is_meant(
@@ -195,7 +195,7 @@ class Search:
         )
         if eligible is not None:
             own = _intersection(own, eligible)
-        most = max(LOOKED_AT, 2 * limit)
+        most = max(EXACT_CANDIDATES, 2 * limit)
         signals = self.signals(query, text, own, most, len(ranked))
         best = self._rank(signals, len(ranked), query, text, own)
         return [*best, *foreign][: max(limit, SOFTMAX_RESULTS)]

@@ -58,7 +58,7 @@ def write_backup(copy_to: Callable[[str], None], path: str) -> Backup:
         try:
             os.link(temporary, path)
         except FileExistsError:
-            raise Conflict(f"{path} is there already; name another file") from None
+            raise Conflict(f"{path} already exists; name another file") from None
         sync_directory(os.path.dirname(path))
     except OSError as problem:
         raise unwritable(path, problem) from problem
@@ -100,9 +100,9 @@ def _check_checksum(file: BinaryIO, path: str) -> tuple[int, str]:
     last_line = file.read()
     if size <= 0 or not (last_line.startswith(_LABEL) and last_line.endswith(b"\n")):
         raise InvalidInput(
-            f"{path} is no whole backup: its last line is missing. `nuggets backup` makes backups; "
-            "to import a copied nuggets.db, put it into a directory of its own and give that to "
-            "`nuggets import`"
+            f"{path} is not a complete backup: its last line is missing. `nuggets backup` makes "
+            "one; to import a copied nuggets.db, put it into a directory of its own and name that "
+            "in `nuggets import`"
         )
     checksum = last_line[len(_LABEL) : -1].decode(errors="replace")
     file.seek(0)

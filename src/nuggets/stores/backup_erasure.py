@@ -11,7 +11,7 @@ from nuggets.stores.backup import append_checksum, unpack
 from nuggets.stores.base import IndexKind
 from nuggets.stores.old_copies import list_backups
 from nuggets.stores.sql import schema
-from nuggets.stores.sql.commits import commits
+from nuggets.stores.sql.commit_reader import commits
 from nuggets.stores.sql.erasure import drop_and_erase
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.bulk_insert import build_indexes

@@ -7,7 +7,7 @@ from nuggets.domain.visibility import visible_projects
 from nuggets.stores.sql.rows import TITLE_IN_RECORD
 from nuggets.stores.sqlite.database import open_read_only
 
-SCANNED = 5000  # of the newest notes, so that a large shelf answers as quickly
+NOTES_SCANNED = 5000  # of the newest notes, so that a large shelf answers as quickly
 
 
 def recent_titles(
@@ -28,7 +28,8 @@ def recent_titles(
     pattern = prefix.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
     sql = (
         f"SELECT DISTINCT title FROM (SELECT {TITLE_IN_RECORD} AS title FROM notes"
-        f" WHERE hidden = 0 AND project IN ({marks}){where} ORDER BY place DESC LIMIT {SCANNED})"
+        f" WHERE hidden = 0 AND project IN ({marks}){where}"
+        f" ORDER BY place DESC LIMIT {NOTES_SCANNED})"
         " WHERE title LIKE ? ESCAPE '\\' LIMIT ?"
     )
     database = open_read_only(path, immutable=not os.path.exists(f"{path}-wal"))

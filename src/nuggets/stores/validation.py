@@ -181,7 +181,7 @@ def _check_link_fields(value: Any, where: str) -> None:
 def _check_one_of(allowed: tuple[str, ...]) -> Callable[[Any, str], None]:
     def check(value: Any, where: str) -> None:
         if value not in allowed:
-            raise InvalidInput(f"{where} is one of {', '.join(allowed)}; here stands {value!r}")
+            raise InvalidInput(f"{where} is one of {', '.join(allowed)}; not {value!r}")
 
     return check
 

@@ -1,8 +1,8 @@
-"""What one member of a team sees as their shelf: the team's, and a private one of their own.
+"""One member's view of a team's memory: the team's shelf, and a private one of their own.
 
 Scope decides where a memory is kept (`domain/visibility.py`): `user`, `self` and `session` on the
-private shelf, which nobody else's requests ever open; `project` and `shared` on the team's. Reading
-asks both; of a name the member's own memory is meant first. Nothing links the two.
+private shelf, which nobody else's requests ever open; `project` and `shared` on the team's. Reads
+ask both; a name means the member's own memory first. Nothing links the two.
 
 Where both shelves are locked, the private one comes first.
 """
@@ -36,8 +36,8 @@ from nuggets.graph.metadata_inference import metadata_from_kwargs
 from nuggets.language.text import fold_case
 from nuggets.operations.client import Client, is_of_member, name_member
 from nuggets.operations.remote_caller import Caller
-from nuggets.remote.served_shelf import ServedShelf
-from nuggets.search.clear_answer import COMPARED
+from nuggets.remote.shelf_without_files import ShelfWithoutFiles
+from nuggets.search.clear_answer import RESULTS_COMPARED
 from nuggets.shelf import NO_FILTERS, NuggetShelf
 from nuggets.team.merged_answers import (
     add_reflections,
@@ -75,7 +75,7 @@ T = TypeVar("T")
 
 
 @guard_operations
-class MemberShelf(ServedShelf):
+class MemberShelf(ShelfWithoutFiles):
     """The team's shelf and a member's private one, as one shelf."""
 
     def __init__(self, team: NuggetShelf, private: NuggetShelf, member: Member) -> None:
@@ -203,7 +203,7 @@ class MemberShelf(ServedShelf):
 
     def create(self, name: str, **config: "Unpack[NuggetOptions]") -> "Nugget":
         if self._private.has(name):
-            raise Conflict(f"the nugget {name!r} is there already; use get or get_or_create")
+            raise Conflict(f"the nugget {name!r} already exists; use get or get_or_create")
         return self._view(self._write(self._team, lambda side: side.create(name, **config)).name)
 
     def get(self, name: str) -> "Nugget":
@@ -269,7 +269,7 @@ class MemberShelf(ServedShelf):
         self, query: str, nugget: str | None = None, session: str | None = "", limit: int = 5
     ) -> tuple[RecallResult, Sequence[SearchNotesResult]]:
         with self.snapshot():
-            most = max(limit, COMPARED)
+            most = max(limit, RESULTS_COMPARED)
             answers = self._ask_both(lambda side: side.recall_or_search(query, nugget, None, most))
             recall = best_recall([answer for answer, _ in answers])
             if recall.found:
@@ -425,7 +425,7 @@ class MemberShelf(ServedShelf):
         session: str | None = "",
         **wanted: "Unpack[NoteFilters]",
     ) -> Sequence[SearchNotesResult]:
-        most = max(limit, COMPARED)
+        most = max(limit, RESULTS_COMPARED)
         with self.snapshot():
             found = self._ask_both(
                 lambda side: side.search_notes(query, most, filters, session=None, **wanted)

@@ -1,7 +1,7 @@
 """One number for the two histories that a member sees: their own shelf's and the team's.
 
-A commit of the team keeps its number; that of a private shelf is multiplied by a thousand million.
-Where both shelves are is the sum of the two, and can be taken apart again.
+A commit of the team keeps its number; that of a private shelf is multiplied by 10⁹. The position in
+both is the sum of the two, and can be split again.
 """
 
 from collections.abc import Iterable

@@ -77,7 +77,7 @@ class ShelfPool:
 
 
 def _close(shelf: NuggetShelf) -> None:
-    with suppress(NuggetsError):  # nothing is gathered on it, so nothing is lost
+    with suppress(NuggetsError):  # it has no pending changes, so nothing is lost
         shelf.close()
 
 

@@ -239,7 +239,7 @@ COMMANDS = {
         ("nuggets disconnect claude-code",),
         _disconnect,
         _host_arguments,
-        summary="take out what connect put into an agent's configuration",
+        summary="remove what connect added to an agent's configuration",
         changes=True,
     ),
 }

@@ -32,7 +32,7 @@ def metadata_arguments(parser: ArgumentParser) -> None:
     group.add_argument("--confidence", help="from 0 to 1")
     group.add_argument("--valid-from", help="when it became true: a day, or a moment in ISO 8601")
     group.add_argument("--valid-until", help='the last day it is true; "" takes that away')
-    group.add_argument("--supersedes", help="the memory that it takes the place of, archived then")
+    group.add_argument("--supersedes", help="the memory that it replaces; that one is archived")
 
 
 def metadata(call: Call) -> dict[str, Any]:

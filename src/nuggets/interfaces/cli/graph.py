@@ -24,7 +24,7 @@ from nuggets.interfaces.messages import pluralize
 if TYPE_CHECKING:
     from nuggets.search.explanation import Explanation
 
-NEAR = 2  # default depth from a note
+DEFAULT_DEPTH = 2  # default depth from a note
 DEEPEST = 100  # a deeper tree would fit no screen
 
 
@@ -142,7 +142,7 @@ def _graph(call: Call) -> Outcome:
     options = call.options
     if options.note:
         start = call.shelf.get_note(options.note, session=None)
-        depth = NEAR if options.depth is None else options.depth
+        depth = DEFAULT_DEPTH if options.depth is None else options.depth
         notes = {note.id: note for note in call.shelf.list_notes(include_hidden=True)}
         nodes = drawn = _neighbourhood(notes, start, depth)
         roots = [start.id]

@@ -16,7 +16,7 @@ from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.printing import fit, format_minute, one_line, style
 from nuggets.language.text import fold_case
 
-_SHOWN = 5  # notes of one entry; the JSON has them all
+_NOTES_SHOWN = 5  # notes of one entry; the JSON has them all
 _EVERYTHING = 1 << 30  # entries
 _TITLE = 40  # columns
 _TEXT = 60  # columns of added or removed text
@@ -81,7 +81,7 @@ def _versions(call: Call, name: str, limit: int) -> Outcome:
     check_count(limit, "how many entries to show")
     versions = call.shelf.versions(name)[-limit:]
     lines = [_version_line(version) for version in versions[::-1]]
-    return Outcome(responses.versions(versions), lines or ["It never said anything."])
+    return Outcome(responses.versions(versions), lines or ["No versions are recorded."])
 
 
 def _version_line(version: MemoryVersion) -> str:
@@ -151,10 +151,10 @@ def _pairs(commit: Commit, note_id: str | None = None) -> list[_Pair]:
 
 def _differences(pairs: list[_Pair]) -> Iterator[str]:
     names = {note.id: fit(note.title, _TITLE) for pair in pairs for note in pair if note}
-    for was, is_now in pairs[:_SHOWN]:
+    for was, is_now in pairs[:_NOTES_SHOWN]:
         yield _difference(was, is_now, names)
-    if len(pairs) > _SHOWN:
-        yield f"and {len(pairs) - _SHOWN} more"
+    if len(pairs) > _NOTES_SHOWN:
+        yield f"and {len(pairs) - _NOTES_SHOWN} more"
 
 
 def _difference(was: MemoryNote | None, is_now: MemoryNote | None, names: Mapping[str, str]) -> str:
@@ -250,10 +250,10 @@ def _kept_changes(commits: Sequence[Commit]) -> Iterator[str]:
     """What undo left as it is, newest first, each with its number."""
     if commits:
         yield "By others or in other projects since then, and kept (`nuggets undo NUMBER`):"
-    for commit in commits[:_SHOWN]:
+    for commit in commits[:_NOTES_SHOWN]:
         yield _headline(commit, _pairs(commit))
-    if len(commits) > _SHOWN:
-        yield f"and {len(commits) - _SHOWN} more (`nuggets history`)"
+    if len(commits) > _NOTES_SHOWN:
+        yield f"and {len(commits) - _NOTES_SHOWN} more (`nuggets history`)"
 
 
 COMMANDS = {

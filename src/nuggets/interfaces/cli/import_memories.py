@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from nuggets.interfaces.mcp_memory_file import Entities
 
 _IS = ("is", "are")
-_SHOWN = 10  # notes of each kind; the JSON has them all
+_NOTES_SHOWN = 10  # notes of each kind; the JSON has them all
 _NOT_MEMORY = (  # of a shelf's directory
     *("hooks", "backups", "lock", "nuggets.lock", "nuggets.db-shm", "token"),
     *("replaced-*", "journal.old*", "*.damaged-*", "*.tmp*"),
@@ -187,10 +187,10 @@ def _lines(done: Intake, dry_run: bool) -> list[str]:
             lines += (
                 f"  {style(sign, colour)} {one_line(note.nugget_name)}: "
                 f"{fit(note.title, TITLE_WIDTH)}"
-                for note in notes[:_SHOWN]
+                for note in notes[:_NOTES_SHOWN]
             )
-        if len(notes) > _SHOWN:
-            lines.append(f"    and {len(notes) - _SHOWN} more")
+        if len(notes) > _NOTES_SHOWN:
+            lines.append(f"    and {len(notes) - _NOTES_SHOWN} more")
     if done.linked:
         verb = "Would link" if dry_run else "Linked"
         lines.append(f"{verb} {pluralize(done.linked, 'note')} that {_IS[done.linked > 1]} here.")
@@ -210,9 +210,9 @@ def _refused_lines(done: Intake) -> list[str]:
         return []
     count = pluralize(len(done.refused), "record")
     lines = [f"Refused: {count} that no shelf could have written:"]
-    lines += (f"  {style('!', 'red')} {one_line(reason)}" for reason in done.refused[:_SHOWN])
-    if len(done.refused) > _SHOWN:
-        lines.append(f"    and {len(done.refused) - _SHOWN} more; --json names all")
+    lines += (f"  {style('!', 'red')} {one_line(reason)}" for reason in done.refused[:_NOTES_SHOWN])
+    if len(done.refused) > _NOTES_SHOWN:
+        lines.append(f"    and {len(done.refused) - _NOTES_SHOWN} more; --json names all")
     return lines
 
 

@@ -106,7 +106,9 @@ def _confirm(call: Call, question: str, kind: NoteKind | None = None) -> bool:
     notes = _contents(call, kind)
     question = f"{question} ({_describe_contents(call, notes)})?"
     if sys.stdin is None or not sys.stdin.isatty():
-        raise InvalidInput(f"{question} There is no terminal to ask on; repeat it with --yes")
+        raise InvalidInput(
+            f"{question} There is no terminal to ask at; repeat the command with --yes"
+        )
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     wanted = sys.stdin.readline().strip().lower() in ("y", "yes")
     if wanted and _versions(_contents(call, kind)) != _versions(notes):

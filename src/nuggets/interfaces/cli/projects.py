@@ -104,7 +104,9 @@ def _join(call: Call) -> Outcome:
     verb = "Would use" if options.dry_run else "Uses"
     lines = [f"{verb} the memories of {one_line(root_of(done.new) or done.new)} here too."]
     if done.moved:
-        lines.append(f"It gets {pluralize(len(done.moved), 'memory', 'memories')} of this place.")
+        lines.append(
+            f"{pluralize(len(done.moved), 'memory', 'memories')} of this place moved there."
+        )
     return Outcome(shape, [*lines, *_left_lines(done)])
 
 
@@ -207,7 +209,7 @@ COMMANDS = {
     "project unshare": Command(
         ("nuggets project unshare",),
         _unshare,
-        summary="write no more memories into the repository; the files that are there stay",
+        summary="stop writing memories into the repository; existing files stay",
         changes=True,
     ),
     "project trust": Command(
@@ -220,7 +222,7 @@ COMMANDS = {
     "project untrust": Command(
         ("nuggets project untrust",),
         _untrust,
-        summary="read the repository's memories no more, and drop those that came from it",
+        summary="stop reading the repository's memories, and drop those that came from it",
         changes=True,
     ),
 }

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from nuggets.remote.call_queue import WaitingCall
     from nuggets.remote.remote_shelf import RemoteShelf
 
-_MOST = 8192  # characters read of a token's file
+_TOKEN_CHARACTERS = 8192  # characters read of a token's file
 
 
 def _login_arguments(parser: ArgumentParser) -> None:
@@ -50,14 +50,14 @@ def _read_token(path: str | None, server: str) -> str:
     if path is not None:
         try:
             with open(path, encoding="utf-8") as file:
-                return file.read(_MOST)
+                return file.read(_TOKEN_CHARACTERS)
         except (OSError, UnicodeDecodeError) as problem:
             raise InvalidInput(f"{path} cannot be read: {problem}") from None
     if sys.stdin is not None and sys.stdin.isatty():
         from getpass import getpass
 
         return getpass(f"Token for {server}: ")
-    return sys.stdin.read(_MOST) if sys.stdin is not None else ""
+    return sys.stdin.read(_TOKEN_CHARACTERS) if sys.stdin is not None else ""
 
 
 def _logout_arguments(parser: ArgumentParser) -> None:
@@ -79,9 +79,9 @@ def _sync(call: Call) -> Outcome:
     notes = shelf.refresh_copy()
     waiting, rejected = len(shelf.queue.waiting()), len(shelf.queue.rejections())
     lines = [
-        f"Sent {pluralize(sent, 'change')}; {waiting} waiting, {rejected} not taken "
+        f"Sent {pluralize(sent, 'change')}; {waiting} waiting, {rejected} rejected "
         "(`nuggets queue`).",
-        f"The copy for times without the server holds {pluralize(notes, 'note')}.",
+        f"The local copy holds {pluralize(notes, 'note')}.",
     ]
     shape = {"sent": sent, "waiting": waiting, "rejected": rejected, "notes": notes}
     return Outcome(shape, lines)
@@ -92,7 +92,7 @@ def _queue_list(call: Call) -> Outcome:
     waiting, rejected = queue.waiting(), queue.rejections()
     lines = [_line(waited) for waited in waiting] or ["Nothing waits to be sent."]
     if rejected:
-        lines += ["", "Not taken by the server; `nuggets queue retry ID` sends one all the same,"]
+        lines += ["", "Rejected by the server; `nuggets queue retry ID` sends one anyway,"]
         lines += ["`nuggets queue drop ID` gives it up:"]
         for refused in rejected:
             lines += [_line(refused), f"    {one_line(refused.reason)}"]
@@ -140,7 +140,7 @@ COMMANDS = {
     "sync": Command(
         ("nuggets sync", "nuggets sync --dir https://memory.example.org"),
         _sync,
-        summary="send the changes that wait for the server, and refresh the copy of its notes",
+        summary="send queued changes to the server, and refresh the local copy of its notes",
         changes=True,
     ),
     "queue list": Command(("nuggets queue list", "nuggets queue list --json"), _queue_list),
@@ -148,7 +148,7 @@ COMMANDS = {
         ("nuggets queue retry 3f2a91c0",),
         _queue_retry,
         _id_argument,
-        summary="send a change that the server did not take, whatever others changed since",
+        summary="send a rejected change again, whatever others changed since",
         changes=True,
     ),
     "queue drop": Command(

@@ -8,7 +8,7 @@ from nuggets.domain.records import MemoryNote
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
 
-MOST = 5  # that one prompt is told of; the next one is told of more
+MEMORIES_SHOWN = 5  # that one prompt is told of; the next one is told of more
 
 
 class ChangedMemory(NamedTuple):
@@ -31,7 +31,7 @@ def find_changed(shelf: "NuggetShelf", shown_at: Mapping[str, str]) -> list[Chan
             now = None if current is None or current.hidden else current
             if was is not None and not was.hidden and _differ(was, now):
                 changed.append(ChangedMemory(was, now))
-            if len(changed) == MOST:
+            if len(changed) == MEMORIES_SHOWN:
                 break
     return changed
 

@@ -289,12 +289,12 @@ def _is_trace(note: MemoryNote) -> bool:
 
 def safe_line(text: str, width: int) -> str:
     """The text on one line, without credentials, also without part of one at its end."""
-    from nuggets.domain.credentials import LONGEST, redact
+    from nuggets.domain.credentials import LONGEST_CREDENTIAL, redact
 
     flat = " ".join(visible(text).split())
     # whole words: part of a credential is not recognized; more than `width`, so that it is cut
     end = flat.find(" ", width + 1)
-    return one_line(redact(flat[: min(end if end > 0 else len(flat), LONGEST)]), width)
+    return one_line(redact(flat[: min(end if end > 0 else len(flat), LONGEST_CREDENTIAL)]), width)
 
 
 def _line(note: MemoryNote, now: str, width: int, caveats: Sequence[str]) -> str:

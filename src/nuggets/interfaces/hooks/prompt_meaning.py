@@ -38,7 +38,7 @@ class PromptMeaning:
         if not has_topic(prompt):
             self._explain("meaning: not compared: the prompt names no topic in English")
             return None
-        from nuggets.interfaces.meaning_socket import NEAREST, ask_living_process
+        from nuggets.interfaces.meaning_socket import NEAREST_NOTES, ask_living_process
 
         start = time.monotonic()
         nearest = ask_living_process(self._location, prompt, ASKING_SHARE * _seconds_left())
@@ -47,7 +47,7 @@ class PromptMeaning:
             if _seconds_left() < LOADING_SECONDS:
                 self._explain("meaning: not compared: no process to ask, and no time to load")
                 return None
-            nearest = self._shelf.nearest_by_meaning(prompt, NEAREST)
+            nearest = self._shelf.nearest_by_meaning(prompt, NEAREST_NOTES)
             how = "loaded the encoder"
         if nearest is None:
             self._explain("meaning: not compared: no note has a vector (`nuggets meaning status`)")

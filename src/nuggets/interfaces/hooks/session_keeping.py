@@ -19,12 +19,12 @@ from nuggets.operations.session_notes import SessionRecord, session_note_id
 
 if TYPE_CHECKING:
     from nuggets.interfaces.hooks.payload import Event
-    from nuggets.interfaces.hooks.transcripts.reading import Transcript
+    from nuggets.interfaces.hooks.transcripts.transcript_reader import Transcript
     from nuggets.operations.session_summary import Step
     from nuggets.shelf import NuggetShelf
 
 PAUSE_SECONDS = 300  # between two versions of a note: each one stays in the history
-LEFT_OVER = 5  # sessions that one start looks after
+LEFT_OVER_SESSIONS = 5  # sessions that one start looks after
 
 
 class _Source(NamedTuple):
@@ -76,7 +76,7 @@ def keep_left_over(shelf: "NuggetShelf", directory: str, session: str = "") -> N
             session, host, folder = (str(place.get(name, "")) for name in _Source._fields[:3])
             source = _Source(session, host, folder, str(place.get("transcript", "")))
             waiting.append((source, entries))
-    for source, entries in waiting[-LEFT_OVER:]:
+    for source, entries in waiting[-LEFT_OVER_SESSIONS:]:
         record = _waiting_record(entries)
         # prompts alone tell less than a note of more
         if (
@@ -147,7 +147,7 @@ def _read(source: _Source, directory: str) -> "Transcript | None":
     """The transcript; None, with a line in the log, if it cannot be read."""
     if not source.transcript and not source.messages:
         return None
-    from nuggets.interfaces.hooks.transcripts.reading import (
+    from nuggets.interfaces.hooks.transcripts.transcript_reader import (
         Unreadable,
         read_sent_transcript,
         read_transcript,

@@ -10,7 +10,7 @@ from nuggets.operations.substantial_requests import LAST_SESSION, has_topic
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
 
-SEARCHED = 5  # notes of sessions that are judged word by word
+SESSIONS_JUDGED = 5  # notes of sessions that are judged word by word
 
 _CONTINUE = re.compile(
     r"(?:(?:please|ok|okay|let's|lets|can we|can you|we|so|and|now)[, ]+){0,3}(?:continue|resume|"
@@ -40,7 +40,7 @@ def find_session(
 
 
 def _session_about(shelf: "NuggetShelf", topic: str, own_id: str) -> MemoryNote | None:
-    for result in shelf.search_sessions(topic, SEARCHED):
+    for result in shelf.search_sessions(topic, SESSIONS_JUDGED):
         note = result.note
         words = shelf.explain(topic, note.id, include_hidden=True).words
         if note.id != own_id and is_about(topic, note.title, words):

@@ -15,9 +15,9 @@ from nuggets.operations.reading_record import AT_A_GLANCE
 ROOM = 4800  # characters of an index, about 1,200 tokens
 LINKS = 20  # links of a note
 
-_NAMED = ("id", "title")  # an id begins with the nugget
-_WEIGHED = ("source", "updatedAt")  # source and age
-_RECALLED = (
+_NAME_FIELDS = ("id", "title")  # an id begins with the nugget
+_TRUST_FIELDS = ("source", "updatedAt")  # source and age
+_RECALL_FIELDS = (
     *("found", "answer", "probability", "key", "nugget", "match", "ratio"),
     *("confidence", "margin", "validFrom", "validUntil", "caveats"),
 )
@@ -32,24 +32,26 @@ def pick(shape: Json, names: Iterable[str]) -> Json:
 def index_entry(note: MemoryNote, foreign: bool) -> Json:
     """A note in an index: the beginning of its text, its source and age."""
     extra = ["project"] * foreign + ["hidden"] * note.hidden
-    shape = pick(codec.note_to_json(note, vector=False), (*_NAMED, "content", *_WEIGHED, *extra))
+    shape = pick(
+        codec.note_to_json(note, vector=False), (*_NAME_FIELDS, "content", *_TRUST_FIELDS, *extra)
+    )
     return {**shape, "content": one_line(note.content, AT_A_GLANCE)}
 
 
 def session_entry(note: MemoryNote, foreign: bool, is_whole: bool) -> Json:
     """The note of a session in a list of them: its title, when it ended, and its text if asked."""
     extra = ["content"] * is_whole + ["project"] * foreign
-    return pick(codec.note_to_json(note, vector=False), (*_NAMED, "updatedAt", *extra))
+    return pick(codec.note_to_json(note, vector=False), (*_NAME_FIELDS, "updatedAt", *extra))
 
 
 def recall_fields(shape: Json) -> Json:
     """The answer of a recall, with the note's id to open it by."""
-    answer = pick(shape, _RECALLED)
+    answer = pick(shape, _RECALL_FIELDS)
     if "note" not in shape:
         return answer
-    answer["note"] = pick(shape["note"], ("id", *_WEIGHED, "project"))
+    answer["note"] = pick(shape["note"], ("id", *_TRUST_FIELDS, "project"))
     if "also" in shape:
-        answer["also"] = [pick(note, _NAMED) for note in shape["also"]]
+        answer["also"] = [pick(note, _NAME_FIELDS) for note in shape["also"]]
     return answer
 
 

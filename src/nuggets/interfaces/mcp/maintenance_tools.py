@@ -13,7 +13,7 @@ from nuggets.interfaces.messages import pluralize, summarize_clean_up
 from nuggets.interfaces.prompt_quoting import fence, project_name
 from nuggets.maintenance.undo import last_to_undo
 
-_NAMED = 5  # notes of an undone change
+_NOTES_NAMED = 5  # notes of an undone change
 
 
 def _reflect(call: ToolCall, arguments: Json) -> Answer:
@@ -58,8 +58,8 @@ def _note_outcomes(commit: Commit) -> Iterator[str]:
     after = {note.id for note in commit.changes.put}
     outcomes = [(n, "as before" if n.id in before else "gone") for n in commit.changes.put]
     outcomes += [(note, "back") for note in commit.before.put if note.id not in after]
-    words = [f"{note.title!r:.80} is {what}" for note, what in outcomes[:_NAMED]]
-    words += [f"and {len(outcomes) - _NAMED} more"] if len(outcomes) > _NAMED else []
+    words = [f"{note.title!r:.80} is {what}" for note, what in outcomes[:_NOTES_NAMED]]
+    words += [f"and {len(outcomes) - _NOTES_NAMED} more"] if len(outcomes) > _NOTES_NAMED else []
     if words:
         yield ", ".join(words)
 

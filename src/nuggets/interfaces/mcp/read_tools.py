@@ -30,7 +30,7 @@ from nuggets.operations.session_notes import is_session_note
 
 LINE = AT_A_GLANCE  # of a note in an index: enough to decide whether to open it
 PAGE = 30_000  # characters of a note shown at once: hosts cut an answer at about 25,000 tokens
-LISTED = 50
+NOTES_LISTED = 50
 VERSIONS = 20  # of a memory, the newest
 
 _NOTE = describe(TEXT, "id, exact title, or start of the id")
@@ -171,7 +171,7 @@ def _past(version: MemoryVersion) -> str:
 
 
 def _list(call: ToolCall, arguments: Json) -> Answer:
-    limit = max(1, min(arguments.pop("limit", 20), LISTED))
+    limit = max(1, min(arguments.pop("limit", 20), NOTES_LISTED))
     notes = list(call.shelf.list_notes(**arguments))
     notes.sort(key=lambda note: note.updated_at, reverse=True)
     notes.sort(key=call.shelf.is_foreign)

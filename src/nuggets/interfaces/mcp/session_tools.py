@@ -16,14 +16,14 @@ from nuggets.interfaces.prompt_quoting import (
     project_name,
 )
 
-LISTED = 10
+SESSIONS_LISTED = 10
 TITLE = 100  # characters of a title in the list
 NONE = "There is no note of such a session here. Hooks write them; all=true asks for every project."
 
 
 def _sessions(call: ToolCall, arguments: Json) -> Answer:
     shelf, wants_all = call.shelf, arguments.get("all", False)
-    limit = max(1, arguments.get("limit", LISTED))
+    limit = max(1, arguments.get("limit", SESSIONS_LISTED))
     if "session" in arguments:
         return _answer(call, [shelf.get_session(arguments["session"])], 1)
     if "query" in arguments:

@@ -98,7 +98,7 @@ class Guard:
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         host = headers.getlist("host")
         if len(host) != 1 or not self._is_ours(host[0]):
-            return error_response(421, "wrong_host", "this server does not go by that name")
+            return error_response(421, "wrong_host", "the Host header does not name this server")
         if not _same_origin(headers, host[0], scope["path"]):
             return error_response(403, "foreign_origin", "pages of other origins have no access")
         if isinstance(self._access, Access):

@@ -25,7 +25,7 @@ from nuggets.interfaces.rest.schemas import COUNT, STEPS
 from nuggets.shelf import NuggetShelf
 
 TEXT_SHOWN = 100_000  # characters of MEMORY.md; hosts load a quarter of that
-EXPLAINED = 300  # notes, those with most hits first
+NOTES_EXPLAINED = 300  # notes, those with most hits first
 RECENT_STEPS = 5000  # of the history, for the plot and the list of clean-ups
 REVISIONS: Schema = {"type": "string", "minLength": 1, "maxLength": 4000}
 SINCE = integer(0, 2**53, 0)  # a revision: only what came later
@@ -82,7 +82,7 @@ def _promotion(shelf: NuggetShelf, arguments: Arguments) -> Any:
             {**responses.record_to_json(why), "hits": hits.get(why.note_id, 0)}
             for why in plan.explanations
             if why.outcome != "out" or hits.get(why.note_id, 0)
-        ][:EXPLAINED],
+        ][:NOTES_EXPLAINED],
     }
 
 

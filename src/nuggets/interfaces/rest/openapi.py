@@ -38,7 +38,7 @@ def document(operations: Sequence[Operation]) -> dict[str, Any]:
         "info": {
             "title": "Nuggets",
             "description": "Facts and linked notes of one shelf. GET never changes anything; "
-            "changes are told at /api/events as server-sent events.",
+            "changes are announced at /api/events as server-sent events.",
             "version": version(),
         },
         "paths": paths,

@@ -86,8 +86,11 @@ def _kill(stage: Stage) -> Iterator[tuple[str, bool]]:
         agent.begin("remember", nugget="ports", key="never answered", value="8099")
         agent.process.send_signal(signal.SIGKILL)
     results = stage.run("blog", "search", "feed generator")
-    yield "what was answered is there", bool(results) and "feed.py" in results[0]["note"]["content"]
-    yield "and the shelf goes on", stage.run("blog", "recall", "port of service 00")["found"]
+    yield (
+        "what it had answered is stored",
+        bool(results) and "feed.py" in results[0]["note"]["content"],
+    )
+    yield "and the shelf still works", stage.run("blog", "recall", "port of service 00")["found"]
 
 
 def _compaction(stage: Stage) -> Iterator[tuple[str, bool]]:
@@ -97,7 +100,7 @@ def _compaction(stage: Stage) -> Iterator[tuple[str, bool]]:
     stage.hook("shop", "monday", "post-tool", tool_name="Edit", tool_input={"file_path": edited})
     stage.hook("shop", "monday", "pre-compact", trigger="auto")
     again = stage.hook("shop", "monday", "session-start", source="compact")
-    yield "the agent finds back", "Move the invoice mailer to a queue" in again
+    yield "the agent picks its task up again", "Move the invoice mailer to a queue" in again
     files = stage.run("shop", "note", "list", "--nugget", "files")
     yield "and knows what it touched", [n["title"] for n in files] == ["file: src/mailer.py"]
 
@@ -118,9 +121,9 @@ def _sessions(stage: Stage) -> Iterator[tuple[str, bool]]:
     yield "each is told", all("RS256" in text for text in answers["shop"])
     yield "in the other project too", all("feed.py" in text for text in answers["blog"])
     crossed = stage.hook("blog", "friday", "user-prompt", prompt=prompts["shop"])
-    yield "but nobody hears of the other's project", "RS256" not in crossed
+    yield "but neither project sees the other's memories", "RS256" not in crossed
     idle = stage.hook("shop", "friday", "user-prompt", prompt="What is the capital of Mongolia?")
-    yield "and off topic there is silence", idle == ""
+    yield "and off topic memory stays silent", idle == ""
 
 
 def _clean_up(stage: Stage) -> Iterator[tuple[str, bool]]:

@@ -13,7 +13,7 @@ from nuggets.language.equivalence import singular
 from nuggets.language.word_lists import generic_words
 from nuggets.maintenance.reflection.outcome import Policy
 from nuggets.maintenance.reflection.plan import Plan
-from nuggets.maintenance.reflection.vocabulary import (
+from nuggets.maintenance.reflection.token_index import (
     Postings,
     Tokens,
     all_tokens,
@@ -25,11 +25,11 @@ from nuggets.maintenance.reflection.vocabulary import (
     union,
 )
 
-SHARED = 2  # significant tokens that two related notes share
-RELATED = 0.15  # Jaccard similarity of their significant tokens: two long texts share some anyway
-FEW = 5  # notes that may share a word before it counts as common
-COMMON = 5  # a word in more than one of five notes of a nugget is common
-LOOKED_AT = 1000  # postings read for one note, those of its rarest words first
+LEAST_SHARED_TOKENS = 2  # significant tokens that two related notes share
+LEAST_SIMILARITY = 0.15  # Jaccard, of their significant tokens: two long texts share some anyway
+FEW_NOTES = 5  # notes that may share a word before it counts as common
+COMMON_PART = 5  # a word in more than one of five notes of a nugget is common
+POSTINGS_READ = 1000  # postings read for one note, those of its rarest words first
 SAME_VALUE = "nearly the same value"
 
 _ADDRESS = re.compile(r"://[^\s/?#]+|@[\w.-]+|(?<=\w)\.[a-z]\w{0,3}\b")
@@ -115,7 +115,7 @@ class _RelatedNotes:
     def __init__(self, notes: dict[str, MemoryNote], tokens: dict[str, Tokens], wanted: Tokens):
         self._notes = notes
         self._postings = Postings(tokens, wanted)
-        self._most = max(FEW, len(tokens) // COMMON)
+        self._most = max(FEW_NOTES, len(tokens) // COMMON_PART)
 
     def matches(self, note: MemoryNote) -> Iterator[tuple[str, str]]:
         """Ids and reasons; notes that share the most words come first, then the oldest."""
@@ -123,9 +123,11 @@ class _RelatedNotes:
         telling = self._telling_words(note)
         common = Counter(chain.from_iterable(map(self._postings.texts_with, telling)))
         del common[note.id]
-        for *_, other in sorted((-n, rank[i], i) for i, n in common.items() if n >= SHARED):
+        for *_, other in sorted(
+            (-n, rank[i], i) for i, n in common.items() if n >= LEAST_SHARED_TOKENS
+        ):
             own, others = self._postings.tokens[note.id], self._postings.tokens[other]
-            if jaccard(own, others) < RELATED:
+            if jaccard(own, others) < LEAST_SIMILARITY:
                 continue
             reason = _reason(note, self._notes[other], [t for t in telling if t in others])
             if reason:
@@ -139,7 +141,7 @@ class _RelatedNotes:
         return [
             token
             for token, count, end in zip(telling, places, accumulate(places), strict=True)
-            if end <= LOOKED_AT and count <= self._most
+            if end <= POSTINGS_READ and count <= self._most
         ]
 
 
@@ -154,9 +156,11 @@ def _reason(note: MemoryNote, other: MemoryNote, shared: list[str]) -> str:
     phrases = set(pairwise(words)) & set(pairwise(other_words))
     count = len(shared) - sum(1 for a, b in phrases if a != b and a in shared and b in shared)
     in_titles = all(not title.isdisjoint(shared) for title in titles)
-    if count < SHARED or not in_titles:
+    if count < LEAST_SHARED_TOKENS or not in_titles:
         return ""
-    shown = sorted(shared, key=lambda word: -sum(word in title for title in titles))[:SHARED]
+    shown = sorted(shared, key=lambda word: -sum(word in title for title in titles))[
+        :LEAST_SHARED_TOKENS
+    ]
     written = {singular(word): word for word in token_list(f"{note.content}\n{note.title}")}
     return f"shared context: {', '.join(written[word] for word in shown)}"
 

@@ -13,7 +13,7 @@ from nuggets.language.text import tokens
 from nuggets.language.word_lists import stop_words
 from nuggets.maintenance.reflection.outcome import Policy
 from nuggets.maintenance.reflection.plan import Plan, age
-from nuggets.maintenance.reflection.vocabulary import (
+from nuggets.maintenance.reflection.token_index import (
     Postings,
     Tokens,
     all_tokens,

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from nuggets.domain.records import ReflectionChange, ReflectionResult
-from nuggets.domain.rejected_changes import Refusal
+from nuggets.domain.rejected_changes import RejectedChange
 
 
 class Policy(NamedTuple):
@@ -17,7 +17,7 @@ class Policy(NamedTuple):
     tag_words: int = 4  # at most so many tags from a note's own text
     wanted_links: int = 2  # a note with so many neighbours gets no further links
     hub_links: int = 16  # a note with so many links is not proposed as a partner
-    refused: frozenset[Refusal] = frozenset()  # changes that people undid
+    rejected: frozenset[RejectedChange] = frozenset()  # changes that people undid
 
 
 def result_of(ran_at: str, inspected: int, changes: Iterable[ReflectionChange]) -> ReflectionResult:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 
 from nuggets.domain.records import MemoryNote, ReflectionChange, ReflectionKind
-from nuggets.domain.rejected_changes import Refusal
+from nuggets.domain.rejected_changes import RejectedChange
 from nuggets.language.equivalence import Particulars, key_words, particulars
-from nuggets.maintenance.reflection.vocabulary import Tokens, all_tokens
+from nuggets.maintenance.reflection.token_index import Tokens, all_tokens
 
 
 def age(note: MemoryNote) -> tuple[str, ...]:
@@ -17,11 +17,11 @@ class Plan:
     """The notes with planned changes applied, oldest first; nothing is written."""
 
     def __init__(
-        self, found: Mapping[str, MemoryNote], now: str, refused: frozenset[Refusal]
+        self, found: Mapping[str, MemoryNote], now: str, rejected: frozenset[RejectedChange]
     ) -> None:
         self.found = found
         self.now = now
-        self._refused = refused
+        self._rejected = rejected
         self.notes = {note.id: note for note in sorted(found.values(), key=age)}
         self.changes: list[ReflectionChange] = []
         self._content_tokens: dict[str, Tokens] = {}  # by content
@@ -38,8 +38,8 @@ class Plan:
 
     def may(self, step: ReflectionKind, note: str, other: str = "") -> bool:
         """Whether no one ever undid this step for the note, or for the two notes."""
-        refusal = Refusal.of_pair(step, note, other) if other else Refusal(step, note)
-        return refusal not in self._refused
+        change = RejectedChange.of_pair(step, note, other) if other else RejectedChange(step, note)
+        return change not in self._rejected
 
     def visible(self, ids: list[str]) -> Iterator[MemoryNote]:
         """Those of the notes that are not archived by now, oldest first."""

@@ -26,7 +26,7 @@ def reflect(
     merge or a link. No note is deleted, archived notes are not changed, and a change that someone
     undid is not proposed again.
     """
-    plan = Plan(notes, now, policy.refused)
+    plan = Plan(notes, now, policy.rejected)
     name = None if nugget is None else fold_case(nugget)
     eligible = (
         note

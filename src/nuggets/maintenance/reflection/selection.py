@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from nuggets.domain.records import MemoryNote
-from nuggets.domain.rejected_changes import Refusal
+from nuggets.domain.rejected_changes import RejectedChange
 from nuggets.domain.times import parse
 from nuggets.errors import InvalidInput
 from nuggets.graph.metadata_inference import own_tags
@@ -14,9 +14,9 @@ from nuggets.maintenance.reflection.tidying import oldest_kept, why_worthless
 
 # Days of waiting that each lack counts for. Waiting time is unbounded, so every note is selected
 # some day.
-UNTAGGED = 7
-UNLINKED = 7
-RUBBISH = 365  # archiving a worthless note is certain to help, and happens once
+UNTAGGED_DAYS = 7
+UNLINKED_DAYS = 7
+RUBBISH_DAYS = 365  # archiving a worthless note is certain to help, and happens once
 
 _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -27,7 +27,10 @@ def select_notes(notes: Iterable[MemoryNote], now: str, policy: Policy) -> list[
     cutoff = oldest_kept(now, policy)
 
     def is_rubbish(note: MemoryNote) -> bool:
-        return bool(why_worthless(note, cutoff)) and Refusal("hide", note.id) not in policy.refused
+        return (
+            bool(why_worthless(note, cutoff))
+            and RejectedChange("hide", note.id) not in policy.rejected
+        )
 
     ranked = sorted((-need(note, moment, is_rubbish(note)), age(note), note.id) for note in notes)
     return [note_id for _, _, note_id in ranked[: max(policy.max_notes, 0)]]
@@ -39,9 +42,9 @@ def need(note: MemoryNote, now: datetime, worthless: bool) -> timedelta:
     written = _past_moment(note.updated_at, now) or _past_moment(note.created_at, now) or _LONG_AGO
     cared_for = max(inspected or written, written)
     return (now - cared_for) + timedelta(
-        (UNTAGGED if not own_tags(note.tags, note.nugget_name) else 0)
-        + (UNLINKED if not note.links else 0)
-        + (RUBBISH if worthless else 0)
+        (UNTAGGED_DAYS if not own_tags(note.tags, note.nugget_name) else 0)
+        + (UNLINKED_DAYS if not note.links else 0)
+        + (RUBBISH_DAYS if worthless else 0)
     )
 
 

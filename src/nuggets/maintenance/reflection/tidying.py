@@ -26,7 +26,7 @@ from nuggets.language.text import (
 from nuggets.language.word_lists import generic_words, stop_words
 from nuggets.maintenance.reflection.outcome import Policy
 from nuggets.maintenance.reflection.plan import Plan
-from nuggets.maintenance.reflection.vocabulary import all_tokens, function_words
+from nuggets.maintenance.reflection.token_index import all_tokens, function_words
 
 WORTHLESS_CHARACTERS = 2  # a note this short that was never recalled is taken for a mistake
 SHORTEST_TAG = 3  # characters: "of", "ts" and "v2" are too short for tags

@@ -68,11 +68,11 @@ def differences(database: "Database", notes: "Iterable[MemoryNote]") -> list[str
             boost(note),
             to_storable(links_of(note)),
         ):
-            complaints.append(f"search: {note.id} is indexed as it is no longer")
+            complaints.append(f"search: the entry of {note.id} is outdated")
         expected.add(row[0], row[1], analysis)
     for (note_id,) in database.execute("SELECT note FROM search_documents"):
         if note_id not in note_ids:
-            complaints.append(f"search: {note_id} is indexed and there is no such note")
+            complaints.append(f"search: {note_id} is indexed, but there is no such note")
     for space in (0, 1):
         complaints += _compare_space(database, space, expected)
     return complaints

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from nuggets.search.index.segment_builder import SegmentBuilder
 
 RECENT = 64  # notes that wait for a segment: the more, the less often a term is rewritten
-TOGETHER = 2048  # notes that are analyzed at once, and
+NOTES_ANALYZED_TOGETHER = 2048  # notes that are analyzed at once, and
 CHARACTERS_TOGETHER = 4_000_000  # of their contents: both bound the memory
 BULK = 32_768  # notes of one segment at most: bounds the memory while a large shelf is read
 
@@ -68,7 +68,10 @@ class IndexWriter:
                 self._replace(before, after)
             elif not _ranks_alike(before, after):
                 self._set_facts(before, after)
-            if len(self._added) >= TOGETHER or self._added_characters >= CHARACTERS_TOGETHER:
+            if (
+                len(self._added) >= NOTES_ANALYZED_TOGETHER
+                or self._added_characters >= CHARACTERS_TOGETHER
+            ):
                 self._add_all()
             if len(self._changes) > RECENT:
                 self._gather()

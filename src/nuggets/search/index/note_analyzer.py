@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 LABEL = "="  # begins a key that no text can contain: an exact tag, a scope, a date
 DATE = f"{LABEL}{DATE_LABEL}"
 META = f"{LABEL}meta="  # before a word of the scope, type or subject
-BETWEEN = " \0 "  # separates the title from the content where both are one text
+FIELD_SEPARATOR = " \0 "  # separates the title from the content where both are one text
 GROUPS_KEPT = 4  # own tags of a note that make it part of a group
 STOP, SAYS_WHEN, NAMES_DATE, FOREIGN = 1, 2, 4, 8  # marks of a word
 MOST_TOKENS = 100_000  # remembered by a process
@@ -72,7 +72,7 @@ def date_terms(note: "MemoryNote", words: "Collection[str]") -> list[str]:
     """The terms of the dates that a note names; `words`: those of its words that dates have."""
     if not words:
         return []
-    labels = date_labels(f"{note.title}{BETWEEN}{note.content}", words)
+    labels = date_labels(f"{note.title}{FIELD_SEPARATOR}{note.content}", words)
     return [LABEL + to_storable(label) for label in sorted(labels)]
 
 

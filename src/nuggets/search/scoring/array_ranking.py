@@ -18,11 +18,11 @@ from nuggets.search.scoring.weights import (
     ENOUGH_WORDS,
     GROUP,
     INFORMATIVE,
-    NEAR,
     NEAR_IN_NOTE,
     NEAR_IN_QUERY,
     NEAR_ROLES,
-    NEAR_TWICE,
+    NEIGHBOUR,
+    SECOND_NEIGHBOUR,
     TEXT_SCALE,
 )
 
@@ -143,8 +143,8 @@ class ArrayScorer(Scorer):
             for near, flow in neighbours.get(row.doc, ()):
                 once.targets.append(place)
                 once.sources.append(places[near.doc])
-                once.amounts.append(NEAR * flow * row.reach * lending_factor(near))
-                through = NEAR_TWICE * flow * row.reach * near.reach**2
+                once.amounts.append(NEIGHBOUR * flow * row.reach * lending_factor(near))
+                through = SECOND_NEIGHBOUR * flow * row.reach * near.reach**2
                 for beyond, further in neighbours.get(near.doc, ()):
                     twice.targets.append(place)
                     twice.sources.append(places[beyond.doc])

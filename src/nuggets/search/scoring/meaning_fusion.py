@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 # Fitted on half of the questions of the development conversations of LoCoMo and of a code search.
 WEIGHT = 0.8  # of a cosine of 1, where no note has any word of the question
 LEAST = 0.35  # cosine of a note that is a result by its meaning alone
-NEAREST = 50  # notes that are candidates by their meaning
-AGREED = 0.55  # cosine of a note that, with some of the question's words, makes up for the others
+MEANING_CANDIDATES = 50  # notes that are candidates by their meaning
+AGREED_COSINE = 0.55  # with some of the question's words, it makes up for the others
 LINKS = 4  # of a note, the newest, whose notes are compared too
 
 
@@ -85,11 +85,11 @@ def words_and_meaning_agree(
 ) -> bool:
     """Whether an eligible note has some of the question's words and is plainly near in meaning."""
     nearest = similarity.nearest(1)
-    if not nearest or similarity.get(nearest[0], 0.0) < AGREED:
+    if not nearest or similarity.get(nearest[0], 0.0) < AGREED_COSINE:
         return False
     near = _near_signals(signals, similarity, ranking, snapshot, eligible)
     return any(
-        similarity.get(signal.document.note, 0.0) >= AGREED
+        similarity.get(signal.document.note, 0.0) >= AGREED_COSINE
         and evidence_in_full(signal, query) > THRESHOLD
         for signal in (*signals, *near)
     )
@@ -104,7 +104,7 @@ def _near_signals(
 ) -> "list[Signal]":
     """Those of the nearest eligible notes that are not among the signals."""
     scored = {signal.document.doc for signal in signals}
-    nearest = similarity.nearest(NEAREST)
+    nearest = similarity.nearest(MEANING_CANDIDATES)
     snapshot.documents.load_notes(nearest)
     documents = filter(None, map(snapshot.documents.of_note, nearest))
     more = [row.doc for row in documents if row.doc not in scored and eligible(row.doc)]

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from nuggets.search.query.query import Query
     from nuggets.search.scoring.accumulator import Offsets
 
-GLANCED_AT = 500  # notes that pass the rough step
+ROUGH_CANDIDATES = 500  # notes that pass the rough step
 LENDERS = 100  # notes that pass it where notes are linked, together with their neighbours
-LOOKED_AT = 60  # notes that are scored exactly, the best of the rough step
+EXACT_CANDIDATES = 60  # notes that are scored exactly, the best of the rough step
 MOST_TITLED = 2000  # notes that pass the rough step by their title alone, newest first
 
 
@@ -121,9 +121,9 @@ class Ranking:
         titled = list(self._query.titles)
         linked = self._snapshot.stats.linked
         alone = eligible is None and not titled
-        sums = self._scorer.accumulate(LENDERS if linked and alone else GLANCED_AT, eligible)
+        sums = self._scorer.accumulate(LENDERS if linked and alone else ROUGH_CANDIDATES, eligible)
         lenders = sums.best(LENDERS, None) if linked else {}
-        rough = dict(lenders) if linked and alone else sums.best(GLANCED_AT, eligible)
+        rough = dict(lenders) if linked and alone else sums.best(ROUGH_CANDIDATES, eligible)
         for doc, amount in self._scorer.lend(lenders).items():
             rough[doc] = rough.get(doc, 0.0) + amount
         if alone:
@@ -136,7 +136,7 @@ class Ranking:
             for doc, amount in rough.items()
             if eligible is None or doc & BLOCK - 1 in eligible.get(doc >> BLOCK_BITS, ())
         }
-        return rough, strongest(amounts, GLANCED_AT), subjects
+        return rough, strongest(amounts, ROUGH_CANDIDATES), subjects
 
     def _subjects(self, docs: "Iterable[int]") -> dict[int, float]:
         """Scores of notes whose titles the question names: of these documents and the newest."""

@@ -19,7 +19,7 @@ THRESHOLD = 0.25  # a note needs this evidence to be a result
 # There are results only if some note has all words of the question, or
 ANSWERS = 0.38  # this evidence when unknown words count in full, or
 AMOUNT = 0.9  # this part of an unknown word's rarity, which takes at least two words, or
-STATED = 0.5  # this share of the question in its own words, or a title that the question names.
+LEAST_STATED_SHARE = 0.5  # of the question in its own words, or a title that the question names.
 STATED_BY = 5  # notes, the best, of which the last is asked
 # A name that many notes have as their title lifts all of them, so more evidence is needed. Whoever
 # asks about somebody that no note names asks about something else: all of that, and nothing less.
@@ -56,7 +56,9 @@ def _has_enough_words(
     if any(signal.words * query.mass > enough for signal in near):
         return True
     slots = topical_slots(query) or query.slots
-    return any(share >= STATED for share in stated_shares(slots, snapshot, docs).values())
+    return any(
+        share >= LEAST_STATED_SHARE for share in stated_shares(slots, snapshot, docs).values()
+    )
 
 
 def evidence_in_full(signal: "Signal", query: "Query") -> float:

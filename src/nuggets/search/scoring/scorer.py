@@ -13,7 +13,7 @@ from nuggets.search.index.documents import ASKS, BACKWARD, FORWARD
 from nuggets.search.index.inverted_index import newest, offsets_by_block
 from nuggets.search.index.postings import Shares, frequencies, impacts
 from nuggets.search.scoring.accumulator import PlainAccumulator
-from nuggets.search.scoring.weights import ANSWERED, NEAR, NEAR_TWICE
+from nuggets.search.scoring.weights import ANSWERED, NEIGHBOUR, SECOND_NEIGHBOUR
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -126,7 +126,7 @@ class Scorer:
         for doc, document in loaded.items():
             if not document.links:
                 continue
-            amount = NEAR * lenders[doc] * lending_factor(document)
+            amount = NEIGHBOUR * lenders[doc] * lending_factor(document)
             for neighbour, flow in documents.neighbours(document):
                 # Seen from the neighbour, the link has the opposite direction in time.
                 out = (FORWARD + BACKWARD - flow) * amount * neighbour.reach
@@ -213,8 +213,8 @@ class Scorer:
         direct = word_counts.get(row.doc, [0.0] * len(self.parts))
         total, reach = list(direct), row.reach
         for near, flow in neighbours.get(row.doc, ()):
-            _add(total, word_counts.get(near.doc), NEAR * flow * reach * lending_factor(near))
-            through = NEAR_TWICE * flow * reach * near.reach**2
+            _add(total, word_counts.get(near.doc), NEIGHBOUR * flow * reach * lending_factor(near))
+            through = SECOND_NEIGHBOUR * flow * reach * near.reach**2
             for beyond, further in neighbours.get(near.doc, ()):
                 words = word_counts.get(beyond.doc)
                 if words:

@@ -21,5 +21,5 @@ NEAR_IN_NOTE = 0.8
 NEAR_IN_QUERY = 0.5
 
 # Factors for the words of a linked note, and of a note two links away.
-NEAR, NEAR_TWICE = 0.25, 0.12
+NEIGHBOUR, SECOND_NEIGHBOUR = 0.25, 0.12
 ANSWERED = 2.0  # factor for the words of a note that asks: its neighbour answers

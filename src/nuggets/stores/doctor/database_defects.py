@@ -12,9 +12,9 @@ from nuggets.stores.doctor.defects import (
     Defect,
 )
 from nuggets.stores.sql import schema
+from nuggets.stores.sql.commit_writer import columns_of
 from nuggets.stores.sql.database import Database as SqlDatabase
 from nuggets.stores.sql.state import SqlState
-from nuggets.stores.sql.writing import columns_of
 from nuggets.stores.sqlite.bulk_insert import build_indexes, put_links
 from nuggets.stores.sqlite.database import Database, open_read_only
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from nuggets.domain.records import NuggetConfig
 from nuggets.language.text import fold_case
 from nuggets.stores.sql import schema
+from nuggets.stores.sql.commit_writer import INSERT_NOTE, columns_of
 from nuggets.stores.sql.rows import note_of
 from nuggets.stores.sql.state import SqlState
-from nuggets.stores.sql.writing import INSERT_NOTE, columns_of
 from nuggets.stores.sqlite.bulk_insert import put_links, put_nuggets
 from nuggets.stores.sqlite.database import Database
 from nuggets.stores.sqlite.pragmas import PAGE_BYTES

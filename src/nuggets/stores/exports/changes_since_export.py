@@ -6,7 +6,7 @@ from typing import NamedTuple
 from nuggets.domain.database import Database, chunks, placeholders
 from nuggets.language.text import fold_case
 from nuggets.stores.exports.layout import ExportedRevision
-from nuggets.stores.sql.commits import Rest
+from nuggets.stores.sql.commit_reader import Rest
 from nuggets.stores.sql.rows import note_of
 
 

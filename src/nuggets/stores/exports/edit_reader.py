@@ -94,7 +94,7 @@ def _graph_notes(shape: codec.Json, path: str) -> Iterator[codec.Json]:
         fields = _validate(path, validation.check_note, note, f"note {number}")
         if "id" in fields:
             if fields["id"] in ids:
-                raise _unreadable_error(path, f"the id {fields['id']!r} stands twice")
+                raise _unreadable_error(path, f"the id {fields['id']!r} occurs twice")
             ids.add(fields["id"])
         yield fields
 

@@ -8,7 +8,7 @@ from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
 from nuggets.domain.state import State
 from nuggets.language.text import fold_case
 from nuggets.stores.exports.layout import ExportedRevision
-from nuggets.stores.sql.commits import Rest
+from nuggets.stores.sql.commit_reader import Rest
 from nuggets.stores.sql.rows import note_of
 
 

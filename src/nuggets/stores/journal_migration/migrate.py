@@ -18,8 +18,8 @@ from nuggets.stores.journal_migration.journal import Journal
 from nuggets.stores.journal_migration.old_exports import register_old_exports
 from nuggets.stores.process_lock import LOCK_SECONDS, hold_lock, hold_shelf_lock
 from nuggets.stores.sql import schema
+from nuggets.stores.sql.commit_writer import apply_touches, write_mark
 from nuggets.stores.sql.state import SqlState
-from nuggets.stores.sql.writing import apply_touches, write_mark
 from nuggets.stores.sqlite.bulk_insert import (
     Report,
     build_indexes,

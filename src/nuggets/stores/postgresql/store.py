@@ -31,8 +31,8 @@ from nuggets.stores.postgresql.schema import (
     refuse_newer,
 )
 from nuggets.stores.sql import schema
+from nuggets.stores.sql.commit_writer import INSERT_COMMIT, apply_touches
 from nuggets.stores.sql.store import SqlStore
-from nuggets.stores.sql.writing import INSERT_COMMIT, apply_touches
 
 if TYPE_CHECKING:
     from nuggets.filesystem.database_url import DatabaseUrl

@@ -19,7 +19,7 @@ from nuggets.stores.sql.tables import Table, parse_table
 
 _CHUNK = 2000  # rows of a transaction
 _LEFT_OUT = ("meta", "exports")  # of the shelf itself, and of the files in its directory
-_LAST = "commits"
+_LAST_TABLE = "commits"
 _UNFINISHED = "unfinished copy"  # the row in `meta`: which state of which shelf
 
 Report = Callable[[str], None]
@@ -38,7 +38,7 @@ def tables_to_copy(kinds: Sequence[IndexKind]) -> list[Table]:
     statements = [*TABLES, *(sql for kind in kinds if not kind.optional for sql in kind.tables)]
     tables = [table for table in map(parse_table, statements) if table is not None]
     copied = [table for table in tables if table.name not in _LEFT_OUT]
-    return sorted(copied, key=lambda table: table.name == _LAST)
+    return sorted(copied, key=lambda table: table.name == _LAST_TABLE)
 
 
 def count_rows(database: Database, tables: Sequence[Table]) -> dict[str, int]:

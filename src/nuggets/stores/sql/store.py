@@ -19,13 +19,13 @@ from weakref import WeakSet
 from nuggets.domain.records import Changes, Commit, CommitSummary, EarlierImage, Touch
 from nuggets.errors import InvalidInput, StoreError
 from nuggets.stores.base import IndexKind
-from nuggets.stores.sql import commits
+from nuggets.stores.sql import commit_reader
+from nuggets.stores.sql.commit_writer import CommitWriter, apply_touches
 from nuggets.stores.sql.database import Database
 from nuggets.stores.sql.index_set import IndexSet
 from nuggets.stores.sql.schema import existing_kinds, record_format, table_name
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sql.write_lock import WriteLock
-from nuggets.stores.sql.writing import CommitWriter, apply_touches
 
 if TYPE_CHECKING:
     from nuggets.stores.base import Store
@@ -151,16 +151,16 @@ class SqlStore(ABC):
     def commits(
         self, since: int = 0, note: str | None = None, *, newest_first: bool = False
     ) -> Iterator[Commit]:
-        return commits.commits(self._asked(), since, note, newest_first=newest_first)
+        return commit_reader.commits(self._asked(), since, note, newest_first=newest_first)
 
     def commit_summaries(self, since: int = 0) -> Iterator[CommitSummary]:
-        return commits.commit_summaries(self._asked(), since)
+        return commit_reader.commit_summaries(self._asked(), since)
 
     def earlier_images(self, note: str) -> Iterator[EarlierImage]:
-        return commits.earlier_images(self._asked(), note)
+        return commit_reader.earlier_images(self._asked(), note)
 
     def hits(self) -> Iterator[Touch]:
-        return commits.counted_hits(self._asked())
+        return commit_reader.counted_hits(self._asked())
 
     # --- writing ----------------------------------------------------------------------------
 

@@ -8,11 +8,11 @@ from nuggets.domain.records import Commit, MemoryNote, NuggetConfig
 from nuggets.language.text import fold_case
 from nuggets.stores.base import IndexKind
 from nuggets.stores.sql import schema
-from nuggets.stores.sql.commits import Rest
+from nuggets.stores.sql.commit_reader import Rest
+from nuggets.stores.sql.commit_writer import INSERT_NOTE, columns_of
 from nuggets.stores.sql.database import Database as SqlDatabase
 from nuggets.stores.sql.rows import nugget_record, recalls_kept, record_of
 from nuggets.stores.sql.state import SqlState
-from nuggets.stores.sql.writing import INSERT_NOTE, columns_of
 from nuggets.stores.sqlite.database import Database
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from nuggets.domain import times
 from nuggets.domain.limits import RECORD_CHARACTERS
 from nuggets.domain.records import MemoryNote, NuggetConfig
 from nuggets.errors import InvalidInput, StoreCorrupt
-from nuggets.stores.sql.commits import Rest
+from nuggets.stores.sql.commit_reader import Rest
 from nuggets.stores.sql.rows import has_lists, note_of, nugget_from_text, with_recalls
 from nuggets.stores.sqlite.database import explain_error
 

@@ -27,8 +27,8 @@ from nuggets.stores.exports.export_sync import ExportSync, StoreAccess
 from nuggets.stores.process_lock import hold_shelf_lock
 from nuggets.stores.recall_file import RecallFile
 from nuggets.stores.sql import schema
+from nuggets.stores.sql.commit_writer import apply_touches
 from nuggets.stores.sql.store import SqlStore
-from nuggets.stores.sql.writing import apply_touches
 from nuggets.stores.sqlite.connection import Connection
 from nuggets.stores.sqlite.database import Database, ExplainErrors, create
 from nuggets.stores.sqlite.overwriting import begin_overwriting, is_unfinished, overwrite

@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from nuggets.domain.records import MemoryNote
-from nuggets.promotion.document import Line, is_item, parse_lines
 from nuggets.promotion.entry import ELLIPSIS, line_for, title_of
+from nuggets.promotion.markdown_structure import Line, is_item, parse_lines
 from nuggets.promotion.written_entries import Entry, Fate, WrittenEntries, line_hash
 
 TELLING_CHARACTERS = 4  # a shorter content occurs in any text

@@ -10,7 +10,7 @@ from nuggets.domain.state import apply_touch
 from nuggets.domain.times import commit_time
 from nuggets.language.text import fold_case
 from nuggets.stores.base import Replaced
-from nuggets.stores.sql.commits import Rest
+from nuggets.stores.sql.commit_reader import Rest
 from nuggets.stores.sql.database import Database
 from nuggets.stores.sql.rows import (
     note_of,

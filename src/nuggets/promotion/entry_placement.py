@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from nuggets.language.text import fold_case
-from nuggets.promotion.document import (
+from nuggets.promotion.markdown_structure import (
     Line,
     Structure,
     is_item,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from nuggets.maintenance.project_sharing import SyncResult
 
 
-class ServedShelf(NuggetShelf):
+class ShelfWithoutFiles(NuggetShelf):
     """A shelf without files of its own."""
 
     def exports_status(self) -> "ExportsStatus | None":

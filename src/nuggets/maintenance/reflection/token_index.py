@@ -9,7 +9,7 @@ from nuggets.language.languages import LANGUAGES, LEAST_EVIDENCE, evidence
 from nuggets.language.text import fold_case, is_unspaced, pairs, split_scripts, tokens
 
 SHORTEST_SIGNIFICANT = 3  # characters; in unspaced scripts, pairs of letters are tokens
-COMPARED = 1000  # texts that one text is compared with at most
+TEXTS_COMPARED = 1000  # texts that one text is compared with at most
 
 _SEPARATING = str.maketrans({chr(c): " " for c in range(128) if not chr(c).isalnum()} | {"'": ""})
 
@@ -111,8 +111,8 @@ def find_similar(postings: Postings, name: str, at_least: float) -> list[tuple[f
     )  # the tolerance keeps 10 % of 10 from becoming 0.99
     candidates: dict[str, None] = {}
     for token in postings.rarest_first(name)[: may_miss + 1]:
-        candidates.update(dict.fromkeys(postings.texts_with(token)[:COMPARED]))
-        if len(candidates) >= COMPARED:
+        candidates.update(dict.fromkeys(postings.texts_with(token)[:TEXTS_COMPARED]))
+        if len(candidates) >= TEXTS_COMPARED:
             break
     candidates.pop(name, None)
     scored = [
