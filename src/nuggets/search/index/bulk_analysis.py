@@ -119,7 +119,7 @@ class _Numbering(defaultdict[str, int]):
     def __init__(self) -> None:
         self.default_factory = self.__len__
 
-    def counted(self, numbers: "Numbers") -> "tuple[list[str], Numbers]":
+    def count_texts(self, numbers: "Numbers") -> "tuple[list[str], Numbers]":
         """The texts whose numbers occur, in their order, and how often each does."""
         counts = np.bincount(numbers, minlength=len(self))
         occurring = np.flatnonzero(counts)
@@ -182,7 +182,7 @@ class _Pieces(NamedTuple):
 
     def count_words(self, names: _Numbering) -> Counter[str]:
         """How often each word is used."""
-        words, counts = names.counted(self.words[self.words != _NO_WORD])
+        words, counts = names.count_texts(self.words[self.words != _NO_WORD])
         return Counter(dict(zip(words, counts.tolist(), strict=True)))
 
     def postings(self, notes: int, terms: int) -> tuple[_Postings, list[int]]:
@@ -303,6 +303,6 @@ def _unite(parts: "Sequence[_Postings]") -> _Postings:
 
 def _used_terms(numbers: "Numbers", names: _Numbering) -> "tuple[list[str], Numbers]":
     """The terms that postings have, and their new numbers."""
-    terms, _ = names.counted(numbers)
+    terms, _ = names.count_texts(numbers)
     used = np.bincount(numbers, minlength=len(names)) > 0
     return terms, (np.cumsum(used) - 1)[numbers]
