@@ -93,7 +93,7 @@ def test_all_tables_are_the_same_however_many_notes_are_analyzed_at_once(
     tables = []
     for limit, together, characters in ((10**9, 7, 10**9), (0, 30, 10**9), (0, 10**9, 500)):
         monkeypatch.setattr(segment_builder, "WORTH_NUMPY", limit)
-        monkeypatch.setattr(index_writer, "TOGETHER", together)
+        monkeypatch.setattr(index_writer, "NOTES_ANALYZED_TOGETHER", together)
         monkeypatch.setattr(index_writer, "CHARACTERS_TOGETHER", characters)
         shelf = index_of()
         shelf.put(*notes)
