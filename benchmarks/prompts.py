@@ -132,4 +132,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # cold starts are measured with bytecode
     sys.exit(main())
