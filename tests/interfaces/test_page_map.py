@@ -88,6 +88,37 @@ def test_places_and_colours_are_the_same_after_a_reload(visit: Visit) -> None:
     assert _colours(visit.page) == colours
 
 
+RECORD_NAMES = """
+const write = CanvasRenderingContext2D.prototype.fillText;
+window.names = {};
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+  if (this.font.startsWith("650 ")) window.names[text] = [x, y, this.measureText(text).width];
+  return write.call(this, text, x, y);
+};
+"""
+
+
+def test_names_of_nuggets_do_not_cover_each_other(visit: Visit) -> None:
+    with visit.shelf.batch():
+        for number in range(300):
+            visit.shelf.create_note(f"area {number % 3}", f"Note {number}", "text")
+    visit.page.set_viewport_size({"width": 360, "height": 700})
+    visit.page.add_init_script(RECORD_NAMES)
+    visit.see()
+    _places(visit.page, 300)
+    for name in ("customer interviews", "release checklists", "meeting minutes", "house rules"):
+        visit.shelf.create_note(name, f"First of {name}", "text")
+    _places(visit.page, 304)
+    visit.page.get_by_role("button", name="Show all").click()
+
+    names = visit.page.wait_for_function(
+        "Object.keys(window.names).length === 7 && Object.values(window.names)"
+    ).json_value()
+    for at, (x, y, wide) in enumerate(names):
+        for other_x, other_y, other_wide in names[:at]:
+            assert abs(y - other_y) >= 15 or abs(x - other_x) >= (wide + other_wide) / 2
+
+
 def test_a_nugget_filter_hides_no_search_result_without_a_word(visit: Visit) -> None:
     filled(visit.shelf)
     visit.see_all()

@@ -3,6 +3,8 @@ import { plainLabel, short } from "../words.js";
 import { radius, SMALL } from "./painter.js";
 
 const HIGH = 15; // of a line
+const HIGH_NAME = 18; // of the name of a nugget
+const LINES = [0, 1, -1, 2, -2, 3, -3]; // by which it may be moved, so that it covers no name of a larger nugget
 const BUDGET = { narrow: 30, wide: 80 };
 
 // The most telling notes are named, as many as have room beside the notes themselves.
@@ -49,14 +51,21 @@ export function drawRegions(context, scene, place, look) {
   context.font = `650 15px ${look.font}`;
   context.textBaseline = "middle";
   context.lineWidth = 5;
-  for (const [name, { x, y, count }] of regions) {
+  const room = new Room();
+  for (const [name, { x, y, count }] of [...regions].sort((a, b) => b[1].count - a[1].count)) {
     const text = short(plainLabel(name), 24);
+    const wide = context.measureText(text).width;
+    const spot = LINES.map((lines) => ({ x: x / count - wide / 2, y: y / count + (lines - 0.5) * HIGH_NAME, wide, high: HIGH_NAME }))
+      .find((box) => room.isFree(box));
+    if (!spot) continue;
+    room.take(spot);
+    const middle = spot.y + HIGH_NAME / 2;
     context.globalAlpha = 0.85;
     context.strokeStyle = look.colours.ground;
-    context.strokeText(text, x / count, y / count);
+    context.strokeText(text, x / count, middle);
     context.globalAlpha = 1;
     context.fillStyle = look.colours.ink;
-    context.fillText(text, x / count, y / count);
+    context.fillText(text, x / count, middle);
   }
 }
 
