@@ -61,7 +61,7 @@ docs: .venv/installed
 bench: .venv/tested
 	@$(BIN)/python -m benchmarks
 
-# The long form of tests/faults: some hours. FAULTS="--every 20 --cuts 4 --storms 2 --fuzz 20 --soak 300"
+# The long form of tests/faults: some hours. FAULTS="--every 20 --cuts 4 --storms 2 --fuzz 100000 --soak 300"
 # makes it shorter; FAULTS="--parts storms" runs one part.
 faults: .venv/tested
 	@$(BIN)/python tests/fault_run.py $(FAULTS)

@@ -1,7 +1,7 @@
 """The long form of the fault tests: `make faults`. Prints progress, and a report at the end.
 
 python tests/fault_run.py [--every N] [--states N] [--kills N] [--cuts N] [--storms N]
-    [--flips N] [--fuzz SECONDS] [--soak SECONDS] [--parts NAME …] [--report FILE]
+    [--flips N] [--fuzz EXECUTIONS] [--soak SECONDS] [--parts NAME …] [--report FILE]
 
 Most parts are ones that the tests run in a short form. Beside Nuggets the same crash states, kills
 and power cuts are survived, or not, by what programs usually do: a JSON file that is written to a
@@ -25,13 +25,12 @@ sys.path[:0] = [TESTS, os.path.dirname(TESTS)]
 
 from fault_comparison import KINDS_OF_STORE, kill_writers, survey_states  # noqa: E402
 from fault_crashes import crash_states, record  # noqa: E402
-from fault_power import NoPowerCuts, power_cut_round  # noqa: E402
+from fault_power import FILE_SYSTEMS, NoPowerCuts, power_cut_round  # noqa: E402
 from fault_processes import Outcome, compile_shim, environment, kill_round  # noqa: E402
 from fault_soak import soak  # noqa: E402
 from fault_storm import run_storm  # noqa: E402
 
 STORM_WRITES = 150  # that are acknowledged before a storm is over
-OPTIONS = ("commit=5", "commit=1", "data=writeback,noauto_da_alloc,commit=1", "commit=1000")
 
 
 def fail_system_calls(shim: str, work: str, every: int) -> str:
@@ -76,19 +75,21 @@ def kill_processes(work: str, rounds: int) -> Iterator[str]:
 
 def cut_power(work: str, rounds: int) -> Iterator[str]:
     chance = Random(3)
-    for subject in KINDS_OF_STORE:
-        outcomes = []
-        for number in range(rounds):
-            options = OPTIONS[number % len(OPTIONS)]
-            try:
-                outcomes.append(
-                    power_cut_round(work, chance.uniform(0.1, 0.5), options, **subject.power)
-                )
-            except NoPowerCuts as reason:
-                yield f"no power cuts on this machine: {reason}"
-                return
-            print(f"  {subject.name}: cut {number + 1} of {rounds}", flush=True)
-        yield f"{subject.name}: {rounds} power cuts on ext4, {summarize(outcomes)}"
+    for name, system in FILE_SYSTEMS.items():
+        for subject in KINDS_OF_STORE:
+            outcomes = []
+            for number in range(rounds):
+                options = system.options[number % len(system.options)]
+                moment = chance.uniform(0.1, 0.5)
+                try:
+                    outcome = power_cut_round(work, moment, options, system=system, **subject.power)
+                except NoPowerCuts as reason:
+                    yield f"no power cuts on {name}: {reason}"
+                    break
+                outcomes.append(outcome)
+                print(f"  {subject.name}: cut {number + 1} of {rounds} on {name}", flush=True)
+            else:
+                yield f"{subject.name}: {rounds} power cuts on {name}, {summarize(outcomes)}"
 
 
 def run_storms(work: str, rounds: int) -> Iterator[str]:
@@ -147,25 +148,26 @@ def damage_files(work: str, flips: int) -> Iterator[str]:
         yield f"damage, {line}: every command ended with an answer or a message"
 
 
-def fuzz(work: str, seconds: int) -> Iterator[str]:
-    """Every target of `fuzz_targets.py` for so long."""
-    from fuzz_targets import TARGETS
+def fuzz(work: str, executions: int) -> Iterator[str]:
+    """So many executions of all targets of `fuzz_targets.py` together."""
+    from fuzz_run import FUZZING, executions_of
 
     if find_spec("atheris") is None:
         yield "nothing was fuzzed: pip install atheris"
         return
-    executions = 0
-    for name in TARGETS:
-        command = [os.path.join(TESTS, "fuzz_run.py"), name, str(seconds), f"{work}/fuzz-{name}"]
+    total = 0
+    for name in FUZZING:
+        asked = str(executions_of(name, executions))
+        command = [os.path.join(TESTS, "fuzz_run.py"), name, asked, f"{work}/fuzz-{name}"]
         done = subprocess.run(
             [sys.executable, *command], capture_output=True, text=True, env=environment()
         )
         if done.returncode:
             raise SystemExit(f"{name} failed: {done.stdout[-2000:]}{done.stderr[-4000:]}")
         counted = re.search(r"number_of_executed_units: (\d+)", done.stderr)
-        executions += int(counted[1]) if counted else 0
+        total += int(counted[1]) if counted else 0
         print(f"  {name}: {counted[1] if counted else '?'} executions", flush=True)
-    yield f"{executions} executions of {len(TARGETS)} fuzz targets: 0 failures, 0 hangs"
+    yield f"{total} executions of {len(FUZZING)} fuzz targets: 0 failures, 0 hangs"
 
 
 def summarize(outcomes: list[Outcome]) -> str:
@@ -195,10 +197,10 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="fail one of so many system calls")
     parser.add_argument("--states", type=int, default=2400, help="how many crash states")
     parser.add_argument("--kills", type=int, default=50, help="rounds of killed writers")
-    parser.add_argument("--cuts", type=int, default=40, help="power cuts")
+    parser.add_argument("--cuts", type=int, default=40, help="power cuts of each file system")
     parser.add_argument("--storms", type=int, default=10, help="storms of sixteen processes")
     parser.add_argument("--flips", type=int, default=1000, help="bits that are flipped")
-    parser.add_argument("--fuzz", type=int, default=600, help="seconds of each fuzz target")
+    parser.add_argument("--fuzz", type=int, default=20_000_000, help="executions of the fuzzers")
     parser.add_argument("--soak", type=float, default=1800, help="seconds of the soak")
     parser.add_argument("--parts", nargs="*", help="only these, by the first word of their names")
     parser.add_argument("--report", default="", help="a file to write the report to")

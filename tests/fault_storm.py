@@ -1,9 +1,10 @@
 """A storm: processes of every door on one shelf, sixteen in the long form, killed and stopped.
 
-Commands, MCP servers, web servers, hooks, schedulers and programs with threads and forks write
-until enough was acknowledged by each door. After every second acknowledgement one of the processes
-is killed, or stopped for a moment. Afterwards all that was acknowledged is there, no process has
-printed a traceback or ended in a way that it must not, and the doctor finds nothing.
+Commands, MCP servers, web servers, hooks, schedulers and programs with threads and forks write a
+little until all have been heard from, and then until enough was acknowledged. After every second
+acknowledgement one of the processes is killed, or stopped for a moment. Afterwards all that was
+acknowledged is there, no process has printed a traceback or ended in a way that it must not, and
+the doctor finds nothing.
 """
 
 import json
@@ -26,6 +27,7 @@ from fault_processes import age_leftovers, environment, line_of, problems_in
 COMMAND = (sys.executable, "-P", "-m", "nuggets")
 NUGGET = "storm"
 STOPPED_SECONDS = 0.3
+EARLY_KEYS = 1  # of each door that was heard from, before all have been
 ENDINGS = (0, 1, 2, -signal.SIGKILL, -signal.SIGTERM, 128 + signal.SIGTERM)
 ALWAYS_DUE = {  # the daily pass runs at any time of the day
     **{"MEMORY_REFLECTION_HOUR": "0", "MEMORY_REFLECTION_MINUTE": "0"},
@@ -99,6 +101,7 @@ class Storm:
         self.problems: list[str] = []
         self.kills = self.stops = self.started = self.acknowledged = 0
         self.is_enough = threading.Event()
+        self._has_begun = threading.Event()  # all doors that acknowledge something have done so
         self._living: dict[int, tuple[subprocess.Popen[str], str]] = {}  # and by which door
         self._heard_from: set[str] = set()  # which doors acknowledged something
         self._lock = threading.RLock()
@@ -144,19 +147,35 @@ class Storm:
         return process.returncode
 
     def keys(self, name: str) -> Iterator[str]:
-        """A key at a time, until enough was acknowledged."""
+        """A key at a time, until enough was acknowledged; the first ones without waiting for doors
+        that take longer to open."""
         for number in count():
+            if number >= EARLY_KEYS and self._is_heard(name):
+                self._has_begun.wait()
             if self.is_enough.is_set():
                 return
             yield f"{name}-{number}"
+
+    def _is_heard(self, name: str) -> bool:
+        """Has this door acknowledged something, if it ever does?"""
+        door = name.split("-")[0]
+        return door in self._heard_from or door not in ACKNOWLEDGING
+
+    def end(self) -> None:
+        self.is_enough.set()
+        self._has_begun.set()
 
     def acknowledge(self, *keys: str) -> None:
         with self._lock:
             self.present.update(keys)
             self.acknowledged += len(keys)
             self._heard_from.update(key.split("-")[0] for key in keys)
-            if self.acknowledged >= self.writes and self._heard_from == ACKNOWLEDGING:
-                self.is_enough.set()
+            if self._has_begun.is_set():
+                self.writes -= len(keys)
+            if self._heard_from == ACKNOWLEDGING:
+                self._has_begun.set()
+            if self.writes <= 0:
+                self.end()
             elif self.acknowledged % 2 == 0:
                 self._disturb()
 
@@ -317,7 +336,7 @@ def run_storm(
             door(storm, name)
         except Exception as problem:
             storm.problems.append(f"{name}: {type(problem).__name__}: {problem}")
-            storm.is_enough.set()
+            storm.end()
 
     threads = [
         threading.Thread(

@@ -7,19 +7,18 @@ from pathlib import Path
 import pytest
 
 from fault_mutants import WITHOUT_SYNC
-from fault_power import NoPowerCuts, power_cut_round
+from fault_power import EXT4, NoPowerCuts, power_cut_round
 from fault_processes import WRITER
 
 pytestmark = pytest.mark.faults
 
 ROUNDS = int(os.environ.get("NUGGETS_POWER_ROUNDS", "3"))
-OPTIONS = ("commit=5", "commit=1", "data=writeback,noauto_da_alloc,commit=1", "commit=1000")
 
 
 def test_an_acknowledged_write_survives_a_power_cut(tmp_path: Path) -> None:
     moments = random.Random(3)
     for number in range(ROUNDS):
-        options = OPTIONS[number % len(OPTIONS)]
+        options = EXT4.options[number % len(EXT4.options)]
         try:
             outcome = power_cut_round(str(tmp_path), moments.uniform(0.1, 0.4), options)
         except NoPowerCuts as reason:

@@ -1,15 +1,27 @@
 """All doors at once on one shelf, in processes that are killed and stopped."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from fault_mutants import FORGETS_TO_COMMIT
 from fault_processes import WRITER, collect, start_writer
-from fault_storm import lost_writes
+from fault_storm import ONE_OF_EACH, lost_writes, run_storm
 from nuggets import NuggetShelf
 
 pytestmark = pytest.mark.faults
+
+WRITES = int(os.environ.get("NUGGETS_STORM_WRITES", "8"))
+
+
+def test_a_storm_of_all_doors_loses_nothing_and_leaves_order(tmp_path: Path) -> None:
+    outcome = run_storm(str(tmp_path / "shelf"), WRITES, seed=1, doors=ONE_OF_EACH)
+
+    assert outcome.lost == []
+    assert outcome.problems == []
+    assert outcome.acknowledged >= WRITES
+    assert outcome.kills + outcome.stops > 0
 
 
 def test_a_storm_notices_writes_that_were_never_committed(tmp_path: Path) -> None:
