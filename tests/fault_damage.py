@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from random import Random
 
+from nuggets.errors import NuggetsError
 from nuggets.shelf import NuggetShelf
 
 COMMANDS = (
@@ -191,6 +192,25 @@ def damage_everything(work: str, flips: int, *kinds: str) -> Iterator[str]:
             lambda name=name: flip_bit(os.path.join(place, name), chance),  # type: ignore[misc]
         )
     yield f"flipped: {flips} bits"
+    yield from flip_backups(place, flips, chance)
+
+
+def flip_backups(place: str, flips: int, chance: Random) -> Iterator[str]:
+    """A backup has a checksum: with any bit of it flipped, it is refused."""
+    shutil.rmtree(place, ignore_errors=True)
+    make_shelf(place)
+    path = os.path.join(place, "backups", "copy.db")
+    with NuggetShelf(place, project="", short_lived=True) as shelf:
+        for number in range(flips):
+            damaged = os.path.join(place, "backups", "damaged.db")
+            shutil.copyfile(path, damaged)
+            flip_bit(damaged, chance)
+            try:
+                shelf.restore(damaged, dry_run=True)
+            except NuggetsError:
+                continue
+            raise NotSurvived(f"flip {number} in a backup: it would be restored")
+    yield f"flipped in backups: {flips} bits"
 
 
 def main(work: str, flips: str, *kinds: str) -> int:

@@ -44,3 +44,14 @@ TAKES_TORN_FILES_FOR_EDITS = """
 from nuggets.stores.exports import external_edits
 external_edits.is_torn = lambda file: False
 """
+
+WITHOUT_CHECKSUM = """
+from nuggets.stores import backup
+
+class hashlib:  # says the same of all bytes
+    class sha256:
+        update = lambda self, data: None
+        hexdigest = lambda self: "0" * 64
+
+backup.hashlib = hashlib
+"""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fault_mutants import WITHOUT_CHECKSUM
 from fault_processes import TESTS, environment
 
 pytestmark = pytest.mark.faults
@@ -47,7 +48,23 @@ def test_in_every_zone_the_daily_pass_runs_once_a_day_and_not_before_nine(shim: 
 def test_after_any_damage_to_a_file_every_command_ends_and_says_so(tmp_path: Path) -> None:
     said = survive(str(tmp_path), "10", "half", program="fault_damage")
 
-    assert said.endswith("flipped: 10 bits\n")
+    assert said.endswith("flipped: 10 bits\nflipped in backups: 10 bits\n")
+
+
+def test_damage_to_backups_is_noticed_by_their_checksum(tmp_path: Path) -> None:
+    script = (
+        f"{WITHOUT_CHECKSUM}\nimport random, sys\nfrom fault_damage import flip_backups\n"
+        "list(flip_backups(sys.argv[1], 20, random.Random(4)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(tmp_path / "shelf")],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=environment(),
+    )
+
+    assert "it would be restored" in done.stderr
 
 
 IN_TURNS = """

@@ -1,5 +1,7 @@
 """A shelf at a server: the API of every shelf, called over a real socket."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,6 +56,25 @@ def test_what_is_written_there_is_read_there(
     assert remote.undo().changes.put[0].id == note.id
     with NuggetShelf(tmp_path / "kept") as kept:
         assert [found.id for found in kept.list_notes()] == [fact.id]
+
+
+def test_a_forked_child_has_a_connection_of_its_own(server: str) -> None:
+    script = """
+import os, signal, sys, threading
+from nuggets import NuggetShelf
+shelf = NuggetShelf.open(sys.argv[1], project="")
+names = ("parent", "child")
+for name in names:
+    shelf.remember("who", name, f"value of {name}")
+child = os.fork()
+name = names[child == 0]
+signal.alarm(60)  # instead of waiting for ever for an answer that the other has read
+right = all(shelf.recall(name).answer == f"value of {name}" for _ in range(20))
+if child == 0:
+    os._exit(0 if right else 7)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) or not right)
+"""
+    subprocess.run([sys.executable, "-c", script, server], check=True)
 
 
 def test_views_of_nuggets_work(remote: NuggetShelf, server: str) -> None:

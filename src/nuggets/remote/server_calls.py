@@ -1,10 +1,12 @@
 """Requests to one server, and what its answers and errors mean."""
 
 import json
+import os
 import threading
 import time
 from collections.abc import Mapping
 from typing import Any
+from weakref import WeakSet
 
 from nuggets.errors import (
     Conflict,
@@ -46,6 +48,13 @@ class ServerCalls:
         self._token = token
         self._connection = Connection(url, connect_seconds)
         self._turn = threading.Lock()
+        _all.add(self)
+
+    def begin_in_this_process(self) -> None:
+        """In a forked child: a connection of its own, because the parent reads the answers of the
+        first one, and a lock of its own, because a thread of the parent may hold the first."""
+        self._turn = threading.Lock()
+        self._connection.close()
 
     def post(self, path: str, message: Mapping[str, Any], *, may_repeat: bool = True) -> Any:
         """Send a message of our protocol; the answer's fields, or the error that it is."""
@@ -136,3 +145,15 @@ class ServerCalls:
             f"what answers at {self.url.text} is no Nuggets server: HTTP status {answer.status}, "
             f"{kind}; check the address"
         )
+
+
+_all: WeakSet[ServerCalls] = WeakSet()
+
+
+def _begin_again() -> None:
+    for calls in list(_all):
+        calls.begin_in_this_process()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_again)
