@@ -126,9 +126,9 @@ SETTINGS = (
     Setting(
         "server_shelves",
         "NUGGETS_SERVER_SHELVES",
-        30,
-        "most private shelves of members that a server keeps open; each may hold three PostgreSQL "
-        "connections",
+        200,
+        "most private shelves of members that a server keeps open; in a directory each has some "
+        "four open files",
         1,
         100_000,
     ),

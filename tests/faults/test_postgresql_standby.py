@@ -14,8 +14,8 @@ PATIENT_WRITER = """
 import sys
 from nuggets.errors import StoreError
 from nuggets.shelf import NuggetShelf
-from nuggets.stores.postgresql import database
-database.RETRY_SECONDS = 120.0  # a busy machine is no failure
+from nuggets.stores.postgresql import connections
+connections.RETRY_SECONDS = 120.0  # a busy machine is no failure
 url, name, count = sys.argv[1:]
 shelf = NuggetShelf(url, project="")
 for number in range(int(count)):

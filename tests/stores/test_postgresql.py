@@ -16,12 +16,15 @@ from nuggets.engine.indexes import KINDS
 from nuggets.errors import SettingsError, StoreBusy, StoreError
 from nuggets.filesystem.database_url import DatabaseUrl
 from nuggets.stores.base import IndexKind
+from nuggets.stores.postgresql import connections
 from nuggets.stores.postgresql import database as module
 from nuggets.stores.postgresql.store import PostgresqlStore
 from nuggets.stores.sql import schema
 from nuggets.stores.sql import store as sql_store
 from postgresql_server import PASSWORD, Server
 from store_samples import NOW, contents, note, put, revision_of, touch
+
+MOST_ROUND_TRIPS = 12  # of a question of some words, none of which was asked before
 
 
 def opened(url: str, kinds: tuple[IndexKind, ...] = KINDS) -> PostgresqlStore:
@@ -279,6 +282,85 @@ def test_a_commit_of_another_writer_is_not_taken_for_the_lost_one(
     assert contents(store) == {"key 1": "value 1", "key 9": "value 9"}
 
 
+def test_a_batch_whose_connection_was_lost_writes_nothing_more(
+    store: PostgresqlStore, admin: "psycopg.Connection[tuple[object, ...]]"
+) -> None:
+    put(store, note(1))
+    with pytest.raises(StoreError, match="Nothing was changed"), store.batch():
+        put(store, note(2))
+        end_connections(admin)
+        for number in (3, 4):
+            with suppress(StoreError):
+                put(store, note(number))
+
+    assert contents(store) == {"key 1": "value 1"}
+    assert put(store, note(5)) == 2
+
+
+# --- shared connections --------------------------------------------------------------------------
+
+
+def test_shelves_that_are_open_in_one_process_share_connections(
+    postgresql_url: str, admin: "psycopg.Connection[tuple[object, ...]]"
+) -> None:
+    stores = [opened(f"{postgresql_url}{letter}") for letter in "abcdefghijklmnopqrst"]
+    for number, one in enumerate(stores):
+        put(one, note(number))
+
+    assert [list(contents(one)) for one in stores] == [[f"key {n}"] for n in range(len(stores))]
+    mine = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s"
+    (count,) = admin.execute(mine, (f"nuggets {os.getpid()}",)).fetchone() or ()
+    for one in stores:
+        one.close()
+    assert isinstance(count, int) and 0 < count < len(stores)
+
+
+def test_a_shared_connection_shows_each_shelf_its_own_rows_after_an_error_too(
+    postgresql_url: str,
+) -> None:
+    one, other = (module.Database(DatabaseUrl(postgresql_url)) for _ in range(2))
+    one.shelf, other.shelf = 1, 2
+    shown = "SELECT current_setting('nuggets.shelf')"
+    with closing(one), closing(other):
+        assert one.value(shown) == "1"
+        with pytest.raises(StoreError, match="division by zero"):
+            other.execute("SELECT 1 / 0")
+        assert (other.value(shown), one.value(shown)) == ("2", "1")
+        other.begin(writing=True)
+        assert (other.value(shown), one.value(shown)) == ("2", "1")
+        with pytest.raises(StoreError, match="division by zero"):
+            other.execute("SELECT 1 / 0")
+        other.rollback()
+        assert (other.value(shown), one.value(shown)) == ("2", "1")
+
+
+def test_a_warm_search_makes_few_round_trips(
+    postgresql_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each costs as long as the server is away, however little it asks for."""
+    asked: list[str] = []
+
+    def counted(method: Any) -> Any:
+        def call(self: module.Database, sql: str, *rest: Any) -> Any:
+            asked.append(sql)
+            return method(self, sql, *rest)
+
+        return call
+
+    with NuggetShelf(postgresql_url, project="") as shelf:
+        with shelf.batch():
+            for number in range(80):
+                text = f"The harbour crane {number} lifts containers at the northern terminal."
+                shelf.create_note("notes", f"Crane {number}", text, [f"group-{number // 4}"])
+        shelf.search_notes("northern terminal")
+        for name in ("execute", "run"):
+            monkeypatch.setattr(module.Database, name, counted(getattr(module.Database, name)))
+        found = shelf.search_notes("which cranes lift containers in the harbour", session=None)
+
+    assert found
+    assert len(asked) <= MOST_ROUND_TRIPS, asked
+
+
 # --- schemas -------------------------------------------------------------------------------------
 
 
@@ -346,7 +428,7 @@ def test_an_index_of_another_format_is_built_again(postgresql_url: str) -> None:
 
 
 def test_a_server_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(connections, "RETRY_SECONDS", 0.0)
     with pytest.raises(StoreError, match="Is the server running") as refused:
         contents(opened("postgresql://me:hunter2@127.0.0.1:1/db"))
 

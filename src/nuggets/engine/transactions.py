@@ -112,12 +112,13 @@ class Transactions:
     # --- reading ----------------------------------------------------------------------------
 
     @contextmanager
-    def reading(self) -> Iterator[View]:
+    def reading(self, *, flush: bool = True) -> Iterator[View]:
         """A view of one revision, which does not change inside. Never waits for a writer.
 
-        Recalls that are reported inside (`touch`) are counted when it ends.
+        Recalls that are reported inside (`touch`) are counted when it ends. `flush`: notes that
+        earlier queries have shown are written first.
         """
-        with self._reading(flush=True) as view:
+        with self._reading(flush=flush) as view:
             yield view
 
     @contextmanager

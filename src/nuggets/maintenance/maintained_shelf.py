@@ -184,7 +184,7 @@ class MaintainedShelf(ShelfBase):
 
     def find_member(self, token: str) -> Member | None:
         """The member with this token; None if there is none, or it was revoked."""
-        with self._transactions.reading() as view:
+        with self._transactions.reading(flush=False) as view:  # every request of a member asks
             return membership.find_member(view.state.marks, token)
 
     # --- history ----------------------------------------------------------------------------

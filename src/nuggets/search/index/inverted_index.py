@@ -45,6 +45,7 @@ class InvertedIndex:
         ]
         self._waiting: dict[str, Waiting] = {}
         self._counts: dict[str, int] = {}
+        self._beginnings: dict[str, list[str]] = {}
 
     def read_counts(self, terms: "Iterable[str]") -> None:
         """Find out how many notes have these terms, all at once."""
@@ -64,17 +65,32 @@ class InvertedIndex:
             self.read_counts((term,))
         return self._counts[term]
 
-    def beginning(self, start: str) -> list[str]:
-        """Terms of notes that begin with this text, in alphabetical order."""
-        counts = self.reader.counts_beginning(start)
+    def read_beginnings(self, starts: "Iterable[str]") -> None:
+        """Find the terms of notes that begin with these texts, all at once."""
+        unknown = tuple(start for start in dict.fromkeys(starts) if start not in self._beginnings)
+        if not unknown:
+            return
+        shortest = [
+            start
+            for start in unknown
+            if not any(start.startswith(other) for other in unknown if other != start)
+        ]
+        counts = self.reader.counts_beginning(shortest)
         for _, _, analysis, _ in self._recent:
             for term in analysis.terms:
-                if term.startswith(start):
+                if term.startswith(unknown):
                     counts.setdefault(term, 0)
         for term in counts:
             counts[term] += self._count_waiting(term)
         self._counts |= counts
-        return sorted(term for term, count in counts.items() if count > 0)
+        terms = sorted(term for term, count in counts.items() if count > 0)
+        for start in unknown:
+            self._beginnings[start] = [term for term in terms if term.startswith(start)]
+
+    def beginning(self, start: str) -> list[str]:
+        """Terms of notes that begin with this text, in alphabetical order."""
+        self.read_beginnings((start,))
+        return self._beginnings[start]
 
     def postings(self, term: str) -> list[Postings]:
         """The documents that have it, those of later blocks first."""
@@ -125,7 +141,7 @@ class InvertedIndex:
         """Bound the memory of a long-lived process."""
         self.reader.forget_if_many()
         if len(self._counts) > MOST_COUNTS:
-            self._counts, self._waiting = {}, {}
+            self._counts, self._beginnings, self._waiting = {}, {}, {}
 
     def forget(self, term: str) -> None:
         """Drop what was read of a term."""

@@ -127,13 +127,17 @@ class SegmentReader:
             self.read_counts((key,))
         return self._counts[key]
 
-    def counts_beginning(self, start: str) -> dict[str, int]:
-        """How many notes have each key that begins so."""
+    def counts_beginning(self, starts: "Sequence[str]") -> dict[str, int]:
+        """How many notes have each key that begins like one of these, of which none begins like
+        another."""
         counts: dict[str, int] = {}
-        for key, docs, gone in self._database.execute(
+        rows = (
             "SELECT term, length(docs), length(gone) FROM search_postings"
-            f" WHERE segment IN ({self._listed}) AND term >= ? AND term < ?",
-            (start, start + LAST_LETTER),
+            f" WHERE segment IN ({self._listed}) AND term >= ? AND term < ?"
+        )
+        bounds = [bound for start in starts for bound in (start, start + LAST_LETTER)]
+        for key, docs, gone in self._database.execute(
+            " UNION ALL ".join([rows] * len(starts)), bounds
         ):
             counts[key] = counts.get(key, 0) + _count_documents(key, docs, gone)
         return counts

@@ -3,6 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from nuggets.domain.database import chunks, placeholders
 from nuggets.language.spelling import (
     KnownWord,
     corrections,
@@ -51,6 +52,7 @@ class Vocabulary:
     ) -> None:
         self._database = database
         self._spaces = tuple(spaces)
+        self._listed_spaces = ",".join(map(str, spaces))
         self._recent = recent
 
     @cached_property
@@ -90,16 +92,13 @@ class Vocabulary:
             yield (word, language), count
 
     def _alike(self, initial: str, shortest: int, longest: int) -> "Iterable[KnownWord]":
-        rows = [
-            row
-            for space in self._spaces
-            for length in range(shortest, longest + 1)
-            for row in self._database.execute(
-                "SELECT word, language, letters, count FROM search_words WHERE space = ?"
-                " AND length = ? AND word >= ? AND word < ?",
-                (space, length, initial, initial + LAST_LETTER),
-            )
-        ]
+        lengths = ",".join(map(str, range(shortest, longest + 1)))
+        rows = self._database.execute(
+            "SELECT word, language, letters, count FROM search_words"
+            f" WHERE space IN ({self._listed_spaces}) AND length IN ({lengths})"
+            " AND word >= ? AND word < ?",
+            (initial, initial + LAST_LETTER),
+        )
         waiting = [
             key
             for key in self._changes
@@ -111,14 +110,15 @@ class Vocabulary:
         words = set(words)
         if not words:
             return []
+        lengths = ",".join(map(str, sorted({len(word) for word in words})))
         rows = [
             row
-            for space in self._spaces
-            for word in words
+            for some in chunks(words)
             for row in self._database.execute(
-                "SELECT word, language, letters, count FROM search_words WHERE space = ?"
-                " AND length = ? AND word = ?",
-                (space, len(word), word),
+                "SELECT word, language, letters, count FROM search_words"
+                f" WHERE space IN ({self._listed_spaces}) AND length IN ({lengths})"
+                f" AND word IN ({placeholders(some)})",
+                some,
             )
         ]
         return self._with_changes(rows, [key for key in self._changes if key[0] in words])

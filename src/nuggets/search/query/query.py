@@ -25,7 +25,7 @@ from nuggets.search.query.term_expansion import (
 from nuggets.search.query.tokenized_query import QueryWord, TokenizedQuery, tokenize_query
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from nuggets.search.index.snapshot import Snapshot
 
@@ -95,13 +95,15 @@ class QueryReader:
     def understand(self, text: str) -> Query:
         """Read the question."""
         question = tokenize_query(text)
-        slots = self._slots(self._rarest(question.words), question.dates)
+        words_of_titles = to_storable(title_key(text)).split()[: 4 * MOST_SLOTS]
+        names = _possible_titles(words_of_titles)
+        slots = self._slots(self._rarest(question.words), question.dates, names)
         slots = self._add_joined_words(slots, question.neighbours)
         slots = [*slots, *self._date_slots(question.dates)]
         full_mass, full_length = _mass(slots), _length(slots)
         slots = _dampen_unknown_words(slots)
         mass, length = _mass(slots), _length(slots)
-        titles = tuple(self._named_titles(text, slots, mass))
+        titles = tuple(self._named_titles(words_of_titles, names, slots, mass))
         return Query(
             tuple(slots),
             mass,
@@ -132,14 +134,16 @@ class QueryReader:
         order = sorted(range(len(words)), key=lambda place: (not counts[place], counts[place]))
         return [words[place] for place in order[:MOST_SLOTS]]
 
-    def _slots(self, words: list[QueryWord], dates: list[WrittenDate]) -> list[Slot]:
+    def _slots(
+        self, words: list[QueryWord], dates: list[WrittenDate], labels: "Iterable[str]"
+    ) -> list[Slot]:
         self._index.read(word.term for word in words)  # all at once, because most are needed
         identifiers = {
             word.word for word in words if word.is_whole and self._index.count(word.term)
         }
         date_words = self._date_words(dates)
         slots = []
-        for word, expansions in zip(words, self._expansion.expand(words), strict=True):
+        for word, expansions in zip(words, self._expansion.expand(words, labels), strict=True):
             for alternatives, rare in expansions:
                 weight = rare * _weight_factor(word, alternatives, identifiers, date_words)
                 if weight:
@@ -182,19 +186,24 @@ class QueryReader:
             for slot in slots
         ]
 
-    def _named_titles(self, text: str, slots: list[Slot], mass: float) -> "Iterator[NamedTitle]":
-        """Titles of notes that occur in the question, word for word or with corrected typos."""
-        words = to_storable(title_key(text)).split()[: 4 * MOST_SLOTS]
+    def _named_titles(
+        self,
+        words: list[str],
+        names: "Mapping[str, tuple[int, list[str]]]",
+        slots: list[Slot],
+        mass: float,
+    ) -> "Iterator[NamedTitle]":
+        """Titles of notes that occur in the question, word for word or with corrected typos.
+
+        `names`: the possible titles among its words.
+        """
         corrections = _corrections(slots)
-        corrected = [corrections.get(word, word) for word in words]
-        names = {
-            title_label(" ".join(spelling[start:end])): (spelling[start:end], words[start:end])
-            for spelling in ([corrected, words] if corrections else [words])
-            for start in range(len(words))
-            for end in range(start + 1, min(start + LONGEST_TITLE, len(words)) + 1)
-        }
+        if corrections:
+            corrected = [corrections.get(word, word) for word in words]
+            names = {**_possible_titles(corrected), **names}
         self._index.read_counts(names)
-        for label, (title, written) in names.items():
+        for label, (start, title) in names.items():
+            written = words[start : start + len(title)]
             title_count = self._index.count(label)
             significant = [word for word in title if not is_stop(word)] if title_count else ()
             if significant:
@@ -215,6 +224,15 @@ class QueryReader:
             return certainty
         title_rarity = sum(rarity(count, self._snapshot.stats.notes) for count in counts)
         return certainty * min(1.0, title_rarity / mass) if mass else 0.0
+
+
+def _possible_titles(words: list[str]) -> dict[str, tuple[int, list[str]]]:
+    """By label, each title that may stand in these words: where it begins, and its words."""
+    return {
+        title_label(" ".join(words[start:end])): (start, words[start:end])
+        for start in range(len(words))
+        for end in range(start + 1, min(start + LONGEST_TITLE, len(words)) + 1)
+    }
 
 
 def _weight_factor(

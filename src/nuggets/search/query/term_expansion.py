@@ -70,18 +70,35 @@ class TermExpansion:
         self._notes = snapshot.stats.notes
         self._languages = snapshot.stats.languages  # that notes are written in, besides English
 
-    def expand(self, words: "Sequence[QueryWord]") -> "Iterator[tuple[Expansion, ...]]":
-        """The expansions of each word: several if no note has the word, but its two parts."""
-        self._index.read_counts([*(word.term for word in words), *(META + w.word for w in words)])
-        forms = self._forms([word.word for word in words], [word.term for word in words])
+    def expand(
+        self, words: "Sequence[QueryWord]", labels: "Iterable[str]" = ()
+    ) -> "Iterator[tuple[Expansion, ...]]":
+        """The expansions of each word: several if no note has the word, but its two parts.
+
+        Everything is counted at once, `labels` too, which will be asked for later.
+        """
+        terms = [word.term for word in words]
+        self._index.read_counts(terms)
+        rare = [term for term in terms if self._index.count(term) and self._is_rare(term)]
+        metadata = [META + word.word for word in words]
+        roots = [root for term in rare for root in _roots(term)]
+        forms = self._forms([word.word for word in words], terms, [*metadata, *roots, *labels])
+        self._index.read_beginnings(
+            term
+            for term in rare
+            if _has_root(term) and len(self._known_roots(term)) < MOST_RELATIVES
+        )
         for (word, term, _), alternatives in zip(words, forms, strict=True):
             yield self._expansions(word, term, alternatives, self._index.count(META + word))
 
-    def _forms(self, words: list[str], terms: list[str]) -> list[dict[str, Alternative]]:
-        """By word, its stems in English and in the other languages of the notes."""
+    def _forms(
+        self, words: list[str], terms: list[str], others: "Sequence[str]" = ()
+    ) -> list[dict[str, Alternative]]:
+        """By word, its stems in English and in the other languages of the notes. `others`: what
+        is counted with them."""
         alternatives: list[dict[str, Alternative]] = [{} for _ in words]
         inflections = [terms, *(stems(words, language) for language in self._languages)]
-        self._index.read_counts(term for inflected in inflections for term in inflected)
+        self._index.read_counts([*others, *(term for forms in inflections for term in forms)])
         for inflected in inflections:
             for place, term in enumerate(inflected):
                 if self._index.count(term):
@@ -161,12 +178,9 @@ class TermExpansion:
             for name in islice(self._index.beginning(term), most):
                 yield Alternative(name, ROOT_OF_UNKNOWN, "root", name)
             return
-        if len(term) < SHORTEST_ROOT or not term.isalpha():
+        if not _has_root(term):
             return
-        shortest = max(SHORTEST_ROOT, int(len(term) * ROOT_SHARE + 0.5))
-        shorter = [term[:length] for length in range(len(term) - 1, shortest - 1, -1)]
-        self._index.read_counts(shorter)
-        chosen = [name for name in shorter if self._index.count(name)]
+        chosen = self._known_roots(term)
         if len(chosen) < most:
             longer = [
                 name
@@ -177,6 +191,12 @@ class TermExpansion:
             chosen += longer
         for name in chosen[:most]:
             yield Alternative(name, ROOT_OF_UNKNOWN if is_unknown else ROOT, "root", name)
+
+    def _known_roots(self, term: str) -> list[str]:
+        """The beginnings of a term that are terms themselves, the longest first."""
+        roots = _roots(term)
+        self._index.read_counts(roots)
+        return [root for root in roots if self._index.count(root)]
 
     def _compound_parts(self, word: str) -> tuple[Expansion, ...]:
         """The two known words that a compound is made of, of similar length: "pre", "commit"."""
@@ -197,6 +217,18 @@ class TermExpansion:
                     for half in pair
                 )
         return ()
+
+
+def _has_root(term: str) -> bool:
+    return len(term) >= SHORTEST_ROOT and term.isalpha()
+
+
+def _roots(term: str) -> list[str]:
+    """The beginnings of a term that may have the same root, the longest first."""
+    if not _has_root(term):
+        return []
+    shortest = max(SHORTEST_ROOT, int(len(term) * ROOT_SHARE + 0.5))
+    return [term[:length] for length in range(len(term) - 1, shortest - 1, -1)]
 
 
 def _stem_word(word: str, language: int) -> str:

@@ -69,6 +69,7 @@ class Scorer:
             for place, slot in enumerate(query.slots)
             for term, weight, *_ in slot.alternatives
         ]
+        self._index.read([*(term.term for term in self._terms), *(t.label for t in query.titles)])
         self._read_in_full: list[QueryTerm] = []  # terms whose postings were all added
 
     def accumulate(self, most: int, eligible: "Offsets | None") -> "Accumulator":

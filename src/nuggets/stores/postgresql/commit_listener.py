@@ -33,7 +33,8 @@ class CommitListener:
         may_have_changed = time.monotonic() - self._counted_at > MISSED_SECONDS
         try:
             if self._listening is None:
-                self._listening, may_have_changed = Database(self._url), True
+                self._listening = Database(self._url, is_session=True)
+                may_have_changed = True
                 self._listening.run(f"LISTEN {CHANNEL}")
             may_have_changed = self._shelf in self._listening.announcements() or may_have_changed
         except StoreError:

@@ -1,16 +1,12 @@
-"""One connection to a PostgreSQL database: how it is opened, and what its errors mean to a person.
+"""A PostgreSQL database as one shelf uses it, and what its errors mean. Knows no notes."""
 
-Knows no notes.
-"""
-
-import os
-import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from nuggets.errors import StoreBusy, StoreError
+from nuggets.stores.postgresql.connections import Link, Purpose, connections_to, driver
 from nuggets.stores.postgresql.dialect import TABLES, VIEWS, plain_insert, statement
 
 if TYPE_CHECKING:
@@ -18,14 +14,9 @@ if TYPE_CHECKING:
 
     from nuggets.filesystem.database_url import DatabaseUrl
 
-RETRY_SECONDS = 5.0  # as long as a server takes to start again, or a standby to take over
-_PAUSE_SECONDS = 0.1
-_CONNECT_SECONDS = 10  # for one attempt at one host
-_PREPARED = 300  # statements that a connection keeps prepared
 _ROWS_TOGETHER = 1000  # rows that are sent at once
+_SHOW_SHELF = "SELECT set_config('nuggets.shelf', $1, $2::bigint::int::bool)"
 _ROWS_COPIED = 100  # from so many rows on COPY is faster than INSERT
-_IN_TRANSACTION = (2, 3)  # libpq's PQTRANS_INTRANS and PQTRANS_INERROR
-INSTALL = "pip install 'nuggets-memory[postgresql]'"
 
 
 class ConnectionLost(StoreError):
@@ -33,13 +24,26 @@ class ConnectionLost(StoreError):
 
 
 class Database:
-    """A connection whose errors say what to do. One thread at a time may use it."""
+    """A database whose errors say what to do. One thread at a time may use it.
 
-    def __init__(self, url: "DatabaseUrl") -> None:
+    A transaction has a connection of its own, and so has a session (`is_session`), which lasts
+    until `close`; else each statement takes one.
+    """
+
+    def __init__(
+        self, url: "DatabaseUrl", *, purpose: Purpose = "work", is_session: bool = False
+    ) -> None:
         self.url = url
         self.path = url.shown
         self._driver = driver()
-        self._connection: psycopg.Connection[Any] = _connect(self._driver, url)
+        self._connections = connections_to(url)
+        self._connections.open()
+        self._purpose = purpose
+        self._is_session = is_session
+        self._link: Link | None = None
+        self.shelf = 0  # the number of the one that is shown; 0: none
+        self._has_begun = False  # a transaction, which was neither committed nor rolled back
+        self._is_lost = False  # the connection of that transaction: nothing more may be done in it
         self._is_durable = True
         self.rows_sent = 0
         self._copies: bool | None = None  # not asked yet
@@ -47,18 +51,50 @@ class Database:
 
     @property
     def in_transaction(self) -> bool:
-        is_begun = self._connection.pgconn.transaction_status in _IN_TRANSACTION
-        return is_begun or bool(self._queue)
+        return self._has_begun and not self._is_lost
+
+    @contextmanager
+    def _connected(self) -> Iterator["psycopg.Connection[Any]"]:
+        """A connection for one statement, or that of the transaction; errors say what to do."""
+        try:
+            if self._is_lost:
+                raise self._lost()
+            if self._link is None:
+                self._link = self._connections.take(self._purpose)
+            with self._showing_shelf(self._link):
+                yield self._link.connection
+        except self._driver.Error as problem:
+            raise self._explain(problem) from problem
+        finally:
+            if not self.in_transaction:
+                self._queue = []
+                if not self._is_session:
+                    self.let_go()
+
+    @contextmanager
+    def _showing_shelf(self, link: Link) -> Iterator[None]:
+        """A transaction begins with saying which shelf it shows. Outside of one, the connection
+        shows it from the next statement on, with which that is sent. If that fails, so has this."""
+        if self._has_begun or link.shelf == self.shelf:
+            yield
+            return
+        link.shelf = None
+        self._queue.insert(0, (_SHOW_SHELF, [(str(self.shelf), False)]))
+        yield
+        link.shelf = self.shelf
+
+    def let_go(self) -> None:
+        """End the session, if there is one; nothing of it must be left."""
+        link, self._link = self._link, None
+        if link is not None and link.is_open:
+            self._connections.give_back(link, self._purpose)
 
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> "psycopg.Cursor[Any]":
         translated: Any = statement(sql)
         if sql.startswith("SELECT"):
             parameters = [_askable(value) for value in parameters]
-        try:
-            with self._sending_queue():
-                return self._connection.execute(translated, parameters or None, binary=True)
-        except self._driver.Error as problem:
-            raise self._explain(problem) from problem
+        with self._sending_queue() as connection:
+            return connection.execute(translated, parameters or None, binary=True)
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         """Inside a transaction the rows wait for the next statement, and are sent with it: each
@@ -73,7 +109,8 @@ class Database:
                 continue
             self._queue.append((statement(sql), chunk))
             if len(chunk) == _ROWS_TOGETHER or not waits:
-                self._send_queue()
+                with self._sending_queue():
+                    pass
 
     def _may_copy(self) -> bool:
         """PostgreSQL copies nothing into tables whose row-level security holds for this user."""
@@ -85,15 +122,14 @@ class Database:
     def _copy_rows(self, table: str, columns: str, rows: Iterable[Sequence[Any]]) -> None:
         """Insert many rows with COPY, which takes tables only; a connection knows its shelf."""
         columns = columns or self._columns_of(table)
-        if self._queue:
-            self._send_queue()
         script: Any = f"COPY {TABLES}.{table} ({columns}) FROM STDIN"
-        try:
-            with self._connection.cursor() as cursor, cursor.copy(script) as copy:
-                for row in rows:
-                    copy.write_row(row)
-        except self._driver.Error as problem:
-            raise self._explain(problem) from problem
+        with (
+            self._after_queue() as connection,
+            connection.cursor() as cursor,
+            cursor.copy(script) as copy,
+        ):
+            for row in rows:
+                copy.write_row(row)
 
     def _columns_of(self, table: str) -> str:
         """The columns of a view but the shelf, in their order."""
@@ -104,21 +140,29 @@ class Database:
         )
         return names
 
-    def _send_queue(self) -> None:
-        try:
-            with self._sending_queue():
-                pass
-        except self._driver.Error as problem:
-            raise self._explain(problem) from problem
+    @contextmanager
+    def _sending_queue(self) -> Iterator["psycopg.Connection[Any]"]:
+        """What is executed inside is sent together with the writes that wait, after them."""
+        with self._connected() as connection:
+            if not self._queue:
+                yield connection
+                return
+            with self._pipeline(connection):
+                yield connection
 
     @contextmanager
-    def _sending_queue(self) -> Iterator[None]:
-        """What is executed inside is sent together with the writes that wait, after them."""
-        if not self._queue:
-            yield
-            return
+    def _after_queue(self) -> Iterator["psycopg.Connection[Any]"]:
+        """For what cannot be sent together with the writes that wait."""
+        with self._connected() as connection:
+            if self._queue:
+                with self._pipeline(connection):
+                    pass
+            yield connection
+
+    @contextmanager
+    def _pipeline(self, connection: "psycopg.Connection[Any]") -> Iterator[None]:
         queue, self._queue = self._queue, []
-        with self._connection.pipeline(), self._connection.cursor() as cursor:
+        with connection.pipeline(), connection.cursor() as cursor:
             for sql, rows in queue:
                 cursor.executemany(sql, rows)
             yield
@@ -130,34 +174,38 @@ class Database:
 
     def run(self, script: str) -> Any:
         """Run statements as they are, all at once; the first value of the last one."""
-        if self._queue:
-            self._send_queue()
-        try:
-            cursor = self._connection.execute(script.encode())
+        with self._after_queue() as connection:
+            cursor = connection.execute(script.encode())
             while cursor.nextset():
                 pass
             row = cursor.fetchone() if cursor.description else None
-        except self._driver.Error as problem:
-            raise self._explain(problem) from problem
         return None if row is None else row[0]
 
     def announcements(self) -> list[str]:
         """What was announced on the channels that are listened to, since the last call."""
-        try:
-            return [message.payload for message in self._connection.notifies(timeout=0)]
-        except self._driver.Error as problem:
-            raise self._explain(problem) from problem
+        with self._after_queue() as connection:
+            return [message.payload for message in connection.notifies(timeout=0)]
 
     def begin(self, *, writing: bool) -> None:
+        self._has_begun = True
         if not writing:
-            self.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+            self.run(f"{begin}; SET LOCAL nuggets.shelf = {self.shelf}")
             return
         self._queue.append(("BEGIN", [()]))  # sent with the first statement
+        self._queue.append((_SHOW_SHELF, [(str(self.shelf), True)]))
         if not self._is_durable:
             self._queue.append(("SET LOCAL synchronous_commit = off", [()]))
 
     def commit(self) -> None:
-        self.execute("COMMIT")
+        try:
+            self.execute("COMMIT")
+        except ConnectionLost:
+            self._has_begun = self._is_lost = False  # it has ended, one way or the other
+            raise
+        self._has_begun = False
+        if not self._is_session:
+            self.let_go()
 
     def waiting_row(self, sql: str) -> Sequence[Any] | None:
         """The last row that waits to be sent with this statement."""
@@ -166,25 +214,39 @@ class Database:
         return rows[-1] if rows else None
 
     def rollback(self) -> None:
-        self._queue = []
-        if self.in_transaction:
-            with suppress(StoreError):
-                self.run("ROLLBACK")
+        self._queue, self._has_begun, self._is_lost = [], False, False
+        if self._link is not None and self._link.in_transaction:
+            self._link.send_rollback()
+        if not self._is_session:
+            self.let_go()
 
     def set_durable(self, durable: bool) -> None:
         """Whether a commit waits until it is synced to the disk."""
         self._is_durable = durable
 
+    def disconnect(self) -> None:
+        """Close the connection of the session or transaction, if there is one."""
+        link, self._link = self._link, None
+        if link is not None:
+            link.close()
+
     def close(self) -> None:
-        self._connection.close()
+        self.disconnect()
+        self._connections.close()
 
     def _explain(self, problem: "psycopg.Error") -> StoreError:
-        if self._connection.closed or (problem.sqlstate or "").startswith(("57P", "08")):
-            self._connection.close()
-            return ConnectionLost(
-                f"the connection to {self.path} was lost. Nothing was changed; try again"
-            )
+        is_lost = self._link is None or not self._link.is_open
+        if is_lost or (problem.sqlstate or "").startswith(("57P", "08")):
+            self.disconnect()
+            self._is_lost = self._has_begun
+            self._connections.close_idle()  # they are probably lost, too
+            return self._lost()
         return _explain_state(problem, self.path)
+
+    def _lost(self) -> ConnectionLost:
+        return ConnectionLost(
+            f"the connection to {self.path} was lost. Nothing was changed; try again"
+        )
 
 
 def _check_texts(rows: Iterable[Sequence[Any]]) -> None:
@@ -198,106 +260,6 @@ def _check_texts(rows: Iterable[Sequence[Any]]) -> None:
 def _askable(value: Any) -> Any:
     """A value to compare with. No text in PostgreSQL has the character NUL, nor has any of ours."""
     return value.replace("\0", "\ufffd") if isinstance(value, str) and "\0" in value else value
-
-
-def driver() -> Any:
-    """The module `psycopg`."""
-    try:
-        import psycopg
-    except ImportError as problem:
-        raise StoreError(f"a shelf in PostgreSQL needs the package psycopg: {INSTALL}") from problem
-    return psycopg
-
-
-def _connect(psycopg: Any, url: "DatabaseUrl") -> Any:
-    """Connect; while the server is starting, or not there for a moment, again and again."""
-    give_up = time.monotonic() + RETRY_SECONDS
-    while True:
-        try:
-            connection = psycopg.connect(
-                url.address,
-                autocommit=True,
-                cursor_factory=psycopg.RawCursor,
-                **_parameters(psycopg, url),
-            )
-        except psycopg.Error as problem:
-            if not _may_pass(problem) or time.monotonic() > give_up:
-                raise _refusal(problem, url) from None  # the driver's error may show the address
-            time.sleep(_PAUSE_SECONDS)
-        else:
-            _adapt(psycopg, connection)
-            return connection
-
-
-def _parameters(psycopg: Any, url: "DatabaseUrl") -> dict[str, Any]:
-    """What the address leaves open. Of several hosts the one that can be written is meant."""
-    options = psycopg.conninfo.conninfo_to_dict(url.address)
-    parameters: dict[str, Any] = {
-        "application_name": f"nuggets {os.getpid()}",
-        "connect_timeout": _CONNECT_SECONDS,
-        "client_encoding": "utf8",
-    }
-    if "," in str(options.get("host", "")):
-        parameters["target_session_attrs"] = "read-write"
-    return {name: value for name, value in parameters.items() if name not in options}
-
-
-def _adapt(psycopg: Any, connection: Any) -> None:
-    """Numbers as the tables have them: all whole ones of 64 bits, and no decimals."""
-    from psycopg.types.numeric import Int8Dumper, NumericBinaryLoader, NumericLoader
-
-    class WholeNumber(NumericLoader):
-        def load(self, data: Any) -> Any:
-            return int(super().load(data))
-
-    class WholeBinaryNumber(NumericBinaryLoader):
-        def load(self, data: Any) -> Any:
-            return int(super().load(data))
-
-    class FlagDumper(Int8Dumper):
-        def dump(self, obj: Any) -> Any:
-            return super().dump(int(obj))
-
-    connection.prepared_max = _PREPARED
-    adapters = connection.adapters
-    adapters.register_dumper(int, Int8Dumper)
-    adapters.register_dumper(bool, FlagDumper)
-    adapters.register_loader("numeric", WholeNumber)
-    adapters.register_loader("numeric", WholeBinaryNumber)
-    connection.execute(
-        f"SET search_path = {VIEWS}, {TABLES}; SET client_min_messages = warning; SET jit = off"
-    )
-
-
-_PASSING = ("57P03", "57P01", "57P02", "53300")  # starting, stopping, too many connections
-
-
-def _may_pass(problem: "psycopg.Error") -> bool:
-    text = str(problem)
-    return problem.sqlstate in _PASSING or any(
-        part in text
-        for part in (
-            *("starting up", "shutting down", "in recovery mode", "Connection refused"),
-            *("No such file or directory", "server closed the connection", "read-only"),
-            *("Connection reset", "too many clients", "session is not read-write"),
-        )
-    )
-
-
-def _refusal(problem: "psycopg.Error", url: "DatabaseUrl") -> StoreError:
-    """Why there is no connection, without the password."""
-    text = " ".join(url.hide_password(str(problem)).split())
-    if "password" in text or "authentication" in text:
-        return StoreError(
-            f"{url.shown} refuses this user or password. Put the right one into ~/.pgpass, "
-            f"PGPASSWORD or the address ({text})"
-        )
-    if "does not exist" in text:
-        return StoreError(f"{url.shown}: {text}. Create it first (createdb)")
-    return StoreError(
-        f"no connection to {url.shown}: {text}. Is the server running, and is the address right? "
-        "Nothing was changed"
-    )
 
 
 def _explain_state(problem: "psycopg.Error", shown: str) -> StoreError:

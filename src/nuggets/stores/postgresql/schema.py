@@ -173,12 +173,12 @@ def _index(kind: IndexKind) -> str:
 
 
 def find_or_create_shelf(database: Database, name: str, kinds: Sequence[IndexKind]) -> int:
-    """The number of a shelf, which the connection shows from now on."""
+    """The number of a shelf, which the database shows from now on."""
     sql = f"SELECT number FROM {TABLES}.shelves WHERE name = ?"
     number = database.value(sql, (name,))
     if number is not None:
-        database.run(f"SET nuggets.shelf = {number}")
-        return int(number)
+        database.shelf = int(number)
+        return database.shelf
     database.begin(writing=True)
     try:
         database.execute(
@@ -187,7 +187,7 @@ def find_or_create_shelf(database: Database, name: str, kinds: Sequence[IndexKin
             (name,),
         )
         number = int(database.value(sql, (name,)))
-        database.run(f"SET nuggets.shelf = {number}")
+        database.run(f"SET LOCAL nuggets.shelf = {number}")
         for kind in kinds:
             if not kind.optional:
                 database.execute(schema.record_format(kind))
@@ -195,4 +195,5 @@ def find_or_create_shelf(database: Database, name: str, kinds: Sequence[IndexKin
     except BaseException:
         database.rollback()
         raise
+    database.shelf = number
     return number

@@ -64,7 +64,7 @@ class PostgresqlStore(SqlStore):
         self.directory = url.directory
         self._url = url
         self._connected: Database | None = None
-        self._locking: Database | None = None  # the connection that holds the lock
+        self._locking: Database | None = None  # holds the lock, in a session of its own
         self._listener: CommitListener | None = None
         self._checked: Database | None = None  # the connection on which all indexes are current
         self._shelf = 0  # its number; 0: not known yet
@@ -160,34 +160,37 @@ class PostgresqlStore(SqlStore):
             yield lambda: None  # that no revision is written twice is the key's business
         finally:
             announcement, self._announcement = self._announcement, ""
-            with suppress(StoreError):
+            try:
                 lock.run(f"SELECT pg_advisory_unlock({LOCKS}, {self._shelf}){announcement}")
+            except StoreError:
+                lock.disconnect()  # which unlocks, too
+            else:
+                lock.let_go()
 
     def _take_advisory_lock(self, wait_seconds: float) -> Database:
-        try:
-            return self._try_advisory_lock(wait_seconds)
-        except ConnectionLost:
-            self._locking = None
-            return self._try_advisory_lock(wait_seconds)
-
-    def _try_advisory_lock(self, wait_seconds: float) -> Database:
         if self._locking is None:
-            self._locking = Database(self._url)
-            self._locking.run("SET synchronous_commit = off")  # it announces, and writes nothing
-        lock = self._locking
+            self._locking = Database(self._url, purpose="lock", is_session=True)
+        try:
+            return self._try_advisory_lock(self._locking, wait_seconds)
+        except ConnectionLost:
+            return self._try_advisory_lock(self._locking, wait_seconds)
+
+    def _try_advisory_lock(self, lock: Database, wait_seconds: float) -> Database:
+        # The session announces, and writes nothing.
+        script = f"SET synchronous_commit = off; SET lock_timeout = {wait_seconds * 1000:.0f}; "
         if not wait_seconds:
-            if not lock.run(f"SELECT pg_try_advisory_lock({LOCKS}, {self._shelf})"):
+            if not lock.run(f"{script}SELECT pg_try_advisory_lock({LOCKS}, {self._shelf})"):
                 raise self._busy(lock)
             return lock
-        timeout = f"SET lock_timeout = {wait_seconds * 1000:.0f}; "
         try:
-            lock.run(f"{timeout}SELECT pg_advisory_lock({LOCKS}, {self._shelf})")
+            lock.run(f"{script}SELECT pg_advisory_lock({LOCKS}, {self._shelf})")
         except StoreBusy:
             raise self._busy(lock) from None
         return lock
 
     def _busy(self, lock: Database) -> StoreBusy:
         holder = lock.value(_HOLDER, (LOCKS, self._shelf)) or "another process"
+        lock.let_go()
         return StoreBusy(
             f"{holder} is writing to {self._url.shown}. Nothing was changed; try again"
         )
@@ -216,7 +219,7 @@ class PostgresqlStore(SqlStore):
         """
         database = Database(self._url)
         try:
-            database.run(f"SET nuggets.shelf = {self._shelf}")
+            database.shelf = self._shelf
             database.begin(writing=True)
             insert = f"{INSERT_COMMIT} ON CONFLICT (revision) DO NOTHING"
             if database.execute(insert, row).rowcount:

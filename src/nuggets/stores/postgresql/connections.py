@@ -1,0 +1,247 @@
+"""The connections of a process to one database, shared by all shelves that are open there.
+
+An operation takes a connection and gives it back, so that thousands of open shelves need no more
+connections than operations run at once, and a shelf that is opened finds its statements prepared.
+"""
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Literal
+
+from nuggets.errors import StoreError
+from nuggets.stores.postgresql.dialect import TABLES, VIEWS
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from nuggets.filesystem.database_url import DatabaseUrl
+
+Purpose = Literal["work", "lock"]
+
+RETRY_SECONDS = 5.0  # as long as a server takes to start again, or a standby to take over
+MOST_IDLE = 16  # connections of each purpose that are kept for later
+_PAUSE_SECONDS = 0.1
+_CONNECT_SECONDS = 10  # for one attempt at one host
+_PREPARED = 300  # statements that a connection keeps prepared
+_IDLE, _IN_TRANSACTION = 0, (2, 3)  # libpq's PQTRANS_IDLE; PQTRANS_INTRANS, PQTRANS_INERROR
+INSTALL = "pip install 'nuggets-memory[postgresql]'"
+
+
+class Link:
+    """One connection, and which shelf it shows outside of transactions."""
+
+    def __init__(self, url: "DatabaseUrl") -> None:
+        self._psycopg = driver()
+        self._connection: psycopg.Connection[Any] = _connect(self._psycopg, url)
+        self.shelf: int | None = 0  # none; None: not known
+        self._is_rolling_back = False
+
+    @property
+    def connection(self) -> "psycopg.Connection[Any]":
+        """The connection, once what was sent ahead is done."""
+        if self._is_rolling_back:
+            self._is_rolling_back = False
+            while self._connection.pgconn.get_result() is not None:
+                pass
+        return self._connection
+
+    @property
+    def is_open(self) -> bool:
+        return not self._connection.closed
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is under way but a rollback."""
+        return self._is_rolling_back or self._connection.pgconn.transaction_status == _IDLE
+
+    @property
+    def in_transaction(self) -> bool:
+        if self._is_rolling_back:
+            return False
+        return self._connection.pgconn.transaction_status in _IN_TRANSACTION
+
+    def send_rollback(self) -> None:
+        """Roll back without waiting for the answer, which nobody needs."""
+        pgconn = self.connection.pgconn
+        try:
+            pgconn.send_query(b"ROLLBACK")
+            pgconn.flush()
+        except self._psycopg.Error:
+            self.close()
+        else:
+            self._is_rolling_back = True
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class Connections:
+    """Those to the database of one address."""
+
+    def __init__(self, url: "DatabaseUrl") -> None:
+        self._url = url
+        self._users = 0
+        self._idle: dict[Purpose, list[Link]] = {"work": [], "lock": []}
+        self.begin_in_this_process()
+
+    def begin_in_this_process(self) -> None:
+        """In a forked child: those of the parent stay open for it."""
+        _left_to_parent.extend(self._idle["work"] + self._idle["lock"])
+        self._idle = {"work": [], "lock": []}
+        self._lock = threading.Lock()
+
+    def open(self) -> None:
+        """Somebody uses them from now on."""
+        with self._lock:
+            self._users += 1
+
+    def close(self) -> None:
+        """Somebody uses them no longer; nobody is left to use idle ones after the last."""
+        with self._lock:
+            self._users -= 1
+        if not self._users:
+            self.close_idle()
+
+    def take(self, purpose: Purpose) -> Link:
+        with self._lock:
+            while self._idle[purpose]:
+                link = self._idle[purpose].pop()
+                if link.is_open:
+                    return link
+        return Link(self._url)
+
+    def give_back(self, link: Link, purpose: Purpose) -> None:
+        with self._lock:
+            if self._users and link.is_idle and len(self._idle[purpose]) < MOST_IDLE:
+                self._idle[purpose].append(link)
+                return
+        link.close()
+
+    def close_idle(self) -> None:
+        with self._lock:
+            idle = self._idle["work"] + self._idle["lock"]
+            self._idle = {"work": [], "lock": []}
+        for link in idle:
+            link.close()
+
+
+_by_address: dict[str, Connections] = {}
+_left_to_parent: list[Link] = []  # referenced, because garbage collection would close them
+
+
+def connections_to(url: "DatabaseUrl") -> Connections:
+    """Those of this process to the database of a shelf."""
+    return _by_address.setdefault(url.address, Connections(url))
+
+
+def _begin_again() -> None:
+    for connections in _by_address.values():
+        connections.begin_in_this_process()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_again)
+
+
+# --- connecting ----------------------------------------------------------------------------------
+
+
+def driver() -> Any:
+    """The module `psycopg`."""
+    try:
+        import psycopg
+    except ImportError as problem:
+        raise StoreError(f"a shelf in PostgreSQL needs the package psycopg: {INSTALL}") from problem
+    return psycopg
+
+
+def _connect(psycopg: Any, url: "DatabaseUrl") -> Any:
+    """Connect; while the server is starting, or not there for a moment, again and again."""
+    give_up = time.monotonic() + RETRY_SECONDS
+    while True:
+        try:
+            connection = psycopg.connect(
+                url.address,
+                autocommit=True,
+                cursor_factory=psycopg.RawCursor,
+                **_parameters(psycopg, url),
+            )
+        except psycopg.Error as problem:
+            if not _may_pass(problem) or time.monotonic() > give_up:
+                raise _refusal(problem, url) from None  # the driver's error may show the address
+            time.sleep(_PAUSE_SECONDS)
+        else:
+            _adapt(psycopg, connection)
+            return connection
+
+
+def _parameters(psycopg: Any, url: "DatabaseUrl") -> dict[str, Any]:
+    """What the address leaves open. Of several hosts the one that can be written is meant."""
+    options = psycopg.conninfo.conninfo_to_dict(url.address)
+    parameters: dict[str, Any] = {
+        "application_name": f"nuggets {os.getpid()}",
+        "connect_timeout": _CONNECT_SECONDS,
+        "client_encoding": "utf8",
+    }
+    if "," in str(options.get("host", "")):
+        parameters["target_session_attrs"] = "read-write"
+    return {name: value for name, value in parameters.items() if name not in options}
+
+
+def _adapt(psycopg: Any, connection: Any) -> None:
+    """Numbers as the tables have them: all whole ones of 64 bits, and no decimals."""
+    from psycopg.types.numeric import Int8Dumper, NumericBinaryLoader, NumericLoader
+
+    class WholeNumber(NumericLoader):
+        def load(self, data: Any) -> Any:
+            return int(super().load(data))
+
+    class WholeBinaryNumber(NumericBinaryLoader):
+        def load(self, data: Any) -> Any:
+            return int(super().load(data))
+
+    class FlagDumper(Int8Dumper):
+        def dump(self, obj: Any) -> Any:
+            return super().dump(int(obj))
+
+    connection.prepared_max = _PREPARED
+    adapters = connection.adapters
+    adapters.register_dumper(int, Int8Dumper)
+    adapters.register_dumper(bool, FlagDumper)
+    adapters.register_loader("numeric", WholeNumber)
+    adapters.register_loader("numeric", WholeBinaryNumber)
+    connection.execute(
+        f"SET search_path = {VIEWS}, {TABLES}; SET client_min_messages = warning; SET jit = off"
+    )
+
+
+_PASSING = ("57P03", "57P01", "57P02", "53300")  # starting, stopping, too many connections
+
+
+def _may_pass(problem: "psycopg.Error") -> bool:
+    text = str(problem)
+    return problem.sqlstate in _PASSING or any(
+        part in text
+        for part in (
+            *("starting up", "shutting down", "in recovery mode", "Connection refused"),
+            *("No such file or directory", "server closed the connection", "read-only"),
+            *("Connection reset", "too many clients", "session is not read-write"),
+        )
+    )
+
+
+def _refusal(problem: "psycopg.Error", url: "DatabaseUrl") -> StoreError:
+    """Why there is no connection, without the password."""
+    text = " ".join(url.hide_password(str(problem)).split())
+    if "password" in text or "authentication" in text:
+        return StoreError(
+            f"{url.shown} refuses this user or password. Put the right one into ~/.pgpass, "
+            f"PGPASSWORD or the address ({text})"
+        )
+    if "does not exist" in text:
+        return StoreError(f"{url.shown}: {text}. Create it first (createdb)")
+    return StoreError(
+        f"no connection to {url.shown}: {text}. Is the server running, and is the address right? "
+        "Nothing was changed"
+    )
