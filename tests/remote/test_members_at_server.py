@@ -72,3 +72,52 @@ def test_a_revoked_member_gets_nothing_and_loses_nothing(
     assert "revoked" in read.err
     assert tokens["ben"] not in read.err + written.err
     assert CallQueue(parse_server_url(url).directory).is_empty
+
+
+def test_a_queue_waits_while_the_token_is_revoked_and_is_sent_with_the_next(
+    tmp_path: Path,
+) -> None:
+    directory = str(tmp_path / "team")
+    with NuggetShelf(directory) as shelf:
+        env = {"NUGGETS_TOKEN": shelf.add_member("ben")}
+    with served(directory) as server:
+        env["NUGGETS_DIR"] = server.url.rstrip("/")
+        run_process("remember", "project", "port", "80", env=env)
+        run_process("sync", env=env)
+    queued = run_process("remember", "project", "port", "90", env=env)
+    with NuggetShelf(directory) as shelf:
+        shelf.revoke_member("ben")
+    port = server.url.rstrip("/").rpartition(":")[2]
+    with served(directory, "--port", port):
+        refused = run_process("list", env=env)
+        waiting = run_process("queue", "--json", env=env).json["waiting"]
+        with NuggetShelf(directory) as shelf:
+            env["NUGGETS_TOKEN"] = shelf.add_member("ben", again=True)
+        sent = run_process("recall", "port", "--json", env=env)
+
+    assert "queued" in queued.err
+    assert (refused.code, "revoked" in refused.err) == (1, True)
+    assert [one["args"] for one in waiting] == [["project", "port", "90"]]
+    assert sent.json["answer"] == "90"
+
+
+def test_a_queued_change_that_the_role_no_longer_allows_is_kept_and_told(tmp_path: Path) -> None:
+    directory = str(tmp_path / "team")
+    with NuggetShelf(directory) as shelf:
+        env = {"NUGGETS_TOKEN": shelf.add_member("ben")}
+    with served(directory) as server:
+        env["NUGGETS_DIR"] = server.url.rstrip("/")
+        run_process("remember", "project", "port", "80", "--scope", "shared", env=env)
+        run_process("sync", env=env)
+    run_process("remember", "project", "port", "90", "--scope", "shared", env=env)
+    with NuggetShelf(directory) as shelf:
+        env["NUGGETS_TOKEN"] = shelf.add_member("ben", "reader", again=True)
+    port = server.url.rstrip("/").rpartition(":")[2]
+    with served(directory, "--port", port):
+        told = run_process("recall", "port", env=env)
+        rejected = run_process("queue", "--json", env=env).json["rejected"]
+
+    assert "80" in told.out
+    assert "nuggets queue" in told.err
+    assert [one["args"][:3] for one in rejected] == [["project", "port", "90"]]
+    assert "reader" in rejected[0]["reason"]

@@ -399,6 +399,20 @@ def test_older_tables_are_migrated_with_all_that_they_hold(
     store.close()
 
 
+def test_tables_without_the_index_of_words_get_it(own_database: str) -> None:
+    """As an earlier version made them."""
+    opened_before = opened(own_database)
+    put(opened_before, note(1))
+    opened_before.close()
+    with psycopg.connect(DatabaseUrl(own_database).address, autocommit=True) as sql:
+        sql.execute("DROP INDEX nuggets.search_postings_by_term")
+        sql.execute("DELETE FROM nuggets.versions WHERE name = 'postings by term'")
+        with closing(opened(own_database)) as store:
+            assert contents(store) == {"key 1": "value 1"}
+        found = sql.execute("SELECT to_regclass('nuggets.search_postings_by_term')").fetchone()
+    assert found != (None,)
+
+
 def test_newer_tables_are_refused_and_left_alone(
     own_database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -454,6 +468,30 @@ def test_a_wrong_password_is_never_shown(capfd: pytest.CaptureFixture[str]) -> N
 
     said = str(refused.value) + "".join(capfd.readouterr())
     assert "wr0ng" not in said and PASSWORD not in said
+
+
+def test_a_full_disk_changes_nothing_and_says_what_to_do(
+    store: PostgresqlStore, admin: "psycopg.Connection[tuple[object, ...]]"
+) -> None:
+    """The server reports it at any statement, also when it commits."""
+    put(store, note(1))
+    admin.execute(
+        "CREATE FUNCTION nuggets.fill_disk() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE"
+        " 'could not extend file: No space left on device' USING ERRCODE = 'disk_full'; END $$"
+    )
+    for moment in ("", "DEFERRABLE INITIALLY DEFERRED"):
+        admin.execute(
+            f"CREATE CONSTRAINT TRIGGER full_disk AFTER INSERT ON nuggets.commits {moment}"
+            " FOR EACH ROW EXECUTE FUNCTION nuggets.fill_disk()"
+        )
+        try:
+            with pytest.raises(StoreError, match=r"No space left.*nothing was changed"):
+                put(store, note(2))
+        finally:
+            admin.execute("DROP TRIGGER full_disk ON nuggets.commits")
+        assert contents(store) == {"key 1": "value 1"}
+    admin.execute("DROP FUNCTION nuggets.fill_disk")
+    assert put(store, note(3)) == 2
 
 
 def test_a_server_that_can_only_be_read_still_answers(

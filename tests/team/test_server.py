@@ -15,10 +15,15 @@ from starlette.testclient import TestClient
 
 from nuggets import NuggetShelf
 from nuggets.domain.roles import ROLES, Role, allows
+from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.mcp.server import ALL_TOOLS
 from nuggets.interfaces.rest.access import MemberAccess
 from nuggets.interfaces.rest.app import OPERATIONS, application
 from nuggets.interfaces.serve import Address
+from nuggets.operations.client import Client as Agent
+from nuggets.operations.remote_caller import Caller
+from nuggets.remote.methods import CALL_PATH, HOOK_PATH, METHODS, PROTOCOL
+from nuggets.remote.wire import encode
 from nuggets.team.team import Team
 from web_serving import HOST, served
 
@@ -52,13 +57,18 @@ def served_team(directory: Path, requests: int = 1000, kilobytes: int = 1000) ->
         team = Team(shelf)
         stack.callback(team.close)
         access = MemberAccess(team, requests=requests, kilobytes=kilobytes, now=lambda: clock[0])
-        app = application(shelf, is_ours=lambda host: host == HOST, access=access)
+        app = application(
+            shelf,
+            is_ours=lambda host: host == HOST,
+            access=access,
+            mounts={HOOK_PATH: HookEndpoint(shelf)},
+        )
         yield Served(app, shelf, tokens)
 
 
 @pytest.fixture
 def team(tmp_path: Path) -> Iterator[Served]:
-    with served_team(tmp_path / "team") as one:
+    with served_team(tmp_path / "team", requests=100_000, kilobytes=100_000) as one:
         yield one
 
 
@@ -69,10 +79,29 @@ def remember(web: TestClient, key: str, value: str, scope: str) -> Any:
     return answer.json()
 
 
+def call(web: TestClient, method: str, *args: Any) -> httpx2.Response:
+    """As a client on another machine calls a method."""
+    caller = encode(Caller(Agent("cli")))
+    message = {"method": method, "args": encode(args), "options": {}, "caller": caller}
+    return web.post(CALL_PATH, json={"protocol": PROTOCOL, **message})
+
+
+def prompt(web: TestClient, text: str) -> httpx2.Response:
+    """As the prompt hook of another machine asks."""
+    message = {"host": "claude-code", "session": "s1", "prompt": text, "entries": []}
+    return web.post(HOOK_PATH, json={"protocol": PROTOCOL, **message})
+
+
 # --- who may ask -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["/", "/app.js", "/api/graph", "/api/openapi.json", "/mcp"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/", "/app.js", "/api/graph", "/api/openapi.json", "/api/events"),
+        *("/mcp", CALL_PATH, HOOK_PATH),
+    ],
+)
 @pytest.mark.parametrize("token", ["", "alice.wrong", "nobody.x", "äöü", "."])
 def test_without_a_members_token_every_door_is_closed(team: Served, path: str, token: str) -> None:
     header = {b"Authorization": f"Bearer {token}".encode()} if token else {}
@@ -84,11 +113,15 @@ def test_a_revoked_token_ends_at_once_for_programs_and_browsers(team: Served) ->
     program, browser = team.visitor("alice"), team.visitor()
     token = {"Authorization": f"Bearer {team.tokens['alice']}"}
     assert browser.post("/api/session", json={}, headers=token).status_code == 200
-    assert program.get("/api/status").status_code == 200
-    assert browser.get("/api/status").status_code == 200
+
+    def statuses() -> set[int]:
+        client, hook = call(program, "revision"), prompt(program, "which port?")
+        pages = [visitor.get("/api/status") for visitor in (program, browser)]
+        return {answer.status_code for answer in (client, hook, *pages)}
+
+    assert statuses() == {200}
     team.shelf.revoke_member("alice")
-    assert program.get("/api/status").status_code == 401
-    assert browser.get("/api/status").status_code == 401
+    assert statuses() == {401}
     assert team.visitor("bob").get("/api/status").status_code == 200
 
 
@@ -250,6 +283,53 @@ def test_alice_herself_sees_all_of_it(team: Served) -> None:
         *("/api/activity", "/api/nuggets/work/facts", f"/api/nuggets/{SECRET}"),
     ):
         assert SECRET in web.get(path).text, path
+
+
+def arguments_about(ids: tuple[str, str]) -> list[tuple[Any, ...]]:
+    """What a method may be asked about the private memories, whatever it takes."""
+    names = (*ids, SECRET, f"{SECRET} key")
+    pairs = [(SECRET, "work"), ("work", f"{SECRET} key"), ids, (SECRET, ids[1])]
+    return [(), (0,), (list(ids),), *((name,) for name in names), *pairs]
+
+
+@pytest.mark.parametrize("visitor", ["bob", "olga", "rita"])
+def test_no_call_of_a_client_shows_anothers_private_memory(team: Served, visitor: str) -> None:
+    ids = keep_secrets(team.visitor("alice"))
+    fill(team)
+    web = team.visitor(visitor)
+    changing = {method for method, kind in METHODS.items() if kind in ("write", "act")}
+    for method in (*sorted(METHODS.keys() - changing), *sorted(changing)):  # whose traces are found
+        for args in arguments_about(ids):
+            answer = call(web, method, *args)
+            assert answer.status_code in (200, 400, 403, 404, 409), (method, args)
+            told = answer.text
+            for asked in (*ids, f"{SECRET} key"):
+                told = told.replace(asked, "")
+            if SECRET not in str(args) and method not in changing:
+                assert SECRET not in told, (method, args)
+            assert f"{SECRET} value" not in told, (method, args)
+            assert f"The new {SECRET}" not in told, (method, args)
+    kept = team.visitor("alice").get(f"/api/notes/{ids[1]}").json()
+    assert kept["content"] == f"The new {SECRET} text."
+
+
+def test_alice_herself_sees_it_by_the_same_calls(team: Served) -> None:
+    ids = keep_secrets(team.visitor("alice"))
+    web = team.visitor("alice")
+    texts = {
+        method: "".join(call(web, method, *args).text for args in arguments_about(ids))
+        for method in sorted(METHODS)
+        if METHODS[method] == "read"
+    }
+    shown = {method for method, text in texts.items() if f"The new {SECRET}" in text}
+    assert shown >= {"get_note", "get_notes", "list_notes", "search_notes", "history", "versions"}
+
+
+@pytest.mark.parametrize("visitor", ["alice", "bob", "olga", "rita"])
+def test_a_prompt_shows_private_memories_to_their_member_alone(team: Served, visitor: str) -> None:
+    keep_secrets(team.visitor("alice"))
+    told = prompt(team.visitor(visitor), f"What is the {SECRET} text about?").json()
+    assert (SECRET in told["context"]) == (visitor == "alice")
 
 
 def test_a_private_change_is_no_event_for_others(tmp_path: Path) -> None:

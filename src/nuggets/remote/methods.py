@@ -16,7 +16,7 @@ HOOK_PATH = "/api/hook"
 Kind = Literal["read", "attribute", "write", "act"]
 
 METHODS: Mapping[str, Kind] = {
-    **dict.fromkeys(("project", "revision", "size"), "attribute"),
+    **dict.fromkeys(("project", "revision", "size", "is_team"), "attribute"),
     **dict.fromkeys(
         (
             *("get", "has", "list", "status"),
@@ -26,7 +26,7 @@ METHODS: Mapping[str, Kind] = {
             *("commits", "commit_summaries", "history", "versions", "note_at", "commit"),
             *("changes_in_effect", "undoable", "last_run", "next_run", "audit"),
             *("projects", "meaning_status", "copy_index", "change_counter", "members"),
-            *("is_team", "last_own_change", "new_commits"),
+            *("last_own_change", "new_commits"),
         ),
         "read",
     ),

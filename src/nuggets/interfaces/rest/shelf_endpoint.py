@@ -4,8 +4,9 @@ Which methods: `remote/methods.py`; the shelf itself knows who may. What arrives
 types that `remote/wire.py` lists, and nothing else.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from types import UnionType
+from typing import Any, Union, cast, get_args, get_origin
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,7 +18,7 @@ from nuggets.interfaces.remote_messages import answer_message, read_caller
 from nuggets.interfaces.request_shelf import shelf_of_request
 from nuggets.operations.remote_caller import DoneBefore
 from nuggets.remote.methods import CALL_PATH, METHODS, REFUSED
-from nuggets.remote.wire import ARGUMENTS, decode, encode
+from nuggets.remote.wire import ARGUMENTS, RECORDS, decode, encode
 from nuggets.shelf import NuggetShelf
 
 
@@ -57,16 +58,35 @@ def _run(request: Request, shelf: NuggetShelf, message: Mapping[str, Any]) -> Ma
     }
 
 
+def _has_type(value: Any, annotation: Any) -> bool:
+    """Whether a value is what a parameter takes, as far as its annotation says."""
+    if get_origin(annotation) in (Union, UnionType):
+        return any(_has_type(value, one) for one in get_args(annotation))
+    if isinstance(annotation, str):  # only the type checker knows it
+        return annotation not in RECORDS or type(value).__name__ == annotation
+    kind: Any = type(None) if annotation is None else get_origin(annotation) or annotation
+    if kind is Any or not isinstance(kind, type):
+        return True
+    if not isinstance(value, (int, float) if kind is float else kind):
+        return False
+    parts, several = get_args(annotation), cast("Iterable[Any]", value)
+    return len(parts) != 1 or all(_has_type(part, parts[0]) for part in several)
+
+
 def _call(view: NuggetShelf, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
     if METHODS[name] == "attribute":
         return getattr(view, name)
     import inspect
 
     method = getattr(view, name)
+    signature = inspect.signature(method)
     try:
-        inspect.signature(method).bind(*args, **options)
+        given = signature.bind(*args, **options).arguments
     except TypeError as problem:
         raise InvalidInput(f"{name}: {problem}") from None
+    for argument, value in given.items():
+        if not _has_type(value, signature.parameters[argument].annotation):
+            raise InvalidInput(f"{name}: {argument} has the wrong type")
     if name == "record_location":
         view.project  # noqa: B018  recognizes it
     return method(*args, **options)

@@ -54,11 +54,11 @@ class Database:
         return self._has_begun and not self._is_lost
 
     @contextmanager
-    def _connected(self) -> Iterator["psycopg.Connection[Any]"]:
+    def _use_connection(self) -> Iterator["psycopg.Connection[Any]"]:
         """A connection for one statement, or that of the transaction; errors say what to do."""
         try:
             if self._is_lost:
-                raise self._lost()
+                raise self._loss()
             if self._link is None:
                 self._link = self._connections.take(self._purpose)
             with self._showing_shelf(self._link):
@@ -143,7 +143,7 @@ class Database:
     @contextmanager
     def _sending_queue(self) -> Iterator["psycopg.Connection[Any]"]:
         """What is executed inside is sent together with the writes that wait, after them."""
-        with self._connected() as connection:
+        with self._use_connection() as connection:
             if not self._queue:
                 yield connection
                 return
@@ -153,7 +153,7 @@ class Database:
     @contextmanager
     def _after_queue(self) -> Iterator["psycopg.Connection[Any]"]:
         """For what cannot be sent together with the writes that wait."""
-        with self._connected() as connection:
+        with self._use_connection() as connection:
             if self._queue:
                 with self._pipeline(connection):
                     pass
@@ -240,10 +240,10 @@ class Database:
             self.disconnect()
             self._is_lost = self._has_begun
             self._connections.close_idle()  # they are probably lost, too
-            return self._lost()
+            return self._loss()
         return _explain_state(problem, self.path)
 
-    def _lost(self) -> ConnectionLost:
+    def _loss(self) -> ConnectionLost:
         return ConnectionLost(
             f"the connection to {self.path} was lost. Nothing was changed; try again"
         )
