@@ -2,10 +2,12 @@
 and whether the arithmetic of docs/scaling.md holds when prompts arrive as people send them.
 
     python -m benchmarks.fleet [--shelves 10000] [--seconds 60] [--rate 10] [--quick]
+    python -m benchmarks.fleet --million        one shelf of a million notes instead
 
 A PostgreSQL server with `fsync` on, `nuggets serve`, and clients that speak the protocol of our own
 clients. A few private shelves are written through the product; the others are copies of their rows,
-made by SQL, each a shelf of its own. Times are those of the clock, from when a request was due.
+made by SQL, each a shelf of its own; so are seven of eight notes of the million. Times are those of
+the clock, from when a request was due.
 """
 
 import argparse
@@ -27,7 +29,7 @@ from typing import Any, NamedTuple
 
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(__file__)), "tests"))
 
-from benchmarks.corpus import Text, texts, vocabulary
+from benchmarks.corpus import Text, fill, questions, texts, vocabulary
 
 Row = dict[str, Any]
 NOTES, WORDS = 200, 25  # of a private shelf, and of each of its notes: a sentence or two
@@ -213,8 +215,8 @@ def _command(process: int) -> str:
 
 
 @contextmanager
-def serve(server: Any, tokens: dict[str, str], home: str) -> Iterator[tuple[Fleet, float]]:
-    """`nuggets serve`, and the seconds until it answered a member."""
+def serve(url: str, tokens: dict[str, str], home: str, data: str) -> Iterator[tuple[Fleet, float]]:
+    """`nuggets serve`, and the seconds until it answered; `data`: the directory of the database."""
     environment = {
         **os.environ,
         "HOME": home,
@@ -222,17 +224,17 @@ def serve(server: Any, tokens: dict[str, str], home: str) -> Iterator[tuple[Flee
         "NUGGETS_SERVER_MEMORY_MB": str(BUDGET_MB),
         "NUGGETS_MEMBER_REQUESTS": "1000000",
     }
-    command = [sys.executable, "-m", "nuggets", "--dir", server.url("team"), "serve"]
+    command = [sys.executable, "-m", "nuggets", "--dir", url, "serve"]
     began = time.monotonic()
     with subprocess.Popen(
         [*command, "--port", "0", "--json"], stdout=subprocess.PIPE, text=True, env=environment
     ) as process:
         assert process.stdout is not None
         try:
-            url = json.loads(process.stdout.readline())["url"]
-            with open(f"{server.directory}/data/postmaster.pid", encoding="ascii") as file:
+            address = json.loads(process.stdout.readline())["url"].rstrip("/")
+            with open(f"{data}/postmaster.pid", encoding="ascii") as file:
                 postmaster = int(file.readline())
-            fleet = Fleet(url.rstrip("/"), tokens, process.pid, postmaster)
+            fleet = Fleet(address, tokens, process.pid, postmaster)
             fleet.call(next(iter(tokens)), "revision")
             yield fleet, time.monotonic() - began
         finally:
@@ -363,7 +365,8 @@ def rows(shelves: int, rate: float, seconds: float) -> Iterator[Row]:
             tokens = build(server, shelves)
             print(f"made {shelves:,} shelves in {time.monotonic() - began:.0f} s", flush=True)
             yield from size_rows(server, shelves)
-            with serve(server, tokens, home) as (fleet, ready):
+            url, data = server.url("team"), f"{server.directory}/data"
+            with serve(url, tokens, home, data) as (fleet, ready):
                 yield from served_rows(fleet, ready, list(tokens), rate, seconds)
     finally:
         server.remove()
@@ -392,13 +395,13 @@ def served_rows(
     }
     random.Random(5).shuffle(members)
     kinds = {kind.name: kind for kind in measure_kinds(fleet, members)}
-    goals = {"the first search of a shelf": (1.0, FIRST_MS), "a warm search": (0.99, WARM_MS)}
+    goals = {"the first search of a shelf": FIRST_MS, "a warm search": WARM_MS}
     for kind in kinds.values():
-        share, goal = goals.get(kind.name, (0.99, 0))
-        reached = percentile(kind.milliseconds, share) <= goal
+        goal = goals.get(kind.name, 0)
+        reached = percentile(kind.milliseconds, 0.99) <= goal
         yield {
             "what": f"{kind.name}, one at a time",
-            "goal": f"{'all' if share == 1.0 else 'p99'} ≤ {goal} ms" if goal else "",
+            "goal": f"p99 ≤ {goal} ms" if goal else "",
             "measured": f"p50 {statistics.median(kind.milliseconds):.1f}, p99 "
             f"{percentile(kind.milliseconds, 0.99):.1f}, most {max(kind.milliseconds):.1f} ms; "
             f"CPU {kind.server_cpu:.1f} ms server, {kind.database_cpu:.1f} ms database",
@@ -429,6 +432,108 @@ def served_rows(
     }
 
 
+# --- one large shelf -----------------------------------------------------------------------------
+
+BASE, COPIES = 131_072, 7  # notes that are written, two whole blocks of the index; copies of them
+LARGE_P50, LARGE_P99, LARGE_WRITE = 40, 250, 10  # ms
+_MULTIPLY = (  # documents of a copy have blocks of their own, behind that of the facts
+    "INSERT INTO nuggets.notes (shelf, place, id, nugget, kind, type, title, project, hidden, hits,"
+    " record) SELECT shelf, place + k * (SELECT max(place) FROM nuggets.notes WHERE shelf = {0}),"
+    " id || chr(96 + k), nugget, kind, type, title, project, hidden, hits, record FROM"
+    " generate_series(1, {1}) k, nuggets.notes WHERE shelf = {0} AND kind = 'note'",
+    "INSERT INTO nuggets.links (shelf, target, source) SELECT shelf, target || chr(96 + k),"
+    " source || chr(96 + k) FROM generate_series(1, {1}) k, nuggets.links WHERE shelf = {0}",
+    "INSERT INTO nuggets.search_documents (shelf, doc, note, space, length, norm, created, flags,"
+    " boost, groups, links) SELECT shelf, doc + 65536 * (2 * k + 1), note || chr(96 + k), space,"
+    " length, norm, created, flags, boost, groups, CASE WHEN links = '' THEN '' ELSE"
+    " replace(links, chr(10), chr(96 + k) || chr(10)) || chr(96 + k) END FROM"
+    " generate_series(1, {1}) k, nuggets.search_documents WHERE shelf = {0} AND doc < {2}",
+    "INSERT INTO nuggets.search_postings (shelf, segment, term, part, docs, gone, groups) SELECT"
+    " shelf, segment + 1000 * k, term, part, docs, gone, p.groups FROM generate_series(1, {1}) k,"
+    " nuggets.search_postings p JOIN nuggets.search_segments s USING (shelf, segment)"
+    " WHERE shelf = {0} AND block < 2",
+    "INSERT INTO nuggets.search_segments (shelf, segment, space, block, notes, target, position)"
+    " SELECT shelf, segment + 1000 * k, space, block + 2 * k + 1, notes, CASE target WHEN 0 THEN 0"
+    " ELSE target + 1000 * k END, position FROM generate_series(1, {1}) k, nuggets.search_segments"
+    " WHERE shelf = {0} AND block < 2",
+    "UPDATE nuggets.search_words SET count = count * ({1} + 1) WHERE shelf = {0}",
+    "UPDATE nuggets.search_groups SET size = size * ({1} + 1), length = length * ({1} + 1)"
+    " WHERE shelf = {0}",
+    "UPDATE nuggets.search_statistics SET value = value * ({1} + 1) WHERE shelf = {0}"
+    " AND space = 0 AND name IN ('notes', 'length', 'linked', 'shared length')",
+    "UPDATE nuggets.search_statistics SET value = 65536 * (2 * {1} + 3) WHERE shelf = {0}"
+    " AND name = 'next doc'",
+)
+
+
+def million_rows() -> Iterator[Row]:
+    """A shelf of a million notes behind the server."""
+    from postgresql_server import Server
+
+    server = Server(relaxed=False, settings="-c shared_buffers=1GB -c max_wal_size=4GB")
+    try:
+        with tempfile.TemporaryDirectory(prefix="nuggets-million-") as home:
+            os.environ["HOME"] = home
+            url = server.url("million")
+            fill_million(url, os.path.join(home, "files"))
+            with serve(url, {"": ""}, home, f"{server.directory}/data") as (fleet, ready):
+                yield from large_shelf_rows(fleet, ready)
+    finally:
+        server.remove()
+
+
+def fill_million(url: str, directory: str) -> None:
+    import psycopg
+
+    from nuggets.shelf import NuggetShelf
+
+    os.makedirs(directory, exist_ok=True)
+    fill(directory, BASE)
+    with NuggetShelf(directory, project="") as source, NuggetShelf(url, project="") as target:
+        target.copy_from(source)
+    with psycopg.connect(url.partition("&shelf")[0], autocommit=True) as connection:
+        sql = "SELECT number FROM nuggets.shelves WHERE name = 'million'"
+        (number,) = connection.execute(sql).fetchone() or (0,)
+        for statement in _MULTIPLY:
+            connection.execute(statement.format(number, COPIES, BASE).encode())
+        connection.execute("VACUUM ANALYZE")
+
+
+def large_shelf_rows(fleet: Fleet, ready: float) -> Iterator[Row]:
+    asked, said = questions(60 + SAMPLE), texts(seed=7)
+    for question in asked[:60]:
+        fleet.search("", question)
+    left = iter(asked[60:])
+    search = measure(fleet, "search", [""] * SAMPLE, lambda m: fleet.search(m, next(left)))
+    write = measure(
+        fleet,
+        "write",
+        [""] * (SAMPLE // 2),
+        lambda m: fleet.call(m, "create_note", "x", *next(said)[:2]),
+    )
+    p50, p99 = (percentile(search.milliseconds, share) for share in (0.5, 0.99))
+    written, held = statistics.median(write.milliseconds), fleet.resident_mb()
+    yield {
+        "what": "search in a shelf of a million notes, through the server",
+        "goal": f"p50 ≤ {LARGE_P50}, p99 ≤ {LARGE_P99} ms",
+        "measured": f"p50 {p50:.1f}, p99 {p99:.1f} ms; CPU {search.server_cpu:.1f} ms server, "
+        f"{search.database_cpu:.1f} ms database",
+        "reached": p50 <= LARGE_P50 and p99 <= LARGE_P99,
+    }
+    yield {
+        "what": "a note written to it",
+        "goal": f"p50 ≤ {LARGE_WRITE} ms",
+        "measured": f"p50 {written:.1f}, p99 {percentile(write.milliseconds, 0.99):.1f} ms",
+        "reached": written <= LARGE_WRITE,
+    }
+    yield {
+        "what": "memory of the server; how soon it is ready",
+        "goal": f"≤ {BUDGET_MB} MB; ≤ {READY_SECONDS} s",
+        "measured": f"{held:.0f} MB; {ready:.1f} s",
+        "reached": held <= BUDGET_MB and ready <= READY_SECONDS,
+    }
+
+
 def main(argv: list[str]) -> int:
     from benchmarks.__main__ import line
 
@@ -437,11 +542,13 @@ def main(argv: list[str]) -> int:
     parser.add_argument("--rate", type=float, default=10.0, help="requests a second")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--quick", action="store_true", help="500 shelves, 20 seconds")
+    parser.add_argument("--million", action="store_true", help="one shelf of a million notes")
     options = parser.parse_args(argv)
     if options.quick:
         options.shelves, options.seconds = 500, 20.0
     measured = []
-    for row in rows(options.shelves, options.rate, options.seconds):
+    fleet = rows(options.shelves, options.rate, options.seconds)
+    for row in million_rows() if options.million else fleet:
         measured.append(row)
         print(line(row), flush=True)
     return 0 if all(row.get("reached", True) for row in measured) else 1

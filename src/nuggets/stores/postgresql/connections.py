@@ -7,6 +7,8 @@ connections than operations run at once, and a shelf that is opened finds its st
 import os
 import threading
 import time
+from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from nuggets.errors import StoreError
@@ -156,6 +158,18 @@ def driver() -> Any:
     return psycopg
 
 
+@cache
+def _cursor_class(psycopg: Any) -> Any:
+    """Cursors whose rows are taken over together: one at a time takes the driver five times as
+    long, and all of them have arrived."""
+
+    class Cursor(psycopg.RawCursor):  # type: ignore[misc]
+        def __iter__(self) -> Iterator[Any]:
+            return iter(self.fetchall())
+
+    return Cursor
+
+
 def _connect(psycopg: Any, url: "DatabaseUrl") -> Any:
     """Connect; while the server is starting, or not there for a moment, again and again."""
     give_up = time.monotonic() + RETRY_SECONDS
@@ -164,7 +178,7 @@ def _connect(psycopg: Any, url: "DatabaseUrl") -> Any:
             connection = psycopg.connect(
                 url.address,
                 autocommit=True,
-                cursor_factory=psycopg.RawCursor,
+                cursor_factory=_cursor_class(psycopg),
                 **_parameters(psycopg, url),
             )
         except psycopg.Error as problem:
