@@ -62,6 +62,15 @@ def test_a_question_of_which_one_word_is_known_finds_nothing(asked: str) -> None
     assert found(among_others(CDN), asked) == []
 
 
+def test_half_of_a_question_is_enough_among_few_notes_and_not_among_many() -> None:
+    """Among many notes one of them has a word of any question by chance."""
+    denmark = note(1, "Holiday", "By car to Denmark.")
+    many = [note(1000 + i, f"Entry {i}", f"The house number {i} has a garden.") for i in range(900)]
+
+    assert found(among_others(denmark), "denmark ferry")[:1] == ["Holiday"]
+    assert found(among_others(denmark, *many), "denmark ferry") == []
+
+
 TALK = [
     note(1, "Anna", "My sister visited Norway and painted the harbour with her daughter."),
     note(2, "Anna", "We join the choir on Mondays and sing until nine."),
@@ -79,6 +88,8 @@ TALK = [
         ("When did Melanie paint the harbour?", False),
         ("When did Anna paint the harbour with Melanie?", True),  # plain evidence
         ("Which bicycle did John repair in Leeds?", False),  # no note is about John: "join"
+        ("Which bicycle did Tim repair?", False),
+        ("Which bicycle did the NHS repair?", True),  # an abbreviation is no name
         ("Which bicycle did Tobias repair in June?", True),  # a month is nobody
         ("WHICH BICYCLE DID TOBIAS REPAIR IN LEEDS", True),  # capitals say nothing here
     ],
@@ -117,6 +128,46 @@ def test_a_title_that_is_named_with_a_typo_is_recognised() -> None:
     )
 
     assert found(index, "hiking of Carolnie")[0] == "Caroline"
+
+
+@pytest.mark.parametrize(
+    ("asked", "read"),
+    [
+        ("Wehn did Anna paint the harbour?", ["anna", "paint", "harbour"]),
+        ("Whn did Anna paint the harbour", ["anna", "paint", "harbour"]),
+        ("wheat allergy of Anna", ["wheat", "allergy", "anna"]),  # no question
+    ],
+)
+def test_a_question_word_with_a_slip_is_no_word_to_look_for(asked: str, read: list[str]) -> None:
+    index = among_others(*TALK)
+
+    assert [word.word for word in index.explain(asked, "note-n-00000001").words] == read
+
+
+def test_a_word_that_notes_have_is_no_slip_of_a_question_word() -> None:
+    index = among_others(note(1, "Wat Arun", "The wat is closed on Mondays."))
+
+    assert found(index, "wat is closed?") == ["Wat Arun"]
+
+
+def test_a_month_with_a_slip_beside_a_number_is_that_month() -> None:
+    index = among_others(note(1, "Harbour", "We sailed on 16 August 2023."))
+
+    def words_of(asked: str) -> list[tuple[str, float]]:
+        told = index.explain(asked, "note-n-00000001").words
+        return [(word.word.lower(), word.weight) for word in told]
+
+    meant = words_of("Who sailed on 16 August 2023?")
+    assert words_of("Who sailed on 16 Augsut, 2023?") == meant
+    assert words_of("Who sailed on 16 August, 2023?") != words_of("Who sailed with Augsut?")
+
+
+def test_a_short_name_with_a_slip_is_the_title_that_several_notes_share() -> None:
+    evan = [note(10 + i, "Evan", f"Spoke of the {what}.") for i, what in enumerate(("car", "dog"))]
+    index = among_others(note(1, "Evan", "Repaired the Prius himself."), *evan)
+
+    assert found(index, "Which car did Evn repair?") == found(index, "Which car did Evan repair?")
+    assert found(among_others(*evan), "Is Evn here?") == []  # too few notes have that title
 
 
 @pytest.mark.parametrize(

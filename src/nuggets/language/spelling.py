@@ -52,9 +52,10 @@ def first_letter_edits(word: str) -> set[str]:
     return {edit for edit in edited if edit[0] != word[0]}
 
 
-def corrections(word: str, vocabulary: "Iterable[KnownWord]") -> list[KnownWord]:
-    """The likeliest of the known words: fewest edits, same first letter, most frequent."""
-    edits, word_letters = most_edits(word), letters(word)
+def corrections(word: str, edits: int, vocabulary: "Iterable[KnownWord]") -> list[KnownWord]:
+    """The likeliest of the known words that are at most so many edits away: fewest edits, same
+    first letter, most frequent."""
+    word_letters = letters(word)
     ranked = []
     for candidate in vocabulary:
         limit = edits if candidate.word[0] == word[0] else 1

@@ -19,7 +19,11 @@ from nuggets.search.scoring.ranking import (
     Signal,
     combine,
 )
-from nuggets.search.scoring.relevance_threshold import ANSWERS, THRESHOLD, is_answered
+from nuggets.search.scoring.relevance_threshold import (
+    THRESHOLD,
+    is_answered,
+    least_evidence,
+)
 from nuggets.search.scoring.stated_share import stated_shares, topical_slots
 from nuggets.search.scoring.weights import PHRASE, TEXT_SCALE, TEXT_WEIGHT
 
@@ -155,7 +159,9 @@ class Search:
         if not query.slots:
             return self._literal_matches(text, eligible)
         signals = _new_ranking(query, self._snapshot).signals(eligible, most)
-        return self._add_phrase_evidence(text, signals, _least_of_best(signals, pool))
+        least = _least_of_best(signals, pool)
+        is_enough = least > least_evidence(query, self._snapshot)
+        return self._add_phrase_evidence(text, signals, least if is_enough else 0.0)
 
     def _add_phrase_evidence(self, text: str, signals: list[Signal], least: float) -> list[Signal]:
         """The signals, raised for notes that have the question word for word. Only notes that reach
@@ -312,11 +318,10 @@ def _new_ranking(query: "Query", snapshot: "Snapshot") -> Ranking:
 
 
 def _least_of_best(signals: list[Signal], pool: int) -> float:
-    """The evidence a note needs to be among the best; 0 if any evidence may do."""
+    """The evidence a note needs to be among the best; 0 if there are not more."""
     if len(signals) <= pool:
         return 0.0
-    least = nlargest(pool, [signal.evidence for signal in signals])[-1]
-    return least if least > ANSWERS else 0.0
+    return nlargest(pool, [signal.evidence for signal in signals])[-1]
 
 
 def _literal_signal(document: "Document") -> Signal:

@@ -71,13 +71,13 @@ class Vocabulary:
         """Those of the words that notes have, each with its language."""
         return [(known.word, known.language) for known in self._exactly(words) if known.uses > 0]
 
-    def suggest_corrections(self, word: str) -> list[KnownWord]:
-        """Known words that a misspelt word may stand for."""
-        edits = most_edits(word)
+    def suggest_corrections(self, word: str, edits: int | None = None) -> list[KnownWord]:
+        """Known words that a misspelt word may stand for, at most so many edits away."""
+        edits = most_edits(word) if edits is None else edits
         if not edits:
             return []
         alike = self._alike(word[0], len(word) - edits, len(word) + edits)
-        return corrections(word, [*alike, *self._exactly(first_letter_edits(word))])
+        return corrections(word, edits, [*alike, *self._exactly(first_letter_edits(word))])
 
     def all_counts(self) -> "Iterator[tuple[tuple[str, int], int]]":
         """How often each word is used, by word and language."""

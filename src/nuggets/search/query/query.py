@@ -15,6 +15,7 @@ from nuggets.language.terms import is_stop, pieces, stems
 from nuggets.language.text import is_unspaced, tokens
 from nuggets.language.word_lists import question_words
 from nuggets.search.index.note_analyzer import LABEL, title_key, title_label, to_storable
+from nuggets.search.query.respelling import respell_question
 from nuggets.search.query.term_expansion import (
     CERTAIN_KINDS,
     CORRECTED,
@@ -43,9 +44,9 @@ UNKNOWN_LETTER_PAIR = 0.2
 # times what the known words weigh, or as much as the heaviest unknown word if that is more.
 UNKNOWN_TO_KNOWN = 1.5
 
-# A shorter name may be a typo, which is not corrected. One of less than `SURELY_CORRECTED` letters
-# mostly resembles some other word ("John", "join"), so only a title makes its correction sure.
-SHORTEST_NAME, SURELY_CORRECTED = 4, 6
+# A name of less than `SURELY_CORRECTED` letters mostly resembles some other word ("John", "join"),
+# so only a title makes its correction sure; the shortest are corrected to such titles alone.
+SHORTEST_NAME, SURELY_CORRECTED = 3, 6
 
 LONGEST_TITLE = 6  # words of a title recognised inside a question
 SHARED_TITLE = 3  # notes with the same title, such as the name of a person or place
@@ -94,10 +95,12 @@ class QueryReader:
 
     def understand(self, text: str) -> Query:
         """Read the question."""
+        text = respell_question(text, self._is_known)
         question = tokenize_query(text)
         words_of_titles = to_storable(title_key(text)).split()[: 4 * MOST_SLOTS]
         names = _possible_titles(words_of_titles)
         slots = self._slots(self._rarest(question.words), question.dates, names)
+        slots = self._correct_short_names(slots, question.names)
         slots = self._add_joined_words(slots, question.neighbours)
         slots = [*slots, *self._date_slots(question.dates)]
         full_mass, full_length = _mass(slots), _length(slots)
@@ -115,6 +118,10 @@ class QueryReader:
             tuple(periods(question.dates, self._snapshot.stats.years)),
             self._names_unknown(slots, question, {title.label for title in titles}),
         )
+
+    def _is_known(self, word: str) -> bool:
+        """Whether a note has this word."""
+        return any(self._index.count(term) for term in stems((word,)))
 
     def _names_unknown(self, slots: list[Slot], question: TokenizedQuery, titles: set[str]) -> bool:
         """Whether the question names something that no note names. Months are no names."""
@@ -149,6 +156,25 @@ class QueryReader:
                 if weight:
                     slots.append(Slot(word.word, word.term, alternatives, weight, weight))
         return slots
+
+    def _correct_short_names(self, slots: list[Slot], names: frozenset[str]) -> list[Slot]:
+        """The slots; a name of three letters that no note has is a slip of one that several notes
+        have as their title: "Evn" of "Evan". Other words of that length are not corrected."""
+        corrected = []
+        for slot in slots:
+            if slot.word in names and not slot.alternatives and len(slot.word) == SHORTEST_NAME:
+                titles = [
+                    known.word
+                    for known in self._snapshot.vocabulary.suggest_corrections(slot.word, 1)
+                    if self._index.count(title_label(known.word)) >= SHARED_TITLE
+                ]
+                if len(titles) == 1:
+                    (term,) = stems(titles)
+                    rare = self._expansion.rarity((term,))
+                    alternative = Alternative(term, CORRECTED, "corrected", titles[0])
+                    slot = Slot(slot.word, slot.term, (alternative,), rare, rare)
+            corrected.append(slot)
+        return corrected
 
     def _date_words(self, dates: list[WrittenDate]) -> set[str]:
         """Words of written dates. A bare number that some note has is taken for a number."""

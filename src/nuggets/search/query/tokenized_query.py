@@ -84,16 +84,17 @@ def _neighbours(text_tokens: list[str]) -> list[tuple[str, str]]:
 
 
 def _names(text: str, words: list[str]) -> frozenset[str]:
-    """The words with a capital letter inside a sentence; none if most words have one, as in a
-    heading. A line begins a sentence."""
+    """The words with a capital letter inside a sentence, abbreviations excepted ("RFC"); none if
+    most words have one, as in a heading. A line begins a sentence."""
     capital = [
-        word
+        opened
         for line in text.splitlines()
         for before, word in pairwise(line.split())
-        if word.lstrip(OPENING_SIGNS)[:1].isupper() and not before.endswith(SENTENCE_ENDS)
+        if (opened := word.lstrip(OPENING_SIGNS))[:1].isupper()
+        and not before.endswith(SENTENCE_ENDS)
     ]
     if not capital or len(capital) > len(text.split()) / 2:
         return frozenset()
     if detect_language(words) == ALL_NOUNS_CAPITAL:
         return frozenset()
-    return frozenset(words_in(" ".join(capital)))
+    return frozenset(words_in(" ".join(word for word in capital if not word[1:2].isupper())))

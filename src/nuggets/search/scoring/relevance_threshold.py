@@ -16,49 +16,61 @@ if TYPE_CHECKING:
 # Evidence is compared without the boost, which says how far to trust a note and not what it is
 # about. A note that has nothing to do with the question has 0.21, half the weight of the vector.
 THRESHOLD = 0.25  # a note needs this evidence to be a result
-# There are results only if some note has all words of the question, or
-ANSWERS = 0.38  # this evidence when unknown words count in full, or
-AMOUNT = 0.9  # this part of an unknown word's rarity, which takes at least two words, or
-LEAST_STATED_SHARE = 0.5  # of the question in its own words, or a title that the question names.
-STATED_BY = 5  # notes, the best, of which the last is asked
-# A name that many notes have as their title lifts all of them, so more evidence is needed. Whoever
-# asks about somebody that no note names asks about something else: all of that, and nothing less.
-ANSWERS_ABOUT_NAMED = 0.41
-ANSWERS_ABOUT_UNKNOWN = 0.44
+# There are results only if some note has all words of the question, or a title of several words
+# that the question names, or rare words that are together nearly as rare as one that no note has,
+# which takes at least two of them, or enough evidence when unknown words count in full.
+ENOUGH_RARE = 0.9
+# The more notes there are, the more of them fit by chance. So the evidence needed grows with the
+# rarity of a word that no note has, which is the logarithm of their number.
+GROWTH = 0.0175
+LEAST = 0.29  # with what is added for the share of the question that the note states, and for
+STATED = RARE = 0.08  # how rare its words are together, as a part of an unknown word's rarity
+# A name that several notes have as their title lifts all of them, and whoever names somebody or
+# something that no note names asks about something else: evidence alone counts.
+LEAST_ABOUT_NAMED = 0.27
+LEAST_ABOUT_UNKNOWN = 0.32
+BEST = 5  # notes whose titles and words are compared with the question
 
 
 def is_answered(signals: "list[Signal]", query: "Query", snapshot: "Snapshot") -> bool:
     """Whether the best of the notes is good enough for any of them to be shown."""
     near = [signal for signal in signals if signal.evidence > THRESHOLD]
-    least = least_evidence(query)
+    least = least_evidence(query, snapshot)
     if any(signal.complete or evidence_in_full(signal, query) > least for signal in near):
         return True
-    best = nlargest(STATED_BY, near, key=lambda signal: signal.evidence)
+    best = nlargest(BEST, near, key=lambda signal: signal.evidence)
     docs = [signal.document.doc for signal in best]
     phrases = [title.label for title in query.titles if title.is_phrase]
     if any(snapshot.index.select_having(label, docs) for label in phrases):
         return True
-    return not query.names_unknown and _has_enough_words(near, docs, query, snapshot)
+    if query.names_unknown:
+        return False
+    rare = query.mass / rarity(0, snapshot.stats.notes)
+    if any(signal.words * rare > ENOUGH_RARE for signal in near):
+        return True
+    if _names_shared_title(query):
+        return False
+    stated = stated_shares(topical_slots(query) or query.slots, snapshot, docs)
+    return any(
+        evidence_in_full(signal, query)
+        + STATED * stated.get(signal.document.doc, 0.0)
+        + RARE * signal.words * rare
+        > least
+        for signal in best
+    )
 
 
-def least_evidence(query: "Query") -> float:
+def least_evidence(query: "Query", snapshot: "Snapshot") -> float:
     """The evidence that some note must have, if nothing else speaks for it."""
     if query.names_unknown:
-        return ANSWERS_ABOUT_UNKNOWN
-    is_about_named = any(title.is_shared and not title.is_phrase for title in query.titles)
-    return ANSWERS_ABOUT_NAMED if is_about_named else ANSWERS
+        least = LEAST_ABOUT_UNKNOWN
+    else:
+        least = LEAST_ABOUT_NAMED if _names_shared_title(query) else LEAST
+    return least + GROWTH * rarity(0, snapshot.stats.notes)
 
 
-def _has_enough_words(
-    near: "list[Signal]", docs: list[int], query: "Query", snapshot: "Snapshot"
-) -> bool:
-    enough = AMOUNT * rarity(0, snapshot.stats.notes)
-    if any(signal.words * query.mass > enough for signal in near):
-        return True
-    slots = topical_slots(query) or query.slots
-    return any(
-        share >= LEAST_STATED_SHARE for share in stated_shares(slots, snapshot, docs).values()
-    )
+def _names_shared_title(query: "Query") -> bool:
+    return any(title.is_shared and not title.is_phrase for title in query.titles)
 
 
 def evidence_in_full(signal: "Signal", query: "Query") -> float:
