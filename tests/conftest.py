@@ -14,6 +14,7 @@ from nuggets import NuggetShelf
 from nuggets.interfaces.cli import main
 from postgresql_server import USER, Server
 
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported: threads wait for each other
 settings.register_profile("nuggets", deadline=None)  # timing never decides a test
 settings.load_profile("nuggets")
 
@@ -29,7 +30,6 @@ def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
                 patch.delenv(variable)
         patch.setenv("HOME", str(home))
         patch.setenv("NUGGETS_DIR", str(home / "nuggets"))
-        patch.setenv("OPENBLAS_NUM_THREADS", "1")
         patch.setenv("NUGGETS_HOOK_SECONDS", "60")  # a busy machine is no failure
         patch.chdir(home)
         yield

@@ -94,6 +94,21 @@ def test_filters_hold_for_notes_found_by_meaning(shelf: NuggetShelf) -> None:
     assert "Workshop" not in titles(shelf, "who can fix the car", nugget="n")
 
 
+def test_an_object_with_a_method_encode_is_an_encoder_also_without_a_name() -> None:
+    class StaticModel:  # as of model2vec
+        def encode(self, sentences: Sequence[str]) -> list[list[float]]:
+            return concepts(sentences)
+
+    with NuggetShelf("memory:", project="", encoder=StaticModel()) as shelf:
+        shelf.create_note("n", "Garage", "They repaired our vehicle on Monday.")
+        shelf.create_note("n", "Street", "The car is parked on the left.")
+
+        status = shelf.update_meaning()
+
+        assert status.encoder.endswith("StaticModel")
+        assert set(titles(shelf, "who can fix the car")) == {"Street", "Garage"}
+
+
 def test_a_shelf_that_is_told_so_does_without_meaning(
     directory: Path, draw: Callable[[], str]
 ) -> None:

@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 INDEX = "meaning"  # the name of the index that keeps the vectors
 
 
-class FunctionEncoder:
-    """A function from texts to vectors, as an encoder."""
+class NamedEncoder:
+    """A function from texts to vectors, or an object with such a method `encode` and no name, as
+    those of model2vec and sentence-transformers are."""
 
-    def __init__(self, function: Callable[[Sequence[str]], Any]) -> None:
-        kind = function if hasattr(function, "__qualname__") else type(function)
+    def __init__(self, encoder: Any) -> None:
+        kind = encoder if hasattr(encoder, "__qualname__") else type(encoder)
         self.name = f"{kind.__module__}.{kind.__qualname__}"
-        self._function = function
+        self._function = getattr(encoder, "encode", encoder)
 
     def encode(self, texts: Sequence[str]) -> Any:
         return self._function(texts)
@@ -34,8 +35,8 @@ class ShelfEncoder:
     def __init__(self, path: str, encoder: "Encoder | Callable[..., Any] | None") -> None:
         self._path = path
         self._given: Any = encoder
-        if encoder is not None and not hasattr(encoder, "encode"):
-            self._given = FunctionEncoder(encoder)
+        if encoder is not None and not (hasattr(encoder, "encode") and hasattr(encoder, "name")):
+            self._given = NamedEncoder(encoder)
         self._loaded: tuple[tuple[int, ...], Encoder] | None = None
 
     def load(self) -> Encoder | None:

@@ -17,6 +17,7 @@ from nuggets.meaning.wordpiece import WordPieceTokenizer
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
 MOST_PIECES = 256  # the encoder was trained with texts up to this length
+PIECES_TOGETHER = 512  # of texts that are encoded together
 GROUP = 32  # numbers of a word embedding that share a scale
 EPSILON = 1e-12  # of the layer norms
 
@@ -37,31 +38,39 @@ class MiniLM:
         self._layers = [_Layer(tensors, number) for number in range(LAYERS)]
 
     def encode(self, texts: Sequence[str]) -> Array:
-        """One row for each text."""
-        return np.stack([self._encode(text) for text in texts])
+        """One row for each text. Texts of one length are encoded together."""
+        pieces = [self._tokenizer.encode(text, MOST_PIECES) for text in texts]
+        vectors = np.empty((len(texts), WIDTH), np.float32)
+        for length in set(map(len, pieces)):
+            places = [place for place, row in enumerate(pieces) if len(row) == length]
+            together = max(1, PIECES_TOGETHER // length)
+            for start in range(0, len(places), together):
+                some = places[start : start + together]
+                vectors[some] = self._encode(np.array([pieces[place] for place in some]))
+        return vectors
 
     def common_cosine(self, vector: Array) -> float:
         """The cosine of a vector with that of the nearest common prompt."""
         cosines = self._tensors["common"].astype(np.float32) @ vector
         return float((cosines * self._tensors["common.scale"]).max())
 
-    def _encode(self, text: str) -> Array:
-        pieces = np.array(self._tokenizer.encode(text, MOST_PIECES))
-        states = self._embed(pieces) + self._positions[: len(pieces)]
+    def _encode(self, pieces: Array) -> Array:
+        """`pieces`: a row for each text."""
+        states = self._embed(pieces) + self._positions[: pieces.shape[1]]
         states = _normalize(states, self._tensors, "embeddings")
         for layer in self._layers:
             states = layer.apply(states)
-        mean: Array = states.mean(axis=0)
-        mean /= max(float(np.linalg.norm(mean)), EPSILON)
-        return mean
+        means: Array = states.mean(axis=1)
+        means /= np.maximum(np.linalg.norm(means, axis=1, keepdims=True), EPSILON)
+        return means
 
     def _embed(self, pieces: Array) -> Array:
         packed = self._tensors["words"][pieces]
-        values = np.empty((len(pieces), WIDTH), np.float32)
-        values[:, 0::2] = packed & 15
-        values[:, 1::2] = packed >> 4
+        values = np.empty((*pieces.shape, WIDTH), np.float32)
+        values[..., 0::2] = packed & 15
+        values[..., 1::2] = packed >> 4
         scales = self._tensors["words.scale"][pieces].astype(np.float32)
-        return (values - 8) * np.repeat(scales, GROUP, axis=1)
+        return (values - 8) * np.repeat(scales, GROUP, axis=-1)
 
 
 def load_model(path: str) -> MiniLM:
@@ -97,21 +106,21 @@ class _Layer:
 
     def _attend(self, projected: Array) -> Array:
         """Every piece gets the values of the pieces whose keys fit its query."""
-        length = len(projected)
-        heads = projected.reshape(length, 3, HEADS, WIDTH // HEADS).transpose(1, 2, 0, 3)
-        queries, keys, values = heads
-        fits = queries @ keys.transpose(0, 2, 1)
+        texts, length, _ = projected.shape
+        heads = projected.reshape(texts, length, 3, HEADS, WIDTH // HEADS)
+        queries, keys, values = heads.transpose(2, 0, 3, 1, 4)
+        fits = queries @ keys.transpose(0, 1, 3, 2)
         fits *= (WIDTH // HEADS) ** -0.5
         fits -= fits.max(axis=-1, keepdims=True)
         np.exp(fits, out=fits)
         fits /= fits.sum(axis=-1, keepdims=True)
-        attended: Array = (fits @ values).transpose(1, 0, 2).reshape(length, WIDTH)
+        attended: Array = (fits @ values).transpose(0, 2, 1, 3).reshape(texts, length, WIDTH)
         return attended
 
 
 def _normalize(states: Array, tensors: Mapping[str, Array], name: str) -> Array:
     states = states - states.mean(axis=-1, keepdims=True)
-    variance = np.einsum("ij,ij->i", states, states)[:, None] / WIDTH
+    variance = np.einsum("ijk,ijk->ij", states, states)[..., None] / WIDTH
     states /= np.sqrt(variance + EPSILON)
     states *= tensors[f"{name}.norm.weight"]
     states += tensors[f"{name}.norm.bias"]
