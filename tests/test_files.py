@@ -14,6 +14,7 @@ import pytest
 
 from nuggets.errors import StoreBusy, StoreError
 from nuggets.filesystem.files import is_leftover, private_directory, replace_file, sync, sync_path
+from nuggets.filesystem.shared_files import write_shared_files
 
 
 def test_a_new_file_is_whole_private_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
@@ -189,3 +190,19 @@ def test_a_file_that_another_program_has_open_to_write_is_spared(tmp_path: Path)
         assert file.read() == "saved"
     assert path.read_text() == "new"
     assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_shared_file_is_written_beside_what_others_left_there(tmp_path: Path) -> None:
+    folder = tmp_path / ".nuggets" / "memories"
+    folder.mkdir(parents=True)
+    guessed = folder / f".a.json.{os.getpid():x}.tmp"
+    guessed.mkdir()  # whoever guesses the name of the temporary file keeps nobody from writing
+    old, new = folder / ".b.json.1f-2e.tmp", folder / ".c.json.1f-2e.tmp"
+    old.write_text("of a process that was killed")
+    os.utime(old, (0, 0))
+    new.write_text("of one that may be at work")
+
+    write_shared_files(str(tmp_path), {"a": "text"}, [])
+
+    assert (folder / "a.json").read_text() == "text"
+    assert sorted(folder.iterdir()) == sorted([folder / "a.json", guessed, new])

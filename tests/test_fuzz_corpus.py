@@ -3,10 +3,12 @@
 Looking for more of them is `tests/fuzz_run.py`, in the long form of the fault tests.
 """
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from fuzz_run import FUZZING
 from fuzz_targets import TARGETS
 
 CORPUS = Path(__file__).parent / "fuzz_corpus"
@@ -27,3 +29,9 @@ def test_a_reader_of_foreign_bytes_refuses_or_accepts(name: str) -> None:
 
 def test_every_target_has_a_corpus_and_every_corpus_a_target() -> None:
     assert {folder.name for folder in CORPUS.iterdir()} == set(TARGETS)
+
+
+def test_every_target_is_fuzzed_and_what_it_watches_is_there() -> None:
+    assert FUZZING.keys() == TARGETS.keys()
+    for fuzzing in FUZZING.values():
+        assert [module for module in fuzzing.watched if find_spec(module) is None] == []

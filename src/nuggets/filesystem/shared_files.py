@@ -6,16 +6,18 @@ large, is named and left alone.
 
 import os
 import stat
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from nuggets.filesystem.files import unwritable, write_all
+from nuggets.filesystem.files import is_leftover, unwritable, write_all
 from nuggets.filesystem.project import SHARED_FOLDER
 
 SUFFIX = ".json"
 MOST_FILES = 5000
 MOST_BYTES = 256 * 1024  # of one file
+LEFTOVER_SECONDS = 60.0  # older temporary files have no living writer
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -69,6 +71,7 @@ def write_shared_files(root: str, texts: Mapping[str, str], removed: list[str]) 
     """Write some memories and remove others; each file is replaced as a whole."""
     try:
         with _folder(root, create=True) as folder:
+            _sweep(folder)
             for name, text in texts.items():
                 _replace(folder, name + SUFFIX, text.encode())
             for name in removed:
@@ -107,12 +110,24 @@ def _read(folder: int, name: str) -> bytes:
 
 
 def _replace(folder: int, name: str, content: bytes) -> None:
-    temporary = f".{name}.{os.getpid():x}.tmp"
-    with suppress(FileNotFoundError):
-        os.unlink(temporary, dir_fd=folder)
+    temporary = f".{name}.{os.getpid():x}-{os.urandom(8).hex()}.tmp"
     descriptor = os.open(temporary, _NEW, 0o644, dir_fd=folder)
     try:
-        write_all(descriptor, content)
-    finally:
-        os.close(descriptor)
-    os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+        try:
+            write_all(descriptor, content)
+        finally:
+            os.close(descriptor)
+        os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+
+
+def _sweep(folder: int) -> None:
+    """Remove temporary files of processes that were killed."""
+    for name in filter(is_leftover, os.listdir(folder)):
+        with suppress(OSError):
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if time.time() - status.st_mtime > LEFTOVER_SECONDS:
+                os.unlink(name, dir_fd=folder)
