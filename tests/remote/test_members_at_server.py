@@ -37,6 +37,7 @@ def test_members_share_what_is_the_teams_and_nothing_else(
     as_member("olga").remember("project", "port", "8080", scope="shared")
 
     ben = as_member("ben")
+    assert ben.is_team is True
     assert ben.recall("port").answer == "8080"
     assert not ben.recall("editor").found
     assert [note.title for note in ben.list_notes(include_hidden=True)] == ["port"]
