@@ -23,9 +23,9 @@ def respell_question(text: str, is_known: "Callable[[str], bool]") -> str:
     for place, word in enumerate(words[:MOST_RESPELT]):
         beside = words[max(place - 1, 0) : place + 2]
         if place == 0 and _is_question(text, words):
-            meant = _meant(word, QUESTION_WORDS)
+            meant = _closest_word(word, QUESTION_WORDS)
         elif any(other[:1].isdigit() for other in beside):
-            meant = _meant(word, MONTH_NAMES)
+            meant = _closest_word(word, MONTH_NAMES)
         else:
             continue
         if meant and not is_known(word.rstrip(",").lower()):
@@ -38,7 +38,7 @@ def _is_question(text: str, words: list[str]) -> bool:
     return len(words) > 1 and ("?" in text or is_stop(words[1].lower()))
 
 
-def _meant(word: str, known: "Iterable[str]") -> str:
+def _closest_word(word: str, known: "Iterable[str]") -> str:
     """The one of the known words that is an edit away and begins alike; "" if there is none."""
     word = word.rstrip(",").lower()
     if len(word) < SHORTEST or word in known:
