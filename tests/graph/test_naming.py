@@ -1,8 +1,9 @@
 import pytest
 
 from graph_samples import by_id, sample
+from nuggets.domain.nugget_names import checked_nugget_name
 from nuggets.errors import Ambiguous, InvalidInput, NotFound
-from nuggets.graph.name_resolution import checked_name, resolve
+from nuggets.graph.name_resolution import resolve
 
 AUTH = sample(0xA1B2C3D4, title="Auth middleware")
 TOKEN = sample(0xA1FF0000, title="Café tokens")
@@ -132,11 +133,11 @@ def test_a_name_that_means_nothing_is_an_error_that_says_what_to_do() -> None:
     ],
 )
 def test_names_of_nuggets_are_taken_as_they_are(name: str) -> None:
-    assert checked_name(name) == name
+    assert checked_nugget_name(name) == name
 
 
 def test_the_name_of_a_nugget_is_composed() -> None:
-    assert checked_name("Cafe\u0301") == "Café"
+    assert checked_nugget_name("Cafe\u0301") == "Café"
 
 
 @pytest.mark.parametrize(
@@ -176,4 +177,4 @@ def test_a_name_that_is_no_safe_file_is_refused_with_what_is_allowed(
     name: str, complaint: str
 ) -> None:
     with pytest.raises(InvalidInput, match=complaint):
-        checked_name(name)
+        checked_nugget_name(name)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets.domain import codec
 from nuggets.domain.limits import check_config, check_most, storable
+from nuggets.domain.nugget_names import checked_nugget_name
 from nuggets.domain.records import MemoryNote, NoteFilterOptions, NuggetConfig
 from nuggets.domain.state import State
 from nuggets.errors import InvalidInput
@@ -73,7 +74,7 @@ def notes_from_json(
         kind, nugget = checked.get("kind", "note"), checked["nuggetName"]
         try:
             if "id" not in checked:
-                checked["id"] = note_id(kind, name_resolution.checked_name(nugget), ids, draw)
+                checked["id"] = note_id(kind, checked_nugget_name(nugget), ids, draw)
             notes.append(complete_note(checked, now))
         except InvalidInput as problem:
             raise InvalidInput(f"note {number} ({checked['title']!r:.80}): {problem}") from None
@@ -114,7 +115,7 @@ def checked_nugget(config: NuggetConfig) -> NuggetConfig:
         check_savable(shape, where)
         checked, _ = nugget_from_json(shape, where)
         check_config(checked._asdict())
-        return checked._replace(name=name_resolution.checked_name(checked.name))
+        return checked._replace(name=checked_nugget_name(checked.name))
     except InvalidInput as problem:
         raise InvalidInput(f"{where}: {str(problem).removeprefix(f'{where}: ')}") from None
     except (AttributeError, LookupError, TypeError, ValueError):

@@ -5,6 +5,7 @@ from typing import Any
 
 from nuggets.domain.fact_identity import FactIdentity, identity, identity_of
 from nuggets.domain.limits import check_config
+from nuggets.domain.nugget_names import checked_nugget_name
 from nuggets.domain.records import (
     Changes,
     ExternalEdit,
@@ -15,7 +16,6 @@ from nuggets.domain.records import (
 from nuggets.domain.state import MemoryState, State
 from nuggets.errors import InvalidInput
 from nuggets.graph.links import without_links_to
-from nuggets.graph.name_resolution import checked_name
 from nuggets.graph.notes import archive_note, edit_note, new_note, note_id, restore_note
 from nuggets.language.text import fold_case
 
@@ -78,7 +78,7 @@ def _merge_config(
     """What the file says, as far as its author changed it; the spelling of a known name stays."""
     check_config(given._asdict())
     if known is None:
-        return given._replace(name=checked_name(given.name))
+        return given._replace(name=checked_nugget_name(given.name))
     if old is None:
         return given._replace(name=known.name)
     changed = {

@@ -5,6 +5,7 @@ from typing import Any
 
 from nuggets.domain.codec import note_from_json, note_to_json
 from nuggets.domain.fact_identity import identity_of
+from nuggets.domain.nugget_names import checked_nugget_name
 from nuggets.domain.records import (
     Changes,
     ExternalEdit,
@@ -18,7 +19,7 @@ from nuggets.errors import InvalidInput
 from nuggets.graph.external_fact_edits import is_unchanged_since
 from nuggets.graph.links import DEFAULT_REASON, remove_link, repair_links
 from nuggets.graph.metadata_inference import check_metadata, normal_tags
-from nuggets.graph.name_resolution import DEFAULT_NUGGET, checked_name, title_from_text
+from nuggets.graph.name_resolution import DEFAULT_NUGGET, title_from_text
 from nuggets.graph.notes import archive_note, new_note, note_id
 from nuggets.language.text import fold_case
 
@@ -76,7 +77,7 @@ class NuggetSpellings:
     def apply(self, note: MemoryNote) -> MemoryNote:
         fold = fold_case(note.nugget_name)
         if fold not in self._spelling:
-            self._spelling[fold] = checked_name(note.nugget_name)
+            self._spelling[fold] = checked_nugget_name(note.nugget_name)
             self.new.append(self._spelling[fold])
         return note._replace(nugget_name=self._spelling[fold])
 
@@ -168,7 +169,7 @@ def _find_same_text(state: State, shape: Json, taken: Collection[str]) -> str:
 
 def _draw_id(draw: Callable[[], str], state: State, named: Mapping[str, Json], shape: Json) -> str:
     while True:
-        kind, nugget = shape.get("kind", "note"), checked_name(shape["nuggetName"])
+        kind, nugget = shape.get("kind", "note"), checked_nugget_name(shape["nuggetName"])
         drawn = note_id(kind, nugget, state.notes, draw)
         if drawn not in named:
             return drawn
@@ -201,7 +202,7 @@ def complete_note(shape: Json, now: str) -> MemoryNote:
     fields = {field: value for field, value in shape.items() if field in _KNOWN}
     unknown = {field: value for field, value in shape.items() if field not in _KNOWN}
     note = new_note(
-        nugget=checked_name(fields["nuggetName"]),
+        nugget=checked_nugget_name(fields["nuggetName"]),
         kind=fields.get("kind", "note"),
         title=fields["title"],
         content=fields["content"],
@@ -227,7 +228,7 @@ _KNOWN = (
 
 def normalize_note(note: MemoryNote) -> MemoryNote:
     """Check and normalize the note as a whole, after each field was checked."""
-    checked_name(note.nugget_name)
+    checked_nugget_name(note.nugget_name)
     given = check_metadata(GraphNoteMetaInput(confidence=note.confidence))
     sessions = note.hit_sessions
     if not sessions and note.last_hit_session:

@@ -1,6 +1,5 @@
-"""Resolves names: which note or nugget a name means, and which names a nugget may have."""
+"""Resolves names: which note or nugget a name means."""
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 
 from nuggets.domain.limits import storable
@@ -16,13 +15,6 @@ KIND_PREFIX = len("note-")  # a prefix this short names a kind, not a note
 CANDIDATES_SHOWN = 10
 DEFAULT_NUGGET = "notes"  # of a note that is given without one
 TITLE_FROM_TEXT = 80  # characters of a title that is made from a text
-
-NUGGET_NAME_CHARACTERS = 64
-NUGGET_NAME_BYTES = 200  # as UTF-8: file systems allow 255 with our ending and a staging name
-_DEVICES = frozenset(
-    ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
-)
-_ALLOWED = "letters, digits, '-', '_', '.' and spaces"
 
 
 def resolve(
@@ -94,31 +86,6 @@ def require_nugget(nuggets: Mapping[str, NuggetConfig], name: str) -> NuggetConf
     return config
 
 
-def checked_name(name: str) -> str:
-    """A nugget's name in NFC; it also names a file, on any disk, so it is never a path."""
-    written = unicodedata.normalize("NFC", storable(name, "a nugget's name"))
-    if not 1 <= len(written) <= NUGGET_NAME_CHARACTERS:
-        raise InvalidInput(
-            f"a nugget's name has 1 to {NUGGET_NAME_CHARACTERS} characters; "
-            f"this one has {len(written)}"
-        )
-    if len(written.encode()) > NUGGET_NAME_BYTES:
-        raise InvalidInput(
-            f"a nugget's name may take {NUGGET_NAME_BYTES} bytes as UTF-8; "
-            f"this one takes {len(written.encode())}"
-        )
-    stranger = next((sign for sign in written if not _is_allowed_in_name(sign)), None)
-    if stranger is not None:
-        raise InvalidInput(f"a nugget's name has only {_ALLOWED}; not {stranger!r}")
-    if written[0] in ". " or written[-1] in ". ":
-        raise InvalidInput(
-            f"a nugget's name must not begin or end with a dot or a space; {written!r} does"
-        )
-    if fold_case(written.partition(".")[0]) in _DEVICES:
-        raise InvalidInput(f"{written!r} is reserved for a device on some systems; choose another")
-    return written
-
-
 def _find_by_id_part(notes: Notes, wanted: str, home: str | None) -> list[MemoryNote]:
     """The notes whose id begins so, or ends with these eight digits."""
     if len(wanted) <= KIND_PREFIX:
@@ -154,10 +121,3 @@ def _candidates(name: str, notes: Sequence[MemoryNote]) -> str:
 
 def _of_project(note: MemoryNote) -> str:
     return f", project {name_of(note.project)}" if note.project else ""
-
-
-def _is_allowed_in_name(sign: str) -> bool:
-    # marks belong to the letters of many scripts; variation selectors are marks nobody can see
-    if unicodedata.name(sign, "").startswith("VARIATION SELECTOR"):
-        return False
-    return sign in "-_. " or unicodedata.category(sign)[0] in "LM" or sign.isdecimal()

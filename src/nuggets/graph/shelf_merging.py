@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from nuggets.domain.fact_identity import identity_of
 from nuggets.domain.limits import check_config
+from nuggets.domain.nugget_names import checked_nugget_name
 from nuggets.domain.records import (
     NO_EXTRA,
     Changes,
@@ -22,7 +23,6 @@ from nuggets.domain.rejected_changes import RejectedChange, read_rejected
 from nuggets.domain.state import SESSIONS_KEPT, State
 from nuggets.graph.external_note_edits import NuggetSpellings, archive_second_keys
 from nuggets.graph.links import repair_links
-from nuggets.graph.name_resolution import checked_name
 from nuggets.language.text import fold_case
 
 _STATEMENT = (  # fields that say what a memory states; all are taken from one side
@@ -124,7 +124,7 @@ def _new_nuggets(
     configs = tuple(their_nuggets.get(fold, NuggetConfig(names[fold])) for fold in new)
     for config in configs:
         check_config(config._asdict())
-    return tuple(config._replace(name=checked_name(config.name)) for config in configs)
+    return tuple(config._replace(name=checked_nugget_name(config.name)) for config in configs)
 
 
 def _matching_projects(state: State, theirs: Iterable[MemoryNote]) -> dict[str, str]:

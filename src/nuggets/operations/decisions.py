@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from nuggets.domain import rejected_changes, times
 from nuggets.domain.fact_identity import facts_with_key, identity_of
 from nuggets.domain.limits import check_config, checked_value, storable
+from nuggets.domain.nugget_names import checked_nugget_name
 from nuggets.domain.records import (
     Changes,
     GraphNoteMetaInput,
@@ -464,4 +465,4 @@ def _checked_config(name: str, config: dict[str, Any]) -> NuggetConfig:
     if unknown:
         raise InvalidInput(f"a nugget has no setting called {', '.join(sorted(unknown))}")
     check_config(config)
-    return NuggetConfig(name_resolution.checked_name(name), **config)
+    return NuggetConfig(checked_nugget_name(name), **config)

@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 from itertools import count
 
-from nuggets.stores.sql.tables import Table, parse_table
+from nuggets.stores.sql.create_statements import Table, parse_table
 
 TABLES = "nuggets"  # the schema of the tables
 VIEWS = "nuggets_shelf"  # the schema of the views of one shelf

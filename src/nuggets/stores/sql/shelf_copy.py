@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 from nuggets.domain.codec import dumps
 from nuggets.errors import Conflict, StoreError
 from nuggets.stores.base import IndexKind
+from nuggets.stores.sql.create_statements import Table, parse_table
 from nuggets.stores.sql.database import Database
 from nuggets.stores.sql.schema import TABLES
-from nuggets.stores.sql.tables import Table, parse_table
 
 _CHUNK = 2000  # rows of a transaction
 _LEFT_OUT = ("meta", "exports")  # of the shelf itself, and of the files in its directory

@@ -1,4 +1,4 @@
-"""What the statements that create tables say: columns and keys. Knows no database."""
+"""Parses statements that create tables: columns and keys. Knows no database."""
 
 import re
 from typing import NamedTuple
