@@ -21,7 +21,7 @@ from random import Random
 from typing import Any
 
 from benchmarks.gauges import cpu
-from nuggets.interfaces.hooks.context import prompt_context
+from nuggets.interfaces.hooks.prompt_context import prompt_context
 from nuggets.interfaces.mcp.protocol_types import tool_to_protocol
 from nuggets.interfaces.mcp.server import ALL_TOOLS
 from nuggets.shelf import NuggetShelf

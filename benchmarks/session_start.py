@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from nuggets.interfaces.hooks.context import start_context
+from nuggets.interfaces.hooks.session_start import start_context
 from nuggets.language.token_estimate import estimate_tokens
 from nuggets.operations.session_notes import SessionRecord
 from nuggets.shelf import NuggetShelf

@@ -35,6 +35,12 @@ def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def no_daily_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests with hooks, which start the pass in the background from nine o'clock on."""
+    monkeypatch.setenv("MEMORY_REFLECTION_DAILY", "0")
+
+
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[Server]:
     import psycopg

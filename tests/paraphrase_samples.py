@@ -7,7 +7,7 @@ labelled before it was first measured.
 
 from collections.abc import Callable
 
-from nuggets.interfaces.hooks.context import prompt_context
+from nuggets.interfaces.hooks.prompt_context import prompt_context
 from nuggets.interfaces.hooks.relevance_gate import has_topic
 from nuggets.meaning.minilm import MiniLM
 from nuggets.meaning.nearest import NearestNotes

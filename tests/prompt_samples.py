@@ -5,7 +5,7 @@ A prompt names the title that must be injected, or "" where every injection is n
 
 from typing import NamedTuple
 
-from nuggets.interfaces.hooks.context import prompt_context
+from nuggets.interfaces.hooks.prompt_context import prompt_context
 from nuggets.shelf import NuggetShelf
 
 Prompts = tuple[tuple[str, ...], ...]  # prompt, project and, if there is one, the title it is about

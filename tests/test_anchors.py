@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nuggets import NuggetShelf
-from nuggets.interfaces.hooks.context import prompt_context
+from nuggets.interfaces.hooks.prompt_context import prompt_context
 from nuggets.operations.client import COMMAND
 
 SOURCE = "def verify_token(token):\n    return token\n\n\nLIMIT = 512\n"

@@ -14,7 +14,12 @@ from nuggets.graph import metadata_inference, notes
 from nuggets.interfaces import host_markup, mcp_memory_file, prompt_quoting
 from nuggets.interfaces.cli import printing
 from nuggets.interfaces.connect import EditError, jsonc
-from nuggets.interfaces.hooks import context, payload, preference_extraction, preference_languages
+from nuggets.interfaces.hooks import (
+    payload,
+    preference_extraction,
+    preference_languages,
+    quoted_lines,
+)
 from nuggets.language import code_fences, contradictions, dates, equivalence, references, text
 from nuggets.maintenance.reflection import tidying
 from nuggets.promotion import WrittenEntries, entry, markdown_structure, merged_text
@@ -112,7 +117,6 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         lambda words: printing.wrap_lines(words, "  "),
     ),
     "interfaces/connect/jsonc.py": (_edit_jsonc, _insert_jsonc),
-    "interfaces/hooks/context.py": (lambda words: context.safe_line(words, 300),),
     "interfaces/hooks/payload.py": (
         lambda words: payload.event_of("user-prompt", "", {"prompt": words, "cwd": "."}),
     ),
@@ -127,6 +131,7 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         lambda words: preference_languages.is_foreign_order(words[: preference_extraction.LONGEST]),
         preference_languages.has_phrase,
     ),
+    "interfaces/hooks/quoted_lines.py": (lambda words: quoted_lines.safe_line(words, 300),),
     "interfaces/host_markup.py": (host_markup.escape_host_markup,),
     "interfaces/mcp_memory_file.py": (_import_entities,),
     "interfaces/prompt_quoting.py": (

@@ -8,6 +8,8 @@ import pytest
 from command_line import Nuggets, NuggetsProcess
 from journal_samples import busy_shelf, write_journal
 
+pytestmark = pytest.mark.usefixtures("no_daily_pass")
+
 
 @pytest.fixture
 def old_shelf(tmp_path: Path) -> Path:

@@ -15,6 +15,8 @@ from command_line import Nuggets
 from nuggets import NuggetShelf
 from privileges import permissions_hold
 
+pytestmark = pytest.mark.usefixtures("no_daily_pass")
+
 COMMANDS = (
     *("remember prefs shell fish", "recall editor", "facts", "forget prefs editor"),
     *("note add ops Title content", "note show Deploys", "note edit Deploys new"),

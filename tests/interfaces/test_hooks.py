@@ -12,9 +12,9 @@ from agent_doors import PATIENT, hook, injected, repository
 from nuggets.domain.records import WrittenNote
 from nuggets.engine.arguments import SESSION_CHARACTERS
 from nuggets.filesystem.hook_files import missed_deadlines, recorded_session
-from nuggets.interfaces.hooks.context import MEMORY_BYTES, MEMORY_LINES
 from nuggets.interfaces.hooks.inbox import LONGEST_PATH
 from nuggets.interfaces.hooks.inbox_import import import_inbox
+from nuggets.interfaces.hooks.session_start import MEMORY_BYTES, MEMORY_LINES
 from nuggets.promotion import Budget
 from nuggets.shelf import NuggetShelf
 

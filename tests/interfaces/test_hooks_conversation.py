@@ -13,7 +13,7 @@ from agent_doors import PATIENT, hook, injected, repository
 from enough_sessions import ENOUGH_SESSIONS
 from nuggets.domain.records import MemoryNote
 from nuggets.filesystem.hook_files import missed_deadlines, recorded_session
-from nuggets.interfaces.hooks.context import prompt_context
+from nuggets.interfaces.hooks.prompt_context import prompt_context
 from nuggets.shelf import NuggetShelf
 
 Ask = Callable[..., str]

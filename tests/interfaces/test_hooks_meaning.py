@@ -17,7 +17,7 @@ import prompt_samples as prompts
 from agent_doors import PATIENT, repository
 from encoder_model import installed_model
 from nuggets import NuggetShelf
-from nuggets.interfaces.hooks.context import prompt_context
+from nuggets.interfaces.hooks.prompt_context import prompt_context
 from nuggets.interfaces.hooks.relevance_gate import has_topic, meant_cosine
 from nuggets.interfaces.meaning_socket import MeaningSocket, ask_living_process
 from nuggets.meaning.minilm import load_model

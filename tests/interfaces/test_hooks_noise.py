@@ -2,7 +2,7 @@ import pytest
 
 from enough_sessions import ENOUGH_SESSIONS
 from nuggets import PROMOTE_THRESHOLD
-from nuggets.interfaces.hooks.context import prompt_context
+from nuggets.interfaces.hooks.prompt_context import prompt_context
 from nuggets.shelf import NuggetShelf
 from prompt_samples import (
     FITTING,

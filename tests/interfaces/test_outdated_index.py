@@ -9,6 +9,8 @@ import pytest
 
 from command_line import Nuggets, NuggetsProcess
 
+pytestmark = pytest.mark.usefixtures("no_daily_pass")
+
 
 @pytest.fixture
 def outdated(nuggets: Nuggets, tmp_path: Path) -> Path:

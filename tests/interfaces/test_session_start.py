@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent_doors import hook, injected, repository
-from nuggets.interfaces.hooks.context import start_context
+from nuggets.interfaces.hooks.session_start import start_context
 from nuggets.language.token_estimate import estimate_tokens
 from nuggets.operations.session_notes import SessionRecord
 from nuggets.settings import load

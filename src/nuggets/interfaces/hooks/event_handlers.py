@@ -9,13 +9,6 @@ from nuggets.errors import RefusedText
 from nuggets.filesystem.hook_files import host_processes, record_session, sweep
 from nuggets.filesystem.project import checkout_root, current_branch
 from nuggets.interfaces.hooks.changed_memories import find_changed
-from nuggets.interfaces.hooks.context import (
-    changed_context,
-    prompt_context,
-    safe_line,
-    session_context,
-    start_context,
-)
 from nuggets.interfaces.hooks.daily_pass import start_daily_pass, start_sync
 from nuggets.interfaces.hooks.diary import (
     append_entry,
@@ -27,7 +20,10 @@ from nuggets.interfaces.hooks.diary import (
 from nuggets.interfaces.hooks.inbox import has_entries
 from nuggets.interfaces.hooks.inbox_import import import_inbox
 from nuggets.interfaces.hooks.payload import Event
+from nuggets.interfaces.hooks.prompt_context import changed_context, prompt_context
 from nuggets.interfaces.hooks.prompt_meaning import PromptMeaning
+from nuggets.interfaces.hooks.quoted_lines import safe_line
+from nuggets.interfaces.hooks.session_start import session_context, start_context
 from nuggets.interfaces.prompt_quoting import one_line, remove_fenced
 from nuggets.language.text import fold_case, tokens
 from nuggets.operations.session_notes import session_note_id

@@ -77,7 +77,7 @@ def _add_stale_reasons(context: str, anchors: dict[str, Any], folder: str) -> st
     from nuggets.domain.codec import anchor_from_json
     from nuggets.filesystem.anchors import stale_reasons
     from nuggets.filesystem.project import checkout_root
-    from nuggets.interfaces.hooks.context import safe_line
+    from nuggets.interfaces.hooks.quoted_lines import safe_line
 
     root = checkout_root(folder)
     for note_id, shapes in anchors.items():

@@ -1,0 +1,151 @@
+"""What a hook shows for a prompt: notes that it is about, and memories that have changed.
+
+Only memories of this project and of no project; those of other projects are never included.
+"""
+
+import re
+from collections.abc import Sequence
+from itertools import islice, takewhile
+from typing import TYPE_CHECKING
+
+from nuggets.domain import times
+from nuggets.domain.limits import FILES_SEEN
+from nuggets.domain.records import MemoryNote, SearchNotesResult
+from nuggets.interfaces.hooks.changed_memories import ChangedMemory
+from nuggets.interfaces.hooks.quoted_lines import quoted_block, safe_line, title_part
+from nuggets.interfaces.hooks.relevance_gate import (
+    AS_NEAR,
+    CONTRADICTS,
+    SAID,
+    is_about,
+    meant_cosine,
+    names_title,
+    part_said,
+)
+from nuggets.interfaces.prompt_quoting import age
+from nuggets.search.clear_answer import mark_clear_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nuggets.meaning.nearest import NearestNotes
+    from nuggets.shelf import NuggetShelf
+
+PROMPT_LINES = 5  # also how many notes are judged word by word: a millisecond each
+NEAR_LOOKED_AT = 60  # notes nearest in meaning, including those of other projects and files
+# results, including those of other projects and files, which are left out
+SEARCHED = FILES_SEEN + 20
+PROMPT_LINE = 300
+CHANGED_LINE = 200  # of each version
+PROMPT_CHARACTERS = 2000  # of a prompt that are searched
+RELATIVE = 0.75  # of the best note's relevance: less is noise
+_COMMAND = re.compile(r"/[\w:-]+(?:\s|$)")  # a command to the host; "/src/auth.py: …" is a prompt
+
+
+def prompt_context(
+    shelf: "NuggetShelf",
+    prompt: str,
+    shown_ids: frozenset[str],
+    session: str,
+    compare: "Callable[[str], NearestNotes | None]" = lambda prompt: None,
+) -> tuple[str, list[str]]:
+    """Notes on a prompt that this session has not been shown, and their ids; "" for none.
+
+    Only the best note counts as recalled, and only if it clearly answers the prompt or is named by
+    its title, also if the session was shown it before. `compare`: gives the notes nearest to the
+    prompt in meaning.
+    """
+    query = prompt[:PROMPT_CHARACTERS].strip()
+    if _COMMAND.match(query) or not any(map(str.isalnum, query)):
+        return "", []
+    with shelf.snapshot():
+        nearest = compare(query)
+        fitting = _notes_on_prompt(shelf, query, nearest)
+        best = fitting[0] if fitting else None
+        if best and _is_recalled(query, best):
+            shelf.count_hit(best.note.id, session, "injected")
+        on_prompt = [result.note for result in fitting] or _notes_meant(shelf, query, nearest)
+    notes = [note for note in on_prompt if note.id not in shown_ids]
+    now = times.now()
+    lines = [_line(note, now, PROMPT_LINE, shelf.caveats(note)) for note in notes]
+    return quoted_block("From memory, on this prompt", lines), [note.id for note in notes]
+
+
+def changed_context(changed: Sequence[ChangedMemory]) -> str:
+    """Memories that the session was shown and that say something else by now."""
+    return quoted_block(
+        "Changed in memory since this session was shown it", list(map(_change, changed))
+    )
+
+
+def _change(memory: ChangedMemory) -> str:
+    was, now = safe_line(memory.was.content, CHANGED_LINE), memory.now
+    if now is None:
+        return f"- {title_part(memory.was)}no longer valid, was: {was} ({memory.was.id})"
+    title = f"**{safe_line(now.title, 100)}**: "
+    return f"- {title}now: {safe_line(now.content, CHANGED_LINE)}; was: {was} ({now.id})"
+
+
+def _is_recalled(query: str, result: SearchNotesResult) -> bool:
+    return result.clear_answer or names_title(query, result.note.title)
+
+
+def _notes_on_prompt(
+    shelf: "NuggetShelf", query: str, nearest: "NearestNotes | None"
+) -> list[SearchNotesResult]:
+    """The notes that a prompt is about by its words, best first, unless meaning speaks against."""
+    results = shelf.search_notes(query, SEARCHED, session=None)
+    visible_results = takewhile(
+        lambda result: not shelf.is_foreign(result.note), results
+    )  # others come last
+    shown = (result for result in visible_results if _is_shown(shelf, result.note))
+    judged = list(islice(shown, PROMPT_LINES))
+    return [
+        result
+        for result in mark_clear_answer(judged, shelf.project)
+        if result.relevance >= RELATIVE * judged[0].relevance
+        and is_about(query, result.note.title, shelf.explain(query, result.note.id).words)
+        and (
+            nearest is None
+            or _is_recalled(query, result)
+            or nearest.cosine(result.note.id) >= CONTRADICTS
+        )
+    ]
+
+
+def _notes_meant(
+    shelf: "NuggetShelf", query: str, nearest: "NearestNotes | None"
+) -> list[MemoryNote]:
+    """The notes that a prompt plainly means in other words, nearest first."""
+    if nearest is None:
+        return []
+    ids = list(nearest.cosines)[:NEAR_LOOKED_AT]
+    notes = shelf.get_notes(ids)
+    in_sight = [note for note in map(notes.get, ids) if note and not shelf.is_foreign(note)]
+    shown = [note for note in in_sight if _is_shown(shelf, note)][:PROMPT_LINES]
+    least = meant_cosine(nearest.compared * len(in_sight) / max(1, len(ids)), nearest.common)
+    if not shown or nearest.cosine(shown[0].id) < least:
+        return []
+    nearness = {
+        note.id: nearest.cosine(note.id) - SAID * part_said(shelf.explain(query, note.id).words)
+        for note in shown
+    }
+    least = max(least, max(nearness.values()) - AS_NEAR)
+    near = [note for note in shown if nearness[note.id] >= least]
+    return sorted(near, key=lambda note: -nearness[note.id])
+
+
+def _is_shown(shelf: "NuggetShelf", note: MemoryNote) -> bool:
+    return not _is_trace(note) and not note.hidden and not shelf.invalidity(note)
+
+
+def _is_trace(note: MemoryNote) -> bool:
+    """Was it written by a hook: a file seen, or the task of a session?"""
+    return note.stability == "temporary" and note.source in ("tool_observation", "system")
+
+
+def _line(note: MemoryNote, now: str, width: int, caveats: Sequence[str]) -> str:
+    source = note.source.replace("_", " ")
+    text = safe_line(note.content, width)
+    marks = [source, age(note.updated_at, now), note.id, *(safe_line(c, 160) for c in caveats)]
+    return f"- {title_part(note)}{text} ({', '.join(marks)})"

@@ -1,0 +1,160 @@
+"""What a session starts with: memories of this project, and the summary of a session.
+
+Only memories of this project and of no project; those of other projects are never included.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from nuggets.domain import times
+from nuggets.domain.records import MemoryNote
+from nuggets.errors import NuggetsError
+from nuggets.interfaces.hooks.current_work import describe_work, rank_by_work, recent_files
+from nuggets.interfaces.hooks.quoted_lines import quoted_block, safe_line, title_part
+from nuggets.interfaces.prompt_quoting import age, one_line
+from nuggets.language.text import visible
+from nuggets.language.token_estimate import estimate_tokens
+
+if TYPE_CHECKING:
+    from nuggets.shelf import NuggetShelf
+
+START_LINES = 60
+START_LINE = 240  # characters of a memory
+START_TOO_LONG = 20  # lines that are left out before the rest is
+START_HEADING = "What memory holds for this project, in the person's words unless marked"
+SESSION_LINE, SESSION_LINES = 600, 40  # of a session's summary, in which no line is longer
+# What hosts load of MEMORY.md: `promotion.Budget`, which a test compares. Importing it would take
+# every start of a session some five milliseconds.
+MEMORY_LINES, MEMORY_BYTES = 200, 25_000
+
+
+def start_context(
+    shelf: "NuggetShelf",
+    *,
+    loads_memory_file: bool,
+    session: MemoryNote | None,
+    branch: str = "",
+    loaded_path: str | None = None,
+) -> tuple[str, list[str]]:
+    """The context at the start of a session, and the ids of the notes that the agent then knows.
+
+    It holds durable notes, within the setting `start_tokens`: up to half of that for notes about
+    what someone works on, the rest for preferences and what is recalled most. Nothing counts as
+    recalled. `session`: the note of this session, if it is taken up again; its summary comes first.
+    `loaded_path`: the memory file that the host loads, if it is not that of this project.
+    """
+    budget = shelf.settings["start_tokens"]
+    if not budget:
+        return "", []
+    loaded_text = _loaded_memory_text(shelf, loaded_path) if loads_memory_file else ""
+    notes = shelf.leading_notes()
+    promote_after = shelf.settings["promote_after"]
+    chosen = sorted(
+        (note for note in notes if _is_durable(note)),
+        key=lambda note: _weight(note, promote_after),
+        reverse=True,
+    )
+    loaded = {note.id for note in chosen if _contains(loaded_text, note)}
+    unknown = [note for note in chosen if note.id not in loaded]
+    room = _Room(budget - estimate_tokens(quoted_block(START_HEADING, ["-"])))
+    first = ["This session before this point:", *session_lines(session)] if session else []
+    first = [line for line in first if room.take(line)]
+    work = describe_work(branch, recent_files(notes), session or _last_session(shelf))
+    lines_by_id = _lines_within(shelf, rank_by_work(unknown, work), room, room.tokens // 2)
+    lines_by_id |= _lines_within(shelf, (n for n in unknown if n.id not in lines_by_id), room)
+    return quoted_block(START_HEADING, [*first, *lines_by_id.values()]), [*loaded, *lines_by_id]
+
+
+class _Room:
+    """How many tokens and lines are left."""
+
+    def __init__(self, tokens: int) -> None:
+        self.tokens = tokens
+        self.lines = START_LINES
+
+    def take(self, line: str, reserved: int = 0) -> bool:
+        """Take the room of a line; False if less than `reserved` tokens would be left."""
+        left = self.tokens - estimate_tokens(line) - 1  # its line break
+        if left < reserved or not self.lines:
+            return False
+        self.tokens = left
+        self.lines -= 1
+        return True
+
+
+def _last_session(shelf: "NuggetShelf") -> MemoryNote | None:
+    return next(iter(shelf.sessions()), None)
+
+
+def session_context(session: MemoryNote) -> str:
+    """The summary of an earlier session, for a prompt that asks for it."""
+    when = age(session.updated_at, times.now())
+    name = f"{safe_line(session.title, 120)} (last step: {when}, {session.id})"
+    return quoted_block("An earlier session in this project", [name, *session_lines(session)])
+
+
+def session_lines(session: MemoryNote) -> list[str]:
+    """The summary of a session, line by line."""
+    return [safe_line(line, SESSION_LINE) for line in session.content.split("\n")[:SESSION_LINES]]
+
+
+def _is_durable(note: MemoryNote) -> bool:
+    return note.stability == "durable" and note.source != "tool_observation"
+
+
+def _weight(note: MemoryNote, promote_after: int) -> tuple[bool, bool, int, str]:
+    """Sort key: promoted, then preferences, then by hits, then by time of change."""
+    return (note.hits >= promote_after, note.type == "preference", note.hits, note.updated_at)
+
+
+def _lines_within(
+    shelf: "NuggetShelf", notes: Iterable[MemoryNote], room: _Room, reserved: int = 0
+) -> dict[str, str]:
+    """By note id, the lines for which there is room, as long as few are too long for it."""
+    lines: dict[str, str] = {}
+    too_long = 0
+    for note in notes:
+        line = _start_line(note, shelf.caveats(note))
+        if room.take(line, reserved):
+            lines[note.id] = line
+            continue
+        too_long += 1
+        if too_long > START_TOO_LONG:
+            break
+    return lines
+
+
+def _start_line(note: MemoryNote, caveats: Sequence[str]) -> str:
+    """A memory without what the model does not need: an id only if it must open the whole text, a
+    source only if it is not the person's word."""
+    marks = [] if note.source == "explicit_user" else [note.source.partition("_")[0]]
+    text = safe_line(note.content, START_LINE)
+    if text.endswith("…"):
+        marks.append(note.id)
+    marks += (safe_line(caveat, 160) for caveat in caveats)
+    suffix = f" ({', '.join(marks)})" if marks else ""
+    return f"- {title_part(note)}{text}{suffix}"
+
+
+def _loaded_memory_text(shelf: "NuggetShelf", path: str | None) -> str:
+    """Letters and digits of the memory file as far as the host loads it."""
+    try:
+        text = shelf.memory_text(path)
+    except NuggetsError:
+        return ""
+    loaded = "\n".join(text.splitlines()[:MEMORY_LINES]).encode()[:MEMORY_BYTES]
+    return _letters_and_digits(loaded.decode(errors="ignore"))
+
+
+def _contains(loaded_text: str, note: MemoryNote) -> bool:
+    return (
+        bool(loaded_text)
+        and _letters_and_digits(note.title) in loaded_text
+        and _letters_and_digits(one_line(note.content, 60)) in loaded_text
+    )
+
+
+def _letters_and_digits(text: str) -> str:
+    """Only letters and digits, because promotion escapes punctuation."""
+    unescaped = visible(text).replace("&lt;", "<").replace("&gt;", ">")
+    return "".join(filter(str.isalnum, unescaped))
