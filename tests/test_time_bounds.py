@@ -43,7 +43,7 @@ BOUNDS: Mapping[str, Mapping[tuple[str, ...], int]] = {
     "graph/metadata_inference.py": {("_|(tmp", r"\bself-"): NAME_CHARACTERS},
     "maintenance/reflection/tidying.py": {("(tmp",): NAME_CHARACTERS},
     "stores/postgresql/dialect.py": {("",): OWN_STATEMENT},
-    "stores/sql/tables.py": {("",): OWN_STATEMENT},
+    "stores/sql/create_statements.py": {("",): OWN_STATEMENT},
     "domain/credentials.py": {
         ("(?i)", "(?=.*", "[~.]", "[!#$", "[^A-Z", "[A-Za-z0-9]{6", "[a-z]?"): JUDGED_CHARACTERS,
     },

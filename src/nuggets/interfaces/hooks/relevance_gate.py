@@ -19,7 +19,7 @@ NAMES_IT = 0.35  # needed of a single word, which must be in the title
 
 # Cosines, measured by benchmarks/paraphrases.py:
 CONTRADICTS = 0.2  # less speaks against a note that has words of the prompt
-MEANT = 0.10  # enough to show a note without them, if it is the nearest of
+MEANT = 0.096  # enough to show a note without them, if it is the nearest of
 FEW_NOTES = 50  # or fewer; the nearest of more notes is nearer by chance:
 MEANT_MORE = 0.12  # this much for every tenfold number. Also more is needed:
 COMMON = 0.55  # of the cosine of a prompt that asks for no memory: it speaks for no note
