@@ -18,8 +18,8 @@ from typing import Any
 
 from benchmarks.meaning import EncodedCorpus, code_corpus
 from benchmarks.retrieval import DEPTH, Corpus, Quality, judged
+from nuggets.meaning.encoder import Encoder
 from nuggets.meaning.minilm import load_model
-from nuggets.meaning.model import Encoder
 from nuggets.search.scoring import array_ranking
 
 LIFTS: dict[str, dict[str, float]] = {  # by name, the weights that are 0 without it

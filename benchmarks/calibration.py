@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from benchmarks.__main__ import line
 from benchmarks.facts import index_of
 from benchmarks.keys import ASIDE, FITTED, Question, questions, sections
-from nuggets.facts.words import form
+from nuggets.facts.key_tokenizer import form
 from nuggets.language.text import fold_case
 
 GOAL = 0.05

@@ -21,8 +21,8 @@ from typing import Any
 from benchmarks.__main__ import line
 from benchmarks.indexed import IndexedFacts
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
-from nuggets.facts.banks import Banks
-from nuggets.facts.words import form, significant
+from nuggets.facts.key_tokenizer import form, significant
+from nuggets.facts.value_decoder import Banks
 from nuggets.fhrr.phasors import seed_from_text
 from nuggets.language.text import fold_case
 

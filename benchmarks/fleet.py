@@ -69,7 +69,7 @@ def build(server: Any, shelves: int) -> dict[str, str]:
     """Make a team with that many members and their private shelves; their tokens."""
     import psycopg
 
-    from nuggets.filesystem.location import private_location
+    from nuggets.filesystem.shelf_location import private_location
     from nuggets.shelf import NuggetShelf
 
     url = server.url("team")
@@ -145,8 +145,8 @@ class Fleet:
         self._calls = threading.local()
 
     def send(self, member: str, path: str, message: Row) -> Any:
-        from nuggets.remote.connection import Connection
-        from nuggets.remote.methods import PROTOCOL
+        from nuggets.remote.callable_methods import PROTOCOL
+        from nuggets.remote.http_connection import Connection
 
         if not hasattr(self._calls, "connection"):
             self._calls.connection = Connection(self._url)
@@ -161,9 +161,9 @@ class Fleet:
         return self.send(member, "/api/hook", message)
 
     def call(self, member: str, method: str, *args: Any, **options: Any) -> Any:
-        from nuggets.operations.client import Client
-        from nuggets.operations.remote_caller import Caller
-        from nuggets.remote.wire import encode
+        from nuggets.operations.client_permissions import Client
+        from nuggets.operations.idempotent_calls import Caller
+        from nuggets.remote.wire_format import encode
 
         caller = encode(Caller(Client("cli")))
         message = {"method": method, "args": encode(args), "options": options, "caller": caller}

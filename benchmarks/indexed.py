@@ -12,7 +12,7 @@ from nuggets.domain.records import (
     SearchNotesResult,
 )
 from nuggets.facts import schema as fact_schema
-from nuggets.facts.index import FactIndex
+from nuggets.facts.fact_index import FactIndex
 from nuggets.language.text import fold_case
 from nuggets.search.index import schema as search_schema
 from nuggets.search.search_index import SearchIndex

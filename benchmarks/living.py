@@ -90,7 +90,7 @@ def durable(directory: str) -> Measured:
     bytes in a table with one key, on the same file system, by the same PRAGMAs."""
     from nuggets.domain.records import MemoryNote
     from nuggets.shelf import NuggetShelf
-    from nuggets.stores.sql.rows import record_of
+    from nuggets.stores.sql.row_format import record_of
 
     ours, theirs = Spent(), Spent()
     run = time.time_ns()  # keys are new, or nothing would be written

@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 from benchmarks.retrieval import DEPTH, Corpus, Quality, index_of, judged
 from benchmarks.unknown import AT, PACKAGES, unrelated_questions
+from nuggets.meaning.encoder import Encoder
 from nuggets.meaning.minilm import load_model
-from nuggets.meaning.model import Encoder
 from nuggets.meaning.similarity import Cosines, VectorMatrix, cosines, encode_note, pack
 from nuggets.meaning.vector_index import text_of
 

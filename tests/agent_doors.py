@@ -14,7 +14,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
 from nuggets.interfaces.mcp.server import ALL_TOOLS, ServerContext, build_server
-from nuggets.interfaces.mcp.tool import Tool
+from nuggets.interfaces.mcp.tool_definition import Tool
 from nuggets.settings import load
 
 # tests share their machine, and no clean-up goes on when one has ended

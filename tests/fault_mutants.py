@@ -4,22 +4,18 @@ Each is a program to run before the harness itself.
 """
 
 WITHOUT_SYNC = """
-from nuggets.filesystem import files
-files.sync = lambda what: None
+from nuggets.filesystem import atomic_files
+atomic_files.sync = lambda what: None
 from nuggets.stores.sqlite import database
 database.DURABLE = database.NOT_DURABLE = "synchronous = OFF"
 database.OF_EVERY_CONNECTION = (*database.OF_EVERY_CONNECTION, "synchronous = OFF")
 """
 
 WITHOUT_LOCK = """
-from contextlib import contextmanager
-from nuggets.stores.sqlite import store as module
-
-@contextmanager
-def unlocked(directory, wait_seconds=0):
-    yield lambda: True
-
-module.hold_shelf_lock = unlocked
+from nuggets.stores.process_lock import LockFile
+LockFile.take = lambda self, wait_seconds: None
+LockFile.release = lambda self: None
+LockFile.is_still_held = lambda self: True
 """
 
 FORGETS_TO_COMMIT = """
@@ -41,17 +37,17 @@ SqliteStore.write = in_pieces
 """
 
 TAKES_TORN_FILES_FOR_EDITS = """
-from nuggets.stores.exports import external_edits
-external_edits.is_torn = lambda file: False
+from nuggets.stores.exports import edit_import
+edit_import.is_torn = lambda file: False
 """
 
 WITHOUT_CHECKSUM = """
-from nuggets.stores import backup
+from nuggets.stores import backup_checksum
 
 class hashlib:  # says the same of all bytes
     class sha256:
         update = lambda self, data: None
         hexdigest = lambda self: "0" * 64
 
-backup.hashlib = hashlib
+backup_checksum.hashlib = hashlib
 """

@@ -12,8 +12,7 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
-from contextlib import redirect_stderr, redirect_stdout
-from itertools import count
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from typing import Any
 
 from fault_processes import age_leftovers, is_intact, leftovers
@@ -35,6 +34,7 @@ KINDS = {
     10: "done, but reported as EIO",
     11: "EIO of reads sticky",
 }
+READS = (KINDS[7], KINDS[11])
 ACKNOWLEDGED, REFUSED, NOT_REACHED = 0, 3, 9
 PROJECT = "/home/me/here/.git"  # need not exist
 QUIET = {"MEMORY_REFLECTION_DAILY": "0", "NUGGETS_HOOK_SECONDS": "60", "NUGGETS_SESSION": "s1"}
@@ -260,6 +260,27 @@ def in_child(place: str, operation: Operation, k: int, kind: int) -> int:
         os._exit(code)
 
 
+def count_calls(original: str, place: str, operation: Operation, kind: int) -> int:
+    """How many of its system calls can be failed by such a fault."""
+    copy(original, place)
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        shim = ctypes.CDLL(None)
+        shim.shim_arm(place.encode(), 0, kind)
+        try:
+            with suppress(Refused):
+                operation(place)
+            os.write(writing, str(shim.shim_count()).encode())
+        finally:
+            os._exit(0)
+    os.close(writing)
+    with open(reading, encoding="ascii") as said:
+        calls = int(said.read())
+    os.waitpid(child, 0)
+    return calls
+
+
 def problems_at(place: str, code: int, allowed: list[object]) -> list[str]:
     found = []
     directory = shelf_of(place)
@@ -282,7 +303,8 @@ def problems_at(place: str, code: int, allowed: list[object]) -> list[str]:
 
 
 def main(work: str, every: str = "1", *names: str) -> int:
-    """`every`: one of so many system calls is failed, others for each kind of fault."""
+    """`every`: one of so many system calls is failed, others for each kind of fault; at least one
+    of each kind, if the operation makes any that can be failed so."""
     original, place = os.path.join(work, "original"), os.path.join(work, "place")
     total = 0
     for name in names or OPERATIONS:
@@ -292,9 +314,11 @@ def main(work: str, every: str = "1", *names: str) -> int:
             prepare(original)
         copy(original, place)
         allowed = steps(place, operation)
+        calls = [count_calls(original, place, operation, kind) for kind in (1, 7)]
         for kind, label in KINDS.items():
-            tried = 0
-            for k in count(1 + (5 * kind + 3 * len(name)) % int(every), int(every)):
+            tried, last = 0, calls[label in READS]
+            first = 1 + (5 * kind + 3 * len(name)) % max(1, min(int(every), last))
+            for k in range(first, last + 1, int(every)):
                 copy(original, place)
                 code = in_child(place, operation, k, kind)
                 if code == NOT_REACHED:

@@ -7,7 +7,6 @@ image lies on XFS, which is on a loop device of its own.
 
 import fcntl
 import os
-import shutil
 import struct
 import subprocess
 import threading
@@ -15,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
+import system_programs
 from fault_processes import (
     MANNERS,
     WRITER,
@@ -50,6 +50,12 @@ XFS = FileSystem(("mkfs.xfs", "-q", "-f"), 320 << 20, ("noatime", "wsync", "logb
 BTRFS = FileSystem(
     ("mkfs.btrfs", "-q", "-f"), 256 << 20, ("commit=30", "commit=1", "notreelog"), False
 )
+PACKAGES = {  # of Debian, with the programs that are needed
+    "mkfs.ext4": "e2fsprogs",
+    "mkfs.xfs": "xfsprogs",
+    "mkfs.btrfs": "btrfs-progs",
+    "mount": "mount",
+}
 FILE_SYSTEMS = {"ext4": EXT4, "xfs": XFS, "btrfs": BTRFS}
 
 
@@ -58,7 +64,7 @@ class NoPowerCuts(Exception):
 
 
 def _run(*command: str) -> None:
-    if shutil.which(command[0]) is None:
+    if system_programs.program(command[0], PACKAGES[command[0]]) is None:
         raise NoPowerCuts(f"{command[0]} is not installed")
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:

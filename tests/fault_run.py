@@ -6,6 +6,9 @@ python tests/fault_run.py [--every N] [--states N] [--kills N] [--cuts N] [--sto
 Most parts are ones that the tests run in a short form. Beside Nuggets the same crash states, kills
 and power cuts are survived, or not, by what programs usually do: a JSON file that is written to a
 temporary name and renamed, and a table of SQLite with its default settings.
+
+A part that fails, or in which Nuggets loses something, is told in the report; the others run, and
+the program ends with 1.
 """
 
 import argparse
@@ -16,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from random import Random
@@ -31,9 +35,14 @@ from fault_soak import soak  # noqa: E402
 from fault_storm import run_storm  # noqa: E402
 
 STORM_WRITES = 150  # that are acknowledged before a storm is over
+WHOLE = "0 lost something, 0 not in order"  # what a survey of Nuggets must say
 
 
-def fail_system_calls(shim: str, work: str, every: int) -> str:
+class NotSurvived(Exception):
+    """Nuggets lost something, or was not in order afterwards."""
+
+
+def fail_system_calls(shim: str, work: str, every: int) -> Iterator[str]:
     command = [sys.executable, os.path.join(TESTS, "fault_points.py"), work, str(every)]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, env=environment(LD_PRELOAD=shim)
@@ -44,8 +53,8 @@ def fail_system_calls(shim: str, work: str, every: int) -> str:
         last = line.strip()
         print(f"  {last}", flush=True)
     if process.wait():
-        raise SystemExit(f"a fault was not survived: {last}")
-    return f"{last} in system calls of every operation, one of {every}: 0 lost, 0 damaged"
+        raise NotSurvived(f"a fault was not survived: {last}")
+    yield f"{last} in system calls of every operation, one of {every}: 0 lost, 0 damaged"
 
 
 def replay_crashes(shim: str, work: str, states: int) -> Iterator[str]:
@@ -55,6 +64,8 @@ def replay_crashes(shim: str, work: str, states: int) -> Iterator[str]:
         effects = record(shim, folder, subject.recording)
         found = survey_states(subject, crash_states(effects, states, seed=1), folder)
         yield f"{subject.name}: {states} crash states, {found}"
+        if subject is KINDS_OF_STORE[0] and found != WHOLE:
+            raise NotSurvived(f"crash states: {found}")
 
 
 def kill_processes(work: str, rounds: int) -> Iterator[str]:
@@ -65,6 +76,7 @@ def kill_processes(work: str, rounds: int) -> Iterator[str]:
         )
         print(f"  round {number + 1} of {rounds}", flush=True)
     yield f"nuggets: {rounds} rounds of kill -9, 4 writers, {summarize(outcomes)}"
+    require_all(outcomes)
     for subject in KINDS_OF_STORE[1:]:
         found = [
             kill_writers(subject, os.path.join(work, f"{subject.name}-{number}"))
@@ -90,6 +102,8 @@ def cut_power(work: str, rounds: int) -> Iterator[str]:
                 print(f"  {subject.name}: cut {number + 1} of {rounds} on {name}", flush=True)
             else:
                 yield f"{subject.name}: {rounds} power cuts on {name}, {summarize(outcomes)}"
+            if subject is KINDS_OF_STORE[0]:
+                require_all(outcomes)
 
 
 def run_storms(work: str, rounds: int) -> Iterator[str]:
@@ -97,7 +111,7 @@ def run_storms(work: str, rounds: int) -> Iterator[str]:
     for number in range(rounds):
         outcome = run_storm(os.path.join(work, "storm"), STORM_WRITES, seed=number)
         if outcome.lost or outcome.problems:
-            raise SystemExit(f"a storm was not survived: {outcome.lost} {outcome.problems}")
+            raise NotSurvived(f"a storm was not survived: {outcome.lost} {outcome.problems}")
         yield f"storm {number + 1} of {rounds}: {outcome}"
 
 
@@ -121,7 +135,7 @@ def change_surroundings(shim: str, work: str) -> Iterator[str]:
             command, capture_output=True, text=True, env=environment(LD_PRELOAD=preload)
         )
         if done.returncode:
-            raise SystemExit(f"{command[:4]} was not survived: {done.stdout}{done.stderr}")
+            raise NotSurvived(f"{command[:4]} was not survived: {done.stdout}{done.stderr}")
         yield from done.stdout.splitlines()
 
 
@@ -163,7 +177,7 @@ def fuzz(work: str, executions: int) -> Iterator[str]:
             [sys.executable, *command], capture_output=True, text=True, env=environment()
         )
         if done.returncode:
-            raise SystemExit(f"{name} failed: {done.stdout[-2000:]}{done.stderr[-4000:]}")
+            raise NotSurvived(f"{name} failed: {done.stdout[-2000:]}{done.stderr[-4000:]}")
         counted = re.search(r"number_of_executed_units: (\d+)", done.stderr)
         total += int(counted[1]) if counted else 0
         print(f"  {name}: {counted[1] if counted else '?'} executions", flush=True)
@@ -177,19 +191,33 @@ def summarize(outcomes: list[Outcome]) -> str:
     return f"{lost} of {acknowledged} acknowledged writes lost, {problems} rounds not in order"
 
 
-def run(parts: dict[str, Callable[[], Iterator[str]]], report: str) -> None:
-    lines = []
+def require_all(outcomes: list[Outcome]) -> None:
+    """Of Nuggets, which may lose nothing."""
+    for outcome in outcomes:
+        if outcome.lost or outcome.problems:
+            raise NotSurvived(f"lost {sorted(outcome.lost)}, not in order: {outcome.problems}")
+
+
+def run(parts: dict[str, Callable[[], Iterator[str]]], report: str) -> int:
+    """Run them all, whatever one of them shows; how many failed."""
+    lines, failures, text = list[str](), 0, ""
     for name, part in parts.items():
         print(f"{name} ...", flush=True)
         began = time.monotonic()
-        for line in part():
-            lines.append(line)
-            print(f"{line} ({time.monotonic() - began:.0f} s)", flush=True)
-    text = "\n".join(f"- {line}" for line in lines)
+        try:
+            for line in part():
+                lines.append(line)
+                print(f"{line} ({time.monotonic() - began:.0f} s)", flush=True)
+        except Exception as problem:
+            failures += 1
+            lines.append(f"FAILED: {name}: {problem}")
+            traceback.print_exc()
+        text = "\n".join(f"- {line}" for line in lines)
+        if report:
+            with open(report, "w", encoding="utf-8") as file:
+                file.write(f"{text}\n")
     print(f"\nReport\n{text}")
-    if report:
-        with open(report, "w", encoding="utf-8") as file:
-            file.write(f"{text}\n")
+    return failures
 
 
 def main() -> None:
@@ -208,12 +236,13 @@ def main() -> None:
     memory = "/dev/shm" if os.path.isdir("/dev/shm") else None
     work, disk = tempfile.mkdtemp(dir=memory), tempfile.mkdtemp()
     os.environ["HOME"] = disk
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # processes start in a third of the time
     shim = compile_shim(disk)
     if not shim:
         raise SystemExit("a C compiler is needed")
     try:
         parts: dict[str, Callable[[], Iterator[str]]] = {
-            "Faults": lambda: iter([fail_system_calls(shim, work, options.every)]),
+            "Faults": lambda: fail_system_calls(shim, work, options.every),
             "Crash states": lambda: replay_crashes(shim, work, options.states),
             "Killed writers": lambda: kill_processes(disk, options.kills),
             "Power cuts": lambda: cut_power(disk, options.cuts),
@@ -225,13 +254,14 @@ def main() -> None:
             "Soak": lambda: soak(os.path.join(disk, "soak"), options.soak),
         }
         chosen = {word.lower() for word in options.parts or ()}
-        run(
+        failures = run(
             {n: part for n, part in parts.items() if not chosen or n.split()[0].lower() in chosen},
             options.report,
         )
     finally:
         for folder in (work, disk):
             shutil.rmtree(folder, ignore_errors=True)
+    sys.exit(1 if failures else 0)
 
 
 if __name__ == "__main__":

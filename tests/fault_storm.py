@@ -139,6 +139,7 @@ class Storm:
         complaint = errors.read()
         if "Traceback" in complaint or code not in ENDINGS:
             self.problems.append(f"{command[3:]} ended with {code}: {complaint[-500:]}")
+            self.end()  # else a door that never opens would be waited for
 
     def run(self, *arguments: str, text: str = "") -> int:
         """One command; its exit code."""

@@ -32,14 +32,14 @@ FUZZING: Mapping[str, Fuzzing] = {
     "edit_toml": Fuzzing((f"{CONNECT}.toml",), 5),
     "call_tool": Fuzzing(("nuggets.interfaces.mcp",), 1, 256),
     "find_secrets": Fuzzing(("nuggets.domain.credentials",), 3, 256),
-    "print_words": Fuzzing(("nuggets.interfaces.cli.printing",), 15),
-    "read_entities": Fuzzing(("nuggets.interfaces.mcp_memory_file",), 45),
+    "print_words": Fuzzing(("nuggets.interfaces.cli.terminal_text",), 15),
+    "read_entities": Fuzzing(("nuggets.interfaces.mcp_memory_import",), 45),
     "read_export": Fuzzing(("nuggets.stores.exports", "nuggets.graph"), 8),
-    "read_hook": Fuzzing((f"{HOOKS}.payload",), 4, 256),
+    "read_hook": Fuzzing((f"{HOOKS}.host_payload",), 4, 256),
     "read_memory_file": Fuzzing(("nuggets.promotion",), 1, 256),
     "read_shared_file": Fuzzing(("nuggets.operations.shared_memories",), 40),
     "read_transcript": Fuzzing((f"{HOOKS}.transcripts",), 47, 1024),
-    "send_request": Fuzzing(("nuggets.interfaces.rest.validation",), 5, 256),
+    "send_request": Fuzzing(("nuggets.interfaces.rest.request_validation",), 5, 256),
 }
 
 

@@ -20,15 +20,15 @@ from nuggets.domain.records import NuggetConfig
 from nuggets.domain.state import MemoryState
 from nuggets.errors import NuggetsError
 from nuggets.graph.external_edits import import_edit
-from nuggets.interfaces import host_markup, mcp_memory_file
-from nuggets.interfaces.cli import printing
+from nuggets.interfaces import mcp_memory_import, prompt_injection
+from nuggets.interfaces.cli import terminal_text
 from nuggets.interfaces.connect import EditError, jsonc, toml
-from nuggets.interfaces.hooks import payload, preference_extraction
-from nuggets.interfaces.mcp.arguments import check_arguments
+from nuggets.interfaces.hooks import host_payload, preference_extraction
+from nuggets.interfaces.mcp.argument_schemas import check_arguments
 from nuggets.interfaces.mcp.server import ALL_TOOLS
-from nuggets.interfaces.mcp.tool import ToolCall
+from nuggets.interfaces.mcp.tool_definition import ToolCall
 from nuggets.interfaces.rest.app import OPERATIONS
-from nuggets.interfaces.rest.validation import validate
+from nuggets.interfaces.rest.request_validation import validate
 from nuggets.language import dates, text
 from nuggets.operations.shared_memories import parse_file
 from nuggets.promotion import WrittenEntries, merged_text
@@ -93,7 +93,7 @@ def read_memory_file(raw: bytes) -> None:
     first = merged_text(words_of(raw), notes, WrittenEntries(), "")
     second = merged_text(first.text, notes, first.written, "")
     expect(second.text == first.text, "a second promotion changes the file")
-    for line in re.split("[\r\n]+", words_of(raw)):
+    for line in re.split("[\r\n]+", words_of(raw).removeprefix("\ufeff")):  # no line begins with it
         kept = line in first.text or "nuggets" in line
         expect(kept, "a person's line is gone")
 
@@ -107,7 +107,7 @@ def read_shared_file(raw: bytes) -> None:
 
 def read_entities(raw: bytes) -> None:
     with suppress(NuggetsError):
-        mcp_memory_file.read(words_of(raw), "imported", NOW)
+        mcp_memory_import.read(words_of(raw), "imported", NOW)
 
 
 def edit_jsonc(raw: bytes) -> None:
@@ -176,9 +176,9 @@ def ask(raw: bytes) -> None:
 def print_words(raw: bytes) -> None:
     """What a terminal or a model is shown steers neither."""
     words = words_of(raw)
-    shown = printing.one_line(words)
+    shown = terminal_text.one_line(words)
     expect(not any(ord(sign) < 32 or 127 <= ord(sign) < 160 for sign in shown), "a control sign")
-    escaped = host_markup.escape_host_markup(words)
+    escaped = prompt_injection.escape_host_markup(words)
     expect("</system-reminder>" not in escaped.lower(), "a mark of a host")
 
 
@@ -189,7 +189,7 @@ def read_hook(raw: bytes) -> None:
     value = json_of(raw)
     sent = value if isinstance(value, dict) else {"prompt": words_of(raw), "cwd": "/"}
     for name in ("user-prompt", "post-tool", ""):
-        payload.files_of(event := payload.event_of(name, "claude", sent))
+        host_payload.files_of(event := host_payload.event_of(name, "claude", sent))
     preference_extraction.extract_preferences(event.prompt)
     preference_extraction.refusal_of_order(event.prompt)
 

@@ -9,7 +9,7 @@ import pytest
 
 from nuggets import NuggetShelf
 from nuggets.interfaces.hooks.prompt_context import prompt_context
-from nuggets.operations.client import COMMAND
+from nuggets.operations.client_permissions import COMMAND
 
 SOURCE = "def verify_token(token):\n    return token\n\n\nLIMIT = 512\n"
 
@@ -119,6 +119,18 @@ def test_a_file_of_another_branch_says_which(shelf: NuggetShelf, repository: Pat
     assert caveats(shelf, note) == ["src/coupons.py: not here (from branch feature/coupons)"]
     git(repository, "branch", "-q", "-D", "feature/coupons")
     assert "branch feature/coupons: gone" in caveats(shelf, note)
+
+
+@pytest.mark.parametrize("place", ["refs/heads/release-1", "packed-refs"])
+def test_a_pipe_in_place_of_a_branch_keeps_nobody_waiting(
+    shelf: NuggetShelf, repository: Path, place: str
+) -> None:
+    git(repository, "branch", "release-1")
+    note = keep(shelf, "The fix is on branch release-1")
+    (repository / ".git" / "refs" / "heads" / "release-1").unlink()
+    os.mkfifo(repository / ".git" / place)
+
+    assert caveats(shelf, note) == ["branch release-1: gone"]
 
 
 def test_branches_are_found_in_packed_refs(shelf: NuggetShelf, repository: Path) -> None:

@@ -184,6 +184,17 @@ def test_a_cold_recall_needs_numpy_and_no_stemmer(directory: Path) -> None:
     assert not modules & {"Stemmer", "logging", "asyncio", "uuid", "tempfile"}
 
 
+def test_a_cold_read_loads_nothing_that_only_writes(directory: Path) -> None:
+    for key in ("k", "l"):
+        loaded_after("--dir", str(directory), "remember", "n", key, "one value")
+
+    recalled = loaded_after("--dir", str(directory), "recall", "k")
+    found = loaded_after("--dir", str(directory), "search", "value")
+
+    assert not (recalled | found) & {"nuggets.operations.decisions", "nuggets.graph.notes"}
+    assert "nuggets.facts.fact_index" in recalled - found
+
+
 def test_importing_the_package_imports_no_numpy() -> None:
     done = subprocess.run(
         [sys.executable, "-c", "import sys, nuggets; print(*sys.modules)"],
@@ -196,7 +207,9 @@ def test_importing_the_package_imports_no_numpy() -> None:
 
 
 TESTS = sorted(Path(__file__).parent.rglob("*.py"))
-PUBLIC_IN_SPITE_OF_THE_NAME = {"_replace", "_asdict", "_fields", "_make", "_exit"}  # of Python
+PUBLIC_IN_SPITE_OF_THE_NAME = {  # of Python
+    *("_replace", "_asdict", "_fields", "_field_defaults", "_make", "_exit")
+}
 
 
 def is_private(name: str) -> bool:

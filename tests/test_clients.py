@@ -6,7 +6,7 @@ import pytest
 
 from nuggets import NuggetShelf
 from nuggets.errors import Conflict, RefusedText
-from nuggets.operations.client import AGENT, COMMAND, HOOK, PAGE, Client
+from nuggets.operations.client_permissions import AGENT, COMMAND, HOOK, PAGE, Client
 from secret_samples import drawn
 
 HERE = "/src/shop/.git"

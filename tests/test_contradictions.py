@@ -7,8 +7,8 @@ import pytest
 
 from nuggets import NuggetShelf
 from nuggets.language.contradictions import deny_each_other
-from nuggets.operations.client import AGENT, HOOK
-from nuggets.operations.lookup_heuristics import may_state_rule
+from nuggets.operations.client_permissions import AGENT, HOOK
+from nuggets.operations.lookups_before_write import may_state_rule
 
 PAIRS = Path(__file__).parents[1] / "benchmarks" / "data" / "contradictions.txt"
 

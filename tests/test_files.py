@@ -13,8 +13,16 @@ from typing import Any
 import pytest
 
 from nuggets.errors import StoreBusy, StoreError
-from nuggets.filesystem.files import is_leftover, private_directory, replace_file, sync, sync_path
-from nuggets.filesystem.shared_files import write_shared_files
+from nuggets.filesystem.atomic_files import (
+    is_leftover,
+    private_directory,
+    replace_file,
+    sync,
+    sync_path,
+    temporary_path,
+)
+from nuggets.filesystem.shared_memory_folder import write_shared_files
+from nuggets.stores.sqlite.database import building
 
 
 def test_a_new_file_is_whole_private_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
@@ -59,6 +67,41 @@ def test_leftovers_are_known_by_their_names() -> None:
     assert not is_leftover("notes.tmp")
     assert not is_leftover("a.b-c-d.tmp.json")
     assert not is_leftover("my-file.tmp")
+
+
+def test_the_name_of_a_temporary_file_says_nothing_about_the_next(tmp_path: Path) -> None:
+    seen: set[str] = set()
+    for _ in range(2):
+        replace_file(
+            str(tmp_path / "file"),
+            [],
+            durable=False,
+            last_look=lambda: seen.update(os.listdir(tmp_path)),
+        )
+        with building(str(tmp_path / "database")):
+            seen.update(os.listdir(tmp_path))
+    names = [name for name in seen if name.endswith(".tmp")]
+
+    assert all(map(is_leftover, names))
+    chosen = [name.removesuffix(".tmp").partition("-")[2] for name in names]
+    assert len(chosen) == 4
+    assert len({text[:2] for text in chosen}) > 1  # moments of a clock would begin alike
+
+
+def test_a_link_at_a_guessed_name_is_neither_followed_nor_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    monkeypatch.setattr(os, "urandom", bytes)  # zeros: a guess that comes true
+    guessed = Path(temporary_path(str(tmp_path / "file")))
+    guessed.symlink_to(victim)
+
+    with pytest.raises(StoreError):
+        replace_file(str(tmp_path / "file"), [b"ours"], durable=False)
+
+    assert victim.read_text() == "precious"
+    assert not (tmp_path / "file").exists()
 
 
 def test_a_short_write_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

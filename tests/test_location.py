@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nuggets.errors import SettingsError
-from nuggets.filesystem.location import directory_of
+from nuggets.filesystem.shelf_location import directory_of
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nuggets.filesystem.project import checkout_root, current_project, name_of
+from nuggets.filesystem.current_project import checkout_root, current_project, name_of
 
 
 @pytest.fixture

@@ -279,7 +279,7 @@ def test_what_is_neither_true_nor_false_does_nothing(
     shelf.create_note("n", "Beta", "b")
     before = shelf.revision
 
-    with pytest.raises(InvalidInput, match=f"{flag.partition(' ')[0]} is True or False, not "):
+    with pytest.raises(InvalidInput, match=f"{flag.partition(' ')[0]} must be True or False, not "):
         FLAGS[flag](shelf, odd)
 
     assert shelf.revision == before

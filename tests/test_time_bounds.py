@@ -41,7 +41,6 @@ BOUNDS: Mapping[str, Mapping[tuple[str, ...], int]] = {
     "interfaces/hooks/preference_languages.py": {("",): LONGEST},
     "operations/session_summary.py": {("",): READ_CHARACTERS},
     "graph/metadata_inference.py": {("_|(tmp", r"\bself-"): NAME_CHARACTERS},
-    "maintenance/reflection/tidying.py": {("(tmp",): NAME_CHARACTERS},
     "stores/postgresql/dialect.py": {("",): OWN_STATEMENT},
     "stores/sql/create_statements.py": {("",): OWN_STATEMENT},
     "domain/credentials.py": {

@@ -9,20 +9,28 @@ from nuggets.domain import credentials, memory_markup
 from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.errors import InvalidInput
-from nuggets.facts.words import form
-from nuggets.graph import metadata_inference, notes
-from nuggets.interfaces import host_markup, mcp_memory_file, prompt_quoting
-from nuggets.interfaces.cli import printing
+from nuggets.facts.key_tokenizer import form
+from nuggets.graph import metadata_inference, note_merging, notes
+from nuggets.interfaces import mcp_memory_import, prompt_injection, prompt_quoting
+from nuggets.interfaces.cli import terminal_text
 from nuggets.interfaces.connect import EditError, jsonc
 from nuggets.interfaces.hooks import (
-    payload,
+    host_payload,
+    memory_lines,
     preference_extraction,
     preference_languages,
-    quoted_lines,
 )
-from nuggets.language import code_fences, contradictions, dates, equivalence, references, text
-from nuggets.maintenance.reflection import tidying
-from nuggets.promotion import WrittenEntries, entry, markdown_structure, merged_text
+from nuggets.language import (
+    code_fences,
+    contradictions,
+    dates,
+    equivalence,
+    repository_references,
+    text,
+)
+from nuggets.maintenance.reflection import Policy, rewriting, tagging
+from nuggets.maintenance.reflection.plan import Plan
+from nuggets.promotion import WrittenEntries, entry_rendering, markdown_structure, merged_text
 from nuggets.search.index import note_analyzer
 from nuggets.search.query.tokenized_query import tokenize_query
 
@@ -66,6 +74,11 @@ def _note(words: str) -> MemoryNote:
     return sample()._replace(content=words)  # as long as it may be, in any script
 
 
+def _tag(words: str) -> None:
+    note = _note(words)
+    tagging.tag(Plan(by_id(note), NOW, frozenset()), [note.id], Policy())
+
+
 def _infer(words: str) -> object:
     name = words[:NAME_CHARACTERS]
     return metadata_inference.infer_metadata(
@@ -76,7 +89,7 @@ def _infer(words: str) -> object:
 def _merge(words: str) -> object:
     one, other = sample(2), _note(words)
     with suppress(InvalidInput):  # too long together
-        return notes.merge_notes(one, other, "same", NOW, by_id(one, other))
+        return note_merging.merge_notes(one, other, "same", NOW, by_id(one, other))
     return None
 
 
@@ -100,7 +113,7 @@ def _promote(words: str) -> object:
 
 def _import_entities(words: str) -> object:
     with suppress(InvalidInput):
-        return mcp_memory_file.read(words, "imported", NOW)
+        return mcp_memory_import.read(words, "imported", NOW)
     return None
 
 
@@ -108,17 +121,18 @@ def _import_entities(words: str) -> object:
 TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     "domain/memory_markup.py": (memory_markup.inert, memory_markup.carries_mark),
     "domain/credentials.py": (credentials.credential_kinds, credentials.redact),
-    "facts/words.py": (form,),
+    "facts/key_tokenizer.py": (form,),
     "graph/metadata_inference.py": (metadata_inference.content_tags, _infer),
-    "graph/notes.py": (notes.normal_content, _merge),
-    "interfaces/cli/printing.py": (
-        printing.one_line,
-        lambda words: printing.fit(words, 80),
-        lambda words: printing.wrap_lines(words, "  "),
+    "graph/note_merging.py": (_merge,),
+    "graph/notes.py": (notes.normal_content,),
+    "interfaces/cli/terminal_text.py": (
+        terminal_text.one_line,
+        lambda words: terminal_text.fit(words, 80),
+        lambda words: terminal_text.wrap_lines(words, "  "),
     ),
     "interfaces/connect/jsonc.py": (_edit_jsonc, _insert_jsonc),
-    "interfaces/hooks/payload.py": (
-        lambda words: payload.event_of("user-prompt", "", {"prompt": words, "cwd": "."}),
+    "interfaces/hooks/host_payload.py": (
+        lambda words: host_payload.event_of("user-prompt", "", {"prompt": words, "cwd": "."}),
     ),
     "interfaces/hooks/preference_extraction.py": (
         preference_extraction.extract_preferences,
@@ -131,9 +145,9 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         lambda words: preference_languages.is_foreign_order(words[: preference_extraction.LONGEST]),
         preference_languages.has_phrase,
     ),
-    "interfaces/hooks/quoted_lines.py": (lambda words: quoted_lines.safe_line(words, 300),),
-    "interfaces/host_markup.py": (host_markup.escape_host_markup,),
-    "interfaces/mcp_memory_file.py": (_import_entities,),
+    "interfaces/hooks/memory_lines.py": (lambda words: memory_lines.safe_line(words, 300),),
+    "interfaces/prompt_injection.py": (prompt_injection.escape_host_markup,),
+    "interfaces/mcp_memory_import.py": (_import_entities,),
     "interfaces/prompt_quoting.py": (
         prompt_quoting.remove_fenced,
         lambda words: prompt_quoting.one_line(words, 160),
@@ -151,15 +165,18 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         contradictions.statements,
         lambda words: contradictions.deny_each_other(words, f"not {words}"),
     ),
-    "language/references.py": (references.read_references,),
+    "language/repository_references.py": (repository_references.read_references,),
     "language/equivalence.py": (equivalence.particulars,),
     "language/text.py": (text.words, text.tokens, text.fold_case, text.plain, text.visible),
-    "maintenance/reflection/tidying.py": (lambda words: tidying.tidy(_note(f"{words}\n{words}")),),
+    "maintenance/reflection/rewriting.py": (
+        lambda words: rewriting.tidy(_note(f"{words}\n{words}")),
+    ),
+    "maintenance/reflection/tagging.py": (_tag,),
     "promotion/markdown_structure.py": (
         lambda words: markdown_structure.structure(markdown_structure.parse_lines(words)),
         _promote,
     ),
-    "promotion/entry.py": (lambda words: entry.line_for(_note(words)),),
+    "promotion/entry_rendering.py": (lambda words: entry_rendering.line_for(_note(words)),),
     "search/index/note_analyzer.py": (lambda words: note_analyzer.analyze(_note(words)),),
     "search/query/tokenized_query.py": (tokenize_query,),
 }

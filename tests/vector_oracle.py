@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nuggets.fhrr.algebra import bind, role, similarity
 from nuggets.fhrr.phasors import phasors, seed_from_text
 from nuggets.language.dates import date_labels
-from nuggets.language.terms import is_stop, pieces, stems
+from nuggets.language.stemming import is_stop, pieces, stems
 from nuggets.language.text import tokens
 from nuggets.search.index.note_analyzer import FIELD_SEPARATOR, LABEL, own_tags
 from nuggets.search.index.postings import CONTENT, FIELDS, QUERY_FIELDS, TAG, TITLE

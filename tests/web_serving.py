@@ -13,8 +13,8 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from nuggets import NuggetShelf
-from nuggets.interfaces.rest.access import Access
 from nuggets.interfaces.rest.app import application
+from nuggets.interfaces.rest.authentication import Access
 from nuggets.interfaces.serve import Address, Server
 
 HOST = "127.0.0.1:6844"

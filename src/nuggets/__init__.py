@@ -7,7 +7,6 @@
 'src/auth/middleware.ts:47'
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ if TYPE_CHECKING:
     )
     from nuggets.maintenance.audit import Finding
     from nuggets.nugget import Nugget
-    from nuggets.operations.client import Client
+    from nuggets.operations.client_permissions import Client
     from nuggets.promotion import Promotion
     from nuggets.settings import Settings
     from nuggets.shelf import NuggetGraph, NuggetShelf, promote_facts, reflect_and_clean_memory
@@ -116,7 +115,7 @@ __all__ = [
 
 # Where the public names live; the light ones first.
 _ROOMS = (
-    *("errors", "domain.records", "operations.client", "settings", "shelf"),
+    *("errors", "domain.records", "operations.client_permissions", "settings", "shelf"),
     *("nugget", "maintenance.audit", "promotion", "stores.doctor.defects"),
 )
 
@@ -124,6 +123,8 @@ if not TYPE_CHECKING:  # a type checker that saw it would believe in any name
 
     def __getattr__(name: str) -> Any:
         """Names are fetched when they are first used: most commands need few of them."""
+        from importlib import import_module
+
         if name == "errors":
             return import_module("nuggets.errors")
         if name in __all__:

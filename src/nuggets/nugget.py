@@ -14,7 +14,7 @@ from nuggets.domain.records import (
     SearchNotesResult,
     WrittenNote,
 )
-from nuggets.engine.arguments import StrPath
+from nuggets.engine.argument_checks import StrPath
 from nuggets.errors import InvalidInput
 from nuggets.language.text import fold_case
 from nuggets.shelf import NO_FILTERS, NuggetShelf

@@ -6,11 +6,12 @@ itself is named only by the last two: a file inside it cannot name it.
 
 import os
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from nuggets.domain.records import PROMOTE_THRESHOLD
 from nuggets.errors import SettingsError
-from nuggets.filesystem.location import DEFAULT_DIRECTORY, default_location, directory_of
+from nuggets.filesystem.shelf_location import DEFAULT_DIRECTORY, default_location, directory_of
+from nuggets.named_tuple import NamedTuple
 
 CONFIG_FILE = "config.toml"  # in the shelf's directory
 _MOST_BYTES = 1 << 20  # of that file; all settings with comments take a few thousand
@@ -256,7 +257,7 @@ def _read_file(path: str) -> Mapping[str, Any]:
         return {}
     import tomllib
 
-    from nuggets.filesystem.files import open_plain
+    from nuggets.filesystem.atomic_files import open_plain
 
     try:
         with open(path, "rb", opener=open_plain) as file:

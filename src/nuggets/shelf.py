@@ -33,9 +33,10 @@ from nuggets.domain.records import (
 from nuggets.domain.state import apply_touch
 from nuggets.domain.validity import invalidity
 from nuggets.domain.visibility import is_foreign, visible_projects
-from nuggets.engine.arguments import (
+from nuggets.engine.argument_checks import (
     StrPath,
     checked_filters,
+    checked_metadata,
     checked_note,
     checked_nugget,
     checked_query,
@@ -45,15 +46,11 @@ from nuggets.engine.arguments import (
     valid_records,
 )
 from nuggets.errors import Ambiguous, NotFound
-from nuggets.filesystem.location import default_location, is_server
+from nuggets.filesystem.shelf_location import default_location, is_server
 from nuggets.graph import name_resolution
 from nuggets.graph.links import CONTRADICTS
-from nuggets.graph.metadata_inference import content_tags, metadata_from_kwargs
 from nuggets.language.text import fold_case
 from nuggets.maintenance.project_shelf import ProjectShelf
-from nuggets.operations.lookup_heuristics import may_state_rule
-from nuggets.operations.membership import without_private
-from nuggets.operations.writing_context import NO_CONTEXT, WritingContext
 from nuggets.search.clear_answer import RESULTS_COMPARED, mark_clear_answer
 from nuggets.settings import Settings
 
@@ -64,6 +61,7 @@ if TYPE_CHECKING:
     from nuggets.domain.typed_kwargs import NoteFilters, NoteMeta, NuggetOptions
     from nuggets.engine.transactions import View
     from nuggets.nugget import Nugget
+    from nuggets.operations.lookups_before_write import WritingContext
     from nuggets.operations.session_notes import SessionRecord
     from nuggets.search.explanation import Explanation
 
@@ -168,7 +166,7 @@ class NuggetShelf(ProjectShelf):
     ) -> WrittenNote:
         """Store a fact, in a nugget that is made if need be; a known key gets the new value, and
         `replaced` is the fact as it was before."""
-        metadata, context = metadata_from_kwargs(meta), self._writing_context(value, key)
+        metadata, context = checked_metadata(meta), self._writing_context(value, key)
         _infer_beforehand(value)
         fact = self._update("remember", lambda d: d.remember(nugget, key, value, metadata, context))
         self.record_reading(fact)
@@ -296,7 +294,7 @@ class NuggetShelf(ProjectShelf):
 
         `created_at`, for imports: a datetime, or the time as text.
         """
-        metadata, tags = metadata_from_kwargs(meta), checked_tags(tags)
+        metadata, tags = checked_metadata(meta), checked_tags(tags)
         _infer_beforehand(content)
         context = self._writing_context(content, title)
         note = self._update(
@@ -354,8 +352,8 @@ class NuggetShelf(ProjectShelf):
         """
         if hidden is not None:
             check_flag(hidden, "hidden")
-        given, own = metadata_from_kwargs(meta), None if tags is None else checked_tags(tags)
-        context = NO_CONTEXT if content is None else self._writing_context(content, title or "")
+        given, own = checked_metadata(meta), None if tags is None else checked_tags(tags)
+        context = self._writing_context(content, title or "")
         note = self._update(
             "edit_note",
             lambda d: d.edit_note(
@@ -376,8 +374,12 @@ class NuggetShelf(ProjectShelf):
             self._readings.carry_over(self._client.session, note.replaced, note)
         return note
 
-    def _writing_context(self, text: str, title: str) -> WritingContext:
-        """What is looked up for a text before it is written."""
+    def _writing_context(self, text: str | None, title: str) -> "WritingContext":
+        """What is looked up for a text before it is written; None: no text is."""
+        from nuggets.operations.lookups_before_write import NO_CONTEXT, WritingContext
+
+        if text is None:
+            return NO_CONTEXT
         return WritingContext(self._rivals(text, title), self._anchors(text, title))
 
     def _rivals(self, text: str, title: str) -> Sequence[str]:
@@ -385,6 +387,8 @@ class NuggetShelf(ProjectShelf):
 
         Not in a batch, which may write thousands; `audit` compares them all.
         """
+        from nuggets.operations.lookups_before_write import may_state_rule
+
         plain = not self._client.compares_all
         if self._transactions.defers_writes or not may_state_rule(text, title, plain=plain):
             return ()
@@ -630,7 +634,7 @@ class NuggetShelf(ProjectShelf):
         time. Notes and nuggets that could not have been made here are left out and named
         (`Intake.refused`).
         """
-        from nuggets.graph.shelf_merging import OtherShelf
+        from nuggets.graph.shelf_import import OtherShelf
 
         refused: tuple[str, ...] = ()
         if isinstance(source, NuggetShelf):
@@ -642,6 +646,8 @@ class NuggetShelf(ProjectShelf):
         else:
             other_shelf = OtherShelf(notes_from_json(source, self._clock(), self._draw))
         if self.is_team:
+            from nuggets.operations.membership import without_private
+
             visible, private = without_private(other_shelf.notes)
             other_shelf = other_shelf._replace(notes=visible)
             refused += private
@@ -695,5 +701,7 @@ def _oldest_first(notes: Iterable[MemoryNote]) -> list[MemoryNote]:
 
 def _infer_beforehand(content: str) -> None:
     """Analyze a long text before the lock is taken; the result is cached."""
+    from nuggets.graph.metadata_inference import content_tags
+
     if isinstance(content, str):  # else deciding refuses it
         content_tags(content)

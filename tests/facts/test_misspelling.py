@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from fact_oracle import fact_note
 from fact_shelf import fact_database
+from nuggets.facts.key_matching import fuzzy
 from nuggets.facts.key_table import KeyTable
-from nuggets.facts.keys import fuzzy
-from nuggets.facts.words import form
+from nuggets.facts.key_tokenizer import form
 
 WORDS = (
     "auth authentication handler db port the of release encryption url x 2024 größe 设置"

@@ -1,13 +1,14 @@
 """All doors at once on one shelf, in processes that are killed and stopped."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from fault_mutants import FORGETS_TO_COMMIT
 from fault_processes import WRITER, collect, start_writer
-from fault_storm import ONE_OF_EACH, lost_writes, run_storm
+from fault_storm import ONE_OF_EACH, Storm, lost_writes, run_storm
 from nuggets import NuggetShelf
 
 pytestmark = pytest.mark.faults
@@ -32,3 +33,15 @@ def test_a_storm_notices_writes_that_were_never_committed(tmp_path: Path) -> Non
 
     assert said
     assert lost_writes(str(tmp_path), said, set()) == sorted(said)
+
+
+def crash_always(storm: Storm, name: str) -> None:
+    for _ in storm.keys(name):
+        with storm.process(sys.executable, "-c", "raise SystemExit(77)"):
+            pass
+
+
+def test_a_door_that_never_opens_ends_the_storm(tmp_path: Path) -> None:
+    outcome = run_storm(str(tmp_path / "shelf"), 1, seed=1, doors=(crash_always,))
+
+    assert any("ended with 77" in problem for problem in outcome.problems)

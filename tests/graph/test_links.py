@@ -14,7 +14,7 @@ from nuggets.graph.links import (
     repair_links,
     without_links_to,
 )
-from nuggets.graph.notes import merge_notes
+from nuggets.graph.note_merging import merge_notes
 
 
 def link(to: MemoryNote, reason: str = "uses", at: str = NOW) -> NoteLink:

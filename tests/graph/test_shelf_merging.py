@@ -10,7 +10,7 @@ from nuggets.domain.records import KINDS, Changes, Intake, MemoryNote, NoteLink,
 from nuggets.domain.rejected_changes import MARK
 from nuggets.domain.state import MemoryState
 from nuggets.graph.links import asymmetries
-from nuggets.graph.shelf_merging import NO_PAST, OtherShelf, ShelfPast, merge_shelves
+from nuggets.graph.shelf_import import NO_PAST, OtherShelf, ShelfPast, merge_shelves
 
 MUCH_LATER = "2026-03-01T00:00:00.000Z"
 

@@ -6,14 +6,17 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 
 from agent_doors import repository
 from command_line import Nuggets, NuggetsProcess
+from graph_samples import NOW
 from journal_samples import busy_shelf, line, write_journal
 from nuggets import MemoryNote, NuggetShelf
 from nuggets.domain import codec
+from nuggets.interfaces.mcp_memory_import import read
 from nuggets.maintenance import undo
 
 KNOWLEDGE = [
@@ -318,6 +321,66 @@ def test_links_and_pipes_inside_another_shelf_are_left_out(
     assert nuggets("import", str(laptop)).lines[0] == "Added 1 fact and 2 notes:"
 
 
+def test_what_could_fill_the_disk_is_not_copied(nuggets: Nuggets, laptop: Path) -> None:
+    deep = laptop
+    for _ in range(600):
+        deep /= "d"
+        deep.mkdir()
+    (laptop / "film.mkv").touch()
+    os.truncate(laptop / "film.mkv", 1 << 43)  # all of it a hole
+    assert nuggets("import", str(laptop), "--dry-run").lines[0] == "Would add 1 fact and 2 notes:"
+
+    os.truncate(laptop / "ops.nugget.json", 1 << 43)
+    done = nuggets("import", str(laptop))
+    assert done.code == 1
+    assert "nothing was changed" in done.err
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_a_source_that_never_ends_is_refused(nuggets: Nuggets, tmp_path: Path, kind: str) -> None:
+    source = tmp_path / "memory.jsonl"
+    if kind == "pipe":
+        os.mkfifo(source)
+    else:
+        source.symlink_to("/dev/zero")
+
+    done = nuggets("import", str(source))
+    assert done.code == 1
+    assert "cannot be read" in done.err
+
+
+def test_names_with_one_checksum_take_no_longer_than_others() -> None:
+    # compared with each other, they would take ten minutes; pytest's timeout is the limit
+    names = names_with_one_checksum(1 << 16)
+    assert len({crc32(name.encode()) for name in names}) == 1
+    text = "".join(f'{{"type":"entity","name":"{name}"}}\n' for name in names)
+
+    assert len({note["id"] for note in read(text, "imported", NOW).notes}) == len(names)
+
+
+def names_with_one_checksum(count: int) -> list[str]:
+    """A checksum is linear: changes of letters that leave it alone can be combined at will."""
+    size = 64
+    plain = crc32(b"a" * size)
+    pivots: dict[int, tuple[int, int]] = {}
+    neutral = []
+    for place in range(size):
+        change, places = crc32(b"a" * place + b"b" + b"a" * (size - place - 1)) ^ plain, 1 << place
+        while change and change.bit_length() in pivots:
+            earlier, their_places = pivots[change.bit_length()]
+            change, places = change ^ earlier, places ^ their_places
+        if change:
+            pivots[change.bit_length()] = change, places
+        else:
+            neutral.append(places)
+    combined = [0]
+    for places in neutral:
+        combined += [places ^ others for others in combined[: count - len(combined)]]
+    return [
+        "".join("b" if places >> place & 1 else "a" for place in range(size)) for places in combined
+    ]
+
+
 FIELDS = MemoryNote._fields[1:]  # of a record; the id has a column of its own
 DEFAULTS: list[Any] = [  # of the last fields
     *([], [], False, None, 0, "", [], None, None, None, "", {}, None, None, [], [])
@@ -462,7 +525,7 @@ def test_the_library_refuses_the_records_of_another_shelf_that_are_out_of_limits
         done = shelf.import_memories(other)
         assert [note.title for note in done.added] == ["editor", "Rollback"]
         assert len(done.refused) == 1
-        assert "'hits' is a whole number" in done.refused[0]
+        assert "'hits' must be a whole number" in done.refused[0]
 
 
 def test_a_nuggets_name_in_another_shelf_leads_to_no_file_outside(

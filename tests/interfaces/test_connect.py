@@ -1,6 +1,7 @@
 import json
 import os
 import stat
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from agent_doors import repository
 from command_line import Nuggets
-from nuggets.interfaces.cli.extras import install_line
+from nuggets.interfaces.cli.optional_dependencies import install_line
 from nuggets.interfaces.connect import HOSTS
 from nuggets.interfaces.connect.hosts import host_entries
 
@@ -481,6 +482,22 @@ def test_a_configuration_that_is_a_link_stays_one(home: Path, nuggets: Nuggets) 
 
     assert (home / ".cursor" / "mcp.json").is_symlink()
     assert "nuggets" in real.read_text()
+
+
+def test_temporary_files_that_a_killed_connect_left_are_removed(
+    home: Path, nuggets: Nuggets
+) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    for name in FILES["claude-code"]:
+        (home / name).parent.mkdir(exist_ok=True)
+        (home / f"{name}.{ended.pid:x}-0123456789abcdef.tmp").write_text("half")
+    theirs = home / f".claude.json.{os.getppid():x}-0123456789abcdef.tmp"  # may be at work
+    theirs.touch()
+
+    nuggets("connect", "claude-code")
+
+    assert [*home.rglob("*.tmp")] == [theirs]
 
 
 def test_an_older_entry_of_ours_is_replaced_not_doubled(home: Path, nuggets: Nuggets) -> None:

@@ -10,10 +10,10 @@ import pytest
 
 from agent_doors import PATIENT, hook, injected, repository
 from nuggets.domain.records import WrittenNote
-from nuggets.engine.arguments import SESSION_CHARACTERS
+from nuggets.engine.argument_checks import SESSION_CHARACTERS
 from nuggets.filesystem.hook_files import missed_deadlines, recorded_session
-from nuggets.interfaces.hooks.inbox import LONGEST_PATH
-from nuggets.interfaces.hooks.inbox_import import import_inbox
+from nuggets.interfaces.hooks.observed_files_import import import_inbox
+from nuggets.interfaces.hooks.observed_files_inbox import LONGEST_PATH
 from nuggets.interfaces.hooks.session_start import MEMORY_BYTES, MEMORY_LINES
 from nuggets.promotion import Budget
 from nuggets.shelf import NuggetShelf
@@ -497,8 +497,9 @@ def test_a_long_name_of_a_conversation_is_cut_to_what_a_shelf_takes(
 
 
 def test_a_host_that_never_closes_its_pipe_waits_one_second_and_the_miss_is_counted(
-    shelf_directory: Path,
+    shelf_directory: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("NUGGETS_HOOK_SECONDS")
     reading, writing = os.pipe()
     try:
         done = subprocess.run(

@@ -20,8 +20,8 @@ from nuggets import NuggetShelf
 from nuggets.interfaces.hooks.prompt_context import prompt_context
 from nuggets.interfaces.hooks.relevance_gate import has_topic, meant_cosine
 from nuggets.interfaces.meaning_socket import MeaningSocket, ask_living_process
+from nuggets.meaning.encoder import model_path
 from nuggets.meaning.minilm import load_model
-from nuggets.meaning.model import model_path
 from nuggets.meaning.nearest import NearestNotes
 
 QUESTION = "somebody got billed two times for the same order"

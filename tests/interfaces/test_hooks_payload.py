@@ -1,6 +1,6 @@
 import pytest
 
-from nuggets.interfaces.hooks.payload import EVENTS, event_of, files_of
+from nuggets.interfaces.hooks.host_payload import EVENTS, event_of, files_of
 
 SPELLINGS = {
     "SessionStart": "session-start",

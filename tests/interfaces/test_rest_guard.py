@@ -12,8 +12,8 @@ from starlette.types import Message
 
 from nuggets import NuggetShelf
 from nuggets.errors import InvalidInput, StoreError
-from nuggets.interfaces.rest.access import SESSION_SECONDS, Access
 from nuggets.interfaces.rest.app import OPERATIONS, application
+from nuggets.interfaces.rest.authentication import SESSION_SECONDS, Access
 from nuggets.interfaces.rest.guard import BODY_BYTES
 from nuggets.interfaces.serve import Address, access_token, serve
 from nuggets.operations.session_notes import SessionRecord

@@ -2,7 +2,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 from nuggets import NuggetShelf
-from nuggets.interfaces.svg import svg
+from nuggets.interfaces.graph_svg import svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 

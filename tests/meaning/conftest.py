@@ -3,8 +3,8 @@ from pathlib import Path
 import pytest
 
 from encoder_model import installed_model
+from nuggets.meaning.encoder import Encoder
 from nuggets.meaning.minilm import load_model
-from nuggets.meaning.model import Encoder
 
 
 @pytest.fixture(scope="session")

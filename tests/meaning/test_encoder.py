@@ -11,9 +11,9 @@ import pytest
 from encoder_model import wheel
 from nuggets.errors import InvalidInput, NuggetsError, StoreError
 from nuggets.meaning import tensor_file
+from nuggets.meaning.encoder import Encoder, model_path
 from nuggets.meaning.installation import install_model, remove_model
 from nuggets.meaning.minilm import load_model
-from nuggets.meaning.model import Encoder, model_path
 from nuggets.meaning.wordpiece import WordPieceTokenizer
 
 

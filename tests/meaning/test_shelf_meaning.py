@@ -1,5 +1,6 @@
 """Meaning as a signal of search: with an encoder of a few concepts, and with the real one."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +12,7 @@ from command_line import Nuggets
 from encoder_model import wheel
 from nuggets import NuggetShelf
 from nuggets.errors import InvalidInput, NotFound
-from nuggets.meaning.model import model_path
+from nuggets.meaning.encoder import model_path
 
 CONCEPTS = (
     {"car", "cars", "automobile", "vehicle"},
@@ -178,11 +179,16 @@ def test_without_an_encoder_nothing_is_computed() -> None:
         assert shelf.meaning_status() == (False, "", "", 0, 0)
 
 
-def test_a_damaged_encoder_is_named_and_search_goes_on(directory: Path) -> None:
+@pytest.mark.parametrize(
+    "damage", [lambda path: path.write_bytes(b"\xff" * 100), Path.touch, Path.mkdir, os.mkfifo]
+)
+def test_a_damaged_encoder_is_named_and_search_goes_on(
+    directory: Path, damage: Callable[[Path], None]
+) -> None:
     with NuggetShelf(directory, project="", encoder=concepts) as shelf:
         shelf.create_note("n", "Street", "The car is parked on the left.")
         shelf.update_meaning()
-    Path(model_path(str(directory))).write_bytes(b"\xff" * 100)
+    damage(Path(model_path(str(directory))))
 
     with NuggetShelf(directory, project="") as shelf:
         assert titles(shelf, "car") == ["Street"]

@@ -9,7 +9,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from nuggets.interfaces.connect.hosts import JsonItem, host_entries
-from nuggets.interfaces.hooks.payload import event_of, files_of
+from nuggets.interfaces.hooks.host_payload import event_of, files_of
 from nuggets.interfaces.mcp.server import FEW_TOOLS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,9 +4,10 @@ from graph_samples import LATER, NOW, by_id, sample
 from nuggets import PROMOTE_THRESHOLD
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.graph.links import add_link
-from nuggets.graph.notes import archive_note, merge_notes
+from nuggets.graph.note_merging import merge_notes
+from nuggets.graph.notes import archive_note
 from nuggets.promotion import Budget, Promotion, WrittenEntries, merged_text
-from nuggets.promotion.written_entries import Entry
+from nuggets.promotion.entry_hashes import Entry
 
 HEADER = (
     "# Memory\n\nAuto-promoted from nuggets graph notes "

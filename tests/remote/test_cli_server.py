@@ -4,13 +4,15 @@ import os
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from command_line import run_process
 from nuggets.filesystem.server_url import parse_server_url
+from nuggets.remote import http_connection
+from nuggets.remote.callable_methods import PROTOCOL
 from web_serving import served
 
 
@@ -100,6 +102,8 @@ def test_a_new_member_logs_in_and_works(tmp_path: Path) -> None:
         ),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\n", "more than 64 MB"),
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", "damaged"),
+        (b"HTTP/1.1 \xb2\xb2\xb2 OK\r\n\r\n", "not HTTP"),  # a digit, but no number
+        (b"HTTP/1.1 200 OK\r\nContent-Length: \xb2\r\n\r\n", "unknown HTTP version"),
         (
             b"HTTP/1.1 404 Not Found\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
             b'{"error": {"code": "not_found", "message": "there is nothing"}}',
@@ -115,6 +119,61 @@ def test_what_is_no_server_of_ours_is_told_in_one_line(answer: bytes, complaint:
     assert complaint in done.err
     assert "Traceback" not in done.err
     assert "s3cret" not in done.err
+
+
+INDEX = '{"@": "CopyIndex", "revision": "x", "ids": [1], "changed": [], "nuggets": []}'
+
+
+@pytest.mark.parametrize("result", ["null", "7", '"text"', "[7]", INDEX])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("recall x", "remember a b c", "list", "note list", "search x", "history", "sync"),
+        "audit",
+    ],
+)
+def test_an_answer_of_another_type_is_refused_in_one_line(result: str, command: str) -> None:
+    answer = (
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
+        f'{{"protocol": {PROTOCOL}, "result": {result}}}'
+    )
+    with answering(answer.encode()) as url:
+        done = run_process(*command.split(), env={"NUGGETS_DIR": url, "NUGGETS_TOKEN": "s3cret"})
+
+    assert done.code == 1
+    assert "makes no sense" in done.err
+    assert "Traceback" not in done.err
+
+
+@pytest.mark.parametrize(
+    ("first", "more"),
+    [
+        (b"", b"HTTP/1.1 100 Continue\r\n\r\n"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n", b"a: b\r\n"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 60000000\r\n\r\n", b" "),
+    ],
+)
+def test_an_answer_that_never_ends_is_given_up(
+    monkeypatch: pytest.MonkeyPatch, first: bytes, more: bytes
+) -> None:
+    monkeypatch.setattr(http_connection, "WHOLE_ANSWER_SECONDS", 0.2)
+
+    def answer() -> None:
+        connection, _ = listening.accept()
+        with connection, suppress(OSError):
+            connection.sendall(first)
+            while True:
+                connection.sendall(more)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=answer)
+        thread.start()
+        url = parse_server_url(f"http://127.0.0.1:{listening.getsockname()[1]}")
+        connection = http_connection.Connection(url)
+        with pytest.raises(http_connection.Unreachable, match="too long"):
+            connection.post("/", "", b"{}")
+        connection.close()
+        thread.join()
 
 
 def test_a_server_in_the_clear_gets_no_token() -> None:

@@ -17,8 +17,8 @@ from nuggets.errors import (
     RefusedText,
     SettingsError,
 )
-from nuggets.operations.client import AGENT, HOOK
-from nuggets.remote.methods import LOCAL, METHODS, REFUSED
+from nuggets.operations.client_permissions import AGENT, HOOK
+from nuggets.remote.callable_methods import LOCAL, METHODS, REFUSED
 from web_serving import served_here
 
 

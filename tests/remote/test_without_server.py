@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from command_line import Done, run_process
 from nuggets import NuggetShelf
 from nuggets.errors import NotFound, StoreError
 from nuggets.filesystem.server_url import parse_server_url
-from nuggets.remote.call_queue import CallQueue
+from nuggets.remote.offline_queue import CallQueue
 from nuggets.remote.remote_shelf import RemoteShelf
 from web_serving import served_here
 
@@ -179,7 +179,7 @@ def test_a_kill_loses_nothing_and_does_nothing_twice(place: Place, moment: str) 
         shelf.refresh_copy()
     script = f"""
 import os, signal
-from nuggets.remote.call_queue import CallQueue
+from nuggets.remote.offline_queue import CallQueue
 from nuggets.remote.remote_shelf import RemoteShelf
 def die_after(owner, name):
     whole = getattr(owner, name)
@@ -222,6 +222,56 @@ def test_half_a_line_in_the_queue_hides_nothing(place: Place) -> None:
 
     assert len(place.queue.waiting()) == 2
     assert os.stat(path).st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"message": {}},
+        {"id": "1", "at": "x", "message": 5},
+        {"id": "1", "at": "x", "message": {"args": 7, "caller": {"call": {}}}},
+        {"id": "1", "at": "x", "message": {"method": "remember", "args": []}},
+    ],
+)
+def test_lines_that_no_program_of_ours_wrote_are_left_out(place: Place, line: object) -> None:
+    with place.up(), place.open() as shelf:
+        shelf.refresh_copy()
+    with place.open() as shelf:
+        shelf.remember("project", "a", "1")
+    for name in ("queue", "rejected"):
+        with (Path(parse_server_url(place.url).directory) / name).open("a") as file:
+            file.write(json.dumps(line) + "\n")
+
+    assert len(place.queue.waiting()) == 1
+    assert place.queue.rejections() == []
+
+
+@pytest.mark.parametrize("damage", [os.mkfifo, lambda path: path.write_bytes(b"\xff[" * 9999)])
+def test_what_stands_in_place_of_small_files_of_a_client_stops_no_write(
+    place: Place, damage: Callable[[Path], None]
+) -> None:
+    with place.up(), place.open() as shelf:
+        shelf.refresh_copy()
+    for name in ("seen", "copied"):
+        path = Path(parse_server_url(place.url).directory) / name
+        path.unlink(missing_ok=True)
+        damage(path)
+    with place.open() as shelf:
+        shelf.remember("project", "a", "1")
+
+    assert len(place.queue.waiting()) == 1
+
+
+@pytest.mark.parametrize("text", ["[" * 999, '"', "[1]", '["x", 2]'])
+def test_a_copy_whose_record_is_damaged_is_refreshed_from_the_start(
+    place: Place, text: str
+) -> None:
+    with place.up(), place.open() as shelf:
+        shelf.remember("project", "a", "1")
+        shelf.refresh_copy()
+        (Path(parse_server_url(place.url).directory) / "copied").write_text(text)
+
+        assert shelf.refresh_copy() == 1
 
 
 def test_the_command_tells_what_waits_and_settles_it(place: Place) -> None:

@@ -12,7 +12,7 @@ from nuggets.language.dates import (
     ordinal,
     periods,
 )
-from nuggets.language.terms import pieces
+from nuggets.language.stemming import pieces
 from nuggets.language.text import tokens
 from nuggets.search.query.tokenized_query import tokenize_query
 from searchable import found, index_of, note

@@ -2,7 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nuggets.language.spelling import letters
-from nuggets.language.terms import pieces, stems
+from nuggets.language.stemming import pieces, stems
 from nuggets.language.text import edits_between
 
 LETTERS = st.text("abc", max_size=7)

@@ -13,7 +13,7 @@ from nuggets.search.index import index_writer, segment_builder, segment_merging
 from nuggets.search.index.postings import Shares
 from nuggets.search.index.schema import NAMES, TABLES
 from nuggets.search.index.segment_reader import Postings
-from nuggets.search.scoring.accumulator import NumpyAccumulator, PlainAccumulator
+from nuggets.search.scoring.posting_sums import NumpyAccumulator, PlainAccumulator
 from nuggets.search.search_index import SearchIndex
 from searchable import Shelf, index_of, linked, note
 

@@ -6,6 +6,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from database_samples import ALL, facts, filled, opened, overwrite
 from fault_processes import environment, start_writer
 from nuggets import NuggetShelf
 from nuggets.errors import Conflict, InvalidInput, NotFound, StoreCorrupt, StoreError
+from nuggets.stores.backup import unpack
+from nuggets.stores.backup_checksum import append_checksum
 
 
 def test_a_backup_is_one_private_file_that_sqlite_can_open(tmp_path: Path) -> None:
@@ -163,6 +166,45 @@ def test_what_is_no_backup_is_refused(tmp_path: Path) -> None:
         shelf.restore(tmp_path)
     with pytest.raises(Conflict, match="in memory"):
         NuggetShelf("memory:", project="").restore(path)
+
+
+CRAFTED = (
+    "update notes set record = '{'",
+    "update notes set record = '[1, 2]'",
+    "insert or replace into recalls select place, 'x', '', '[]', '' from notes",
+    "update nuggets set config = replace(config, 'facts', '../../evil')",
+    "update commits set rest = 'x'",
+    "update commits set revision = 9223372036854775807 where revision = 1",
+    "update changes set recalls = 'x'",
+    "insert into marks values ('crafted', '[[')",
+    "update meta set value = 'x' where name = 'schema'",
+    "update meta set value = '-5' where name = 'schema'",
+    "delete from meta",
+    "create trigger t after insert on commits begin delete from notes; end",
+    "create view v as with recursive r (n) as (select 1 union all select n from r) select * from r",
+)
+
+
+@pytest.mark.parametrize("damage", CRAFTED)
+def test_a_backup_that_no_shelf_wrote_is_refused_whatever_its_checksum(
+    tmp_path: Path, damage: str
+) -> None:
+    filled(tmp_path / "theirs")
+    crafted = tmp_path / "crafted.db"
+    with opened(tmp_path / "theirs") as shelf:
+        unpack(shelf.backup().path, str(crafted))
+    with closing(sqlite3.connect(crafted)) as database, database:
+        database.execute(damage)
+    append_checksum(str(crafted))
+
+    with opened(tmp_path / "mine") as shelf:
+        shelf.remember("facts", "mine", "stays")
+        for dry_run in (True, False):
+            with pytest.raises(StoreError):
+                shelf.restore(crafted, dry_run=dry_run)
+    assert facts(tmp_path / "mine") == {"mine": "stays"}
+    assert not list(tmp_path.rglob("*evil*"))
+    assert not list((tmp_path / "mine").glob("*.tmp*"))
 
 
 def test_a_shelf_in_memory_can_be_backed_up(tmp_path: Path) -> None:

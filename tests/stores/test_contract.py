@@ -218,6 +218,21 @@ def test_an_inner_batch_that_fails_takes_only_its_own_back(store: Store) -> None
     assert commits_of(store)[0].changes.put == (note(1), note(3), note(4))
 
 
+def test_a_batch_reads_the_nuggets_that_it_has_made_and_no_others(store: Store) -> None:
+    first, second = NuggetConfig("first"), NuggetConfig("second")
+    with store.batch():
+        store.write(Changes(put_nuggets=(first,)))
+        assert store.state.nuggets["first"] == first
+        with suppress(Failure), store.batch():
+            store.write(Changes(put_nuggets=(first._replace(dims=8), second)))
+            assert store.state.nuggets["first"].dims == 8
+            raise Failure
+        assert store.state.nuggets.get("second") is None
+        assert store.state.nuggets["first"] == first
+        store.write(Changes(drop_nuggets=("first",)))
+        assert "first" not in store.state.nuggets
+
+
 def test_an_inner_batch_that_comes_first_and_fails_leaves_the_outer_one_as_it_was(
     store: Store,
 ) -> None:

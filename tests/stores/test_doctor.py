@@ -3,7 +3,8 @@
 import os
 import random
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from database_samples import (
     with_log,
     without_documented_files,
 )
+from nuggets.errors import StoreError
 from nuggets.stores.doctor.defects import Defect
 from nuggets.stores.sqlite.pragmas import PAGE_BYTES
 
@@ -79,6 +81,40 @@ def test_without_files_all_that_can_be_read_is_saved(tmp_path: Path) -> None:
 
     assert saved.items() <= ALL.items()
     assert 15 < len(saved) < len(ALL)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "update notes set record = '{' where place = 7",
+        "update notes set record = '[1, 2]' where place = 7",
+        "update notes set record = replace(record, '[0,', '[9,') where place = 7",
+        "insert or replace into recalls values (7, 'x', '', '[]', '')",
+        "update nuggets set config = '{'",
+        "update meta set value = 'x' where name = 'schema'",
+        "update commits set rest = 'x'",
+    ],
+)
+def test_a_record_that_cannot_be_read_is_told_and_costs_no_other(
+    tmp_path: Path, damage: str
+) -> None:
+    path = filled(tmp_path)
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(damage)
+    without_documented_files(tmp_path)
+    with suppress(StoreError), opened(tmp_path) as shelf:  # no other error
+        shelf.commits()
+        shelf.search_notes("value")
+        shelf.remember("facts", "another", "value")
+    shelf = opened(tmp_path)
+    found = shelf.checkup(fix=True)
+
+    assert kinds(found) == ["damaged database"]
+    assert all(defect.mended for defect in found)
+    saved = facts(tmp_path)
+    saved.pop("another", None)
+    assert saved.items() <= ALL.items()
+    assert len(saved) >= len(ALL) - 1
 
 
 def test_a_lost_header_loses_nothing_else(tmp_path: Path) -> None:
@@ -237,6 +273,20 @@ def test_a_link_is_told_and_left_alone(tmp_path: Path, name: str) -> None:
     assert found.harmful
     assert "move it away" in found.problem
     assert target.read_text() == "kept"
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+@pytest.mark.parametrize("name", ["nuggets.lock", "recalls.jsonl", "nuggets.db-wal"])
+def test_a_pipe_or_directory_in_place_of_a_file_is_told(
+    tmp_path: Path, name: str, make: Callable[[Path, int], None]
+) -> None:
+    filled(tmp_path)
+    (tmp_path / name).unlink(missing_ok=True)
+    make(tmp_path / name, 0o600)
+    [found] = [one for one in opened(tmp_path).checkup() if one.path == str(tmp_path / name)]
+
+    assert found.harmful
+    assert "move it away" in found.problem
 
 
 def test_a_purge_takes_what_was_set_aside(tmp_path: Path) -> None:

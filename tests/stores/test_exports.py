@@ -5,6 +5,7 @@ import re
 import shutil
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from nuggets.domain import codec
 from nuggets.domain.records import Changes, MemoryNote
 from nuggets.errors import StoreCorrupt
-from nuggets.stores.exports import background_refresh, export_sync
+from nuggets.stores.exports import export_sync, refresh_thread
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import (
     contents,
@@ -258,7 +259,7 @@ def test_a_living_process_refreshes_in_the_background_what_costs_too_much(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(export_sync, "CHEAP_MS", -1.0)
-    monkeypatch.setattr(background_refresh, "LAG_SECONDS", 0.01)
+    monkeypatch.setattr(refresh_thread, "LAG_SECONDS", 0.01)
     command = open_directory(tmp_path)
     put(command, note(1), note(2))
     living = open_directory(tmp_path, short_lived=False)
@@ -488,3 +489,17 @@ def test_unknown_fields_beside_the_notes_are_kept(store: SqliteStore, tmp_path: 
     put(open_directory(tmp_path), note(9))
 
     assert shape_of(graph_of(tmp_path))["owner"] == {"name": "me"}
+
+
+@pytest.mark.parametrize("folder", ["", "graph", "backups", "hooks/repositories"])
+def test_what_a_killed_writer_left_unfinished_is_removed_by_a_later_one(
+    tmp_path: Path, folder: str
+) -> None:
+    leftover = tmp_path / folder / "some.1f-2a.tmp"
+    leftover.parent.mkdir(parents=True, exist_ok=True)
+    leftover.write_text("unfinished")
+    os.utime(leftover, (0, 0))
+    with closing(open_directory(tmp_path)) as store:
+        put(store, note(1))
+
+    assert not leftover.exists()

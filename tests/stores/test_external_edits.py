@@ -170,8 +170,8 @@ def test_a_note_without_an_id_comes_in_once_however_often_its_file_is_saved(
     [
         ({}, "note 4: no title and no content"),
         ({"kind": "fact", "title": "port"}, "note 4: a fact needs a title and a content"),
-        ({"title": "T", "scope": "everyone"}, "note 4: 'scope' is one of"),
-        ({"title": 7}, "note 4: 'title' is a text"),
+        ({"title": "T", "scope": "everyone"}, "note 4: 'scope' must be one of"),
+        ({"title": 7}, "note 4: 'title' must be a text"),
     ],
 )
 def test_a_note_that_makes_no_sense_is_named_and_its_file_left_as_it_is(

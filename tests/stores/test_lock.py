@@ -113,10 +113,10 @@ def test_a_lock_file_taken_away_is_noticed_by_its_holder_and_by_those_who_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "lock"
-    with hold_lock(str(path), 10) as still_ours:
-        assert still_ours()
+    with hold_lock(str(path), 10) as lock:
+        assert lock.is_still_held()
         path.unlink()
-        assert not still_ours()
+        assert not lock.is_still_held()
 
     real = fcntl.flock
     swaps = iter([True, False])
@@ -127,8 +127,8 @@ def test_a_lock_file_taken_away_is_noticed_by_its_holder_and_by_those_who_wait(
             path.unlink()  # just after it was opened: locking it excludes nobody
 
     monkeypatch.setattr(fcntl, "flock", swapping)
-    with hold_lock(str(path), 10) as still_ours:
-        assert still_ours()
+    with hold_lock(str(path), 10) as lock:
+        assert lock.is_still_held()
 
 
 @pytest.mark.parametrize("code", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])

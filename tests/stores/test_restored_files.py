@@ -13,7 +13,7 @@ import pytest
 from nuggets import NuggetShelf
 from nuggets.errors import StoreCorrupt
 from nuggets.stores.exports import export_sync
-from nuggets.stores.exports.register import status_of
+from nuggets.stores.exports.export_fingerprints import status_of
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import (
     contents,

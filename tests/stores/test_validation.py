@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from nuggets.domain import codec
 from nuggets.domain.records import NuggetConfig
 from nuggets.errors import InvalidInput
-from nuggets.stores import validation
+from nuggets.stores import json_validation
 from store_samples import note
 
 configs = st.builds(
@@ -27,7 +27,7 @@ configs = st.builds(
 @given(configs)
 def test_a_nugget_comes_back_from_its_file(config: NuggetConfig) -> None:
     shape = json.loads(codec.dumps(codec.nugget_to_json(config, [note(1)])))
-    made, facts = validation.nugget_from_json(shape, "x")
+    made, facts = json_validation.nugget_from_json(shape, "x")
 
     assert made == config
     assert [fact["key"] for fact in facts] == ["key 1"]
@@ -40,8 +40,8 @@ def test_what_could_never_be_written_again_is_refused() -> None:
     hopeless: list[object] = [{"a": "\ud800"}, {"a": float("inf")}, {"\udfff": 1}, deep]
     for shape in hopeless:
         with pytest.raises(InvalidInput, match="here: "):
-            validation.check_savable(shape, "here")
-    validation.check_savable({"a": ["ok", 1.5, None, "🎉"]}, "here")
+            json_validation.check_savable(shape, "here")
+    json_validation.check_savable({"a": ["ok", 1.5, None, "🎉"]}, "here")
 
 
 WRONG: dict[str, list[object]] = {
@@ -69,12 +69,12 @@ def test_a_field_of_the_wrong_type_is_refused_by_name(field: str, value: object)
     shape = {**codec.note_to_json(note(1)), field: value}
 
     with pytest.raises(InvalidInput, match=field):
-        validation.check_note(shape, "note 7")
+        json_validation.check_note(shape, "note 7")
 
 
 @pytest.mark.parametrize("field", ["id", "nuggetName", "title", "content", "kind", "archivedAt"])
 def test_a_field_that_is_null_counts_as_missing(field: str) -> None:
     shape = {**codec.note_to_json(note(1)), field: None, "mood": None}
 
-    assert field not in validation.check_note(shape, "note 7")
-    assert validation.check_note(shape, "note 7")["mood"] is None
+    assert field not in json_validation.check_note(shape, "note 7")
+    assert json_validation.check_note(shape, "note 7")["mood"] is None

@@ -10,12 +10,12 @@ from nuggets import NuggetShelf
 from nuggets.domain.records import MemoryScope
 from nuggets.domain.roles import Member, Role
 from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from nuggets.operations.client import AGENT, name_agent
+from nuggets.operations.client_permissions import AGENT, name_agent
 from nuggets.operations.session_notes import SessionRecord
 from nuggets.remote.shelf_without_files import ShelfWithoutFiles
+from nuggets.team.member_lookup import Team
 from nuggets.team.member_shelf import MemberShelf
-from nuggets.team.needed_roles import NEEDED_ROLES, NOT_SERVED
-from nuggets.team.team import Team
+from nuggets.team.required_roles import NEEDED_ROLES, NOT_SERVED
 
 Open = Callable[..., MemberShelf]
 

@@ -17,14 +17,14 @@ from nuggets import NuggetShelf
 from nuggets.domain.roles import ROLES, Role, allows
 from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.mcp.server import ALL_TOOLS
-from nuggets.interfaces.rest.access import MemberAccess
 from nuggets.interfaces.rest.app import OPERATIONS, application
+from nuggets.interfaces.rest.authentication import MemberAccess
 from nuggets.interfaces.serve import Address
-from nuggets.operations.client import Client as Agent
-from nuggets.operations.remote_caller import Caller
-from nuggets.remote.methods import CALL_PATH, HOOK_PATH, METHODS, PROTOCOL
-from nuggets.remote.wire import encode
-from nuggets.team.team import Team
+from nuggets.operations.client_permissions import Client as Agent
+from nuggets.operations.idempotent_calls import Caller
+from nuggets.remote.callable_methods import CALL_PATH, HOOK_PATH, METHODS, PROTOCOL
+from nuggets.remote.wire_format import encode
+from nuggets.team.member_lookup import Team
 from web_serving import HOST, served
 
 SECRET = "zanzibar"  # a word that only the private memories of alice contain

@@ -9,8 +9,8 @@ import pytest
 from nuggets import NuggetShelf
 from nuggets.domain.roles import Member
 from nuggets.settings import load
+from nuggets.team.member_lookup import Team
 from nuggets.team.shelf_pool import ShelfPool, resident_bytes
-from nuggets.team.team import Team
 from web_serving import served
 
 

@@ -1,7 +1,7 @@
-"""Records to plain JSON and back, with the documented names. The one outside shape:
-files, ``--json``, REST and MCP all show what is written here.
+"""Records to plain JSON and back, with the documented names.
 
-What comes back here we wrote ourselves; what others may have written: stores/validation.py.
+Files, ``--json``, REST and MCP all use this one format. Only JSON that Nuggets wrote is read here;
+`stores/json_validation.py` checks JSON from elsewhere.
 """
 
 import json

@@ -1,13 +1,14 @@
-"""What looks like a credential: known beginnings, and values that stand after a telling word.
+"""Detects credentials: values with a known prefix, and values after a word such as `password`.
 
-High precision is the point: a plain sentence about passwords must never be held back. So a word
-alone is no alarm; what it names must look like a credential too. What has neither a beginning nor
-a word of its own goes unseen, and so does a password made of words only.
+Precision comes first: a plain sentence about passwords must never be refused. So the word alone is
+not enough; the value after it must look like a credential too. A credential with neither prefix nor
+such a word is not detected, and neither is a password made only of words.
 """
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+
+from nuggets.named_tuple import NamedTuple
 
 FEWEST_DISTINCT = 5  # characters: ******** and abababab are written for show
 SHORTEST_MIXED = 6  # letters and digits in one run: "RS256" and "v2" are names

@@ -3,11 +3,10 @@
 Case does not matter in names and keys. Two projects may know different things by one key.
 """
 
-from typing import NamedTuple
-
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.state import Notes
 from nuggets.language.text import fold_case
+from nuggets.named_tuple import NamedTuple
 
 
 class FactIdentity(NamedTuple):

@@ -31,9 +31,9 @@ def checked_filters(filters: NoteFilterOptions) -> NoteFilterOptions:
     for name in ("subject", "tag"):
         value = getattr(filters, name)
         if value is not None and not isinstance(value, str):
-            raise InvalidInput(f"{name} is a text, not {value!r}")
+            raise InvalidInput(f"{name} must be a text, not {value!r}")
     if not isinstance(filters.include_hidden, bool):
-        raise InvalidInput(f"include_hidden is True or False, not {filters.include_hidden!r}")
+        raise InvalidInput(f"include_hidden must be True or False, not {filters.include_hidden!r}")
     return filters if filters.tag is None else filters._replace(tag=normal_tag(filters.tag))
 
 

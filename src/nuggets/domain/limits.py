@@ -63,9 +63,10 @@ def checked_content(content: str) -> str:
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """The tags, unchanged; too long or too many are refused."""
-    if isinstance(tags, str) or not isinstance(tags, Iterable):
+    is_list = isinstance(tags, tuple | list)  # nearly always; that is quicker to find out
+    if not is_list and (isinstance(tags, str) or not isinstance(tags, Iterable)):
         raise InvalidInput(f"tags must be a list of texts, not {tags!r:.80}")
-    texts = tuple(storable(tag, "a tag") for tag in tags)
+    texts = tuple([storable(tag, "a tag") for tag in tags])
     for tag in texts:
         check_most(len(tag.strip()), TAG_CHARACTERS, "a tag", "characters")
     return texts
@@ -103,7 +104,7 @@ def check_whole(number: object, what: str) -> None:
 def check_flag(flag: object, name: str) -> None:
     """Refuse anything but True and False, such as a text."""
     if not isinstance(flag, bool):
-        raise InvalidInput(f"{name} is True or False, not {flag!r:.80}")
+        raise InvalidInput(f"{name} must be True or False, not {flag!r:.80}")
 
 
 def check_most(count: int, most: int, what: str, unit: str) -> None:

@@ -1,6 +1,6 @@
-"""The records of memory files among the marks: whose file it is, and how it was last seen.
+"""The marks that record memory files: the owner of each file, and its state when last seen.
 
-What else a record says is known to `promotion/` alone; this much a hook reads at every start.
+A hook reads this much at every start; only `promotion/` knows the rest of a record.
 """
 
 import zlib

@@ -4,9 +4,10 @@ NamedTuples rather than dataclasses: a cold command builds them in a third of th
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple, NoReturn, Self, get_args
+from typing import Any, Literal, NoReturn, Self, get_args
 
 from nuggets.language.text import first_words, words
+from nuggets.named_tuple import NamedTuple
 
 MemoryScope = Literal["self", "user", "shared", "project", "session"]
 MemoryType = Literal[

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.state import State, merged_into
+from nuggets.named_tuple import NamedTuple
 
 MARK = "refused"  # note -> other note, or "" for itself -> steps
 

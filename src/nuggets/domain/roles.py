@@ -1,8 +1,9 @@
 """Members of a team: their names, and what each role may do."""
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 from nuggets.errors import InvalidInput
+from nuggets.named_tuple import NamedTuple
 
 Role = Literal["reader", "writer", "owner"]
 ROLES: tuple[Role, ...] = get_args(Role)  # from least to most

@@ -1,4 +1,4 @@
-"""Whether a memory is true at a moment, by the times that it says of itself."""
+"""Whether a memory is valid at a moment, by its `valid_from` and `valid_until`."""
 
 from nuggets.domain.records import MemoryNote, RecallResult
 

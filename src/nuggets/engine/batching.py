@@ -7,11 +7,12 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from nuggets.domain.records import Changes
 from nuggets.domain.state import merge_changes
 from nuggets.errors import NuggetsError, StoreError
+from nuggets.named_tuple import NamedTuple
 
 _MOST_NAMED = 3  # of many operations that no longer apply
 
@@ -53,8 +54,9 @@ class Batch(NamedTuple):
 def _current_task() -> object:
     """The current asyncio task, or None. Does not import asyncio, which is slow to load."""
     current = getattr(sys.modules.get("asyncio"), "current_task", None)
-    with suppress(RuntimeError):  # no loop runs in this thread
-        return current and current()
+    if current is not None:
+        with suppress(RuntimeError):  # no loop runs in this thread
+            return current()
     return None
 
 

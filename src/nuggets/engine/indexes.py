@@ -3,19 +3,21 @@
 from typing import TYPE_CHECKING
 
 from nuggets import meaning
-from nuggets.domain.database import Database
+from nuggets.domain.sql_interface import Database
 from nuggets.domain.state import State
 from nuggets.facts import schema as fact_schema
-from nuggets.facts.index import FactIndex
 from nuggets.search.index import schema as search_schema
 from nuggets.search.search_index import SearchIndex
 from nuggets.stores.base import IndexKind
 
 if TYPE_CHECKING:
+    from nuggets.facts.fact_index import FactIndex
     from nuggets.meaning.vector_index import VectorIndex
 
 
-def _facts(database: Database, state: State) -> FactIndex:
+def _facts(database: Database, state: State) -> "FactIndex":
+    from nuggets.facts.fact_index import FactIndex
+
     return FactIndex(database, state.notes.many, lambda: state.nuggets)
 
 
@@ -30,7 +32,7 @@ def _meaning(database: Database, state: State) -> "VectorIndex":
 
 
 KINDS = (
-    IndexKind("fact", FactIndex.FORMAT, fact_schema.TABLES, _facts),
+    IndexKind("fact", fact_schema.FORMAT, fact_schema.TABLES, _facts),
     IndexKind("search", SearchIndex.FORMAT, search_schema.TABLES, _search),
     IndexKind("meaning", meaning.FORMAT, meaning.TABLES, _meaning, optional=True),
 )

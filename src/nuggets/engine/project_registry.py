@@ -6,9 +6,9 @@ look into them and one `stat`; only at a new one other places are compared, and 
 
 import os
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from nuggets.filesystem.project import (
+from nuggets.filesystem.current_project import (
     current_project,
     distinct_id,
     is_repository,
@@ -22,7 +22,9 @@ from nuggets.operations.project_identity import (
     recognize,
     recorded_locations,
 )
-from nuggets.operations.remote_caller import Place
+
+if TYPE_CHECKING:
+    from nuggets.operations.idempotent_calls import Place
 
 _EVIDENCE = Location._fields.index("resembles")  # the fields before it
 
@@ -56,7 +58,7 @@ def recognize_project(
 
 
 def recognize_place(
-    place: Place, marks: Mapping[str, Any], owners: Callable[[], Collection[str]]
+    place: "Place", marks: Mapping[str, Any], owners: Callable[[], Collection[str]]
 ) -> Recognition:
     """The project at a place on another machine: a clone of the same repository, with the same
     first commit and the same remote, is the same project wherever it lies."""

@@ -15,7 +15,7 @@ from nuggets.domain import times
 from nuggets.domain.limits import check_flag
 from nuggets.domain.records import Changes, ExternalEdit
 from nuggets.domain.state import State
-from nuggets.engine.arguments import StrPath, path_text
+from nuggets.engine.argument_checks import StrPath, path_text
 from nuggets.engine.indexes import KINDS
 from nuggets.engine.project_registry import (
     is_recorded,
@@ -26,25 +26,25 @@ from nuggets.engine.project_registry import (
 )
 from nuggets.engine.transactions import Decision, Transactions, View
 from nuggets.errors import StoreError
-from nuggets.filesystem.location import ENCODER_FILE
-from nuggets.filesystem.project import (
+from nuggets.filesystem.current_project import (
     checkout_root,
     current_project,
     find_project,
     is_repository,
 )
-from nuggets.operations.client import Client
-from nuggets.operations.decisions import Decisions
+from nuggets.filesystem.shelf_location import ENCODER_FILE
+from nuggets.operations.client_permissions import Client
 from nuggets.operations.project_identity import Location, Recognition
-from nuggets.operations.remote_caller import Caller, check_call, record_call
 from nuggets.settings import Settings, load
 from nuggets.stores import open_store
 
 if TYPE_CHECKING:
     from nuggets.engine.shelf_encoder import ShelfEncoder
-    from nuggets.meaning.model import Encoder
+    from nuggets.meaning.encoder import Encoder
     from nuggets.meaning.nearest import NearestNotes
-    from nuggets.operations.reading_record import ReadingRecord
+    from nuggets.operations.decisions import Decisions
+    from nuggets.operations.idempotent_calls import Caller
+    from nuggets.operations.read_before_edit import ReadingRecord
     from nuggets.search.scoring.meaning_fusion import Meaning
     from nuggets.stores.base import Store
 
@@ -66,7 +66,7 @@ def secret_text() -> str:
 class ShelfBase:
     """A shelf that can be opened, saved and closed, and the transaction of every operation."""
 
-    _caller: Caller | None = None  # who calls over the network, for whom this is a view
+    _caller: "Caller | None" = None  # who calls over the network, for whom this is a view
 
     def __init__(
         self,
@@ -242,7 +242,7 @@ class ShelfBase:
         vars(view).update(vars(self), _client=client)
         return view
 
-    def for_caller(self, caller: Caller) -> Self:
+    def for_caller(self, caller: "Caller") -> Self:
         """The same shelf for a client on another machine. No file is read at its word."""
         view = self.for_client(caller.client)
         vars(view).update(
@@ -317,7 +317,7 @@ class ShelfBase:
         return self._transactions.defers_writes
 
     def _update(
-        self, action: str, decide: Callable[[Decisions], Decision[T]], *, dry_run: bool = False
+        self, action: str, decide: "Callable[[Decisions], Decision[T]]", *, dry_run: bool = False
     ) -> T:
         check_flag(dry_run, "dry_run")
         if dry_run:
@@ -335,6 +335,8 @@ class ShelfBase:
 
         def decide_now() -> "Decision[T]":  # quoted: it would be computed at every update
             if call:
+                from nuggets.operations.idempotent_calls import check_call, record_call
+
                 check_call(call, self._transactions.state.marks)
             changes, result = decide(self._decisions(now))
             if call:
@@ -378,7 +380,9 @@ class ShelfBase:
                 return None
             return self._encoder.find_nearest(view, text, count)
 
-    def _decisions(self, now: Callable[[], str] | None = None) -> Decisions:
+    def _decisions(self, now: Callable[[], str] | None = None) -> "Decisions":
+        from nuggets.operations.decisions import Decisions  # reading needs none of it
+
         return Decisions(
             self._transactions.state,
             project=self.project,
@@ -411,6 +415,6 @@ def _client(client: str | Client, at_work: bool) -> Client:
 
 
 def _reading_record() -> "ReadingRecord":
-    from nuggets.operations.reading_record import ReadingRecord
+    from nuggets.operations.read_before_edit import ReadingRecord
 
     return ReadingRecord()

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from nuggets.errors import NuggetsError
-from nuggets.meaning.model import Encoder
+from nuggets.meaning.encoder import Encoder
 
 if TYPE_CHECKING:
     from nuggets.engine.transactions import View

@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakSet
 
 from nuggets.domain.purge_marks import UNFINISHED_PURGE, unfinished_purge
@@ -26,10 +26,11 @@ from nuggets.engine.batching import (
     unite_operations,
 )
 from nuggets.errors import Conflict, NuggetsError, StoreBusy, StoreError
+from nuggets.named_tuple import NamedTuple
 from nuggets.operations.membership import TEAM, is_team, refuse_private
 
 if TYPE_CHECKING:
-    from nuggets.facts.index import FactIndex
+    from nuggets.facts.fact_index import FactIndex
     from nuggets.search.search_index import SearchIndex
     from nuggets.stores.base import Store
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 from math import isqrt
-from typing import NamedTuple
 
 from nuggets.domain.records import NoteKind, NuggetConfig, NuggetStatus
 from nuggets.language.text import fold_case
+from nuggets.named_tuple import NamedTuple
 
 FACTS_PER_PAGE_AT_LEAST = 4  # one for each of the four default banks
 DIMS_PER_FACT = 256  # a right answer is then 22 standard deviations above the crosstalk

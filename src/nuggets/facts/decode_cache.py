@@ -7,15 +7,16 @@ which is valid until the fingerprint changes.
 
 from collections.abc import Mapping
 from struct import Struct
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.records import NuggetConfig
+from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nuggets.domain.database import Database
-    from nuggets.facts.banks import Banks
+    from nuggets.domain.sql_interface import Database
+    from nuggets.facts.value_decoder import Banks
 
 Pattern = tuple[int, ...]
 
@@ -88,7 +89,7 @@ class DecodeCache:
         return b"".join(VERDICT.pack(*verdict) for verdict in verdicts)
 
     def _banks_of(self, page: Page) -> "Banks":
-        from nuggets.facts.banks import Banks
+        from nuggets.facts.value_decoder import Banks
         from nuggets.fhrr.phasors import seed_from_text
 
         config, banks = self._banks.pop(page.nugget, (None, None))

@@ -1,18 +1,19 @@
 """The table of all keys: selects candidates for a question and locates facts. Knows no value.
 
 A cold process looks through thousands of keys for a question. So SQL rules out most of them, only
-the remaining ones become objects, and `keys` decides among these.
+the remaining ones become objects, and `key_matching` decides among these.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.records import MemoryNote
 from nuggets.language.text import fold_case
+from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from nuggets.domain.database import Database
-    from nuggets.facts.words import Form
+    from nuggets.domain.sql_interface import Database
+    from nuggets.facts.key_tokenizer import Form
 
 Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, note before, note after
 
@@ -129,7 +130,7 @@ class KeyTable:
 
     def alike(self, query: "Form", threshold: float, nugget: str | None) -> list[Candidate]:
         """Facts whose key a misspelt question may mean."""
-        from nuggets.facts.key_filter import misspelling_condition
+        from nuggets.facts.misspelling_sql import misspelling_condition
 
         where, values = _nugget_condition(nugget)
         like = misspelling_condition(query, threshold)
@@ -172,7 +173,7 @@ def _identity(fact: MemoryNote) -> tuple[str, str, str, str]:
 
 
 def _row(place: int, fact: MemoryNote) -> tuple[str | int, ...]:
-    from nuggets.facts.words import form, significant
+    from nuggets.facts.key_tokenizer import form, significant
 
     key = form(fact.title)
     return (
@@ -191,7 +192,7 @@ def _row(place: int, fact: MemoryNote) -> tuple[str | int, ...]:
 
 
 def _candidate(row: Sequence[Any]) -> Candidate:
-    from nuggets.facts.words import Form
+    from nuggets.facts.key_tokenizer import Form
 
     nugget, place, note, project, key, words, letters, digits, scoped = row
     form = Form(key, words[1:-1], letters, digits, bool(scoped))

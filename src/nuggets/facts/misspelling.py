@@ -5,7 +5,7 @@ misspelling of its own word of the key. A nugget's `fuzzy_threshold` says how mu
 share of 1 - threshold of the letters of a word, and half of that share of the whole key.
 """
 
-from nuggets.facts.words import Form, significant
+from nuggets.facts.key_tokenizer import Form, significant
 from nuggets.language.text import edits_between
 from nuggets.language.typing_slips import SLIP, slip_cost
 

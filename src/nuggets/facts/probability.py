@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nuggets.facts.keys import Match
+    from nuggets.facts.key_matching import Match
 
 EXACT = 0.99  # the key itself, and nothing else has it
 SIMILAR = 0.97  # a part of one key only, or a misspelling of one

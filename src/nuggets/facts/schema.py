@@ -1,5 +1,7 @@
 """The tables of the fact index. All are derived from notes and can be rebuilt."""
 
+FORMAT = 1  # to be raised when the derived rows change
+
 # One row for each fact that is not hidden, clustered by nugget, so that a scan of one nugget's keys
 # reads no others. Names and keys are folded. The columns after the key describe its form: the words
 # with a blank around each, the number of significant words, the characters as bits, and so on.

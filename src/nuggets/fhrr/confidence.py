@@ -1,6 +1,8 @@
 """From similarities to confidence and margin. Knows no note."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from typing import Any

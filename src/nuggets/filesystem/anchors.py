@@ -15,8 +15,14 @@ from functools import lru_cache
 from zlib import crc32
 
 from nuggets.domain.records import Anchor
-from nuggets.filesystem.project import current_branch
-from nuggets.language.references import TARGET_FILES, References, name_parts, read_references
+from nuggets.filesystem.atomic_files import open_plain
+from nuggets.filesystem.current_project import current_branch
+from nuggets.language.repository_references import (
+    TARGET_FILES,
+    References,
+    name_parts,
+    read_references,
+)
 
 MOST_ANCHORS = 6  # of one memory
 MOST_BYTES = 512 * 1024  # of a file that is read
@@ -326,7 +332,7 @@ def _status(root: str, path: str) -> os.stat_result | None:
 
 def _git_directory(root: str) -> str:
     """Where git keeps the branches of a checkout: that of the repository, for a worktree too."""
-    from nuggets.filesystem.project import current_project
+    from nuggets.filesystem.current_project import current_project
 
     return current_project(root)
 
@@ -346,12 +352,14 @@ def _branch_commit(root: str, name: str) -> str:
         return ""
     git = _git_directory(root)
     try:
-        with open(os.path.join(git, "refs", "heads", name), encoding="ascii") as file:
+        path = os.path.join(git, "refs", "heads", name)
+        with open(path, encoding="ascii", opener=open_plain) as file:
             return file.readline(64).strip()
     except (OSError, ValueError):
         pass
     try:
-        with open(os.path.join(git, "packed-refs"), encoding="utf-8", errors="replace") as file:
+        path = os.path.join(git, "packed-refs")
+        with open(path, encoding="utf-8", errors="replace", opener=open_plain) as file:
             packed = file.read(MOST_BYTES)
     except OSError:
         return ""

@@ -1,4 +1,4 @@
-"""Runs git on a repository that nobody vouches for: nothing that it configures is started."""
+"""Runs git on an untrusted repository: no program that the repository configures is started."""
 
 import os
 

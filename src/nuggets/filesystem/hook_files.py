@@ -16,8 +16,8 @@ import os
 from contextlib import suppress
 
 from nuggets.errors import SettingsError
-from nuggets.filesystem.files import open_plain
-from nuggets.filesystem.location import directory_of
+from nuggets.filesystem.atomic_files import open_plain
+from nuggets.filesystem.shelf_location import directory_of
 
 LOG_BYTES = 256 * 1024  # then the log begins anew, with one older one kept
 MISSES_BYTES = 64 * 1024  # far more than anyone needs to see that something is wrong
@@ -181,7 +181,7 @@ def purge_time(directory: str) -> str:
     """When a memory was last erased; "" if none ever was."""
     try:
         with open(
-            hook_path(directory, "purged"), encoding="ascii", errors="replace", opener=open_plain
+            hook_path(directory, "purged"), encoding="utf-8", errors="replace", opener=open_plain
         ) as file:
             return file.read(40)
     except OSError:

@@ -1,5 +1,5 @@
-"""Where a file went that is no longer in its place: by the renames that git recorded, else by its
-fingerprints in files of the same name. Starts git, so only for whoever asks, or once a day.
+"""Finds where a file was moved: by the renames that git recorded, else by its fingerprints in files
+of the same name. Starts git, so it runs only on request, or once a day.
 """
 
 import os

@@ -1,17 +1,17 @@
-"""What tells a repository from others wherever it lies: its first commit, and where it came from.
+"""What identifies a repository wherever it is: its first commit and its remote.
 
-Reads git's own files. Only the first commit needs a git process: it is asked for once per
-repository, and the answer is kept in a file of the shelf's `hooks` directory.
+Reads git's own files. Only the first commit needs a git process: git is asked once per
+repository, and the answer is cached in a file of the shelf's `hooks` directory.
 """
 
 import os
 from contextlib import suppress
-from typing import NamedTuple
 
 from nuggets.errors import StoreError
-from nuggets.filesystem.files import open_plain
+from nuggets.filesystem.atomic_files import open_plain
+from nuggets.filesystem.current_project import repository_stamp
 from nuggets.filesystem.hook_files import hook_path
-from nuggets.filesystem.project import repository_stamp
+from nuggets.named_tuple import NamedTuple
 
 GIT_SECONDS = 0.5  # a hook has one second for everything
 ASK_AGAIN_SECONDS = 24 * 3600  # after git was missing or too slow; not at every prompt
@@ -129,7 +129,7 @@ def _read(path: str, most: int) -> str:
 
 
 def _write(path: str, text: str) -> None:
-    from nuggets.filesystem.files import private_directory, replace_file
+    from nuggets.filesystem.atomic_files import private_directory, replace_file
 
     with suppress(OSError, StoreError):  # git is asked again
         private_directory(os.path.dirname(path))

@@ -4,11 +4,11 @@ No secret belongs into it: the token is in a file of its own (`remote/token_file
 """
 
 import os
-from typing import NamedTuple
 from urllib.parse import urlsplit
 from zlib import crc32
 
 from nuggets.errors import SettingsError
+from nuggets.named_tuple import NamedTuple
 
 LOCAL_DIRECTORY = "~/.nuggets/servers"
 HTTPS_PORT, HTTP_PORT = 443, 80

@@ -8,7 +8,7 @@ reflection, but never move it to another scope.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from nuggets.domain.limits import check_choice, checked_subject, storable
 from nuggets.domain.records import (
@@ -27,6 +27,7 @@ from nuggets.domain.records import (
 from nuggets.domain.times import day_boundary
 from nuggets.errors import InvalidInput
 from nuggets.language.text import fold_case, normal_tag
+from nuggets.named_tuple import NamedTuple
 
 SUBJECTS: Mapping[MemoryScope, str] = {
     "self": "assistant:self",
@@ -196,9 +197,10 @@ def normal_tags(
 def content_tags(content: str) -> tuple[str, ...]:
     """What the content itself says it is: files, preferences, reflection."""
     lower = content.lower()
+    if "/" not in lower and "prefer" not in lower and "reflection" not in lower:
+        return ()  # most texts
     conditions = {
-        "files": "/" in content
-        and any(_is_path(word) for word in _bare_words(content) if "/" in word),
+        "files": any(_is_path(word) for word in _bare_words(content) if "/" in word),
         "preferences": "prefer" in lower and _states_preference(content),
         # only as an opening: many a note mentions reflection, as of light or of classes
         "reflection": "reflection" in lower
@@ -235,17 +237,18 @@ def _scope(clues: _Clues, default: MemoryScope) -> MemoryScope:
         return named
     if clues.bare.startswith("_"):
         return "shared"
-    tokens = clues.said | _tokens(" ".join(clues.tags))
-    if tokens & _SELF:
+    tokens = clues.said | _tag_tokens(clues.tags)
+    if not _SELF.isdisjoint(tokens):
         return "self"
-    if tokens & _WORK:
+    if not _WORK.isdisjoint(tokens):
         return "project" if "project" in tokens else "shared"
     return "user" if _is_personal(clues) else default
 
 
 def _is_personal(clues: _Clues) -> bool:
     """Whether its key, a tag or its nugget says that it is about the user."""
-    return clues.bare.startswith("pref:") or not _PERSONAL.isdisjoint({clues.nugget, *clues.tags})
+    by_key = clues.bare.startswith("pref:")
+    return by_key or clues.nugget in _PERSONAL or not _PERSONAL.isdisjoint(clues.tags)
 
 
 def _type(clues: _Clues, scope: MemoryScope) -> MemoryType:
@@ -274,7 +277,9 @@ def _source(clues: _Clues, scope: MemoryScope, type: MemoryType) -> MemorySource
 
 def _stability(clues: _Clues, scope: MemoryScope) -> MemoryStability:
     # the whole word, numbered or not: what is temporary by mistake is archived in a week
-    passing = re.match(r"_|(tmp|scratch)\d*(?![^\W_])", clues.bare)
+    passing = clues.bare.startswith(("_", "tmp", "scratch")) and re.match(
+        r"_|(tmp|scratch)\d*(?![^\W_])", clues.bare
+    )
     return "temporary" if scope == "session" or passing else "durable"
 
 
@@ -284,6 +289,11 @@ def _tokens(text: str) -> frozenset[str]:
     if "self-" in plain:
         plain = re.sub(r"\bself-(?=[^\W_])(?!model\b)", "", plain)
     return frozenset(re.findall(r"[^\W_]+", plain))
+
+
+@lru_cache(maxsize=256)  # few tags, of many notes
+def _tag_tokens(tags: frozenset[str]) -> frozenset[str]:
+    return _tokens(" ".join(tags))
 
 
 def _is_path(word: str) -> bool:

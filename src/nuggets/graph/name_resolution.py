@@ -7,7 +7,7 @@ from nuggets.domain.records import MemoryNote, NuggetConfig
 from nuggets.domain.state import Notes
 from nuggets.domain.visibility import first_in_precedence
 from nuggets.errors import Ambiguous, InvalidInput, NotFound
-from nuggets.filesystem.project import name_of
+from nuggets.filesystem.current_project import name_of
 from nuggets.language.text import edits_between, fold_case
 
 ID_TAIL = 8  # hex digits at the end of every id
@@ -67,7 +67,7 @@ def title_from_text(text: str) -> str:
 def find_nugget(nuggets: Mapping[str, NuggetConfig], name: str) -> NuggetConfig | None:
     """The nugget of this name, ignoring case; `nuggets` by folded name."""
     if not isinstance(name, str):
-        raise InvalidInput(f"a nugget's name is a text, not {name!r}")
+        raise InvalidInput(f"a nugget's name must be a text, not {name!r}")
     return nuggets.get(fold_case(name))
 
 

@@ -1,7 +1,7 @@
-"""Notes as they are made, edited, archived and merged. Knows no other note than those given."""
+"""Notes as they are made, edited and archived. Knows no other note than those given."""
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable
 from typing import TYPE_CHECKING
 
 from nuggets.domain.limits import (
@@ -20,10 +20,8 @@ from nuggets.domain.records import (
     MemoryNote,
     MemoryScope,
     NoteKind,
-    NoteLink,
     NoteMetadata,
 )
-from nuggets.domain.state import SESSIONS_KEPT
 from nuggets.domain.times import moment_after, normalize_time
 from nuggets.errors import InvalidInput
 from nuggets.graph.links import (
@@ -31,7 +29,6 @@ from nuggets.graph.links import (
     DEFAULT_REASON,
     SUPERSEDES,
     add_link,
-    redirect_links,
     remove_link,
 )
 from nuggets.graph.metadata_inference import (
@@ -48,8 +45,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 NOTHING_GIVEN = GraphNoteMetaInput()
-# in code, in paths and in sums every sign counts
-_PROSE = re.compile(r"(?:[\w\s.,;:'’\"()]|!(?![\w(]))*")
 
 
 def normal_content(text: str) -> str:
@@ -202,102 +197,6 @@ def restore_note(note: MemoryNote, now: str) -> MemoryNote:
     accessed = max(note.last_accessed_at, now)
     end = None if note.valid_until == note.archived_at else note.valid_until
     return note._replace(hidden=False, archived_at=None, last_accessed_at=accessed, valid_until=end)
-
-
-def merge_notes(
-    target: MemoryNote,
-    source: MemoryNote,
-    reason: str,
-    now: str,
-    notes: Mapping[str, MemoryNote],
-) -> tuple[MemoryNote, ...]:
-    """All notes that change when `source` goes into `target`: these two first.
-
-    The third ones, looked up in `notes`, are those that `source` was linked with. A fact is no
-    source: what was remembered by a key keeps answering to it.
-    """
-    if target.id == source.id:
-        raise InvalidInput(f"{target.id} cannot be merged into itself; name two notes")
-    if target.hidden:
-        raise InvalidInput(f"{target.id} is archived; restore it before merging into it")
-    if source.kind == "fact":
-        raise InvalidInput(
-            f"{source.id} is a fact: merged away, its key {source.title!r:.80} would answer no "
-            "more. Link the two, or write what it says into a note and then forget it"
-        )
-    reason = checked_reason(reason, "merged")
-    bond = NoteLink("", reason, now)
-    links = redirect_links((*target.links, *source.links), source.id, target.id, target.id)
-    check_most(len(links) + 1, LINKS, f"{target.id} with the links of {source.id}", "links")
-    both = (target.id, source.id)
-    third_ones = dict.fromkeys(link.to for link in source.links if link.to not in both)
-    return (
-        _merge_fields(target, source, now)._replace(links=(*links, bond._replace(to=source.id))),
-        archive_note(source, now)._replace(links=(bond._replace(to=target.id),)),
-        *(
-            third._replace(links=redirect_links(third.links, source.id, target.id, third.id))
-            for third in filter(None, map(notes.get, third_ones))
-        ),
-    )
-
-
-def _merge_fields(target: MemoryNote, source: MemoryNote, now: str) -> MemoryNote:
-    """The target with the words and the sessions of both, links aside."""
-    content = checked_content(_merge_lines(target.content, source.content))
-    own = (
-        *own_tags(target.tags, target.nugget_name),
-        *own_tags(source.tags, source.nugget_name),
-    )
-    tags = _with_system_tags(tuple(dict.fromkeys(own))[:TAGS], target.nugget_name, target.metadata)
-    changed = (content, tags) != (target.content, target.tags)
-    earlier, later = sorted((source, target), key=lambda note: note.last_accessed_at)
-    common = set(earlier.hit_sessions) & set(later.hit_sessions)
-    sessions = (*(s for s in earlier.hit_sessions if s not in common), *later.hit_sessions)
-    return target._replace(
-        content=content,
-        tags=tags,
-        updated_at=moment_after(target.updated_at, now) if changed else target.updated_at,
-        hits=target.hits + source.hits - len(common),
-        hit_sessions=sessions[-SESSIONS_KEPT:],
-        last_hit_session=later.last_hit_session or earlier.last_hit_session,
-        last_accessed_at=later.last_accessed_at,
-    )
-
-
-def _merge_lines(target: str, source: str) -> str:
-    forms = {_comparison_form(passage) for passage in _passages(target)}
-    added = []
-    for passage in _passages(source):
-        form = _comparison_form(passage)
-        if not form or form not in forms:
-            added.append(passage)
-            forms.add(form)
-    more = "\n".join(added).strip("\n")
-    return normal_content(f"{target}\n{more}") if more else target
-
-
-def _comparison_form(passage: str) -> str:
-    """What tells it from others: of prose its words in order, articles and full stops aside."""
-    bare = passage.strip()
-    prose = re.sub(r"^[-*•]\s+", "", bare)
-    if not _PROSE.fullmatch(prose):
-        return bare
-    words = (word.lstrip("'’\"(").rstrip(".,;:!'’\")") for word in prose.lower().split())
-    return " ".join(word for word in words if word not in ("", "a", "an", "the")) or bare
-
-
-def _passages(content: str) -> list[str]:
-    """Its lines, but fenced code in one piece: without a repeated bracket it would be broken."""
-    from nuggets.language.code_fences import continues_code  # few commands merge notes
-
-    passages: list[list[str]] = []
-    lines = content.split("\n")
-    for line, continues in zip(lines, continues_code(lines), strict=True):
-        if continues:
-            passages[-1].append(line)
-        else:
-            passages.append([line])
-    return ["\n".join(lines) for lines in passages]
 
 
 def _checked_name(kind: NoteKind, title: str) -> str:

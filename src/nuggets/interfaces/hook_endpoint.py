@@ -9,12 +9,12 @@ from starlette.types import Receive, Scope, Send
 from nuggets.domain.codec import anchor_to_json
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.hooks.event_handlers import PROMPT_CHARACTERS, answer_prompt
-from nuggets.interfaces.hooks.payload import Event
-from nuggets.interfaces.remote_messages import answer_message, check_caller
+from nuggets.interfaces.hooks.host_payload import Event
+from nuggets.interfaces.remote_requests import answer_message, check_caller
 from nuggets.interfaces.request_shelf import shelf_of_request
-from nuggets.operations.client import HOOK, name_agent
+from nuggets.operations.client_permissions import HOOK, name_agent
+from nuggets.operations.idempotent_calls import Caller, Place
 from nuggets.operations.project_identity import Location
-from nuggets.operations.remote_caller import Caller, Place
 from nuggets.shelf import NuggetShelf
 
 ENTRIES = 1000  # of a diary

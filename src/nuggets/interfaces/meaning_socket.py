@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from nuggets.errors import StoreError
-from nuggets.filesystem.files import private_directory
+from nuggets.filesystem.atomic_files import private_directory
 from nuggets.filesystem.hook_files import hook_path
 from nuggets.meaning.nearest import NearestNotes
 

@@ -1,6 +1,6 @@
 """Opens the shelf that the settings name, for every interface."""
 
-from nuggets.operations.client import Client
+from nuggets.operations.client_permissions import Client
 from nuggets.settings import Settings
 from nuggets.shelf import NuggetShelf
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from nuggets.domain.roles import Member
 from nuggets.shelf import NuggetShelf
-from nuggets.team.team import Team
+from nuggets.team.member_lookup import Team
 
 _TEAM, _MEMBER, _TOKEN, _LEASE, _SHELF = (
     f"nuggets.{name}" for name in ("team", "member", "token", "lease", "shelf")

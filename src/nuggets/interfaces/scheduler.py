@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 
 from nuggets.domain.records import DailyRun
 from nuggets.filesystem.hook_files import log
+from nuggets.interfaces.display_text import summarize_clean_up
 from nuggets.interfaces.meaning_socket import MeaningSocket
-from nuggets.interfaces.messages import summarize_clean_up
 from nuggets.shelf import NuggetShelf
 
 ENCODING = 10.0  # seconds of each minute for notes that wait for the sentence encoder

@@ -18,18 +18,18 @@ from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nuggets.errors import InvalidInput, StoreError
-from nuggets.filesystem.files import open_plain, private_directory
-from nuggets.filesystem.location import DEFAULT_DIRECTORY, directory_of
+from nuggets.filesystem.atomic_files import NEW_FILE, open_plain, private_directory
+from nuggets.filesystem.shelf_location import DEFAULT_DIRECTORY, directory_of
 from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.request_shelf import is_still_member, member_of_request
-from nuggets.interfaces.rest.access import Access, MemberAccess
 from nuggets.interfaces.rest.app import application
+from nuggets.interfaces.rest.authentication import Access, MemberAccess
 from nuggets.interfaces.rest.guard import error_response
 from nuggets.interfaces.scheduler import Heartbeat
-from nuggets.remote.methods import HOOK_PATH
+from nuggets.remote.callable_methods import HOOK_PATH
 from nuggets.settings import Settings
 from nuggets.shelf import NuggetShelf
-from nuggets.team.team import Team
+from nuggets.team.member_lookup import Team
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -234,7 +234,7 @@ def access_token(settings: Settings) -> str:
     try:
         private_directory(directory)
         with suppress(FileExistsError):
-            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            descriptor = os.open(path, NEW_FILE, 0o600)
             with os.fdopen(descriptor, "w") as file:
                 file.write(secrets.token_urlsafe(32) + "\n")
         if os.stat(path).st_mode & 0o077:
@@ -261,7 +261,7 @@ def _bind(host: str, port: int | None) -> socket.socket:
             return listening
         except OverflowError:
             listening.close()
-            raise InvalidInput(f"a port lies between 0 and 65535; not {candidate}") from None
+            raise InvalidInput(f"a port must be between 0 and 65535, not {candidate}") from None
         except OSError as problem:
             listening.close()
             reason = problem.strerror

@@ -7,10 +7,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
-from nuggets.filesystem.files import open_plain, private_directory, replace_file, unwritable
+from nuggets.filesystem.atomic_files import (
+    open_plain,
+    private_directory,
+    remove_leftovers,
+    replace_file,
+    unwritable,
+)
+from nuggets.named_tuple import NamedTuple
 
 MARK = "# nuggets: daily clean-up"
 CRONTAB = "crontab"
@@ -59,6 +65,7 @@ def installed_parts(plan: Plan) -> dict[str, str]:
 def install(plan: Plan) -> None:
     for path, text in plan.files.items():
         private_directory(os.path.dirname(path))
+        remove_leftovers(path)
         replace_file(path, [text.encode()], durable=False)
     _run_all(plan.enable)
 

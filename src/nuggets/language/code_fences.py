@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
+
+from nuggets.named_tuple import NamedTuple
 
 _OPENING = re.compile(
     r"(?P<lead>[ \t]*(?P<items>(?:(?:[-*+]|\d{1,9}[.)]) {1,4})*))"

@@ -10,12 +10,12 @@ things without a contradiction: `equivalence.py`.
 import re
 from functools import cache, lru_cache
 from itertools import islice
-from typing import NamedTuple
 
 from nuggets.language.equivalence import NEGATIONS
-from nuggets.language.terms import stems
+from nuggets.language.stemming import stems
 from nuggets.language.text import fold_case
 from nuggets.language.word_lists import filler_words, opposites, stances
+from nuggets.named_tuple import NamedTuple
 
 READ_CHARACTERS = 8000  # of a text
 LONGEST_STATEMENT = 240  # characters of a statement: what is longer is an account, not a rule

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator
 from datetime import date
 from functools import cache, lru_cache
 from itertools import islice
-from typing import NamedTuple
 
 from nuggets.language.text import plain
 from nuggets.language.word_lists import months
+from nuggets.named_tuple import NamedTuple
 
 _MONTHS = tuple(
     [

@@ -1,8 +1,9 @@
 """Corrects unknown words to known ones. Knows no note."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nuggets.language.text import edits_between
+from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

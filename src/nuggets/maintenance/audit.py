@@ -3,18 +3,19 @@ changes nothing."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from nuggets.domain import credentials
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.rejected_changes import RejectedChange
 from nuggets.domain.times import iso, parse
-from nuggets.graph.contradictions import contradicting_pairs
 from nuggets.graph.links import asymmetries
 from nuggets.graph.metadata_inference import scope_and_rest
 from nuggets.language.text import fold_case
 from nuggets.maintenance.reflection import Policy, reflect
-from nuggets.maintenance.reflection.tidying import is_stale, oldest_kept
+from nuggets.maintenance.reflection.archiving import is_stale, oldest_kept
+from nuggets.named_tuple import NamedTuple
+from nuggets.operations.contradiction_links import contradicting_pairs
 
 UNUSED_DAYS = 30  # days without a recall after which a memory is reported
 

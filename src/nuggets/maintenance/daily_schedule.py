@@ -6,7 +6,8 @@ clocks and time zones need no special case.
 """
 
 from datetime import date, datetime, timedelta
-from typing import NamedTuple
+
+from nuggets.named_tuple import NamedTuple
 
 
 class Hours(NamedTuple):

@@ -6,14 +6,14 @@ large shelf is never in memory as a whole.
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.state import State
 from nuggets.errors import Conflict
-from nuggets.filesystem.files import private_directory, unwritable, write_all
-from nuggets.maintenance.markdown import Names, text_of
+from nuggets.filesystem.atomic_files import NEW_FILE, private_directory, unwritable, write_all
+from nuggets.maintenance.markdown_export import Names, text_of
+from nuggets.named_tuple import NamedTuple
 
 FORMS = ("json", "jsonl", "markdown")
 _CHUNK = 1 << 18
@@ -111,8 +111,7 @@ def _refuse_occupied(path: str, *, is_directory: bool) -> None:
 
 def _write_new(path: str, parts: Iterable[bytes]) -> None:
     private_directory(os.path.dirname(path))
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    descriptor = os.open(path, flags, 0o600)
+    descriptor = os.open(path, NEW_FILE, 0o600)
     try:
         chunk = bytearray()
         for part in parts:

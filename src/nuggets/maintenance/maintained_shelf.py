@@ -27,10 +27,10 @@ from nuggets.domain.records import (
 )
 from nuggets.domain.roles import Member, MemberStatus, Role, checked_member_name
 from nuggets.domain.visibility import is_private, visible_projects
-from nuggets.engine.arguments import StrPath, checked_moment, path_text
+from nuggets.engine.argument_checks import StrPath, checked_moment, path_text
 from nuggets.engine.shelf_base import ShelfBase, secret_text
 from nuggets.errors import Conflict, InvalidInput, NotFound, NuggetsError
-from nuggets.filesystem.files import read_if_plain
+from nuggets.filesystem.atomic_files import read_if_plain
 from nuggets.graph import name_resolution
 from nuggets.operations import membership
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from nuggets.engine.transactions import Decision
     from nuggets.maintenance.audit import Finding
     from nuggets.maintenance.export import Exported
-    from nuggets.maintenance.maintenance import Maintenance
+    from nuggets.maintenance.maintenance_tasks import Maintenance
     from nuggets.maintenance.meaning_update import MeaningStatus
     from nuggets.maintenance.purge import Purged
     from nuggets.operations.decisions import Decisions
@@ -389,20 +389,22 @@ class MaintainedShelf(ShelfBase):
 
     def memory_path(self, path: StrPath | None = None) -> str:
         """The memory file of this project; `NotFound` says how to name one."""
-        from nuggets.promotion import file_access
+        from nuggets.promotion import memory_file_access
 
         checked_path = (
             "" if path is None else storable(path_text(path), "the path of a memory file")
         )
-        return file_access.locate(checked_path or self.settings["memory_file"], self.location)
+        return memory_file_access.locate(
+            checked_path or self.settings["memory_file"], self.location
+        )
 
     def memory_text(self, path: StrPath | None = None) -> str:
         """The text of the memory file; "" if there is none. Of AGENTS.md and GEMINI.md, that of our
         block. People's edits are imported first."""
-        from nuggets.promotion import file_access
+        from nuggets.promotion import memory_file_access
 
         self.import_file_edits()
-        return file_access.read(self.memory_path(path))
+        return memory_file_access.read(self.memory_path(path))
 
     def run_daily(self, now: "datetime") -> DailyRun | None:
         """The daily clean-up, if it is due at this local time and nobody else has run it today."""
@@ -446,7 +448,9 @@ class MaintainedShelf(ShelfBase):
 
         check_flag(dry_run, "dry_run")
         if form not in FORMS:
-            raise InvalidInput(f"an export is one of {', '.join(FORMS)}; not {form!r:.80}")
+            raise InvalidInput(
+                f"the form of an export must be one of {', '.join(FORMS)}; not {form!r:.80}"
+            )
         if path is None:
             if form != "json" or self._transactions.store.is_remote:
                 raise InvalidInput(f"name a new place for the export as {form}")
@@ -533,7 +537,7 @@ class MaintainedShelf(ShelfBase):
 
     @property
     def _maintenance(self) -> "Maintenance":
-        from nuggets.maintenance.maintenance import Maintenance
+        from nuggets.maintenance.maintenance_tasks import Maintenance
 
         return Maintenance(
             self._transactions,

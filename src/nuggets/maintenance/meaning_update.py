@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nuggets.engine.shelf_encoder import INDEX
+from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from nuggets.engine.transactions import Transactions
-    from nuggets.meaning.model import Encoder
+    from nuggets.meaning.encoder import Encoder
     from nuggets.meaning.vector_index import VectorIndex
 
 NOTES_PER_WRITE = 16  # notes between two writes: about a second

@@ -1,7 +1,7 @@
 """What a shelf knows of the repository someone works in: which project it is, which memories it
 carries, and which files and lines memories name.
 
-The work is done in `operations/`, `filesystem/` and `maintenance/project_sharing.py`.
+The work is done in `operations/`, `filesystem/` and `maintenance/trusted_repositories.py`.
 """
 
 import os
@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 
 from nuggets.domain.limits import check_flag, storable
 from nuggets.domain.records import Changes, DailyRun, MemoryNote, ProjectMove, ProjectStatus
-from nuggets.engine.arguments import StrPath, path_text
-from nuggets.engine.transactions import Decision
+from nuggets.engine.argument_checks import StrPath, path_text
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
-from nuggets.filesystem.project import (
+from nuggets.filesystem.current_project import (
     checkout_root,
     current_project,
     distinct_id,
@@ -23,16 +22,16 @@ from nuggets.filesystem.project import (
     root_of,
 )
 from nuggets.maintenance.maintained_shelf import MaintainedShelf
-from nuggets.operations.decisions import Decisions
-from nuggets.operations.lookup_heuristics import may_name_place
 from nuggets.operations.project_identity import Location, recorded_locations
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from nuggets.domain.records import Anchor
+    from nuggets.engine.transactions import Decision
     from nuggets.maintenance.audit import Finding
-    from nuggets.maintenance.project_sharing import ProjectSharing, SyncResult
+    from nuggets.maintenance.trusted_repositories import ProjectSharing, SyncResult
+    from nuggets.operations.decisions import Decisions
 
 
 class ProjectShelf(MaintainedShelf):
@@ -75,7 +74,7 @@ class ProjectShelf(MaintainedShelf):
         if before == after:
             raise InvalidInput(f"{before} is where these memories belong already")
 
-        def decide(d: Decisions) -> Decision[ProjectMove]:
+        def decide(d: "Decisions") -> "Decision[ProjectMove]":
             changes, done = d.move_project(before, after)
             return changes._replace(
                 marks=self._maintenance.memory_files.marks_after_move(done)
@@ -101,7 +100,7 @@ class ProjectShelf(MaintainedShelf):
         except NotFound:
             target = places[find_project(wanted, places)]
 
-        def decide(d: Decisions) -> Decision[ProjectMove]:
+        def decide(d: "Decisions") -> "Decision[ProjectMove]":
             changes, done = d.move_project(own, target)
             joined = here._replace(project=target, resembles="")
             return changes._replace(marks={here.mark: joined.to_json()}), done
@@ -156,7 +155,7 @@ class ProjectShelf(MaintainedShelf):
         try:
             return self._sharing.sync(has_written=has_written) if self._carries_memories() else None
         except NuggetsError as problem:
-            from nuggets.maintenance.project_sharing import SyncResult
+            from nuggets.maintenance.trusted_repositories import SyncResult
 
             return SyncResult(problems=(str(problem),))
 
@@ -174,7 +173,7 @@ class ProjectShelf(MaintainedShelf):
 
     @property
     def _sharing(self) -> "ProjectSharing":
-        from nuggets.maintenance.project_sharing import ProjectSharing
+        from nuggets.maintenance.trusted_repositories import ProjectSharing
 
         root = self.checkout
         if not root:
@@ -191,6 +190,8 @@ class ProjectShelf(MaintainedShelf):
 
     def _anchors(self, text: str, title: str) -> "tuple[Anchor, ...]":
         """What a text names of the checkout that someone works in; most texts name nothing."""
+        from nuggets.operations.lookups_before_write import may_name_place
+
         if self._caller is not None:
             return self._caller.anchors
         if not self._client.at_work or not isinstance(text, str) or not may_name_place(text):
@@ -246,7 +247,7 @@ class ProjectShelf(MaintainedShelf):
         if run is not None:
             moved = self.find_moved_files()
 
-            def decide(d: Decisions) -> Decision[None]:
+            def decide(d: "Decisions") -> "Decision[None]":
                 marked = self._transactions.state.marks.get(MOVED_FILES_MARK, {})
                 notes = self._transactions.state.notes.many(marked)
                 others = {

@@ -8,7 +8,6 @@ finished by whoever writes next.
 
 import os
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from nuggets.domain.purge_marks import purge_intent, record_purge, unfinished_purge
 from nuggets.domain.records import MemoryNote
@@ -17,9 +16,10 @@ from nuggets.engine.indexes import KINDS
 from nuggets.engine.transactions import Transactions
 from nuggets.errors import StoreCorrupt, StoreError
 from nuggets.filesystem.hook_files import drop_diaries
-from nuggets.filesystem.location import is_database
+from nuggets.filesystem.shelf_location import is_database
 from nuggets.graph import links
 from nuggets.maintenance.undo import PURGE
+from nuggets.named_tuple import NamedTuple
 from nuggets.promotion.memory_files import MemoryFiles
 from nuggets.stores.backup_erasure import erase_from_backups
 

@@ -11,8 +11,8 @@ from nuggets.domain.state import SESSIONS_KEPT, State, apply_touch, merged_into,
 from nuggets.domain.visibility import is_foreign
 from nuggets.errors import Conflict, NotFound
 from nuggets.language.text import fold_case
+from nuggets.promotion.entry_hashes import unchanged_files
 from nuggets.promotion.pins import reverted_pins
-from nuggets.promotion.written_entries import unchanged_files
 
 PURGE = "purge"
 UNDO = "undo"  # an undo commit has the action "undo <revision of the undone commit>"

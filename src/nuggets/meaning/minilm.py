@@ -12,7 +12,7 @@ import numpy as np
 
 from nuggets.errors import NuggetsError
 from nuggets.meaning import tensor_file
-from nuggets.meaning.model import FORMAT, NAME
+from nuggets.meaning.encoder import FORMAT, NAME
 from nuggets.meaning.wordpiece import WordPieceTokenizer
 
 LAYERS, HEADS, WIDTH = 6, 12, 384

@@ -1,7 +1,8 @@
-"""The notes nearest to a text in meaning, in a form that one process can tell another."""
+"""The notes nearest to a text in meaning, in a form that processes can exchange."""
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from nuggets.named_tuple import NamedTuple
 
 
 class NearestNotes(NamedTuple):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from nuggets.meaning.model import Encoder
+    from nuggets.meaning.encoder import Encoder
     from nuggets.meaning.vector_index import NoteText
 
 TITLE_SHARE = 0.3  # of the title's own vector; measured by benchmarks/paraphrases.py

@@ -1,7 +1,6 @@
 """Named arrays in one file, in the safetensors format: a JSON header, then the bytes of each."""
 
 import json
-import os
 import struct
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nuggets.errors import NuggetsError
+from nuggets.filesystem.atomic_files import open_plain
 
 DTYPES = {"F32": "<f4", "F16": "<f2", "I8": "i1", "U8": "u1", "I64": "<i8"}
 NAMES = {np.dtype(dtype): name for name, dtype in DTYPES.items()}
@@ -67,8 +67,8 @@ def map_file(path: str) -> Any:
     """The bytes of a file, read from the disk when they are used."""
     import mmap
 
-    descriptor = os.open(path, os.O_RDONLY)
     try:
-        return mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ)
-    finally:
-        os.close(descriptor)
+        with open(path, "rb", opener=open_plain) as file:
+            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (OSError, ValueError) as problem:  # a pipe or a directory; or it is empty
+        raise NotTensors(f"{path} is not a model file, or it is damaged ({problem})") from problem

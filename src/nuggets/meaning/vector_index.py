@@ -6,15 +6,16 @@ compared with a question, up to a number of notes. Of more, a living process kee
 compares those whose sketches are nearest; others compare the newest.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from nuggets.domain.database import placeholders
+from nuggets.domain.sql_interface import placeholders
+from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from nuggets.domain.database import Database
     from nuggets.domain.records import MemoryNote
+    from nuggets.domain.sql_interface import Database
     from nuggets.meaning.similarity import Cosines, Sketches, VectorMatrix
 
     Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, before, after

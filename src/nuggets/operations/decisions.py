@@ -1,12 +1,12 @@
-"""What each operation changes, decided purely: what is there and the time go in, changes come out.
+"""Decides what each operation changes: the state and the time go in, `Changes` come out. Pure.
 
-Knows no store and no door; whoever asks writes what was decided (`engine/transactions.py`).
+Knows no store and no interface; `engine/transactions.py` writes what was decided.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nuggets.domain import rejected_changes, times
+from nuggets.domain import rejected_changes
 from nuggets.domain.fact_identity import facts_with_key, identity_of
 from nuggets.domain.limits import check_config, checked_value, storable
 from nuggets.domain.nugget_names import checked_nugget_name
@@ -24,18 +24,18 @@ from nuggets.domain.state import State
 from nuggets.domain.visibility import is_foreign, precedence, visible_projects
 from nuggets.errors import Conflict, InvalidInput, NotFound
 from nuggets.graph import links, name_resolution, notes
-from nuggets.operations.client import (
+from nuggets.operations.client_permissions import (
     Client,
     attribute_text,
     move_with_scope,
 )
-from nuggets.operations.writing_context import NO_CONTEXT, WritingContext, same_places
+from nuggets.operations.lookups_before_write import NO_CONTEXT, WritingContext, same_places
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from nuggets.graph.shelf_merging import OtherShelf, ShelfPast
-    from nuggets.operations.reading_record import ReadingRecord
+    from nuggets.graph.shelf_import import OtherShelf, ShelfPast
+    from nuggets.operations.read_before_edit import ReadingRecord
     from nuggets.operations.session_notes import SessionRecord
 
 Pairing = Callable[[MemoryNote, MemoryNote], links.Pair | None]
@@ -173,11 +173,10 @@ class Decisions:
         context: WritingContext = NO_CONTEXT,
     ) -> tuple[Changes, WrittenNote]:
         note = self._resolve_note(name, nugget, archived=hidden is False)
-        if expected is not None and note.updated_at != times.normalize_time(expected):
-            raise Conflict(
-                f"{note.id} was changed at {note.updated_at}, after you read it; "
-                "read it again and repeat your edit"
-            )
+        if expected is not None:
+            from nuggets.operations.write_conflicts import refuse_if_changed
+
+            refuse_if_changed(note, expected)
         if content is not None and self._readings is not None and self._client.reads_first:
             self._readings.check(self._client.session, note)
         self._refuse_unfit_edit(note, title, content, tags or ())
@@ -220,12 +219,14 @@ class Decisions:
     def merge_notes(
         self, target: str, source: str, reason: str, nugget: str | None
     ) -> tuple[Changes, MemoryNote]:
+        from nuggets.graph.note_merging import merge_notes  # few commands merge notes
+
         self._refuse_unfit(reason)
         target_note, source_note = (
             self._resolve_note(target, nugget),
             self._resolve_note(source, nugget),
         )
-        changed = notes.merge_notes(target_note, source_note, reason, self._now, self._state.notes)
+        changed = merge_notes(target_note, source_note, reason, self._now, self._state.notes)
         return Changes(put=changed), changed[0]
 
     # --- sessions ---------------------------------------------------------------------------
@@ -242,7 +243,7 @@ class Decisions:
     # --- other memories ---------------------------------------------------------------------
 
     def import_memories(self, other: "OtherShelf", past: "ShelfPast") -> tuple[Changes, Intake]:
-        from nuggets.graph.shelf_merging import merge_shelves
+        from nuggets.graph.shelf_import import merge_shelves
 
         return merge_shelves(self._state, other, past, self._now)
 
@@ -432,7 +433,7 @@ class Decisions:
         candidates = self._state.notes.many(context.rivals) if context.rivals else {}
         if not candidates and not was_marked:
             return changes, written
-        from nuggets.operations.contradiction_marks import mark_contradictions
+        from nuggets.operations.contradiction_links import mark_contradictions
 
         return mark_contradictions(self._state, changes, written, candidates, self._now)
 
@@ -454,10 +455,12 @@ class Decisions:
     def _change_link(
         self, a: str, b: str, nugget: str | None, pairing: Pairing
     ) -> tuple[Changes, bool]:
-        changed = pairing(self._resolve_note(a, nugget), self._resolve_note(b, nugget))
-        if changed is None:
+        before = self._resolve_note(a, nugget), self._resolve_note(b, nugget)
+        after = pairing(*before)
+        if after is None:
             return Changes(), False
-        return self._with_refusals(Changes(put=changed)), True
+        marks = rejected_changes.rejection_marks(self._state, zip(before, after, strict=True))
+        return Changes(put=after, marks=marks), True
 
 
 def _checked_config(name: str, config: dict[str, Any]) -> NuggetConfig:

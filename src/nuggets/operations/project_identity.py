@@ -5,7 +5,9 @@ remote are evidence, kept in one mark per location.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from nuggets.named_tuple import NamedTuple
 
 LOCATION_MARK = "location:"
 

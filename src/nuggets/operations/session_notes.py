@@ -1,17 +1,17 @@
-"""Keeps one note per session with an agent: what it changes, decided purely.
+"""One note per session with an agent: what storing it changes. Pure.
 
-The notes are archived from the start: search, recall, injection, promotion and the clean-up see
-only what is visible, so nobody meets a session's note who does not ask for one.
+These notes are archived from the start, so search, recall, injection, promotion and the clean-up
+do not see them. They are shown only on request.
 """
 
 import zlib
-from typing import NamedTuple
 
 from nuggets.domain.records import Changes, GraphNoteMetaInput, MemoryNote
 from nuggets.domain.state import State
 from nuggets.domain.times import moment_after, normalize_time
 from nuggets.errors import InvalidInput, NotFound
 from nuggets.graph import links, name_resolution, notes
+from nuggets.named_tuple import NamedTuple
 
 NUGGET = "sessions"
 PREVIOUS = "previous session"  # reason of the link to it

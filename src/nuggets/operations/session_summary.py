@@ -6,12 +6,13 @@ concludes about itself; credentials are redacted, and nothing that memory showed
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from nuggets.domain.credentials import LONGEST_CREDENTIAL, redact
 from nuggets.domain.memory_markup import carries_mark
 from nuggets.language.code_fences import continues_code
 from nuggets.language.text import visible
+from nuggets.named_tuple import NamedTuple
 from nuggets.operations.substantial_requests import READ_CHARACTERS, is_substantial
 
 StepKind = Literal["request", "reply", "command", "file", "plan"]

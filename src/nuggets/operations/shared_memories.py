@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from nuggets.domain import codec
 from nuggets.domain.credentials import credential_kinds, memory_credential_kinds
@@ -18,6 +18,7 @@ from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
 from nuggets.domain.state import State
 from nuggets.errors import InvalidInput
 from nuggets.language.text import fold_case, visible
+from nuggets.named_tuple import NamedTuple
 from nuggets.operations.session_notes import is_session_note
 
 SHARED_SCOPES = ("project", "shared")  # never what is about a person
@@ -88,7 +89,7 @@ def parse_file(name: str, raw: bytes, project: str, now: str) -> MemoryNote:
     """
     from nuggets.graph.external_note_edits import complete_note, name_note
     from nuggets.graph.notes import check_note_limits
-    from nuggets.stores.validation import check_note, check_savable
+    from nuggets.stores.json_validation import check_note, check_savable
 
     where = f"{name!r:.80}"
     shape = codec.loads(raw, where)

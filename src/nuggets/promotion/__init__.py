@@ -1,9 +1,10 @@
 """Promotion of often recalled notes to MEMORY.md, a file that people edit too."""
 
 from nuggets.promotion.eligibility import Explanation
-from nuggets.promotion.entry_ownership import has_entry, mentions_notes
-from nuggets.promotion.update_entries import Budget, Promotion, merged_text
-from nuggets.promotion.written_entries import WrittenEntries
+from nuggets.promotion.entry_hashes import WrittenEntries
+from nuggets.promotion.entry_lookup import has_entry, mentions_notes
+from nuggets.promotion.memory_file_update import Promotion, merged_text
+from nuggets.promotion.size_limit import Budget
 
 __all__ = [
     "Budget",

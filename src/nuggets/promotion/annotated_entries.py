@@ -1,10 +1,11 @@
-"""Entries of a memory file that people changed or added lines to, for a file elsewhere. Pure."""
+"""Entries that people changed or extended, to be moved to another memory file. Pure."""
 
 from collections.abc import Mapping
 
 from nuggets.domain.records import MemoryNote
-from nuggets.promotion.entry import title_of
+from nuggets.promotion.entry_hashes import Entry, line_hash
 from nuggets.promotion.entry_placement import Page, Place, with_entry
+from nuggets.promotion.entry_rendering import title_of
 from nuggets.promotion.markdown_structure import (
     Line,
     is_item,
@@ -14,7 +15,6 @@ from nuggets.promotion.markdown_structure import (
     structure,
 )
 from nuggets.promotion.sections import section_of
-from nuggets.promotion.written_entries import Entry, line_hash
 
 
 def annotated_entries(

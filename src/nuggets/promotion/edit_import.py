@@ -5,18 +5,18 @@ commit, which `undo` takes back.
 """
 
 from collections.abc import Callable, Collection, Mapping
-from typing import NamedTuple
 
 from nuggets.domain.records import Changes, MemoryNote
 from nuggets.domain.state import Overlay, State
 from nuggets.errors import NuggetsError
 from nuggets.graph.metadata_inference import metadata_from_kwargs
-from nuggets.operations.client import Client
+from nuggets.named_tuple import NamedTuple
+from nuggets.operations.client_permissions import Client
 from nuggets.operations.decisions import Decisions
-from nuggets.promotion.edited_entry import apply_edit
-from nuggets.promotion.entry import line_for
-from nuggets.promotion.person_edits import PersonEdits, find_edits
-from nuggets.promotion.written_entries import Entry, WrittenEntries, line_hash, short_hash
+from nuggets.promotion.edit_detection import PersonEdits, find_edits
+from nuggets.promotion.edited_memory import apply_edit
+from nuggets.promotion.entry_hashes import Entry, WrittenEntries, line_hash, short_hash
+from nuggets.promotion.entry_rendering import line_for
 
 ACTION = "edit_memory_file"
 CLIENT = Client("memory file", is_unattended=True)  # nobody says who edits the file

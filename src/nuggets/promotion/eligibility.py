@@ -1,13 +1,14 @@
 """Decides which notes belong in a project's memory file."""
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from nuggets.domain.credentials import credential_kinds, memory_credential_kinds
 from nuggets.domain.records import HitKind, MemoryNote, Touch
 from nuggets.domain.visibility import is_foreign
 from nuggets.graph.metadata_inference import CONFIRMED
-from nuggets.promotion.entry import line_for
+from nuggets.named_tuple import NamedTuple
+from nuggets.promotion.entry_rendering import line_for
 
 Outcome = Literal["new", "kept", "updated", "changed", "declined", "no room", "out"]
 

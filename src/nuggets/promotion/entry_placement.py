@@ -5,9 +5,9 @@ heading of ours above it.
 """
 
 from collections.abc import Collection
-from typing import NamedTuple
 
 from nuggets.language.text import fold_case
+from nuggets.named_tuple import NamedTuple
 from nuggets.promotion.markdown_structure import (
     Line,
     Structure,
@@ -16,8 +16,8 @@ from nuggets.promotion.markdown_structure import (
     newline_of,
     structure,
 )
+from nuggets.promotion.sections import section_order
 
-FIRST_SECTIONS = ("learnings", "preferences")
 SECTION_LEVEL = 2
 _RULE = "Auto-promoted from nuggets graph notes ({}+ recalls across sessions)."
 
@@ -38,12 +38,6 @@ class Place(NamedTuple):
     fellows: Collection[str]  # note ids of the same section
     sections: Collection[str]  # names of all sections of entries
     promote_after: int  # for the header of a new file
-
-
-def section_order(name: str) -> tuple[int, str]:
-    """A sort key: learnings and preferences first, then alphabetical."""
-    first = FIRST_SECTIONS.index(name) if name in FIRST_SECTIONS else len(FIRST_SECTIONS)
-    return first, fold_case(name)
 
 
 def with_entry(page: Page, place: Place) -> Page:

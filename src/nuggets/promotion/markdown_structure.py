@@ -5,9 +5,10 @@ comments and other HTML, headings of both forms, and what belongs to a list item
 """
 
 import re
-from typing import NamedTuple
+from collections.abc import Sequence
 
 from nuggets.language.code_fences import Fence, opening_fence
+from nuggets.named_tuple import NamedTuple
 
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|$)")
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|$)")
@@ -58,11 +59,11 @@ def parse_lines(text: str) -> list[Line]:
     return [Line(match[1], match[2]) for match in _LINE.finditer(text) if match[0]]
 
 
-def join_lines(lines: list[Line]) -> str:
+def join_lines(lines: Sequence[Line]) -> str:
     return "".join(line.text + line.end for line in lines)
 
 
-def size_of(lines: list[Line]) -> int:
+def size_of(lines: Sequence[Line]) -> int:
     """The size in bytes; undecodable bytes count as one each."""
     return len(join_lines(lines).encode(errors="surrogateescape"))
 

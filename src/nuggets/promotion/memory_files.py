@@ -15,15 +15,17 @@ from nuggets.domain.records import Changes, MemoryNote, ProjectMove
 from nuggets.domain.state import Notes, Overlay, State, merged_into
 from nuggets.engine.transactions import Transactions
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
+from nuggets.filesystem.atomic_files import remove_leftovers
 from nuggets.operations.project_identity import recorded_locations
 from nuggets.promotion import (
     Promotion,
     WrittenEntries,
-    file_access,
     has_entry,
+    memory_file_access,
     mentions_notes,
     merged_text,
 )
+from nuggets.promotion.agents_md_block import replace_block
 from nuggets.promotion.annotated_entries import annotated_entries, insert_entries
 from nuggets.promotion.edit_import import (
     ACTION,
@@ -34,11 +36,10 @@ from nuggets.promotion.edit_import import (
     import_edits,
 )
 from nuggets.promotion.eligibility import counted_sessions, why_not
-from nuggets.promotion.entry import line_for
+from nuggets.promotion.entry_hashes import line_hash, written_entries
 from nuggets.promotion.entry_placement import header
-from nuggets.promotion.memory_block import replace_block
+from nuggets.promotion.entry_rendering import line_for
 from nuggets.promotion.pins import pin_marks, pinned_ids
-from nuggets.promotion.written_entries import line_hash, written_entries
 
 
 class MemoryFiles:
@@ -86,7 +87,7 @@ class MemoryFiles:
         transactions = self._transactions
         if dry_run:
             with transactions.reading() as view:  # all notes, because each gets an explanation
-                text = file_access.read(path) if path else ""
+                text = memory_file_access.read(path) if path else ""
                 decided = self._decide_edits(path, project, text)
                 overlay = Overlay(view.state)
                 overlay.apply(decided.changes)
@@ -95,16 +96,16 @@ class MemoryFiles:
                 return done._replace(edits=decided.edits)
         with transactions.exclusive():
             self._move_record(path)
-            for _ in range(file_access.ATTEMPTS):
+            for _ in range(memory_file_access.ATTEMPTS):
                 promotion = self._promote_once(path, project)
                 if promotion is not None:
                     self._record(path, project, promotion.written, promotion.text)
                     return promotion
-        raise file_access.keeps_changing(path)
+        raise memory_file_access.keeps_changing(path)
 
     def _promote_once(self, path: str, project: str) -> Promotion | None:
         """None if someone saved the file after its edits were taken over: they have new ones."""
-        expected = file_access.read(path)
+        expected = memory_file_access.read(path)
         edits = self._import_edits(path, project, expected)
         state = self._transactions.state
         notes = self._candidate_notes(state.notes, self.record_of(path))
@@ -117,7 +118,7 @@ class MemoryFiles:
             written = done.written._replace(others=others)
             return done.text, done._replace(written=written, edits=edits)
 
-        return file_access.rewrite(path, decide)
+        return memory_file_access.rewrite(path, decide)
 
     def _merge(
         self,
@@ -165,7 +166,7 @@ class MemoryFiles:
         with self._transactions.exclusive():
             if path not in self.written_files():
                 return False
-            file_access.rewrite(path, lambda text: (self._without_entries(path, text), None))
+            memory_file_access.rewrite(path, lambda text: (self._without_entries(path, text), None))
             changes = Changes(
                 marks={f"{FILE_MARK}{path}": None}, action="promote", client=self._client
             )
@@ -184,7 +185,7 @@ class MemoryFiles:
         """Take over what people did to the lines of a file that was written before."""
         with self._transactions.exclusive():
             project = self.written_files()[path]
-            return self._import_edits(path, project, file_access.read(path))
+            return self._import_edits(path, project, memory_file_access.read(path))
 
     def _import_edits(self, path: str, project: str, text: str) -> FileEdits:
         """Must be called while holding the store lock."""
@@ -244,7 +245,7 @@ class MemoryFiles:
             return ""  # the project is gone
         if is_block_file(path) and self._was_removed(path):
             return ""  # a person took the whole block out
-        edits = self._decide_edits(path, project, file_access.read(path)).edits
+        edits = self._decide_edits(path, project, memory_file_access.read(path)).edits
         if edits.problem:
             return f"{edits.problem}; no memory was changed or archived"
         missing = [e for e in self.record_of(path).entries.values() if e.fate == "missing"]
@@ -333,14 +334,16 @@ class MemoryFiles:
     def has_entry(self, path: str, note_id: str) -> bool:
         """Whether the entry of a note is in the file now; people may have removed it."""
         with suppress(NuggetsError):  # the next write to the file reports the error
-            return has_entry(file_access.read(path), note_id, self.record_of(path))
+            return has_entry(memory_file_access.read(path), note_id, self.record_of(path))
         return False
 
     def _was_removed(self, path: str) -> bool:
         """Whether we wrote the file, or our block in it, and someone deleted it."""
         if self.record_of(path) == WrittenEntries():
             return False
-        return not os.path.lexists(path) or (is_block_file(path) and not file_access.read(path))
+        return not os.path.lexists(path) or (
+            is_block_file(path) and not memory_file_access.read(path)
+        )
 
     def written_files(self) -> dict[str, str]:
         """Path and project of each memory file that was ever written."""
@@ -365,16 +368,16 @@ class MemoryFiles:
             projects |= {path: place.project for path, place in places.items()}
             for path, project in projects.items():
                 with suppress(NotFound):
-                    files.setdefault(file_access.locate("", path), project)
+                    files.setdefault(memory_file_access.locate("", path), project)
         return files
 
     def files_mentioning(self, versions: Sequence[MemoryNote]) -> list[str]:
         """Files with a line of someone else that quotes a version of a note."""
         paths = []
         for path in self.all_files():
-            file_access.sweep(path)
+            remove_leftovers(os.path.realpath(path))
             with suppress(NuggetsError):  # promotion has reported the error already
-                if mentions_notes(file_access.read(path), versions, self.record_of(path)):
+                if mentions_notes(memory_file_access.read(path), versions, self.record_of(path)):
                     paths.append(path)
         return paths
 
@@ -388,8 +391,8 @@ class MemoryFiles:
             for path, project in self.written_files().items()
             if project == old
         }
-        host = moved.pop(f"{FILE_MARK}{file_access.host_path(old)}", None)
-        path = file_access.host_path(new)
+        host = moved.pop(f"{FILE_MARK}{memory_file_access.host_path(old)}", None)
+        path = memory_file_access.host_path(new)
         if host and path:
             record = WrittenEntries.from_json(host["written"])
             annotated = self._annotated_entries(move)
@@ -398,25 +401,25 @@ class MemoryFiles:
                 after = self.record_of(path)
                 after = after._replace(entries={**carried, **after.entries})
             else:
-                after = record.for_moved_file(file_access.read(path), annotated)
+                after = record.for_moved_file(memory_file_access.read(path), annotated)
             moved[f"{FILE_MARK}{path}"] = {"project": new, "written": after.to_json()}
         return moved
 
     def carry_annotations(self, move: ProjectMove) -> None:
         """Copy what people wrote about moved memories from the host's old file to its new one,
         also before the host was used at the new place."""
-        path = file_access.host_path(move.new)
+        path = memory_file_access.host_path(move.new)
         annotated = self._annotated_entries(move)
         if annotated and path:
             notes = self._transactions.state.notes.many(annotated)
-            file_access.rewrite(
+            memory_file_access.rewrite(
                 path,
                 lambda text: (insert_entries(text, annotated, notes, self._promote_after), None),
             )
 
     def _annotated_entries(self, move: ProjectMove) -> dict[str, str]:
         """By note id, the list items that people changed in the host's old file."""
-        path = file_access.host_path(move.old)
+        path = memory_file_access.host_path(move.old)
         entries = self.record_of(path).entries
         notes = self._transactions.state.notes.many(entries.keys() - {n.id for n in move.left})
-        return annotated_entries(file_access.read(path), notes, entries) if path else {}
+        return annotated_entries(memory_file_access.read(path), notes, entries) if path else {}

@@ -1,8 +1,10 @@
-"""Decides under which heading of MEMORY.md a note is listed."""
+"""The sections of MEMORY.md: under which heading a note is listed, and the order of headings."""
 
 from nuggets.domain.records import MemoryNote
 from nuggets.graph.metadata_inference import PREFERENCE_NUGGETS
 from nuggets.language.text import fold_case
+
+FIRST_SECTIONS = ("learnings", "preferences")
 
 
 def section_of(note: MemoryNote) -> str:
@@ -19,3 +21,9 @@ def section_of(note: MemoryNote) -> str:
     if note.subject.startswith("user:"):
         return "user"
     return "shared-context" if note.scope in ("shared", "project") else note.nugget_name
+
+
+def section_order(name: str) -> tuple[int, str]:
+    """A sort key: learnings and preferences first, then alphabetical."""
+    first = FIRST_SECTIONS.index(name) if name in FIRST_SECTIONS else len(FIRST_SECTIONS)
+    return first, fold_case(name)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.records import Changes, MemoryNote
-from nuggets.filesystem.files import open_plain, private_directory, replace_file
+from nuggets.filesystem.atomic_files import open_plain, private_directory, replace_file
 from nuggets.shelf import NuggetShelf
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class LocalCopy(NuggetShelf):
             with open(self._record_path, "rb", opener=open_plain) as file:
                 theirs, own = json.loads(file.read(1000))
             return int(theirs), int(own)
-        except (OSError, ValueError, TypeError):
+        except (OSError, ValueError, TypeError, RecursionError):
             return 0, 0
 
 

@@ -1,7 +1,7 @@
 """`RemoteShelf`: a shelf that a server keeps, with the public API of every other shelf.
 
-What `remote/methods.py` lists is called there. The rest is done here: what concerns the files of
-this machine, and what follows from answers.
+The methods in `remote/callable_methods.py` are called on the server. All others run here: they
+concern files of this machine, or follow from answers.
 """
 
 import os
@@ -12,29 +12,30 @@ from typing import TYPE_CHECKING, Any, Self
 
 from nuggets.domain import times
 from nuggets.domain.records import WrittenNote
-from nuggets.engine.arguments import StrPath, path_text
+from nuggets.engine.argument_checks import StrPath, path_text
 from nuggets.engine.shelf_base import random_hex
 from nuggets.errors import InvalidInput, NuggetsError, StoreError
-from nuggets.filesystem.files import private_directory, replace_file
-from nuggets.filesystem.project import (
+from nuggets.filesystem.atomic_files import private_directory, read_if_plain, replace_file
+from nuggets.filesystem.current_project import (
     checkout_root,
     current_project,
     find_project,
     is_repository,
 )
 from nuggets.filesystem.server_url import parse_server_url
-from nuggets.operations.client import Client
+from nuggets.operations.client_permissions import Client
+from nuggets.operations.idempotent_calls import Call, Caller, Place
 from nuggets.operations.project_identity import Location, Recognition
-from nuggets.operations.reading_record import ReadingRecord
-from nuggets.operations.remote_caller import Call, Caller, Place
-from nuggets.remote.call_queue import CallQueue, WaitingCall
-from nuggets.remote.caller_place import find_place
-from nuggets.remote.connection import CONNECT_SECONDS, HOOK_CONNECT_SECONDS, Unreachable
+from nuggets.operations.read_before_edit import ReadingRecord
+from nuggets.remote.answer_check import fits
+from nuggets.remote.callable_methods import CALL_PATH, METHODS, REFUSED, Kind
+from nuggets.remote.client_location import find_place
+from nuggets.remote.http_connection import CONNECT_SECONDS, HOOK_CONNECT_SECONDS, Unreachable
 from nuggets.remote.local_copy import LocalCopy
-from nuggets.remote.methods import CALL_PATH, METHODS, REFUSED, Kind
-from nuggets.remote.server_calls import ServerCalls, TokenRefused
+from nuggets.remote.offline_queue import CallQueue, WaitingCall
+from nuggets.remote.server_requests import ServerCalls, TokenRefused
 from nuggets.remote.shelf_without_files import ShelfWithoutFiles
-from nuggets.remote.wire import NuggetName, decode, encode
+from nuggets.remote.wire_format import NuggetName, decode, encode
 from nuggets.settings import Settings, load
 from nuggets.shelf import NuggetShelf
 
@@ -111,7 +112,7 @@ class RemoteShelf(ShelfWithoutFiles):
                 self._try_to_send()
             if METHODS[name] == "write" and not self._queue.is_empty:
                 raise Unreachable(f"{self.server} has not accepted the queued changes yet")
-            return self._take_answer(self._send(METHODS[name], message))
+            return self._take_answer(name, self._send(METHODS[name], message))
         except Unreachable as problem:
             return self._call_without_server(name, args, options, message, problem)
 
@@ -254,22 +255,27 @@ class RemoteShelf(ShelfWithoutFiles):
 
     def _last_moment(self) -> str:
         if not self._seen_moment:
-            with suppress(OSError), open(self._moment_path, encoding="ascii") as file:
-                self._seen_moment = file.read(40)
+            self._seen_moment = read_if_plain(self._moment_path)[:40].decode("ascii", "ignore")
         return self._seen_moment
 
     @property
     def _moment_path(self) -> str:
         return os.path.join(self._calls.url.directory, "seen")
 
-    def _take_answer(self, answer: Mapping[str, Any]) -> Any:
+    def _take_answer(self, name: str, answer: Mapping[str, Any]) -> Any:
         if self._project is None:
             self._project = str(answer.get("project", ""))
         question = decode(answer.get("question"))
         self._recognition = Recognition(question) if isinstance(question, Location) else None
-        if answer.get("revision"):
-            self._own_revisions[0] = int(answer["revision"])
+        revision = answer.get("revision")
+        if isinstance(revision, int) and revision:
+            self._own_revisions[0] = revision
         result = decode(answer.get("result"))
+        if not fits(result, _answer_type(name)):
+            raise StoreError(
+                f"what answers at {self.server} is no Nuggets server, or another version: its "
+                f"answer to {name} makes no sense. Check the address"
+            )
         return self._view(result) if isinstance(result, NuggetName) else result
 
     def _caller_for(
@@ -491,9 +497,9 @@ class RemoteShelf(ShelfWithoutFiles):
             write(line)
 
     def memory_text(self, path: StrPath | None = None) -> str:
-        from nuggets.promotion import file_access
+        from nuggets.promotion import memory_file_access
 
-        return file_access.read(self.memory_path(path))
+        return memory_file_access.read(self.memory_path(path))
 
     def import_file_edits(self) -> "Sequence[FileEdits]":
         return ()
@@ -517,6 +523,12 @@ class RemoteShelf(ShelfWithoutFiles):
 
     def _recorded_moves(self, note_id: str) -> Mapping[str, str]:
         return {}
+
+
+def _answer_type(name: str) -> Any:
+    """What a method of the shelf returns, or what an attribute of it is."""
+    attribute: Any = getattr(NuggetShelf, name)
+    return getattr(attribute, "fget", attribute).__annotations__.get("return", Any)
 
 
 def _text_and_title(name: str, args: Sequence[Any], options: Mapping[str, Any]) -> tuple[str, str]:

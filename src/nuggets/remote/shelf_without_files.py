@@ -9,7 +9,7 @@ from nuggets.shelf import NuggetShelf
 
 if TYPE_CHECKING:
     from nuggets.domain.records import ExportsStatus
-    from nuggets.maintenance.project_sharing import SyncResult
+    from nuggets.maintenance.trusted_repositories import SyncResult
 
 
 class ShelfWithoutFiles(NuggetShelf):

@@ -3,7 +3,13 @@
 import os
 
 from nuggets.errors import InvalidInput, SettingsError
-from nuggets.filesystem.files import open_plain, private_directory, replace_file, unreadable
+from nuggets.filesystem.atomic_files import (
+    open_plain,
+    private_directory,
+    remove_leftovers,
+    replace_file,
+    unreadable,
+)
 from nuggets.filesystem.server_url import ServerUrl
 
 VARIABLE = "NUGGETS_TOKEN"
@@ -36,6 +42,7 @@ def write_token(url: ServerUrl, token: str) -> str:
     """Keep a token; the path of its file."""
     path = os.path.join(url.directory, TOKEN_FILE)
     private_directory(url.directory)
+    remove_leftovers(path)
     replace_file(path, [f"{check_token(token)}\n".encode()], durable=True)
     return path
 

@@ -1,13 +1,14 @@
 """Why a note has the score it has, word by word. Does not rank."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nuggets.errors import NotFound
 from nuggets.language.dates import date_labels
 from nuggets.language.languages import LANGUAGES
-from nuggets.language.terms import pieces, stems
+from nuggets.language.stemming import pieces, stems
 from nuggets.language.text import tokens
 from nuggets.language.word_lists import ENGLISH
+from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.note_analyzer import LABEL, own_tags, to_storable
 from nuggets.search.index.postings import FIELDS
 from nuggets.search.query.term_expansion import CERTAIN_KINDS

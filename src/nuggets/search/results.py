@@ -1,16 +1,17 @@
 """From a question to the notes that answer it, best first."""
 
-from heapq import nlargest
 from math import exp
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nuggets.domain.records import NoteFilterOptions, SearchNotesResult
 from nuggets.domain.visibility import is_foreign, visible_projects
 from nuggets.language.text import fold_case, tokens
+from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.note_analyzer import LABEL, to_storable
 from nuggets.search.index.postings import BLOCK, BLOCK_BITS
 from nuggets.search.query.query import QueryReader
-from nuggets.search.scoring.accumulator import is_numpy_worthwhile
+from nuggets.search.scoring.posting_sums import is_numpy_worthwhile
+from nuggets.search.scoring.question_coverage import stated_shares, topical_slots
 from nuggets.search.scoring.ranking import (
     EXACT_CANDIDATES,
     ExplainedSignal,
@@ -24,7 +25,6 @@ from nuggets.search.scoring.relevance_threshold import (
     is_answered,
     least_evidence,
 )
-from nuggets.search.scoring.stated_share import stated_shares, topical_slots
 from nuggets.search.scoring.weights import PHRASE, TEXT_SCALE, TEXT_WEIGHT
 
 if TYPE_CHECKING:
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from nuggets.search.index.documents import Document
     from nuggets.search.index.snapshot import Snapshot
     from nuggets.search.query.query import Query
-    from nuggets.search.scoring.accumulator import Offsets
     from nuggets.search.scoring.meaning_fusion import Meaning, Similarity
+    from nuggets.search.scoring.posting_sums import Offsets
 
     Notes = Callable[[Sequence[str]], Mapping[str, MemoryNote]]
 
@@ -321,7 +321,7 @@ def _least_of_best(signals: list[Signal], pool: int) -> float:
     """The evidence a note needs to be among the best; 0 if there are not more."""
     if len(signals) <= pool:
         return 0.0
-    return nlargest(pool, [signal.evidence for signal in signals])[-1]
+    return sorted([signal.evidence for signal in signals])[-pool]
 
 
 def _literal_signal(document: "Document") -> Signal:
@@ -352,23 +352,27 @@ def _rank(
     signals: list[Signal], most: int, meanings: "Mapping[int, float]" = NOTHING
 ) -> list[Ranked]:
     """Notes above the threshold, best first; of equals the newer first, then by id."""
-    places = [
-        (-round(min(evidence + document.boost, 1.0), DIGITS), -document.created, document.note, n)
-        for n, (document, _, _, _, _, evidence) in enumerate(signals)
-        if evidence > THRESHOLD
+    near = [
+        (min(signal.evidence + signal.document.boost, 1.0), signal)
+        for signal in signals
+        if signal.evidence > THRESHOLD
     ]
-    places.sort()
-    return [
+    if len(near) > most:  # most of them are not among the best, however they are rounded
+        least = sorted([relevance for relevance, _ in near])[-most] - 10**-DIGITS
+        near = [pair for pair in near if pair[0] >= least]
+    ranked = [
         Ranked(
-            note,
-            -relevance,
-            signals[place].vector,
-            signals[place].text,
-            -created,
-            meanings.get(signals[place].document.doc, 0.0),
+            signal.document.note,
+            round(relevance, DIGITS),
+            signal.vector,
+            signal.text,
+            signal.document.created,
+            meanings.get(signal.document.doc, 0.0),
         )
-        for relevance, created, note, place in places[:most]
+        for relevance, signal in near
     ]
+    ranked.sort(key=lambda entry: (-entry.relevance, -entry.created, entry.note))
+    return ranked[:most]
 
 
 def _contains(text: str, phrase: str) -> bool:

@@ -8,8 +8,8 @@ from nuggets.errors import InvalidInput, NotFound
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from nuggets.domain.database import Database
     from nuggets.domain.records import MemoryNote, SearchNotesResult
+    from nuggets.domain.sql_interface import Database
     from nuggets.search.explanation import Explanation
     from nuggets.search.index.documents import Documents
     from nuggets.search.index.snapshot import Snapshot

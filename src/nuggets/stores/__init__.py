@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nuggets.filesystem.location import directory_of, is_database
+from nuggets.filesystem.shelf_location import directory_of, is_database
 
 if TYPE_CHECKING:
     from nuggets.stores.base import IndexKind, Store
-    from nuggets.stores.exports.external_edits import DecideEdit
+    from nuggets.stores.exports.edit_import import DecideEdit
 
 
 def needs_migration(url: str, kinds: "Sequence[IndexKind]") -> bool:

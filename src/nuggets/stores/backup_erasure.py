@@ -6,10 +6,11 @@ from contextlib import suppress
 
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import NuggetsError
-from nuggets.filesystem.files import sync_directory
-from nuggets.stores.backup import append_checksum, unpack
+from nuggets.filesystem.atomic_files import sync_directory, temporary_path
+from nuggets.stores.backup import unpack
+from nuggets.stores.backup_checksum import append_checksum
 from nuggets.stores.base import IndexKind
-from nuggets.stores.old_copies import list_backups
+from nuggets.stores.set_aside_files import list_backups
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.commit_reader import commits
 from nuggets.stores.sql.erasure import drop_and_erase
@@ -46,7 +47,7 @@ def _erase_from_backup(
     kinds: Sequence[IndexKind],
 ) -> None:
     """Also what the backup holds in unused parts of pages goes: it is rewritten in any case."""
-    temporary = f"{path}.{os.getpid():x}-{os.urandom(4).hex()}.tmp"
+    temporary = temporary_path(path)
     try:
         unpack(path, temporary)
         database = Database(temporary)

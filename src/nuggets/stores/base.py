@@ -2,9 +2,8 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from nuggets.domain.database import Database
 from nuggets.domain.records import (
     Changes,
     Commit,
@@ -14,7 +13,9 @@ from nuggets.domain.records import (
     MemoryNote,
     Touch,
 )
+from nuggets.domain.sql_interface import Database
 from nuggets.domain.state import State
+from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from nuggets.stores.doctor.defects import Defect

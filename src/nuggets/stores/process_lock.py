@@ -5,11 +5,12 @@ import fcntl
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from functools import lru_cache
 
 from nuggets.errors import StoreBusy, StoreError
-from nuggets.filesystem.files import open_plain, unwritable
+from nuggets.filesystem.atomic_files import open_plain, private_directory, unwritable
 
 LOCK_SECONDS = 10.0  # longer than any write takes: then a process is stuck and should be named
 _LOCK_FILE = "nuggets.lock"
@@ -19,33 +20,60 @@ _YIELD_SECONDS = 2.5 * _LONGEST_PAUSE  # a holder that others waited for lets on
 _WAITING_OFFSET = 256  # in the lock file: a process that waits writes a byte there
 
 
-def hold_shelf_lock(
-    directory: str, wait_seconds: float = LOCK_SECONDS
-) -> AbstractContextManager[Callable[[], bool]]:
-    """Hold the lock of the shelf in a directory."""
-    return hold_lock(os.path.join(directory, _LOCK_FILE), wait_seconds)
+def shelf_lock(directory: str) -> "LockFile":
+    """The lock of the shelf in a directory."""
+    return LockFile(os.path.join(directory, _LOCK_FILE))
 
 
 @contextmanager
-def hold_lock(path: str, wait_seconds: float) -> Iterator[Callable[[], bool]]:
-    """Hold the lock file; the function that is yielded says whether it still is the lock file.
+def hold_shelf_lock(directory: str, wait_seconds: float = LOCK_SECONDS) -> Iterator["LockFile"]:
+    """Hold the lock of the shelf in a directory."""
+    with hold_lock(shelf_lock(directory).path, wait_seconds) as lock:
+        yield lock
+
+
+@contextmanager
+def hold_lock(path: str, wait_seconds: float) -> Iterator["LockFile"]:
+    """Hold a lock file."""
+    lock = LockFile(path)
+    lock.take(wait_seconds)
+    try:
+        yield lock
+    finally:
+        lock.release()
+
+
+class LockFile:
+    """A file that one process at a time has locked.
 
     It is never unlinked: that would let two processes in at once. `flock`, because record locks
     vanish as soon as anyone in the process closes the file.
     """
-    yield_seconds = _yield_until.pop(path, 0.0) - time.monotonic()
-    if 0 < yield_seconds < wait_seconds:
-        time.sleep(yield_seconds)
-    descriptor = _acquire(path, time.monotonic() + wait_seconds)
-    _held_descriptors.add(descriptor)
-    try:
-        yield lambda: _is_lock_file(path, descriptor)
-    finally:
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._descriptor = -1  # while it is held
+
+    def take(self, wait_seconds: float) -> None:
+        now = time.monotonic()
+        yield_seconds = _yield_until.pop(self.path, 0.0) - now
+        if 0 < yield_seconds < wait_seconds:
+            time.sleep(yield_seconds)
+            now += yield_seconds
+        self._descriptor = _acquire(self.path, now + wait_seconds)
+        _held_descriptors.add(self._descriptor)
+
+    def is_still_held(self) -> bool:
+        """Whether the file that is locked still is the lock file."""
+        return _status_of_lock_file(self.path, self._descriptor) is not None
+
+    def release(self) -> None:
+        descriptor = self._descriptor
         if descriptor in _held_descriptors:  # not in a child that was forked meanwhile
             _held_descriptors.discard(descriptor)
             with suppress(OSError):
                 if os.fstat(descriptor).st_size > _WAITING_OFFSET:
-                    _yield_until[path] = time.monotonic() + _YIELD_SECONDS
+                    _yield_until[self.path] = time.monotonic() + _YIELD_SECONDS
                 fcntl.flock(descriptor, fcntl.LOCK_UN)  # also for children that inherited it
             os.close(descriptor)
 
@@ -69,7 +97,7 @@ def _acquire(path: str, deadline: float) -> int:
     pause = _FIRST_PAUSE
     while True:
         try:
-            descriptor = open_plain(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
+            descriptor = _open(path)
         except OSError as problem:
             raise unwritable(path, problem) from problem
         try:
@@ -86,6 +114,15 @@ def _acquire(path: str, deadline: float) -> int:
         pause = min(pause * 2, _LONGEST_PAUSE)
 
 
+def _open(path: str) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW
+    try:
+        return open_plain(path, flags)
+    except (FileNotFoundError, NotADirectoryError):
+        private_directory(os.path.dirname(path))
+        return open_plain(path, flags)
+
+
 def _try_lock(path: str, descriptor: int) -> bytes | None:
     """Lock the file: None if that succeeds, else its holder as far as that is known."""
     try:
@@ -98,28 +135,32 @@ def _try_lock(path: str, descriptor: int) -> bytes | None:
         with suppress(OSError):
             return os.pread(descriptor, _WAITING_OFFSET, 0).rstrip(b"\0")
         return b""
-    if not _is_lock_file(path, descriptor):
+    status = _status_of_lock_file(path, descriptor)
+    if status is None:
         return b""  # the file was removed or replaced while we waited
-    _write_holder(descriptor)
+    with suppress(OSError):  # a full disk must not keep anyone from reading
+        if status.st_size > _WAITING_OFFSET:  # truncating costs a tenth of a write
+            os.ftruncate(descriptor, _WAITING_OFFSET)
+        os.pwrite(descriptor, _holder(os.getpid()), 0)
     return None
 
 
-def _is_lock_file(path: str, descriptor: int) -> bool:
+def _status_of_lock_file(path: str, descriptor: int) -> os.stat_result | None:
+    """The status of the open file; None if it is no longer the one at the path."""
     try:
-        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+        there, ours = os.stat(path), os.fstat(descriptor)
     except FileNotFoundError:
-        return False
+        return None
+    return ours if (there.st_ino, there.st_dev) == (ours.st_ino, ours.st_dev) else None
 
 
-def _write_holder(descriptor: int) -> None:
-    """Say who holds it, for the message to those who wait; that alone never frees a lock."""
+@lru_cache(maxsize=1)
+def _holder(process: int) -> bytes:
+    """Who holds it, for the message to those who wait; that alone never frees a lock."""
     command = " ".join([*map(os.path.basename, sys.argv[:1]), *sys.argv[1:2]]) or "python"
-    with suppress(OSError):  # a full disk must not keep anyone from reading
-        if os.fstat(descriptor).st_size > _WAITING_OFFSET:  # truncating costs a tenth of a write
-            os.ftruncate(descriptor, _WAITING_OFFSET)
-        holder = f"process {os.getpid()} ({command[:80]})"
-        encoded = holder.encode(errors="replace")[:_WAITING_OFFSET]  # arguments need not be text
-        os.pwrite(descriptor, encoded.ljust(_WAITING_OFFSET, b"\0"), 0)
+    holder = f"process {process} ({command[:80]})"
+    encoded = holder.encode(errors="replace")[:_WAITING_OFFSET]  # arguments need not be text
+    return encoded.ljust(_WAITING_OFFSET, b"\0")
 
 
 def _busy_error(path: str, holder: bytes) -> StoreBusy:

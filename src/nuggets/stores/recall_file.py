@@ -14,7 +14,7 @@ from typing import cast, get_args
 
 from nuggets.domain import codec
 from nuggets.domain.records import HitKind, Touch
-from nuggets.filesystem.files import open_plain
+from nuggets.filesystem.atomic_files import open_plain
 
 _ATTEMPTS = 50  # at appending; an attempt fails only while a writer renames the file
 _WAIT_MILLISECONDS = 20  # for a process in the middle of an append, which takes microseconds
@@ -53,7 +53,10 @@ class RecallFile:
 
         The caller holds the shelf's lock.
         """
-        if not os.path.exists(self._taken_path):  # else a writer died here: its file comes first
+        if not os.access(self._taken_path, os.F_OK):  # else a writer died here: its file is first
+            if not os.access(self._path, os.F_OK):
+                yield ()
+                return
             try:
                 os.rename(self._path, self._taken_path)
             except OSError:

@@ -6,20 +6,28 @@ damaged, its files are kept as they are.
 
 import os
 import time
+from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple
 
 from nuggets.domain import times
-from nuggets.domain.records import Changes, Commit
-from nuggets.errors import StoreBusy, StoreError
-from nuggets.filesystem.files import private_directory, sync_directory, unwritable
+from nuggets.domain.records import Changes, Commit, MemoryNote, NuggetConfig
+from nuggets.errors import StoreBusy, StoreCorrupt, StoreError
+from nuggets.filesystem.atomic_files import (
+    NEW_FILE,
+    private_directory,
+    sync_directory,
+    temporary_path,
+    unwritable,
+)
+from nuggets.named_tuple import NamedTuple
 from nuggets.stores.backup import Backup, open_backup, read_backup, unpack
 from nuggets.stores.exports.layout import documented_files
-from nuggets.stores.old_copies import REPLACED, free_name
 from nuggets.stores.process_lock import hold_shelf_lock
+from nuggets.stores.set_aside_files import REPLACED, free_name
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.bulk_insert import put_commit
 from nuggets.stores.sqlite.database import Database, ExplainErrors, open_read_only, sync_file
+from nuggets.stores.sqlite.invalid_record_removal import find_invalid_record
 from nuggets.stores.sqlite.pragmas import WRITE_AHEAD_LOG
 
 _READER_SECONDS = 5.0  # how long to wait for readers of the database that is replaced
@@ -42,23 +50,37 @@ class Restored(NamedTuple):
     replaced: str  # "" if there was none
 
 
-def compare(directory: str, path: str) -> Restored:
+class RecordChecks(NamedTuple):
+    """They raise `InvalidInput` for a record that no shelf could have written."""
+
+    note: Callable[[MemoryNote], object]
+    nugget: Callable[[NuggetConfig], object]
+
+
+def compare(directory: str, path: str, checks: RecordChecks) -> Restored:
     """What a restore would do."""
+    result = _compare_backup(directory, path)
+    _refuse_invalid(path, path, checks)
+    return result
+
+
+def _compare_backup(directory: str, path: str) -> Restored:
     backup = read_backup(path)
     with open_backup(path) as database:
         restored = _read_versions(database)
     return Restored(backup, _compare(_current_versions(directory), restored), "")
 
 
-def restore(directory: str, path: str, now: str) -> Restored:
+def restore(directory: str, path: str, now: str, checks: RecordChecks) -> Restored:
     """Put the backup in place, under the shelf's lock."""
-    result = compare(directory, path)
+    result = _compare_backup(directory, path)
     private_directory(directory)
     current = os.path.join(directory, "nuggets.db")
-    temporary = f"{current}.{os.getpid():x}-{time.monotonic_ns():x}.tmp"
+    temporary = temporary_path(current)
     with hold_shelf_lock(directory), ExplainErrors(current):
         try:
             unpack(path, temporary)
+            _refuse_invalid(temporary, path, checks)
             revision, at = _current_position(current)
             moment = times.commit_time(at, now)
             _commit_restore(temporary, os.path.basename(path), revision, moment)
@@ -72,6 +94,17 @@ def restore(directory: str, path: str, now: str) -> Restored:
                 with suppress(OSError):
                     os.unlink(leftover)
     return result._replace(replaced=replaced)
+
+
+def _refuse_invalid(database: str, path: str, checks: RecordChecks) -> None:
+    """Anyone can compute a checksum, so a backup may hold what no shelf wrote."""
+    reason = find_invalid_record(database, *checks)
+    if reason:
+        raise StoreCorrupt(
+            f"{path} holds what no shelf could have written ({reason:.200}). Nothing was changed; "
+            "to import all that is valid, copy it to nuggets.db in a directory of its own and name "
+            "that in `nuggets import`"
+        )
 
 
 def _commit_restore(path: str, name: str, revision: int, now: str) -> None:
@@ -130,7 +163,7 @@ def _copy_database(current: str, target: str) -> None:
             if time.monotonic() > deadline:
                 raise StoreBusy(f"someone is still reading {current}. Nothing was changed; retry")
             time.sleep(0.01)
-        os.close(os.open(target, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        os.close(os.open(target, NEW_FILE, 0o600))
         try:
             database.backup_to(target)
         except StoreError:

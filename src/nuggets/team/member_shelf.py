@@ -31,14 +31,22 @@ from nuggets.domain.records import (
 from nuggets.domain.roles import Member, Role, allows
 from nuggets.domain.visibility import PRIVATE_SCOPES, is_private
 from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from nuggets.filesystem.project import find_project
+from nuggets.filesystem.current_project import find_project
 from nuggets.graph.metadata_inference import metadata_from_kwargs
 from nuggets.language.text import fold_case
-from nuggets.operations.client import Client, is_of_member, name_member
-from nuggets.operations.remote_caller import Caller
+from nuggets.operations.client_permissions import Client, name_member
+from nuggets.operations.idempotent_calls import Caller
 from nuggets.remote.shelf_without_files import ShelfWithoutFiles
 from nuggets.search.clear_answer import RESULTS_COMPARED
 from nuggets.shelf import NO_FILTERS, NuggetShelf
+from nuggets.team.joined_revisions import (
+    join_revisions,
+    number_commits,
+    number_private,
+    number_summaries,
+    private_number,
+    split_revision,
+)
 from nuggets.team.merged_answers import (
     add_reflections,
     add_status,
@@ -47,15 +55,7 @@ from nuggets.team.merged_answers import (
     merge_results,
     oldest_first,
 )
-from nuggets.team.needed_roles import guard_operations
-from nuggets.team.revisions import (
-    join_revisions,
-    number_commits,
-    number_private,
-    number_summaries,
-    private_number,
-    split_revision,
-)
+from nuggets.team.required_roles import guard_operations, may_undo
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from nuggets.domain.typed_kwargs import NoteFilters, NoteMeta, NuggetOptions
-    from nuggets.engine.arguments import StrPath
+    from nuggets.engine.argument_checks import StrPath
     from nuggets.maintenance.audit import Finding
     from nuggets.maintenance.purge import Purged
     from nuggets.nugget import Nugget
@@ -531,9 +531,7 @@ class MemberShelf(ShelfWithoutFiles):
         }
 
     def _may_undo(self, revision: int) -> bool:
-        if allows(self.member.role, "owner"):
-            return True
-        return is_of_member(self._team.commit(revision).changes.client, self.member.name)
+        return may_undo(self.member, lambda: self._team.commit(revision).changes.client)
 
     def last_own_change(self) -> Commit:
         found = self._ask_both(

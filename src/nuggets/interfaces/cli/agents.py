@@ -6,14 +6,14 @@ from argparse import ArgumentParser
 from typing import TYPE_CHECKING
 
 from nuggets.errors import InvalidInput
-from nuggets.filesystem.location import directory_of, written_location
-from nuggets.filesystem.project import checkout_root, current_project, is_repository
+from nuggets.filesystem.current_project import checkout_root, current_project, is_repository
+from nuggets.filesystem.shelf_location import directory_of, written_location
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.extras import check_extra
-from nuggets.interfaces.cli.printing import escape_controls, warn
+from nuggets.interfaces.cli.optional_dependencies import check_extra
+from nuggets.interfaces.cli.terminal_text import escape_controls, warn
 from nuggets.interfaces.connect import HOSTS
-from nuggets.interfaces.hooks.payload import EVENTS
-from nuggets.interfaces.messages import pluralize
+from nuggets.interfaces.display_text import pluralize
+from nuggets.interfaces.hooks.host_payload import EVENTS
 from nuggets.settings import Settings
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def _withdraw_blocks(call: Call) -> list[str]:
 
 def _edit_host_files(call: Call, *, connecting: bool) -> Outcome:
     from nuggets.interfaces.connect.connections import both_scopes_message, connected_files
-    from nuggets.interfaces.connect.plan import apply_edits, diff, plan_edits
+    from nuggets.interfaces.connect.edit_plan import apply_edits, diff, plan_edits
 
     options = call.options
     home = os.path.expanduser("~")

@@ -2,10 +2,10 @@
 
 from argparse import ArgumentParser
 
-from nuggets.interfaces import responses
+from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import format_minute, one_line
-from nuggets.interfaces.messages import pluralize
+from nuggets.interfaces.cli.terminal_text import format_minute, one_line
+from nuggets.interfaces.display_text import pluralize
 
 
 def _backup_arguments(parser: ArgumentParser) -> None:
@@ -20,7 +20,7 @@ def _backup(call: Call) -> Outcome:
     backup = call.shelf.backup(call.options.path)
     size = f"{backup.size / 1e6:.1f} MB" if backup.size >= 1e5 else f"{backup.size / 1e3:.0f} kB"
     lines = [f"Backed up {pluralize(backup.notes, 'note')} ({size}) to {one_line(backup.path)}"]
-    return Outcome(responses.record_to_json(backup), lines)
+    return Outcome(json_responses.record_to_json(backup), lines)
 
 
 def _restore_arguments(parser: ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def _restore(call: Call) -> Outcome:
     lines.append(f"Compared with now: {', '.join(parts) or 'the same notes'}.")
     if done.replaced:
         lines.append(f"The replaced shelf is in {one_line(done.replaced)}")
-    return Outcome({**responses.record_to_json(done), "dryRun": dry_run}, lines)
+    return Outcome({**json_responses.record_to_json(done), "dryRun": dry_run}, lines)
 
 
 COMMANDS = {

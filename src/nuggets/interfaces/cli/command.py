@@ -2,7 +2,9 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
+
+from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from nuggets.settings import Settings

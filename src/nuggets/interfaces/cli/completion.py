@@ -5,12 +5,12 @@ The shell lists the nuggets from their files, without starting Python. For keys 
 """
 
 from argparse import ArgumentParser
-from typing import NamedTuple
 
 from nuggets.interfaces.cli.arguments import METADATA_VALUES
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.command_table import GROUPS, MODULES, find
 from nuggets.interfaces.cli.parsing import build_parser
+from nuggets.named_tuple import NamedTuple
 from nuggets.settings import SETTINGS
 
 

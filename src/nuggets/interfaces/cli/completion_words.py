@@ -8,10 +8,10 @@ import sys
 from collections.abc import Sequence
 
 from nuggets.errors import NuggetsError
-from nuggets.filesystem.location import default_location, directory_of
-from nuggets.filesystem.project import current_project
+from nuggets.filesystem.current_project import current_project
+from nuggets.filesystem.shelf_location import default_location, directory_of
 from nuggets.language.text import fold_case
-from nuggets.stores.title_listing import recent_titles
+from nuggets.stores.completion_titles import recent_titles
 
 _KINDS = {"key": "fact", "title": ""}
 

@@ -4,9 +4,9 @@ import os
 from argparse import ArgumentParser
 
 from nuggets.errors import InvalidInput, SettingsError
-from nuggets.filesystem.location import directory_of, shown_location
+from nuggets.filesystem.shelf_location import directory_of, shown_location
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import one_line, style, warn, wrap_lines
+from nuggets.interfaces.cli.terminal_text import one_line, style, warn, wrap_lines
 from nuggets.settings import CONFIG_FILE, SETTINGS, Setting, Settings, validate
 
 
@@ -95,7 +95,12 @@ def _write_value(path: str, name: str, value: object) -> object:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 
-    from nuggets.filesystem.files import open_plain, private_directory, replace_file
+    from nuggets.filesystem.atomic_files import (
+        open_plain,
+        private_directory,
+        remove_leftovers,
+        replace_file,
+    )
 
     try:
         with open(path, encoding="utf-8", newline="", opener=open_plain) as file:
@@ -111,6 +116,7 @@ def _write_value(path: str, name: str, value: object) -> object:
         document[name] = value
     if value != before:
         private_directory(os.path.dirname(path))
+        remove_leftovers(path)
         replace_file(path, [document.as_string().encode()], durable=True)
     return before
 

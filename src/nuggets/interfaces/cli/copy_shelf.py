@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
 from nuggets.errors import InvalidInput, NotFound
-from nuggets.filesystem.location import directory_of, is_database, shown_location
-from nuggets.interfaces import responses
+from nuggets.filesystem.shelf_location import directory_of, is_database, shown_location
+from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import one_line
 from nuggets.interfaces.cli.progress import Progress
-from nuggets.interfaces.messages import pluralize
+from nuggets.interfaces.cli.terminal_text import one_line
+from nuggets.interfaces.display_text import pluralize
 from nuggets.shelf import NuggetShelf
 
 
@@ -34,7 +34,7 @@ def _copy(call: Call) -> Outcome:
             copied = target.copy_from(source, dry_run=options.dry_run, report=progress)
         finally:
             progress.end()
-    shape = {**responses.record_to_json(copied), "dryRun": options.dry_run}
+    shape = {**json_responses.record_to_json(copied), "dryRun": options.dry_run}
     return Outcome(shape, _lines(options.source, options.target, copied.rows, options.dry_run))
 
 

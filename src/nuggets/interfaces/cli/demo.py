@@ -1,4 +1,7 @@
-"""A short demonstration in a temporary directory; every step is a real process."""
+"""The command that shows Nuggets at work in a temporary directory: demo, and its longer tour.
+
+Every step is a real process.
+"""
 
 import os
 import subprocess
@@ -10,7 +13,7 @@ from shutil import which
 from tempfile import TemporaryDirectory
 
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import print_text, style
+from nuggets.interfaces.cli.terminal_text import print_text, style
 
 STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
@@ -47,9 +50,7 @@ def _arguments(parser: ArgumentParser) -> None:
 
 def _demo(call: Call) -> Outcome:
     if call.options.tour:
-        from nuggets.interfaces.cli.tour import run_tour
-
-        return run_tour(call)
+        return _run_tour(call)
     steps = []
     with TemporaryDirectory(prefix="nuggets-demo-") as directory:
         for comment, arguments in STEPS:
@@ -105,3 +106,26 @@ COMMANDS = {
         _arguments,
     ),
 }
+
+
+def _run_tour(call: Call) -> Outcome:
+    """Run the tour; exit code 1 if a statement is false."""
+    from nuggets.interfaces.tour.scenes import tour
+
+    statements = []
+    scene = ""
+    with TemporaryDirectory(prefix="nuggets-tour-") as directory:
+        for statement in tour(directory):
+            statements.append(statement)
+            if call.options.json:
+                continue
+            if statement.scene != scene:
+                scene = statement.scene
+                print_text(f"\n{style(scene, 'cyan')}\n")
+            mark = style("✓", "green") if statement.holds else style("✗", "red")
+            print_text(f"  {mark} {statement.what}")
+    all_hold = all(statement.holds for statement in statements)
+    closing = (
+        "All statements are true." if all_hold else "Some statements are false; please report it."
+    )
+    return Outcome([s._asdict() for s in statements], ["", closing], int(not all_hold))

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from nuggets.domain import codec
 from nuggets.domain.records import RecallResult, WrittenNote
 from nuggets.errors import InvalidInput
-from nuggets.facts.index import MOST_ALTERNATIVES
-from nuggets.filesystem.project import name_of
+from nuggets.facts.fact_index import MOST_ALTERNATIVES
+from nuggets.filesystem.current_project import name_of
 from nuggets.interfaces.cli.arguments import (
     metadata,
     metadata_arguments,
@@ -17,13 +17,6 @@ from nuggets.interfaces.cli.arguments import (
     text_or_stdin,
 )
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import (
-    escape_controls,
-    fit,
-    one_line,
-    style,
-    table,
-)
 from nuggets.interfaces.cli.receipts import (
     caveat_lines,
     contradiction_lines,
@@ -31,6 +24,13 @@ from nuggets.interfaces.cli.receipts import (
     validity_lines,
     where_valid,
     written_note_outcome,
+)
+from nuggets.interfaces.cli.terminal_text import (
+    escape_controls,
+    fit,
+    one_line,
+    style,
+    table,
 )
 
 if TYPE_CHECKING:
@@ -70,13 +70,13 @@ def _remember(call: Call) -> Outcome:
     ]
     if fact.replaced_content is None and not fact.contradicts:
         return Outcome(codec.note_to_json(fact), lines)
-    from nuggets.interfaces import responses
+    from nuggets.interfaces import json_responses
 
     if fact.replaced_content is None:
-        return Outcome(responses.written_fact(fact), lines)
+        return Outcome(json_responses.written_fact(fact), lines)
 
     lines.append(f"was: {fit(fact.replaced_content, 200)}")
-    return Outcome(responses.written_fact(fact), lines)
+    return Outcome(json_responses.written_fact(fact), lines)
 
 
 def _remember_text(call: Call) -> Outcome:
@@ -116,16 +116,16 @@ def _recall_arguments(parser: ArgumentParser) -> None:
 
 
 def _recall(call: Call) -> Outcome:
-    from nuggets.interfaces import responses
+    from nuggets.interfaces import json_responses
 
     query = " ".join(call.options.query)
     if call.options.as_of is not None:
         result = call.shelf.recall(query, call.options.nugget, as_of=call.options.as_of)
         lines = _answer_lines(call, result) if result.found else ["Not found."]
-        return Outcome(responses.earlier_recall(result), lines, 0 if result.found else 1)
+        return Outcome(json_responses.earlier_recall(result), lines, 0 if result.found else 1)
     with call.shelf.snapshot():
         result, notes = call.shelf.recall_or_search(query, call.options.nugget, call.session)
-        shape = responses.recall_result(call.shelf, result, notes)
+        shape = json_responses.recall_result(call.shelf, result, notes)
     if result.found:
         return Outcome(shape, _answer_lines(call, result))
     if not notes:
@@ -178,13 +178,13 @@ def _forget_arguments(parser: ArgumentParser) -> None:
 
 
 def _forget(call: Call) -> Outcome:
-    from nuggets.interfaces import responses
+    from nuggets.interfaces import json_responses
 
     nugget, key = call.options.nugget, call.options.key
     if call.options.purge:
         return purge_outcome(call.shelf.purge_fact(nugget, key))
     gone = call.shelf.forget(nugget, key)
-    shape = responses.forget_result(nugget, int(gone), key)
+    shape = json_responses.forget_result(nugget, int(gone), key)
     if gone:
         return Outcome(shape, [f"Forgot {one_line(key)}."])
     lines = [f"Not found: there is no fact {one_line(key)!r} in {one_line(nugget)}."]
@@ -199,7 +199,7 @@ def _facts_arguments(parser: ArgumentParser) -> None:
 
 
 def _facts(call: Call) -> Outcome:
-    from nuggets.interfaces import responses
+    from nuggets.interfaces import json_responses
 
     nugget = call.options.nugget
     if nugget is None:
@@ -217,7 +217,7 @@ def _facts(call: Call) -> Outcome:
     ]
     head = (*(("NUGGET",) if nugget is None else ()), "KEY", "HITS", "VALUE")
     lines = table(head, rows) if rows else ["No facts yet."]
-    return Outcome([responses.fact(fact) for fact in facts], lines)
+    return Outcome([json_responses.fact(fact) for fact in facts], lines)
 
 
 COMMANDS = {

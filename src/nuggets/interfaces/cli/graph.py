@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote, SearchNotesResult
 from nuggets.errors import StoreError
-from nuggets.filesystem.project import name_of
-from nuggets.interfaces import responses
+from nuggets.filesystem.current_project import name_of
+from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.arguments import (
     NAME_HELP,
     filter_arguments,
@@ -17,9 +17,9 @@ from nuggets.interfaces.cli.arguments import (
     session_argument,
 )
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import fit, one_line, screen_width, style
-from nuggets.interfaces.cli.tree import archived_mark, tree
-from nuggets.interfaces.messages import pluralize
+from nuggets.interfaces.cli.note_tree import archived_mark, tree
+from nuggets.interfaces.cli.terminal_text import fit, one_line, screen_width, style
+from nuggets.interfaces.display_text import pluralize
 
 if TYPE_CHECKING:
     from nuggets.search.explanation import Explanation
@@ -48,11 +48,11 @@ def _search(call: Call) -> Outcome:
             query, options.limit, session=call.session, **filters(call)
         )
         for result in results:
-            shape.append(responses.search_result(call.shelf, result))
+            shape.append(json_responses.search_result(call.shelf, result))
             lines += search_lines(call, result)
             if options.why:
                 why = call.shelf.explain(query, result.note.id, options.all)
-                shape[-1]["why"] = responses.record_to_json(why)
+                shape[-1]["why"] = json_responses.record_to_json(why)
                 lines += [f"    {one_line(line)}" for line in _why_lines(why, result.meaning)]
     return Outcome(shape, lines or ["Nothing found."], 0 if results else 1)
 
@@ -106,15 +106,15 @@ def _pair_arguments(parser: ArgumentParser) -> None:
 def _link(call: Call) -> Outcome:
     a, b, reason = call.options.a, call.options.b, call.options.reason or ""
     added = call.shelf.add_link(a, b, reason)
-    shape = responses.link_result(call.shelf, a, b, added)
+    shape = json_responses.link_result(call.shelf, a, b, added)
     return Outcome(shape, ["Linked." if added else "Already linked."])
 
 
 def _unlink(call: Call) -> Outcome:
     gone = call.shelf.remove_link(call.options.a, call.options.b, call.options.reason)
     if gone:
-        return Outcome(responses.unlink_result(True), ["Unlinked."])
-    return Outcome(responses.unlink_result(False), ["Not found: there is no such link."], 1)
+        return Outcome(json_responses.unlink_result(True), ["Unlinked."])
+    return Outcome(json_responses.unlink_result(False), ["Not found: there is no such link."], 1)
 
 
 def _graph_arguments(parser: ArgumentParser) -> None:
@@ -166,8 +166,8 @@ def _graph(call: Call) -> Outcome:
 
 
 def _draw_svg(path: str, notes: Mapping[str, MemoryNote]) -> Outcome:
-    from nuggets.filesystem.files import replace_file
-    from nuggets.interfaces.svg import svg
+    from nuggets.filesystem.atomic_files import replace_file
+    from nuggets.interfaces.graph_svg import svg
 
     target = os.path.abspath(path)
     if not os.path.isdir(os.path.dirname(target)):

@@ -9,11 +9,11 @@ from nuggets.domain.records import Commit, MemoryNote, MemoryVersion
 from nuggets.domain.state import merged_into
 from nuggets.domain.visibility import is_foreign
 from nuggets.errors import NotFound
-from nuggets.filesystem.project import distinguish_projects, name_of
-from nuggets.interfaces import responses
+from nuggets.filesystem.current_project import distinguish_projects, name_of
+from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.arguments import NAME_HELP
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import fit, format_minute, one_line, style
+from nuggets.interfaces.cli.terminal_text import fit, format_minute, one_line, style
 from nuggets.language.text import fold_case
 
 _NOTES_SHOWN = 5  # notes of one entry; the JSON has them all
@@ -81,7 +81,7 @@ def _versions(call: Call, name: str, limit: int) -> Outcome:
     check_count(limit, "how many entries to show")
     versions = call.shelf.versions(name)[-limit:]
     lines = [_version_line(version) for version in versions[::-1]]
-    return Outcome(responses.versions(versions), lines or ["No versions are recorded."])
+    return Outcome(json_responses.versions(versions), lines or ["No versions are recorded."])
 
 
 def _version_line(version: MemoryVersion) -> str:
@@ -238,7 +238,7 @@ def _undo(call: Call) -> Outcome:
     ]
     lines += (f"  {line}" for line in _differences([(is_now, was) for was, is_now in pairs]))
     lines += _kept_changes(kept or ())
-    return Outcome(responses.undone_change(codec.commit_to_json(commit), kept), lines)
+    return Outcome(json_responses.undone_change(codec.commit_to_json(commit), kept), lines)
 
 
 def _is_foreign(call: Call, pairs: list[_Pair]) -> bool:

@@ -4,6 +4,7 @@ import os
 import shutil
 import stat
 from argparse import ArgumentParser
+from collections.abc import Iterator
 from contextlib import suppress
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -11,22 +12,27 @@ from typing import TYPE_CHECKING
 from nuggets.domain import codec, times
 from nuggets.domain.records import Intake, MemoryNote
 from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreBusy, StoreError
-from nuggets.filesystem.project import root_of
+from nuggets.filesystem.atomic_files import open_plain
+from nuggets.filesystem.current_project import root_of
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import TITLE_WIDTH, escape_controls, fit, one_line, style, warn
-from nuggets.interfaces.messages import pluralize
+from nuggets.interfaces.cli.terminal_text import (
+    TITLE_WIDTH,
+    escape_controls,
+    fit,
+    one_line,
+    style,
+    warn,
+)
+from nuggets.interfaces.display_text import pluralize
 from nuggets.shelf import NuggetShelf
-from nuggets.stores.journal_migration import has_unmigrated_journal
+from nuggets.stores.exports.layout import documented_files
+from nuggets.stores.journal_migration import JOURNAL, has_unmigrated_journal
 
 if TYPE_CHECKING:
-    from nuggets.interfaces.mcp_memory_file import Entities
+    from nuggets.interfaces.mcp_memory_import import Entities
 
 _IS = ("is", "are")
 _NOTES_SHOWN = 10  # notes of each kind; the JSON has them all
-_NOT_MEMORY = (  # of a shelf's directory
-    *("hooks", "backups", "lock", "nuggets.lock", "nuggets.db-shm", "token"),
-    *("replaced-*", "journal.old*", "*.damaged-*", "*.tmp*"),
-)
 _ATTEMPTS = 5  # at copying a shelf that is in use
 
 
@@ -97,8 +103,8 @@ def _import_shelf(call: Call, source: str, dry_run: bool) -> Intake:
 
 def _delete_invalid_records(copy: str) -> list[str]:
     """Delete what no shelf could have written from the copy, before anything else reads it."""
-    from nuggets.engine.arguments import checked_note, checked_nugget
-    from nuggets.stores.sqlite.foreign_records import delete_invalid_records
+    from nuggets.engine.argument_checks import checked_note, checked_nugget
+    from nuggets.stores.sqlite.invalid_record_removal import delete_invalid_records
 
     if has_unmigrated_journal(copy):
         from nuggets.stores.journal_migration.migrate import migrate_journal
@@ -120,7 +126,7 @@ def _copy_shelf(source: str, copy: str) -> None:
     for _ in range(_ATTEMPTS):
         before = _database_versions(source)
         try:
-            shutil.copytree(source, copy, ignore=_names_to_skip)
+            _copy_files(source, copy)
         except (OSError, shutil.Error) as problem:
             raise NuggetsError(f"{source} cannot be read: {problem}") from problem
         if _database_versions(source) == before:
@@ -129,15 +135,41 @@ def _copy_shelf(source: str, copy: str) -> None:
     raise StoreBusy(f"{source} keeps changing while it is copied; nothing was changed. Try again")
 
 
-def _names_to_skip(directory: str, names: list[str]) -> set[str]:
-    """Files that hold no memory, and all that is neither a file nor a directory: a link could lead
-    to any file of this machine, and a device or a pipe has no end."""
-    skipped = shutil.ignore_patterns(*_NOT_MEMORY)(directory, names)
+def _copy_files(source: str, copy: str) -> None:
+    """Copy the plain files that hold memory. A link could lead to any file of this machine, and
+    what is not there in full, such as a file with holes, could fill the disk."""
+    names = list(_files_with_memory(source))
+    size = sum(os.lstat(os.path.join(source, name)).st_size for name in names)
+    free = shutil.disk_usage(os.path.dirname(copy)).free
+    if size > free:
+        raise NuggetsError(
+            f"{source} has {size} bytes of memory, and there is space for {free} to copy them to "
+            f"{os.path.dirname(copy)}; nothing was changed. Free some, or set TMPDIR"
+        )
+    os.mkdir(copy, 0o700)
     for name in names:
-        mode = os.lstat(os.path.join(directory, name)).st_mode
-        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            skipped.add(name)
-    return skipped
+        target = os.path.join(copy, name)
+        os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
+        path = os.path.join(source, name)
+        with open(path, "rb", opener=_open_own) as file, open(target, "xb") as copied:
+            shutil.copyfileobj(file, copied)
+        shutil.copystat(path, target, follow_symlinks=False)
+
+
+def _files_with_memory(source: str) -> Iterator[str]:
+    """The database, the documented files and those of an earlier version: plain files only."""
+    names = ["nuggets.db", "nuggets.db-wal", "recalls.jsonl", *sorted(documented_files(source))]
+    journal = os.path.join(source, JOURNAL)
+    if os.path.isdir(journal) and not os.path.islink(journal):
+        names += (os.path.join(JOURNAL, name) for name in sorted(os.listdir(journal)))
+    for name in names:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            if stat.S_ISREG(os.lstat(os.path.join(source, name)).st_mode):
+                yield name
+
+
+def _open_own(path: str, flags: int) -> int:
+    return open_plain(path, flags | os.O_NOFOLLOW)
 
 
 def _database_versions(source: str) -> list[tuple[int, int]]:
@@ -161,12 +193,12 @@ def _is_shelf(directory: str) -> bool:
 def _read_file(path: str, nugget: str) -> "Entities":
     from datetime import UTC, datetime
 
-    from nuggets.interfaces.mcp_memory_file import read
+    from nuggets.interfaces.mcp_memory_import import read
 
     if os.path.basename(path) == "graph.json" or path.endswith(".nugget.json"):
         raise InvalidInput(f"{path} is part of a shelf; name the directory that it belongs to")
     try:
-        with open(path, encoding="utf-8-sig", newline="\n") as file:
+        with open(path, encoding="utf-8-sig", newline="\n", opener=open_plain) as file:
             text = file.read()
             changed = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
     except FileNotFoundError:

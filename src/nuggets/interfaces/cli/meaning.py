@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nuggets.interfaces import responses
+from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import one_line, warn
 from nuggets.interfaces.cli.progress import Progress
-from nuggets.interfaces.messages import pluralize
+from nuggets.interfaces.cli.terminal_text import one_line, warn
+from nuggets.interfaces.display_text import pluralize
 
 if TYPE_CHECKING:
     from nuggets.maintenance.meaning_update import MeaningStatus
@@ -31,7 +31,7 @@ def _install(call: Call) -> Outcome:
     call.shelf.install_meaning(call.options.source or "", warn)
     with _progress() as progress:
         status = call.shelf.update_meaning(FIRST_SECONDS, progress)
-    return Outcome(responses.record_to_json(status), ["Installed.", *_lines(status)])
+    return Outcome(json_responses.record_to_json(status), ["Installed.", *_lines(status)])
 
 
 def _update_arguments(parser: ArgumentParser) -> None:
@@ -43,13 +43,13 @@ def _update_arguments(parser: ArgumentParser) -> None:
 def _update(call: Call) -> Outcome:
     with _progress() as progress:
         status = call.shelf.update_meaning(call.options.seconds, progress)
-    return Outcome(responses.record_to_json(status), list(_lines(status)))
+    return Outcome(json_responses.record_to_json(status), list(_lines(status)))
 
 
 def _status(call: Call) -> Outcome:
     status = call.shelf.meaning_status()
     return Outcome(
-        responses.record_to_json(status), list(_lines(status)), 0 if status.installed else 1
+        json_responses.record_to_json(status), list(_lines(status)), 0 if status.installed else 1
     )
 
 

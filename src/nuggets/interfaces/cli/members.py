@@ -3,9 +3,9 @@
 from argparse import ArgumentParser
 
 from nuggets.domain.roles import ROLES, parse_role
-from nuggets.interfaces import responses
+from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import format_minute, one_line, style, table
+from nuggets.interfaces.cli.terminal_text import format_minute, one_line, style, table
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def _add(call: Call) -> Outcome:
 
 def _list(call: Call) -> Outcome:
     members = call.shelf.members()
-    shape = [responses.record_to_json(member) for member in members]
+    shape = [json_responses.record_to_json(member) for member in members]
     if not members:
         return Outcome(shape, ["There are no members: `nuggets member add NAME` makes one."])
     rows = [

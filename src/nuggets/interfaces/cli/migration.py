@@ -1,9 +1,9 @@
 """Migrates the files of an earlier version into the database."""
 
 from nuggets.engine.indexes import KINDS
-from nuggets.interfaces.cli.printing import escape_controls, warn
 from nuggets.interfaces.cli.progress import Progress
-from nuggets.interfaces.messages import pluralize
+from nuggets.interfaces.cli.terminal_text import escape_controls, warn
+from nuggets.interfaces.display_text import pluralize
 from nuggets.stores.journal_migration.migrate import migrate_with_lock
 
 

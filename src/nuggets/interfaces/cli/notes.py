@@ -7,8 +7,8 @@ from contextlib import suppress
 from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote, WrittenNote
 from nuggets.errors import InvalidInput
-from nuggets.filesystem.project import distinguish_projects, name_of
-from nuggets.interfaces import responses
+from nuggets.filesystem.current_project import distinguish_projects, name_of
+from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.arguments import (
     NAME_HELP,
     filter_arguments,
@@ -21,7 +21,6 @@ from nuggets.interfaces.cli.arguments import (
 )
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.editor import save_from_editor
-from nuggets.interfaces.cli.printing import escape_controls, one_line, style, table
 from nuggets.interfaces.cli.receipts import (
     caveat_lines,
     contradiction_lines,
@@ -29,7 +28,8 @@ from nuggets.interfaces.cli.receipts import (
     validity_lines,
     written_note_outcome,
 )
-from nuggets.interfaces.messages import pluralize
+from nuggets.interfaces.cli.terminal_text import escape_controls, one_line, style, table
+from nuggets.interfaces.display_text import pluralize
 
 
 def _add_arguments(parser: ArgumentParser) -> None:
@@ -80,7 +80,7 @@ def _show_arguments(parser: ArgumentParser) -> None:
 
 def _show(call: Call) -> Outcome:
     note = call.shelf.get_note(call.options.note, call.options.nugget, call.session)
-    return Outcome(responses.shown_note(call.shelf, note), note_lines(call, note))
+    return Outcome(json_responses.shown_note(call.shelf, note), note_lines(call, note))
 
 
 def note_lines(call: Call, note: MemoryNote) -> list[str]:
@@ -142,7 +142,7 @@ def _edit(call: Call) -> Outcome:
         after = change(None)
     verb = "No change to" if after.replaced is None else "Changed"
     lines = [f"{verb} {_name(after)}.", *contradiction_lines(after)]
-    return Outcome(responses.written_note(after), lines)
+    return Outcome(json_responses.written_note(after), lines)
 
 
 def _text(value: str) -> str:

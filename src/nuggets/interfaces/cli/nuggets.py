@@ -9,11 +9,11 @@ from nuggets.domain import codec
 from nuggets.domain.records import ExportsStatus, MemoryNote, NoteKind, NuggetStatus
 from nuggets.errors import Conflict, InvalidInput
 from nuggets.facts.capacity import NEARLY_FULL
-from nuggets.filesystem.project import name_of
-from nuggets.interfaces import responses
+from nuggets.filesystem.current_project import name_of
+from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import bar, one_line, style, table
-from nuggets.interfaces.messages import pluralize
+from nuggets.interfaces.cli.terminal_text import bar, one_line, style, table
+from nuggets.interfaces.display_text import pluralize
 
 _UNCHANGED = Outcome(
     codec.error_to_json("error", "nothing was changed"), ["Nothing was changed."], 1
@@ -25,7 +25,7 @@ def _list(call: Call) -> Outcome:
     rows = [(n.name, str(n.fact_count), str(n.note_count)) for n in statuses]
     empty = ["Nothing is stored yet. Start with: nuggets remember <nugget> <key> <value>"]
     lines = table(("NUGGET", "FACTS", "NOTES"), rows) if rows else empty
-    return Outcome([responses.status(n) for n in statuses], lines)
+    return Outcome([json_responses.status(n) for n in statuses], lines)
 
 
 def _status_arguments(parser: ArgumentParser) -> None:
@@ -35,12 +35,14 @@ def _status_arguments(parser: ArgumentParser) -> None:
 def _status(call: Call) -> Outcome:
     if call.options.nugget:
         status = call.shelf.status(call.options.nugget)
-        return Outcome(responses.status(status), _status_lines(status))
+        return Outcome(json_responses.status(status), _status_lines(status))
     statuses = call.shelf.list()
     lines = [line for status in statuses for line in (*_status_lines(status), "")][:-1]
     lines += _exports_lines(call.shelf.exports_status()) if statuses else []
     lines += _memory_file_lines(call.shelf.memory_file_problems())
-    return Outcome([responses.status(n) for n in statuses], lines or ["Nothing is stored yet."])
+    return Outcome(
+        [json_responses.status(n) for n in statuses], lines or ["Nothing is stored yet."]
+    )
 
 
 def _exports_lines(status: ExportsStatus | None) -> list[str]:
@@ -84,7 +86,9 @@ def _clear(call: Call) -> Outcome:
     if not _confirm(call, f"Delete all facts of {one_line(name)}", "fact"):
         return _UNCHANGED
     count = call.shelf.clear(name)
-    return Outcome(responses.forget_result(name, count), [f"Forgot {pluralize(count, 'fact')}."])
+    return Outcome(
+        json_responses.forget_result(name, count), [f"Forgot {pluralize(count, 'fact')}."]
+    )
 
 
 def _remove(call: Call) -> Outcome:
@@ -93,7 +97,7 @@ def _remove(call: Call) -> Outcome:
         return _UNCHANGED
     count = call.shelf.remove(name)
     return Outcome(
-        responses.remove_result(name, count),
+        json_responses.remove_result(name, count),
         [f"Removed {one_line(name)} with {pluralize(count, 'memory', 'memories')}."],
     )
 

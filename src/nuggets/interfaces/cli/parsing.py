@@ -7,8 +7,8 @@ from typing import Any, NoReturn
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli.command import Command, Outcome
 from nuggets.interfaces.cli.command_table import GROUPS, MODULES
-from nuggets.interfaces.cli.printing import report_lost_output, screen_width, warn
-from nuggets.interfaces.messages import version
+from nuggets.interfaces.cli.terminal_text import report_lost_output, screen_width, warn
+from nuggets.interfaces.display_text import version
 
 GLOBAL_HELP = """\
 Global options:
@@ -252,7 +252,13 @@ def _parse(parser: CommandParser, words: Sequence[str]) -> argparse.Namespace:
     has_options = any(word.startswith("-") for word in words)
     if not has_options or all(argument.nargs is None for argument in parser.positionals):
         return parser.parse_args(words)
-    return parser.parse_intermixed_args(words)
+    if {"-h", "--help"} & set(words):
+        return parser.parse_intermixed_args(words)
+    parser.usage = ""  # argparse would format one for its own messages, in 2 ms
+    try:
+        return parser.parse_intermixed_args(words)
+    finally:
+        parser.usage = None
 
 
 def _remove_operand_mark(value: object) -> object:

@@ -5,13 +5,13 @@ from argparse import ArgumentParser
 from typing import TYPE_CHECKING
 
 from nuggets.domain.records import ProjectMove, ProjectStatus
-from nuggets.filesystem.project import SHARED_FOLDER, name_of, root_of
+from nuggets.filesystem.current_project import SHARED_FOLDER, name_of, root_of
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import one_line, table
-from nuggets.interfaces.messages import pluralize
+from nuggets.interfaces.cli.terminal_text import one_line, table
+from nuggets.interfaces.display_text import pluralize
 
 if TYPE_CHECKING:
-    from nuggets.maintenance.project_sharing import SyncResult
+    from nuggets.maintenance.trusted_repositories import SyncResult
 
 
 def _list(call: Call) -> Outcome:

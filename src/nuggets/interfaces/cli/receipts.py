@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote, RecallResult, WrittenNote
-from nuggets.filesystem.project import name_of
+from nuggets.filesystem.current_project import name_of
 from nuggets.interfaces.cli.command import Call, Outcome
-from nuggets.interfaces.cli.printing import fit, format_minute, one_line, style
-from nuggets.interfaces.messages import pluralize
+from nuggets.interfaces.cli.terminal_text import fit, format_minute, one_line, style
+from nuggets.interfaces.display_text import pluralize
 
 if TYPE_CHECKING:
     from nuggets.maintenance.purge import Purged
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def written_note_outcome(call: Call, note: WrittenNote) -> Outcome:
     """The receipt of a new note, or of one that existed already."""
-    from nuggets.interfaces import responses
+    from nuggets.interfaces import json_responses
 
     name = f"{one_line(note.title)} ({one_line(note.id)})"
     if not note.is_new:
@@ -28,7 +28,7 @@ def written_note_outcome(call: Call, note: WrittenNote) -> Outcome:
             f"Another note has the same title: {one_line(namesakes[0].id)}. Name them by id, "
             "or merge them with `nuggets note merge`."
         )
-    return Outcome(responses.written_note(note), lines)
+    return Outcome(json_responses.written_note(note), lines)
 
 
 def contradiction_lines(note: WrittenNote) -> list[str]:
@@ -69,7 +69,7 @@ def caveat_lines(shelf: "NuggetShelf", note: MemoryNote | None) -> list[str]:
 
 def purge_outcome(done: "Purged") -> Outcome:
     """What a purge erased; places are named by kind, and files by path."""
-    from nuggets.interfaces import responses
+    from nuggets.interfaces import json_responses
 
     where = [*(["the shelf"] if done.memories else []), "its history"]
     where += map(one_line, done.memory_files)
@@ -90,4 +90,4 @@ def purge_outcome(done: "Purged") -> Outcome:
         lines.append("These backups cannot be read or written; delete them yourself:")
         lines += [f"  {one_line(path)}" for path in done.backups]
     lines.append(f"Not reached: {'; '.join(done.not_reached)}.")
-    return Outcome(responses.purge_result(done), lines)
+    return Outcome(json_responses.purge_result(done), lines)

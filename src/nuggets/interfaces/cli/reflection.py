@@ -9,7 +9,8 @@ from nuggets.domain import codec
 from nuggets.domain.records import HitKind, ReflectionChange, ReflectionResult
 from nuggets.errors import InvalidInput, NotFound
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import (
+from nuggets.interfaces.cli.progress import announce
+from nuggets.interfaces.cli.terminal_text import (
     distinct_titles,
     fit,
     one_line,
@@ -17,8 +18,7 @@ from nuggets.interfaces.cli.printing import (
     style,
     table,
 )
-from nuggets.interfaces.cli.progress import announce
-from nuggets.interfaces.messages import pluralize, summarize_clean_up
+from nuggets.interfaces.display_text import pluralize, summarize_clean_up
 
 if TYPE_CHECKING:
     from nuggets.promotion import Explanation, Promotion
@@ -155,7 +155,7 @@ def _edit_lines(edits: "FileEdits") -> list[str]:
 
 def _explain_promotion(call: Call) -> Outcome:
     """Why each note is promoted or not, also where no memory file is known yet."""
-    from nuggets.interfaces import responses
+    from nuggets.interfaces import json_responses
 
     try:
         path, unknown = call.shelf.memory_path(call.options.path), ""
@@ -167,7 +167,7 @@ def _explain_promotion(call: Call) -> Outcome:
     lines += [line for why in done.explanations for line in _session_lines(why)]
     where = f"to {one_line(path)}." if path else f"to a memory file, but {unknown}."
     lines.append(f"Would promote {_new_entries(done)} {where}")
-    explanations = responses.record_to_json(done.explanations)
+    explanations = json_responses.record_to_json(done.explanations)
     return Outcome({"path": path, "promoted": done.new_count, "explanations": explanations}, lines)
 
 

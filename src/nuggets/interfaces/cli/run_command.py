@@ -8,19 +8,19 @@ from contextlib import suppress
 
 from nuggets.domain import codec
 from nuggets.errors import InvalidInput, NuggetsError, StoreError
-from nuggets.filesystem.files import unreadable
-from nuggets.filesystem.location import directory_of
+from nuggets.filesystem.atomic_files import unreadable
+from nuggets.filesystem.shelf_location import directory_of
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import (
+from nuggets.interfaces.cli.terminal_text import (
     escape_controls,
     inert_json,
     print_text,
     report_lost_output,
     warn,
 )
-from nuggets.interfaces.messages import TRUST_QUESTION, explain_recognition
+from nuggets.interfaces.display_text import TRUST_QUESTION, explain_recognition
 from nuggets.interfaces.open_shelf import open_shelf
-from nuggets.operations.client import COMMAND
+from nuggets.operations.client_permissions import COMMAND
 from nuggets.settings import Settings, load
 from nuggets.shelf import NuggetShelf
 

@@ -8,10 +8,10 @@ from datetime import datetime
 from nuggets.domain import codec
 from nuggets.domain.records import DailyRun
 from nuggets.errors import NuggetsError
-from nuggets.filesystem.location import written_location
+from nuggets.filesystem.shelf_location import written_location
 from nuggets.interfaces import system_timers
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import escape_controls, inert_json, print_text, warn
+from nuggets.interfaces.cli.terminal_text import escape_controls, inert_json, print_text, warn
 from nuggets.interfaces.scheduler import Heartbeat, describe_run, summary
 from nuggets.settings import SETTINGS, Settings
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.server_url import parse_server_url
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.printing import one_line
-from nuggets.interfaces.messages import pluralize
-from nuggets.remote.connection import Unreachable
+from nuggets.interfaces.cli.terminal_text import one_line
+from nuggets.interfaces.display_text import pluralize
+from nuggets.remote.http_connection import Unreachable
 
 if TYPE_CHECKING:
-    from nuggets.remote.call_queue import WaitingCall
+    from nuggets.remote.offline_queue import WaitingCall
     from nuggets.remote.remote_shelf import RemoteShelf
 
 _TOKEN_CHARACTERS = 8192  # characters read of a token's file
@@ -26,7 +26,7 @@ def _login_arguments(parser: ArgumentParser) -> None:
 
 
 def _login(call: Call) -> Outcome:
-    from nuggets.remote.server_calls import ServerCalls
+    from nuggets.remote.server_requests import ServerCalls
     from nuggets.remote.token_file import check_token, write_token
 
     url = parse_server_url(call.options.server)

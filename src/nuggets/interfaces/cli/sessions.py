@@ -6,11 +6,11 @@ from contextlib import suppress
 from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import NuggetsError
-from nuggets.filesystem.project import name_of
-from nuggets.interfaces import responses
+from nuggets.filesystem.current_project import name_of
+from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.graph import search_lines
-from nuggets.interfaces.cli.printing import escape_controls, one_line, style, table
+from nuggets.interfaces.cli.terminal_text import escape_controls, one_line, style, table
 from nuggets.operations.session_notes import session_agent
 
 NONE_YET = "There is no note of a session yet. Hooks write them: nuggets connect --help"
@@ -26,7 +26,7 @@ def _all_argument(parser: ArgumentParser) -> None:
 
 def _keep_left_over(call: Call) -> None:
     """Note first what sessions did since their notes were written, as the next one would."""
-    from nuggets.interfaces.hooks.session_keeping import keep_left_over
+    from nuggets.interfaces.hooks.session_note_update import keep_left_over
 
     with suppress(NuggetsError):  # another program writes: what is there is shown
         keep_left_over(call.shelf, call.settings["dir"])
@@ -84,7 +84,7 @@ def _search(call: Call) -> Outcome:
     found = call.shelf.search_sessions(
         " ".join(options.query), options.limit, all_projects=options.all
     )
-    shape = [responses.search_result(call.shelf, result) for result in found]
+    shape = [json_responses.search_result(call.shelf, result) for result in found]
     lines = [line for result in found for line in search_lines(call, result)]
     return Outcome(shape, lines or ["Nothing found."], 0 if found else 1)
 

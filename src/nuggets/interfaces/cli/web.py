@@ -5,10 +5,10 @@ from argparse import ArgumentParser
 
 from nuggets.domain import codec
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.extras import check_extra
-from nuggets.interfaces.cli.printing import print_text, style
+from nuggets.interfaces.cli.optional_dependencies import check_extra
+from nuggets.interfaces.cli.terminal_text import print_text, style
 from nuggets.interfaces.open_shelf import open_shelf
-from nuggets.operations.client import PAGE
+from nuggets.operations.client_permissions import PAGE
 
 
 def _serve_arguments(parser: ArgumentParser) -> None:
@@ -53,7 +53,7 @@ def _ui(call: Call) -> Outcome:
 
 def _run(call: Call, *, open_browser: bool) -> Outcome:
     check_extra("web", "the web interface")
-    from nuggets.interfaces.rest.access import Access
+    from nuggets.interfaces.rest.authentication import Access
     from nuggets.interfaces.serve import Address, access_token, serve
 
     public_name = getattr(call.options, "public_name", "")

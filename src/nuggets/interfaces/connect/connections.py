@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from nuggets.errors import InvalidInput
-from nuggets.filesystem.project import checkout_root
+from nuggets.filesystem.current_project import checkout_root
 from nuggets.interfaces.connect import HOSTS, EditError, jsonc
+from nuggets.interfaces.connect.edit_plan import by_file, has_entries, read_text, syntax_problem
 from nuggets.interfaces.connect.hosts import (
     Entry,
     JsonMember,
@@ -15,7 +16,7 @@ from nuggets.interfaces.connect.hosts import (
     host_entries,
     is_own_server,
 )
-from nuggets.interfaces.connect.plan import by_file, has_entries, read_text, syntax_problem
+from nuggets.named_tuple import NamedTuple
 
 _SCOPES = ("user", "project")
 

@@ -4,7 +4,9 @@ import os
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
+
+from nuggets.named_tuple import NamedTuple
 
 # Only tools that name a file: for any other a hook would start a process for nothing.
 _CLAUDE_FILE_TOOLS = "Read|Edit|MultiEdit|Write|NotebookEdit"

@@ -7,9 +7,10 @@ stable. This one parses a text into values with their positions, and edits the t
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from nuggets.interfaces.connect import EditError
+from nuggets.named_tuple import NamedTuple
 
 _BLANKS = re.compile(r"(?:\s+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)  # white space and comments
 _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')

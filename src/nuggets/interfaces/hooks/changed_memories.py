@@ -1,9 +1,10 @@
 """Memories that changed since a session was shown them: what they say now, and what they said."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nuggets.domain.records import MemoryNote
+from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf

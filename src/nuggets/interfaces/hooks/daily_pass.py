@@ -10,7 +10,7 @@ import sys
 import time
 from contextlib import suppress
 
-from nuggets.filesystem.files import open_plain
+from nuggets.filesystem.atomic_files import open_plain
 from nuggets.filesystem.hook_files import hook_path
 from nuggets.settings import Settings
 
@@ -63,7 +63,7 @@ def _start(directory: str, log: str, *command: str) -> None:
 
 def _read(path: str) -> str:
     try:
-        with open(path, encoding="ascii", errors="replace", opener=open_plain) as file:
+        with open(path, encoding="utf-8", errors="replace", opener=open_plain) as file:
             return file.read(20)
     except OSError:
         return ""

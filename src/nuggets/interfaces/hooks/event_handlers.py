@@ -6,23 +6,23 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from nuggets.domain import times
 from nuggets.errors import RefusedText
+from nuggets.filesystem.current_project import checkout_root, current_branch
 from nuggets.filesystem.hook_files import host_processes, record_session, sweep
-from nuggets.filesystem.project import checkout_root, current_branch
 from nuggets.interfaces.hooks.changed_memories import find_changed
 from nuggets.interfaces.hooks.daily_pass import start_daily_pass, start_sync
-from nuggets.interfaces.hooks.diary import (
+from nuggets.interfaces.hooks.host_payload import Event
+from nuggets.interfaces.hooks.memory_lines import safe_line
+from nuggets.interfaces.hooks.observed_files_import import import_inbox
+from nuggets.interfaces.hooks.observed_files_inbox import has_entries
+from nuggets.interfaces.hooks.prompt_context import changed_context, prompt_context
+from nuggets.interfaces.hooks.prompt_meaning import PromptMeaning
+from nuggets.interfaces.hooks.session_diary import (
     append_entry,
     prompts_of,
     read_diary,
     shown_notes,
     where_it_is,
 )
-from nuggets.interfaces.hooks.inbox import has_entries
-from nuggets.interfaces.hooks.inbox_import import import_inbox
-from nuggets.interfaces.hooks.payload import Event
-from nuggets.interfaces.hooks.prompt_context import changed_context, prompt_context
-from nuggets.interfaces.hooks.prompt_meaning import PromptMeaning
-from nuggets.interfaces.hooks.quoted_lines import safe_line
 from nuggets.interfaces.hooks.session_start import session_context, start_context
 from nuggets.interfaces.prompt_quoting import one_line, remove_fenced
 from nuggets.language.text import fold_case, tokens
@@ -100,7 +100,7 @@ def handle_event(event: Event, directory: str, say: Say) -> None:
     is_due = event.name == "stop" and _is_note_due(directory, event)
     if event.name == "stop" and not has_entries(directory) and not is_due and not event.messages:
         return
-    from nuggets.engine.arguments import SESSION_CHARACTERS
+    from nuggets.engine.argument_checks import SESSION_CHARACTERS
 
     event = event._replace(
         session=event.session[:SESSION_CHARACTERS]
@@ -177,7 +177,7 @@ def _needs_migration(directory: str) -> bool:
 
 def _open_shelf(event: Event, directory: str) -> "NuggetShelf":
     from nuggets.interfaces.open_shelf import open_shelf
-    from nuggets.operations.client import HOOK, name_agent
+    from nuggets.operations.client_permissions import HOOK, name_agent
 
     settings = load(os.environ, {"dir": directory})
     # Searches do without the encoder, which is loaded for a prompt only if there is time.
@@ -198,7 +198,7 @@ def _work_folder(event: Event) -> str:
 def _explain_recognition(shelf: "NuggetShelf") -> str:
     if shelf.recognition is None:
         return ""
-    from nuggets.interfaces.messages import explain_recognition
+    from nuggets.interfaces.display_text import explain_recognition
 
     return f"Nuggets: {explain_recognition(shelf.recognition)}"
 
@@ -217,7 +217,7 @@ def _start_message(shelf: "NuggetShelf") -> str:
     """What the person should know of the repository, or is asked about it, once."""
     question = ""
     if shelf.needs_trust():
-        from nuggets.interfaces.messages import TRUST_QUESTION
+        from nuggets.interfaces.display_text import TRUST_QUESTION
 
         question = f"Nuggets: {TRUST_QUESTION}"
     news = _news_of_server(shelf)
@@ -230,14 +230,14 @@ def _news_of_server(shelf: "NuggetShelf") -> list[str]:
 
 
 def _is_note_due(directory: str, event: Event) -> bool:
-    from nuggets.interfaces.hooks.session_keeping import is_due
+    from nuggets.interfaces.hooks.session_note_update import is_due
 
     return is_due(directory, event)
 
 
 def _keep_sessions(shelf: "NuggetShelf", event: Event, directory: str) -> None:
     """Bring notes of sessions up to date: this one's, or at a start those of earlier ones."""
-    from nuggets.interfaces.hooks.session_keeping import keep_left_over, keep_session
+    from nuggets.interfaces.hooks.session_note_update import keep_left_over, keep_session
 
     if event.name == "session-start":
         keep_left_over(shelf, directory, event.session)
@@ -333,7 +333,7 @@ def _find_session(
     lower = prompt.lower() if len(prompt) <= SESSION_QUESTION else ""
     if not any(hint in lower for hint in SESSION_HINTS):
         return None
-    from nuggets.interfaces.hooks.session_recall import find_session
+    from nuggets.interfaces.hooks.earlier_session_lookup import find_session
 
     return find_session(shelf, prompt, session_note_id(event.session), is_first=is_first)
 

@@ -4,7 +4,6 @@ Knows only text; storing is decided elsewhere.
 """
 
 import re
-from typing import NamedTuple
 
 from nuggets.domain.memory_markup import carries_mark
 from nuggets.interfaces.hooks.preference_languages import is_foreign_order, parse_foreign
@@ -12,6 +11,7 @@ from nuggets.interfaces.prompt_quoting import remove_fenced
 from nuggets.language.code_fences import without_code
 from nuggets.language.text import tokens, visible
 from nuggets.language.word_lists import order_verbs, stop_words
+from nuggets.named_tuple import NamedTuple
 
 LONGEST_PROMPT = 4000  # characters; longer prompts are pasted documents
 LONGEST = 300  # of one statement

@@ -12,7 +12,7 @@ from nuggets.domain import times
 from nuggets.domain.limits import FILES_SEEN
 from nuggets.domain.records import MemoryNote, SearchNotesResult
 from nuggets.interfaces.hooks.changed_memories import ChangedMemory
-from nuggets.interfaces.hooks.quoted_lines import quoted_block, safe_line, title_part
+from nuggets.interfaces.hooks.memory_lines import quoted_block, safe_line, title_part
 from nuggets.interfaces.hooks.relevance_gate import (
     AS_NEAR,
     CONTRADICTS,

@@ -10,12 +10,12 @@ from typing import Any, Protocol
 
 from nuggets.filesystem.hook_files import append, host_processes, record_session
 from nuggets.filesystem.server_url import parse_server_url
-from nuggets.interfaces.hooks.diary import diary_path, read_diary, where_it_is
-from nuggets.interfaces.hooks.payload import Event
-from nuggets.remote.caller_place import find_place
-from nuggets.remote.connection import HOOK_CONNECT_SECONDS, Unreachable
-from nuggets.remote.methods import HOOK_PATH
-from nuggets.remote.server_calls import ServerCalls
+from nuggets.interfaces.hooks.host_payload import Event
+from nuggets.interfaces.hooks.session_diary import diary_path, read_diary, where_it_is
+from nuggets.remote.callable_methods import HOOK_PATH
+from nuggets.remote.client_location import find_place
+from nuggets.remote.http_connection import HOOK_CONNECT_SECONDS, Unreachable
+from nuggets.remote.server_requests import ServerCalls
 
 PROMPT_CHARACTERS = 20_000  # as of `event_handlers`
 SESSION_CHARACTERS = 256
@@ -76,8 +76,8 @@ def _add_stale_reasons(context: str, anchors: dict[str, Any], folder: str) -> st
     """What has changed of the files that the memories name, behind the id of each."""
     from nuggets.domain.codec import anchor_from_json
     from nuggets.filesystem.anchors import stale_reasons
-    from nuggets.filesystem.project import checkout_root
-    from nuggets.interfaces.hooks.quoted_lines import safe_line
+    from nuggets.filesystem.current_project import checkout_root
+    from nuggets.interfaces.hooks.memory_lines import safe_line
 
     root = checkout_root(folder)
     for note_id, shapes in anchors.items():

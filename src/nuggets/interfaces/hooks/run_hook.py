@@ -7,8 +7,8 @@ from contextlib import suppress
 from typing import Any
 
 from nuggets.filesystem.hook_files import count_miss, log_problem
-from nuggets.filesystem.location import default_location, is_server
-from nuggets.interfaces.hooks.payload import HOST_NAMES, Event, event_of
+from nuggets.filesystem.shelf_location import default_location, is_server
+from nuggets.interfaces.hooks.host_payload import HOST_NAMES, Event, event_of
 
 DEADLINE_SECONDS = 1.0
 DEADLINE_VARIABLE = "NUGGETS_HOOK_SECONDS"  # for slow machines
@@ -54,7 +54,7 @@ def answer(
             ask_server(event, directory, _Printer(event, held, explains))
         return  # which files an agent touched is no memory of a team
     if event.name == "post-tool":
-        from nuggets.interfaces.hooks.inbox import append_files
+        from nuggets.interfaces.hooks.observed_files_inbox import append_files
 
         append_files(directory, event)
         return

@@ -10,7 +10,7 @@ from nuggets.domain import times
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import NuggetsError
 from nuggets.interfaces.hooks.current_work import describe_work, rank_by_work, recent_files
-from nuggets.interfaces.hooks.quoted_lines import quoted_block, safe_line, title_part
+from nuggets.interfaces.hooks.memory_lines import quoted_block, safe_line, title_part
 from nuggets.interfaces.prompt_quoting import age, one_line
 from nuggets.language.text import visible
 from nuggets.language.token_estimate import estimate_tokens

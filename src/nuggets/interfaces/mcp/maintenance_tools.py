@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from nuggets.domain import codec
 from nuggets.domain.records import Commit
 from nuggets.errors import NotFound
-from nuggets.interfaces.mcp.arguments import TEXT, TRUTH, WHOLE, object_schema
-from nuggets.interfaces.mcp.fields import room_for
-from nuggets.interfaces.mcp.tool import CHANGE, ITEMS, TIDY, Answer, Json, Tool, ToolCall
-from nuggets.interfaces.messages import pluralize, summarize_clean_up
+from nuggets.interfaces.display_text import pluralize, summarize_clean_up
+from nuggets.interfaces.mcp.argument_schemas import TEXT, TRUTH, WHOLE, object_schema
+from nuggets.interfaces.mcp.response_fields import room_for
+from nuggets.interfaces.mcp.tool_definition import CHANGE, ITEMS, TIDY, Answer, Json, Tool, ToolCall
 from nuggets.interfaces.prompt_quoting import fence, project_name
 from nuggets.maintenance.undo import last_to_undo
 

@@ -3,7 +3,7 @@
 import mcp_types as types
 
 from nuggets.interfaces.mcp import resources
-from nuggets.interfaces.mcp.tool import Answer, Tool
+from nuggets.interfaces.mcp.tool_definition import Answer, Tool
 from nuggets.interfaces.prompt_quoting import quote_fields
 
 MARKDOWN = "text/markdown"

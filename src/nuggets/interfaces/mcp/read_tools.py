@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from nuggets.domain import codec
 from nuggets.domain.records import SCOPES, MemoryNote, MemoryVersion, SearchNotesResult
 from nuggets.filesystem.hook_files import missed_deadlines
-from nuggets.interfaces import responses
-from nuggets.interfaces.mcp import fields
-from nuggets.interfaces.mcp.arguments import (
+from nuggets.interfaces import json_responses
+from nuggets.interfaces.display_text import explain_recognition, pluralize
+from nuggets.interfaces.mcp import response_fields
+from nuggets.interfaces.mcp.argument_schemas import (
     TEXT,
     TRUTH,
     WHOLE,
@@ -15,8 +16,7 @@ from nuggets.interfaces.mcp.arguments import (
     object_schema,
     one_of,
 )
-from nuggets.interfaces.mcp.tool import INDEX, ITEMS, READ, Answer, Json, Tool, ToolCall
-from nuggets.interfaces.messages import explain_recognition, pluralize
+from nuggets.interfaces.mcp.tool_definition import INDEX, ITEMS, READ, Answer, Json, Tool, ToolCall
 from nuggets.interfaces.prompt_quoting import (
     PREFACE,
     age,
@@ -25,7 +25,7 @@ from nuggets.interfaces.prompt_quoting import (
     one_line,
     project_name,
 )
-from nuggets.operations.reading_record import AT_A_GLANCE
+from nuggets.operations.read_before_edit import AT_A_GLANCE
 from nuggets.operations.session_notes import is_session_note
 
 LINE = AT_A_GLANCE  # of a note in an index: enough to decide whether to open it
@@ -48,7 +48,7 @@ def _recall_version(call: ToolCall, arguments: Json) -> Answer:
     result = call.shelf.recall(
         arguments["query"], arguments.get("nugget"), as_of=arguments["as_of"]
     )
-    shape = fields.recall_fields(responses.earlier_recall(result))
+    shape = response_fields.recall_fields(json_responses.earlier_recall(result))
     if not result.found:
         return Answer(shape, "Memory does not know what was true then.")
     times = f"valid from {result.valid_from} to {result.valid_until or 'today'}"
@@ -59,7 +59,7 @@ def _recall_in_snapshot(call: ToolCall, arguments: Json) -> Answer:
     result, notes = call.shelf.recall_or_search(
         arguments["query"], arguments.get("nugget"), call.session
     )
-    shape = fields.recall_fields(responses.recall_result(call.shelf, result))
+    shape = response_fields.recall_fields(json_responses.recall_result(call.shelf, result))
     if result.found:
         note = call.shelf.get_note(result.note_id, session=None)
         call.shelf.record_reading(note)
@@ -103,8 +103,8 @@ def _index(call: ToolCall, results: Iterable[SearchNotesResult]) -> Answer:
 
 def _entry(call: ToolCall, note: MemoryNote) -> Json:
     foreign = call.shelf.is_foreign(note)
-    entry = {"note": fields.index_entry(note, foreign), "foreign": foreign}
-    return {**entry, **responses.caveats(call.shelf, note)}
+    entry = {"note": response_fields.index_entry(note, foreign), "foreign": foreign}
+    return {**entry, **json_responses.caveats(call.shelf, note)}
 
 
 def _within_budget(
@@ -115,7 +115,7 @@ def _within_budget(
     sizes = (
         max(len(line), len(codec.dumps(shape))) for line, shape in zip(lines, shapes, strict=True)
     )
-    lines = lines[: fields.room_for(sizes)]
+    lines = lines[: response_fields.room_for(sizes)]
     omitted = total - len(lines)
     structured = {"results": shapes[: len(lines)], "omitted": omitted}
     if not lines:
@@ -145,9 +145,9 @@ def _get(call: ToolCall, arguments: Json) -> Answer:
     start = max(0, arguments.get("offset", 0))
     page = note.content[start : start + PAGE]
     call.shelf.record_reading(note, start, start + len(page))
-    shape = fields.full_note(note._replace(content=page))
-    shape.update(responses.caveats(call.shelf, note, ask_git=True))
-    links = note.links[: fields.LINKS]
+    shape = response_fields.full_note(note._replace(content=page))
+    shape.update(json_responses.caveats(call.shelf, note, ask_git=True))
+    links = note.links[: response_fields.LINKS]
     around = [f"tags: {', '.join(note.tags)}"]
     around += [f"linked to {link.to}: {one_line(link.reason, LINE)}" for link in links]
     around += [f"and {shape['omittedLinks']} more links"] if "omittedLinks" in shape else []
@@ -157,7 +157,7 @@ def _get(call: ToolCall, arguments: Json) -> Answer:
         lines.append(f"There is more: get_note with offset {start + PAGE}.")
     if arguments.get("versions"):
         versions = call.shelf.versions(note.id)[-VERSIONS:]
-        shape["versions"] = responses.versions(versions)
+        shape["versions"] = json_responses.versions(versions)
         past = "\n".join(map(_past, versions[::-1]))
         lines += ["What it said before, newest first:", fence(past)]
     if note.hidden and not is_session_note(note):
@@ -194,16 +194,16 @@ def _status(call: ToolCall, arguments: Json) -> Answer:
         lines.append(
             f"Hooks missed their deadline {pluralize(missed, 'time')}; see `nuggets doctor`."
         )
-    warnings = responses.warnings(shelf)
+    warnings = json_responses.warnings(shelf)
     lines += [f"Warning, tell the user: {warning}." for warning in warnings]
     if shelf.recognition is not None:
         lines.append(f"Tell the user: {explain_recognition(shelf.recognition)}")
     shape = {
-        "nuggets": [responses.status(status) for status in statuses],
+        "nuggets": [json_responses.status(status) for status in statuses],
         "project": shelf.project,
         "session": call.session,
         "missedDeadlines": missed,
-        "exports": responses.exports(shelf.exports_status()),
+        "exports": json_responses.exports(shelf.exports_status()),
         "warnings": warnings,
     }
     return Answer(shape, "\n".join(lines))

@@ -1,11 +1,12 @@
 """MCP resources and prompts, and the server's instructions."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nuggets.domain import times
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import NotFound
 from nuggets.interfaces.prompt_quoting import PREFACE, fence, fence_note
+from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf

@@ -13,7 +13,8 @@ from mcp.shared.exceptions import MCPError
 from nuggets.domain import times
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.hook_files import log_problem, recorded_session
-from nuggets.filesystem.location import directory_of, is_database, is_server
+from nuggets.filesystem.shelf_location import directory_of, is_database, is_server
+from nuggets.interfaces.display_text import version
 from nuggets.interfaces.http_headers import project_from_headers
 from nuggets.interfaces.mcp import (
     maintenance_tools,
@@ -22,7 +23,7 @@ from nuggets.interfaces.mcp import (
     session_tools,
     write_tools,
 )
-from nuggets.interfaces.mcp.arguments import check_arguments
+from nuggets.interfaces.mcp.argument_schemas import check_arguments
 from nuggets.interfaces.mcp.protocol_types import (
     MARKDOWN,
     MEMORY,
@@ -33,10 +34,9 @@ from nuggets.interfaces.mcp.protocol_types import (
     refusal,
     tool_to_protocol,
 )
-from nuggets.interfaces.mcp.tool import Tool, ToolCall
-from nuggets.interfaces.messages import version
+from nuggets.interfaces.mcp.tool_definition import Tool, ToolCall
 from nuggets.interfaces.prompt_quoting import fence_refusal
-from nuggets.operations.client import AGENT, Client, name_agent
+from nuggets.operations.client_permissions import AGENT, Client, name_agent
 from nuggets.settings import Settings
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ class ServerContext:
         A hook of the same host may have recorded the conversation's id. Using it keeps one
         conversation from counting as two sessions.
         """
-        from nuggets.engine.arguments import SESSION_CHARACTERS
+        from nuggets.engine.argument_checks import SESSION_CHARACTERS
 
         client_session = (ctx.meta or {}).get(SESSION_KEY)
         if isinstance(client_session, str) and client_session.strip():

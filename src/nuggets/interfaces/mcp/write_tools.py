@@ -2,8 +2,8 @@
 
 from nuggets.domain.records import SCOPES, STABILITIES, TYPES
 from nuggets.errors import Conflict, InvalidInput
-from nuggets.interfaces import responses
-from nuggets.interfaces.mcp.arguments import (
+from nuggets.interfaces import json_responses
+from nuggets.interfaces.mcp.argument_schemas import (
     TEXT,
     TEXTS,
     TRUTH,
@@ -12,7 +12,7 @@ from nuggets.interfaces.mcp.arguments import (
     object_schema,
     one_of,
 )
-from nuggets.interfaces.mcp.tool import (
+from nuggets.interfaces.mcp.tool_definition import (
     ADD,
     CHANGE,
     HEAD,
@@ -24,7 +24,7 @@ from nuggets.interfaces.mcp.tool import (
     valid_in,
 )
 from nuggets.interfaces.prompt_quoting import fence, one_line
-from nuggets.operations.client import AGENT
+from nuggets.operations.client_permissions import AGENT
 
 _NOTE = describe(TEXT, "id or exact title")
 _NUGGET = describe(TEXT, "topic, e.g. project, prefs, learnings; created if new")
@@ -42,7 +42,7 @@ def _remember(call: ToolCall, arguments: Json) -> Answer:
         return answer
     was = one_line(fact.replaced_content, 200)
     return Answer(
-        {**answer.structured, **responses.replaced_value(was)},
+        {**answer.structured, **json_responses.replaced_value(was)},
         f"{answer.text} It was:\n{fence(was)}",
     )
 
@@ -52,7 +52,7 @@ def _forget(call: ToolCall, arguments: Json) -> Answer:
         gone = call.shelf.forget(arguments["nugget"], arguments["key"])
     except Conflict as problem:
         raise Conflict(f"{problem} (edit_note with hidden=true)") from None
-    shape = responses.forget_result(arguments["nugget"], int(gone), arguments["key"])
+    shape = json_responses.forget_result(arguments["nugget"], int(gone), arguments["key"])
     if gone:
         return Answer(shape, f"Forgot this key of nugget {arguments['nugget']}.")
     return Answer(shape, f"Nothing forgotten: nugget {arguments['nugget']} has no such key.")
@@ -88,7 +88,7 @@ def _edit(call: ToolCall, arguments: Json) -> Answer:
 def _link(call: ToolCall, arguments: Json) -> Answer:
     a, b, reason = arguments["a"], arguments["b"], arguments.get("reason", "")
     added = call.shelf.add_link(a, b, reason)
-    shape = responses.link_result(call.shelf, a, b, added)
+    shape = json_responses.link_result(call.shelf, a, b, added)
     verb = "Linked" if added else "Already linked:"
     places = " and ".join(
         f"{end['id']} (nugget {end['nuggetName']}, scope {end['scope']}, "

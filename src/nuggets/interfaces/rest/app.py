@@ -34,11 +34,11 @@ from nuggets.interfaces.rest import (
     shelf_endpoint,
     write_operations,
 )
-from nuggets.interfaces.rest.access import Access, MemberAccess
+from nuggets.interfaces.rest.authentication import Access, MemberAccess
 from nuggets.interfaces.rest.guard import Guard, TooLarge, error_response, too_large_response
 from nuggets.interfaces.rest.openapi import document
-from nuggets.interfaces.rest.operation import REVISION, Arguments, Operation
-from nuggets.interfaces.rest.validation import validate, validate_query
+from nuggets.interfaces.rest.operation_definition import REVISION, Arguments, Operation
+from nuggets.interfaces.rest.request_validation import validate, validate_query
 from nuggets.shelf import NuggetShelf
 
 OPERATIONS = (

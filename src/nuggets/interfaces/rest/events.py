@@ -12,7 +12,7 @@ from nuggets.domain import codec
 from nuggets.domain.codec import Json
 from nuggets.errors import NuggetsError
 from nuggets.interfaces.request_shelf import is_still_member, shelf_of_request
-from nuggets.interfaces.rest import views
+from nuggets.interfaces.rest import record_summaries
 from nuggets.shelf import NuggetShelf
 
 LOOK_SECONDS = 0.3  # between two looks at the revision, which cost a few calls of stat
@@ -74,8 +74,8 @@ def _update_since(shelf: NuggetShelf, last: int) -> Json | None:
             commits = shelf.new_commits(last, COMMITS_SENT)
             if commits is None:
                 return {"revision": revision}
-            notes = shelf.get_notes(views.changed_note_ids(commits))
-            return views.update(last, revision, commits, notes)
+            notes = shelf.get_notes(record_summaries.changed_note_ids(commits))
+            return record_summaries.update(last, revision, commits, notes)
     except NuggetsError:  # the next request reports the problem
         return None
 

@@ -1,8 +1,8 @@
-"""Who may ask: the checks before every route, whatever is mounted behind. Plain ASGI.
+"""The checks before every route: host, origin, token, size and type of the body. Plain ASGI.
 
 A page on the web can make a browser send requests to this machine, under a name of its own
-(DNS rebinding) or from its own origin. Neither gets through; nor does a body that is too large
-or is not declared as JSON, nor, where a token is needed, anyone without it or a session.
+(DNS rebinding) or from its own origin. Both are refused. So are bodies that are too large or not
+declared as JSON and, if a token is required, requests with neither token nor session.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from nuggets.domain.codec import error_to_json
 from nuggets.interfaces.request_shelf import admit_member
-from nuggets.interfaces.rest.access import SESSION_SECONDS, Access, MemberAccess, cookie_name
+from nuggets.interfaces.rest.authentication import (
+    SESSION_SECONDS,
+    Access,
+    MemberAccess,
+    cookie_name,
+)
 
 SESSION_PATH = "/api/session"  # where a member's browser begins and ends a session
 SIGN_IN_FILES = ("/sign-in.js", "/icon.svg")  # what a browser gets before anybody is known
@@ -46,7 +51,7 @@ class Guard:
         is_ours: Callable[[str], bool],
         access: Access | MemberAccess | None = None,
     ) -> None:
-        """`is_ours`: is this value of Host a name of this server? `access`: if not all may ask."""
+        """`is_ours`: is this value of Host a name of this server? `access`: None if all may ask."""
         self._app = app
         self._is_ours = is_ours
         self._access = access

@@ -6,9 +6,9 @@ from typing import Any
 from nuggets.domain import codec
 from nuggets.domain.records import CommitSummary
 from nuggets.errors import InvalidInput, NotFound
-from nuggets.interfaces import responses
-from nuggets.interfaces.rest import views
-from nuggets.interfaces.rest.operation import (
+from nuggets.interfaces import json_responses
+from nuggets.interfaces.rest import record_summaries
+from nuggets.interfaces.rest.operation_definition import (
     NAME,
     TEXT,
     Arguments,
@@ -21,7 +21,7 @@ from nuggets.interfaces.rest.operation import (
     shape,
     strict_object,
 )
-from nuggets.interfaces.rest.schemas import COUNT, STEPS
+from nuggets.interfaces.rest.response_schemas import COUNT, STEPS
 from nuggets.shelf import NuggetShelf
 
 TEXT_SHOWN = 100_000  # characters of MEMORY.md; hosts load a quarter of that
@@ -33,7 +33,7 @@ SINCE = integer(0, 2**53, 0)  # a revision: only what came later
 
 def _history(shelf: NuggetShelf, arguments: Arguments) -> Any:
     steps = shelf.history(limit=arguments["limit"], since=arguments["since"])
-    return [views.commit(step) for step in steps]
+    return [record_summaries.commit(step) for step in steps]
 
 
 def _undoable(shelf: NuggetShelf, arguments: Arguments) -> Any:
@@ -56,7 +56,7 @@ def _passes(shelf: NuggetShelf, arguments: Arguments) -> Any:
     with shelf.snapshot():
         summaries = [step for step in _recent_steps(shelf) if step.action.startswith("reflect")]
         newest = summaries[::-1][: arguments["limit"]]
-        return [views.commit(shelf.commit(step.revision)) for step in newest]
+        return [record_summaries.commit(shelf.commit(step.revision)) for step in newest]
 
 
 def _promotion(shelf: NuggetShelf, arguments: Arguments) -> Any:
@@ -79,7 +79,7 @@ def _promotion(shelf: NuggetShelf, arguments: Arguments) -> Any:
         "text": plan.text[:TEXT_SHOWN],
         "promoteAfter": promote_after,
         "notes": [
-            {**responses.record_to_json(why), "hits": hits.get(why.note_id, 0)}
+            {**json_responses.record_to_json(why), "hits": hits.get(why.note_id, 0)}
             for why in plan.explanations
             if why.outcome != "out" or hits.get(why.note_id, 0)
         ][:NOTES_EXPLAINED],
@@ -88,14 +88,14 @@ def _promotion(shelf: NuggetShelf, arguments: Arguments) -> Any:
 
 def _activity(shelf: NuggetShelf, arguments: Arguments) -> Any:
     with shelf.snapshot():
-        activity = views.activity(_recent_steps(shelf, arguments["since"]))
+        activity = record_summaries.activity(_recent_steps(shelf, arguments["since"]))
         return {"revision": shelf.revision, **activity}
 
 
 def _undo(shelf: NuggetShelf, arguments: Arguments) -> Any:
     commit = shelf.undo(arguments.get("revision"))
     kept = None if "revision" in arguments else shelf.changes_in_effect(commit.revision)
-    return responses.undone_change(views.commit(commit), kept)
+    return json_responses.undone_change(record_summaries.commit(commit), kept)
 
 
 def _reflect(shelf: NuggetShelf, arguments: Arguments) -> Any:

@@ -4,9 +4,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from nuggets.interfaces.messages import version
-from nuggets.interfaces.rest.operation import REVISION, Operation, Schema, reference
-from nuggets.interfaces.rest.schemas import COMPONENTS
+from nuggets.interfaces.display_text import version
+from nuggets.interfaces.rest.operation_definition import REVISION, Operation, Schema, reference
+from nuggets.interfaces.rest.response_schemas import COMPONENTS
 
 _PATH_PART = re.compile(r"{(\w+)}")
 _ERRORS = {

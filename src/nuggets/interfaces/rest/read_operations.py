@@ -4,9 +4,9 @@ from typing import Any
 
 from nuggets.domain import codec
 from nuggets.domain.records import KINDS, SCOPES, TYPES
-from nuggets.interfaces import responses
-from nuggets.interfaces.rest import views
-from nuggets.interfaces.rest.operation import (
+from nuggets.interfaces import json_responses
+from nuggets.interfaces.rest import record_summaries
+from nuggets.interfaces.rest.operation_definition import (
     NAME,
     TEXT,
     TRUTH,
@@ -20,7 +20,7 @@ from nuggets.interfaces.rest.operation import (
     reference,
     shape,
 )
-from nuggets.interfaces.rest.schemas import COUNT, STEPS
+from nuggets.interfaces.rest.response_schemas import COUNT, STEPS
 from nuggets.shelf import NuggetShelf
 
 QUERY: Schema = {"type": "string", "minLength": 1, "maxLength": 2000}
@@ -48,27 +48,27 @@ def _summary(shelf: NuggetShelf, arguments: Arguments) -> Any:
     return {
         "revision": shelf.revision,  # read first, as for the graph
         "project": shelf.project,
-        "nuggets": [responses.status(status) for status in shelf.list()],
-        "exports": responses.exports(shelf.exports_status()),
-        "warnings": responses.warnings(shelf),
+        "nuggets": [json_responses.status(status) for status in shelf.list()],
+        "exports": json_responses.exports(shelf.exports_status()),
+        "warnings": json_responses.warnings(shelf),
     }
 
 
 def _nugget(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    return responses.status(shelf.status(arguments["nugget"]))
+    return json_responses.status(shelf.status(arguments["nugget"]))
 
 
 def _facts(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    return [responses.fact(fact) for fact in shelf.facts(arguments["nugget"])]
+    return [json_responses.fact(fact) for fact in shelf.facts(arguments["nugget"])]
 
 
 def _recall(shelf: NuggetShelf, arguments: Arguments) -> Any:
     if "as_of" in arguments:
         result = shelf.recall(arguments["query"], arguments.get("nugget"), as_of=arguments["as_of"])
-        return responses.earlier_recall(result)
+        return json_responses.earlier_recall(result)
     with shelf.snapshot():
         answers = shelf.recall_or_search(arguments["query"], arguments.get("nugget"), session=None)
-        return responses.recall_result(shelf, *answers)
+        return json_responses.recall_result(shelf, *answers)
 
 
 def _notes(shelf: NuggetShelf, arguments: Arguments) -> Any:
@@ -78,29 +78,29 @@ def _notes(shelf: NuggetShelf, arguments: Arguments) -> Any:
 
 
 def _note(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    return responses.shown_note(shelf, shelf.get_note(arguments["note"], session=None))
+    return json_responses.shown_note(shelf, shelf.get_note(arguments["note"], session=None))
 
 
 def _note_history(shelf: NuggetShelf, arguments: Arguments) -> Any:
     note = shelf.get_note(arguments["note"], session=None)
     steps = shelf.history(note.id, arguments["limit"])
-    return [views.commit(step, only=note.id) for step in steps]
+    return [record_summaries.commit(step, only=note.id) for step in steps]
 
 
 def _versions(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    return responses.versions(shelf.versions(arguments["note"], arguments.get("nugget")))
+    return json_responses.versions(shelf.versions(arguments["note"], arguments.get("nugget")))
 
 
 def _graph(shelf: NuggetShelf, arguments: Arguments) -> Any:
     revision = shelf.revision  # read first: a newer change arrives again as an event
     notes = shelf.list_notes(include_hidden=True)
-    return {"revision": revision, "nodes": [views.node(note) for note in notes]}
+    return {"revision": revision, "nodes": [record_summaries.node(note) for note in notes]}
 
 
 def _explanation(shelf: NuggetShelf, arguments: Arguments) -> Any:
     note = shelf.get_note(arguments["note"], session=None)
     why = shelf.explain(arguments["query"], note.id, arguments.get("include_hidden", False))
-    return responses.record_to_json(why)
+    return json_responses.record_to_json(why)
 
 
 def _search(shelf: NuggetShelf, arguments: Arguments) -> Any:
@@ -109,10 +109,10 @@ def _search(shelf: NuggetShelf, arguments: Arguments) -> Any:
     with shelf.snapshot():
         matches = shelf.search_notes(query, arguments["limit"], session=None, **_filters(arguments))
         for result in matches:
-            answer = responses.search_result(shelf, result)
+            answer = json_responses.search_result(shelf, result)
             if arguments.get("why"):
                 why = shelf.explain(query, result.note.id, arguments.get("include_hidden", False))
-                answer["why"] = responses.record_to_json(why)
+                answer["why"] = json_responses.record_to_json(why)
             results.append(answer)
     return results
 
@@ -131,7 +131,7 @@ def _search_sessions(shelf: NuggetShelf, arguments: Arguments) -> Any:
     results = shelf.search_sessions(
         arguments["query"], arguments["limit"], all_projects=arguments.get("all", False)
     )
-    return [responses.search_result(shelf, result) for result in results]
+    return [json_responses.search_result(shelf, result) for result in results]
 
 
 _NOTES = array(reference("Note"))

@@ -1,7 +1,7 @@
 """The door for other machines: `POST /api/shelf` calls one method of the shelf.
 
-Which methods: `remote/methods.py`; the shelf itself knows who may. What arrives is made of the
-types that `remote/wire.py` lists, and nothing else.
+Which methods: `remote/callable_methods.py`; the shelf decides who may call them. A message holds
+only the types that `remote/wire_format.py` lists.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,11 +14,11 @@ from starlette.routing import Route
 
 from nuggets.domain import times
 from nuggets.errors import InvalidInput
-from nuggets.interfaces.remote_messages import answer_message, read_caller
+from nuggets.interfaces.remote_requests import answer_message, read_caller
 from nuggets.interfaces.request_shelf import shelf_of_request
-from nuggets.operations.remote_caller import DoneBefore
-from nuggets.remote.methods import CALL_PATH, METHODS, REFUSED
-from nuggets.remote.wire import ARGUMENTS, RECORDS, decode, encode
+from nuggets.operations.idempotent_calls import DoneBefore
+from nuggets.remote.callable_methods import CALL_PATH, METHODS, REFUSED
+from nuggets.remote.wire_format import ARGUMENTS, RECORDS, decode, encode
 from nuggets.shelf import NuggetShelf
 
 

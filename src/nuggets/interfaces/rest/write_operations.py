@@ -8,9 +8,9 @@ from typing import Any
 from nuggets.domain import codec
 from nuggets.domain.limits import REASON_CHARACTERS, TAG_CHARACTERS, TAGS
 from nuggets.domain.records import SCOPES, SOURCES, STABILITIES, TYPES
-from nuggets.engine.arguments import SESSION_CHARACTERS
-from nuggets.interfaces import responses
-from nuggets.interfaces.rest.operation import (
+from nuggets.engine.argument_checks import SESSION_CHARACTERS
+from nuggets.interfaces import json_responses
+from nuggets.interfaces.rest.operation_definition import (
     CONTENT,
     NAME,
     SHARE,
@@ -26,7 +26,7 @@ from nuggets.interfaces.rest.operation import (
     strict_object,
 )
 from nuggets.interfaces.rest.read_operations import QUERY
-from nuggets.interfaces.rest.schemas import COUNT
+from nuggets.interfaces.rest.response_schemas import COUNT
 from nuggets.shelf import NuggetShelf
 
 REASON: Schema = {"type": "string", "maxLength": REASON_CHARACTERS}
@@ -55,12 +55,12 @@ def _remember(shelf: NuggetShelf, arguments: Arguments) -> Any:
     fact = shelf.remember(
         arguments["nugget"], arguments["key"], arguments["value"], **_meta(arguments)
     )
-    return responses.written_fact(fact)
+    return json_responses.written_fact(fact)
 
 
 def _forget(shelf: NuggetShelf, arguments: Arguments) -> Any:
     nugget, key = arguments["nugget"], arguments["key"]
-    return responses.forget_result(nugget, int(shelf.forget(nugget, key)), key)
+    return json_responses.forget_result(nugget, int(shelf.forget(nugget, key)), key)
 
 
 def _recall(shelf: NuggetShelf, arguments: Arguments) -> Any:
@@ -68,7 +68,7 @@ def _recall(shelf: NuggetShelf, arguments: Arguments) -> Any:
         answers = shelf.recall_or_search(
             arguments["query"], arguments.get("nugget"), arguments.get("session", "")
         )
-        return responses.recall_result(shelf, *answers)
+        return json_responses.recall_result(shelf, *answers)
 
 
 def _create_note(shelf: NuggetShelf, arguments: Arguments) -> Any:
@@ -79,7 +79,7 @@ def _create_note(shelf: NuggetShelf, arguments: Arguments) -> Any:
         arguments.get("tags", ()),
         **_meta(arguments),
     )
-    return responses.written_note(note)
+    return json_responses.written_note(note)
 
 
 def _edit_note(shelf: NuggetShelf, arguments: Arguments) -> Any:
@@ -88,13 +88,15 @@ def _edit_note(shelf: NuggetShelf, arguments: Arguments) -> Any:
         for name in ("content", "title", "tags", "hidden", "expected")
         if name in arguments
     }
-    return responses.written_note(shelf.edit_note(arguments["note"], **changed, **_meta(arguments)))
+    return json_responses.written_note(
+        shelf.edit_note(arguments["note"], **changed, **_meta(arguments))
+    )
 
 
 def _delete_note(shelf: NuggetShelf, arguments: Arguments) -> Any:
     hard = arguments.get("hard", False)
     note = shelf.delete_note(arguments["note"], hard)
-    return responses.delete_result(note) if hard else codec.note_to_json(note)
+    return json_responses.delete_result(note) if hard else codec.note_to_json(note)
 
 
 def _restore_note(shelf: NuggetShelf, arguments: Arguments) -> Any:
@@ -113,26 +115,28 @@ def _merge_preview(shelf: NuggetShelf, arguments: Arguments) -> Any:
 
 
 def _purge(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    return responses.purge_result(shelf.purge(arguments["note"]))
+    return json_responses.purge_result(shelf.purge(arguments["note"]))
 
 
 def _link(shelf: NuggetShelf, arguments: Arguments) -> Any:
     a, b = arguments["a"], arguments["b"]
-    return responses.link_result(shelf, a, b, shelf.add_link(a, b, arguments.get("reason", "")))
+    return json_responses.link_result(
+        shelf, a, b, shelf.add_link(a, b, arguments.get("reason", ""))
+    )
 
 
 def _unlink(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    return responses.unlink_result(
+    return json_responses.unlink_result(
         shelf.remove_link(arguments["a"], arguments["b"], arguments.get("reason"))
     )
 
 
 def _clear(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    return responses.forget_result(arguments["nugget"], shelf.clear(arguments["nugget"]))
+    return json_responses.forget_result(arguments["nugget"], shelf.clear(arguments["nugget"]))
 
 
 def _remove(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    return responses.remove_result(arguments["nugget"], shelf.remove(arguments["nugget"]))
+    return json_responses.remove_result(arguments["nugget"], shelf.remove(arguments["nugget"]))
 
 
 _NOTE = reference("Note")

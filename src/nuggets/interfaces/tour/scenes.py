@@ -8,10 +8,10 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import NamedTuple
 
 from nuggets.domain.records import PROMOTE_THRESHOLD
 from nuggets.interfaces.tour.stage import Agent, Stage
+from nuggets.named_tuple import NamedTuple
 
 WRITES = 5  # of each of the two agents that write at once
 

@@ -11,8 +11,7 @@ from nuggets.domain.visibility import may_be_linked
 from nuggets.graph.links import add_link
 from nuggets.language.equivalence import singular
 from nuggets.language.word_lists import generic_words
-from nuggets.maintenance.reflection.outcome import Policy
-from nuggets.maintenance.reflection.plan import Plan
+from nuggets.maintenance.reflection.plan import Plan, Policy
 from nuggets.maintenance.reflection.token_index import (
     Postings,
     Tokens,

@@ -7,12 +7,11 @@ from heapq import heapify, heappop, heappush
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import InvalidInput
 from nuggets.graph.metadata_inference import CONFIRMED
-from nuggets.graph.notes import merge_notes
+from nuggets.graph.note_merging import merge_notes
 from nuggets.language.equivalence import singular
 from nuggets.language.text import tokens
 from nuggets.language.word_lists import stop_words
-from nuggets.maintenance.reflection.outcome import Policy
-from nuggets.maintenance.reflection.plan import Plan, age
+from nuggets.maintenance.reflection.plan import Plan, Policy, age
 from nuggets.maintenance.reflection.token_index import (
     Postings,
     Tokens,

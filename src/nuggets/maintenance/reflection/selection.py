@@ -8,9 +8,8 @@ from nuggets.domain.rejected_changes import RejectedChange
 from nuggets.domain.times import parse
 from nuggets.errors import InvalidInput
 from nuggets.graph.metadata_inference import own_tags
-from nuggets.maintenance.reflection.outcome import Policy
-from nuggets.maintenance.reflection.plan import age
-from nuggets.maintenance.reflection.tidying import oldest_kept, why_worthless
+from nuggets.maintenance.reflection.archiving import oldest_kept, why_worthless
+from nuggets.maintenance.reflection.plan import Policy, age
 
 # Days of waiting that each lack counts for. Waiting time is unbounded, so every note is selected
 # some day.

@@ -8,13 +8,14 @@ from array import array
 from collections import Counter, defaultdict
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nuggets.language.languages import LEAST_EVIDENCE
 from nuggets.language.text import tokens
 from nuggets.language.word_lists import ENGLISH
+from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.note_analyzer import (
     FOREIGN,
     MOST_TOKENS,

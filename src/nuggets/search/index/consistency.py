@@ -3,19 +3,20 @@
 from typing import TYPE_CHECKING, Any
 
 from nuggets.search.index.corpus_stats import LENGTH, NOTES, read_statistics
-from nuggets.search.index.documents import boost, created_digits, flags_of, links_of
+from nuggets.search.index.documents import created_digits, flags_of, links_of
 from nuggets.search.index.inverted_index import InvertedIndex
 from nuggets.search.index.note_analyzer import analyze, to_storable
 from nuggets.search.index.postings import BLOCK, length_byte
 from nuggets.search.index.recent_changes import read_recent
 from nuggets.search.index.segments import GROUP
 from nuggets.search.index.vocabulary import Vocabulary
+from nuggets.search.scoring.weights import boost
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from nuggets.domain.database import Database
     from nuggets.domain.records import MemoryNote
+    from nuggets.domain.sql_interface import Database
     from nuggets.search.index.note_analyzer import Analysis
 
 PRIME = (1 << 61) - 1  # sums of checksums stay small

@@ -1,16 +1,17 @@
 """Statistics over all notes that scoring needs: counts, mean lengths, years, languages."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nuggets.language.dates import YEARS_BACK
 from nuggets.language.languages import LANGUAGES
+from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from nuggets.domain.database import Database
+    from nuggets.domain.sql_interface import Database
 
 # Frequency saturates early and length is smoothed: memories are short, and among short texts
 # one word more or less must not turn the ranking.

@@ -1,16 +1,17 @@
 """Each note as ranking needs it, without its words: one row a note. Knows no ranking."""
 
 from math import sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from nuggets.domain.database import chunks, placeholders
+from nuggets.domain.sql_interface import chunks, placeholders
 from nuggets.language.dates import ordinal
+from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
-    from nuggets.domain.database import Database
     from nuggets.domain.records import MemoryNote
+    from nuggets.domain.sql_interface import Database
     from nuggets.search.index.note_analyzer import Analysis
 
 ASKS, SAYS_WHEN = 1, 2  # flags; the language stands above them
@@ -71,14 +72,13 @@ class Documents:
         self._by_note: dict[str, Document | None] = {}
         self._near: dict[int, list[Neighbour]] = {}
 
-    def load(self, docs: "Iterable[int]") -> dict[int, Document]:
+    def load(self, docs: "Collection[int]") -> dict[int, Document]:
         """The rows of these documents, by number."""
-        rows = {doc: self._by_doc.get(doc) for doc in docs}
-        unknown = [doc for doc, row in rows.items() if row is None]
+        known = self._by_doc
+        unknown = [doc for doc in docs if doc not in known]
         if unknown:
             self._read("doc", unknown)
-            rows.update({doc: self._by_doc.get(doc) for doc in unknown})
-        return {doc: row for doc, row in rows.items() if row is not None}
+        return {doc: known[doc] for doc in docs if doc in known}
 
     def load_notes(self, ids: "Iterable[str]") -> None:
         """Read the rows of these notes, as far as there are any."""
@@ -170,14 +170,7 @@ def flags_of(note: "MemoryNote", analysis: "Analysis") -> int:
 
 
 def links_of(note: "MemoryNote") -> str:
+    if not note.links:
+        return ""
     targets = dict.fromkeys(link.to for link in note.links if link.to != note.id)
     return BETWEEN_LINKS.join(list(targets)[-MOST_LINKS:])
-
-
-def boost(note: "MemoryNote") -> float:
-    """The documented boost of trusted memories: at most 0.13."""
-    return (
-        0.05 * (note.stability == "durable")
-        + 0.03 * (note.scope in ("user", "self"))
-        + 0.05 * min(max(note.confidence, 0.0), 1.0)
-    )

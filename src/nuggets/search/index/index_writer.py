@@ -16,19 +16,20 @@ from nuggets.search.index.corpus_stats import (
     YEAR,
     add_statistics,
 )
-from nuggets.search.index.documents import boost, created_digits, flags_of, links_of
+from nuggets.search.index.documents import created_digits, flags_of, links_of
 from nuggets.search.index.note_analyzer import Analysis, analyze, to_storable
 from nuggets.search.index.recent_changes import read_recent, write_recent
 from nuggets.search.index.schema import NAMES
 from nuggets.search.index.segment_merging import begin_merges, merge_all, merge_slice
 from nuggets.search.index.segments import block_of
 from nuggets.search.index.tag_groups import GroupWriter
+from nuggets.search.scoring.weights import boost
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from nuggets.domain.database import Database
     from nuggets.domain.records import MemoryNote
+    from nuggets.domain.sql_interface import Database
     from nuggets.search.index.bulk_analysis import NoteColumns
     from nuggets.search.index.recent_changes import Change
     from nuggets.search.index.segment_builder import SegmentBuilder
@@ -42,6 +43,12 @@ BULK = 32_768  # notes of one segment at most: bounds the memory while a large s
 # rolled back never equals one that another process wrote.
 _STEPS = count_from(1 + (id(object()) >> 4) % 65_521)
 
+_WHERE_IT_STANDS = (  # the number of the next document, notes that wait for a segment, any merges
+    "SELECT (SELECT value FROM search_statistics WHERE space = ? AND name = ?),"
+    " (SELECT count(*) FROM search_recent),"
+    " EXISTS (SELECT 1 FROM search_segments WHERE target <> 0)"
+)
+
 Pair = tuple["MemoryNote | None", "MemoryNote | None"]
 
 
@@ -51,10 +58,10 @@ class IndexWriter:
     def __init__(self, database: "Database") -> None:
         self._database = database
         self._groups = GroupWriter(database)
-        row = database.execute(
-            "SELECT value FROM search_statistics WHERE space = ? AND name = ?", (WHOLE, NEXT_DOC)
+        next_doc, self._waiting, self._is_merging = database.execute(
+            _WHERE_IT_STANDS, (WHOLE, NEXT_DOC)
         ).fetchone()
-        self._first_doc = self._next_doc = row[0] if row else 0
+        self._first_doc = self._next_doc = next_doc or 0
         self._added: dict[str, MemoryNote] = {}  # to be analyzed, by id
         self._added_characters = 0
         self._documents: list[tuple[Any, ...]] = []  # rows to be written
@@ -187,6 +194,7 @@ class IndexWriter:
         if self._database.execute(sql, (doc,)).fetchone() is None:
             return False
         self._database.execute("DELETE FROM search_recent WHERE doc = ?", (doc,))
+        self._waiting -= 1
         return True
 
     def _count_note(
@@ -213,14 +221,10 @@ class IndexWriter:
         elif self._changes or self._statistics:
             write_recent(self._database, self._changes)
             self._write_counts()
-            waiting, merging = self._database.execute(
-                "SELECT (SELECT count(*) FROM search_recent),"
-                " (SELECT count(*) FROM search_segments WHERE target <> 0)"
-            ).fetchone()
-            if waiting >= RECENT:
+            if self._waiting + len(self._changes) >= RECENT:
                 flush_recent(self._database)
                 begin_merges(self._database)
-            elif merging:
+            elif self._is_merging:
                 merge_slice(self._database)
 
     def _gather(self) -> None:

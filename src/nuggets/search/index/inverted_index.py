@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from nuggets.domain.database import Database
+    from nuggets.domain.sql_interface import Database
     from nuggets.search.index.note_analyzer import Analysis
     from nuggets.search.index.recent_changes import Change
 

@@ -1,17 +1,18 @@
-"""A note taken apart: terms by field, words as written, labels, groups. Knows no database."""
+"""Analyzes a note: terms by field, words as written, labels, groups. Knows no database."""
 
 from collections import Counter
 from functools import cache, lru_cache
 from itertools import chain
 from math import fsum, sqrt
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from zlib import adler32, crc32
 
 from nuggets.language.dates import DATE_LABEL, TIME_WORDS, date_labels, date_words
 from nuggets.language.languages import LANGUAGES, LEAST_EVIDENCE, evidence
-from nuggets.language.terms import LONGEST_WORD, pieces, stems
+from nuggets.language.stemming import LONGEST_WORD, pieces, stems
 from nuggets.language.text import fold_case, normal_tag, plain, tokens, without_contraction
 from nuggets.language.word_lists import ENGLISH, stop_words
+from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.postings import (
     CONTENT,
     IN_TAG,
@@ -34,6 +35,7 @@ FIELD_SEPARATOR = " \0 "  # separates the title from the content where both are 
 GROUPS_KEPT = 4  # own tags of a note that make it part of a group
 STOP, SAYS_WHEN, NAMES_DATE, FOREIGN = 1, 2, 4, 8  # marks of a word
 MOST_TOKENS = 100_000  # remembered by a process
+_ONCE = field_code(0, 1)  # of a term that stands in the content, once
 
 
 class Analysis(NamedTuple):
@@ -83,9 +85,11 @@ def meta_terms(scope: str, note_type: str, subject: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(META + to_storable(word) for word in words))
 
 
-def vector_length(codes: "Iterable[int]") -> float:
+def vector_length(codes: bytes) -> float:
     """The length of the vector of terms with these field codes, in whatever order."""
-    return sqrt(fsum(map(squares().__getitem__, codes)))
+    once = codes.count(_ONCE)  # most terms, and each adds just 1
+    others = codes.translate(None, bytes((_ONCE, UNWEIGHTED)))
+    return sqrt(fsum((once, *map(squares().__getitem__, others))))
 
 
 def title_key(title: str) -> str:
@@ -119,7 +123,7 @@ def analyze(note: "MemoryNote") -> Analysis:
         reading.words,
         groups_of(note),
         reading.length(),
-        vector_length(terms.values()),
+        vector_length(bytes(terms.values())),
         reading.marks & SAYS_WHEN > 0,
         language,
     )
@@ -136,7 +140,9 @@ class _Reading:
         self.stopped: dict[str, int] = {}  # how often stop words stand, by term
         self.dated: set[str] = set()
         self.marks = 0
-        self.fields = [self._count_terms(Counter(tokens), lexicon) for tokens in fields]
+        self.fields = [
+            self._count_terms(Counter(tokens), lexicon) if tokens else {} for tokens in fields
+        ]
 
     def _count_terms(self, tokens: Counter[str], lexicon: "Lexicon") -> dict[str, int]:
         """How often each term stands in a field; plain words are counted without a loop."""

@@ -9,7 +9,7 @@ from nuggets.search.index.note_analyzer import Analysis
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nuggets.domain.database import Database
+    from nuggets.domain.sql_interface import Database
 
 Change = tuple[int, int, Analysis, list[int]]  # document, space, what the note says, groups
 

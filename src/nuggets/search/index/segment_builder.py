@@ -19,7 +19,7 @@ from nuggets.search.index.segments import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from nuggets.domain.database import Database
+    from nuggets.domain.sql_interface import Database
     from nuggets.search.index.bulk_analysis import NoteColumns
     from nuggets.search.index.note_analyzer import Analysis
 
@@ -103,9 +103,9 @@ class SegmentBuilder:
         """The rows in the order of their keys; nearly every key has one."""
         docs, groups = self._pack()
         docs.update((label, offsets.tobytes()) for label, offsets in self._labelled.items())
-        for key in sorted({*docs, *self._gone, *groups}):
-            gone = array("H", sorted(self._gone[key])).tobytes() if key in self._gone else b""
-            lists = docs.get(key, b""), gone, groups.get(key, b"")
+        gone = {key: array("H", sorted(offsets)).tobytes() for key, offsets in self._gone.items()}
+        for key in sorted({*docs, *gone, *groups}):
+            lists = docs.get(key, b""), gone.get(key, b""), groups.get(key, b"")
             if is_one_row(lists):
                 yield segment, key, 0, *lists
             else:

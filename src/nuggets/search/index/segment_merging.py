@@ -7,9 +7,10 @@ state in between gives the same answers.
 from itertools import groupby
 from math import log
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from nuggets.domain.database import chunks, placeholders
+from nuggets.domain.sql_interface import chunks, placeholders
+from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.segments import (
     GROUP_BITS,
     group_key,
@@ -22,7 +23,7 @@ from nuggets.search.index.segments import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from nuggets.domain.database import Database
+    from nuggets.domain.sql_interface import Database
     from nuggets.search.index.segments import Row
 
 FAN_IN = 8  # segments of one size that are merged

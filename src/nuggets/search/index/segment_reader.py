@@ -8,9 +8,10 @@ from array import array
 from bisect import bisect_left
 from itertools import chain, pairwise
 from sys import byteorder
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from nuggets.domain.database import chunks, placeholders
+from nuggets.domain.sql_interface import chunks, placeholders
+from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.segments import (
     GROUP_BITS,
     LAST_LETTER,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from nuggets.domain.database import Database
+    from nuggets.domain.sql_interface import Database
 
     Numbers = Sequence[int]
     _Row = tuple[str, int, bytes, bytes, bytes]  # key, segment, docs, gone, groups
@@ -174,7 +175,7 @@ class SegmentReader:
         cached = self._group_arrays.get(term)
         if cached is not None:
             return cached
-        numbers, counts = [np.zeros(0, np.int64)], [np.zeros(0, np.int16)]
+        numbers, counts = [], []
         for block in range(self._group_blocks):
             groups = self._read(group_key(term, block)).groups
             blob = join_columns(groups) if groups else b""
@@ -183,9 +184,9 @@ class SegmentReader:
             numbers.append(low + (block << GROUP_BITS))
             counts.append(np.frombuffer(blob[middle:], np.int16))
         sums = np.bincount(np.concatenate(numbers), np.concatenate(counts))
-        having = np.flatnonzero(sums > 0)
-        self._group_arrays[term] = having, sums[having]
-        return having, sums[having]
+        (having,) = (sums > 0).nonzero()
+        arrays = self._group_arrays[term] = having, sums[having]
+        return arrays
 
     def _read(self, key: str) -> _Lists:
         if key not in self._lists:

@@ -17,7 +17,7 @@ from nuggets.search.index.postings import BLOCK_BITS, UNWEIGHTED, frequencies
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from nuggets.domain.database import Database
+    from nuggets.domain.sql_interface import Database
 
 LAST_LETTER = chr(0x10FFFF)  # after every key that begins alike
 GROUP = "#"  # begins the key of groups whose numbers are too large for the row of the term

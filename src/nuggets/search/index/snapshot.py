@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from nuggets.domain.database import chunks, placeholders
+from nuggets.domain.sql_interface import chunks, placeholders
 from nuggets.search.index.corpus_stats import REVISION, REWRITTEN, WHOLE, read_stats
 from nuggets.search.index.documents import Documents
 from nuggets.search.index.inverted_index import InvertedIndex
@@ -10,9 +10,9 @@ from nuggets.search.index.recent_changes import read_recent
 from nuggets.search.index.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from nuggets.domain.database import Database
+    from nuggets.domain.sql_interface import Database
     from nuggets.search.index.recent_changes import Change
     from nuggets.search.index.segment_reader import SegmentReader
     from nuggets.search.query.query import Query
@@ -53,24 +53,25 @@ class Snapshot:
         self.index.forget_if_many()
         self.documents.forget_if_many()
 
-    def group_lengths(self, groups: "Iterable[int]") -> dict[int, int]:
-        """The lengths of those groups that have several notes, but not nearly all."""
-        wanted = set(groups)
+    def group_lengths(self, groups: "Collection[int]") -> list[int]:
+        """The lengths of these groups; -1 of those that have one note only, or nearly all."""
+        known = self._group_lengths
+        unknown = set(groups).difference(known)
+        if unknown:
+            self._read_group_lengths(unknown)
+        return [known.get(group, -1) for group in groups]
+
+    def _read_group_lengths(self, groups: "Iterable[int]") -> None:
         size, length = "size", "length"
         if self._archived:
             size, length = "size + archived_size", "length + archived_length"
-        for some in chunks([group for group in wanted if group not in self._group_lengths]):
+        for some in chunks(groups):
             rows = self._database.execute(
                 f"SELECT number, CASE WHEN {size} > 1 AND {size} <= ? THEN {length} ELSE -1 END"
                 f" FROM search_groups WHERE number IN ({placeholders(some)})",
                 (self.stats.largest_group, *some),
             )
             self._group_lengths.update(rows)
-        return {
-            group: self._group_lengths[group]
-            for group in wanted
-            if self._group_lengths.get(group, -1) >= 0
-        }
 
 
 def read_revision(database: "Database") -> int:

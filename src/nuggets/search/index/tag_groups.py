@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from nuggets.domain.database import chunks, placeholders
+from nuggets.domain.sql_interface import chunks, placeholders
 from nuggets.search.index.corpus_stats import GROUPS, SHARED_GROUPS, SHARED_LENGTH
 from nuggets.search.index.note_analyzer import to_storable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from nuggets.domain.database import Database
+    from nuggets.domain.sql_interface import Database
 
 
 class GroupWriter:

@@ -1,9 +1,9 @@
 """Words as notes write them, with how often they are used. Knows no note."""
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from nuggets.domain.database import chunks, placeholders
+from nuggets.domain.sql_interface import chunks, placeholders
 from nuggets.language.spelling import (
     KnownWord,
     corrections,
@@ -16,7 +16,7 @@ from nuggets.search.index.segments import LAST_LETTER
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from nuggets.domain.database import Database
+    from nuggets.domain.sql_interface import Database
     from nuggets.search.index.recent_changes import Change
 
 
@@ -69,7 +69,26 @@ class Vocabulary:
 
     def languages_of(self, words: "Iterable[str]") -> list[tuple[str, int]]:
         """Those of the words that notes have, each with its language."""
-        return [(known.word, known.language) for known in self._exactly(words) if known.uses > 0]
+        words = set(words)
+        known_words = self._with_changes(
+            self._rows_of_different_lengths(words),
+            [key for key in self._changes if key[0] in words],
+        )
+        return [(known.word, known.language) for known in known_words if known.uses > 0]
+
+    def _rows_of_different_lengths(self, words: "Iterable[str]") -> "Iterator[Any]":
+        """With `IN`, SQLite would look for each word among the words of each length, which takes a
+        question of a few words four times as long."""
+        row = (
+            "SELECT space, word, language, letters, count FROM search_words"
+            f" WHERE space IN ({self._listed_spaces}) AND length = ? AND word = ?"
+        )
+        for some in chunks(words):
+            rows = self._database.execute(
+                " UNION ALL ".join([row] * len(some)),
+                [value for word in some for value in (len(word), word)],
+            )
+            yield from (columns for _, *columns in set(rows))  # a word may be repeated in `some`
 
     def suggest_corrections(self, word: str, edits: int | None = None) -> list[KnownWord]:
         """Known words that a misspelt word may stand for, at most so many edits away."""

@@ -1,1 +1,1 @@
-"""A question understood: its words, the terms that answer them, the titles and days it names."""
+"""Interprets a question: its words, the terms that match them, the titles and days it names."""

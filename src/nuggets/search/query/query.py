@@ -1,7 +1,7 @@
-"""A question, understood: which terms it asks for, which titles and which days it names."""
+"""Interprets a question: which terms it asks for, which titles and days it names."""
 
 from math import hypot
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nuggets.language.dates import (
     DATE_LABEL,
@@ -11,9 +11,10 @@ from nuggets.language.dates import (
     periods,
     query_labels,
 )
-from nuggets.language.terms import is_stop, pieces, stems
+from nuggets.language.stemming import is_stop, pieces, stems
 from nuggets.language.text import is_unspaced, tokens
 from nuggets.language.word_lists import question_words
+from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.note_analyzer import LABEL, title_key, title_label, to_storable
 from nuggets.search.query.respelling import respell_question
 from nuggets.search.query.term_expansion import (

@@ -1,9 +1,9 @@
-"""Corrects words of a question that it would not be understood without. Knows no note."""
+"""Corrects slips in question words, months and short names of a question. Knows no note."""
 
 from typing import TYPE_CHECKING
 
 from nuggets.language.dates import MONTHS
-from nuggets.language.terms import is_stop
+from nuggets.language.stemming import is_stop
 from nuggets.language.text import edits_between
 
 if TYPE_CHECKING:

@@ -2,11 +2,12 @@
 
 from itertools import islice
 from math import log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nuggets.language.languages import LANGUAGES
-from nuggets.language.terms import is_stop, stems
+from nuggets.language.stemming import is_stop, stems
 from nuggets.language.word_lists import ENGLISH, abbreviations
+from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.note_analyzer import META
 
 if TYPE_CHECKING:

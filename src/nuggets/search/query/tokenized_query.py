@@ -1,14 +1,14 @@
 """A question split into words, neighbouring words and dates. Knows no note."""
 
 from itertools import pairwise
-from typing import NamedTuple
 
 from nuggets.language.dates import WrittenDate, written_dates
 from nuggets.language.languages import detect_language
-from nuggets.language.terms import query_words, stems
+from nuggets.language.stemming import query_words, stems
 from nuggets.language.text import plain, tokens
 from nuggets.language.text import words as words_in
 from nuggets.language.word_lists import ENGLISH, stop_words
+from nuggets.named_tuple import NamedTuple
 
 SHORTEST_JOINED = 2  # letters of each of two words that may be one compound
 MOST_NEIGHBOURS, MOST_DATES = 64, 16  # a question may be a whole page, and time is bounded

@@ -1,18 +1,26 @@
-"""What `scorer` and `ranking` compute, with NumPy for many notes at once; the results are equal.
+"""The same results as `note_and_neighbour_scores` and `ranking`, computed with NumPy.
 
 For processes that have NumPy loaded: loading it costs a cold one more than it saves.
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.corpus_stats import group_norms, norms
 from nuggets.search.index.documents import ASKS
 from nuggets.search.index.postings import BLOCK, BLOCK_BITS, frequencies, impacts
-from nuggets.search.scoring.accumulator import NumpyAccumulator, look_up, strongest_places
+from nuggets.search.scoring.note_and_neighbour_scores import Scorer, lending_factor
+from nuggets.search.scoring.posting_sums import (
+    NO_MARK,
+    NumpyAccumulator,
+    look_up,
+    marks_of,
+    strongest_places,
+)
 from nuggets.search.scoring.ranking import Ranking, Signal, combine
-from nuggets.search.scoring.scorer import Scorer, lending_factor
 from nuggets.search.scoring.weights import (
     ASKING,
     ENOUGH_WORDS,
@@ -27,17 +35,18 @@ from nuggets.search.scoring.weights import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from nuggets.search.index.documents import Document, Neighbour
-    from nuggets.search.scoring.accumulator import Offsets
+    from nuggets.search.scoring.posting_sums import Offsets
 
     Floats = NDArray[np.float64]
 
-FREQUENCIES = np.array(frequencies(), float)  # by field code
-IMPACTS = np.array(impacts())
+# By field code; the last one is that of `NO_MARK`.
+FREQUENCIES = np.array([*frequencies(), 0.0])
+IMPACTS = np.array([*impacts(), 0.0])
 
 
 class ClosenessArrays(NamedTuple):
@@ -50,17 +59,17 @@ class ClosenessArrays(NamedTuple):
     neighbour_counts: "Floats"
 
 
-class _Flow(NamedTuple):
+class _Flow:
     """Amounts that notes pass on to their neighbours, by the places of both."""
 
-    targets: list[int]
-    sources: list[int]
-    amounts: list[float]
+    def __init__(self, passed: "list[tuple[int, int, float]]") -> None:
+        """Targets, sources and amounts."""
+        targets, sources, amounts = zip(*passed, strict=True) if passed else ((), (), ())
+        self.targets, self.sources = np.array(targets, np.intp), np.array(sources, np.intp)
+        self._amounts = np.array(amounts)[:, None]
 
     def add_to(self, total: "Floats", values: "Floats") -> None:
-        if self.targets:
-            passed = values[self.sources] * np.array(self.amounts)[:, None]
-            np.add.at(total, self.targets, passed)
+        np.add.at(total, self.targets, values[self.sources] * self._amounts)
 
 
 class ArrayScorer(Scorer):
@@ -69,21 +78,28 @@ class ArrayScorer(Scorer):
     def _new_accumulator(self) -> NumpyAccumulator:
         return NumpyAccumulator()
 
-    def group_shares(self, groups: "Iterable[int]") -> dict[int, float]:
-        lengths = self._snapshot.group_lengths(groups)
-        if not lengths:
-            return {}
-        mean = self._snapshot.stats.group_mean
-        wanted = np.array(list(lengths))
-        half = group_norms(np.array(list(lengths.values())), mean)
-        answered = np.zeros(len(wanted))
+    def best_group_shares(self, rows: "list[Document]") -> "Floats":
+        """By note, how much of the question that one of its groups has which has most of it."""
+        groups = [row.groups for row in rows]
+        shares, sizes = self._group_shares([*chain.from_iterable(groups)]), [*map(len, groups)]
+        if set(sizes) == {1}:
+            return shares
+        best = np.zeros(len(rows))
+        np.maximum.at(best, np.arange(len(rows)).repeat(sizes), shares)
+        return best
+
+    def _group_shares(self, groups: "list[int]") -> "Floats":
+        """The same as `group_shares`, by place."""
+        wanted, lengths = np.array(groups, int), np.array(self._snapshot.group_lengths(groups))
+        half = group_norms(np.maximum(lengths, 0), self._snapshot.stats.group_mean)
+        answered = np.zeros(len(groups))
         for term in self._group_terms():
             numbers, counts = self._index.group_count_arrays(term.term)
-            places, matches = look_up(numbers, wanted)
-            matched = counts[places] * term.weight
+            found = look_up(numbers, counts, wanted, 0) * term.weight
             part = self._part_among_groups(term, len(numbers))
-            answered[matches] += part * (matched / (matched + half[matches]))
-        return dict(zip(wanted.tolist(), answered.tolist(), strict=True))
+            answered += part * (found / (found + half))
+        answered[lengths < 0] = 0.0
+        return answered
 
     def closeness_arrays(self, rows: "list[Document]") -> ClosenessArrays:
         """The same as `closeness`; the notes come first, their neighbours after them."""
@@ -108,20 +124,32 @@ class ArrayScorer(Scorer):
     def _frequency_arrays(self, docs: "Collection[int]") -> "tuple[Floats, Floats]":
         """By place of the document, how often it has each word, and its dot product with the
         query's vector."""
-        by_block = _places_by_block(np.array(list(docs)))
-        word_counts = np.zeros((len(docs), len(self.parts)))
-        products = np.zeros(len(docs))
-        for term in self._terms:
-            words = word_counts[:, term.slot]
-            for block, listed, marks in self._index.postings(term.term):
-                if block in by_block:
-                    wanted, targets = by_block[block]
-                    matches, positions = look_up(np.asarray(listed, np.uint16), wanted)
-                    codes = np.asarray(marks, np.uint16)[matches] >> 8
-                    targets = targets[positions]
-                    words[targets] = np.maximum(words[targets], FREQUENCIES[codes] * term.weight)
-                    products[targets] += IMPACTS[codes] * term.pull
+        numbers = np.fromiter(docs, np.intp, len(docs))
+        order = numbers.argsort()
+        codes = self._marks_at(numbers[order]) >> 8
+        counts = np.zeros((len(self.parts), len(docs)))
+        for term, frequencies_of_term in zip(self._terms, FREQUENCIES[codes], strict=True):
+            words = counts[term.slot]
+            np.maximum(words, frequencies_of_term * term.weight, out=words)
+        word_counts, products = np.empty(counts.T.shape), np.empty(len(docs))
+        word_counts[order] = counts.T
+        products[order] = np.array([term.pull for term in self._terms]) @ IMPACTS[codes]
         return word_counts, products
+
+    def _marks_at(self, docs: "NDArray[Any]") -> "NDArray[Any]":
+        """By term and place of the document, which are ascending, its mark, or `NO_MARK`."""
+        marks = np.full((len(self._terms), len(docs)), NO_MARK)
+        blocks = range(int(docs[0]) >> BLOCK_BITS, (int(docs[-1]) >> BLOCK_BITS) + 1)
+        bounds = docs.searchsorted([block << BLOCK_BITS for block in (*blocks, blocks.stop)])
+        slices = dict(zip(blocks, map(slice, bounds.tolist(), bounds[1:].tolist()), strict=False))
+        offsets = (docs & BLOCK - 1).astype(np.uint16)
+        for term, marks_of_term in zip(self._terms, marks, strict=True):
+            for piece in self._index.postings(term.term):
+                places = slices.get(piece.block)
+                if places:  # of notes that wait for a segment there is another piece
+                    known = marks_of_term[places]
+                    np.minimum(known, marks_of(piece, offsets[places]), out=known)
+        return marks
 
     def _add_neighbour_counts(
         self,
@@ -134,28 +162,29 @@ class ArrayScorer(Scorer):
         """Counts of the words with the neighbours' share added, sums of the cosines with the
         neighbours, and numbers of neighbours."""
         direct = word_counts[: len(rows)]
-        near_sums, counts = np.zeros(len(rows)), np.zeros(len(rows))
+        count = len(rows)
         if not neighbours:
-            return direct, near_sums, counts
+            return direct, np.zeros(count), np.zeros(count)
         places = {doc: place for place, doc in enumerate(documents)}
-        once, twice = _Flow([], [], []), _Flow([], [], [])
+        to_neighbours, beyond_them = [], []
         for place, row in enumerate(rows):
             for near, flow in neighbours.get(row.doc, ()):
-                once.targets.append(place)
-                once.sources.append(places[near.doc])
-                once.amounts.append(NEIGHBOUR * flow * row.reach * lending_factor(near))
+                amount = NEIGHBOUR * flow * row.reach * lending_factor(near)
+                to_neighbours.append((place, places[near.doc], amount))
                 through = SECOND_NEIGHBOUR * flow * row.reach * near.reach**2
                 for beyond, further in neighbours.get(near.doc, ()):
-                    twice.targets.append(place)
-                    twice.sources.append(places[beyond.doc])
-                    twice.amounts.append(through * further * lending_factor(beyond))
-        total, far = direct.copy(), np.zeros_like(direct)
+                    amount = through * further * lending_factor(beyond)
+                    beyond_them.append((place, places[beyond.doc], amount))
+        once, twice = _Flow(to_neighbours), _Flow(beyond_them)
+        total, far = direct.copy(), np.zeros(direct.shape)
         once.add_to(total, word_counts)
         twice.add_to(far, word_counts)
         total += far * (direct == 0)  # not lent back to the note that it came from
-        np.add.at(near_sums, once.targets, cosines[once.sources])
-        np.add.at(counts, once.targets, 1)
-        return total, near_sums, counts
+        near_sums, neighbour_counts = (
+            np.bincount(once.targets, weights, count).astype(float)
+            for weights in (cosines[once.sources], None)
+        )
+        return total, near_sums, neighbour_counts
 
 
 class ArrayRanking(Ranking):
@@ -191,25 +220,17 @@ class ArrayRanking(Ranking):
     def _exact_signals(self, rows: "list[Document]", extras: "Floats") -> list[Signal]:
         close = self._scorer.closeness_arrays(rows)
         words = close.shares @ np.array(self._scorer.parts)
-        text = np.clip((words + extras) / TEXT_SCALE, 0.0, 1.0)
+        text = np.minimum(np.maximum((words + extras) / TEXT_SCALE, 0.0), 1.0)
         vector = (1 + _cosines_of_all(close)) / 2
         columns = (text, vector, words, close.complete, combine(text, vector))
         return list(map(Signal, rows, *(column.tolist() for column in columns)))
 
     def _sums_of_extras(self, rows: "list[Document]", subjects: dict[int, float]) -> "Floats":
-        groups = self._group_shares(rows)
         lengths = np.array([row.length for row in rows], float)
         sums: Floats = INFORMATIVE * np.minimum(lengths / ENOUGH_WORDS, 1.0)
         sums += ASKING * np.array([row.flags & ASKS > 0 for row in rows])
-        if groups:
-            sums += GROUP * np.array(
-                [
-                    groups.get(row.groups[0], 0.0)
-                    if len(row.groups) == 1
-                    else max([groups.get(group, 0.0) for group in row.groups], default=0.0)
-                    for row in rows
-                ]
-            )
+        if self._snapshot.stats.groups:
+            sums += GROUP * self._scorer.best_group_shares(rows)
         if subjects:
             sums += np.array([subjects.get(row.doc, 0.0) for row in rows])
         if self._is_timed:
@@ -222,18 +243,6 @@ def _neutral_if_unrelated(signal: Signal, subjects: dict[int, float]) -> Signal:
     if signal.words or signal.document.doc in subjects:
         return signal
     return Signal(signal.document, 0.0, 0.5, 0.0, False, combine(0.0, 0.5))
-
-
-def _places_by_block(docs: "NDArray[Any]") -> "dict[int, tuple[NDArray[Any], NDArray[Any]]]":
-    """By block, ascending offsets of documents and their places among all of them."""
-    places = np.argsort(docs)
-    ordered = docs[places]
-    blocks, starts = np.unique(ordered >> BLOCK_BITS, return_index=True)
-    ends = [*starts[1:], len(docs)]
-    return {
-        block: ((ordered[start:end] & BLOCK - 1).astype(np.uint16), places[start:end])
-        for block, start, end in zip(blocks.tolist(), starts, ends, strict=True)
-    }
 
 
 def _cosines_of_all(close: ClosenessArrays) -> "Floats":

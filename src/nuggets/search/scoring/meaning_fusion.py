@@ -5,8 +5,9 @@ say. Notes without these words may be among the results, if there are results by
 and meaning agree on a note.
 """
 
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
+from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.note_analyzer import title_key, title_label, to_storable
 from nuggets.search.query.query import SHARED_TITLE
 from nuggets.search.scoring.relevance_threshold import THRESHOLD, evidence_in_full

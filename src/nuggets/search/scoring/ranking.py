@@ -2,12 +2,13 @@
 
 from itertools import islice
 from math import sqrt
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.documents import ASKS, SAYS_WHEN
 from nuggets.search.index.postings import BLOCK, BLOCK_BITS
-from nuggets.search.scoring.accumulator import strongest
-from nuggets.search.scoring.scorer import Closeness, Scorer
+from nuggets.search.scoring.note_and_neighbour_scores import Closeness, Scorer
+from nuggets.search.scoring.posting_sums import strongest
 from nuggets.search.scoring.weights import (
     ASKING,
     DATE_REACH,
@@ -26,13 +27,13 @@ from nuggets.search.scoring.weights import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from nuggets.language.dates import Period
     from nuggets.search.index.documents import Document
     from nuggets.search.index.snapshot import Snapshot
     from nuggets.search.query.query import Query
-    from nuggets.search.scoring.accumulator import Offsets
+    from nuggets.search.scoring.posting_sums import Offsets
 
 ROUGH_CANDIDATES = 500  # notes that pass the rough step
 LENDERS = 100  # notes that pass it where notes are linked, together with their neighbours
@@ -116,7 +117,7 @@ class Ranking:
 
     def _candidates(
         self, eligible: "Offsets | None"
-    ) -> "tuple[dict[int, float], Iterable[int], dict[int, float]]":
+    ) -> "tuple[dict[int, float], Collection[int], dict[int, float]]":
         """Rough scores, documents worth a closer look, and scores for titles that are named."""
         titled = list(self._query.titles)
         linked = self._snapshot.stats.linked

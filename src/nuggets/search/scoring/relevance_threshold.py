@@ -4,8 +4,8 @@ from heapq import nlargest
 from typing import TYPE_CHECKING
 
 from nuggets.search.query.term_expansion import rarity
+from nuggets.search.scoring.question_coverage import stated_shares, topical_slots
 from nuggets.search.scoring.ranking import combine
-from nuggets.search.scoring.stated_share import stated_shares, topical_slots
 from nuggets.search.scoring.weights import TEXT_SCALE
 
 if TYPE_CHECKING:

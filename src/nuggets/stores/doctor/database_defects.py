@@ -12,8 +12,10 @@ from nuggets.stores.doctor.defects import (
     Defect,
 )
 from nuggets.stores.sql import schema
+from nuggets.stores.sql.commit_reader import Rest
 from nuggets.stores.sql.commit_writer import columns_of
-from nuggets.stores.sql.database import Database as SqlDatabase
+from nuggets.stores.sql.database_interface import Database as SqlDatabase
+from nuggets.stores.sql.row_format import DAMAGE, note_of, nugget_from_text
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.bulk_insert import build_indexes, put_links
 from nuggets.stores.sqlite.database import Database, open_read_only
@@ -39,7 +41,7 @@ def find_database_defects(path: str, kinds: Sequence[IndexKind]) -> Iterator[Def
             yield damaged_database(path, complaint)
         else:
             yield from find_wrong_rows(database, kinds)
-    except (sqlite3.Error, StoreCorrupt, ValueError, TypeError) as problem:
+    except (sqlite3.Error, StoreCorrupt, *DAMAGE) as problem:
         yield damaged_database(path, str(problem))
     except StoreError as problem:
         yield Defect("newer database", path, str(problem), "", harmful=True)
@@ -62,7 +64,17 @@ def _check_integrity(database: Database) -> str:
 
 
 def find_wrong_rows(database: SqlDatabase, kinds: Sequence[IndexKind]) -> Iterator[Defect]:
-    """Columns, links and indexes that do not agree with the notes, in any SQL database."""
+    """Columns, links and indexes that do not agree with the notes, in any SQL database.
+
+    Raises `StoreCorrupt` if a record cannot be read, of the history too.
+    """
+    for (config,) in database.execute("SELECT config FROM nuggets"):
+        nugget_from_text(config)
+    for (rest,) in database.execute("SELECT rest FROM commits"):
+        Rest.from_json(rest)
+    for note_id, before in database.execute("SELECT note, before FROM changes"):
+        if before is not None:
+            note_of(note_id, before)
     yield from _check_derived_rows(database)
     yield from _check_indexes(database, kinds)
 

@@ -1,6 +1,6 @@
 """What can be wrong in a shelf's directory."""
 
-from typing import NamedTuple
+from nuggets.named_tuple import NamedTuple
 
 DAMAGED_DATABASE = "damaged database"
 WRONG_COLUMNS = "wrong columns"

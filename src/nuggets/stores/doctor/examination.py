@@ -1,4 +1,4 @@
-"""Examine a shelf's directory: the database, the documented files, and what lies around."""
+"""Examine a shelf's directory: the database, the documented files, and leftover files."""
 
 import os
 import stat
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from nuggets.errors import StoreError
-from nuggets.filesystem.files import is_leftover
+from nuggets.filesystem.atomic_files import is_leftover
 from nuggets.stores.base import IndexKind
 from nuggets.stores.doctor.database_defects import damaged_database, find_database_defects
 from nuggets.stores.doctor.defects import (
@@ -19,7 +19,7 @@ from nuggets.stores.doctor.defects import (
 from nuggets.stores.doctor.export_defects import find_export_defects
 from nuggets.stores.journal_migration import JOURNAL, SET_ASIDE, has_unmigrated_journal
 from nuggets.stores.journal_migration.journal import Journal
-from nuggets.stores.old_copies import REPLACED
+from nuggets.stores.set_aside_files import REPLACED
 from nuggets.stores.sqlite.database import refuse_orphaned_log
 
 _OUR_NAMES = ("nuggets.", "recalls", "graph", "backups", REPLACED, JOURNAL)  # their beginnings
@@ -37,7 +37,7 @@ def examine(directory: str, kinds: Sequence[IndexKind]) -> list[Defect]:
         *database,
         *files,
         *_examine_journal(directory),
-        *_find_links(directory),
+        *_find_other_files(directory),
         *_find_leftovers(directory),
         *_find_open_modes(directory),
     ]
@@ -77,16 +77,18 @@ def _examine_journal(directory: str) -> Iterator[Defect]:
             yield Defect("old journal", os.path.join(directory, name), reason, "", harmful=False)
 
 
-def _find_links(directory: str) -> Iterator[Defect]:
-    """Links in the place of our files. Only who made them knows where they should lead."""
+def _find_other_files(directory: str) -> Iterator[Defect]:
+    """Links, pipes and directories in the place of our files: only who made them knows why."""
     for name in ("nuggets.lock", "recalls.jsonl", "nuggets.db-wal", "nuggets.db-shm"):
         path = os.path.join(directory, name)
         if os.path.islink(path):
-            problem = (
-                f"it is a link to {os.readlink(path)}, which is not written to; move it away, or "
-                "put the file back"
-            )
-            yield Defect("link", path, problem, "", harmful=True)
+            kind, what = "link", f"a link to {os.readlink(path)}, which is not written to"
+        elif os.path.exists(path) and not os.path.isfile(path):
+            kind, what = "no file", "no plain file, and one belongs there"
+        else:
+            continue
+        problem = f"it is {what}; move it away, or put the file back"
+        yield Defect(kind, path, problem, "", harmful=True)
 
 
 def _find_leftovers(directory: str) -> Iterator[Defect]:

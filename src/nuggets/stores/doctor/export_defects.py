@@ -7,8 +7,14 @@ from contextlib import suppress
 from nuggets.errors import StoreBusy, StoreError
 from nuggets.stores.doctor.defects import DAMAGED_FILE, Defect
 from nuggets.stores.exports.edit_reader import parse_edit, read_settled
+from nuggets.stores.exports.export_fingerprints import (
+    Export,
+    changed_files,
+    checksum_of,
+    exports,
+    forget,
+)
 from nuggets.stores.exports.layout import GRAPH, documented_files
-from nuggets.stores.exports.register import Export, changed_files, checksum_of, exports, forget
 from nuggets.stores.sqlite.database import Database, open_read_only
 
 

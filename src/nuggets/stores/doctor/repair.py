@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from nuggets.domain import times
 from nuggets.domain.records import Changes, Commit
-from nuggets.filesystem.files import open_plain, sync_directory, unwritable
+from nuggets.filesystem.atomic_files import open_plain, sync_directory, unwritable
 from nuggets.stores.base import IndexKind
 from nuggets.stores.doctor.database_defects import derive_rows_again
 from nuggets.stores.doctor.defects import (
@@ -28,8 +28,8 @@ from nuggets.stores.doctor.examination import examine
 from nuggets.stores.doctor.export_defects import forget_export
 from nuggets.stores.doctor.salvage import salvage
 from nuggets.stores.exports.layout import GRAPH
-from nuggets.stores.old_copies import DAMAGED, free_name
 from nuggets.stores.process_lock import hold_shelf_lock
+from nuggets.stores.set_aside_files import DAMAGED, free_name
 from nuggets.stores.sqlite.bulk_insert import build_indexes, put_commit
 from nuggets.stores.sqlite.database import Database, building
 

@@ -8,13 +8,16 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from nuggets.domain.records import NuggetConfig
+from nuggets.errors import StoreCorrupt
 from nuggets.language.text import fold_case
+from nuggets.named_tuple import NamedTuple
 from nuggets.stores.sql import schema
+from nuggets.stores.sql.commit_reader import Rest
 from nuggets.stores.sql.commit_writer import INSERT_NOTE, columns_of
-from nuggets.stores.sql.rows import note_of
+from nuggets.stores.sql.row_format import note_of, nugget_from_text
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.bulk_insert import put_links, put_nuggets
 from nuggets.stores.sqlite.database import Database
@@ -39,7 +42,7 @@ def salvage(source: str, target: Database) -> Salvaged:
     with _open_copy(source, f"{target.path}-copy") as damaged:
         if damaged is None:
             return Salvaged()
-        _copy_table(damaged, target, "nuggets", "place", "fold, config")
+        _copy_nuggets(damaged, target)
         notes = _copy_notes(damaged, target)
         _copy_table(damaged, target, "marks", "rowid", "name, value")
         _copy_table(damaged, target, "touches", "number", "revision, note, session, at, kind")
@@ -101,6 +104,13 @@ def _write_header(copy: str) -> None:
         file.write(header)
 
 
+def _copy_nuggets(damaged: sqlite3.Connection, target: Database) -> None:
+    for row in _read_rows(damaged, "nuggets", "place", "fold, config"):
+        with suppress(StoreCorrupt):  # a note brings its nugget along
+            nugget_from_text(row[2])
+            target.execute("INSERT OR IGNORE INTO nuggets VALUES (?, ?, ?)", row)
+
+
 def _copy_notes(damaged: sqlite3.Connection, target: Database) -> int:
     recalls = {
         row[0]: row[1:]
@@ -108,7 +118,7 @@ def _copy_notes(damaged: sqlite3.Connection, target: Database) -> int:
     }
     saved, nuggets = 0, set(SqlState(lambda: target).nuggets)
     for place, note_id, record in _read_rows(damaged, "notes", "place", "id, record"):
-        with suppress(ValueError, TypeError, IndexError):  # the bytes of this record are damaged
+        with suppress(StoreCorrupt, ValueError, TypeError):  # the bytes of this record are damaged
             note = note_of(note_id, record, *recalls.get(place, ()))
             target.execute(INSERT_NOTE, (*columns_of(note), note.id, None))
             put_links(target, note)
@@ -122,6 +132,10 @@ def _copy_notes(damaged: sqlite3.Connection, target: Database) -> int:
 def _copy_history(damaged: sqlite3.Connection, target: Database) -> tuple[int, int]:
     saved = last = 0
     for row in _read_rows(damaged, "commits", "revision", "at, action, client, rest"):
+        try:
+            Rest.from_json(row[4])
+        except StoreCorrupt:
+            continue
         target.execute("INSERT INTO commits VALUES (?, ?, ?, ?, ?)", row)
         saved, last = saved + 1, row[0]
         with suppress(sqlite3.Error):

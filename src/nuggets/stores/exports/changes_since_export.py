@@ -1,13 +1,13 @@
 """What changed since an export: notes, and nuggets whose files would differ now."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
-from nuggets.domain.database import Database, chunks, placeholders
+from nuggets.domain.sql_interface import Database, chunks, placeholders
 from nuggets.language.text import fold_case
+from nuggets.named_tuple import NamedTuple
 from nuggets.stores.exports.layout import ExportedRevision
 from nuggets.stores.sql.commit_reader import Rest
-from nuggets.stores.sql.rows import note_of
+from nuggets.stores.sql.row_format import note_of
 
 
 class Changed(NamedTuple):

@@ -3,14 +3,15 @@
 import os
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from nuggets.domain import codec
 from nuggets.domain.records import ExternalEdit
 from nuggets.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreError
-from nuggets.filesystem.files import open_plain, unreadable
+from nuggets.filesystem.atomic_files import open_plain, unreadable
 from nuggets.language.text import fold_case
-from nuggets.stores import validation
+from nuggets.named_tuple import NamedTuple
+from nuggets.stores import json_validation
 from nuggets.stores.exports.layout import (
     GRAPH,
     GRAPH_VERSION,
@@ -65,7 +66,7 @@ def parse_edit(directory: str, name: str, file: FileContent) -> EditedFile:
     """Parse an edited file; `StoreCorrupt` if it is not as documented."""
     path, where = os.path.join(directory, name), os.path.basename(name)
     shape = _validate(path, codec.loads, file.content.removeprefix(b"\xef\xbb\xbf"), where)
-    _validate(path, validation.check_savable, shape, where)
+    _validate(path, json_validation.check_savable, shape, where)
     if not isinstance(shape, dict):
         raise _unreadable_error(path, "it holds no object")
     newest = GRAPH_VERSION if name == GRAPH else NUGGET_VERSION
@@ -79,7 +80,7 @@ def parse_edit(directory: str, name: str, file: FileContent) -> EditedFile:
         notes = tuple(_graph_notes(shape, path))
         fields = {field: value for field, value in shape.items() if field not in _OUR_FIELDS}
         return EditedFile(name, file, exported, ExternalEdit(revision, notes=notes), fields)
-    config, facts = _validate(path, validation.nugget_from_json, shape, where)
+    config, facts = _validate(path, json_validation.nugget_from_json, shape, where)
     if fold_case(config.name) != fold_case(nugget_in(name)):  # the file was renamed or copied
         config = config._replace(name=nugget_in(name))
     edit = ExternalEdit(revision, nugget=config, facts=tuple(facts))
@@ -91,7 +92,7 @@ def _graph_notes(shape: codec.Json, path: str) -> Iterator[codec.Json]:
         raise _unreadable_error(path, "there is no list of notes in it")
     ids: set[str] = set()
     for number, note in enumerate(shape["notes"], 1):
-        fields = _validate(path, validation.check_note, note, f"note {number}")
+        fields = _validate(path, json_validation.check_note, note, f"note {number}")
         if "id" in fields:
             if fields["id"] in ids:
                 raise _unreadable_error(path, f"the id {fields['id']!r} occurs twice")

@@ -4,13 +4,12 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import NamedTuple
 
-from nuggets.domain.database import Database
 from nuggets.domain.records import NuggetConfig
+from nuggets.domain.sql_interface import Database
 from nuggets.domain.state import State
 from nuggets.errors import StoreBusy
-from nuggets.filesystem.files import (
+from nuggets.filesystem.atomic_files import (
     is_leftover,
     private_directory,
     read_if_plain,
@@ -18,7 +17,16 @@ from nuggets.filesystem.files import (
     unwritable,
 )
 from nuggets.language.text import fold_case
+from nuggets.named_tuple import NamedTuple
 from nuggets.stores.exports.changes_since_export import Changed, changed_since
+from nuggets.stores.exports.export_fingerprints import (
+    Checksum,
+    Export,
+    checksum_of,
+    exports,
+    size_in,
+    status_of,
+)
 from nuggets.stores.exports.exported_state import moment_of
 from nuggets.stores.exports.layout import (
     GRAPH,
@@ -29,14 +37,6 @@ from nuggets.stores.exports.layout import (
     first_line,
     nugget_file,
     nugget_in,
-)
-from nuggets.stores.exports.register import (
-    Checksum,
-    Export,
-    checksum_of,
-    exports,
-    size_in,
-    status_of,
 )
 from nuggets.stores.exports.rendering import (
     ChangedNotes,
@@ -321,7 +321,7 @@ def refuse_unknown(directory: str, plan: Plan, row: Export) -> None:
 def sweep(directory: str) -> None:
     """Remove files that dead writers left unfinished."""
     before = time.time() - _LEFTOVER_SECONDS
-    for subfolder in ("", os.path.dirname(GRAPH), "backups"):
+    for subfolder in ("", os.path.dirname(GRAPH), "backups", os.path.join("hooks", "repositories")):
         folder = os.path.join(directory, subfolder)
         with suppress(OSError):
             for name in filter(is_leftover, os.listdir(folder)):

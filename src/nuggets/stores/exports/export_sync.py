@@ -11,38 +11,33 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, ExitStack, suppress
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from nuggets.domain.records import Changes, ExportsStatus
 from nuggets.errors import StoreError
-from nuggets.stores.exports.layout import GRAPH, documented_files
-from nuggets.stores.exports.register import (
+from nuggets.named_tuple import NamedTuple
+from nuggets.stores.exports.export_fingerprints import (
     Export,
-    Row,
     changed_files,
-    export_rows,
     exports,
-    exports_of,
     forget,
     record,
     stamp_of,
     status_of,
 )
+from nuggets.stores.exports.layout import GRAPH, documented_files
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import Database, ExplainErrors
 
 if TYPE_CHECKING:
-    from nuggets.stores.exports.background_refresh import BackgroundRefresh
+    from nuggets.stores.exports.edit_import import DecideEdit
     from nuggets.stores.exports.export_refresh import File, Plan
-    from nuggets.stores.exports.external_edits import DecideEdit
+    from nuggets.stores.exports.refresh_thread import BackgroundRefresh
 
 LOOK_SECONDS = 0.5  # between two checks whether someone edited the files
 CHEAP_MS = 20.0  # how much longer a command may take to refresh the files
 MOST_LOG_BYTES = 64_000_000  # of SQLite's log: then a refresh in the background begins again
 LIVING_CHEAP_MS = 2.0  # a long-lived process refreshes them in the background
-
-
-Look = tuple[list[Row], dict[str, tuple[int, ...]]]  # rows of the register, stamps of the files
 
 
 class StoreAccess(NamedTuple):
@@ -86,7 +81,8 @@ class ExportSync:
     def begin_in_this_process(self) -> None:
         """Threads do not live on in a forked child."""
         self._checked_at = float("-inf")
-        self._unedited: Look | None = None  # how register and files were when none was edited
+        # Stamps of the files when none was edited, by the register as it is; None: look there.
+        self._unedited: dict[str, tuple[int, ...]] | None = None
         self._copied: dict[str, str] = {}  # statuses that could not be recorded
         self._problems: dict[str, str] = {}  # files that are left as they are, and why
         self.notices: tuple[str, ...] = ()  # imported edits that a person should know of
@@ -127,20 +123,24 @@ class ExportSync:
             for problem in self._problems.values()
         )
 
+    def forget_register(self) -> None:
+        """Someone else may have written the register."""
+        self._unedited = None
+
     def import_edits(self) -> bool:
         """Commit external edits; whether there were any. The caller holds the lock."""
-        files, rows = documented_files(self._directory), export_rows(self._access.database())
-        look = rows, {name: stamp_of(status) for name, status in files.items()}
-        if look == self._unedited:
+        files = documented_files(self._directory)
+        stamps = {name: stamp_of(status) for name, status in files.items()}
+        if stamps == self._unedited:
             self._checked_at = time.monotonic()
             return False
         self._unedited = None
-        if not self._is_any_edited(files, exports_of(rows)):
-            self._unedited = look
+        if not self._is_any_edited(files, exports(self._access.database())):
+            self._unedited = stamps
             return False
-        from nuggets.stores.exports.external_edits import EditImport
+        from nuggets.stores.exports.edit_import import EditImport
 
-        with self._access.transaction():
+        with self._transaction():
             database = self._access.database()
             state = SqlState(self._access.database)
             edit_import = EditImport(self._directory, database, state, self._decide_edit)
@@ -150,9 +150,14 @@ class ExportSync:
         self._is_urgent = self._is_urgent or imported
         return imported
 
+    def _transaction(self, *, durable: bool = True) -> AbstractContextManager[None]:
+        """A transaction that writes the register."""
+        self._unedited = None
+        return self._access.transaction(durable=durable)
+
     def are_only_copies(self) -> bool:
         """Where nothing can be written: were all changed files only copied?"""
-        from nuggets.stores.exports.external_edits import copied_files
+        from nuggets.stores.exports.edit_import import copied_files
 
         files, recorded = documented_files(self._directory), exports(self._access.database())
         copied = copied_files(self._directory, files, recorded)
@@ -191,7 +196,7 @@ class ExportSync:
         directory, database = self._directory, self._access.database()
         state = SqlState(self._access.database)
         problem: StoreError | None = None
-        with self._access.transaction(durable=False):
+        with self._transaction(durable=False):
             if cheaply and not export_refresh.is_cheap(database, self._cheap_ms):
                 return False
             exported = current_revision(database)
@@ -268,7 +273,7 @@ class ExportSync:
                 self._place_apart(file, plan)
         finally:
             reader.rollback()
-        with self._access.exclusive(), self._access.transaction(durable=False):
+        with self._access.exclusive(), self._transaction(durable=False):
             self._finish(self._access.database(), plan)
 
     def _place_apart(self, file: "File", plan: "Plan") -> None:
@@ -278,7 +283,7 @@ class ExportSync:
 
             def announce(row: Export) -> None:
                 stack.enter_context(self._access.exclusive())
-                with self._access.transaction():
+                with self._transaction():
                     database = self._access.database()
                     recorded = exports(database).get(row.name)
                     if recorded != plan.recorded.get(row.name):
@@ -287,7 +292,7 @@ class ExportSync:
                     record(database, row._replace(status=recorded.status if recorded else ""))
 
             row = place_file(self._directory, file, announce)
-            with self._access.transaction(durable=False):
+            with self._transaction(durable=False):
                 record(self._access.database(), row)
 
     def refresh_later(self) -> None:
@@ -295,7 +300,7 @@ class ExportSync:
         if self._short_lived:
             return
         if self._background is None:
-            from nuggets.stores.exports.background_refresh import BackgroundRefresh
+            from nuggets.stores.exports.refresh_thread import BackgroundRefresh
 
             background = BackgroundRefresh(
                 lambda: self.refresh(background.pause), self._access.is_busy, self._is_log_large

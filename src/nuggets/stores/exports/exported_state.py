@@ -1,15 +1,16 @@
 """The state that an export showed, computed backwards from before-images and recalls."""
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
-from nuggets.domain.database import Database
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
+from nuggets.domain.sql_interface import Database
 from nuggets.domain.state import State
 from nuggets.language.text import fold_case
+from nuggets.named_tuple import NamedTuple
 from nuggets.stores.exports.layout import ExportedRevision
 from nuggets.stores.sql.commit_reader import Rest
-from nuggets.stores.sql.rows import note_of
+from nuggets.stores.sql.row_format import note_of
 
 
 class _Touch(NamedTuple):

@@ -7,11 +7,12 @@ recall that it counts. Knows no notes.
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 from nuggets.domain import codec, times
 from nuggets.errors import InvalidInput, StoreError
-from nuggets.filesystem.files import open_plain, refuse_broken_link, unreadable
+from nuggets.filesystem.atomic_files import open_plain, refuse_broken_link, unreadable
+from nuggets.named_tuple import NamedTuple
 
 GRAPH_VERSION = 3
 NUGGET_VERSION = 4
@@ -32,19 +33,24 @@ class ExportedRevision(NamedTuple):
 
 def documented_files(directory: str) -> dict[str, os.stat_result]:
     """The status of every documented file, by its path in the directory."""
-    files: dict[str, os.stat_result] = {}
-    with suppress(FileNotFoundError, NotADirectoryError):
-        files[GRAPH] = os.lstat(os.path.join(directory, GRAPH))
     try:
-        with os.scandir(directory) as entries:
-            for entry in entries:
-                if entry.name.endswith(SUFFIX) and not entry.name.startswith("."):
-                    with suppress(FileNotFoundError):
-                        files[entry.name] = entry.stat(follow_symlinks=False)
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     except FileNotFoundError:
         refuse_broken_link(directory)
+        return {}
     except OSError as problem:
         raise unreadable(directory, problem) from problem
+    files: dict[str, os.stat_result] = {}
+    if_there = suppress(FileNotFoundError, NotADirectoryError)
+    try:
+        for name in (GRAPH, *os.listdir(descriptor)):
+            if name == GRAPH or (name.endswith(SUFFIX) and not name.startswith(".")):
+                with if_there:
+                    files[name] = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+    except OSError as problem:
+        raise unreadable(directory, problem) from problem
+    finally:
+        os.close(descriptor)
     return files
 
 

@@ -5,13 +5,13 @@ A graph is rendered as a whole, or from the existing export: then only changed n
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from operator import attrgetter
-from typing import NamedTuple
 
 from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote, NuggetConfig
 from nuggets.domain.state import State
 from nuggets.errors import StoreError
-from nuggets.filesystem.files import open_plain
+from nuggets.filesystem.atomic_files import open_plain
+from nuggets.named_tuple import NamedTuple
 from nuggets.stores.exports.layout import (
     GRAPH_FIELDS,
     GRAPH_VERSION,

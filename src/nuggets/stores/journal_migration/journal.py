@@ -19,7 +19,7 @@ from nuggets.domain import codec
 from nuggets.domain.records import Commit, Touch
 from nuggets.domain.state import MemoryState
 from nuggets.errors import StoreCorrupt, StoreError
-from nuggets.filesystem.files import unreadable
+from nuggets.filesystem.atomic_files import unreadable
 from nuggets.stores.journal_migration import line_format
 
 FORMAT = 1

@@ -7,11 +7,11 @@ next process begins again.
 
 import os
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from nuggets.domain.records import Changes, Commit
 from nuggets.errors import StoreError
-from nuggets.filesystem.files import private_directory, sync_directory
+from nuggets.filesystem.atomic_files import private_directory, sync_directory
+from nuggets.named_tuple import NamedTuple
 from nuggets.stores.base import IndexKind
 from nuggets.stores.journal_migration import JOURNAL, SET_ASIDE, has_unmigrated_journal
 from nuggets.stores.journal_migration.journal import Journal

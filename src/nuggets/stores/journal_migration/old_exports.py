@@ -7,12 +7,12 @@ agree, nobody else has written the file.
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import NamedTuple
 
 from nuggets.domain import codec, times
 from nuggets.errors import InvalidInput
+from nuggets.named_tuple import NamedTuple
+from nuggets.stores.exports.export_fingerprints import Export, checksum_of, record, status_of
 from nuggets.stores.exports.layout import documented_files
-from nuggets.stores.exports.register import Export, checksum_of, record, status_of
 from nuggets.stores.sqlite.database import Database
 
 _HEAD_BYTES = 512  # version, revision and time always fit

@@ -6,10 +6,10 @@ index have is recorded for each shelf (`meta`), because each shelf is indexed wh
 """
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
-from nuggets.domain.database import placeholders
+from nuggets.domain.sql_interface import placeholders
 from nuggets.errors import StoreError
+from nuggets.named_tuple import NamedTuple
 from nuggets.stores.base import IndexKind
 from nuggets.stores.postgresql.database import Database
 from nuggets.stores.postgresql.dialect import SHELF, TABLES, VIEWS, definition

@@ -152,41 +152,44 @@ class PostgresqlStore(SqlStore):
 
     # --- writing ----------------------------------------------------------------------------
 
-    @contextmanager
-    def _hold_process_lock(self, wait_seconds: float) -> Iterator[Callable[[], None]]:
+    def _take_process_lock(self, wait_seconds: float) -> None:
         self._begin_anew(lambda database: None)  # the shelf's number must be known
-        lock = self._take_advisory_lock(wait_seconds)
-        try:
-            yield lambda: None  # that no revision is written twice is the key's business
-        finally:
-            announcement, self._announcement = self._announcement, ""
-            try:
-                lock.run(f"SELECT pg_advisory_unlock({LOCKS}, {self._shelf}){announcement}")
-            except StoreError:
-                lock.disconnect()  # which unlocks, too
-            else:
-                lock.let_go()
+        self._take_advisory_lock(wait_seconds)
 
-    def _take_advisory_lock(self, wait_seconds: float) -> Database:
+    def _release_process_lock(self) -> None:
+        announcement, self._announcement = self._announcement, ""
+        lock = self._locking
+        if lock is None:  # in a child that was forked meanwhile
+            return
+        try:
+            lock.run(f"SELECT pg_advisory_unlock({LOCKS}, {self._shelf}){announcement}")
+        except StoreError:
+            lock.disconnect()  # which unlocks, too
+        else:
+            lock.let_go()
+
+    def _refuse_if_lock_was_lost(self) -> None:
+        """That no revision is written twice is the key's business."""
+
+    def _take_advisory_lock(self, wait_seconds: float) -> None:
         if self._locking is None:
             self._locking = Database(self._url, purpose="lock", is_session=True)
         try:
-            return self._try_advisory_lock(self._locking, wait_seconds)
+            self._try_advisory_lock(self._locking, wait_seconds)
         except ConnectionLost:
-            return self._try_advisory_lock(self._locking, wait_seconds)
+            self._try_advisory_lock(self._locking, wait_seconds)
 
-    def _try_advisory_lock(self, lock: Database, wait_seconds: float) -> Database:
+    def _try_advisory_lock(self, lock: Database, wait_seconds: float) -> None:
         # The session announces, and writes nothing.
         script = f"SET synchronous_commit = off; SET lock_timeout = {wait_seconds * 1000:.0f}; "
         if not wait_seconds:
             if not lock.run(f"{script}SELECT pg_try_advisory_lock({LOCKS}, {self._shelf})"):
                 raise self._busy(lock)
-            return lock
+            return
         try:
             lock.run(f"{script}SELECT pg_advisory_lock({LOCKS}, {self._shelf})")
         except StoreBusy:
             raise self._busy(lock) from None
-        return lock
 
     def _busy(self, lock: Database) -> StoreBusy:
         holder = lock.value(_HOLDER, (LOCKS, self._shelf)) or "another process"

@@ -6,7 +6,7 @@ note, with the recalls that were counted at that time.
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from nuggets.domain.codec import dumps
 from nuggets.domain.records import (
@@ -19,8 +19,16 @@ from nuggets.domain.records import (
     NuggetConfig,
     Touch,
 )
-from nuggets.stores.sql.database import Database
-from nuggets.stores.sql.rows import note_of, nugget_of, nugget_record, with_recalls
+from nuggets.named_tuple import NamedTuple
+from nuggets.stores.sql.database_interface import Database
+from nuggets.stores.sql.row_format import (
+    DAMAGE,
+    damaged_record,
+    note_of,
+    nugget_of,
+    nugget_record,
+    with_recalls,
+)
 from nuggets.stores.sql.state import SqlNotes
 
 _CHUNK = 64  # commits read at a time
@@ -37,6 +45,8 @@ class Rest(NamedTuple):
     before_marks: Mapping[str, Any] = NO_EXTRA
 
     def to_json(self) -> str:
+        if self == NOTHING_ELSE:
+            return "[]"
         return dumps(
             [
                 [nugget_record(config) for config in self.put_nuggets],
@@ -46,24 +56,28 @@ class Rest(NamedTuple):
                 self.new_nuggets,
                 self.before_marks,
             ]
-            if self != Rest()
-            else []
         )
 
     @classmethod
     def from_json(cls, text: str) -> "Rest":
-        fields = json.loads(text)
-        if not fields:
-            return cls()
-        put, drop, marks, before, new, before_marks = fields
-        return cls(
-            tuple(map(nugget_of, put)),
-            tuple(drop),
-            marks,
-            tuple(map(nugget_of, before)),
-            tuple(new),
-            before_marks,
-        )
+        try:
+            fields = json.loads(text)
+            if not fields:
+                return cls()
+            put, drop, marks, before, new, before_marks = fields
+            return cls(
+                tuple(map(nugget_of, put)),
+                tuple(drop),
+                marks,
+                tuple(map(nugget_of, before)),
+                tuple(new),
+                before_marks,
+            )
+        except DAMAGE as problem:
+            raise damaged_record("a change", problem) from problem
+
+
+NOTHING_ELSE = Rest()
 
 
 def commits(

@@ -4,15 +4,15 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from nuggets.domain.codec import dumps
-from nuggets.domain.database import chunks, placeholders
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig, Touch
+from nuggets.domain.sql_interface import chunks, placeholders
 from nuggets.domain.state import apply_touch
 from nuggets.domain.times import commit_time
 from nuggets.language.text import fold_case
 from nuggets.stores.base import Replaced
-from nuggets.stores.sql.commit_reader import Rest
-from nuggets.stores.sql.database import Database
-from nuggets.stores.sql.rows import (
+from nuggets.stores.sql.commit_reader import NOTHING_ELSE, Rest
+from nuggets.stores.sql.database_interface import Database
+from nuggets.stores.sql.row_format import (
     note_of,
     nugget_record,
     recalls_kept,
@@ -27,10 +27,11 @@ _SELECT_NOTES = (
     " FROM notes n LEFT JOIN recalls r ON r.place = n.place"
 )
 _SELECT_NOTE = f"{_SELECT_NOTES} WHERE n.id = ?"
-_WHERE_IT_STANDS = (  # the last revision and its time, the place of the last note
+_WHERE_IT_STANDS = (  # the last revision and its time, the last place, are there recalls since
     "SELECT coalesce((SELECT max(revision) FROM commits), 0),"
     " coalesce((SELECT at FROM commits ORDER BY revision DESC LIMIT 1), ''),"
-    " coalesce((SELECT max(place) FROM notes), 0)"
+    " coalesce((SELECT max(place) FROM notes), 0),"
+    " EXISTS (SELECT 1 FROM touches WHERE revision IS NULL)"
 )
 INSERT_NOTE = (
     "INSERT INTO notes (nugget, kind, type, title, project, hidden, hits, record, id, place)"
@@ -39,6 +40,7 @@ INSERT_NOTE = (
 INSERT_COMMIT = "INSERT INTO commits (revision, at, action, client, rest) VALUES (?, ?, ?, ?, ?)"
 _ROWS_TOGETHER = 200  # rows of `changes` that a batch writes at once
 _INSERT_IF_NEW = f"{INSERT_NOTE} ON CONFLICT (id) DO NOTHING"
+_UNRECORDED = (-1, 1, "")  # stands for a note that this commit has not changed before
 
 
 def columns_of(note: MemoryNote) -> tuple[str, str, str, int, str, int, int, str]:
@@ -65,7 +67,9 @@ class CommitWriter:
         self.revision: int = row[0] + 1
         self._last_at: str = row[1]
         self._next_place: int = row[2] + 1
-        self._positions: dict[str, int] = {}  # notes that this commit has changed before
+        self._has_hits = bool(row[3])  # that belong to this commit
+        # Of notes that this commit has changed before: place in `changes`, and what stands there.
+        self._recorded: dict[str, tuple[int, int, str]] = {}
         self._change_rows: list[tuple[Any, ...]] = []  # rows of `changes` to be written
         self._actions: dict[str, None] = {}
         self._client = ""
@@ -89,13 +93,18 @@ class CommitWriter:
         self._client = changes.client or self._client
         self._apply_nuggets(changes)
         replaced = [self._put(note) for note in changes.put]
-        apply_touches(self._database, changes.touches)  # after the puts, which do not include them
+        self.count(changes.touches)  # after the puts, which do not include them
         replaced += [dropped for note_id in changes.drop if (dropped := self._drop(note_id))]
         for name, value in changes.marks.items():
             self._marks_before.setdefault(name, self._state.marks.get(name))
             self._marks[name] = value
             write_mark(self._database, name, value)
         return replaced
+
+    def count(self, touches: Collection[Touch]) -> None:
+        """Count recalls."""
+        if apply_touches(self._database, touches):
+            self._has_hits = True
 
     def _apply_nuggets(self, changes: Changes) -> None:
         if not (changes.put_nuggets or changes.drop_nuggets):
@@ -121,8 +130,8 @@ class CommitWriter:
 
     def _put(self, note: MemoryNote) -> Replaced:
         columns = columns_of(note)
-        cursor = self._database.execute(_INSERT_IF_NEW, (*columns, note.id, self._next_place))
-        if cursor.rowcount:
+        _, dropped, _ = self._recorded.get(note.id, _UNRECORDED)
+        if dropped and self._insert(columns, note.id):
             place, before = self._next_place, None
             self._next_place += 1
         else:
@@ -139,10 +148,15 @@ class CommitWriter:
         self._record(note.id, before, note)
         return Replaced(place, before, note)
 
+    def _insert(self, columns: tuple[Any, ...], note_id: str) -> bool:
+        """Whether the note is new."""
+        row = (*columns, note_id, self._next_place)
+        return self._database.execute(_INSERT_IF_NEW, row).rowcount > 0
+
     def _drop(self, note_id: str) -> Replaced | None:
         row = self._database.execute(_SELECT_NOTE, (note_id,)).fetchone()
         if row is None:
-            if note_id not in self._positions:
+            if note_id not in self._recorded:
                 self._record(note_id, None, None)
             return None
         place, before = row[0], note_of(*row[1:])
@@ -168,12 +182,14 @@ class CommitWriter:
 
     def _record(self, note_id: str, before: MemoryNote | None, after: MemoryNote | None) -> None:
         """Record the note's first before-image in this commit, and whether it exists after it."""
-        recalls = "" if after is None else recalls_kept(after)
-        position = self._positions.get(note_id)
-        if position is None:
-            position = self._positions[note_id] = len(self._positions)
+        dropped, recalls = int(after is None), "" if after is None else recalls_kept(after)
+        earlier = self._recorded.get(note_id)
+        position = len(self._recorded) if earlier is None else earlier[0]
+        if earlier == (position, dropped, recalls):
+            return
+        self._recorded[note_id] = position, dropped, recalls
+        if earlier is None:
             record = None if before is None else record_of(before)
-            dropped = int(after is None)
             row = (self.revision, position, note_id, dropped, record, recalls)
             self._change_rows.append(row)
             if len(self._change_rows) >= _ROWS_TOGETHER:
@@ -182,7 +198,7 @@ class CommitWriter:
             self._write_change_rows()
             self._database.execute(
                 "UPDATE changes SET dropped = ?, recalls = ? WHERE revision = ? AND position = ?",
-                (int(after is None), recalls, self.revision, position),
+                (dropped, recalls, self.revision, position),
             )
 
     def _write_change_rows(self) -> None:
@@ -197,23 +213,28 @@ class CommitWriter:
         """Write the commit's row, with a later time than the last commit, and assign to it the
         recalls since then."""
         self._write_change_rows()
-        put = tuple(config for config in self._nuggets.values() if config is not None)
-        dropped = tuple(self._names[fold] for fold, c in self._nuggets.items() if c is None)
-        before = tuple(config for config in self._nuggets_before.values() if config is not None)
-        new = tuple(self._names[fold] for fold, c in self._nuggets_before.items() if c is None)
-        rest = Rest(put, dropped, self._marks, before, new, self._marks_before)
         actions = list(self._actions)
         row = (
             self.revision,
             commit_time(self._last_at, now),
             actions[0] if len(actions) == 1 else "save",
             self._client,
-            rest.to_json(),
+            self._rest().to_json(),
         )
         self._database.executemany(INSERT_COMMIT, [row])
-        self._database.executemany(
-            "UPDATE touches SET revision = ? WHERE revision IS NULL", [(self.revision,)]
-        )
+        if self._has_hits:
+            self._database.executemany(
+                "UPDATE touches SET revision = ? WHERE revision IS NULL", [(self.revision,)]
+            )
+
+    def _rest(self) -> Rest:
+        if not self._nuggets and not self._marks:
+            return NOTHING_ELSE
+        put = tuple(config for config in self._nuggets.values() if config is not None)
+        dropped = tuple(self._names[fold] for fold, c in self._nuggets.items() if c is None)
+        before = tuple(config for config in self._nuggets_before.values() if config is not None)
+        new = tuple(self._names[fold] for fold, c in self._nuggets_before.items() if c is None)
+        return Rest(put, dropped, self._marks, before, new, self._marks_before)
 
 
 def apply_touches(database: Database, touches: Collection[Touch]) -> bool:

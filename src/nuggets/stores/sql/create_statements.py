@@ -1,7 +1,8 @@
 """Parses statements that create tables: columns and keys. Knows no database."""
 
 import re
-from typing import NamedTuple
+
+from nuggets.named_tuple import NamedTuple
 
 _CREATE = re.compile(r"\s*CREATE TABLE (?:IF NOT EXISTS )?(\w+)\s*\((.*)\)[^)]*", re.DOTALL)
 _BETWEEN_PARTS = re.compile(r",(?![^(]*\))")

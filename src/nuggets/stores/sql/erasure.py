@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Any
 
 from nuggets.domain.codec import dumps
-from nuggets.stores.sql.database import Database
+from nuggets.stores.sql.database_interface import Database
 
 
 def erase(database: Database, note_ids: Collection[str]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from nuggets.domain.state import State
 from nuggets.stores.base import Index, IndexKind, Replaced
-from nuggets.stores.sql.database import Database
+from nuggets.stores.sql.database_interface import Database
 from nuggets.stores.sql.schema import existing_kinds
 
 INDEXED_TOGETHER = 8000  # notes of a batch: bounds its memory

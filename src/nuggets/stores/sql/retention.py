@@ -1,8 +1,8 @@
 """How long the history is kept. Old commits are deleted a part at a time, so that nobody waits
 long; notes, their recalls and their earlier texts stay."""
 
-from nuggets.stores.sql.database import Database
-from nuggets.stores.sql.rows import note_of
+from nuggets.stores.sql.database_interface import Database
+from nuggets.stores.sql.row_format import note_of
 
 TEXTS_KEPT = 100  # earlier texts of one note, of commits that were deleted
 _BEYOND_ALL = 1 << 62  # a revision that no shelf reaches

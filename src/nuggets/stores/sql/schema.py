@@ -1,7 +1,7 @@
 """The tables of a shelf, and their migrations. Plain SQL, no vendor's types.
 
-`notes.record` is the whole note; the other columns are those that operations select by, a title as
-its number (`rows.title_number`). Recalls since a note was last written are in `recalls`, so that
+`notes.record` is the whole note; the other columns are those that operations select by (a title by
+its `row_format.title_number`). Recalls since a note was last written are in `recalls`, so that
 counting one does not write the note again. `changes` is the history: for each revision and note
 what the note was before. What it became is the next before-image, or the current note. When old
 commits are deleted, before-images of another text go to `superseded`: what a memory said once is
@@ -12,8 +12,8 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from nuggets.domain.database import Database, placeholders
-from nuggets.errors import StoreError
+from nuggets.domain.sql_interface import Database, placeholders
+from nuggets.errors import StoreCorrupt, StoreError
 from nuggets.stores.base import IndexKind
 
 SCHEMA = 3  # raise it with a step in MIGRATIONS
@@ -149,4 +149,11 @@ def recreate(database: Database, kind: IndexKind) -> None:
 
 
 def _schema_number(database: Database) -> int:
-    return int(database.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()[0])
+    row = database.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
+    number = str(row[0])[:9] if row else ""
+    if not number.isdecimal() or number == "0":
+        raise StoreCorrupt(
+            "the database does not say which version wrote it; nothing was changed. "
+            "`nuggets doctor` says more"
+        )
+    return int(number)

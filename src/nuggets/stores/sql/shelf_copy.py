@@ -8,13 +8,14 @@ sides are counted and their checksums compared.
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 from nuggets.domain.codec import dumps
 from nuggets.errors import Conflict, StoreError
+from nuggets.named_tuple import NamedTuple
 from nuggets.stores.base import IndexKind
 from nuggets.stores.sql.create_statements import Table, parse_table
-from nuggets.stores.sql.database import Database
+from nuggets.stores.sql.database_interface import Database
 from nuggets.stores.sql.schema import TABLES
 
 _CHUNK = 2000  # rows of a transaction

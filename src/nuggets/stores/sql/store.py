@@ -21,7 +21,7 @@ from nuggets.errors import InvalidInput, StoreError
 from nuggets.stores.base import IndexKind
 from nuggets.stores.sql import commit_reader
 from nuggets.stores.sql.commit_writer import CommitWriter, apply_touches
-from nuggets.stores.sql.database import Database
+from nuggets.stores.sql.database_interface import Database
 from nuggets.stores.sql.index_set import IndexSet
 from nuggets.stores.sql.schema import existing_kinds, record_format, table_name
 from nuggets.stores.sql.state import SqlState
@@ -53,10 +53,11 @@ class SqlStore(ABC):
 
     def begin_in_this_process(self) -> None:
         """In a forked child: new locks; other threads do not exist there."""
-        self._lock = WriteLock(self._hold_process_lock)
+        self._lock = WriteLock(self._take_process_lock, self._release_process_lock)
         self._mutex = threading.RLock()
         self._batch: CommitWriter | None = None
         self._batch_depth = 0
+        self.state.nuggets.forget()
         self._deferred_touches: list[Touch] = []  # reported while another thread wrote
         self._kept_touches: dict[str, Touch] = {}  # by note: merely shown, and not written yet
         self._touched_in = ""  # the second in which notes that were merely shown were last written
@@ -68,9 +69,15 @@ class SqlStore(ABC):
         """All reads inside see one revision."""
 
     @abstractmethod
-    def _hold_process_lock(self, wait_seconds: float) -> AbstractContextManager[Callable[[], None]]:
-        """Keep other processes from writing inside; the function raises an error if that was
-        lost."""
+    def _take_process_lock(self, wait_seconds: float) -> None:
+        """Keep other processes from writing until `_release_process_lock`."""
+
+    @abstractmethod
+    def _release_process_lock(self) -> None: ...
+
+    @abstractmethod
+    def _refuse_if_lock_was_lost(self) -> None:
+        """Before a commit: raise an error if another process may write."""
 
     @abstractmethod
     def _explain_errors(self) -> AbstractContextManager[None]:
@@ -213,7 +220,8 @@ class SqlStore(ABC):
                 database.set_durable(True)
 
     def _commit(self) -> None:
-        self._lock.refuse_if_lost()
+        if self._lock.depth:  # a copy in memory needs none
+            self._refuse_if_lock_was_lost()
         self._asked().commit()
 
     @contextmanager
@@ -227,6 +235,13 @@ class SqlStore(ABC):
         self._forget_indexes()
 
     def write(self, changes: Changes) -> int:
+        self._lock.take_thread(LOCK_SECONDS)
+        try:
+            if self._batch is not None:  # it holds the lock, and has prepared everything
+                with self._explain_errors(), self._mutex:
+                    return self._write_in_batch(changes)
+        finally:
+            self._lock.release_thread()
         with self.exclusive(), self._mutex:
             if self._batch_depth:
                 return self._write_in_batch(changes)
@@ -234,8 +249,10 @@ class SqlStore(ABC):
 
     def _write_alone(self, changes: Changes) -> int:
         with self._take_waiting_recalls() as waiting, self._transaction():
-            touches = (*waiting, *self._kept_touches.values(), *changes.touches)
-            revision = self._write_commit(changes._replace(touches=touches))
+            if waiting or self._kept_touches:
+                touches = (*waiting, *self._kept_touches.values(), *changes.touches)
+                changes = changes._replace(touches=touches)
+            revision = self._write_commit(changes)
         self._kept_touches.clear()
         self._has_committed = True
         return revision
@@ -285,7 +302,10 @@ class SqlStore(ABC):
                 self._release_lock()
                 raise
             self._batch = CommitWriter(self._asked(), self.state)
+            self.state.nuggets.keep()
         self._apply(self._batch, changes)
+        if changes.put_nuggets or changes.drop_nuggets:
+            self.state.nuggets.keep()  # anew
         return self._batch.revision
 
     def _savepoint(self) -> Any:
@@ -303,9 +323,11 @@ class SqlStore(ABC):
         if before is not None:
             self._asked().execute(f"ROLLBACK TO batch{self._batch_depth}")
             self._forget_indexes()
+            self.state.nuggets.keep()  # anew
             self._batch = before
         else:
             self._roll_back()
+            self.state.nuggets.forget()
             self._batch = None
             self._release_lock()
 
@@ -313,9 +335,10 @@ class SqlStore(ABC):
         writer, self._batch = self._batch, None
         if writer is None:
             return
+        self.state.nuggets.forget()
         try:
             with self._take_waiting_recalls() as waiting:
-                apply_touches(self._asked(), (*waiting, *self._kept_touches.values()))
+                writer.count((*waiting, *self._kept_touches.values()))
                 self._finish(writer)
                 self._commit()
             self._kept_touches.clear()
@@ -346,7 +369,7 @@ class SqlStore(ABC):
         try:
             if self._batch is not None:
                 with self._mutex, suppress(UnicodeError):  # a session's name need not be text
-                    apply_touches(self._asked(), touches)
+                    self._batch.count(touches)
             elif not self._keep(touches):
                 self._count_with_kept(touches)
         finally:

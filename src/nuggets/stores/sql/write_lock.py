@@ -5,23 +5,21 @@ The lock is counted, because a batch keeps it beyond the write that took it.
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import contextmanager
 
 from nuggets.errors import StoreBusy
-
-HoldProcessLock = Callable[[float], AbstractContextManager[Callable[[], None]]]
 
 
 class WriteLock:
     """A lock between threads, and one between processes."""
 
-    def __init__(self, hold_process_lock: HoldProcessLock) -> None:
-        """`hold_process_lock`: waits at most so long; its function raises an error if the lock was
-        lost."""
-        self._hold_process_lock = hold_process_lock
+    def __init__(
+        self, take_process_lock: Callable[[float], None], release_process_lock: Callable[[], None]
+    ) -> None:
+        """`take_process_lock`: waits at most so many seconds."""
+        self._take_process_lock = take_process_lock
+        self._release_process_lock = release_process_lock
         self._thread_lock = threading.RLock()
-        self._process_lock = ExitStack()
-        self.refuse_if_lost: Callable[[], None] = lambda: None  # before a commit
         self.depth = 0
 
     @contextmanager
@@ -48,13 +46,11 @@ class WriteLock:
     def take(self, wait_seconds: float) -> bool:
         """Take the lock between processes; False if this process holds it already."""
         if not self.depth:
-            lock = self._hold_process_lock(wait_seconds)
-            self.refuse_if_lost = self._process_lock.enter_context(lock)
+            self._take_process_lock(wait_seconds)
         self.depth += 1
         return self.depth == 1
 
     def release(self) -> None:
         self.depth -= 1
         if not self.depth:
-            self.refuse_if_lost = lambda: None
-            self._process_lock.close()
+            self._release_process_lock()

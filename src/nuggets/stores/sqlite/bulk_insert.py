@@ -10,8 +10,8 @@ from nuggets.stores.base import IndexKind
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.commit_reader import Rest
 from nuggets.stores.sql.commit_writer import INSERT_NOTE, columns_of
-from nuggets.stores.sql.database import Database as SqlDatabase
-from nuggets.stores.sql.rows import nugget_record, recalls_kept, record_of
+from nuggets.stores.sql.database_interface import Database as SqlDatabase
+from nuggets.stores.sql.row_format import nugget_record, recalls_kept, record_of
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import Database
 

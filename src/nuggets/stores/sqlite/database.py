@@ -9,7 +9,6 @@ import os
 import sqlite3
 import stat
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
@@ -18,7 +17,15 @@ from typing import Any
 from weakref import WeakSet
 
 from nuggets.errors import StoreBusy, StoreCorrupt, StoreError
-from nuggets.filesystem.files import refuse_broken_link, sync, sync_path, unreadable, unwritable
+from nuggets.filesystem.atomic_files import (
+    NEW_FILE,
+    refuse_broken_link,
+    sync,
+    sync_path,
+    temporary_path,
+    unreadable,
+    unwritable,
+)
 from nuggets.stores.sqlite.fork_guard import new_guard
 from nuggets.stores.sqlite.pragmas import (
     DURABLE,
@@ -174,6 +181,12 @@ class Database:
         with suppress(sqlite3.Error), self._guard:
             self._connection.close()
 
+    def __del__(self) -> None:
+        """Programs may drop a shelf without closing it; from Python 3.13 on, a connection that is
+        dropped while it is open warns."""
+        with suppress(sqlite3.Error, AttributeError):  # it may never have been opened
+            self._connection.close()
+
     def close_in_child(self) -> None:
         """Close a connection that a forked child has inherited, so that the child can open its own.
 
@@ -244,9 +257,9 @@ def create(path: str, statements: Iterable[str]) -> None:
 @contextmanager
 def building(path: str) -> Iterator[Database]:
     """A new database under a temporary name, renamed to `path` when it is complete and synced."""
-    temporary = f"{path}.{os.getpid():x}-{time.monotonic_ns():x}.tmp"
+    temporary = temporary_path(path)
     try:
-        os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        os.close(os.open(temporary, NEW_FILE, 0o600))
         database = Database(temporary, lambda: sqlite3.connect(temporary, isolation_level=None))
         try:
             for pragma in WHILE_BUILDING:

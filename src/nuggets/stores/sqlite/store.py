@@ -20,22 +20,21 @@ from nuggets.domain import times
 from nuggets.domain.purge_marks import describe_unfinished
 from nuggets.domain.records import ExportsStatus, Touch
 from nuggets.errors import StoreBusy, StoreCorrupt, StoreError
-from nuggets.filesystem.files import private_directory
 from nuggets.stores import journal_migration
 from nuggets.stores.base import IndexKind
 from nuggets.stores.exports.export_sync import ExportSync, StoreAccess
-from nuggets.stores.process_lock import hold_shelf_lock
+from nuggets.stores.process_lock import shelf_lock
 from nuggets.stores.recall_file import RecallFile
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.commit_writer import apply_touches
 from nuggets.stores.sql.store import SqlStore
-from nuggets.stores.sqlite.connection import Connection
 from nuggets.stores.sqlite.database import Database, ExplainErrors, create
+from nuggets.stores.sqlite.database_provider import Connection
 from nuggets.stores.sqlite.overwriting import begin_overwriting, is_unfinished, overwrite
 
 if TYPE_CHECKING:
     from nuggets.stores.doctor.defects import Defect
-    from nuggets.stores.exports.external_edits import DecideEdit
+    from nuggets.stores.exports.edit_import import DecideEdit
 
 FORK_SECONDS = 5.0  # how long a fork waits for a thread that reads or writes
 READER_SECONDS = 1.0  # how long an erasure waits for readers of an older state
@@ -82,6 +81,7 @@ class SqliteStore(SqlStore):
     def begin_in_this_process(self) -> None:
         """In a forked child: new locks and a new connection; other threads do not exist there."""
         super().begin_in_this_process()
+        self._process_lock = shelf_lock(self.directory)
         if not self._path and self._connection.is_in_transaction:
             self._roll_back()  # begun by a thread that exists only in the parent
         if self._exports is not None:
@@ -185,31 +185,31 @@ class SqliteStore(SqlStore):
             if self._exports is None or self._exports.are_only_copies():
                 return
             self._connection.work_on_copy()
+            self._exports.forget_register()
             self._exports.import_edits()
 
     # --- writing ----------------------------------------------------------------------------
 
-    @contextmanager
-    def _hold_process_lock(self, wait_seconds: float) -> Iterator[Callable[[], None]]:
+    def _take_process_lock(self, wait_seconds: float) -> None:
+        if self.directory:
+            self._process_lock.take(wait_seconds)
+
+    def _release_process_lock(self) -> None:
         if not self.directory:
-            yield lambda: None
             return
-        private_directory(self.directory)
-        with hold_shelf_lock(self.directory, wait_seconds) as is_still_ours:
+        try:
+            if self._connection.blocks_others:
+                with self._mutex:
+                    self._connection.close()
+        finally:
+            self._process_lock.release()
 
-            def refuse_if_lost() -> None:
-                if not is_still_ours():
-                    raise StoreBusy(
-                        f"the lock file in {self.directory} was removed while it was held. "
-                        "Nothing was changed; try again"
-                    )
-
-            try:
-                yield refuse_if_lost
-            finally:
-                if self._connection.blocks_others:
-                    with self._mutex:
-                        self._connection.close()
+    def _refuse_if_lock_was_lost(self) -> None:
+        if self.directory and not self._process_lock.is_still_held():
+            raise StoreBusy(
+                f"the lock file in {self.directory} was removed while it was held. "
+                "Nothing was changed; try again"
+            )
 
     def _explain_errors(self) -> ExplainErrors:
         return ExplainErrors(self._path)
@@ -217,8 +217,12 @@ class SqliteStore(SqlStore):
     def _prepare(self, *, import_edits: bool) -> None:
         if not self.directory:
             return
-        self._prepare_file()
-        if self._exports is not None and import_edits and self._exports.import_edits():
+        has_changed = self._prepare_file()
+        if self._exports is None:
+            return
+        if has_changed:
+            self._exports.forget_register()
+        if import_edits and self._exports.import_edits():
             self._has_committed = True
 
     def _finish_commits(self) -> None:
@@ -232,21 +236,23 @@ class SqliteStore(SqlStore):
         if self.directory:
             self._recall_file.append(touches)
 
-    def _prepare_file(self) -> None:
-        """Make sure that there is a database with current tables and indexes."""
+    def _prepare_file(self) -> bool:
+        """Make sure that there is a database with current tables and indexes; False if that is
+        known, because nobody else has written."""
         with self._mutex:
             self._connection.follow_file()
             if not self._connection.is_of_file:
                 self._find_or_create_file()
             version = self._asked().version()
             if version == self._prepared:
-                return
+                return False
             self._indexes.look_for_others()
             self._update_tables()
             if is_unfinished(self._asked()):
                 overwrite(self._asked(), wait_seconds=0)
             if not is_unfinished(self._asked()):
                 self._prepared = version
+            return True
 
     def _find_or_create_file(self) -> None:
         if journal_migration.has_unmigrated_journal(self.directory):
@@ -274,7 +280,7 @@ class SqliteStore(SqlStore):
     # --- the rest ---------------------------------------------------------------------------
 
     def erase(self, note_ids: Collection[str]) -> list[str]:
-        from nuggets.stores.old_copies import remove_copies
+        from nuggets.stores.set_aside_files import remove_copies
         from nuggets.stores.sql.erasure import erase
 
         with self.exclusive(), self._mutex:

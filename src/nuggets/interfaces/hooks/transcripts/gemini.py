@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from nuggets.interfaces.hooks.transcripts.tools import call_steps, texts_of
+from nuggets.interfaces.hooks.transcripts.tool_calls import call_steps, texts_of
 from nuggets.operations.session_summary import Step
 
 _EXIT_CODE = re.compile(r"Exit Code: (-?\d{1,5})")

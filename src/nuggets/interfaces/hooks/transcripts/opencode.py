@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from nuggets.interfaces.hooks.transcripts.tools import call_steps
+from nuggets.interfaces.hooks.transcripts.tool_calls import call_steps
 from nuggets.operations.session_summary import Step
 
 

@@ -5,8 +5,9 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
+from nuggets.named_tuple import NamedTuple
 from nuggets.operations.session_summary import Step
 
 HEAD_BYTES = 256 * 1024  # the goal stands at the beginning,

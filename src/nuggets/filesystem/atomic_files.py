@@ -1,0 +1,314 @@
+"""Atomic, private and, where that is promised, durable files. Knows only bytes and paths."""
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+
+from nuggets.errors import StoreBusy, StoreError
+
+_CHUNK = 1 << 20  # bytes that are written at once
+NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOTTY)  # this kind of file, or file system
+
+
+def private_directory(path: str) -> None:
+    """Make the directory and its missing parents, for their owner only."""
+    if os.path.isdir(path):
+        return
+    parent = os.path.dirname(path)
+    if parent not in ("", path):
+        private_directory(parent)
+    try:
+        os.mkdir(path, 0o700)
+    except FileExistsError:
+        if not os.path.isdir(path):  # else another process made it
+            refuse_broken_link(path)
+            raise StoreError(
+                f"{path} is a file where a directory should be; move it away or choose another "
+                "directory"
+            ) from None
+    except OSError as problem:
+        raise unwritable(path, problem) from problem
+
+
+def refuse_broken_link(path: str) -> None:
+    """Raise an error for a link to nowhere: its drive may be missing, which is no empty shelf."""
+    if os.path.islink(path) and not os.path.exists(path):
+        raise StoreError(
+            f"{path} is a link to {os.readlink(path)}, which is not there; bring that back (is a "
+            "drive missing?), or remove the link to begin anew"
+        )
+
+
+def open_plain(path: str, flags: int, mode: int = 0o600) -> int:
+    """Open a plain file: the descriptor. Also the `opener` of `open`.
+
+    Whatever may stand in its place is refused with an `OSError`: a pipe without a writer would
+    keep us waiting for ever, and a device may have no end.
+    """
+    descriptor = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC, mode)
+    kind = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(kind):
+        return descriptor
+    os.close(descriptor)
+    code = errno.EISDIR if stat.S_ISDIR(kind) else errno.ENXIO
+    raise OSError(code, os.strerror(code), path)
+
+
+def read_if_plain(path: str) -> bytes:
+    """The content of a plain file; nothing for one that is missing or cannot be read."""
+    try:
+        with open(path, "rb", opener=open_plain) as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def unwritable(path: str, problem: OSError) -> StoreError:
+    """The error to raise when the system refuses to write there."""
+    return _describe("write", path, problem, _WRITING_ADVICE)
+
+
+def unreadable(path: str, problem: OSError) -> StoreError:
+    """The error to raise when the system refuses to read there."""
+    return _describe("read", path, problem, _READING_ADVICE)
+
+
+def _describe(action: str, path: str, problem: OSError, advice: Mapping[int, str]) -> StoreError:
+    hint = advice.get(problem.errno or 0, "nothing was changed; try again")
+    return StoreError(f"Cannot {action} {path}: {problem.strerror or problem} ({hint})")
+
+
+_COMMON_ADVICE = {
+    errno.EISDIR: "a directory stands where a file should be; move it away",
+    errno.ELOOP: "a link stands where a file of ours should be; move it away",
+    errno.ENXIO: "a pipe or a device stands where a file should be; move it away",
+    errno.ENOTDIR: "a file stands where a directory should be; move it away",
+}
+_READING_ADVICE = {
+    **_COMMON_ADVICE,
+    **dict.fromkeys((errno.EACCES, errno.EPERM), "you have no permission to read it"),
+}
+_WRITING_ADVICE = {
+    **_COMMON_ADVICE,
+    errno.ENOSPC: "free some space, then try again: nothing was changed",
+    errno.EDQUOT: "free some of your quota, then try again: nothing was changed",
+    errno.EROFS: "the file system is read-only; recall still works",
+    **dict.fromkeys(
+        (errno.EACCES, errno.EPERM), "you have no permission to write there; recall still works"
+    ),
+}
+
+
+def sync(descriptor: int) -> None:
+    """Wait until a file is on the medium."""
+    if sys.platform == "darwin":
+        import fcntl
+
+        try:
+            fcntl.fcntl(descriptor, fcntl.F_FULLFSYNC)  # fsync stops at the drive's cache
+            return
+        except OSError as problem:
+            if problem.errno not in _CANNOT_SYNC:  # on network drives only fsync works
+                raise
+    os.fsync(descriptor)
+
+
+def sync_directory(path: str) -> None:
+    """Make the names in a directory durable: a new file is not safe before this."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as problem:
+        if problem.errno not in _CANNOT_SYNC:  # then the file system takes care of names
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def sync_path(path: str) -> None:
+    """Make a directory and all its parents durable: any of them may be new."""
+    while True:
+        with suppress(PermissionError):  # then it is not ours, so it is not new
+            sync_directory(path)
+        parent = os.path.dirname(path)
+        if parent == path:
+            return
+        path = parent
+
+
+def write_all(descriptor: int, content: bytes | bytearray) -> None:
+    """Write every byte, even if the system takes only a part at a time."""
+    view = memoryview(content)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def temporary_path(path: str) -> str:
+    """The path of a temporary file that will take the place of `path`: open it with `NEW_FILE`.
+
+    Nobody can guess it: in a directory that others may write to, a link put in its place would let
+    them choose which file is overwritten. The process id tells who left it.
+    """
+    return f"{path}.{os.getpid():x}-{os.urandom(8).hex()}.tmp"
+
+
+def replace_file(
+    path: str,
+    content: Iterable[bytes | memoryview],
+    *,
+    durable: bool,
+    mode: int = 0o600,
+    mtime_ns: int | None = None,
+    last_look: Callable[[], None] = lambda: None,
+    spares_writers: bool = False,
+) -> os.stat_result:
+    """Replace a file atomically by content that comes in parts; the new file's status.
+
+    Its modification time is `mtime_ns`, as far as the file system can keep it. `last_look` is
+    called when all is written; if it raises an error, the old file stays. `spares_writers`: so does
+    a file that another program has open to write, because what it writes would be lost.
+    """
+    temporary = temporary_path(path)
+    try:
+        descriptor = os.open(temporary, NEW_FILE, 0o600)
+        try:
+            if mode != 0o600:
+                os.fchmod(descriptor, mode)
+            _write_parts(descriptor, content)
+            if mtime_ns is not None:
+                os.utime(descriptor, ns=(mtime_ns, mtime_ns))
+            status = os.fstat(descriptor)
+            if durable:
+                sync(descriptor)
+        finally:
+            os.close(descriptor)
+        if spares_writers:
+            _replace_unless_written(temporary, path, last_look)
+        else:
+            last_look()
+            os.replace(temporary, path)
+        if durable:
+            sync_directory(os.path.dirname(path))
+        return status
+    except BaseException as problem:
+        with suppress(OSError):
+            os.unlink(temporary)  # else a full disk would stay full
+        if isinstance(problem, OSError):
+            raise unwritable(path, problem) from problem
+        raise
+
+
+def _replace_unless_written(temporary: str, path: str, last_look: Callable[[], None]) -> None:
+    """Replace a file, with a lease on it: that is refused while another program has the file open
+    to write, and tells us if one opens it meanwhile."""
+    try:
+        descriptor = open_plain(path, os.O_RDONLY)
+    except FileNotFoundError:
+        last_look()
+        os.replace(temporary, path)
+        return
+    try:
+        has_lease = _take_lease(descriptor, path)
+        last_look()
+        if not has_lease:
+            os.replace(temporary, path)
+            return
+        old = f"{temporary}-copy"  # a second name, to put the old file back
+        os.link(path, old)
+        try:
+            os.replace(temporary, path)
+            if _is_lease_broken(descriptor):
+                os.replace(old, path)
+                raise _being_saved(path)
+        finally:
+            with suppress(FileNotFoundError):
+                os.unlink(old)
+    finally:
+        os.close(descriptor)  # ends the lease
+
+
+def _take_lease(descriptor: int, path: str) -> bool:
+    """False if the system has no leases for this file."""
+    if not sys.platform.startswith("linux"):
+        return False
+    import fcntl
+    import signal
+
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # ignored by default, unlike SIGIO
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+    except OSError as problem:
+        if problem.errno == errno.EAGAIN:
+            raise _being_saved(path) from problem
+        return False
+    return True
+
+
+def _is_lease_broken(descriptor: int) -> bool:
+    """Does another program wait to open the file for writing?"""
+    import fcntl
+
+    return fcntl.fcntl(descriptor, fcntl.F_GETLEASE) != fcntl.F_RDLCK
+
+
+def _being_saved(path: str) -> StoreBusy:
+    return StoreBusy(f"{path} is being saved by someone; nothing was changed. Try again")
+
+
+def remove_leftovers(path: str) -> None:
+    """Remove the temporary files beside `path` of writers that were killed."""
+    directory, name = os.path.split(path)
+    try:
+        names = os.listdir(directory)
+    except OSError:  # no such directory, or no permission: nothing to remove
+        return
+    for file_name in names:
+        writer = _writer_of(file_name, name)
+        if writer is not None and not _is_another_alive(writer):
+            with suppress(OSError):  # the next one tries again
+                os.unlink(os.path.join(directory, file_name))
+
+
+def _writer_of(name: str, target: str) -> int | None:
+    """The process id in the name of a temporary file of the target; None for other files."""
+    if not name.startswith(f"{target}.") or not name.endswith(".tmp"):
+        return None
+    pid, _, rest = name.removeprefix(f"{target}.").removesuffix(".tmp").partition("-")
+    is_ours = all(character in "0123456789abcdef" for character in pid + rest)
+    return int(pid, 16) if pid and is_ours else None
+
+
+def _is_another_alive(process: int) -> bool:
+    """Whether another process with this id is alive and may still be writing."""
+    if process == os.getpid():
+        return False
+    try:
+        os.kill(process, 0)  # signal 0 only checks that the process exists
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass  # it exists and belongs to another user
+    return True
+
+
+def is_leftover(name: str) -> bool:
+    """Is this the name of a temporary file of a writer, or of a file that SQLite made beside it?"""
+    for suffix in ("-copy", "-wal", "-shm", "-journal"):
+        name = name.removesuffix(suffix)
+    stem, _, tail = name.rpartition(".")
+    pid, dash, moment = stem.rpartition(".")[2].partition("-")
+    return tail == "tmp" and bool(dash) and all(c in "0123456789abcdef" for c in pid + moment)
+
+
+def _write_parts(descriptor: int, content: Iterable[bytes | memoryview]) -> None:
+    buffer = bytearray()
+    for part in content:
+        buffer += part
+        if len(buffer) >= _CHUNK:
+            write_all(descriptor, buffer)
+            buffer = bytearray()
+    write_all(descriptor, buffer)

@@ -1,0 +1,370 @@
+"""Plans the edits of a host's files, shows and writes them with backups, and takes them back."""
+
+import difflib
+import json
+import os
+import shutil
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+
+from nuggets.errors import InvalidInput
+from nuggets.filesystem.atomic_files import (
+    open_plain,
+    private_directory,
+    remove_leftovers,
+    replace_file,
+    unwritable,
+)
+from nuggets.filesystem.current_project import checkout_root
+from nuggets.interfaces.connect import EditError, jsonc
+from nuggets.interfaces.connect.hosts import (
+    Entry,
+    JsonItem,
+    JsonMember,
+    TomlTable,
+    WholeFile,
+    has_project_settings,
+    host_entries,
+    is_own_hook,
+    is_own_server,
+    is_started_by_desktop,
+    json_syntax,
+)
+from nuggets.named_tuple import NamedTuple
+
+_PACKAGED_COMMAND = 'const NUGGETS = ["nuggets"];'  # in the extensions of this package
+_COMMAND_COMMENT = "`nuggets connect` fills this in"  # behind it, in extensions of every version
+_ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
+
+# contents without any setting: such a file is removed
+_EMPTY_SETTINGS: tuple[object, ...] = (
+    {},
+    {"version": 1},
+    {"version": 1, "hooks": {}},
+    {"$schema": "https://opencode.ai/config.json"},  # opencode adds it to a file without
+)
+
+
+class Edit(NamedTuple):
+    """The text of a file before and after; None where there is no file."""
+
+    path: str
+    before: str | None
+    after: str | None
+    was_connected: bool  # `before` already has entries of Nuggets
+
+
+def plan_edits(
+    host: str,
+    *,
+    scope: str,
+    connecting: bool,
+    working_directory: str,
+    home: str,
+    shelf_directory: str,
+    location: str,
+) -> list[Edit]:
+    """One edit for every file of the host, also where nothing changes. Writes nothing.
+
+    `location`: of the shelf, for the entries; "" if they need not name it.
+    """
+    user = scope == "user"
+    if not user and not has_project_settings(host):
+        raise InvalidInput(f"{host} has no settings for one project; leave out --project")
+    root = home if user else checkout_root(working_directory)
+    all_entries = host_entries(
+        host, root, user=user, command=_find_command(host, user), directory=location
+    )
+    edits = []
+    for path, entries in by_file(all_entries).items():
+        if not user:
+            _refuse_link_to_outside(root, path)
+        text = read_text(path)
+        try:
+            if connecting:
+                if problem := syntax_problem(host, path, text or ""):
+                    raise EditError(problem)
+                after: str | None = _add_entries(text, entries)
+            else:
+                after = _disconnect(path, text, entries, shelf_directory)
+            was_connected = text is not None and after != text and has_entries(text, entries)
+        except EditError as problem:
+            raise InvalidInput(
+                f"{path} cannot be edited ({problem}); it was left as it is. "
+                "Correct it and try again"
+            ) from None
+        edits.append(Edit(path, text, after, was_connected))
+    return edits
+
+
+def by_file(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
+    """The entries of each file."""
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(entry.file, []).append(entry)
+    return groups
+
+
+def syntax_problem(host: str, path: str, text: str) -> str:
+    """Why the host would reject this file, though it can be edited; "" if it would not."""
+    if not path.endswith((".json", ".jsonc")):
+        return ""
+    extension = jsonc.find_extension(text, *json_syntax(host))
+    return f"{host} would reject it: {extension}" if extension else ""
+
+
+def _refuse_link_to_outside(root: str, path: str) -> None:
+    """A link in somebody's repository must not make us write elsewhere."""
+    target = os.path.realpath(path)
+    if os.path.commonpath([root, target]) != root:
+        raise InvalidInput(
+            f"{path} leads to {target}, outside of this project; it was left as it is. "
+            "Remove the link, or connect without --project"
+        )
+
+
+def diff(edit: Edit) -> Iterator[str]:
+    """The lines of a unified diff."""
+    before = (edit.before or "").splitlines()
+    after = (edit.after or "").splitlines()
+    names = (
+        edit.path if edit.before is not None else "/dev/null",
+        edit.path if edit.after is not None else "/dev/null",
+    )
+    yield from difflib.unified_diff(before, after, *names, lineterm="", n=2)
+
+
+def apply_edits(edits: Sequence[Edit], shelf_directory: str, *, connecting: bool) -> list[str]:
+    """Back up and write every file; returns the paths of the backups.
+
+    The backup from before connecting is what disconnecting restores, so it is never overwritten
+    by a later one.
+    """
+    backups = []
+    for edit in edits:
+        backup = _backup_path(edit.path, shelf_directory)
+        if edit.before is None and os.path.exists(backup):
+            os.replace(backup, f"{backup}.old")  # of an earlier file, which is gone
+        if edit.before is not None:
+            backup += "" if connecting and not edit.was_connected else ".disconnected"
+            private_directory(os.path.dirname(backup))
+            remove_leftovers(backup)
+            replace_file(backup, [edit.before.encode()], durable=True)
+            backups.append(backup)
+        _write(edit)
+    return backups
+
+
+def _write(edit: Edit) -> None:
+    target = os.path.realpath(edit.path)  # dotfiles are often links: keep the link
+    if read_text(target) != edit.before:
+        raise InvalidInput(f"{edit.path} changed meanwhile; it was left as it is. Try again")
+    remove_leftovers(target)
+    try:
+        if edit.after is None:
+            os.unlink(target)
+            return
+        mode = stat.S_IMODE(os.stat(target).st_mode) if edit.before is not None else 0o600
+        private_directory(os.path.dirname(target))
+        replace_file(target, [edit.after.encode()], durable=True, mode=mode)
+    except OSError as problem:
+        raise unwritable(edit.path, problem) from problem
+
+
+def _add_entries(text: str | None, entries: Sequence[Entry]) -> str:
+    after = text or ""
+    for entry in entries:
+        if isinstance(entry, WholeFile):
+            after = _set_command(read_packaged(entry.source), entry.command)
+        elif isinstance(entry, TomlTable):
+            from nuggets.interfaces.connect import toml
+
+            _refuse_other_server(toml.value_at(after, entry.path))
+            after = toml.set_table(after, entry.path, entry.value)
+        elif isinstance(entry, JsonMember):
+            after = _set_member(after, entry)
+        else:
+            after = _set_hook(after, entry)
+    _check_entries(after, entries)
+    return after
+
+
+def _set_member(text: str, entry: JsonMember) -> str:
+    """Set a value; our server keeps the other members that its host or a person added."""
+    node = jsonc.find_node(jsonc.parse(text), entry.path)
+    if node is None or not _is_server(entry):
+        return jsonc.set_member(text, entry.path, entry.value)
+    _refuse_other_server(node.value)
+    for key, value in entry.value.items():
+        text = jsonc.set_member(text, (*entry.path, key), value)
+    return text
+
+
+def _is_server(entry: JsonMember) -> bool:
+    return entry.path[-1] == "nuggets"
+
+
+def _refuse_other_server(server: object) -> None:
+    if server is None or is_own_server(server):
+        return
+    is_only_tool_settings = isinstance(server, dict) and all(
+        isinstance(value, dict) for value in server.values()
+    )
+    if not is_only_tool_settings:
+        raise EditError(
+            "its server called nuggets was not written by `nuggets connect`: rename or remove it"
+        )
+
+
+def _set_hook(text: str, entry: JsonItem) -> str:
+    """Exactly one hook of ours in the list; one that is up to date stays where it is."""
+    indexes = _own_hook_indexes(text, entry.path)
+    if len(indexes) == 1:
+        node = jsonc.find_node(jsonc.parse(text), [*entry.path, indexes[0]])
+        if node is not None and node.value == entry.value:
+            return text
+    for index in reversed(indexes):
+        text = jsonc.remove(text, [*entry.path, index])
+    return jsonc.append_item(text, entry.path, entry.value)
+
+
+def _own_hook_indexes(text: str, path: Sequence[str]) -> list[int]:
+    node = jsonc.find_node(jsonc.parse(text), path)
+    items = node.value if node is not None and isinstance(node.value, list) else []
+    return [index for index, item in enumerate(items) if is_own_hook(item)]
+
+
+def _disconnect(
+    path: str, text: str | None, entries: Sequence[Entry], shelf_directory: str
+) -> str | None:
+    """The backup if nobody edited the file since, else the text without our entries."""
+    if text is None or not has_entries(text, entries):
+        return text
+    backup = read_text(_backup_path(path, shelf_directory))
+    if backup is not None and has_entries(backup, entries):
+        backup = None  # made when the host was connected already
+    if isinstance(entries[0], WholeFile):
+        return backup
+    after = _remove_entries(text, entries)
+    if backup is not None and _add_entries(backup, entries) == text:
+        return backup
+    if isinstance(entries[0], TomlTable):
+        return after if after.strip() else None
+    return None if jsonc.parse(after).value in _EMPTY_SETTINGS and backup is None else after
+
+
+def has_entries(text: str, entries: Sequence[Entry]) -> bool:
+    """Any entry of Nuggets, also of another version."""
+    if isinstance(entries[0], WholeFile):
+        return _COMMAND_COMMENT in text
+    return _remove_entries(text, entries) != text
+
+
+def _remove_entries(text: str, entries: Sequence[Entry]) -> str:
+    for entry in entries:
+        if isinstance(entry, TomlTable):
+            from nuggets.interfaces.connect import toml
+
+            if is_own_server(toml.value_at(text, entry.path)):
+                text = toml.remove_table(text, entry.path)
+        elif isinstance(entry, JsonItem):
+            text = _remove_hooks(text, entry.path)
+        elif isinstance(entry, JsonMember) and _is_server(entry):
+            node = jsonc.find_node(jsonc.parse(text), entry.path)
+            if node is not None and is_own_server(node.value):
+                text = _remove_member(text, entry.path)
+    return text
+
+
+def _remove_hooks(text: str, path: tuple[str, ...]) -> str:
+    for index in reversed(_own_hook_indexes(text, path)):
+        text = jsonc.remove(text, [*path, index])
+        node = jsonc.find_node(jsonc.parse(text), path)
+        if node is not None and not node.value:
+            return _remove_member(text, path)
+    return text
+
+
+def _remove_member(text: str, path: tuple[str, ...]) -> str:
+    """Remove a member, and the objects around it that are empty then."""
+    if jsonc.find_node(jsonc.parse(text), path) is None:
+        return text
+    text = jsonc.remove(text, path)
+    outer = jsonc.find_node(jsonc.parse(text), path[:-1])
+    if len(path) > 1 and outer is not None and not outer.value:
+        return _remove_member(text, path[:-1])
+    return text
+
+
+def _check_entries(text: str, entries: Sequence[Entry]) -> None:
+    """Parse the result: it must contain every entry."""
+    for entry in entries:
+        if isinstance(entry, JsonMember | JsonItem):
+            node = jsonc.find_node(jsonc.parse(text), entry.path)
+            value = node.value if node is not None else None
+            if isinstance(value, list):
+                is_set = entry.value in value
+            elif isinstance(value, dict):
+                is_set = entry.value.items() <= value.items()
+            else:
+                is_set = entry.value == value
+            if not is_set:
+                raise EditError(f"{'.'.join(entry.path)} cannot be set here")
+
+
+def read_packaged(name: str) -> str:
+    """A file that comes with this package."""
+    return (
+        files("nuggets.interfaces.connect").joinpath("files", *name.split("/")).read_text("utf-8")
+    )
+
+
+def _set_command(extension: str, command: Sequence[str]) -> str:
+    """The extension with the command that it calls."""
+    line = f"const NUGGETS = {json.dumps(list(command), ensure_ascii=False)};"
+    return extension.replace(_PACKAGED_COMMAND, line, 1)
+
+
+def _find_command(host: str, user: bool) -> list[str]:
+    """How a host calls Nuggets. A project's files are shared, so they say what works for everyone.
+
+    The bare name will do if every shell finds it, which is not so in a virtual environment, and
+    if the host has a shell's PATH.
+    """
+    program = shutil.which("nuggets")
+    if not user:
+        return ["nuggets"]
+    if program and not _is_in_environment(program):
+        return [os.path.abspath(program) if is_started_by_desktop(host) else "nuggets"]
+    own = os.path.join(os.path.dirname(sys.executable), "nuggets")
+    if os.access(own, os.X_OK):
+        return [own]
+    return [sys.executable, "-P", "-m", "nuggets"]  # -P: never a module of the agent's directory
+
+
+def _is_in_environment(program: str) -> bool:
+    """Is it in a virtual environment? A link from outside, as pipx and uv create it, is not."""
+    prefix = os.path.dirname(os.path.dirname(os.path.abspath(program)))
+    return any(os.path.exists(os.path.join(prefix, mark)) for mark in _ENVIRONMENT_MARKS)
+
+
+def _backup_path(path: str, shelf_directory: str) -> str:
+    import hashlib
+
+    digest = hashlib.sha1(path.encode(), usedforsecurity=False).hexdigest()[:8]
+    folder = os.path.join(os.path.expanduser(shelf_directory), "backups", "connect")
+    return os.path.join(folder, f"{digest}-{os.path.basename(path)}")
+
+
+def read_text(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", newline="", opener=open_plain) as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path} is not UTF-8; it was left as it is. Convert it first") from None
+    except OSError as problem:
+        raise InvalidInput(f"{path} cannot be read: {problem.strerror}") from None

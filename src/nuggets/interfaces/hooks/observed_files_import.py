@@ -1,0 +1,127 @@
+"""Imports the inbox: files that an agent used become temporary notes of their project."""
+
+import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from nuggets.domain import times
+from nuggets.domain.limits import FILES_SEEN
+from nuggets.domain.records import MemoryNote
+from nuggets.errors import RefusedText
+from nuggets.filesystem.atomic_files import open_plain
+from nuggets.filesystem.current_project import checkout_root
+from nuggets.filesystem.hook_files import hook_path
+from nuggets.interfaces.hooks.observed_files_inbox import LONGEST_PATH
+
+if TYPE_CHECKING:
+    from nuggets.shelf import NuggetShelf
+
+NUGGET = "files"
+TAG = "seen-file"
+ABANDONED_SECONDS = 60  # no hook runs longer, so the process that claimed it crashed
+
+
+def import_inbox(shelf: "NuggetShelf", directory: str) -> None:
+    """Turn the lines of the inbox into temporary notes of their projects."""
+    files_by_project: dict[str, dict[str, bool]] = {}
+    claims = _claim_inboxes(directory)
+    for claim in claims:
+        for line in _lines(claim):
+            project, relative, edited = _sighting(line, shelf.project_of)
+            if relative:
+                files = files_by_project.setdefault(project, {})
+                files[relative] = files.pop(relative, False) or edited
+    with shelf.batch():
+        for project, files in files_by_project.items():
+            _store(shelf, project, dict(list(files.items())[-FILES_SEEN:]))
+    for claim in claims:  # if the write failed they stay for the next import
+        with suppress(OSError):
+            os.unlink(claim)
+
+
+def _claim_inboxes(directory: str) -> list[str]:
+    """Rename the inbox for ourselves, and those that a crashed process left.
+
+    The rename decides which process gets it. The time is set first, because a rename keeps it, and
+    an old inbox would at once look abandoned.
+    """
+    inbox = hook_path(directory, "inbox")
+    folder, claims = os.path.dirname(inbox), []
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            path, claim = os.path.join(folder, name), f"{inbox}.{os.urandom(4).hex()}"
+            with suppress(OSError):  # another process claimed it
+                if path == inbox or (name.startswith("inbox.") and _is_abandoned(path)):
+                    os.utime(path)
+                    os.rename(path, claim)
+                    claims.append(claim)
+    return claims
+
+
+def _is_abandoned(path: str) -> bool:
+    import time
+
+    return time.time() - os.stat(path).st_mtime > ABANDONED_SECONDS
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        with open(path, encoding="utf-8", errors="replace", opener=open_plain) as file:
+            return file.readlines()
+    except OSError:
+        return []
+
+
+def _sighting(line: str, project_of: Callable[[str], str]) -> tuple[str, str, bool]:
+    """The project, the path in it ("": do not store), and whether the file was edited."""
+    try:
+        directory, path, edited = json.loads(line)
+        project = project_of(directory)
+        absolute = os.path.realpath(os.path.join(directory, path))
+        relative = os.path.relpath(absolute, checkout_root(directory))
+    except (ValueError, TypeError, OSError, RecursionError):
+        return "", "", False
+    outside = relative.startswith(os.pardir) or relative == os.curdir
+    if outside or not project or not _is_namable(relative):
+        return project, "", False
+    return project, relative, bool(edited)
+
+
+def _is_namable(path: str) -> bool:
+    """Can it be a title? Some file names are not printable, or too long."""
+    return path.isprintable() and len(path) <= LONGEST_PATH
+
+
+def _store(shelf: "NuggetShelf", project: str, files: dict[str, bool]) -> None:
+    notes_by_title = {note.title: note for note in _sightings_of(shelf, project)}
+    for relative, edited in files.items():
+        title = f"file: {relative}"
+        what = f"{relative} was {'edited' if edited else 'read'} on {times.now()[:10]}"
+        note = notes_by_title.pop(title, None)
+        with suppress(RefusedText):  # a path with a credential in it
+            if note is not None:
+                shelf.edit_note(note.id, content=what, hidden=False)
+                continue
+            shelf.create_note(
+                NUGGET,
+                title,
+                what,
+                [TAG],
+                scope="project",
+                source="tool_observation",
+                stability="temporary",
+                project=project,
+            )
+    oldest = sorted(notes_by_title.values(), key=lambda note: note.updated_at)
+    for note in oldest[: max(0, len(notes_by_title) + len(files) - FILES_SEEN)]:
+        shelf.delete_note(note.id, hard=True)
+
+
+def _sightings_of(shelf: "NuggetShelf", project: str) -> list[MemoryNote]:
+    """The file notes of a project, archived ones too, so that a file gets one note."""
+    if not shelf.has(NUGGET):
+        return []
+    notes = shelf.list_notes(nugget=NUGGET, tag=TAG, include_hidden=True)
+    return [note for note in notes if note.project == project]

@@ -1,0 +1,211 @@
+"""Keeps the note of a session: reads the host's transcript, distils it, writes it to the shelf.
+
+Hosts leave hardly a second at the end of a session, so the work is done when an agent stops, before
+a compaction, and at the next start for sessions that went on after that.
+"""
+
+import os
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+from nuggets.domain import times
+from nuggets.errors import InvalidInput, RefusedText
+from nuggets.filesystem.current_project import checkout_root
+from nuggets.filesystem.hook_files import log, purge_time
+from nuggets.interfaces.hooks.session_diary import (
+    append_entry,
+    other_diaries,
+    prompts_of,
+    read_diary,
+)
+from nuggets.named_tuple import NamedTuple
+from nuggets.operations.session_notes import SessionRecord, session_note_id
+
+if TYPE_CHECKING:
+    from nuggets.interfaces.hooks.host_payload import Event
+    from nuggets.interfaces.hooks.transcripts.transcript_reader import Transcript
+    from nuggets.operations.session_summary import Step
+    from nuggets.shelf import NuggetShelf
+
+PAUSE_SECONDS = 300  # between two versions of a note: each one stays in the history
+LEFT_OVER_SESSIONS = 5  # sessions that one start looks after
+
+
+class _Source(NamedTuple):
+    """Where the steps of a session are found."""
+
+    session: str
+    host: str
+    folder: str
+    transcript: str = ""
+    messages: tuple[Any, ...] = ()
+    last_reply: str = ""
+
+
+def is_due(directory: str, event: "Event") -> bool:
+    """Has the note of this session not been kept for some minutes?"""
+    if not event.session:
+        return False
+    kept = [entry["kept"] for entry in read_diary(directory, event.session) if "kept" in entry]
+    return not kept or time.time() - kept[-1] > PAUSE_SECONDS
+
+
+def keep_session(
+    shelf: "NuggetShelf", event: "Event", folder: str, directory: str, *, waits: bool = False
+) -> None:
+    """Keep the note of the session that an event is of.
+
+    `waits`: in the diary, until the next start; what a host sends cannot be read again then."""
+    if not event.session or not shelf.settings["session_notes"]:
+        return
+    given = (event.transcript, event.messages, event.last_reply)
+    source = _Source(event.session, event.host, folder, *given)
+    record = _distil(shelf, source, directory)
+    if waits and record is not None:
+        place = {"session": event.session, "host": event.host, "folder": folder}
+        append_entry(directory, event.session, {**place, "waiting": record})
+    elif not waits:
+        _write(shelf, source, record, directory)
+
+
+def keep_left_over(shelf: "NuggetShelf", directory: str, session: str = "") -> None:
+    """Keep the notes of sessions, other than this one, that went on after theirs were kept."""
+    if not shelf.settings["session_notes"]:
+        return
+    waiting = []
+    for entries in other_diaries(directory, session):
+        places = [entry for entry in entries if entry.get("session")]
+        if places and "kept" not in entries[-1]:
+            place = places[-1]
+            session, host, folder = (str(place.get(name, "")) for name in _Source._fields[:3])
+            source = _Source(session, host, folder, str(place.get("transcript", "")))
+            waiting.append((source, entries))
+    for source, entries in waiting[-LEFT_OVER_SESSIONS:]:
+        record = _waiting_record(entries)
+        # prompts alone tell less than a note of more
+        if (
+            record
+            or source.transcript
+            or _was_made_of_prompts(entries)
+            or not shelf.get_notes([session_note_id(source.session)])
+        ):
+            record = record or _distil(shelf, source, directory)
+            _write(shelf, source, record, directory)
+
+
+def _waiting_record(entries: list[dict[str, Any]]) -> SessionRecord | None:
+    """The last record that waits in a diary, if no note was kept after it."""
+    for entry in reversed(entries):
+        if "kept" in entry:
+            return None
+        fields = entry.get("waiting")
+        if isinstance(fields, list) and len(fields) == len(SessionRecord._fields):
+            return SessionRecord(*map(str, fields))
+    return None
+
+
+def _was_made_of_prompts(entries: list[dict[str, Any]]) -> bool:
+    kept = [entry for entry in entries if "kept" in entry]
+    return bool(kept) and kept[-1].get("of") == "prompts"
+
+
+def _write(
+    shelf: "NuggetShelf", source: _Source, record: SessionRecord | None, directory: str
+) -> None:
+    has_more = source.transcript or source.messages or source.last_reply
+    of = "transcript" if has_more else "prompts"
+    append_entry(directory, source.session, {"kept": int(time.time()), "of": of})
+    if record is not None:
+        with suppress(RefusedText):  # it quotes what memory has shown
+            shelf.keep_session(record)
+
+
+def _distil(shelf: "NuggetShelf", source: _Source, directory: str) -> SessionRecord | None:
+    from nuggets.operations.session_summary import Step, summarize, title_of
+
+    entries = read_diary(directory, source.session)
+    transcript = _read(source, directory)
+    steps: list[Step] = transcript.steps if transcript else []
+    if not any(step.kind == "request" for step in steps):
+        steps = [*(Step("request", prompt) for prompt in prompts_of(entries)), *steps]
+    if source.last_reply and (not steps or steps[-1].text != source.last_reply.strip()):
+        steps.append(Step("reply", source.last_reply))
+    _count_citations(shelf, source, entries, steps)
+    summary = summarize(_relative_files(steps, source.folder), _used_memories(shelf, entries))
+    if summary is None:
+        return None
+    now = times.now()
+    started = _time(transcript.started if transcript else "", now)
+    return SessionRecord(
+        source.session,
+        (transcript.host if transcript else "") or source.host,
+        shelf.project_of(source.folder),
+        title_of(summary.goal, started[:10]),
+        summary.text,
+        started,
+        _time(transcript.ended if transcript else "", now),
+    )
+
+
+def _read(source: _Source, directory: str) -> "Transcript | None":
+    """The transcript; None, with a line in the log, if it cannot be read."""
+    if not source.transcript and not source.messages:
+        return None
+    from nuggets.interfaces.hooks.transcripts.transcript_reader import (
+        Unreadable,
+        read_sent_transcript,
+        read_transcript,
+    )
+
+    since = purge_time(directory)
+    try:
+        if source.messages:
+            return None if since else read_sent_transcript(source.host, source.messages)
+        return read_transcript(source.transcript, since)
+    except Unreadable as problem:
+        log(directory, f"session note: the transcript of {source.host or 'a host'}: {problem}")
+    except Exception as problem:  # a format that changed must not cost the rest of the hook
+        log(directory, f"session note: the transcript could not be read: {type(problem).__name__}")
+    return None
+
+
+def _relative_files(steps: "Iterable[Step]", folder: str) -> "Iterable[Step]":
+    root = os.path.join(checkout_root(folder), "")
+    for step in steps:
+        if step.kind == "file" and step.text.startswith(root):
+            step = step._replace(text=step.text[len(root) :])
+        yield step
+
+
+def _count_citations(
+    shelf: "NuggetShelf", source: _Source, entries: list[dict[str, Any]], steps: "list[Step]"
+) -> None:
+    """Count the notes that hooks showed to this session and that the agent then cited."""
+    ids = dict.fromkeys(note_id for entry in entries for note_id in entry.get("shown", ()))
+    replies = [step.text for step in steps if step.kind == "reply"]
+    if not ids or not replies:
+        return
+    from nuggets.interfaces.hooks.citations import cited_notes
+
+    for note in cited_notes(shelf.get_notes(ids).values(), replies):
+        if note.source != "system":  # the note of a session is no memory to promote
+            shelf.count_hit(note.id, source.session, "cited")
+
+
+def _used_memories(shelf: "NuggetShelf", entries: list[dict[str, Any]]) -> list[str]:
+    """The memories that were shown on prompts, by title and id."""
+    ids = [
+        note_id for entry in entries if entry.get("prompt") for note_id in entry.get("shown", ())
+    ]
+    notes = shelf.get_notes(dict.fromkeys(ids)).values()
+    return [f"{note.title} ({note.id})" for note in notes if note.source != "system"]
+
+
+def _time(text: str, now: str) -> str:
+    """A host's time in our form; now if there is none, and never later."""
+    try:
+        return min(times.normalize_time(text), now) if text else now
+    except InvalidInput:
+        return now

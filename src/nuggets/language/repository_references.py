@@ -1,0 +1,130 @@
+"""What a text names of a repository: files, symbols, commands, versions, branches. Reads no file.
+
+Only what looks like a name counts: whether there is such a file or symbol, the caller looks up.
+"""
+
+import re
+from collections.abc import Iterable
+from itertools import pairwise
+from typing import TypeVar
+
+from nuggets.language.word_lists import stop_words
+from nuggets.named_tuple import NamedTuple
+
+T = TypeVar("T")
+
+READ_CHARACTERS = 4000
+NAMES_OF_EACH_KIND = 12  # names of each kind
+
+# Tools whose second word is a target that a file defines, with the names of that file.
+TARGET_FILES = {
+    "make": ("Makefile", "makefile", "GNUmakefile"),
+    "just": ("justfile", "Justfile"),
+    "npm": ("package.json",),
+    "pnpm": ("package.json",),
+    "yarn": ("package.json",),
+    "bun": ("package.json",),
+}
+# Subcommands of package managers, which no package.json defines.
+_OWN_COMMANDS = ("add", "audit", "ci", "exec", "i", "init", "install", "link", "remove", "run")
+
+_EDGES = "`'\"“”‘’()[]{}<>*,;!?"
+_ENDS = "`'\"”’*,;.:!?"  # after a call
+_LINE = re.compile(r":(\d{1,7})(?:[-:]\d{1,7})?$")
+_SYMBOL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*)*")
+_VERSION = re.compile(r"v?\d+(?:\.\d+)*(?:\.x)?")
+_NUMBER = re.compile(r"\d+(?:\.\d+)*")
+_QUOTED = re.compile(r"`([^`\n]{1,80})`")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+
+
+class References(NamedTuple):
+    """What a text names, in its order."""
+
+    files: tuple[tuple[str, int], ...]  # path and line; 0: the file as a whole
+    symbols: tuple[str, ...]
+    numbers: tuple[str, ...]
+    targets: tuple[tuple[str, str], ...]  # tool and target: make, test
+    versions: tuple[tuple[str, str], ...]  # name and version: node, 18
+    branches: tuple[str, ...]
+    words: frozenset[str]  # all words, names split into their parts
+
+    @property
+    def telling_words(self) -> frozenset[str]:
+        """The words that say what it is about."""
+        return frozenset(
+            word for word in self.words - stop_words() if len(word) > 1 and not word.isdigit()
+        )
+
+
+def read_references(text: str) -> References:
+    """The names in a text."""
+    text = text[:READ_CHARACTERS]
+    words = [word.strip(_EDGES).rstrip(".:") for word in text.split()]
+    words = [word for word in words if word]
+    return References(
+        files=_unique(_file(word) for word in words),
+        symbols=_unique([*_quoted_symbols(text), *map(_symbol, text.split())]),
+        numbers=_unique(number for word in words for number in _NUMBER.findall(word)),
+        targets=_unique(map(_target, words, words[1:], [*words[2:], ""])),
+        versions=_unique(map(_version, words, words[1:])),
+        branches=_unique(map(_branch, words, words[1:])),
+        words=frozenset(part for word in words for part in name_parts(word)),
+    )
+
+
+def name_parts(name: str) -> list[str]:
+    """The words of a name: retry and limit of RETRY_LIMIT or retryLimit."""
+    return [part.lower() for part in _PART.findall(name)]
+
+
+def _unique(names: Iterable[T | None]) -> tuple[T, ...]:
+    return tuple(dict.fromkeys(name for name in names if name))[:NAMES_OF_EACH_KIND]
+
+
+def _file(word: str) -> tuple[str, int] | None:
+    """A word with a slash or an ending, with the line after it."""
+    match = _LINE.search(word)
+    path = word[: match.start()] if match else word
+    name = path.rpartition("/")[2]
+    ending = name.rpartition(".")[2] if "." in name else ""
+    if "://" in path or not (name and ("/" in path or ending[:1].isalpha())):
+        return None
+    return path.removeprefix("./"), int(match[1]) if match else 0
+
+
+def _quoted_symbols(text: str) -> list[str]:
+    quoted = (name.removesuffix("()") for name in _QUOTED.findall(text))
+    return [name for name in quoted if _SYMBOL.fullmatch(name)]
+
+
+def _symbol(word: str) -> str:
+    """A word that only code has: snake_case, camelCase, or with brackets of a call."""
+    is_call = word.rstrip(_ENDS).endswith("()")
+    name = word.strip(_EDGES).rstrip(".:")
+    if not _SYMBOL.fullmatch(name):
+        return ""
+    has_hump = any(a.islower() and b.isupper() for a, b in pairwise(name))
+    return name if is_call or has_hump or "_" in name.strip("_") else ""
+
+
+def _target(tool: str, word: str, following: str) -> tuple[str, str] | None:
+    tool = tool.lower()
+    if tool not in TARGET_FILES or not word[:1].isalnum():
+        return None
+    if TARGET_FILES[tool] == ("package.json",) and word in _OWN_COMMANDS:
+        return (tool, following) if word == "run" and following else None
+    return tool, word
+
+
+def _version(name: str, word: str) -> tuple[str, str] | None:
+    bare = word.removeprefix("v")
+    is_version = _VERSION.fullmatch(word) and name[:1].isalpha() and _SYMBOL.fullmatch(name)
+    return (name.lower(), bare) if is_version else None
+
+
+def _branch(word: str, other: str) -> str:
+    """The name before or after the word branch."""
+    names = [b for a, b in ((word, other), (other, word)) if a.lower() == "branch"]
+    name = names[0] if names else ""
+    return name if name and all(sign.isalnum() or sign in "._-/" for sign in name) else ""

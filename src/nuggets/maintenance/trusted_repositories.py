@@ -1,0 +1,197 @@
+"""Reads and writes the memories that a repository carries, as far as the person allowed it.
+
+One mark per checkout records the permission: a copy of the repository elsewhere is not trusted.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nuggets.domain.records import NO_EXTRA, Changes, MemoryNote
+from nuggets.engine.transactions import Transactions
+from nuggets.errors import InvalidInput
+from nuggets.filesystem.shared_memory_folder import (
+    read_shared_files,
+    shared_fingerprint,
+    write_shared_files,
+)
+from nuggets.named_tuple import NamedTuple
+from nuggets.operations.shared_memories import (
+    SharingPlan,
+    parse_file,
+    plan_export,
+    plan_intake,
+    statement_digest,
+)
+
+MARK = "shared:"
+
+
+class Sharing(NamedTuple):
+    """What is allowed with the memories in a checkout, and where both sides last were."""
+
+    reads: bool = False
+    writes: bool = False
+    is_asked: bool = False  # the person knows that there are memories to trust
+    fingerprint: str = ""
+    base: Mapping[str, str] = NO_EXTRA
+    foreign: tuple[str, ...] = ()  # ids of the memories that came from the files
+
+    def to_json(self) -> dict[str, Any]:
+        return {**self._asdict(), "base": dict(self.base), "foreign": list(self.foreign)}
+
+
+class SyncResult(NamedTuple):
+    """What came in and what went out."""
+
+    added: tuple[MemoryNote, ...] = ()
+    updated: tuple[MemoryNote, ...] = ()
+    retired: tuple[MemoryNote, ...] = ()
+    written: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def sharing_of(marks: Mapping[str, Any], root: str) -> Sharing:
+    """What the person allowed for a checkout."""
+    value = marks.get(MARK + root)
+    if not isinstance(value, dict):
+        return Sharing()
+    known = {name: value[name] for name in Sharing._fields if name in value}
+    return Sharing(**{**known, "foreign": tuple(value.get("foreign", ()))})
+
+
+class ProjectSharing:
+    """The shared memories of one checkout of a project."""
+
+    def __init__(
+        self,
+        transactions: Transactions,
+        *,
+        root: str,
+        project: str,
+        client: str,
+        clock: Callable[[], str],
+    ) -> None:
+        self._transactions = transactions
+        self._root = root
+        self._project = project
+        self._client = client
+        self._clock = clock
+
+    def sharing(self) -> Sharing:
+        with self._transactions.reading() as view:
+            return sharing_of(view.state.marks, self._root)
+
+    def needs_trust(self) -> bool:
+        """Are there memories that the person has not been asked about?"""
+        sharing = self.sharing()
+        return not sharing.reads and not sharing.is_asked
+
+    def allow(self, *, reads: bool, writes: bool) -> None:
+        """Record what the person allows, and that they were asked."""
+        sharing = self.sharing()._replace(reads=reads, writes=writes, is_asked=True)
+        self._record(sharing._replace(fingerprint=""))
+
+    def start(self, *, writes: bool, dry_run: bool) -> SyncResult:
+        """Read the files from now on, and with `writes` write them; what that does at once.
+
+        `dry_run`: only what would be done.
+        """
+        if dry_run:
+            return self._preview(writes)
+        self.allow(reads=True, writes=writes or self.sharing().writes)
+        return self.sync(has_written=True)
+
+    def _preview(self, writes: bool) -> SyncResult:
+        notes, unread, problems = self._read()
+        with self._transactions.reading() as view:
+            base = sharing_of(view.state.marks, self._root).base
+            plan = plan_intake(view.state, self._project, notes, unread, base, self._clock())
+            export = plan_export(view.state, self._project, notes, plan.base)
+        written, removed = (tuple(export.texts), tuple(export.removed)) if writes else ((), ())
+        all_problems = (*problems, *plan.problems)
+        return SyncResult(plan.added, plan.updated, plan.retired, written, removed, all_problems)
+
+    def withdraw(self) -> tuple[MemoryNote, ...]:
+        """Trust no longer: what came from the files and is unchanged goes, as one undoable step."""
+        sharing = self.sharing()
+        with self._transactions.reading() as view:
+            notes = view.state.notes.many(sharing.foreign)
+        dropped = tuple(
+            note
+            for note in notes.values()
+            if statement_digest(note) == sharing.base.get(note.id, statement_digest(note))
+        )
+        mark = {MARK + self._root: Sharing(is_asked=True).to_json()}
+        changes = Changes(drop=tuple(note.id for note in dropped), marks=mark)
+        self._transactions.update("untrust_project", self._client, lambda: (changes, None))
+        return dropped
+
+    def sync(self, *, has_written: bool) -> SyncResult:
+        """Take in what the files say, if they are trusted; write what is here, if it is shared.
+
+        `has_written`: memories may have changed here. If neither side has changed, it costs a
+        listing of the folder.
+        """
+        sharing = self.sharing()
+        if not sharing.reads:
+            return SyncResult()
+        fingerprint = shared_fingerprint(self._root)
+        if fingerprint == sharing.fingerprint and not (has_written and sharing.writes):
+            return SyncResult()
+        notes, unread, problems = self._read()
+        plan = self._take_in(notes, unread, sharing, fingerprint)
+        written, removed = self._write(notes) if sharing.writes else ([], [])
+        return SyncResult(
+            plan.added,
+            plan.updated,
+            plan.retired,
+            tuple(written),
+            tuple(removed),
+            (*problems, *plan.problems),
+        )
+
+    def _read(self) -> tuple[list[MemoryNote], list[str], list[str]]:
+        """The memories in the files, the names of the others, and what is wrong with those."""
+        files = read_shared_files(self._root)
+        notes, unread, problems = [], [], list(files.problems)
+        for name, raw in files.texts.items():
+            try:
+                notes.append(parse_file(name, raw, self._project, self._clock()))
+            except InvalidInput as problem:
+                unread.append(name)
+                where = f"{name!r:.80}"
+                problems.append(f"{where}: {str(problem).removeprefix(f'{where}: ')}")
+        return notes, unread, problems
+
+    def _take_in(
+        self, notes: list[MemoryNote], unread: list[str], sharing: Sharing, fingerprint: str
+    ) -> SharingPlan:
+        def decide() -> tuple[Changes, SharingPlan]:
+            state = self._transactions.state
+            base = sharing_of(state.marks, self._root).base
+            plan = plan_intake(state, self._project, notes, unread, base, self._clock())
+            foreign = (*sharing.foreign, *(note.id for note in plan.added))
+            after = sharing._replace(fingerprint=fingerprint, base=plan.base, foreign=foreign)
+            mark = {MARK + self._root: after.to_json()}
+            return plan.changes._replace(marks={**plan.changes.marks, **mark}), plan
+
+        return self._transactions.update("take_in_shared", self._client, decide)
+
+    def _write(self, notes: list[MemoryNote]) -> tuple[list[str], list[str]]:
+        """The files first: a base that names files which are not there would retire memories."""
+        with self._transactions.reading() as view:
+            sharing = sharing_of(view.state.marks, self._root)
+            plan = plan_export(view.state, self._project, notes, sharing.base)
+        if plan.texts or plan.removed:
+            write_shared_files(self._root, plan.texts, plan.removed)
+        self._record(sharing._replace(base=plan.base, fingerprint=shared_fingerprint(self._root)))
+        return list(plan.texts), plan.removed
+
+    def _record(self, sharing: Sharing) -> None:
+        if sharing == self.sharing():
+            return
+        mark = {MARK + self._root: sharing.to_json()}
+        self._transactions.update(
+            "share_project", self._client, lambda: (Changes(marks=mark), None)
+        )

@@ -1,0 +1,177 @@
+"""Locates, reads and rewrites a MEMORY.md that people edit too, without losing their saves.
+
+Knows text and paths; `memory_file_update` decides what is written.
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
+
+from nuggets.domain.memory_file_record import is_block_file
+from nuggets.errors import NotFound, StoreBusy, StoreError
+from nuggets.filesystem.atomic_files import (
+    NEW_FILE,
+    open_plain,
+    private_directory,
+    remove_leftovers,
+    sync,
+    sync_directory,
+    temporary_path,
+    unwritable,
+    write_all,
+)
+from nuggets.filesystem.current_project import root_of
+from nuggets.promotion.agents_md_block import block_text, replace_block
+
+T = TypeVar("T")
+ATTEMPTS = 5  # a person does not save five times within a few milliseconds
+
+
+def locate(configured: str, project: str) -> str:
+    """The configured file, else the host's memory file of the repository; else `NotFound`."""
+    if configured:
+        return os.path.abspath(os.path.expanduser(configured))
+    path = host_path(project)
+    if path and os.path.isdir(os.path.dirname(os.path.dirname(path))):
+        return path
+    raise NotFound(
+        "no memory file is known for this place; give its path (`nuggets promote --path`), set "
+        "NUGGETS_MEMORY_FILE, or work in a repository that your agent has been used in"
+    )
+
+
+def host_path(project: str) -> str:
+    """Where the host keeps the memory file of a repository; "" if the project is not a path."""
+    root = root_of(project)
+    if not root:
+        return ""
+    name = "".join(c if c.isascii() and c.isalnum() else "-" for c in root)
+    return os.path.join(os.path.expanduser("~/.claude/projects"), name, "memory", "MEMORY.md")
+
+
+def read(path: str) -> str:
+    """The text of the file; "" if it does not exist. Of a file with a block, what is inside."""
+    text = _read(_target(path))[0]
+    return block_text(text) if is_block_file(path) else text
+
+
+def rewrite(path: str, decide: Callable[[str], tuple[str, T]]) -> T:
+    """Replace the text by the result of `decide`; repeat if someone saves the file meanwhile."""
+    target = _target(path)
+    remove_leftovers(target)
+    for _ in range(ATTEMPTS):
+        whole, raw = _read(target)
+        text = block_text(whole) if is_block_file(path) else whole
+        after, result = decide(text)
+        if after == text:
+            return result
+        changed = replace_block(whole, after) if is_block_file(path) else after
+        if _replace(target, raw, changed.encode()):
+            return result
+    raise keeps_changing(path)
+
+
+def keeps_changing(path: str) -> StoreBusy:
+    return StoreBusy(f"{path} keeps changing; nothing was written to it. Try again later")
+
+
+def _target(path: str) -> str:
+    """The target of a symbolic link, which must be a Markdown file."""
+    target = os.path.realpath(path)
+    if os.path.islink(path) and not target.endswith(".md"):
+        raise StoreError(f"{path} leads to {target}, which is no Markdown file; left as it is")
+    folder = os.path.join(os.path.realpath(os.path.dirname(path)), "")
+    if is_block_file(path) and not target.startswith(folder):  # a repository may come from anybody
+        raise StoreError(f"{path} leads to {target}, outside of its folder; left as it is")
+    if os.path.isdir(target):
+        raise StoreError(f"{path} is a directory; name a file, such as {path}/MEMORY.md")
+    return target
+
+
+def _read(target: str) -> tuple[str, bytes | None]:
+    try:
+        raw = _bytes(target)
+    except FileNotFoundError:
+        return "", None
+    except OSError as problem:
+        raise StoreError(f"{target} cannot be read: {problem.strerror}") from problem
+    try:
+        return raw.decode(), raw
+    except UnicodeDecodeError:
+        raise StoreError(f"{target} is not UTF-8; it was left as it is. Convert it first") from None
+
+
+def _replace(target: str, expected: bytes | None, content: bytes) -> bool:
+    """Replace the content; False if the file no longer has the expected content."""
+    directory = os.path.dirname(target)
+    if not os.path.isdir(directory):
+        private_directory(directory)
+    temporary = temporary_path(target)
+    try:
+        mode = stat.S_IMODE(os.stat(target).st_mode) if expected is not None else 0o600
+        descriptor = os.open(temporary, NEW_FILE, mode)
+        try:
+            os.fchmod(descriptor, mode)
+            write_all(descriptor, content)
+            sync(descriptor)
+        finally:
+            os.close(descriptor)
+        if expected is None:
+            return _place_new(temporary, target)
+        if not os.access(target, os.W_OK):
+            raise PermissionError(13, "it is read-only", target)
+        return _exchange(temporary, target, expected, content)
+    except OSError as problem:
+        raise unwritable(target, problem) from problem
+    finally:
+        with suppress(OSError):  # there is none, or nothing can be written here
+            os.unlink(temporary)
+        with suppress(OSError):
+            sync_directory(directory)
+
+
+def _place_new(temporary: str, target: str) -> bool:
+    """Create the file; False if someone created it meanwhile."""
+    try:
+        os.link(temporary, target)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _exchange(temporary: str, target: str, old: bytes, content: bytes) -> bool:
+    """Swap the two files and compare the old content. If it is not what was read, someone saved it
+    meanwhile: swap again, repeatedly if they save again. False if their content stays."""
+    if not _swap(temporary, target):
+        if _read(target)[1] != old:
+            return False
+        os.replace(temporary, target)
+        return True
+    in_place, swapped_out = content, old
+    while (out := _bytes(temporary)) != swapped_out:
+        in_place, swapped_out = out, in_place
+        if not _swap(temporary, target):  # someone deleted the file meanwhile
+            return False
+    return in_place is content
+
+
+def _bytes(path: str) -> bytes:
+    with open(path, "rb", opener=open_plain) as file:
+        return file.read()
+
+
+def _swap(path: str, other_path: str) -> bool:
+    """Exchange two files atomically; False if the system does not support it."""
+    if not sys.platform.startswith("linux"):
+        return False
+    import ctypes
+
+    at_cwd, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    try:
+        swap = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):
+        return False
+    return bool(swap(at_cwd, os.fsencode(path), at_cwd, os.fsencode(other_path), exchange) == 0)

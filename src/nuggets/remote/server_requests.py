@@ -1,0 +1,159 @@
+"""Requests to one server, and what its answers and errors mean."""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Mapping
+from typing import Any
+from weakref import WeakSet
+
+from nuggets.errors import (
+    Conflict,
+    InvalidInput,
+    NotAllowed,
+    NotFound,
+    NuggetsError,
+    StoreBusy,
+    StoreError,
+)
+from nuggets.filesystem.server_url import ServerUrl
+from nuggets.remote.callable_methods import CALL_PATH, PROTOCOL
+from nuggets.remote.http_connection import CONNECT_SECONDS, Answer, Connection, Unreachable
+from nuggets.remote.token_file import VARIABLE, read_token
+
+AWAY_SECONDS = 10.0  # that a process does not try again after it waited in vain
+_away: dict[ServerUrl, float] = {}  # until when
+_AWAY = (502, 503, 504)  # what a proxy says of a server behind it that does not run
+_BY_CODE: Mapping[str, type[NuggetsError]] = {
+    "invalid_input": InvalidInput,
+    "not_found": NotFound,
+    "conflict": Conflict,
+    "not_allowed": NotAllowed,
+}
+
+
+class TokenRefused(NotAllowed):
+    """The server does not know who asks."""
+
+
+class ServerCalls:
+    """A server as this process talks to it: one connection, used by one call at a time."""
+
+    def __init__(
+        self, url: ServerUrl, *, token: str = "", connect_seconds: float = CONNECT_SECONDS
+    ) -> None:
+        """`token`: by default the one that is stored."""
+        self.url = url
+        self._token = token
+        self._connection = Connection(url, connect_seconds)
+        self._turn = threading.Lock()
+        _all.add(self)
+
+    def begin_in_this_process(self) -> None:
+        """In a forked child: a connection of its own, because the parent reads the answers of the
+        first one, and a lock of its own, because a thread of the parent may hold the first."""
+        self._turn = threading.Lock()
+        self._connection.close()
+
+    def post(self, path: str, message: Mapping[str, Any], *, may_repeat: bool = True) -> Any:
+        """Send a message of our protocol; the answer's fields, or the error that it is."""
+        body = json.dumps({"protocol": PROTOCOL, **message}, separators=(",", ":")).encode()
+        token = self._token or read_token(self.url)
+        if _away.get(self.url, 0.0) > time.monotonic():
+            raise Unreachable(f"{self.url.text} cannot be reached")
+        try:
+            with self._turn:
+                answer = self._connection.post(path, token, body, may_repeat=may_repeat)
+        except Unreachable as problem:
+            if problem.took_long:
+                _away[self.url] = time.monotonic() + AWAY_SECONDS
+            raise
+        return self._interpret(answer)
+
+    def post_call(self, method: str, *args: Any) -> Any:
+        """Call a method in nobody's name and in no project."""
+        from nuggets.operations.client_permissions import Client
+        from nuggets.operations.idempotent_calls import Caller
+        from nuggets.remote.wire_format import encode
+
+        caller = encode(Caller(Client("python")))
+        message = {"method": method, "args": encode(args), "options": {}, "caller": caller}
+        return self.post(CALL_PATH, message)
+
+    def close(self) -> None:
+        with self._turn:
+            self._connection.close()
+
+    def _interpret(self, answer: Answer) -> Any:
+        shape: Any = None
+        if answer.content_type.partition(";")[0].strip() == "application/json":
+            try:
+                shape = json.loads(answer.body)
+            except (ValueError, RecursionError):
+                shape = None
+        if answer.status == 200 and isinstance(shape, dict) and "protocol" in shape:
+            self._check_protocol(shape["protocol"])
+            return shape
+        error = shape.get("error") if isinstance(shape, dict) else None
+        if isinstance(error, dict):
+            raise self._error(answer.status, error)
+        raise self._foreign_answer(answer)
+
+    def _check_protocol(self, number: Any) -> None:
+        if number == PROTOCOL:
+            return
+        side = "this machine" if isinstance(number, int) and number > PROTOCOL else "the server"
+        raise StoreError(
+            f"{self.url.text} speaks protocol {number!r:.20} and this client {PROTOCOL}: update "
+            f"Nuggets on {side}"
+        )
+
+    def _error(self, status: int, error: Mapping[str, Any]) -> NuggetsError:
+        message = str(error.get("message", ""))[:4000]
+        if "protocol" in error:
+            self._check_protocol(error["protocol"])
+        if status == 401:
+            return TokenRefused(
+                f"{self.url.text} does not take your token: there is none, it was revoked, or it "
+                f"is another server's. `nuggets login {self.url.text}` stores one (a token in "
+                f"{VARIABLE} comes first)"
+            )
+        if status == 404 and "type" not in error:
+            return StoreError(
+                f"{self.url.text} runs a version of Nuggets that serves no shelves to other "
+                "machines; update Nuggets there"
+            )
+        if status == 429:
+            return StoreBusy(f"{self.url.text}: {message}")
+        from nuggets.remote.wire_format import ERRORS
+
+        kind = ERRORS.get(str(error.get("type"))) or _BY_CODE.get(str(error.get("code")))
+        return kind(message) if kind else StoreError(f"{self.url.text}: {message}")
+
+    def _foreign_answer(self, answer: Answer) -> NuggetsError:
+        """Something between us and the server answered, or something else is there."""
+        if answer.status in _AWAY:
+            return Unreachable(f"{self.url.text} cannot be reached: HTTP status {answer.status}")
+        if 300 <= answer.status < 400:
+            return StoreError(
+                f"{self.url.text} answers with a redirect, which is not followed because of the "
+                "token; use the address that it leads to"
+            )
+        kind = answer.content_type.partition(";")[0].strip()[:60] or "nothing that says its type"
+        return StoreError(
+            f"what answers at {self.url.text} is no Nuggets server: HTTP status {answer.status}, "
+            f"{kind}; check the address"
+        )
+
+
+_all: WeakSet[ServerCalls] = WeakSet()
+
+
+def _begin_again() -> None:
+    for calls in list(_all):
+        calls.begin_in_this_process()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_again)
