@@ -72,13 +72,13 @@ class Documents:
         self._by_note: dict[str, Document | None] = {}
         self._near: dict[int, list[Neighbour]] = {}
 
-    def load(self, docs: "Collection[int]") -> dict[int, Document]:
-        """The rows of these documents, by number."""
+    def load(self, docs: "Collection[int]") -> list[Document]:
+        """The rows of these documents, in their order."""
         known = self._by_doc
-        unknown = [doc for doc in docs if doc not in known]
+        unknown = set(docs).difference(known)
         if unknown:
-            self._read("doc", unknown)
-        return {doc: known[doc] for doc in docs if doc in known}
+            self._read("doc", list(unknown))
+        return [row for row in map(known.get, docs) if row is not None]
 
     def load_notes(self, ids: "Iterable[str]") -> None:
         """Read the rows of these notes, as far as there are any."""

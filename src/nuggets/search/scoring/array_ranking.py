@@ -197,7 +197,7 @@ class ArrayRanking(Ranking):
 
     def signals(self, eligible: "Offsets | None", most: int) -> list[Signal]:
         rough, candidates, subjects = self._candidates(eligible)
-        rows = list(self._snapshot.documents.load(candidates).values())
+        rows = self._snapshot.documents.load(candidates)
         if not rows:
             return []
         extras = self._sums_of_extras(rows, subjects)
@@ -210,7 +210,7 @@ class ArrayRanking(Ranking):
 
     def signals_of(self, docs: "Sequence[int]") -> list[Signal]:
         """Signals of these notes, whether or not they have a word of the question."""
-        rows = list(self._snapshot.documents.load(docs).values())
+        rows = self._snapshot.documents.load(docs)
         if not rows:
             return []
         subjects = self._subjects(docs)

@@ -122,7 +122,7 @@ class Scorer:
     def lend(self, lenders: "Mapping[int, float]") -> dict[int, float]:
         """Rough scores that the neighbours of these notes get from them."""
         documents = self._snapshot.documents
-        linked = [document for document in documents.load(lenders).values() if document.links]
+        linked = [document for document in documents.load(lenders) if document.links]
         documents.load_notes(note for document in linked for note in document.links)
         lent: dict[int, float] = {}
         for document in linked:

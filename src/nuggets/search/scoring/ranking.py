@@ -92,7 +92,7 @@ class Ranking:
     def signals(self, eligible: "Offsets | None", most: int) -> list[Signal]:
         """Signals of the most promising eligible notes; None: all notes are eligible."""
         rough, candidates, subjects = self._candidates(eligible)
-        documents = self._snapshot.documents.load(candidates)
+        documents = {row.doc: row for row in self._snapshot.documents.load(candidates)}
         groups = self._group_shares(documents.values())
         if len(documents) > most:
             amounts = {
