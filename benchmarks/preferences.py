@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.__main__ import line
-from nuggets.interfaces.hooks.event_handlers import find_preferences
+from nuggets.interfaces.hooks.preference_extraction import find_preferences
 
 DATA = Path(__file__).parent / "data"
 GOALS = (  # the label of a set, what it is, and the share that may or must be kept

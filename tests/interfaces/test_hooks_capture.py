@@ -3,9 +3,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nuggets.domain.memory_markup import inert
-from nuggets.interfaces.hooks.event_handlers import HINTS, OPENINGS, find_preferences
-from nuggets.interfaces.hooks.preference_extraction import AT_MOST, Preference, extract_preferences
-from nuggets.interfaces.hooks.preference_languages import has_phrase
+from nuggets.interfaces.hooks.preference_extraction import (
+    AT_MOST,
+    Preference,
+    extract_preferences,
+    find_preferences,
+)
 from nuggets.interfaces.prompt_quoting import fence, remove_fenced
 
 
@@ -326,8 +329,7 @@ def test_what_we_do_is_a_rule_of_the_project_in_every_language(prompt: str, pers
 @pytest.mark.parametrize("prompt", STATED)
 def test_a_stated_preference_is_kept(prompt: str) -> None:
     assert len(texts(prompt)) == 1
-    lower = prompt.lower()
-    assert any(hint in lower for hint in HINTS) or lower.startswith(OPENINGS) or has_phrase(lower)
+    assert len(find_preferences(prompt)[0]) == 1  # a hint lets it through
 
 
 @pytest.mark.parametrize("prompt", [*SAID, "Always use pnpm. " + "lorem ipsum " * 500])

@@ -8,8 +8,8 @@ from starlette.types import Receive, Scope, Send
 
 from nuggets.domain.codec import anchor_to_json
 from nuggets.errors import InvalidInput
-from nuggets.interfaces.hooks.event_handlers import PROMPT_CHARACTERS, answer_prompt
-from nuggets.interfaces.hooks.host_payload import Event
+from nuggets.interfaces.hooks.event_handlers import answer_prompt
+from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.remote_requests import answer_message, check_caller
 from nuggets.interfaces.request_shelf import shelf_of_request
 from nuggets.operations.client_permissions import HOOK, name_agent

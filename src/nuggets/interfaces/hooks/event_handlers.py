@@ -10,7 +10,7 @@ from nuggets.filesystem.current_project import checkout_root, current_branch
 from nuggets.filesystem.hook_files import host_processes, record_session, sweep
 from nuggets.interfaces.hooks.changed_memories import find_changed
 from nuggets.interfaces.hooks.daily_pass import start_daily_pass, start_sync
-from nuggets.interfaces.hooks.host_payload import Event
+from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.memory_lines import safe_line
 from nuggets.interfaces.hooks.observed_files_import import import_inbox
 from nuggets.interfaces.hooks.observed_files_inbox import has_entries
@@ -37,23 +37,6 @@ if TYPE_CHECKING:
 
     Compare = Callable[[str], NearestNotes | None]
 
-HINTS = (  # a preference contains one of these
-    *("always", "never", "prefer", "remember", "forget", "now on", "here on", "future", "forward"),
-    *("default", "don", "do not", "avoid", "stop", "use ", "in mind", "note that", "note:", "fyi"),
-    *("for future", "every time", "each time", " go in", " goes in", " belong", " live in"),
-    *(" lives in", "whenever", "unless i ", "next time", "memor", "the record", "for later"),
-    *("so you know", "note to self", "note this", "decided", "agreed", "settled", "rather"),
-)
-OPENINGS = (  # or begins with one of these
-    *("we ", "our ", "i said ", "i like ", "i love ", "i hate ", "i dislike ", "i really "),
-    *("i work ", "i code ", "i program ", "i mostly ", "i mainly ", "i usually ", "my ", "i'm on "),
-    *("i’m on ", "i am on ", "when you ", "before you ", "if you ", "all ", "every ", "each "),
-    *("call me ", "no,", "no ", "nope", "nah", "wrong", "actually", "that's ", "that’s "),
-    *("that is ", "i want ", "this project ", "this repo", "this codebase "),
-    *("you should ", "you must ", "in this ", "for this ", "the rule ", "the convention "),
-    "the policy ",
-)
-PROMPT_CHARACTERS = 20_000  # read of a prompt: injected context may stand before the person's words
 SESSION_HINTS = (  # a prompt that asks for an earlier session contains one of these
     *("where were", "where was", "where are we", "where did", "where do we", "where have"),
     *("where had", "left off", "up where", "last session", "last time", "last conversation"),
@@ -147,6 +130,8 @@ def answer_prompt(
 ) -> tuple[str, str]:
     """Context and message for a prompt. `entries`: of the session's diary; `record`: adds one;
     `compare`: what the encoder says of the prompt, if there is one."""
+    from nuggets.interfaces.hooks.preference_extraction import find_preferences
+
     stated, refusal = find_preferences(event.prompt)
     known = [_find_preference(shelf, preference) for preference in stated]
     said = frozenset(fact.id for fact in known if fact)
@@ -154,7 +139,9 @@ def answer_prompt(
     record(entry)
     if stated:
         say.hold(context, BUSY)
-    receipts = _store_preferences(shelf, stated, known) or [refusal]
+    receipts = _store_preferences(shelf, stated, known)
+    if refusal:
+        receipts.append(f"Nuggets: not kept: {refusal}. {INSIST}")
     if stated:  # the person said it in this session: nobody has to be told that it changed
         record({"shown": list(shown_notes([*entries, entry])), "at": times.now()})
     news = [_explain_recognition(shelf), *_news_of_server(shelf)]
@@ -336,21 +323,6 @@ def _find_session(
     from nuggets.interfaces.hooks.earlier_session_lookup import find_session
 
     return find_session(shelf, prompt, session_note_id(event.session), is_first=is_first)
-
-
-def find_preferences(prompt: str) -> "tuple[list[Preference], str]":
-    """The lasting preferences that a prompt states, or why an order to remember is refused."""
-    from nuggets.interfaces.hooks.preference_languages import has_phrase
-
-    lower = prompt[:PROMPT_CHARACTERS].lower()
-    has_hint = any(hint in lower for hint in HINTS) or lower.lstrip().startswith(OPENINGS)
-    if not has_hint and not has_phrase(lower):
-        return [], ""
-    from nuggets.interfaces.hooks.preference_extraction import extract_preferences, refusal_of_order
-
-    stated = extract_preferences(prompt)
-    refusal = "" if stated else refusal_of_order(prompt)
-    return stated, f"Nuggets: not kept: {refusal}. {INSIST}" if refusal else ""
 
 
 def _store_preferences(

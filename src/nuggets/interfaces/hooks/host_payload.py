@@ -6,6 +6,7 @@ from typing import Any
 
 from nuggets.named_tuple import NamedTuple
 
+PROMPT_CHARACTERS = 20_000  # read of a prompt: injected context may stand before the person's words
 EVENTS = ("session-start", "user-prompt", "post-tool", "pre-compact", "stop", "session-end")
 
 _SPELLINGS = {  # lower-case letters only; the hosts that use it

@@ -1,4 +1,5 @@
-"""Finds lasting preferences in a prompt. Prefers missing one to storing a wrong one.
+"""Finds lasting preferences in a prompt: in English by the patterns here, in other languages by the
+phrases of `language/data/preference_phrases.txt`. Prefers missing one to storing a wrong one.
 
 Knows only text; storing is decided elsewhere.
 """
@@ -6,9 +7,13 @@ Knows only text; storing is decided elsewhere.
 import re
 
 from nuggets.domain.memory_markup import carries_mark
-from nuggets.interfaces.hooks.preference_languages import is_foreign_order, parse_foreign
+from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS
+from nuggets.interfaces.hooks.preference_languages import (
+    has_phrase,
+    is_foreign_order,
+    parse_foreign,
+)
 from nuggets.interfaces.prompt_quoting import remove_fenced
-from nuggets.language.code_fences import without_code
 from nuggets.language.text import tokens, visible
 from nuggets.language.word_lists import order_verbs, stop_words
 from nuggets.named_tuple import NamedTuple
@@ -17,6 +22,24 @@ LONGEST_PROMPT = 4000  # characters; longer prompts are pasted documents
 LONGEST = 300  # of one statement
 AT_MOST = 3  # of one prompt
 
+# Most prompts state no preference, and compiling the patterns takes 25 ms. So they are tried only
+# if a prompt contains one of these or a phrase of another language: a new pattern needs one here.
+_HINTS = (
+    *("always", "never", "prefer", "remember", "forget", "now on", "here on", "future", "forward"),
+    *("default", "don", "do not", "avoid", "stop", "use ", "in mind", "note that", "note:", "fyi"),
+    *("for future", "every time", "each time", " go in", " goes in", " belong", " live in"),
+    *(" lives in", "whenever", "unless i ", "next time", "memor", "the record", "for later"),
+    *("so you know", "note to self", "note this", "decided", "agreed", "settled", "rather"),
+)
+_OPENINGS = (  # or begins with one of these
+    *("we ", "our ", "i said ", "i like ", "i love ", "i hate ", "i dislike ", "i really "),
+    *("i work ", "i code ", "i program ", "i mostly ", "i mainly ", "i usually ", "my ", "i'm on "),
+    *("i’m on ", "i am on ", "when you ", "before you ", "if you ", "all ", "every ", "each "),
+    *("call me ", "no,", "no ", "nope", "nah", "wrong", "actually", "that's ", "that’s "),
+    *("that is ", "i want ", "this project ", "this repo", "this codebase "),
+    *("you should ", "you must ", "in this ", "for this ", "the rule ", "the convention "),
+    "the policy ",
+)
 # Patterns are compiled when they are first used: most prompts need few of them. Those with _DO are
 # matched with a copy of the sentence in which it stands for any verb of the data file; with all
 # verbs in each pattern, compiling would take 80 ms.
@@ -209,11 +232,23 @@ class Preference(NamedTuple):
         return " ".join(telling or self.text.split())
 
 
+def find_preferences(prompt: str) -> tuple[list[Preference], str]:
+    """The lasting preferences that a prompt states, or why an order to remember is refused."""
+    lower = prompt[:PROMPT_CHARACTERS].lower()
+    has_hint = any(hint in lower for hint in _HINTS) or lower.lstrip().startswith(_OPENINGS)
+    if not has_hint and not has_phrase(lower):
+        return [], ""
+    stated = extract_preferences(prompt)
+    return stated, "" if stated else refusal_of_order(prompt)
+
+
 def extract_preferences(prompt: str) -> list[Preference]:
     """Lasting preferences of a prompt; none from questions, quotes, code or injected memory.
 
     Text after a blank line, a colon or a quote may be pasted, so only what stands before counts.
     """
+    from nuggets.language.code_fences import without_code
+
     text = remove_fenced(visible(prompt))
     if carries_mark(text):  # part of injected memory, whose end is unknown
         return []
