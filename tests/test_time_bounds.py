@@ -18,7 +18,7 @@ import nuggets
 from nuggets.domain.credentials import JUDGED_CHARACTERS
 from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.interfaces.hooks.preference_extraction import LONGEST, LONGEST_PROMPT
-from nuggets.operations.substantial_requests import READ_CHARACTERS
+from nuggets.operations.earlier_session_requests import LONGEST_QUESTION, READ_CHARACTERS
 from regex_attacks import attacks, pumped
 from text_functions import TEXT_FUNCTIONS
 
@@ -39,6 +39,10 @@ BOUNDS: Mapping[str, Mapping[tuple[str, ...], int]] = {
         ("",): LONGEST,
     },
     "interfaces/hooks/preference_languages.py": {("",): LONGEST},
+    "operations/earlier_session_requests.py": {
+        (r"(?i)\bwhere", "(?i)(?:(?:please"): READ_CHARACTERS,
+        ("",): LONGEST_QUESTION,
+    },
     "operations/session_summary.py": {("",): READ_CHARACTERS},
     "graph/metadata_inference.py": {("_|(tmp", r"\bself-"): NAME_CHARACTERS},
     "stores/postgresql/dialect.py": {("",): OWN_STATEMENT},

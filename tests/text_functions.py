@@ -30,6 +30,7 @@ from nuggets.language import (
 )
 from nuggets.maintenance.reflection import Policy, rewriting, tagging
 from nuggets.maintenance.reflection.plan import Plan
+from nuggets.operations import earlier_session_requests
 from nuggets.promotion import WrittenEntries, entry_rendering, markdown_structure, merged_text
 from nuggets.search.index import note_analyzer
 from nuggets.search.query.tokenized_query import tokenize_query
@@ -51,6 +52,7 @@ _PROMPTS = (
     "no, use pnpm not npm",
     "Our rule is one test",
     "Remember that I leave at five today.",
+    "Continue the parser, where were we last session?",
     "Merk dir, dass es regnet. Verwende immer uv. Ab jetzt nutze uv. Nein, nimm uv statt pip.",
     "Recuerda que llueve. Usa siempre uv. Prefiero uv. No, usa uv en lugar de pip.",
     "记住，下雨。请始终使用 uv。从现在起用 uv。我喜欢 uv。不，用 uv 而不是 pip。",
@@ -172,6 +174,10 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         lambda words: rewriting.tidy(_note(f"{words}\n{words}")),
     ),
     "maintenance/reflection/tagging.py": (_tag,),
+    "operations/earlier_session_requests.py": (
+        earlier_session_requests.read_session_request,
+        earlier_session_requests.is_substantial,
+    ),
     "promotion/markdown_structure.py": (
         lambda words: markdown_structure.structure(markdown_structure.parse_lines(words)),
         _promote,

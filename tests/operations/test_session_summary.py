@@ -1,6 +1,7 @@
 import pytest
 
 from nuggets.domain.credentials import credential_kinds
+from nuggets.operations.earlier_session_requests import is_substantial
 from nuggets.operations.session_summary import (
     SUMMARY_CHARACTERS,
     Step,
@@ -8,7 +9,6 @@ from nuggets.operations.session_summary import (
     summarize,
     title_of,
 )
-from nuggets.operations.substantial_requests import is_substantial
 from secret_samples import CREDENTIALS, Sample
 
 

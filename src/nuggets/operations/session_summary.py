@@ -13,7 +13,7 @@ from nuggets.domain.memory_markup import carries_mark
 from nuggets.language.code_fences import continues_code
 from nuggets.language.text import visible
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.substantial_requests import READ_CHARACTERS, is_substantial
+from nuggets.operations.earlier_session_requests import READ_CHARACTERS, is_substantial
 
 StepKind = Literal["request", "reply", "command", "file", "plan"]
 

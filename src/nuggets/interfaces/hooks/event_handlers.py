@@ -8,22 +8,27 @@ from nuggets.domain import times
 from nuggets.errors import RefusedText
 from nuggets.filesystem.current_project import checkout_root, current_branch
 from nuggets.filesystem.hook_files import host_processes, record_session, sweep
-from nuggets.interfaces.hooks.changed_memories import find_changed
 from nuggets.interfaces.hooks.daily_pass import start_daily_pass, start_sync
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.memory_lines import safe_line
 from nuggets.interfaces.hooks.observed_files_import import import_inbox
 from nuggets.interfaces.hooks.observed_files_inbox import has_entries
-from nuggets.interfaces.hooks.prompt_context import changed_context, prompt_context
+from nuggets.interfaces.hooks.prompt_context import (
+    changed_context,
+    find_changed,
+    find_requested_session,
+    prompt_context,
+    session_context,
+)
 from nuggets.interfaces.hooks.prompt_meaning import PromptMeaning
-from nuggets.interfaces.hooks.session_diary import (
+from nuggets.interfaces.hooks.session_start import start_context
+from nuggets.interfaces.hooks.shown_memories import (
     append_entry,
     prompts_of,
     read_diary,
     shown_notes,
     where_it_is,
 )
-from nuggets.interfaces.hooks.session_start import session_context, start_context
 from nuggets.interfaces.prompt_quoting import one_line, remove_fenced
 from nuggets.language.text import fold_case, tokens
 from nuggets.operations.session_notes import session_note_id
@@ -37,17 +42,6 @@ if TYPE_CHECKING:
 
     Compare = Callable[[str], NearestNotes | None]
 
-SESSION_HINTS = (  # a prompt that asks for an earlier session contains one of these
-    *("where were", "where was", "where are we", "where did", "where do we", "where have"),
-    *("where had", "left off", "up where", "last session", "last time", "last conversation"),
-    *("previous session", "previous conversation", "yesterday", "catch me", "what did we"),
-    *("what did i ", "what did you", "what were we", "what were you", "what was i ", "what have "),
-    *("what had ", "contin", "resume", "carry on", "go on", "keep going", "pick up", "back to"),
-    *("finish", "weiter", "waren wir", "sind wir", "standen wir", "stehen wir", "haben wir"),
-    *("letzte", "nde est", "nde lo de", "nde queda", "ltima ", "seguimos", "sigamos", "repren"),
-    *("où en", "上次", "昨天", "到哪", "继续", "前回", "どこまで", "続け"),
-)
-SESSION_QUESTION = 300  # characters: a longer prompt says itself what to do
 DIARY_CHARACTERS = 600  # of a prompt
 CONTINUED = ("resume", "compact", "fork")  # why a session starts that has a past
 NEEDS_MIGRATION = (
@@ -306,23 +300,12 @@ def _user_prompt(
     if changed:
         text = "\n".join(filter(None, [changed_context(changed), text]))
         ids += [memory.was.id for memory in changed]
-    earlier = _find_session(shelf, own, event, is_first=not prompts_of(entries))
+    own_id, is_first = session_note_id(event.session), not prompts_of(entries)
+    earlier = find_requested_session(shelf, own, own_id, is_first=is_first)
     if earlier is not None and earlier.id not in shown:
         text = "\n".join(filter(None, [session_context(earlier), text]))
         ids.append(earlier.id)
     return text, {"prompt": safe_line(own, DIARY_CHARACTERS), "shown": ids, "at": now}
-
-
-def _find_session(
-    shelf: "NuggetShelf", prompt: str, event: Event, *, is_first: bool
-) -> "MemoryNote | None":
-    """The note of the session that a prompt asks to go on with."""
-    lower = prompt.lower() if len(prompt) <= SESSION_QUESTION else ""
-    if not any(hint in lower for hint in SESSION_HINTS):
-        return None
-    from nuggets.interfaces.hooks.earlier_session_lookup import find_session
-
-    return find_session(shelf, prompt, session_note_id(event.session), is_first=is_first)
 
 
 def _store_preferences(

@@ -8,6 +8,8 @@ from nuggets.domain.records import MemoryNote
 from nuggets.interfaces.prompt_quoting import neutralize, one_line
 from nuggets.language.text import fold_case, visible, words
 
+SESSION_LINE, SESSION_LINES = 600, 40  # of a session's summary, in which no line is longer
+
 
 def quoted_block(heading: str, lines: Sequence[str]) -> str:
     """Lines under a heading that says what they are; "" if there are none."""
@@ -31,6 +33,11 @@ def safe_line(text: str, width: int) -> str:
     # whole words: part of a credential is not recognized; more than `width`, so that it is cut
     end = flat.find(" ", width + 1)
     return one_line(redact(flat[: min(end if end > 0 else len(flat), LONGEST_CREDENTIAL)]), width)
+
+
+def session_lines(session: MemoryNote) -> list[str]:
+    """The summary of a session, line by line."""
+    return [safe_line(line, SESSION_LINE) for line in session.content.split("\n")[:SESSION_LINES]]
 
 
 def title_part(note: MemoryNote) -> str:

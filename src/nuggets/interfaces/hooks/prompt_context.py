@@ -1,18 +1,23 @@
-"""What a hook shows for a prompt: notes that it is about, and memories that have changed.
+"""What a hook shows for a prompt: notes that it is about, memories that have changed since the
+session was shown them, and the earlier session that it asks for.
 
 Only memories of this project and of no project; those of other projects are never included.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
 
 from nuggets.domain import times
 from nuggets.domain.limits import FILES_SEEN
 from nuggets.domain.records import MemoryNote, SearchNotesResult
-from nuggets.interfaces.hooks.changed_memories import ChangedMemory
-from nuggets.interfaces.hooks.memory_lines import quoted_block, safe_line, title_part
+from nuggets.interfaces.hooks.memory_lines import (
+    quoted_block,
+    safe_line,
+    session_lines,
+    title_part,
+)
 from nuggets.interfaces.hooks.relevance_gate import (
     AS_NEAR,
     CONTRADICTS,
@@ -23,6 +28,8 @@ from nuggets.interfaces.hooks.relevance_gate import (
     part_said,
 )
 from nuggets.interfaces.prompt_quoting import age
+from nuggets.named_tuple import NamedTuple
+from nuggets.operations.earlier_session_requests import read_session_request
 from nuggets.search.clear_answer import mark_clear_answer
 
 if TYPE_CHECKING:
@@ -36,6 +43,8 @@ NEAR_LOOKED_AT = 60  # notes nearest in meaning, including those of other projec
 # results, including those of other projects and files, which are left out
 SEARCHED = FILES_SEEN + 20
 PROMPT_LINE = 300
+CHANGED_MEMORIES = 5  # that one prompt is told of; the next one is told of more
+SESSIONS_JUDGED = 5  # notes of sessions that are judged word by word
 CHANGED_LINE = 200  # of each version
 PROMPT_CHARACTERS = 2000  # of a prompt that are searched
 RELATIVE = 0.75  # of the best note's relevance: less is noise
@@ -71,11 +80,79 @@ def prompt_context(
     return quoted_block("From memory, on this prompt", lines), [note.id for note in notes]
 
 
+class ChangedMemory(NamedTuple):
+    """A memory that a session knows in an earlier version."""
+
+    was: MemoryNote
+    now: MemoryNote | None  # None: archived or forgotten
+
+
+def find_changed(shelf: "NuggetShelf", shown_at: Mapping[str, str]) -> list[ChangedMemory]:
+    """Those of the notes whose text changed after the session was shown it; `shown_at`: when."""
+    with shelf.snapshot():
+        notes = shelf.get_notes(shown_at)
+        changed: list[ChangedMemory] = []
+        for note_id, moment in shown_at.items():
+            current = notes.get(note_id)
+            if current is not None and max(current.updated_at, current.archived_at or "") <= moment:
+                continue
+            was = shelf.note_at(note_id, moment)
+            now = None if current is None or current.hidden else current
+            if was is not None and not was.hidden and _differ(was, now):
+                changed.append(ChangedMemory(was, now))
+            if len(changed) == CHANGED_MEMORIES:
+                break
+    return changed
+
+
 def changed_context(changed: Sequence[ChangedMemory]) -> str:
     """Memories that the session was shown and that say something else by now."""
     return quoted_block(
         "Changed in memory since this session was shown it", list(map(_change, changed))
     )
+
+
+def find_requested_session(
+    shelf: "NuggetShelf", prompt: str, own_id: str, *, is_first: bool
+) -> MemoryNote | None:
+    """The note of the session that a prompt asks for; None if it asks for none.
+
+    `own_id`: the note of the session at hand, which counts only if there is no other.
+    `is_first`: the prompt opens a session, so a bare "continue" means the last one.
+    """
+    request = read_session_request(prompt)
+    if request is None:
+        return None
+    if request.topic:
+        named = _session_about(shelf, request.topic, own_id)
+        if named or not request.is_question:
+            return named
+    return _last_session(shelf, own_id) if request.is_question or is_first else None
+
+
+def session_context(session: MemoryNote) -> str:
+    """The summary of an earlier session."""
+    when = age(session.updated_at, times.now())
+    name = f"{safe_line(session.title, 120)} (last step: {when}, {session.id})"
+    return quoted_block("An earlier session in this project", [name, *session_lines(session)])
+
+
+def _session_about(shelf: "NuggetShelf", topic: str, own_id: str) -> MemoryNote | None:
+    for result in shelf.search_sessions(topic, SESSIONS_JUDGED):
+        note = result.note
+        words = shelf.explain(topic, note.id, include_hidden=True).words
+        if note.id != own_id and is_about(topic, note.title, words):
+            return note
+    return None
+
+
+def _last_session(shelf: "NuggetShelf", own_id: str) -> MemoryNote | None:
+    notes = shelf.sessions()
+    return next((note for note in notes if note.id != own_id), None) or next(iter(notes), None)
+
+
+def _differ(was: MemoryNote, now: MemoryNote | None) -> bool:
+    return now is None or (was.title, was.content) != (now.title, now.content)
 
 
 def _change(memory: ChangedMemory) -> str:

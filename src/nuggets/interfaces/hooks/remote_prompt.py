@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from nuggets.filesystem.hook_files import append, host_processes, record_session
 from nuggets.filesystem.server_url import parse_server_url
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
-from nuggets.interfaces.hooks.session_diary import diary_path, read_diary, where_it_is
+from nuggets.interfaces.hooks.shown_memories import diary_path, read_diary, where_it_is
 from nuggets.remote.callable_methods import HOOK_PATH
 from nuggets.remote.client_location import find_place
 from nuggets.remote.http_connection import HOOK_CONNECT_SECONDS, Unreachable

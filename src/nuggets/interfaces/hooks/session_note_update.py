@@ -14,7 +14,7 @@ from nuggets.domain import times
 from nuggets.errors import InvalidInput, RefusedText
 from nuggets.filesystem.current_project import checkout_root
 from nuggets.filesystem.hook_files import log, purge_time
-from nuggets.interfaces.hooks.session_diary import (
+from nuggets.interfaces.hooks.shown_memories import (
     append_entry,
     other_diaries,
     prompts_of,

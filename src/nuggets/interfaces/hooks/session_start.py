@@ -1,19 +1,25 @@
-"""What a session starts with: memories of this project, and the summary of a session.
+"""What a session starts with: memories of this project, first those about what someone works on
+(the branch, the files touched last, the last session), and its summary if it is taken up again.
 
 Only memories of this project and of no project; those of other projects are never included.
 """
 
 from collections.abc import Iterable, Sequence
+from math import log
 from typing import TYPE_CHECKING
 
-from nuggets.domain import times
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import NuggetsError
-from nuggets.interfaces.hooks.current_work import describe_work, rank_by_work, recent_files
-from nuggets.interfaces.hooks.memory_lines import quoted_block, safe_line, title_part
-from nuggets.interfaces.prompt_quoting import age, one_line
-from nuggets.language.text import visible
+from nuggets.interfaces.hooks.memory_lines import (
+    quoted_block,
+    safe_line,
+    session_lines,
+    title_part,
+)
+from nuggets.interfaces.prompt_quoting import one_line
+from nuggets.language.text import first_words, tokens, visible
 from nuggets.language.token_estimate import estimate_tokens
+from nuggets.language.word_lists import conversation_words
 
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
@@ -22,7 +28,11 @@ START_LINES = 60
 START_LINE = 240  # characters of a memory
 START_TOO_LONG = 20  # lines that are left out before the rest is
 START_HEADING = "What memory holds for this project, in the person's words unless marked"
-SESSION_LINE, SESSION_LINES = 600, 40  # of a session's summary, in which no line is longer
+RECENT_FILES = 10
+WORK_WORDS = 100
+WORK_CHARACTERS = 400  # of a memory
+WEAK_SCORE = 0.2  # of the best score: less is no reason
+SHORTEST_WORD = 4  # of ASCII letters: a shorter one begins too many words
 # What hosts load of MEMORY.md: `promotion.Budget`, which a test compares. Importing it would take
 # every start of a session some five milliseconds.
 MEMORY_LINES, MEMORY_BYTES = 200, 25_000
@@ -59,8 +69,8 @@ def start_context(
     room = _Room(budget - estimate_tokens(quoted_block(START_HEADING, ["-"])))
     first = ["This session before this point:", *session_lines(session)] if session else []
     first = [line for line in first if room.take(line)]
-    work = describe_work(branch, recent_files(notes), session or _last_session(shelf))
-    lines_by_id = _lines_within(shelf, rank_by_work(unknown, work), room, room.tokens // 2)
+    work = _describe_work(branch, _recent_files(notes), session or _last_session(shelf))
+    lines_by_id = _lines_within(shelf, _rank_by_work(unknown, work), room, room.tokens // 2)
     lines_by_id |= _lines_within(shelf, (n for n in unknown if n.id not in lines_by_id), room)
     return quoted_block(START_HEADING, [*first, *lines_by_id.values()]), [*loaded, *lines_by_id]
 
@@ -86,16 +96,48 @@ def _last_session(shelf: "NuggetShelf") -> MemoryNote | None:
     return next(iter(shelf.sessions()), None)
 
 
-def session_context(session: MemoryNote) -> str:
-    """The summary of an earlier session, for a prompt that asks for it."""
-    when = age(session.updated_at, times.now())
-    name = f"{safe_line(session.title, 120)} (last step: {when}, {session.id})"
-    return quoted_block("An earlier session in this project", [name, *session_lines(session)])
+def _describe_work(branch: str, files: Iterable[str], session: MemoryNote | None) -> str:
+    """The words on what someone works on; `session`: the last one."""
+    told = [session.title, session.content] if session else []
+    return "\n".join([branch, *files, *told])
 
 
-def session_lines(session: MemoryNote) -> list[str]:
-    """The summary of a session, line by line."""
-    return [safe_line(line, SESSION_LINE) for line in session.content.split("\n")[:SESSION_LINES]]
+def _recent_files(notes: Iterable[MemoryNote]) -> list[str]:
+    """The files that hooks saw last, the newest first; `notes`: of any kind."""
+    seen = [note for note in notes if note.source == "tool_observation"]
+    seen.sort(key=lambda note: note.updated_at, reverse=True)
+    return [note.title.removeprefix("file: ") for note in seen[:RECENT_FILES]]
+
+
+def _rank_by_work(notes: Sequence[MemoryNote], work: str) -> list[MemoryNote]:
+    """Those of the notes that share a telling word with the work, most and rarest words first.
+
+    A word also counts where it begins a longer one: "mail" is in "mailbox".
+    """
+    texts = {
+        note.id: " " + " ".join(tokens(f"{note.title} {note.content[:WORK_CHARACTERS]}")).casefold()
+        for note in notes
+    }
+    scores: dict[str, float] = {}
+    for word in _telling_words(work):
+        start = f" {word}" if word.isascii() else word  # other scripts may have no blanks
+        sharing = [note_id for note_id, text in texts.items() if start in text]
+        for note_id in sharing:
+            scores[note_id] = scores.get(note_id, 0.0) + log(len(texts) / len(sharing))
+    best = max(scores.values(), default=0.0)
+    fitting = [note for note in notes if scores.get(note.id, 0.0) > WEAK_SCORE * best]
+    return sorted(fitting, key=lambda note: scores[note.id], reverse=True)
+
+
+def _telling_words(work: str) -> set[str]:
+    idle = conversation_words()
+    return {
+        word.rstrip("s") if word.isascii() else word
+        for word in first_words(work, WORK_WORDS)
+        if word not in idle
+        and not word.isdigit()
+        and (len(word) >= SHORTEST_WORD or not word.isascii())
+    }
 
 
 def _is_durable(note: MemoryNote) -> bool:

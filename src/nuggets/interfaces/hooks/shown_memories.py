@@ -1,7 +1,7 @@
-"""The diary of a session: a line of JSON for each prompt, with the notes that it was shown.
+"""Which memories a session was shown, and when: its diary has a line of JSON for each prompt.
 
-It also says where the host keeps the session's transcript, and when the session's note was last
-kept (`session_note_update`).
+The diary also says where the host keeps the session's transcript, and when the session's note was
+last kept (`session_note_update`).
 """
 
 import json
