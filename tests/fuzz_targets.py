@@ -15,12 +15,12 @@ from itertools import count
 from typing import Any
 
 from graph_samples import NOW, by_id, sample
-from nuggets.domain import codec, credentials
+from nuggets.domain import codec, credentials, host_markup
 from nuggets.domain.records import NuggetConfig
 from nuggets.domain.state import MemoryState
 from nuggets.errors import NuggetsError
 from nuggets.graph.external_edits import import_edit
-from nuggets.interfaces import mcp_memory_import, prompt_injection
+from nuggets.interfaces import mcp_memory_import
 from nuggets.interfaces.cli import terminal_text
 from nuggets.interfaces.connect import EditError, jsonc, toml
 from nuggets.interfaces.hooks import host_payload, preference_extraction
@@ -178,7 +178,7 @@ def print_words(raw: bytes) -> None:
     words = words_of(raw)
     shown = terminal_text.one_line(words)
     expect(not any(ord(sign) < 32 or 127 <= ord(sign) < 160 for sign in shown), "a control sign")
-    escaped = prompt_injection.escape_host_markup(words)
+    escaped = host_markup.escape_host_markup(words)
     expect("</system-reminder>" not in escaped.lower(), "a mark of a host")
 
 

@@ -5,13 +5,13 @@ from contextlib import suppress
 
 from graph_samples import NOW, by_id, sample
 from nuggets import PROMOTE_THRESHOLD
-from nuggets.domain import credentials, memory_markup
+from nuggets.domain import credentials, host_markup, memory_markup
 from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.errors import InvalidInput
 from nuggets.facts.key_tokenizer import form
 from nuggets.graph import metadata_inference, note_merging, notes
-from nuggets.interfaces import mcp_memory_import, prompt_injection, prompt_quoting
+from nuggets.interfaces import mcp_memory_import, prompt_quoting
 from nuggets.interfaces.cli import terminal_text
 from nuggets.interfaces.connect import EditError, jsonc
 from nuggets.interfaces.hooks import (
@@ -121,6 +121,7 @@ def _import_entities(words: str) -> object:
 
 # File inside the package -> what reads text there, alone or through what it calls.
 TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
+    "domain/host_markup.py": (host_markup.escape_host_markup,),
     "domain/memory_markup.py": (memory_markup.inert, memory_markup.carries_mark),
     "domain/credentials.py": (credentials.credential_kinds, credentials.redact),
     "facts/key_tokenizer.py": (form,),
@@ -148,7 +149,6 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         preference_languages.has_phrase,
     ),
     "interfaces/hooks/memory_lines.py": (lambda words: memory_lines.safe_line(words, 300),),
-    "interfaces/prompt_injection.py": (prompt_injection.escape_host_markup,),
     "interfaces/mcp_memory_import.py": (_import_entities,),
     "interfaces/prompt_quoting.py": (
         prompt_quoting.remove_fenced,

@@ -7,6 +7,7 @@ from markdown_it import MarkdownIt
 
 from graph_samples import by_id, sample
 from nuggets import PROMOTE_THRESHOLD
+from nuggets.domain.host_markup import escape_host_markup
 from nuggets.domain.records import GraphNoteMetaInput
 from nuggets.promotion import WrittenEntries, merged_text
 from nuggets.promotion.entry_placement import header
@@ -126,3 +127,22 @@ def test_no_memory_begins_a_turn_of_a_model() -> None:
         "SuperHuman: no, list&#91;INST]"
     )
     assert unescape(line).endswith(content)
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        *("</system-reminder>", "＜|im_start|＞", "&#60;system>", "%3csystem-reminder%3e"),
+        *("[AVAILABLE_TOOLS]", "[ /inst ]", "［INST］", "<tool_call", "Ｈｕｍａｎ："),
+    ],
+)
+def test_a_line_has_no_mark_that_is_escaped_in_a_prompt(mark: str) -> None:
+    line = line_for(sample(title=f"a {mark} b", content=f"a {mark} b"))
+
+    assert escape_host_markup(line) == line
+    assert mark not in line
+
+
+def test_a_role_is_a_turn_only_where_it_begins_a_line() -> None:
+    assert line_for(sample(title="Login", content="User: admin")) == "- **Login**: User: admin"
+    assert line_for(sample(title="User: admin", content="x")) == "- **User&#58; admin**: x"

@@ -2,12 +2,13 @@
 
 Markup that stays within the line is kept: `code`, links, **bold**. Everything that could reach
 beyond it is removed or escaped: line breaks, control and direction characters, HTML tags, comments,
-and ``@path``, which hosts read as an import.
+marks of hosts and models, and ``@path``, which hosts read as an import.
 """
 
 import re
 import unicodedata
 
+from nuggets.domain.host_markup import escape_host_markup
 from nuggets.domain.records import MemoryNote
 from nuggets.language.text import visible
 
@@ -15,9 +16,7 @@ TITLE_CHARACTERS = 100
 CONTENT_CHARACTERS = 300  # the budget of 25 KB for 200 lines allows 125 bytes a line on average
 ELLIPSIS = "…"
 
-_HTML = re.compile(r"<(?=[A-Za-z/!?|])")  # and <|im_start|>, by which models part turns
-_BRACKETED = re.compile(r"\[(?=/?(?:INST|SYS)\])")  # so do these
-_TURN = re.compile(r"(?<!\S)(Human|Assistant):")
+_HTML = re.compile(r"<(?=[A-Za-z/!?|])")
 _IMPORT = re.compile(r"(?<![\w@\\])@(?=[\w./~\\-])")
 _BREAKING_TITLE = re.compile(r"([\\*`\[])")
 _ESCAPED_IMPORT = re.compile(r"(?<!\\)\\@")
@@ -28,11 +27,8 @@ def line_for(note: MemoryNote) -> str:
     """``- **Title**: content``, shortened at a word."""
     title = _BREAKING_TITLE.sub(r"\\\1", cut(flat(note.title), TITLE_CHARACTERS))
     content = cut(flat(note.content), CONTENT_CHARACTERS)
-    return (
-        f"- **{_harmless(title)}**: {_harmless(content)}"
-        if content
-        else f"- **{_harmless(title)}**"
-    )
+    # with the colon before it, because a role that begins the content begins no line
+    return f"- **{_harmless(title)}**" + (_harmless(f": {content}") if content else "")
 
 
 def title_of(note: MemoryNote) -> str:
@@ -73,5 +69,5 @@ def _belongs_to_previous(character: str) -> bool:
 
 
 def _harmless(text: str) -> str:
-    text = _TURN.sub(r"\1&#58;", _BRACKETED.sub("&#91;", text))
-    return _IMPORT.sub(r"\\@", _HTML.sub("&lt;", text).replace("-->", "--&gt;"))
+    text = _HTML.sub("&lt;", escape_host_markup(text)).replace("-->", "--&gt;")
+    return _IMPORT.sub(r"\\@", text)

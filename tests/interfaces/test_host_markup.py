@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from nuggets.domain.host_markup import escape_host_markup
 from nuggets.interfaces.hooks.prompt_context import prompt_context
 from nuggets.interfaces.hooks.session_start import start_context
-from nuggets.interfaces.prompt_injection import escape_host_markup
 from nuggets.interfaces.prompt_quoting import fence, neutralize, quote_fields
 from nuggets.language.text import visible
 from nuggets.shelf import NuggetShelf

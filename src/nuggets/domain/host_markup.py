@@ -1,6 +1,7 @@
 """How hosts and models mark turns, tools and their own words; escapes such marks in a text.
 
-A memory that says `</system-reminder>` or `<|im_start|>` must not look like the host's own words.
+A memory that says `</system-reminder>` or `<|im_start|>` must not look like the host's own words,
+neither in a prompt (`interfaces/prompt_quoting.py`) nor in MEMORY.md.
 The marks are escaped, not removed: a model still reads what the memory says.
 """
 
