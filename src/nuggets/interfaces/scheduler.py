@@ -9,9 +9,9 @@ from nuggets.domain.records import DailyRun
 from nuggets.filesystem.hook_files import log
 from nuggets.interfaces.display_text import summarize_clean_up
 from nuggets.interfaces.meaning_socket import MeaningSocket
+from nuggets.maintenance.meaning_update import SECONDS_PER_MINUTE
 from nuggets.shelf import NuggetShelf
 
-ENCODING = 10.0  # seconds of each minute for notes that wait for the sentence encoder
 LONGEST_PAUSE = 60.0  # seconds: after a suspend, a due run starts within a minute
 
 
@@ -59,7 +59,7 @@ class Heartbeat:
             now = self._now()
             if not last <= now < again:  # the clock may have been set back
                 last, again = now, self._beat(now)
-            self._shelf.encode_waiting(ENCODING)
+            self._shelf.encode_waiting(SECONDS_PER_MINUTE)
             self._stopped.wait(min((again - now).total_seconds(), LONGEST_PAUSE))
 
     def _beat(self, now: datetime) -> datetime:

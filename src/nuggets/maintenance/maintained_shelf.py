@@ -52,9 +52,6 @@ if TYPE_CHECKING:
     from nuggets.stores.sql.shelf_copy import Copied
 
 
-DAILY_ENCODING = 120.0  # seconds that the daily pass spends on notes without a vector
-
-
 class MaintainedShelf(ShelfBase):
     """The part of a shelf that looks after what it holds."""
 
@@ -410,7 +407,9 @@ class MaintainedShelf(ShelfBase):
         """The daily clean-up, if it is due at this local time and nobody else has run it today."""
         run = self._maintenance.run_daily(checked_moment(now))
         if run is not None:
-            self.encode_waiting(DAILY_ENCODING)
+            from nuggets.maintenance.meaning_update import SECONDS_PER_DAY
+
+            self.encode_waiting(SECONDS_PER_DAY)
         return run
 
     def last_run(self) -> DailyRun | None:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from nuggets.meaning.encoder import Encoder
     from nuggets.meaning.vector_index import VectorIndex
 
+SECONDS_PER_MINUTE = 10.0  # for waiting notes, in a process that lives long
+SECONDS_PER_DAY = 120.0  # in the daily pass
 NOTES_PER_WRITE = 16  # notes between two writes: about a second
 
 Report = Callable[[str], None]
