@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from agent_doors import PATIENT, hook, injected, repository
+from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES
 from nuggets.domain.records import WrittenNote
 from nuggets.engine.argument_checks import SESSION_CHARACTERS
 from nuggets.filesystem.hook_files import missed_deadlines, recorded_session
 from nuggets.interfaces.hooks.observed_files_import import import_inbox
 from nuggets.interfaces.hooks.observed_files_inbox import LONGEST_PATH
-from nuggets.interfaces.hooks.session_start import MEMORY_BYTES, MEMORY_LINES
 from nuggets.promotion import Budget
 from nuggets.shelf import NuggetShelf
 
@@ -84,7 +84,7 @@ def test_a_host_that_loads_the_memory_file_is_not_told_twice(
 
 
 def test_hosts_load_as_much_of_the_memory_file_as_promotion_writes() -> None:
-    assert Budget() == (MEMORY_LINES, MEMORY_BYTES)
+    assert Budget() == (MEMORY_FILE_LINES, MEMORY_FILE_BYTES)
 
 
 def test_a_prompt_gets_what_memory_has_on_it_once_and_silence_otherwise(

@@ -12,6 +12,7 @@ TAGS = 64  # of a note's own; the three that follow from its metadata are not co
 TAG_CHARACTERS = 64
 REASON_CHARACTERS = 512
 FILES_SEEN = 200  # of a project: what was touched lately, not a listing of the repository
+MEMORY_FILE_LINES, MEMORY_FILE_BYTES = 200, 25_000  # what hosts load of a MEMORY.md
 LINKS = 1000  # at one note: a hub with more says nothing about any of them
 
 _WHOLE_NUMBERS = {  # of a nugget, and between which bounds its fact memory can be built

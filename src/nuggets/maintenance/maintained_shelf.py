@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from nuggets.maintenance.purge import Purged
     from nuggets.operations.decisions import Decisions
     from nuggets.promotion import Promotion
-    from nuggets.promotion.edit_import import FileEdits
+    from nuggets.promotion.memory_file_edits import FileEdits
     from nuggets.stores.backup import Backup
     from nuggets.stores.doctor.defects import Defect
     from nuggets.stores.restore import Restored

@@ -22,7 +22,9 @@ from nuggets.named_tuple import NamedTuple
 from nuggets.operations.session_notes import is_session_note
 
 SHARED_SCOPES = ("project", "shared")  # never what is about a person
-GONE_AT_ONCE = 5  # more than a fifth: a branch was switched, nobody deleted them
+# More than a fifth: a branch was switched, nobody deleted them. Not the limit of MEMORY.md, whose
+# lines people delete one by one.
+GONE_AT_ONCE = 5
 _NAME = re.compile(r"[^\W_][\w-]{0,127}")
 _FIELDS = (
     *("id", "kind", "nuggetName", "title", "content", "tags", "subject", "scope", "type"),

@@ -3,8 +3,7 @@
 from nuggets.promotion.eligibility import Explanation
 from nuggets.promotion.entry_hashes import WrittenEntries
 from nuggets.promotion.entry_lookup import has_entry, mentions_notes
-from nuggets.promotion.memory_file_update import Promotion, merged_text
-from nuggets.promotion.size_limit import Budget
+from nuggets.promotion.memory_file_update import Budget, Promotion, merged_text
 
 __all__ = [
     "Budget",

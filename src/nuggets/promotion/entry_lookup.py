@@ -1,4 +1,4 @@
-"""Finds the entries of notes in a memory file, and what people did to missing ones."""
+"""Finds the entries of notes in a memory file, and what people did to them. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -6,7 +6,13 @@ from collections.abc import Iterable, Mapping
 from nuggets.domain.records import MemoryNote
 from nuggets.promotion.entry_hashes import Entry, Fate, WrittenEntries, line_hash
 from nuggets.promotion.entry_rendering import ELLIPSIS, line_for, title_of
-from nuggets.promotion.markdown_structure import Line, is_item, parse_lines
+from nuggets.promotion.markdown_structure import (
+    Line,
+    is_item,
+    item_end,
+    parse_lines,
+    structure,
+)
 
 TELLING_CHARACTERS = 4  # a shorter content occurs in any text
 
@@ -40,6 +46,25 @@ def owners_of(
 def fate_of(note: MemoryNote, text: str) -> Fate:
     """Changed by hand if the title is still in the text, else removed by hand."""
     return "changed" if title_of(note) in text else "declined"
+
+
+def annotated_entries(
+    text: str, notes: Mapping[str, MemoryNote], entries: Mapping[str, Entry]
+) -> dict[str, str]:
+    """By note id, the list items with a note's title that are not just as we wrote them."""
+    lines = parse_lines(text)
+    plain = structure(lines).plain
+    annotated: dict[str, str] = {}
+    for note_id in entries.keys() & notes.keys():
+        title = title_of(notes[note_id])
+        for at, is_plain in enumerate(plain):
+            if is_plain and is_item(lines[at]) and title in lines[at].text:
+                item = [line.text for line in lines[at : item_end(lines, plain, at)]]
+                entry = entries[note_id]
+                if len(item) > 1 or line_hash(item[0]) != entry.line or entry.memory:
+                    annotated[note_id] = "\n".join(item)
+                break
+    return annotated
 
 
 def has_entry(text: str, note_id: str, written: WrittenEntries) -> bool:

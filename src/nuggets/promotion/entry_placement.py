@@ -1,25 +1,47 @@
-"""Inserts entries into a memory file and removes them.
+"""Where in a memory file an entry stands: its section, the order of sections, its line. Inserts
+entries and removes them. Pure.
 
 Lines of other people are never changed or moved. An empty line is removed only together with a
 heading of ours above it.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
+from nuggets.domain.records import MemoryNote
+from nuggets.graph.metadata_inference import PREFERENCE_NUGGETS
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
+from nuggets.promotion.entry_rendering import title_of
 from nuggets.promotion.markdown_structure import (
     Line,
     Structure,
     is_item,
     item_end,
+    join_lines,
     newline_of,
+    parse_lines,
     structure,
 )
-from nuggets.promotion.sections import section_order
 
+FIRST_SECTIONS = ("learnings", "preferences")
 SECTION_LEVEL = 2
 _RULE = "Auto-promoted from nuggets graph notes ({}+ recalls across sessions)."
+
+
+def section_of(note: MemoryNote) -> str:
+    """The heading of its entry. A memory of a project is not listed as the user's."""
+    if "learnings" in note.tags:
+        return "learnings"
+    is_users = not note.project or fold_case(note.nugget_name) in PREFERENCE_NUGGETS
+    if "preferences" in note.tags and is_users:
+        return "preferences"
+    if note.project and note.scope != "session":
+        return "shared-context"
+    if note.subject == "assistant:self":
+        return "assistant-self"
+    if note.subject.startswith("user:"):
+        return "user"
+    return "shared-context" if note.scope in ("shared", "project") else note.nugget_name
 
 
 class Page(NamedTuple):
@@ -55,6 +77,21 @@ def with_entry(page: Page, place: Place) -> Page:
     begun = [Line(f"## {place.section}", ""), Line("", ""), entry]
     headings = tuple(sorted({*page.headings, place.section}))
     return Page(_insert_lines(page.lines, at, begun, True), headings)
+
+
+def insert_entries(
+    text: str, items: Mapping[str, str], notes: Mapping[str, MemoryNote], promote_after: int
+) -> str:
+    """The text with those list items whose titles are not in it yet."""
+    page = Page(parse_lines(text), ())
+    sections = {note_id: section_of(notes[note_id]) for note_id in items}
+    for note_id in sorted(items):
+        if title_of(notes[note_id]) not in text:
+            place = Place(
+                items[note_id], note_id, sections[note_id], items, sections.values(), promote_after
+            )
+            page = with_entry(page, place)
+    return join_lines([Line(line.text, line.end) for line in page.lines])
 
 
 def without_entries(page: Page, owners: Collection[str]) -> Page:
@@ -123,6 +160,12 @@ def _section_end(page: Page, shape: Structure, at: int, level: int = 6) -> int:
     return next(later, len(page.lines))
 
 
+def _section_order(name: str) -> tuple[int, str]:
+    """A sort key: learnings and preferences first, then alphabetical."""
+    first = FIRST_SECTIONS.index(name) if name in FIRST_SECTIONS else len(FIRST_SECTIONS)
+    return first, fold_case(name)
+
+
 def _place_in_section(page: Page, shape: Structure, place: Place) -> tuple[int, bool] | None:
     """The line to insert before, and whether an empty line must precede the entry."""
     lines, wanted = page.lines, fold_case(place.section)
@@ -146,7 +189,7 @@ def _place_of_section(page: Page, shape: Structure, place: Place) -> int:
         h for h in shape.headings if h.level == SECTION_LEVEL and fold_case(h.name) in own_names
     ]
     for heading in own_headings:
-        if section_order(heading.name) > section_order(place.section):
+        if _section_order(heading.name) > _section_order(place.section):
             return _after_text(page, shape, 0, heading.at)
     start = own_headings[-1].at if own_headings else 0
     end = _section_end(page, shape, start, SECTION_LEVEL) if own_headings else len(page.lines)

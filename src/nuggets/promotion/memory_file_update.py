@@ -3,13 +3,13 @@
 Entries are recognised by the record of written lines. All other lines belong to people and stay.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES
 from nuggets.domain.records import PROMOTE_THRESHOLD, MemoryNote
 from nuggets.domain.state import merged_into
 from nuggets.named_tuple import NamedTuple
 from nuggets.promotion.agents_md_block import why_personal
-from nuggets.promotion.edit_import import FileEdits
 from nuggets.promotion.eligibility import (
     Explanation,
     Outcome,
@@ -20,6 +20,7 @@ from nuggets.promotion.entry_lookup import fate_of, owners_of
 from nuggets.promotion.entry_placement import (
     Page,
     Place,
+    section_of,
     with_current_header,
     with_entry,
     without_entries,
@@ -27,11 +28,21 @@ from nuggets.promotion.entry_placement import (
     without_removed_headings,
 )
 from nuggets.promotion.entry_rendering import line_for
-from nuggets.promotion.markdown_structure import Line, join_lines, parse_lines
-from nuggets.promotion.sections import section_of
-from nuggets.promotion.size_limit import Budget
+from nuggets.promotion.markdown_structure import Line, join_lines, parse_lines, size_of
+from nuggets.promotion.memory_file_edits import FileEdits
 
 BOM = "\ufeff"
+
+
+class Budget(NamedTuple):
+    """How much of a memory file hosts load; the file must stay below both limits."""
+
+    lines: int = MEMORY_FILE_LINES
+    bytes: int = MEMORY_FILE_BYTES
+
+    def has_room_for(self, lines: Sequence[Line]) -> bool:
+        """Whether hosts load all of these lines."""
+        return len(lines) < self.lines and size_of(lines) < self.bytes
 
 
 class Promotion(NamedTuple):

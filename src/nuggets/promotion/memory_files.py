@@ -26,8 +26,12 @@ from nuggets.promotion import (
     merged_text,
 )
 from nuggets.promotion.agents_md_block import replace_block
-from nuggets.promotion.annotated_entries import annotated_entries, insert_entries
-from nuggets.promotion.edit_import import (
+from nuggets.promotion.eligibility import counted_sessions, why_not
+from nuggets.promotion.entry_hashes import line_hash, written_entries
+from nuggets.promotion.entry_lookup import annotated_entries
+from nuggets.promotion.entry_placement import header, insert_entries
+from nuggets.promotion.entry_rendering import line_for
+from nuggets.promotion.memory_file_edits import (
     ACTION,
     CLIENT,
     EditImport,
@@ -35,10 +39,6 @@ from nuggets.promotion.edit_import import (
     Shelf,
     import_edits,
 )
-from nuggets.promotion.eligibility import counted_sessions, why_not
-from nuggets.promotion.entry_hashes import line_hash, written_entries
-from nuggets.promotion.entry_placement import header
-from nuggets.promotion.entry_rendering import line_for
 from nuggets.promotion.pins import pin_marks, pinned_ids
 
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from nuggets.domain.typed_kwargs import NoteMeta
     from nuggets.meaning.nearest import NearestNotes
-    from nuggets.promotion.edit_import import FileEdits
+    from nuggets.promotion.memory_file_edits import FileEdits
 
 _DIGITS = 3  # drawn for a call: it makes one note, and an id may be taken
 _NEEDS_SERVER = ("change_counter", "copy_index", "members", "is_team")

@@ -22,7 +22,7 @@ from nuggets.interfaces.display_text import pluralize, summarize_clean_up
 
 if TYPE_CHECKING:
     from nuggets.promotion import Explanation, Promotion
-    from nuggets.promotion.edit_import import FileEdits
+    from nuggets.promotion.memory_file_edits import FileEdits
 
 _EXAMPLES = 3  # changes of each kind that are shown
 # in the order of the steps

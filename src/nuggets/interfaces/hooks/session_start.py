@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from math import log
 from typing import TYPE_CHECKING
 
+from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import NuggetsError
 from nuggets.interfaces.hooks.memory_lines import (
@@ -33,9 +34,6 @@ WORK_WORDS = 100
 WORK_CHARACTERS = 400  # of a memory
 WEAK_SCORE = 0.2  # of the best score: less is no reason
 SHORTEST_WORD = 4  # of ASCII letters: a shorter one begins too many words
-# What hosts load of MEMORY.md: `promotion.Budget`, which a test compares. Importing it would take
-# every start of a session some five milliseconds.
-MEMORY_LINES, MEMORY_BYTES = 200, 25_000
 
 
 def start_context(
@@ -184,7 +182,7 @@ def _loaded_memory_text(shelf: "NuggetShelf", path: str | None) -> str:
         text = shelf.memory_text(path)
     except NuggetsError:
         return ""
-    loaded = "\n".join(text.splitlines()[:MEMORY_LINES]).encode()[:MEMORY_BYTES]
+    loaded = "\n".join(text.splitlines()[:MEMORY_FILE_LINES]).encode()[:MEMORY_FILE_BYTES]
     return _letters_and_digits(loaded.decode(errors="ignore"))
 
 
