@@ -8,7 +8,12 @@ from collections.abc import Mapping
 from typing import Any
 
 FILE_MARK = "memory_file:"  # followed by the path of the file
-BLOCK_FILES = ("AGENTS.md", "GEMINI.md")  # of a repository's people: only a block of them is ours
+INSTRUCTION_FILES = {  # by host: the file of a repository's root that it reads at every start
+    **dict.fromkeys(("codex", "cursor"), "AGENTS.md"),
+    "gemini": "GEMINI.md",
+    **dict.fromkeys(("opencode", "pi"), "AGENTS.md"),
+}
+BLOCK_FILES = tuple(dict.fromkeys(INSTRUCTION_FILES.values()))  # only a block of them is ours
 BLOCK_BEGIN = "<!-- nuggets: begin of the memories of this project -->"
 BLOCK_END = "<!-- nuggets: end -->"
 

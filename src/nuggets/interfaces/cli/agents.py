@@ -110,7 +110,7 @@ def _connect(call: Call) -> Outcome:
 
 def _instruction_file(host: str) -> str:
     """The file of the current repository that a host reads; an error that helps without one."""
-    from nuggets.interfaces.connect.hosts import INSTRUCTION_FILES
+    from nuggets.domain.memory_file_record import INSTRUCTION_FILES
 
     if host not in INSTRUCTION_FILES:
         names = ", ".join(INSTRUCTION_FILES)
@@ -129,8 +129,8 @@ def _disconnect(call: Call) -> Outcome:
 
 def _withdraw_blocks(call: Call) -> list[str]:
     """Take our block out of the files that the host reads, unless another connected host does."""
+    from nuggets.domain.memory_file_record import INSTRUCTION_FILES
     from nuggets.interfaces.connect.connections import connected_files
-    from nuggets.interfaces.connect.hosts import INSTRUCTION_FILES
 
     host, here = call.options.host, os.getcwd()
     name, home = INSTRUCTION_FILES.get(host, ""), os.path.expanduser("~")

@@ -16,16 +16,6 @@ _GEMINI_FILE_TOOLS = "^(read_file|write_file|replace)$"
 _GEMINI_COMPRESSION = "manual"  # "auto" comes at every turn, needed or not
 
 
-# The file of a repository's root that a host reads at every start.
-INSTRUCTION_FILES = {
-    "codex": "AGENTS.md",
-    "cursor": "AGENTS.md",
-    "gemini": "GEMINI.md",
-    "opencode": "AGENTS.md",
-    "pi": "AGENTS.md",
-}
-
-
 class JsonMember(NamedTuple):
     """A value at a path in a JSON file."""
 

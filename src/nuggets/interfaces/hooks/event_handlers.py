@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nuggets.domain import times
+from nuggets.domain.memory_file_record import INSTRUCTION_FILES
 from nuggets.errors import RefusedText
 from nuggets.filesystem.current_project import checkout_root, current_branch
 from nuggets.filesystem.hook_files import host_processes, record_session, sweep
@@ -51,10 +52,6 @@ NEEDS_MIGRATION = (
 BUSY = "Nuggets: not kept: memory was busy. Please say it again."
 INSIST = "`nuggets remember` keeps it."
 HOSTS_WITH_MEMORY_FILE = ("claude-code",)
-HOSTS_WITH_BLOCK_FILE = {
-    **dict.fromkeys(("codex", "cursor", "opencode", "pi"), "AGENTS.md"),
-    "gemini": "GEMINI.md",
-}
 
 
 class Say(Protocol):
@@ -266,7 +263,7 @@ def _start_context(
 
 def _loaded_block(shelf: "NuggetShelf", host: str, folder: str) -> str | None:
     """The file of instructions in which the host reads a block of ours."""
-    name = HOSTS_WITH_BLOCK_FILE.get(host)
+    name = INSTRUCTION_FILES.get(host)
     path = os.path.join(checkout_root(folder), name) if name else ""
     return path if path and path in shelf.promoted_blocks() else None
 
