@@ -19,6 +19,7 @@ from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.mcp.server import ALL_TOOLS
 from nuggets.interfaces.rest.app import OPERATIONS, application
 from nuggets.interfaces.rest.authentication import MemberAccess
+from nuggets.interfaces.rest.rate_limit import RateLimit
 from nuggets.interfaces.serve import Address
 from nuggets.operations.client_permissions import Client as Agent
 from nuggets.operations.idempotent_calls import Caller
@@ -56,7 +57,8 @@ def served_team(directory: Path, requests: int = 1000, kilobytes: int = 1000) ->
         tokens = {name: shelf.add_member(name, role) for name, role in roles.items()}
         team = Team(shelf)
         stack.callback(team.close)
-        access = MemberAccess(team, requests=requests, kilobytes=kilobytes, now=lambda: clock[0])
+        rate_limit = RateLimit(requests=requests, kilobytes=kilobytes, now=lambda: clock[0])
+        access = MemberAccess(team, rate_limit)
         app = application(
             shelf,
             is_ours=lambda host: host == HOST,

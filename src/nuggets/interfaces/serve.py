@@ -1,6 +1,5 @@
 """One process for people and agents: REST, the page, MCP over HTTP, and the daily clean-up."""
 
-import ipaddress
 import os
 import secrets
 import socket
@@ -24,7 +23,8 @@ from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.request_shelf import is_still_member, member_of_request
 from nuggets.interfaces.rest.app import application
 from nuggets.interfaces.rest.authentication import Access, MemberAccess
-from nuggets.interfaces.rest.guard import error_response
+from nuggets.interfaces.rest.guard import error_response, is_loopback, is_own_host
+from nuggets.interfaces.rest.rate_limit import RateLimit
 from nuggets.interfaces.scheduler import Heartbeat
 from nuggets.remote.callable_methods import HOOK_PATH
 from nuggets.settings import Settings
@@ -50,8 +50,8 @@ class Address:
     def __init__(self, host: str, port: int | None, public_name: str = "") -> None:
         """`public_name`: what clients call it that come through a proxy."""
         self.host = host.strip("[]")
-        self.public_name = _split(public_name.lower())[0]
-        self.is_loopback = _is_loopback(self.host)
+        self.public_name = public_name
+        self.is_loopback = is_loopback(self.host)
         self.socket = _bind(self.host, port)
         self.port: int = self.socket.getsockname()[1]
 
@@ -63,16 +63,13 @@ class Address:
         return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
 
     def is_ours(self, host: str) -> bool:
-        """Is this value of a Host header one of our names? Another name means DNS rebinding."""
-        name, port = _split(host.lower())
-        if self.public_name and name == self.public_name:
-            return True  # the port is the proxy's
-        if port != self.port:
-            return False
-        if self.is_loopback:
-            return name in ("localhost", "127.0.0.1", "::1", self.host.lower())
-        names = (self.host.lower(), socket.gethostname().lower(), "localhost")
-        return name in names or _is_ip(name)
+        """Is this value of a Host header one of our names?"""
+        return is_own_host(host, host=self.host, port=self.port, public_name=self.public_name)
+
+    @property
+    def is_for_others(self) -> bool:
+        """Can it be reached from other machines?"""
+        return bool(self.public_name) or not self.is_loopback
 
 
 class Server(uvicorn.Server):
@@ -96,10 +93,11 @@ def serve(
     team = Team(shelf) if shelf.is_team else None
     if team is not None:
         settings = shelf.settings
-        access = MemberAccess(
-            team, requests=settings["member_requests"], kilobytes=settings["member_kilobytes"]
+        rate_limit = RateLimit(
+            requests=settings["member_requests"], kilobytes=settings["member_kilobytes"]
         )
-    if access is None and (address.public_name or not address.is_loopback):
+        access = MemberAccess(team, rate_limit)
+    if access is None and address.is_for_others:
         raise InvalidInput("an address that others can reach needs a token")
     server: Server
     mounts, running = _companions(shelf, team)
@@ -266,23 +264,3 @@ def _bind(host: str, port: int | None) -> socket.socket:
             listening.close()
             reason = problem.strerror
     raise InvalidInput(f"cannot listen at {host} port {candidates[0]}: {reason}; choose another")
-
-
-def _split(host: str) -> tuple[str, int]:
-    """Name and port of a Host header."""
-    name, colon, port = host.rpartition(":")
-    if not colon or host.endswith("]"):
-        name, port = host, "80"
-    return name.strip("[]"), int(port) if port.isascii() and port.isdigit() else -1
-
-
-def _is_ip(name: str) -> bool:
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_loopback(host: str) -> bool:
-    return host == "localhost" or (_is_ip(host) and ipaddress.ip_address(host).is_loopback)

@@ -59,7 +59,7 @@ def _run(call: Call, *, open_browser: bool) -> Outcome:
     public_name = getattr(call.options, "public_name", "")
     address = Address(call.options.host, call.options.port, public_name)
     has_members = call.shelf.is_team  # then each of them has a token of their own
-    needs_token = call.options.require_token or bool(public_name) or not address.is_loopback
+    needs_token = call.options.require_token or address.is_for_others
     access = Access(access_token(call.settings)) if needs_token and not has_members else None
 
     def link() -> str:

@@ -18,6 +18,7 @@ from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
 
 from nuggets.domain.roles import Member
+from nuggets.interfaces.rest.rate_limit import RateLimit
 from nuggets.team.member_lookup import Team
 
 SESSION_SECONDS = 30 * 24 * 3600
@@ -73,23 +74,11 @@ class Access:
 
 
 class MemberAccess:
-    """The members of a team, each by their token, and how much each of them may ask for."""
+    """The members of a team, each by their token."""
 
-    def __init__(
-        self,
-        team: Team,
-        *,
-        requests: int,
-        kilobytes: int,
-        now: Callable[[], float] = time.time,
-    ) -> None:
-        """`requests`, `kilobytes`: how many a member may send in a minute."""
+    def __init__(self, team: Team, rate_limit: RateLimit) -> None:
         self.team = team
-        self._requests = requests
-        self._bytes = kilobytes * 1000
-        self._now = now
-        self._minute = 0
-        self._used: dict[str, list[int]] = {}  # requests and bytes of this minute, by member
+        self.rate_limit = rate_limit
 
     def find_member(self, headers: Headers, port: str) -> tuple[Member, str] | None:
         """Who asks, with their token; None if nobody is known by it. Asks the store."""
@@ -97,21 +86,6 @@ class MemberAccess:
         token = cookie_of(headers, port) if token is None else token
         member = self.team.find_member(token) if token else None
         return None if member is None else (member, token)
-
-    def seconds_to_wait(self, member: Member) -> int:
-        """Count a request; how long the member must wait if it is one too many, else 0."""
-        now = int(self._now())
-        if now // 60 != self._minute:
-            self._minute, self._used = now // 60, {}
-        used = self._used.setdefault(member.name, [0, 0])
-        if used[0] >= self._requests or used[1] >= self._bytes:
-            return 60 - now % 60
-        used[0] += 1
-        return 0
-
-    def count_bytes(self, member: Member, count: int) -> None:
-        """Count what a member has sent."""
-        self._used.setdefault(member.name, [0, 0])[1] += count
 
 
 def bearer_token(headers: Headers) -> str | None:

@@ -1,10 +1,12 @@
-"""The checks before every route: host, origin, token, size and type of the body. Plain ASGI.
+"""Which requests are let in: by host, origin, token, rate, size and type of the body. Plain ASGI.
 
 A page on the web can make a browser send requests to this machine, under a name of its own
 (DNS rebinding) or from its own origin. Both are refused. So are bodies that are too large or not
 declared as JSON and, if a token is required, requests with neither token nor session.
 """
 
+import ipaddress
+import socket
 from collections.abc import Callable
 from urllib.parse import parse_qs
 
@@ -86,15 +88,17 @@ class Guard:
             await _unknown_member(scope, headers)(scope, receive, send)
             return
         member, token = found
-        seconds = access.seconds_to_wait(member)
-        if seconds:
-            await _too_many(seconds)(scope, receive, send)
+        too_many = access.rate_limit.refusal(member.name)
+        if too_many is not None:
+            await too_many(scope, receive, send)
             return
         if path == SESSION_PATH:
             await _start_session(port, token, is_secure=_is_secure(headers))(scope, receive, send)
             return
         lease = admit_member(scope, access.team, member, token)
-        counted = _limit_body(receive, lambda count: access.count_bytes(member, count))
+        counted = _limit_body(
+            receive, lambda size: access.rate_limit.count_bytes(member.name, size)
+        )
         try:
             await self._app(scope, counted, send)
         finally:
@@ -150,14 +154,6 @@ def _unknown_member(scope: Scope, headers: Headers) -> Response:
     )
 
 
-def _too_many(seconds: int) -> Response:
-    answer = error_response(
-        429, "too_many", f"that is more than a member may send in a minute; wait {seconds} s"
-    )
-    answer.headers["Retry-After"] = str(seconds)
-    return answer
-
-
 def _port(headers: Headers) -> str:
     port = headers["host"].rpartition(":")[2]
     return port if port.isdigit() else "80"
@@ -200,6 +196,41 @@ def _to_page(text: str) -> Response:
 def error_response(status: int, code: str, message: str) -> Response:
     """An error in the one shape that errors have."""
     return JSONResponse(error_to_json(code, message), status)
+
+
+def is_own_host(value: str, *, host: str, port: int, public_name: str) -> bool:
+    """Whether a Host header names a server that listens at `host` and `port`.
+
+    `public_name`: what clients call it that come through a proxy.
+    """
+    name, its_port = _split_host(value.lower())
+    if public_name and name == _split_host(public_name.lower())[0]:
+        return True  # the port is the proxy's
+    if its_port != port:
+        return False
+    if is_loopback(host):
+        return name in ("localhost", "127.0.0.1", "::1", host.lower())
+    return name in (host.lower(), socket.gethostname().lower(), "localhost") or _is_ip(name)
+
+
+def is_loopback(host: str) -> bool:
+    return host == "localhost" or (_is_ip(host) and ipaddress.ip_address(host).is_loopback)
+
+
+def _split_host(value: str) -> tuple[str, int]:
+    """Name and port of a Host header."""
+    name, colon, port = value.rpartition(":")
+    if not colon or value.endswith("]"):
+        name, port = value, "80"
+    return name.strip("[]"), int(port) if port.isascii() and port.isdigit() else -1
+
+
+def _is_ip(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _same_origin(headers: Headers, host: str, path: str) -> bool:
