@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from graph_samples import LATER, NOW, sample
 from nuggets.domain.records import KINDS, Changes, Intake, MemoryNote, NoteLink, NuggetConfig
-from nuggets.domain.rejected_changes import MARK
 from nuggets.domain.state import MemoryState
+from nuggets.domain.undone_reflection import MARK
 from nuggets.graph.links import asymmetries
 from nuggets.graph.shelf_import import NO_PAST, OtherShelf, ShelfPast, merge_shelves
 

@@ -7,7 +7,7 @@ kinds of file: external_note_edits.py and external_fact_edits.py.
 
 from collections.abc import Callable
 
-from nuggets.domain import rejected_changes
+from nuggets.domain import undone_reflection
 from nuggets.domain.purge_marks import without_purged
 from nuggets.domain.records import Changes, ExternalEdit
 from nuggets.domain.state import State
@@ -37,5 +37,5 @@ def import_edit(
             "it there, or run `nuggets doctor --fix`: that sets it aside"
         ) from problem
     changed = ((state.notes[note.id], note) for note in taken.put if note.id in state.notes)
-    refused = rejected_changes.rejection_marks(state, changed)
+    refused = undone_reflection.rejection_marks(state, changed)
     return taken._replace(marks={**taken.marks, **refused}, action="external edit", client="file")

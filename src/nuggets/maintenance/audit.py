@@ -7,8 +7,8 @@ from typing import Literal
 
 from nuggets.domain import credentials
 from nuggets.domain.records import MemoryNote
-from nuggets.domain.rejected_changes import RejectedChange
 from nuggets.domain.times import iso, parse
+from nuggets.domain.undone_reflection import RejectedChange
 from nuggets.graph.links import asymmetries
 from nuggets.graph.metadata_inference import scope_and_rest
 from nuggets.language.text import fold_case

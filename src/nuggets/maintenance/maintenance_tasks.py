@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nuggets.domain import codec, rejected_changes, times
+from nuggets.domain import codec, times, undone_reflection
 from nuggets.domain.daily_marks import RUN_MARK
 from nuggets.domain.fact_identity import identity, identity_of
 from nuggets.domain.limits import check_count
@@ -321,7 +321,7 @@ class Maintenance:
         most = self._settings["reflection_max_notes"] if limit is None else limit
         check_count(most, "how many notes to inspect")
         with self._transactions.reading() as view:
-            rejected = rejected_changes.read_rejected(view.state)
+            rejected = undone_reflection.read_rejected(view.state)
         return reflection.Policy(max_notes=most, rejected=rejected)
 
     def _notes(self) -> dict[str, MemoryNote]:

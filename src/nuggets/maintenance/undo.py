@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
-from nuggets.domain import rejected_changes
+from nuggets.domain import undone_reflection
 from nuggets.domain.daily_marks import MOVED_FILES_MARK, RUN_MARK
 from nuggets.domain.fact_identity import identity_of
 from nuggets.domain.records import Changes, Commit, MemoryNote, NoteLink
@@ -56,7 +56,7 @@ def revert(state: State, commit: Commit, since: Iterable[Commit] = ()) -> Change
         put_nuggets=commit.before.put_nuggets,
         drop_nuggets=_unused_nuggets(state, commit),
         marks={
-            **rejected_changes.rejection_marks(
+            **undone_reflection.rejection_marks(
                 state, ((state.notes[n.id], n) for n in put if n.id in state.notes)
             ),
             **reverted_pins(commit.changes.marks, commit.before.marks),

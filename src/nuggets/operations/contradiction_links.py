@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from nuggets.domain.records import Changes, MemoryNote, WrittenNote
-from nuggets.domain.rejected_changes import RejectedChange, read_rejected
 from nuggets.domain.state import State
+from nuggets.domain.undone_reflection import RejectedChange, read_rejected
 from nuggets.domain.visibility import may_be_linked
 from nuggets.errors import InvalidInput
 from nuggets.graph.links import CONTRADICTS, add_link, remove_link

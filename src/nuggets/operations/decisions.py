@@ -6,7 +6,7 @@ Knows no store and no interface; `engine/transactions.py` writes what was decide
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nuggets.domain import rejected_changes
+from nuggets.domain import undone_reflection
 from nuggets.domain.fact_identity import facts_with_key, identity_of
 from nuggets.domain.limits import check_config, checked_value, storable
 from nuggets.domain.nugget_names import checked_nugget_name
@@ -441,7 +441,7 @@ class Decisions:
         """What people take back by hand, the clean-up does not do again."""
         before = self._state.notes.many(note.id for note in changes.put)
         changed = ((before[note.id], note) for note in changes.put if note.id in before)
-        return changes._replace(marks=rejected_changes.rejection_marks(self._state, changed))
+        return changes._replace(marks=undone_reflection.rejection_marks(self._state, changed))
 
     def _refuse_second_key(self, fact: MemoryNote) -> None:
         for other in facts_with_key(self._state.notes, fact.nugget_name, fact.title):
@@ -459,7 +459,7 @@ class Decisions:
         after = pairing(*before)
         if after is None:
             return Changes(), False
-        marks = rejected_changes.rejection_marks(self._state, zip(before, after, strict=True))
+        marks = undone_reflection.rejection_marks(self._state, zip(before, after, strict=True))
         return Changes(put=after, marks=marks), True
 
 

@@ -38,7 +38,8 @@ class LocalCopy(NuggetShelf):
             return 0.0
 
     def refresh(self, remote: NuggetShelf, most: int, here: "Location | None") -> int:
-        """Hold what the server says a copy should; how many notes those are.
+        """Hold what the server says a copy should (`copy_index`: the notes recalled last, then the
+        newest); how many notes those are.
 
         `here`: the place someone works in, as the server knows it.
         """

@@ -13,11 +13,11 @@ sends it again, and the server knows it by its id.
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from nuggets.errors import NotFound
+from nuggets.errors import NotFound, NuggetsError, StoreError
 from nuggets.filesystem.atomic_files import (
     open_plain,
     private_directory,
@@ -28,8 +28,8 @@ from nuggets.filesystem.atomic_files import (
     write_all,
 )
 from nuggets.named_tuple import NamedTuple
-
-SLOTS = 64  # as of `operations/idempotent_calls.py`
+from nuggets.operations.idempotent_calls import SLOTS
+from nuggets.remote.server_requests import TokenRefused
 
 
 class WaitingCall(NamedTuple):
@@ -54,12 +54,6 @@ class CallQueue:
         self._directory = directory
         self._path = os.path.join(directory, "queue")
         self._rejected = os.path.join(directory, "rejected")
-
-    @contextmanager
-    def sending(self) -> Iterator[bool]:
-        """Whether this process may send what waits: one at a time, and nobody waits for that."""
-        with self._lock("sending.lock", waits=False) as is_ours:
-            yield is_ours
 
     @contextmanager
     def _lock(self, name: str = "queue.lock", *, waits: bool = True) -> Iterator[bool]:
@@ -114,6 +108,27 @@ class CallQueue:
         with self._lock():
             _append(self._path, call._asdict())
 
+    def send(
+        self, post: Callable[[Mapping[str, Any]], Any]
+    ) -> Iterator[tuple[WaitingCall, NuggetsError | None]]:
+        """Send what waits, in order; each call with the reason if the server did not take it.
+
+        Such a call is kept with the reason: mostly, others changed the same memory meanwhile
+        (`operations/write_conflicts.py`). One process sends at a time; others do not wait for it.
+        """
+        with self._lock("sending.lock", waits=False) as is_ours:
+            for call in self.waiting() if is_ours else ():
+                try:
+                    post(call.message)
+                except (StoreError, TokenRefused):  # the server's problem, not the call's
+                    raise
+                except NuggetsError as problem:
+                    self._reject(call, str(problem))
+                    yield call, problem
+                else:
+                    self.finish(call)
+                    yield call, None
+
     def finish(self, call: WaitingCall) -> None:
         """It was delivered."""
         with self._lock():
@@ -124,8 +139,7 @@ class CallQueue:
         if not self.waiting():
             replace_file(self._path, [], durable=True)
 
-    def reject(self, call: WaitingCall, reason: str) -> None:
-        """The server did not take it; it is kept with the reason."""
+    def _reject(self, call: WaitingCall, reason: str) -> None:
         with self._lock():
             _append(self._rejected, call._replace(reason=reason)._asdict())
             self._finish(call)

@@ -33,7 +33,7 @@ from nuggets.remote.client_location import find_place
 from nuggets.remote.http_connection import CONNECT_SECONDS, HOOK_CONNECT_SECONDS, Unreachable
 from nuggets.remote.local_copy import LocalCopy
 from nuggets.remote.offline_queue import CallQueue, WaitingCall
-from nuggets.remote.server_requests import ServerCalls, TokenRefused
+from nuggets.remote.server_requests import ServerCalls
 from nuggets.remote.shelf_without_files import ShelfWithoutFiles
 from nuggets.remote.wire_format import NuggetName, decode, encode
 from nuggets.settings import Settings, load
@@ -183,17 +183,14 @@ class RemoteShelf(ShelfWithoutFiles):
     def send_waiting(self) -> int:
         """Send what waits, in order; how many calls the server took. `Unreachable` ends it."""
         taken = 0
-        with self._queue.sending() as is_ours:
-            for call in self._queue.waiting() if is_ours else ():
-                try:
-                    self._send("write", call.message)
-                except (StoreError, TokenRefused):  # the server's problem, not the call's
-                    raise
-                except NuggetsError as problem:
-                    self._reject(call, problem)
-                else:
-                    self._queue.finish(call)
-                    taken += 1
+        for call, problem in self._queue.send(lambda message: self._send("write", message)):
+            if problem is None:
+                taken += 1
+                continue
+            self._tell(
+                f"{self.server} rejected a queued change ({call.summary:.80}): {problem}. "
+                "It is kept: see `nuggets queue`"
+            )
         if taken:
             self._tell(f"{self.server} accepted {taken} of your queued changes")
         return taken
@@ -206,13 +203,6 @@ class RemoteShelf(ShelfWithoutFiles):
             raise
         except NuggetsError as problem:
             self._tell(f"queued changes were not sent: {problem}")
-
-    def _reject(self, call: WaitingCall, problem: NuggetsError) -> None:
-        self._queue.reject(call, str(problem))
-        self._tell(
-            f"{self.server} rejected a queued change ({call.summary:.80}): {problem}. "
-            "It is kept: see `nuggets queue`"
-        )
 
     def refresh_copy(self) -> int:
         """Send what waits, and bring the copy up to date; how many notes it holds."""

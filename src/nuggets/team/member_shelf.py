@@ -55,7 +55,7 @@ from nuggets.team.merged_answers import (
     merge_results,
     oldest_first,
 )
-from nuggets.team.required_roles import guard_operations, may_undo
+from nuggets.team.required_roles import NEEDED_FOR_OTHERS, guard_operations, may_undo
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -551,21 +551,21 @@ class MemberShelf(ShelfWithoutFiles):
             undone = self._write(self._private, lambda side: side.undo(own, dry_run))
             return number_commits([undone])[0]
         if not self._may_undo(revision):
-            self.require("owner", "undoing what others did")
+            self.require(*NEEDED_FOR_OTHERS["undo"])
         return self._write(self._team, lambda side: side.undo(revision, dry_run))
 
     def purge(self, name: str, nugget: str | None = None) -> "Purged":
         try:
             return self._private.purge(name, nugget)
         except NotFound:
-            self.require("owner", "purging what is the team's")
+            self.require(*NEEDED_FOR_OTHERS["purge"])
             return self._team.purge(name, nugget)
 
     def purge_fact(self, nugget: str, key: str) -> "Purged":
         try:
             return self._private.purge_fact(nugget, key)
         except NotFound:
-            self.require("owner", "purging what is the team's")
+            self.require(*NEEDED_FOR_OTHERS["purge_fact"])
             return self._team.purge_fact(nugget, key)
 
     # --- looking after it -------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Which role each operation of a shelf needs, at every door of a team's server.
 
-Whatever only reads needs none: every member is at least a reader. What stands in neither table is
-harmless, or decides by itself (`undo`, `purge`): a test goes through all public names.
+Whatever only reads needs none: every member is at least a reader. What stands in no table is
+harmless: a test goes through all public names.
 """
 
 from collections.abc import Callable, Mapping
@@ -28,13 +28,18 @@ NEEDED_ROLES: Mapping[str, Role] = {
     "merge_notes": "writer",  # a preview: reader
     "reflect": "writer",  # a preview: reader
     "keep_session": "writer",
-    "undo": "writer",  # of what others did: owner
-    "purge": "writer",  # of what is the team's: owner
+    "undo": "writer",
+    "purge": "writer",
     "purge_fact": "writer",
     "batch": "writer",
     "promote": "owner",
     "add_member": "owner",
     "revoke_member": "owner",
+}
+NEEDED_FOR_OTHERS: Mapping[str, tuple[Role, str]] = {  # where it is not the member's own
+    "undo": ("owner", "undoing what others did"),
+    "purge": ("owner", "purging what is the team's"),
+    "purge_fact": ("owner", "purging what is the team's"),
 }
 
 NOT_SERVED = frozenset(  # they concern the machine of the server, its files or all shelves
@@ -50,8 +55,10 @@ NOT_SERVED = frozenset(  # they concern the machine of the server, its files or 
 
 
 def may_undo(member: Member, find_author: Callable[[], str]) -> bool:
-    """Whether a member may undo a change: an owner whatever anyone did, others what they did."""
-    return allows(member.role, "owner") or is_of_member(find_author(), member.name)
+    """Whether a member may undo a change: everyone what they did, an owner whatever anyone did."""
+    return allows(member.role, NEEDED_FOR_OTHERS["undo"][0]) or is_of_member(
+        find_author(), member.name
+    )
 
 
 class RoleHolder(Protocol):

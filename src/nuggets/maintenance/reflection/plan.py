@@ -9,7 +9,7 @@ from nuggets.domain.records import (
     ReflectionKind,
     ReflectionResult,
 )
-from nuggets.domain.rejected_changes import RejectedChange
+from nuggets.domain.undone_reflection import RejectedChange
 from nuggets.language.equivalence import Particulars, key_words, particulars
 from nuggets.maintenance.reflection.token_index import Tokens, all_tokens
 from nuggets.named_tuple import NamedTuple
