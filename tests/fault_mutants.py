@@ -42,12 +42,12 @@ edit_import.is_torn = lambda file: False
 """
 
 WITHOUT_CHECKSUM = """
-from nuggets.stores import backup_checksum
+from nuggets.stores import backup
 
 class hashlib:  # says the same of all bytes
     class sha256:
         update = lambda self, data: None
         hexdigest = lambda self: "0" * 64
 
-backup_checksum.hashlib = hashlib
+backup.hashlib = hashlib
 """

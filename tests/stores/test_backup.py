@@ -15,8 +15,7 @@ from database_samples import ALL, facts, filled, opened, overwrite
 from fault_processes import environment, start_writer
 from nuggets import NuggetShelf
 from nuggets.errors import Conflict, InvalidInput, NotFound, StoreCorrupt, StoreError
-from nuggets.stores.backup import unpack
-from nuggets.stores.backup_checksum import append_checksum
+from nuggets.stores.backup import append_checksum, unpack
 
 
 def test_a_backup_is_one_private_file_that_sqlite_can_open(tmp_path: Path) -> None:

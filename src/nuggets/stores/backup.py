@@ -3,10 +3,12 @@
 SQLite reads as many pages as the header says, so the file can be opened as it is.
 """
 
+import hashlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from typing import BinaryIO
 
 from nuggets.errors import Conflict, InvalidInput, NotFound, StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import (
@@ -19,12 +21,6 @@ from nuggets.filesystem.atomic_files import (
     unwritable,
 )
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.backup_checksum import (
-    CHUNK,
-    LAST_LINE_BYTES,
-    append_checksum,
-    check_checksum,
-)
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import (
@@ -35,6 +31,10 @@ from nuggets.stores.sqlite.database import (
     sync_file,
 )
 from nuggets.stores.sqlite.invalid_record_removal import refuse_programs
+
+_LABEL = b"\nnuggets-backup-1 "  # then 64 hex digits of SHA-256 and a line feed
+_LAST_LINE_BYTES = len(_LABEL) + 64 + 1
+_CHUNK = 1 << 20
 
 
 class Backup(NamedTuple):
@@ -77,7 +77,7 @@ def read_backup(path: str) -> Backup:
     """Check every byte of a backup, and say what it holds."""
     try:
         with open(path, "rb", opener=open_plain) as file:
-            size, checksum = check_checksum(file, path)
+            size, checksum = _check_checksum(file, path)
     except FileNotFoundError:
         raise NotFound(f"there is no {path}; name a file that `nuggets backup` made") from None
     except OSError as problem:
@@ -85,7 +85,7 @@ def read_backup(path: str) -> Backup:
     with open_backup(path) as database:
         _check_database(database, path)
         state = SqlState(lambda: database)
-        return Backup(path, size + LAST_LINE_BYTES, *state.position, len(state.notes), checksum)
+        return Backup(path, size + _LAST_LINE_BYTES, *state.position, len(state.notes), checksum)
 
 
 def _check_database(database: Database, path: str) -> None:
@@ -122,10 +122,48 @@ def _connect(uri: str, path: str) -> Iterator[Database]:
 def unpack(path: str, target: str) -> None:
     """Write the database of a backup to a file of its own, and wait until it is on the medium."""
     with open(path, "rb", opener=open_plain) as source:
-        size, _ = check_checksum(source, path)
+        size, _ = _check_checksum(source, path)
         source.seek(0)
         with os.fdopen(os.open(target, NEW_FILE, 0o600), "wb") as file:
-            while size > 0 and (part := source.read(min(CHUNK, size))):
+            while size > 0 and (part := source.read(min(_CHUNK, size))):
                 file.write(part)
                 size -= len(part)
     sync_file(target)
+
+
+def append_checksum(path: str) -> None:
+    """Make a file that holds a database a backup, and wait until it is on the medium."""
+    with open(path, "r+b") as file:
+        checksum = _compute_checksum(file, os.fstat(file.fileno()).st_size)
+        file.seek(0, os.SEEK_END)
+        file.write(_LABEL + checksum.encode() + b"\n")
+    sync_file(path)
+
+
+def _check_checksum(file: BinaryIO, path: str) -> tuple[int, str]:
+    """The size of the database in the backup, and its checksum; an error if that is wrong."""
+    size = os.fstat(file.fileno()).st_size - _LAST_LINE_BYTES
+    file.seek(max(0, size))
+    last_line = file.read()
+    if size <= 0 or not (last_line.startswith(_LABEL) and last_line.endswith(b"\n")):
+        raise InvalidInput(
+            f"{path} is not a complete backup: its last line is missing. `nuggets backup` makes "
+            "one; to import a copied nuggets.db, put it into a directory of its own and name that "
+            "in `nuggets import`"
+        )
+    checksum = last_line[len(_LABEL) : -1].decode(errors="replace")
+    file.seek(0)
+    if _compute_checksum(file, size) != checksum:
+        raise StoreCorrupt(
+            f"{path} is damaged: its bytes are not those that were backed up. Nothing was changed; "
+            "take an older backup"
+        )
+    return size, checksum
+
+
+def _compute_checksum(file: BinaryIO, size: int) -> str:
+    digest = hashlib.sha256()
+    while size > 0 and (part := file.read(min(_CHUNK, size))):
+        digest.update(part)
+        size -= len(part)
+    return digest.hexdigest()

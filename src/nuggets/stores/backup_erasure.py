@@ -7,8 +7,7 @@ from contextlib import suppress
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import NuggetsError
 from nuggets.filesystem.atomic_files import sync_directory, temporary_path
-from nuggets.stores.backup import unpack
-from nuggets.stores.backup_checksum import append_checksum
+from nuggets.stores.backup import append_checksum, unpack
 from nuggets.stores.base import IndexKind
 from nuggets.stores.set_aside_files import list_backups
 from nuggets.stores.sql import schema

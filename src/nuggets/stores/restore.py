@@ -59,28 +59,18 @@ class RecordChecks(NamedTuple):
 
 def compare(directory: str, path: str, checks: RecordChecks) -> Restored:
     """What a restore would do."""
-    result = _compare_backup(directory, path)
-    _refuse_invalid(path, path, checks)
-    return result
-
-
-def _compare_backup(directory: str, path: str) -> Restored:
-    backup = read_backup(path)
-    with open_backup(path) as database:
-        restored = _read_versions(database)
-    return Restored(backup, _compare(_current_versions(directory), restored), "")
+    return _compare_backup(directory, _check_backup(path, checks))
 
 
 def restore(directory: str, path: str, now: str, checks: RecordChecks) -> Restored:
     """Put the backup in place, under the shelf's lock."""
-    result = _compare_backup(directory, path)
     private_directory(directory)
     current = os.path.join(directory, "nuggets.db")
     temporary = temporary_path(current)
     with hold_shelf_lock(directory), ExplainErrors(current):
         try:
-            unpack(path, temporary)
-            _refuse_invalid(temporary, path, checks)
+            backup = _check_backup(path, checks, unpack_to=temporary)
+            result = _compare_backup(directory, backup)
             revision, at = _current_position(current)
             moment = times.commit_time(at, now)
             _commit_restore(temporary, os.path.basename(path), revision, moment)
@@ -96,15 +86,30 @@ def restore(directory: str, path: str, now: str, checks: RecordChecks) -> Restor
     return result._replace(replaced=replaced)
 
 
-def _refuse_invalid(database: str, path: str, checks: RecordChecks) -> None:
-    """Anyone can compute a checksum, so a backup may hold what no shelf wrote."""
-    reason = find_invalid_record(database, *checks)
+def _check_backup(path: str, checks: RecordChecks, unpack_to: str = "") -> Backup:
+    """Raise an error unless the backup may replace a shelf: its checksum is right, its database is
+    sound, ours and not newer, and it holds only records that a shelf could have written, because
+    anyone can compute a checksum.
+
+    `unpack_to`: the records are checked there, where nobody else changes them.
+    """
+    backup = read_backup(path)
+    if unpack_to:
+        unpack(path, unpack_to)
+    reason = find_invalid_record(unpack_to or path, *checks)
     if reason:
         raise StoreCorrupt(
             f"{path} holds what no shelf could have written ({reason:.200}). Nothing was changed; "
             "to import all that is valid, copy it to nuggets.db in a directory of its own and name "
             "that in `nuggets import`"
         )
+    return backup
+
+
+def _compare_backup(directory: str, backup: Backup) -> Restored:
+    with open_backup(backup.path) as database:
+        restored = _read_versions(database)
+    return Restored(backup, _compare(_current_versions(directory), restored), "")
 
 
 def _commit_restore(path: str, name: str, revision: int, now: str) -> None:
