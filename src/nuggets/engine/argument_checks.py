@@ -75,7 +75,7 @@ def notes_from_json(
     shapes: Iterable[Mapping[str, Any]], now: str, draw: Callable[[], str]
 ) -> tuple[MemoryNote, ...]:
     """Notes in their documented JSON; what it leaves out is inferred as for any new note."""
-    from nuggets.graph.external_note_edits import complete_note, name_note
+    from nuggets.graph.note_completion import complete_note, name_note
     from nuggets.graph.notes import note_id
     from nuggets.stores.json_validation import check_note
 
@@ -96,7 +96,7 @@ def notes_from_json(
 def checked_note(note: MemoryNote) -> MemoryNote:
     """A note of another shelf, in its written form; fields and sizes are checked as if someone had
     written it into a documented file."""
-    from nuggets.graph.external_note_edits import normalize_note
+    from nuggets.graph.note_completion import normalize_note
     from nuggets.graph.notes import check_note_limits
     from nuggets.stores.json_validation import check_note, check_savable
 

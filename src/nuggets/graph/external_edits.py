@@ -1,19 +1,45 @@
-"""Decides what an external edit of a documented file changes.
+"""What an external edit of a documented file, graph.json or a nugget's, changes.
 
 The author saw the file as it was (`base`) and changed a part of it. Only that part is imported, so
-what we wrote meanwhile stays. What the author removed is dropped; `undo` can restore it. The two
-kinds of file: external_note_edits.py and external_fact_edits.py.
+what we wrote meanwhile stays. What the author removed is dropped; `undo` can restore it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from typing import Any
 
 from nuggets.domain import undone_reflection
+from nuggets.domain.codec import note_from_json, note_to_json
+from nuggets.domain.fact_identity import FactIdentity, identity, identity_of
+from nuggets.domain.limits import check_config
+from nuggets.domain.nugget_names import checked_nugget_name
 from nuggets.domain.purge_marks import without_purged
-from nuggets.domain.records import Changes, ExternalEdit
-from nuggets.domain.state import State
+from nuggets.domain.records import (
+    Changes,
+    ExternalEdit,
+    GraphNoteMetaInput,
+    MemoryNote,
+    NoteKind,
+    NuggetConfig,
+)
+from nuggets.domain.state import MemoryState, State
+from nuggets.domain.times import moment_after
 from nuggets.errors import InvalidInput, StoreCorrupt
-from nuggets.graph.external_fact_edits import import_fact_edits
-from nuggets.graph.external_note_edits import import_note_edits
+from nuggets.graph.links import DEFAULT_REASON, remove_link, repair_links, without_links_to
+from nuggets.graph.note_completion import (
+    META_FIELDS,
+    OURS,
+    complete_note,
+    name_note,
+    normalize_note,
+)
+from nuggets.graph.notes import archive_note, edit_note, new_note, note_id, restore_note
+from nuggets.language.text import fold_case
+
+Json = dict[str, Any]
+# A change of these is a newer version.
+_WORDS = ("title", "content", "tags", *META_FIELDS, "validFrom", "validUntil")
+_RECALLS = ("hits", "lastHitSession", "hitSessions")  # change together
+_FACT_FIELDS = ("key", "value", "hits", "last_hit_session", "project")
 
 
 def import_edit(
@@ -27,9 +53,9 @@ def import_edit(
     edit = without_purged(state.marks, edit)
     try:
         if edit.nugget is None:
-            taken = import_note_edits(draw, state, base, edit, now)
+            taken = _import_note_edits(draw, state, base, edit, now)
         else:
-            taken = import_fact_edits(draw, state, base, edit, edit.nugget, now)
+            taken = _import_fact_edits(draw, state, base, edit, edit.nugget, now)
     except InvalidInput as problem:
         where = "graph.json" if edit.nugget is None else f"{edit.nugget.name}.nugget.json"
         raise StoreCorrupt(
@@ -39,3 +65,312 @@ def import_edit(
     changed = ((state.notes[note.id], note) for note in taken.put if note.id in state.notes)
     refused = undone_reflection.rejection_marks(state, changed)
     return taken._replace(marks={**taken.marks, **refused}, action="external edit", client="file")
+
+
+# --- graph.json: notes whose fields, links or places were edited --------------------------------
+
+
+def _import_note_edits(
+    draw: Callable[[], str], state: State, base: State | None, edit: ExternalEdit, now: str
+) -> Changes:
+    """What its author changed in the graph's file."""
+    seen = base.notes if base else {}
+    shapes = _shapes_by_id(draw, state, seen, edit.notes)
+    gone = [
+        i
+        for i, old in seen.items()
+        if i not in shapes and _is_unchanged_since(state.notes.get(i), old)
+    ]
+    put: dict[str, MemoryNote] = {}
+    if not edit.revision:
+        put.update(
+            (i, archive_note(state.notes[i], now)) for i in gone if not state.notes[i].hidden
+        )
+        gone = []
+    names = NuggetSpellings(state)
+    for id_, shape in shapes.items():
+        note = _import_note(state.notes.get(id_), seen.get(id_), shape, now)
+        if note is not None:
+            put[id_] = names.apply(note)
+    archive_second_keys(state, put, set(gone), now)
+    after = {**dict(state.notes.items()), **put}
+    for dropped in gone:
+        del after[dropped]
+    _remove_cut_links(seen, put, after)
+    put.update((note.id, note) for note in repair_links(after))
+    return Changes(
+        put=tuple(note for note in put.values() if state.notes.get(note.id) != note),
+        drop=tuple(gone),
+        put_nuggets=tuple(map(NuggetConfig, names.new)),
+    )
+
+
+class NuggetSpellings:
+    """The one spelling of every nugget's name: that of its configuration, or the first one met."""
+
+    def __init__(self, state: State, more: Iterable[NuggetConfig] = ()) -> None:
+        known = (*more, *state.nuggets.values())
+        self._spelling = {fold_case(config.name): config.name for config in known}
+        self.new: list[str] = []
+
+    def apply(self, note: MemoryNote) -> MemoryNote:
+        fold = fold_case(note.nugget_name)
+        if fold not in self._spelling:
+            self._spelling[fold] = checked_nugget_name(note.nugget_name)
+            self.new.append(self._spelling[fold])
+        return note._replace(nugget_name=self._spelling[fold])
+
+
+def archive_second_keys(state: State, put: dict[str, MemoryNote], gone: set[str], now: str) -> None:
+    """Two facts cannot answer to one key."""
+    others = (note for i, note in state.notes.items() if i not in put and i not in gone)
+    keys = {identity_of(note) for note in others if note.kind == "fact" and not note.hidden}
+    for note in list(put.values()):
+        if note.kind == "fact" and not note.hidden:
+            if identity_of(note) in keys:
+                put[note.id] = archive_note(note, now)
+            keys.add(identity_of(note))
+
+
+def _remove_cut_links(
+    seen: Mapping[str, MemoryNote], put: dict[str, MemoryNote], after: dict[str, MemoryNote]
+) -> None:
+    """Remove links that the author deleted at one end; they must not be completed again."""
+    for note in list(put.values()):
+        old = seen.get(note.id)
+        left = {(link.to, fold_case(link.reason)) for link in note.links}
+        for link in old.links if old else ():
+            other = after.get(link.to)
+            if other is not None and (link.to, fold_case(link.reason)) not in left:
+                cut = remove_link(note, other, link.reason)
+                if cut is not None:
+                    put[other.id] = after[other.id] = cut[1]
+
+
+def _import_note(
+    current: MemoryNote | None, old: MemoryNote | None, shape: Json, now: str
+) -> MemoryNote | None:
+    """The note with what its author changed; None if that is nothing."""
+    shape = {**shape, "links": [_complete_link(link, now) for link in shape.get("links", ())]}
+    if current is None and old is None:
+        return complete_note(shape, now)
+    if old is None and current is not None and shape.get("updatedAt", now) < current.updated_at:
+        return None  # not seen by its author, and ours is the newer one
+    before = note_to_json(old, vector=False) if old else {}
+    changed = {
+        field: value
+        for field, value in shape.items()
+        if field not in (*OURS, "lastAccessedAt")  # every look moves that, and none is a commit
+        and (field not in before or before[field] != value)
+    }
+    if "hits" not in changed:
+        changed = {field: value for field, value in changed.items() if field not in _RECALLS}
+    if old is not None and not changed:
+        return None
+    merged = {**note_to_json(current or old, vector=False), **changed}  # type: ignore[arg-type]
+    if "updatedAt" not in changed and any(field in changed for field in _WORDS):
+        merged["updatedAt"] = moment_after(merged["updatedAt"], now)
+    return normalize_note(note_from_json(merged))
+
+
+def _complete_link(link: Json, now: str) -> Json:
+    return {
+        **link,
+        "reason": link.get("reason") or DEFAULT_REASON,
+        "createdAt": link.get("createdAt") or now,
+    }
+
+
+def _shapes_by_id(
+    draw: Callable[[], str],
+    state: State,
+    seen: Mapping[str, MemoryNote],
+    shapes: Sequence[Json],
+) -> dict[str, Json]:
+    """The notes of the file by id; what new ones need to have a name is filled in."""
+    ids = {shape["id"] for shape in shapes if "id" in shape}
+    named: dict[str, Json] = {}
+    for number, shape in enumerate(shapes, 1):
+        if shape.get("id") not in state.notes and shape.get("id") not in seen:
+            shape = name_note(shape, f"note {number}")
+        if "id" not in shape:
+            # The same text may have come in before, when the file was not written anew since.
+            same = _find_same_text(state, shape, ids)
+            kind, nugget = shape.get("kind", "note"), shape["nuggetName"]
+            drawn = same or _draw_id(draw, state, named, kind, checked_nugget_name(nugget))
+            shape = {**shape, "id": drawn}
+        named[shape["id"]] = shape
+    return named
+
+
+def _find_same_text(state: State, shape: Json, taken: Collection[str]) -> str:
+    titled = state.notes.find(nugget=shape["nuggetName"], title=shape["title"])
+    return next((n.id for n in titled if n.content == shape["content"] and n.id not in taken), "")
+
+
+# --- the file of a nugget: facts that were added, changed or removed ----------------------------
+
+
+def _import_fact_edits(
+    draw: Callable[[], str],
+    state: State,
+    base: State | None,
+    edit: ExternalEdit,
+    config_in_file: NuggetConfig,
+    now: str,
+) -> Changes:
+    """What its author changed in the file of the nugget that is `given` there."""
+    fold = fold_case(config_in_file.name)
+    current_config = state.nuggets.get(fold)
+    config = _merge_config(current_config, base.nuggets.get(fold) if base else None, config_in_file)
+    current_facts, archive = _facts(state, fold)
+    seen, _ = _facts(base or MemoryState(), fold)
+    entries = _pair_entries(fold, edit.facts, seen)
+    put: dict[str, MemoryNote] = {}
+    for key, fact in entries:
+        current = current_facts.get(key) or archive.get(key)
+        note = _import_fact(config.name, current, seen.get(key), fact, now)
+        if note is not None:
+            if not note.id:
+                note = note._replace(id=_draw_id(draw, state, put, "fact", config.name))
+            put[note.id] = current_facts[key] = note
+    listed = {key for key, _ in entries}
+    gone = {
+        current_facts[key].id: current_facts[key]
+        for key, old in seen.items()
+        if key not in listed
+        and key in current_facts
+        and _is_unchanged_since(current_facts[key], old)
+    }
+    if base is not None and not base.notes and fold not in base.nuggets:
+        # Files that were never ours: a fact's note without its fact is put away, not dropped.
+        orphans = {
+            n.id: n for key, n in current_facts.items() if key not in listed and n.id not in put
+        }
+        put.update((i, archive_note(note, now)) for i, note in orphans.items())
+    if not edit.revision:
+        put.update((i, archive_note(note, now)) for i, note in gone.items())
+        gone = {}
+    linking = {note.id: note for note in state.notes.linking_to(gone)} if gone else {}
+    left = {**linking, **put}.values() if gone else ()
+    put.update((note.id, note) for note in without_links_to(left, gone) if note.id not in gone)
+    return Changes(
+        put=tuple(put.values()),
+        drop=tuple(gone),
+        put_nuggets=() if current_config == config else (config,),
+    )
+
+
+def _merge_config(
+    known: NuggetConfig | None, old: NuggetConfig | None, given: NuggetConfig
+) -> NuggetConfig:
+    """What the file says, as far as its author changed it; the spelling of a known name stays."""
+    check_config(given._asdict())
+    if known is None:
+        return given._replace(name=checked_nugget_name(given.name))
+    if old is None:
+        return given._replace(name=known.name)
+    changed = {
+        field: value
+        for field, value in given._asdict().items()
+        if field != "name" and value != getattr(old, field)
+    }
+    return known._replace(**changed)
+
+
+def _import_fact(
+    nugget: str, current: MemoryNote | None, old: MemoryNote | None, fact: Json, now: str
+) -> MemoryNote | None:
+    value, hits = fact["value"], fact.get("hits", 0)
+    untouched = old is not None and old.content == value
+    if current is None or (current.hidden and untouched):
+        if untouched:
+            return None  # forgotten or archived by us since its author read it
+        note = _new_fact(nugget, fact["key"], value, fact.get("project", ""), now)
+    else:
+        note = current if untouched else edit_note(current, now=now, content=value)
+        note = restore_note(note, now)
+    counted = old.hits if old is not None else note.hits
+    if hits > counted or (old is not None and hits < counted):
+        session = str(fact.get("last_hit_session") or "")
+        sessions = (*note.hit_sessions, session) if session else note.hit_sessions
+        note = note._replace(
+            hits=hits, last_hit_session=session, hit_sessions=tuple(dict.fromkeys(sessions))
+        )
+    unknown = {k: v for k, v in fact.items() if k not in _FACT_FIELDS}
+    if unknown and note.extra.get("fact") != unknown:
+        note = note._replace(extra={**note.extra, "fact": unknown})
+    return None if note is current else note
+
+
+def _new_fact(nugget: str, key: str, value: str, project: str, now: str) -> MemoryNote:
+    if not key.strip() or not value.strip():
+        raise InvalidInput("a fact needs a key and a value")
+    return new_note(
+        nugget=nugget,
+        kind="fact",
+        title=key,
+        content=value,
+        tags=(),
+        given=GraphNoteMetaInput(project=project),
+        now=now,
+        note_id="",
+        project="",
+    )
+
+
+def _pair_entries(
+    nugget: str, entries: Sequence[Json], seen: Mapping[FactIdentity, MemoryNote]
+) -> list[tuple[FactIdentity, Json]]:
+    """Each entry of the file with the fact that it is about, of those that its author saw.
+
+    A program that does not know projects drops them. Its entries of one key are paired by value
+    first, then in their order, so that no project's fact gets another one's value.
+    """
+    identities: list[FactIdentity | None] = [
+        identity(nugget, entry["key"], entry["project"]) if "project" in entry else None
+        for entry in entries
+    ]
+    unpaired: dict[str, list[FactIdentity]] = {}
+    for fact in seen.keys() - set(identities) if None in identities else ():
+        unpaired.setdefault(fact.key, []).append(fact)
+    places = {fact: place for place, fact in enumerate(seen)}
+    for by_value in (True, False):
+        for place, entry in enumerate(entries):
+            if identities[place] is None:
+                candidates = [
+                    fact
+                    for fact in unpaired.get(fold_case(entry["key"]), ())
+                    if not by_value or seen[fact].content == entry["value"]
+                ]
+                if candidates:
+                    identities[place] = fact = min(candidates, key=places.__getitem__)
+                    unpaired[fact.key].remove(fact)
+    return [
+        (identity(nugget, entry["key"], "") if fact_identity is None else fact_identity, entry)
+        for fact_identity, entry in zip(identities, entries, strict=True)
+    ]
+
+
+def _facts(
+    state: State, nugget: str
+) -> tuple[dict[FactIdentity, MemoryNote], dict[FactIdentity, MemoryNote]]:
+    """The visible facts of a nugget, and the archived ones."""
+    by_identity: tuple[dict[FactIdentity, MemoryNote], dict[FactIdentity, MemoryNote]] = {}, {}
+    for note in state.notes.find(nugget=nugget, kind="fact"):
+        by_identity[note.hidden][identity_of(note)] = note
+    return by_identity
+
+
+def _is_unchanged_since(note: MemoryNote | None, old: MemoryNote) -> bool:
+    """Is it still what the author of the edit saw? What someone wrote since then stays."""
+    return note is not None and note.updated_at == old.updated_at
+
+
+def _draw_id(
+    draw: Callable[[], str], state: State, taken: Container[str], kind: NoteKind, nugget: str
+) -> str:
+    while True:
+        drawn = note_id(kind, nugget, state.notes, draw)
+        if drawn not in taken:
+            return drawn

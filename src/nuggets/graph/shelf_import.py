@@ -21,7 +21,7 @@ from nuggets.domain.records import (
 )
 from nuggets.domain.state import SESSIONS_KEPT, State
 from nuggets.domain.undone_reflection import RejectedChange, read_rejected
-from nuggets.graph.external_note_edits import NuggetSpellings, archive_second_keys
+from nuggets.graph.external_edits import NuggetSpellings, archive_second_keys
 from nuggets.graph.links import repair_links
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple

@@ -18,7 +18,6 @@ from nuggets.filesystem.atomic_files import (
 )
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.exports.changes_since_export import Changed, changed_since
 from nuggets.stores.exports.export_fingerprints import (
     Checksum,
     Export,
@@ -27,7 +26,7 @@ from nuggets.stores.exports.export_fingerprints import (
     size_in,
     status_of,
 )
-from nuggets.stores.exports.exported_state import moment_of
+from nuggets.stores.exports.exported_state import Changed, changed_since, moment_of
 from nuggets.stores.exports.layout import (
     GRAPH,
     GRAPH_VERSION,
