@@ -1,17 +1,19 @@
-"""Who asks over HTTP, and which shelf the request works on: the one place that decides it.
+"""Who asks over HTTP, and which shelf and project the request works on: the one place that decides.
 
 The guard notes the member in the scope of a request, once it knows them. Where a server has no
 members everyone works on its shelf.
 """
 
-from collections.abc import MutableMapping
+from collections.abc import Mapping, MutableMapping
 from contextlib import ExitStack
 from typing import Any, Protocol
+from urllib.parse import unquote
 
 from nuggets.domain.roles import Member
 from nuggets.shelf import NuggetShelf
 from nuggets.team.member_lookup import Team
 
+PROJECT_HEADER = "nuggets-project"  # which project the client works in
 _TEAM, _MEMBER, _TOKEN, _LEASE, _SHELF = (
     f"nuggets.{name}" for name in ("team", "member", "token", "lease", "shelf")
 )
@@ -58,3 +60,9 @@ def is_still_member(request: Request) -> bool:
     scope = request.scope
     member: Member | None = scope.get(_MEMBER)
     return member is None or scope[_TEAM].find_member(scope[_TOKEN]) == member
+
+
+def project_from_headers(headers: Mapping[str, str]) -> str | None:
+    """A folder, an id or the name of a project, percent-encoded; "" for none; None if not sent."""
+    value = headers.get(PROJECT_HEADER)
+    return None if value is None else unquote(value).strip()

@@ -39,21 +39,19 @@ from nuggets.operations.idempotent_calls import Caller
 from nuggets.remote.shelf_without_files import ShelfWithoutFiles
 from nuggets.search.clear_answer import RESULTS_COMPARED
 from nuggets.shelf import NO_FILTERS, NuggetShelf
-from nuggets.team.joined_revisions import (
-    join_revisions,
-    number_commits,
-    number_private,
-    number_summaries,
-    private_number,
-    split_revision,
-)
 from nuggets.team.merged_answers import (
     add_reflections,
     add_status,
     best_recall,
     commit_time,
+    join_revisions,
     merge_results,
+    number_commits,
+    number_private,
+    number_summaries,
     oldest_first,
+    private_number,
+    split_revision,
 )
 from nuggets.team.required_roles import NEEDED_FOR_OTHERS, guard_operations, may_undo
 

@@ -1,4 +1,9 @@
-"""How the answers of a member's two shelves become one. Pure; the private shelf's comes first."""
+"""How the answers and the histories of a member's two shelves become one. Pure; the private shelf's
+comes first.
+
+A commit of the team keeps its number; that of a private shelf is multiplied by 10⁹. The position in
+both histories is the sum of the two, and can be split again.
+"""
 
 from collections.abc import Iterable, Sequence
 from heapq import merge
@@ -16,6 +21,8 @@ from nuggets.domain.visibility import is_foreign
 from nuggets.search.clear_answer import mark_clear_answer
 
 OTHER_FACTS = 5  # that a recall names
+_PRIVATE = 1_000_000_000
+_UNDO = "undo "  # and the number of the commit that was taken back
 
 
 def commit_time(commit: Commit | CommitSummary) -> str:
@@ -69,3 +76,49 @@ def merge_results(
         for result in merge(*found, key=rank)
     ]
     return mark_clear_answer(merged, project)[:limit]
+
+
+def join_revisions(private: int, team: int) -> int:
+    return private * _PRIVATE + team
+
+
+def split_revision(revision: int) -> tuple[int, int]:
+    """The revisions of the private shelf and of the team's."""
+    return divmod(revision, _PRIVATE)
+
+
+def number_private(revision: int) -> int:
+    """How a commit of the private shelf is called."""
+    return revision * _PRIVATE
+
+
+def private_number(revision: int) -> int:
+    """Which commit of the private shelf is meant; 0: it is one of the team's."""
+    return revision // _PRIVATE
+
+
+def number_commits(commits: Iterable[Commit]) -> list[Commit]:
+    """Commits of the private shelf, as the member calls them."""
+    return [
+        commit._replace(
+            revision=number_private(commit.revision),
+            changes=commit.changes._replace(action=_number_action(commit.changes.action)),
+        )
+        for commit in commits
+    ]
+
+
+def number_summaries(summaries: Iterable[CommitSummary]) -> list[CommitSummary]:
+    return [
+        summary._replace(
+            revision=number_private(summary.revision), action=_number_action(summary.action)
+        )
+        for summary in summaries
+    ]
+
+
+def _number_action(action: str) -> str:
+    number = action.removeprefix(_UNDO)
+    if number == action or not number.isdigit():
+        return action
+    return f"{_UNDO}{number_private(int(number))}"

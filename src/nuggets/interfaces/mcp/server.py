@@ -15,7 +15,6 @@ from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.hook_files import log_problem, recorded_session
 from nuggets.filesystem.shelf_location import directory_of, is_database, is_server
 from nuggets.interfaces.display_text import version
-from nuggets.interfaces.http_headers import project_from_headers
 from nuggets.interfaces.mcp import (
     maintenance_tools,
     read_tools,
@@ -226,7 +225,11 @@ def requested_project(ctx: "ServerRequestContext[Any, Any]") -> str | None:
     if isinstance(project, str):
         return project
     headers = getattr(ctx.request, "headers", None)
-    return project_from_headers(headers) if headers is not None else None
+    if headers is None:
+        return None
+    from nuggets.interfaces.request_shelf import project_from_headers
+
+    return project_from_headers(headers)
 
 
 def _resource_text(

@@ -25,8 +25,7 @@ from nuggets.errors import (
     StaleWrite,
     StoreError,
 )
-from nuggets.interfaces.http_headers import project_from_headers
-from nuggets.interfaces.request_shelf import shelf_of_request
+from nuggets.interfaces.request_shelf import project_from_headers, shelf_of_request
 from nuggets.interfaces.rest import (
     events,
     maintenance_operations,

@@ -5,22 +5,25 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from nuggets.errors import StoreError
+from nuggets.errors import StoreBusy, StoreError
 from nuggets.filesystem.atomic_files import is_leftover
 from nuggets.stores.base import IndexKind
 from nuggets.stores.doctor.database_defects import damaged_database, find_database_defects
 from nuggets.stores.doctor.defects import (
     DAMAGED_DATABASE,
+    DAMAGED_FILE,
     DAMAGED_JOURNAL,
     LEFTOVER,
     OPEN_TO_OTHERS,
     Defect,
 )
-from nuggets.stores.doctor.export_defects import find_export_defects
+from nuggets.stores.exports.edit_reader import parse_edit, read_settled
+from nuggets.stores.exports.export_fingerprints import Export, changed_files, checksum_of, exports
+from nuggets.stores.exports.layout import GRAPH, documented_files
 from nuggets.stores.journal_migration import JOURNAL, SET_ASIDE, has_unmigrated_journal
 from nuggets.stores.journal_migration.journal import Journal
 from nuggets.stores.set_aside_files import REPLACED
-from nuggets.stores.sqlite.database import refuse_orphaned_log
+from nuggets.stores.sqlite.database import open_read_only, refuse_orphaned_log
 
 _OUR_NAMES = ("nuggets.", "recalls", "graph", "backups", REPLACED, JOURNAL)  # their beginnings
 
@@ -30,7 +33,7 @@ def examine(directory: str, kinds: Sequence[IndexKind]) -> list[Defect]:
     if not os.path.isdir(directory):
         return []
     database = list(_examine_database(directory, kinds))
-    files = find_export_defects(directory)
+    files = _find_export_defects(directory)
     if any(defect.kind == DAMAGED_DATABASE for defect in database):
         files = (defect for defect in files if defect.harmful)  # no register tells edits apart
     return [
@@ -51,6 +54,40 @@ def _examine_database(directory: str, kinds: Sequence[IndexKind]) -> Iterator[De
         yield damaged_database(path, str(problem))
     if os.path.lexists(path):
         yield from find_database_defects(path, kinds)
+
+
+def _find_export_defects(directory: str) -> Iterator[Defect]:
+    """Files that cannot be read, and those that someone edited; nothing is changed."""
+    graph = os.path.join(directory, os.path.dirname(GRAPH))
+    if os.path.lexists(graph) and not os.path.isdir(graph):
+        reason = "a file stands where a directory should be"
+        yield Defect(DAMAGED_FILE, graph, reason, "set it aside", harmful=False)
+    recorded, files = _read_register(directory), documented_files(directory)
+    refused = [name for name in files if name in recorded and recorded[name].problem]
+    for name in dict.fromkeys([*refused, *changed_files(files, recorded)]):
+        path = os.path.join(directory, name)
+        try:
+            file = read_settled(path)
+            if name not in recorded or recorded[name].checksum != checksum_of(file.content):
+                parse_edit(directory, name, file)
+                reason = "edited or copied by someone; the next command imports what is new"
+                yield Defect("edited file", path, reason, "import it", harmful=False)
+        except StoreBusy:
+            continue  # someone is saving it: it will show the next time
+        except StoreError as problem:
+            remedy = "set it aside, and write it again from the database"
+            yield Defect(DAMAGED_FILE, path, str(problem), remedy, harmful=True)
+
+
+def _read_register(directory: str) -> dict[str, Export]:
+    """The recorded exports; none if the database cannot be read."""
+    with suppress(StoreError, OSError):
+        database = open_read_only(os.path.join(directory, "nuggets.db"))
+        try:
+            return exports(database)
+        finally:
+            database.close()
+    return {}
 
 
 def _examine_journal(directory: str) -> Iterator[Defect]:

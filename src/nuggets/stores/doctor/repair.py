@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from nuggets.domain import times
 from nuggets.domain.records import Changes, Commit
+from nuggets.errors import StoreError
 from nuggets.filesystem.atomic_files import open_plain, sync_directory, unwritable
 from nuggets.stores.base import IndexKind
 from nuggets.stores.doctor.database_defects import derive_rows_again
@@ -25,8 +26,8 @@ from nuggets.stores.doctor.defects import (
     Defect,
 )
 from nuggets.stores.doctor.examination import examine
-from nuggets.stores.doctor.export_defects import forget_export
 from nuggets.stores.doctor.salvage import salvage
+from nuggets.stores.exports.export_fingerprints import forget
 from nuggets.stores.exports.layout import GRAPH
 from nuggets.stores.process_lock import hold_shelf_lock
 from nuggets.stores.set_aside_files import DAMAGED, free_name
@@ -70,7 +71,7 @@ def _mend(directory: str, defect: Defect, kinds: Sequence[IndexKind]) -> str:
         return _replace_database(directory, kinds)
     elif defect.kind == DAMAGED_FILE and os.path.lexists(path):
         os.rename(path, free_name(path + DAMAGED))
-        forget_export(directory, path)
+        _forget_export(directory, path)
     elif defect.kind == DAMAGED_JOURNAL:
         from nuggets.stores.journal_migration.migrate import migrate_journal
 
@@ -84,6 +85,16 @@ def _mend(directory: str, defect: Defect, kinds: Sequence[IndexKind]) -> str:
         finally:
             database.close()
     return ""
+
+
+def _forget_export(directory: str, path: str) -> None:
+    """Remove a file from the register, so that it is written again."""
+    with suppress(StoreError, OSError):
+        database = Database(os.path.join(directory, "nuggets.db"))
+        try:
+            forget(database, os.path.relpath(path, directory))
+        finally:
+            database.close()
 
 
 def _replace_database(directory: str, kinds: Sequence[IndexKind]) -> str:

@@ -14,15 +14,16 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import pairwise
 from typing import Any
+from zlib import crc32
 
 from nuggets.domain import codec
-from nuggets.domain.records import Commit, Touch
+from nuggets.domain.records import NO_EXTRA, Changes, Commit, NuggetConfig, Touch
 from nuggets.domain.state import MemoryState
 from nuggets.errors import StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import unreadable
-from nuggets.stores.journal_migration import line_format
 
 FORMAT = 1
+_BLOCK = 512  # bytes that a disk writes at once: a power cut leaves whole blocks of zeros
 
 
 class Journal:
@@ -64,8 +65,8 @@ class Journal:
                     yield Commit(
                         since,
                         shape["at"],
-                        line_format.changes_from_json(shape["changes"]),
-                        line_format.changes_from_json(shape["before"]),
+                        _changes_from_json(shape["changes"]),
+                        _changes_from_json(shape["before"]),
                     )
 
     def waiting_touches(self) -> Iterator[Touch]:
@@ -86,7 +87,7 @@ class Journal:
             elif "end" in shape:
                 end = shape
             elif "format" not in shape:
-                state.apply(line_format.changes_from_json(shape))
+                state.apply(_changes_from_json(shape))
         if end.get("end") != revision:
             raise _damage_error(path, "its end is missing")
         self.state, self.revision, self.at = state, revision, end["at"]
@@ -97,10 +98,10 @@ class Journal:
         try:
             with open(path, "rb") as file:
                 for written in file:
-                    shape = line_format.parse_line(written)
+                    shape = _parse_line(written)
                     if shape is None:
                         rest = written + file.read()
-                        if not (may_be_torn and line_format.is_torn(rest, offset)):
+                        if not (may_be_torn and _is_torn(rest, offset)):
                             self._handle_damage(_damage_error(path, f"byte {offset}"))
                         return
                     if shape.get("format", FORMAT) != FORMAT:
@@ -145,4 +146,44 @@ def _damage_error(path: str, where: str) -> StoreCorrupt:
     return StoreCorrupt(
         f"{path} is damaged ({where}). Nothing was changed. "
         "`nuggets doctor` shows what is wrong, `nuggets doctor --fix` saves what can be read"
+    )
+
+
+def _parse_line(written: bytes) -> Any:
+    """The JSON value of a line; None if its checksum is wrong.
+
+    A line is eight hex digits of CRC-32, a blank, JSON and a line feed (which JSON never contains).
+    """
+    if written[8:9] != b" " or written[-1:] != b"\n":
+        return None
+    text = written[9:-1]
+    return json.loads(text) if written[:8] == b"%08x" % crc32(text) else None
+
+
+def _is_torn(rest: bytes, offset: int) -> bool:
+    """Did the writer die here? Then the line has no end, or lacks a block that never reached the
+    medium, and no intact line comes after it. Anything else is damage."""
+    first, newline, following = rest.partition(b"\n")
+    if any(_parse_line(line + b"\n") is not None for line in following.split(b"\n")):
+        return False
+    if newline:
+        return _lacks_a_block(first + newline, offset)
+    return _parse_line(first[:-1] + b"\n") is None  # else only the line feed is damaged
+
+
+def _lacks_a_block(written: bytes, offset: int) -> bool:
+    starts = range(-(offset % _BLOCK), len(written), _BLOCK)
+    return any(not written[max(0, start) : start + _BLOCK].strip(b"\0") for start in starts)
+
+
+def _changes_from_json(shape: codec.Json) -> Changes:
+    return Changes(
+        put=tuple(map(codec.note_from_json, shape.get("put", ()))),
+        drop=tuple(shape.get("drop", ())),
+        put_nuggets=tuple(NuggetConfig(**config) for config in shape.get("nuggets", ())),
+        drop_nuggets=tuple(shape.get("dropNuggets", ())),
+        touches=tuple(Touch(*touch) for touch in shape.get("touches", ())),
+        marks=shape.get("marks", NO_EXTRA),
+        action=shape.get("action", ""),
+        client=shape.get("client", ""),
     )
