@@ -14,8 +14,10 @@ import pytest
 from database_samples import ALL, facts, filled, opened, overwrite
 from fault_processes import environment, start_writer
 from nuggets import NuggetShelf
+from nuggets.domain import times
 from nuggets.errors import Conflict, InvalidInput, NotFound, StoreCorrupt, StoreError
 from nuggets.stores.backup import append_checksum, unpack
+from nuggets.stores.restore import RecordChecks, restore
 
 
 def test_a_backup_is_one_private_file_that_sqlite_can_open(tmp_path: Path) -> None:
@@ -204,6 +206,28 @@ def test_a_backup_that_no_shelf_wrote_is_refused_whatever_its_checksum(
     assert facts(tmp_path / "mine") == {"mine": "stays"}
     assert not list(tmp_path.rglob("*evil*"))
     assert not list((tmp_path / "mine").glob("*.tmp*"))
+
+
+def test_a_backup_that_is_exchanged_after_it_was_checked_is_refused(tmp_path: Path) -> None:
+    filled(tmp_path / "theirs")
+    with opened(tmp_path / "theirs") as shelf:
+        backup = shelf.backup().path
+        shelf.remember("facts", "later", "1")
+        other = shelf.backup().path
+
+    def exchange(record: object) -> None:
+        shutil.copy(other, backup)
+
+    checks = RecordChecks(note=exchange, nugget=lambda record: None)
+    with pytest.raises(Conflict, match="changed meanwhile"):
+        restore(str(tmp_path / "mine"), backup, times.now(), checks)
+    assert os.listdir(tmp_path / "mine") == ["nuggets.lock"]
+
+
+def test_a_refused_backup_makes_no_shelf(tmp_path: Path) -> None:
+    with opened(tmp_path / "mine") as shelf, pytest.raises(NotFound):
+        shelf.restore(tmp_path / "none.db")
+    assert not (tmp_path / "mine").exists()
 
 
 def test_a_shelf_in_memory_can_be_backed_up(tmp_path: Path) -> None:

@@ -119,16 +119,18 @@ def _connect(uri: str, path: str) -> Iterator[Database]:
         database.close()
 
 
-def unpack(path: str, target: str) -> None:
-    """Write the database of a backup to a file of its own, and wait until it is on the medium."""
+def unpack(path: str, target: str) -> str:
+    """Write the database of a backup to a file of its own, and wait until it is on the medium; its
+    checksum."""
     with open(path, "rb", opener=open_plain) as source:
-        size, _ = _check_checksum(source, path)
+        size, checksum = _check_checksum(source, path)
         source.seek(0)
         with os.fdopen(os.open(target, NEW_FILE, 0o600), "wb") as file:
             while size > 0 and (part := source.read(min(_CHUNK, size))):
                 file.write(part)
                 size -= len(part)
     sync_file(target)
+    return checksum
 
 
 def append_checksum(path: str) -> None:

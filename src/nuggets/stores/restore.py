@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from nuggets.domain import times
 from nuggets.domain.records import Changes, Commit, MemoryNote, NuggetConfig
-from nuggets.errors import StoreBusy, StoreCorrupt, StoreError
+from nuggets.errors import Conflict, StoreBusy, StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import (
     NEW_FILE,
     private_directory,
@@ -59,18 +59,22 @@ class RecordChecks(NamedTuple):
 
 def compare(directory: str, path: str, checks: RecordChecks) -> Restored:
     """What a restore would do."""
-    return _compare_backup(directory, _check_backup(path, checks))
+    backup = _check_backup(path, checks)
+    with open_backup(path) as database:
+        restored = _read_versions(database)
+    return Restored(backup, _compare(_current_versions(directory), restored), "")
 
 
 def restore(directory: str, path: str, now: str, checks: RecordChecks) -> Restored:
     """Put the backup in place, under the shelf's lock."""
+    result = compare(directory, path, checks)
     private_directory(directory)
     current = os.path.join(directory, "nuggets.db")
     temporary = temporary_path(current)
     with hold_shelf_lock(directory), ExplainErrors(current):
         try:
-            backup = _check_backup(path, checks, unpack_to=temporary)
-            result = _compare_backup(directory, backup)
+            if unpack(path, temporary) != result.backup.checksum:
+                raise Conflict(f"{path} was changed meanwhile. Nothing was restored; retry")
             revision, at = _current_position(current)
             moment = times.commit_time(at, now)
             _commit_restore(temporary, os.path.basename(path), revision, moment)
@@ -86,17 +90,12 @@ def restore(directory: str, path: str, now: str, checks: RecordChecks) -> Restor
     return result._replace(replaced=replaced)
 
 
-def _check_backup(path: str, checks: RecordChecks, unpack_to: str = "") -> Backup:
+def _check_backup(path: str, checks: RecordChecks) -> Backup:
     """Raise an error unless the backup may replace a shelf: its checksum is right, its database is
     sound, ours and not newer, and it holds only records that a shelf could have written, because
-    anyone can compute a checksum.
-
-    `unpack_to`: the records are checked there, where nobody else changes them.
-    """
+    anyone can compute a checksum."""
     backup = read_backup(path)
-    if unpack_to:
-        unpack(path, unpack_to)
-    reason = find_invalid_record(unpack_to or path, *checks)
+    reason = find_invalid_record(path, *checks)
     if reason:
         raise StoreCorrupt(
             f"{path} holds what no shelf could have written ({reason:.200}). Nothing was changed; "
@@ -104,12 +103,6 @@ def _check_backup(path: str, checks: RecordChecks, unpack_to: str = "") -> Backu
             "that in `nuggets import`"
         )
     return backup
-
-
-def _compare_backup(directory: str, backup: Backup) -> Restored:
-    with open_backup(backup.path) as database:
-        restored = _read_versions(database)
-    return Restored(backup, _compare(_current_versions(directory), restored), "")
 
 
 def _commit_restore(path: str, name: str, revision: int, now: str) -> None:
