@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nuggets.domain.records import MemoryNote
+from nuggets.language.word_lists import ENGLISH
 from nuggets.search.index import bulk_analysis, index_writer, segment_builder
 from nuggets.search.index.bulk_analysis import NoteColumns, analyze_together
-from nuggets.search.index.note_analyzer import Analysis, analyze
+from nuggets.search.index.note_analyzer import Analysis, analyze, lexicon_of
 from nuggets.search.index.schema import NAMES
+from object_counts import count_held
 from searchable import index_of, note
 
 CONTENTS = (
@@ -75,6 +77,32 @@ def test_tokens_that_a_process_forgot_are_read_alike(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(bulk_analysis, "MOST_TOKENS", 3)
     for contents in (CONTENTS[:5], CONTENTS[5:], CONTENTS[:5]):
         check(notes_of(list(contents)))
+
+
+@pytest.mark.parametrize(
+    "rare", ["4711{n}", "build4711{n}b", "v4711_{n}", "Xy" * 300 + "{letters}"]
+)
+def test_numbers_and_very_long_tokens_are_not_remembered(rare: str) -> None:
+    """Hardly any of them comes again, and a process that lives for weeks meets very many."""
+
+    def read(first: int) -> int:
+        for n in range(first, first + 20):
+            letters = "".join("abcdefghij"[int(digit)] for digit in str(n))
+            analyze(notes_of([f"the Deploy takes {rare.format(n=n, letters=letters)} minutes"])[0])
+        return count_held(lexicon_of(ENGLISH))
+
+    early = read(1000)
+
+    assert read(2000) == early
+
+
+def test_long_tokens_of_many_notes_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk_analysis, "MOST_CHARACTERS", 3000, raising=False)
+
+    for n in range(40):
+        check(notes_of([f"one {'w' * 300}{n}", f"two {n}"]))
+
+    assert sum(map(len, bulk_analysis.token_table().tokens)) < 5000
 
 
 @given(st.lists(st.text(), max_size=6))

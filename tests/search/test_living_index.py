@@ -4,12 +4,19 @@ from random import Random
 
 import pytest
 
-from nuggets.search.index import index_writer, segment_merging, segment_reader
+from nuggets.search.index import (
+    index_writer,
+    inverted_index,
+    segment_merging,
+    segment_reader,
+    snapshot,
+)
 from nuggets.search.index.snapshot import IN_SIGHT, Snapshot
 from nuggets.search.query.query import QueryReader
 from nuggets.search.scoring.array_ranking import ArrayRanking
 from nuggets.search.scoring.ranking import Ranking
 from nuggets.search.search_index import SearchIndex
+from object_counts import count_held
 from searchable import Shelf, index_of, linked, note
 
 WORDS = [first + second for first in "bdfgklmnprstv" for second in ("and", "ores", "ill", "unting")]
@@ -124,6 +131,43 @@ def test_what_a_living_index_keeps_is_bounded(monkeypatch: pytest.MonkeyPatch) -
     shelf = shelf_of(120)
 
     assert answers(shelf.index) == answers(shelf.index) == answers(another(shelf))
+
+
+def test_a_living_index_does_not_grow_with_words_that_no_note_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(segment_reader, "MOST_ABSENT", 20, raising=False)
+    shelf = shelf_of(120)
+
+    def held_after(first: int) -> int:
+        for number in range(first, first + 60):
+            shelf.put(note(900, "Apart", f"nothing in common {number % 10}"))
+            shelf.search(f"band unknown{number} {number}")
+        return count_held(shelf.index)
+
+    early = held_after(1000)
+
+    assert held_after(2000) < early + 60
+
+
+def test_an_index_that_is_only_asked_does_not_grow_with_new_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for module in (segment_reader, inverted_index):
+        monkeypatch.setattr(module, "MOST_COUNTS", 100)
+    monkeypatch.setattr(segment_reader, "MOST_ABSENT", 20, raising=False)
+    monkeypatch.setattr(snapshot, "QUERIES_KEPT", 5)
+    index = shelf_of(120).index
+
+    def held_after(first: int) -> int:
+        for number in range(first, first + 120):
+            index.search(f"band unknown{number} {number}")
+        index.search("band")
+        return count_held(index)
+
+    early = held_after(1000)
+
+    assert held_after(2000) < early + 300
 
 
 def test_counts_of_groups_are_the_same_with_and_without_numpy() -> None:

@@ -18,7 +18,6 @@ from nuggets.language.word_lists import ENGLISH
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.note_analyzer import (
     FOREIGN,
-    MOST_TOKENS,
     NAMES_DATE,
     SAYS_WHEN,
     STOP,
@@ -56,6 +55,8 @@ if TYPE_CHECKING:
 
 _STOPPED = len(FIELDS)  # stands where a field does, of a stop word in any field
 _KINDS = 4  # fields, and stop words
+MOST_TOKENS = 100_000  # that are numbered, numbers among them
+MOST_CHARACTERS = 2_000_000  # of all tokens: one alone may have a million
 _NO_WORD = -1  # numbers are neither corrected nor corrections
 
 
@@ -80,7 +81,7 @@ class _Postings(NamedTuple):
 
 def analyze_together(notes: "Sequence[MemoryNote]") -> NoteColumns:
     """The same as `analyze` of each note."""
-    table = _token_table()
+    table = token_table()
     table.forget_if_many()
     occurrences = _Occurrences(notes, table)
     left = occurrences.maybe_foreign()
@@ -139,10 +140,11 @@ class _TokenTable:
         self._counts = array("q")  # by token: how many pieces it has
         self._terms, self._words, self._marks = array("q"), array("q"), array("q")  # by piece
         self.names_of_dates: dict[int, str] = {}  # by piece
+        self._characters = 0  # of all tokens
 
     def forget_if_many(self) -> None:
         """Bound the memory of a long-lived process."""
-        if len(self.tokens) > MOST_TOKENS:
+        if len(self.tokens) > MOST_TOKENS or self._characters > MOST_CHARACTERS:
             self.clear()
 
     def columns(self) -> "tuple[Numbers, Numbers, Numbers, Numbers]":
@@ -157,10 +159,12 @@ class _TokenTable:
     def _learn(self, tokens: "list[str]") -> None:
         lexicon = lexicon_of(ENGLISH)
         lexicon.forget_if_many()
-        lexicon.learn([token for token in tokens if token not in lexicon.plain_terms])
+        learned = lexicon.learn([token for token in tokens if token not in lexicon.plain_terms])
         for token in tokens:
-            plain_term = lexicon.plain_terms.get(token)
-            pieces = lexicon.pieces[token] if plain_term is None else [(token, plain_term, 0)]
+            pieces = learned.get(token)
+            if pieces is None:
+                pieces = [(token, lexicon.plain_terms[token], 0)]
+            self._characters += len(token)
             self._counts.append(len(pieces))
             for word, term, marks in pieces:
                 if marks & NAMES_DATE:
@@ -170,7 +174,7 @@ class _TokenTable:
                 self._marks.append(marks)
 
 
-_token_table = cache(_TokenTable)
+token_table = cache(_TokenTable)
 
 
 class _Pieces(NamedTuple):

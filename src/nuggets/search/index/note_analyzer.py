@@ -34,7 +34,7 @@ META = f"{LABEL}meta="  # before a word of the scope, type or subject
 FIELD_SEPARATOR = " \0 "  # separates the title from the content where both are one text
 GROUPS_KEPT = 4  # own tags of a note that make it part of a group
 STOP, SAYS_WHEN, NAMES_DATE, FOREIGN = 1, 2, 4, 8  # marks of a word
-MOST_TOKENS = 100_000  # remembered by a process
+MOST_TOKENS = 50_000  # remembered by a process: more than the words of most shelves
 _ONCE = field_code(0, 1)  # of a term that stands in the content, once
 
 
@@ -147,17 +147,18 @@ class _Reading:
     def _count_terms(self, tokens: Counter[str], lexicon: "Lexicon") -> dict[str, int]:
         """How often each term stands in a field; plain words are counted without a loop."""
         other_tokens: dict[str, int] = {}
+        pieces: dict[str, list[Piece]] = {}
         if not tokens.keys() <= lexicon.plain_terms.keys():
             missing = [token for token in tokens if token not in lexicon.plain_terms]
-            lexicon.learn(missing)
-            other_tokens = {t: tokens.pop(t) for t in missing if t in lexicon.pieces}
+            pieces = lexicon.learn(missing)
+            other_tokens = {token: tokens.pop(token) for token in pieces}
         term_of = lexicon.plain_terms.__getitem__
         terms = dict(zip(map(term_of, tokens), tokens.values(), strict=True))
         if len(terms) < len(tokens):  # several words of one term
             terms = dict(Counter(map(term_of, tokens.elements())))
         self.words = _add_counts(self.words, tokens)
         for token, count in other_tokens.items():
-            for word, term, marks in lexicon.pieces[token]:
+            for word, term, marks in pieces[token]:
                 if not word.isdigit():  # numbers are neither corrected nor corrections
                     self.words[word] = self.words.get(word, 0) + count
                 if not marks or not self._is_stopped(word, term, marks, count):
@@ -199,25 +200,46 @@ class Lexicon:
         self._language = language
         self._marks = _marks_of_words(language)
         self.plain_terms: dict[str, str] = {}  # of plain words: no marks, no numbers
-        self.pieces: dict[str, list[Piece]] = {}  # of all other tokens
+        self._other_tokens: dict[str, list[Piece]] = {}
 
     def forget_if_many(self) -> None:
         """Bound the memory of a long-lived process."""
-        if len(self.plain_terms) + len(self.pieces) > MOST_TOKENS:
+        if len(self.plain_terms) + len(self._other_tokens) > MOST_TOKENS:
             self.plain_terms.clear()
-            self.pieces.clear()
+            self._other_tokens.clear()
 
-    def learn(self, tokens: "Iterable[str]") -> None:
-        """Learn those of the tokens that are unknown."""
-        unknown = [token for token in tokens if token not in self.pieces]
-        if not unknown:
-            return
+    def learn(self, tokens: "Iterable[str]") -> dict[str, list[Piece]]:
+        """Learn those of the tokens that are unknown; the pieces of all that are no plain words.
+
+        Numbers and very long tokens are not remembered: hardly any of them comes again.
+        """
+        pieces: dict[str, list[Piece]] = {}
+        unknown = []
+        for token in tokens:
+            known = self._other_tokens.get(token)
+            if known is not None:
+                pieces[token] = known
+            elif token.isdigit() and token.isascii():
+                number = token[:LONGEST_WORD]
+                pieces[token] = [(number, number, self._marks.get(number, 0))]
+            else:
+                unknown.append(token)
+        if unknown:
+            self._learn_unknown(unknown, pieces)
+        return pieces
+
+    def _learn_unknown(self, unknown: list[str], pieces: dict[str, list[Piece]]) -> None:
+        """Add the pieces of these tokens, of those that are no plain words."""
         for token, parts in self._pieces(unknown).items():
+            has_digits = not token.isalpha() and any(map(str.isdigit, token))
+            if has_digits or len(token) > LONGEST_WORD:
+                pieces[token] = parts
+                continue
             word, term, marks = parts[0] if len(parts) == 1 else ("", "", 0)
-            if word == token and not marks and not word.isdigit():
+            if word == token and not marks:
                 self.plain_terms[token] = term
             else:
-                self.pieces[token] = parts
+                pieces[token] = self._other_tokens[token] = parts
 
     def _pieces(self, unknown: "Iterable[str]") -> dict[str, list[Piece]]:
         """The pieces of each token, with all words stemmed at once."""

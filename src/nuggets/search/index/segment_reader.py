@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 MOST_BYTES = 64_000_000  # of lists that a long-lived process keeps
 MOST_COUNTS = 100_000  # of keys that a long-lived process keeps
+MOST_ABSENT = 5_000  # keys that no segment has: a question that is asked again asks for the same
 ENTRY = 500  # bytes of what is kept of a key besides its lists
 GROUP_COPIES = 5  # times the bytes of groups that these take with their arrays
 
@@ -78,6 +79,9 @@ class _Lists:
         self.bytes = ENTRY + POSTING * self.count + GROUP_COPIES * sum(map(len, self.groups))
 
 
+_NO_LISTS = _Lists()
+
+
 class SegmentReader:
     """The segments of some spaces."""
 
@@ -108,25 +112,29 @@ class SegmentReader:
         self._lists: dict[str, _Lists] = {}
         self._bytes = 0
         self._counts: dict[str, int] = {}
+        self._absent: set[str] = set()  # keys that no segment has
         self._group_arrays: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
 
     def read_counts(self, keys: "Iterable[str]") -> None:
         """Find out how many notes have these keys, all at once."""
-        unknown = [key for key in keys if key not in self._counts]
-        self._counts |= dict.fromkeys(unknown, 0)
+        known, absent = self._counts, self._absent
+        unknown = [key for key in keys if key not in known and key not in absent]
+        counts: dict[str, int] = {}
         for some in chunks(unknown):
             for key, docs, gone in self._database.execute(
                 "SELECT term, length(docs), length(gone) FROM search_postings"
                 f" WHERE segment IN ({self._listed}) AND term IN ({placeholders(some)})",
                 some,
             ):
-                self._counts[key] += _count_documents(key, docs, gone)
+                counts[key] = counts.get(key, 0) + _count_documents(key, docs, gone)
+        known |= counts
+        absent.update(key for key in unknown if key not in counts)
 
     def count(self, key: str) -> int:
         """How many notes have it."""
         if key not in self._counts:
             self.read_counts((key,))
-        return self._counts[key]
+        return self._counts.get(key, 0)
 
     def counts_beginning(self, starts: "Sequence[str]") -> dict[str, int]:
         """How many notes have each key that begins like one of these, of which none begins like
@@ -191,11 +199,14 @@ class SegmentReader:
     def _read(self, key: str) -> _Lists:
         if key not in self._lists:
             self.read((key,))
-        return self._lists[key]
+        return self._lists.get(key, _NO_LISTS)
 
     def read(self, keys: "Iterable[str]") -> None:
         """Read the lists of these keys, all at once."""
-        unknown: dict[str, list[_Row]] = {key: [] for key in keys if key not in self._lists}
+        known, absent = self._lists, self._absent
+        unknown: dict[str, list[_Row]] = {
+            key: [] for key in keys if key not in known and key not in absent
+        }
         for some in chunks(unknown):
             for row in self._database.execute(
                 "SELECT term, segment, docs, gone, groups FROM search_postings"
@@ -205,7 +216,10 @@ class SegmentReader:
             ):
                 unknown[row[0]].append(row)
         for key, rows in unknown.items():
-            lists = self._lists[key] = _Lists()
+            if not rows:
+                absent.add(key)
+                continue
+            lists = known[key] = _Lists()
             lists.fill(key, rows, self._blocks)
             self._bytes += lists.bytes
             self._counts[key] = lists.count
@@ -223,6 +237,8 @@ class SegmentReader:
             self.forget(next(iter(self._lists)))
         if len(self._counts) > MOST_COUNTS:
             self._counts = {}
+        if len(self._absent) > MOST_ABSENT:
+            self._absent = set()
 
 
 def exclude(piece: Postings, gone: "Iterable[int]") -> Postings:
