@@ -691,3 +691,15 @@ def test_restoring_a_fact_in_its_file_brings_its_note_back(
 
     assert state.notes[note(1).id].content == "again"
     assert not state.notes[note(1).id].hidden
+
+
+def test_a_process_remembers_only_the_last_edits_that_took_most_memories_away(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    for _ in range(25):
+        put(store, note(1), note(2), note(3, kind="note", title="Free"))
+        edit_graph(tmp_path, lambda shape: shape.update(notes=[]))
+        assert contents(store) == {}
+
+    assert len(store.notices) == export_sync.MOST_NOTICES
+    assert str(revision_of(store)) in store.notices[-1]

@@ -4,6 +4,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 
 LONGEST_WORD = 100  # characters; a longer word is unknown
+MOST_WORDS = 20_000  # that a process remembers the pieces of
 UNKNOWN, FIRST, LAST = "[UNK]", "[CLS]", "[SEP]"
 CONTROL = ("Cc", "Cf", "Co")  # categories of characters that say nothing
 CONTINUED = "##"  # before a piece that is not the first of its word
@@ -37,7 +38,11 @@ class WordPieceTokenizer:
     def _pieces(self, word: str) -> list[int]:
         pieces = self._words.get(word)
         if pieces is None:
-            pieces = self._words[word] = self._cut(word)
+            pieces = self._cut(word)
+            if len(self._words) >= MOST_WORDS:
+                self._words.clear()
+            if len(word) <= LONGEST_WORD:
+                self._words[word] = pieces
         return pieces
 
     def _cut(self, word: str) -> list[int]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 LOOK_SECONDS = 0.5  # between two checks whether someone edited the files
 CHEAP_MS = 20.0  # how much longer a command may take to refresh the files
 MOST_LOG_BYTES = 64_000_000  # of SQLite's log: then a refresh in the background begins again
+MOST_NOTICES = 20  # that a process remembers, the last ones
 LIVING_CHEAP_MS = 2.0  # a long-lived process refreshes them in the background
 
 
@@ -145,7 +146,7 @@ class ExportSync:
             state = SqlState(self._access.database)
             edit_import = EditImport(self._directory, database, state, self._decide_edit)
             imported = edit_import.run(self._access.commit, self._clock())
-            self.notices += tuple(edit_import.notices)
+            self.notices = (*self.notices, *edit_import.notices)[-MOST_NOTICES:]
             self._note_problems(documented_files(self._directory), exports(database))
         self._is_urgent = self._is_urgent or imported
         return imported
