@@ -109,6 +109,56 @@ def test_a_log_of_another_shelf_is_damage_that_the_doctor_mends(tmp_path: Path) 
     assert known
 
 
+@pytest.mark.parametrize("suffix", ["-shm", "-wal"])
+@pytest.mark.parametrize(
+    "make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/nowhere/at/all", path)]
+)
+def test_what_stands_in_place_of_the_log_or_its_index_is_named_and_left_alone(
+    tmp_path: Path, make: Callable[[str], None], suffix: str
+) -> None:
+    """SQLite would have each process lock the others out, or say that the disk is full."""
+    path = f"{filled(tmp_path)}{suffix}"
+    make(path)
+    kind = os.lstat(path).st_mode
+    for attempt in (_read, _write):
+        with pytest.raises(StoreError, match=rf"nuggets\.db{suffix} is .*move it away") as refused:
+            attempt(opened(tmp_path))
+        assert not isinstance(refused.value, StoreCorrupt)
+    found = [one for one in opened(tmp_path).checkup(fix=True) if one.harmful]
+
+    assert path in [one.path for one in found]
+    assert not any(one.mended for one in found)
+    assert os.lstat(path).st_mode & 0o170000 == kind & 0o170000
+
+
+def test_a_pipe_in_place_of_the_index_of_the_log_makes_no_process_wait(tmp_path: Path) -> None:
+    """Another process has the shelf open; the command says what is wrong, not that it is busy."""
+    filled(tmp_path)
+    holder = "import sys; from nuggets import NuggetShelf; s = NuggetShelf(sys.argv[1])"
+    holder += "; s.remember('facts', 'held', 'yes'); print('open', flush=True); sys.stdin.read()"
+    with subprocess.Popen(
+        [sys.executable, "-c", holder, tmp_path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=environment(),
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"open\n"
+        (tmp_path / "nuggets.db-shm").unlink()
+        os.mkfifo(tmp_path / "nuggets.db-shm")
+        for words in (("recall", "held"), ("remember", "facts", "a", "b")):
+            command = [sys.executable, "-m", "nuggets", *words]
+            done = subprocess.run(
+                command, env=environment(NUGGETS_DIR=str(tmp_path)), capture_output=True, text=True
+            )
+            assert done.returncode == 1
+            assert "nuggets.db-shm is no plain file" in done.stderr
+        process.communicate()
+
+    (tmp_path / "nuggets.db-shm").unlink(missing_ok=True)
+    assert facts(tmp_path)["held"] == "yes"
+
+
 def test_a_newer_schema_is_refused_by_readers_writers_and_the_doctor(tmp_path: Path) -> None:
     path = filled(tmp_path)
     connection = sqlite3.connect(path)

@@ -368,16 +368,36 @@ def _refuse_other_files(path: str) -> None:
     except OSError as problem:
         raise unreadable(path, problem) from problem
     if not stat.S_ISREG(status.st_mode):
-        kinds = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a directory"))
-        kind = next((name for test, name in kinds if test(status.st_mode)), "no plain file")
         raise StoreCorrupt(
-            f"{path} is {kind}, and a database belongs there. It is left as it is; put the "
-            f"database back, or move it away. {WAY_OUT}"
+            f"{path} is {_kind_of_file(status)}, and a database belongs there. It is left as it "
+            f"is; put the database back, or move it away. {WAY_OUT}"
         )
     if status.st_size == 0:
         raise StoreCorrupt(
             f"{path} is empty: something cut the database off. It is left as it is. {WAY_OUT}"
         )
+    for suffix in ("-wal", "-shm"):
+        _refuse_in_place_of_log(f"{path}{suffix}")
+
+
+def _refuse_in_place_of_log(path: str) -> None:
+    """Raise an error if something else stands where SQLite has its log, or the log's index: each
+    process would lock the others out, and they would wait."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return  # it is made when it is needed
+    if not stat.S_ISREG(status.st_mode):
+        raise StoreError(
+            f"{path} is {_kind_of_file(status)}, and a file of SQLite belongs there. Nothing was "
+            "changed; move it away"
+        )
+
+
+def _kind_of_file(status: os.stat_result) -> str:
+    """What it is, if it is no plain file."""
+    kinds = ((stat.S_ISLNK, "a link"), (stat.S_ISDIR, "a directory"))
+    return next((name for test, name in kinds if test(status.st_mode)), "no plain file")
 
 
 WAY_OUT = (
