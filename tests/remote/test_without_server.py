@@ -5,7 +5,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -13,6 +14,8 @@ import pytest
 
 from command_line import Done, run_process
 from nuggets import NuggetShelf
+from nuggets.domain.limits import CONTENT_BYTES, NAME_CHARACTERS, TAG_CHARACTERS, TAGS
+from nuggets.domain.records import CopyIndex, MemoryNote, NuggetConfig
 from nuggets.errors import NotFound, StoreError
 from nuggets.filesystem.server_url import parse_server_url
 from nuggets.remote.offline_queue import CallQueue
@@ -272,6 +275,112 @@ def test_a_copy_whose_record_is_damaged_is_refreshed_from_the_start(
         (Path(parse_server_url(place.url).directory) / "copied").write_text(text)
 
         assert shelf.refresh_copy() == 1
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda note: note._replace(title="t" * (NAME_CHARACTERS + 1)),
+        lambda note: note._replace(content="c" * (CONTENT_BYTES + 1)),
+        lambda note: note._replace(tags=tuple(f"tag {n}" for n in range(TAGS + 4))),
+        lambda note: note._replace(tags=("t" * (TAG_CHARACTERS + 1),)),
+        lambda note: note._replace(nugget_name="n" * (NAME_CHARACTERS + 1)),
+        lambda note: note._replace(last_hit_session="s" * 10_000),
+        lambda note: note._replace(hits=-1),
+    ],
+)
+def test_a_copy_leaves_out_what_no_shelf_could_have_written(
+    place: Place, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[MemoryNote], MemoryNote]
+) -> None:
+    with place.up(), place.open() as shelf:
+        shelf.remember("project", "good", "1")
+        shelf.remember("project", "bad", "2")
+        answer = NuggetShelf.get_notes
+
+        def spoiled(self: NuggetShelf, ids: Iterable[str]) -> Mapping[str, MemoryNote]:
+            notes = answer(self, ids)
+            return {key: spoil(one) if one.title == "bad" else one for key, one in notes.items()}
+
+        monkeypatch.setattr(NuggetShelf, "get_notes", spoiled)
+
+        assert shelf.refresh_copy() == 1
+        assert [text for text in shelf.warnings if "left out" in text]
+
+        monkeypatch.undo()
+    with place.open() as shelf:
+        assert [fact.title for fact in shelf.facts("project")] == ["good"]
+
+
+def test_a_copy_leaves_out_nuggets_that_no_shelf_could_have_made(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with place.up(), place.open() as shelf:
+        shelf.remember("project", "good", "1")
+        answer = NuggetShelf.copy_index
+
+        def spoiled(self: NuggetShelf, most: int, since: int = 0) -> CopyIndex:
+            return answer(self, most, since)._replace(
+                nuggets=(NuggetConfig("project"), NuggetConfig("huge", dims=1 << 40))
+            )
+
+        monkeypatch.setattr(NuggetShelf, "copy_index", spoiled)
+
+        assert shelf.refresh_copy() == 1
+
+    with place.open() as shelf:
+        assert [nugget.name for nugget in shelf.list()] == ["project"]
+
+
+def test_a_copy_is_bounded_whatever_the_server_lists(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUGGETS_OFFLINE_NOTES", "3")
+    with place.up(), place.open() as shelf:
+        for number in range(6):
+            shelf.remember("project", f"key {number}", "value")
+        answer = NuggetShelf.copy_index
+
+        def all_of_them(self: NuggetShelf, most: int, since: int = 0) -> CopyIndex:
+            return answer(self, 100, since)
+
+        monkeypatch.setattr(NuggetShelf, "copy_index", all_of_them)
+
+        assert shelf.refresh_copy() == 3
+
+
+def test_notes_that_a_copy_did_not_ask_for_are_left_out(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with place.up(), place.open() as shelf:
+        shelf.remember("project", "asked", "1")
+        answer = NuggetShelf.get_notes
+
+        def more(self: NuggetShelf, ids: Iterable[str]) -> Mapping[str, MemoryNote]:
+            notes = answer(self, ids)
+            others = {f"{key}x": one._replace(id=f"{key}x") for key, one in notes.items()}
+            return {**notes, **others}
+
+        monkeypatch.setattr(NuggetShelf, "get_notes", more)
+
+        assert shelf.refresh_copy() == 1
+
+        monkeypatch.undo()
+    with place.open() as shelf:
+        assert len(shelf.facts("project")) == 1
+
+
+def test_what_a_shelf_tells_while_its_server_is_away_is_bounded(place: Place) -> None:
+    with place.up(), place.open() as shelf:
+        shelf.remember("project", "port", "1")
+        shelf.refresh_copy()
+    copied = Path(parse_server_url(place.url).directory) / "copied"
+    with place.open() as shelf:
+        for hours in range(1, 60):
+            os.utime(copied, (time.time() - hours * 3600,) * 2)
+            shelf.recall("port")
+
+        assert len(shelf.warnings) < 25
+        assert any("2 days old" in warning for warning in shelf.warnings)
 
 
 def test_the_command_tells_what_waits_and_settles_it(place: Place) -> None:

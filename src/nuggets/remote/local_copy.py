@@ -6,10 +6,11 @@ as well, so that they can be read; when they have been sent, what the server say
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.records import Changes, MemoryNote
+from nuggets.engine.argument_checks import checked_note, checked_nugget, valid_records
 from nuggets.filesystem.atomic_files import open_plain, private_directory, replace_file
 from nuggets.shelf import NuggetShelf
 
@@ -37,29 +38,45 @@ class LocalCopy(NuggetShelf):
         except OSError:
             return 0.0
 
-    def refresh(self, remote: NuggetShelf, most: int, here: "Location | None") -> int:
+    def refresh(
+        self,
+        remote: NuggetShelf,
+        most: int,
+        here: "Location | None",
+        tell: Callable[[str], None] = lambda text: None,
+    ) -> int:
         """Hold what the server says a copy should (`copy_index`: the notes recalled last, then the
         newest); how many notes those are.
 
-        `here`: the place someone works in, as the server knows it.
+        `here`: the place someone works in, as the server knows it. `tell`: is told of records that
+        are left out, because no shelf could have made them.
         """
         since, own_revision = self._read_record()
         index = remote.copy_index(most, since)
+        listed = index.ids[:most]
         with self._transactions.reading() as view:
             held = set(view.state.notes)
-        wanted = set(index.ids)
+        wanted = set(listed)
         missing = {*(wanted - held), *index.changed, *(self._changed_here(own_revision) & wanted)}
         marks = {here.mark: here.to_json()} if here else {}
-        self._write(Changes(put_nuggets=index.nuggets, marks=marks))
-        for ids in _parts(
-            [note_id for note_id in index.ids if note_id in missing], NOTES_PER_REQUEST
-        ):
-            notes = remote.get_notes(ids)
-            self._write(Changes(put=tuple(notes.values())))
-            held.update(notes)
+        nuggets, problems = valid_records(index.nuggets, checked_nugget)
+        self._write(Changes(put_nuggets=nuggets, marks=marks))
+        for ids in _parts([note_id for note_id in listed if note_id in missing], NOTES_PER_REQUEST):
+            answered = remote.get_notes(ids)
+            asked = {note.id: note for note in answered.values()}
+            notes, reasons = valid_records(
+                [asked[note_id] for note_id in ids if note_id in asked], checked_note
+            )
+            problems += reasons
+            wanted.difference_update(ids)
+            wanted.update(_ids(notes))
+            self._write(Changes(put=notes))
+            held.update(_ids(notes))
         self._write(Changes(drop=tuple(held - wanted)))
         record = json.dumps([index.revision, self.revision]).encode()
         replace_file(self._record_path, [record], durable=False)
+        if problems:
+            tell(f"{len(problems)} records were left out of the local copy: {problems[0]}")
         return len(wanted)
 
     def _write(self, changes: Changes) -> None:

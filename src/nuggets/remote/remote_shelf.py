@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from nuggets.meaning.nearest import NearestNotes
     from nuggets.promotion.memory_file_edits import FileEdits
 
+MOST_NOTICES = 20  # that a process has told, the last ones
 _DIGITS = 3  # drawn for a call: it makes one note, and an id may be taken
 _NEEDS_SERVER = ("change_counter", "copy_index", "members", "is_team")
 _TEXT_OF = {"remember": (2, 1), "create_note": (2, 1)}  # where the text and its title stand
@@ -211,7 +212,7 @@ class RemoteShelf(ShelfWithoutFiles):
             self.send_waiting()
         if not most or not self._queue.is_empty:
             return 0
-        return self._copy.refresh(self, most, self.known_location())
+        return self._copy.refresh(self, most, self.known_location(), self._tell)
 
     @property
     def queue(self) -> CallQueue:
@@ -234,6 +235,7 @@ class RemoteShelf(ShelfWithoutFiles):
     def _tell(self, text: str) -> None:
         if text not in self._notices:
             self._notices.append(text)
+            del self._notices[:-MOST_NOTICES]
 
     def _note_moment(self, moment: str) -> None:
         """Until when this machine has seen what others did, by the clock of the server."""
