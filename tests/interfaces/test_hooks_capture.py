@@ -1,8 +1,11 @@
+from functools import reduce
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nuggets.domain.memory_markup import inert
+from nuggets.interfaces.hooks import preference_extraction
 from nuggets.interfaces.hooks.preference_extraction import (
     AT_MOST,
     Preference,
@@ -10,6 +13,7 @@ from nuggets.interfaces.hooks.preference_extraction import (
     find_preferences,
 )
 from nuggets.interfaces.prompt_quoting import fence, remove_fenced
+from regex_attacks import matching_texts
 
 
 def texts(prompt: str) -> list[str]:
@@ -330,6 +334,31 @@ def test_what_we_do_is_a_rule_of_the_project_in_every_language(prompt: str, pers
 def test_a_stated_preference_is_kept(prompt: str) -> None:
     assert len(texts(prompt)) == 1
     assert len(find_preferences(prompt)[0]) == 1  # a hint lets it through
+
+
+WORDS = {"ⱽs": "uses", "ⱽ": "run", r"\w": "x", "<what>.+": "<what>xx yy"}  # in place of any
+PATTERNS = [
+    reduce(lambda pattern, words: pattern.replace(*words), WORDS.items(), value)
+    for value in vars(preference_extraction).values()
+    if isinstance(value, str) and value.startswith("(?i)")
+]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=range(len(PATTERNS)))
+def test_whatever_a_pattern_finds_is_let_through_by_a_hint(pattern: str) -> None:
+    for prompt in matching_texts(pattern, 500):
+        assert find_preferences(prompt)[0] == extract_preferences(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        *("Tests go under spec/", "Everything in gen/ is generated", "btw, our rule is one test"),
+        *("yes, I like short answers", "so, before you commit, run the tests"),
+    ],
+)
+def test_no_hint_is_missing(prompt: str) -> None:
+    assert len(find_preferences(prompt)[0]) == 1
 
 
 @pytest.mark.parametrize("prompt", [*SAID, "Always use pnpm. " + "lorem ipsum " * 500])

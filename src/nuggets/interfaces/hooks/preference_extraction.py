@@ -27,26 +27,29 @@ AT_MOST = 3  # of one prompt
 _HINTS = (
     *("always", "never", "prefer", "remember", "forget", "now on", "here on", "future", "forward"),
     *("default", "don", "do not", "avoid", "stop", "use ", "in mind", "note that", "note:", "fyi"),
-    *("for future", "every time", "each time", " go in", " goes in", " belong", " live in"),
-    *(" lives in", "whenever", "unless i ", "next time", "memor", "the record", "for later"),
-    *("so you know", "note to self", "note this", "decided", "agreed", "settled", "rather"),
+    *("every time", "each time", " go in", " goes in", " go under", " goes under", " belong"),
+    *(" live in", " lives in", " live under", " lives under", "whenever", "unless i ", "next time"),
+    *("memor", "the record", "for later", "so you know", "note to self", "note this", "note it"),
+    *("to know", "to note", "keep that", "keep this", "keep it", "by the way", "decided", "agreed"),
+    *("settled", "rather"),
 )
 _OPENINGS = (  # or begins with one of these
-    *("we ", "our ", "i said ", "i like ", "i love ", "i hate ", "i dislike ", "i really "),
+    *("we ", "our ", "i said", "i like ", "i love ", "i hate ", "i dislike ", "i really "),
     *("i work ", "i code ", "i program ", "i mostly ", "i mainly ", "i usually ", "my ", "i'm on "),
-    *("i’m on ", "i am on ", "when you ", "before you ", "if you ", "all ", "every ", "each "),
-    *("call me ", "no,", "no ", "nope", "nah", "wrong", "actually", "that's ", "that’s "),
-    *("that is ", "i want ", "this project ", "this repo", "this codebase "),
-    *("you should ", "you must ", "in this ", "for this ", "the rule ", "the convention "),
-    "the policy ",
+    *("i’m on ", "i am on ", "when you ", "before you ", "if you ", "all ", "every", "each "),
+    *("anything ", "nothing ", "call me ", "no,", "no:", "no.", "no ", "nope", "nah", "wrong"),
+    *("actually", "that's ", "that’s ", "that is ", "i want ", "this project ", "this repo"),
+    *("this codebase ", "you should ", "you must ", "in this ", "for this ", "the rule "),
+    *("the convention ", "the policy "),
 )
+_LEADS = ("ok", "okay", "also", "and", "but", "so", "please", "hey", "hi", "yes", "well", "btw")
 # Patterns are compiled when they are first used: most prompts need few of them. Those with _DO are
 # matched with a copy of the sentence in which it stands for any verb of the data file; with all
 # verbs in each pattern, compiling would take 80 ms.
 _DO = "ⱽ"
 _SINCE = r"(?:from now on|from here on|in (?:the )?future|going forward|by default|next time)"
 _WRONG = r"(?:no|nope|nah|wrong|actually|that(?:['’]s| is) (?:wrong|not right|not true|incorrect))"
-_LEAD = rf"(?:(?:ok|okay|also|and|but|so|please|hey|hi|yes|well|btw|by the way|{_SINCE})[,:]?\s+)*"
+_LEAD = rf"(?:(?:{'|'.join(_LEADS)}|by the way|{_SINCE})[,:]?\s+)*"
 _PROJECT = r"this (?:project|repo(?:sitory)?|codebase)"
 _IN_THIS_PROJECT = rf"(?i)\b(?:in|for) {_PROJECT}\b"
 _HERE = rf"(?:(?:in|for) {_PROJECT}[,:]?\s+)?"
@@ -235,11 +238,18 @@ class Preference(NamedTuple):
 def find_preferences(prompt: str) -> tuple[list[Preference], str]:
     """The lasting preferences that a prompt states, or why an order to remember is refused."""
     lower = prompt[:PROMPT_CHARACTERS].lower()
-    has_hint = any(hint in lower for hint in _HINTS) or lower.lstrip().startswith(_OPENINGS)
+    has_hint = any(hint in lower for hint in _HINTS) or _opens_preference(lower)
     if not has_hint and not has_phrase(lower):
         return [], ""
     stated = extract_preferences(prompt)
     return stated, "" if stated else refusal_of_order(prompt)
+
+
+def _opens_preference(lower: str) -> bool:
+    first, _, rest = lower.lstrip().partition(" ")
+    while first.rstrip(",:") in _LEADS:
+        first, _, rest = rest.lstrip().partition(" ")
+    return f"{first} {rest}".startswith(_OPENINGS)
 
 
 def extract_preferences(prompt: str) -> list[Preference]:
