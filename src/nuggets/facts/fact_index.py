@@ -10,11 +10,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nuggets.domain.records import MemoryNote, NuggetConfig, RecallResult
+from nuggets.facts.best_match import FactLookup, closest, probability
 from nuggets.facts.capacity import page_size
 from nuggets.facts.decode_cache import DecodeCache, Page
-from nuggets.facts.fact_lookup import FactLookup
 from nuggets.facts.key_table import KeyTable, Replaced
-from nuggets.facts.probability import probability
 from nuggets.language.text import fold_case
 
 if TYPE_CHECKING:
@@ -60,11 +59,8 @@ class FactIndex:
         if not matches:
             return RecallResult()
         facts = question.candidates
-        top = max((match.strictness, match.ratio) for match in matches)
-        tied = [match for match in matches if (match.strictness, match.ratio) == top]
         results = [
-            self._result(match, matches, facts[match.place], configs)
-            for match in sorted(tied, key=lambda match: match.place)
+            self._result(match, matches, facts[match.place], configs) for match in closest(matches)
         ]
         best = max(results, key=lambda result: result.confidence)  # of equal ones the oldest
         return best._replace(also=_alternatives(matches, best, facts))
@@ -129,7 +125,7 @@ def _alternatives(
     matches: "list[Match]", best: RecallResult, facts: "Mapping[int, Candidate]"
 ) -> tuple[str, ...]:
     """Ids of other facts that match in the same way and in whole words."""
-    alike = [match for match in matches if match.kind == best.match != "fuzzy" and match.whole]
+    alike = [match for match in matches if match.kind != "fuzzy" and match.whole]
     places = dict.fromkeys(p for match in alike for p in (match.place, *match.rivals))
     ids = (facts[place].note for place in places)
     return tuple(islice((note_id for note_id in ids if note_id != best.note_id), MOST_ALTERNATIVES))

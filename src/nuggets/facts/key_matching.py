@@ -1,4 +1,4 @@
-"""Which key a question means: exact, substring or fuzzy. Knows no value.
+"""Whether a question means a key: as a substring or misspelt (fuzzy). Knows no value.
 
 A memory that answers whatever it is asked is worse than none. A part of a key counts if it is whole
 words, or the beginning of a word and long enough. A key within a question counts if the words
@@ -24,10 +24,6 @@ class Match(NamedTuple):
     rivals: tuple[int, ...] = ()  # places of others that fit in the same way, best first
     complete: bool = True  # the key covers every significant word of the question
     cost: int = 0  # of the misspelling
-
-    @property
-    def strictness(self) -> tuple[int, bool]:
-        return ("fuzzy", "substring", "exact").index(self.kind), self.whole
 
 
 class _Overlap(NamedTuple):

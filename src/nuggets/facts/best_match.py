@@ -1,9 +1,10 @@
-"""Finds the facts that a question means, in one nugget or in all, this project's first.
+"""Which fact a question means: this project's before others', exact before substring before fuzzy,
+and which of several that match wins. Knows no value and no page.
 
-Knows no value and no page.
+`key_matching` says what a match of each kind is; `RecallResult.is_clear` which result is a hit.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,12 @@ if TYPE_CHECKING:
     from nuggets.facts.key_matching import Match
     from nuggets.facts.key_table import Candidate, KeyTable
     from nuggets.facts.key_tokenizer import Form
+
+
+# Probabilities that the right fact is meant, fitted on the keys of benchmarks/data/keys.txt;
+# `python -m benchmarks.calibration` measures them on keys kept aside.
+EXACT = 0.99  # the key itself, and nothing else has it
+SIMILAR = 0.97  # a part of one key only, or a misspelling of one
 
 
 class FactLookup:
@@ -36,7 +43,7 @@ class FactLookup:
         self.candidates: dict[int, Candidate] = {}  # all candidates that were read, by place
 
     def matches(self) -> "list[Match]":
-        """The best match of each nugget, all of the strictest kind that any nugget has.
+        """The best match of each nugget, all of the same kind: the strictest that any nugget has.
 
         Facts of other projects match only if this project has none that match.
         """
@@ -135,6 +142,23 @@ class FactLookup:
             if everywhere or not self._is_foreign(candidate):
                 groups.setdefault(candidate.nugget, []).append(candidate)
         return [group for group in groups.values() if group]
+
+
+def closest(matches: "Sequence[Match]") -> "list[Match]":
+    """Of matches of one kind the closest: in whole words, then by ratio. Equals: oldest first."""
+    top = max((match.whole, match.ratio) for match in matches)
+    tied = [match for match in matches if (match.whole, match.ratio) == top]
+    return sorted(tied, key=lambda match: match.place)
+
+
+def probability(match: "Match", matches: "Sequence[Match]", confidence: float) -> float:
+    """That this match is meant and its value decoded rightly.
+
+    Facts that fit in the same way are equally probable, whichever is closest in length.
+    `matches` has the best match of each nugget; `confidence` is that of the decoded value.
+    """
+    count = sum(1 + len(other.rivals) for other in matches if other.whole == match.whole)
+    return (EXACT if match.kind == "exact" else SIMILAR) / count * confidence
 
 
 def _forms(candidates: "list[Candidate]") -> "dict[int, Form]":
