@@ -13,7 +13,8 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
-from nuggets.interfaces.mcp.server import ALL_TOOLS, ServerContext, build_server
+from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS
+from nuggets.interfaces.mcp.server import ServerContext, build_server
 from nuggets.interfaces.mcp.tool_definition import Tool
 from nuggets.settings import load
 

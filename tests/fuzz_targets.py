@@ -25,7 +25,7 @@ from nuggets.interfaces.cli import terminal_text
 from nuggets.interfaces.connect import EditError, jsonc, toml
 from nuggets.interfaces.hooks import host_payload, preference_extraction
 from nuggets.interfaces.mcp.argument_schemas import check_arguments
-from nuggets.interfaces.mcp.server import ALL_TOOLS
+from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS
 from nuggets.interfaces.mcp.tool_definition import ToolCall
 from nuggets.interfaces.rest.app import OPERATIONS
 from nuggets.interfaces.rest.request_validation import validate

@@ -9,8 +9,9 @@ from mcp.shared.exceptions import MCPError
 
 from agent_doors import in_memory, said, server_context
 from nuggets.engine.argument_checks import SESSION_CHARACTERS
+from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS, FEW_TOOLS
 from nuggets.interfaces.mcp.resources import INSTRUCTIONS
-from nuggets.interfaces.mcp.server import ALL_TOOLS, FEW_TOOLS, PROGRESS_SECONDS, WRITES_KNOWN
+from nuggets.interfaces.mcp.server import PROGRESS_SECONDS, WRITES_KNOWN
 from nuggets.interfaces.mcp.tool_definition import Answer, Json, ToolCall
 from nuggets.shelf import NuggetShelf
 

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from nuggets import NuggetShelf
 from nuggets.domain.roles import ROLES, Role, allows
 from nuggets.interfaces.hook_endpoint import HookEndpoint
-from nuggets.interfaces.mcp.server import ALL_TOOLS
+from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS
 from nuggets.interfaces.rest.app import OPERATIONS, application
 from nuggets.interfaces.rest.authentication import MemberAccess
 from nuggets.interfaces.rest.rate_limit import RateLimit

@@ -84,9 +84,6 @@ TOOLS = (
         TIDY,
         _reflect,
     ),
-)
-
-MORE_TOOLS = (
     Tool(
         "undo",
         "Undo a change",

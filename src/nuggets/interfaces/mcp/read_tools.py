@@ -263,9 +263,6 @@ TOOLS = (
         READ,
         _status,
     ),
-)
-
-MORE_TOOLS = (
     Tool(
         "list_notes",
         "List notes",

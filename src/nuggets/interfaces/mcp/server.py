@@ -15,14 +15,9 @@ from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.hook_files import log_problem, recorded_session
 from nuggets.filesystem.shelf_location import directory_of, is_database, is_server
 from nuggets.interfaces.display_text import version
-from nuggets.interfaces.mcp import (
-    maintenance_tools,
-    read_tools,
-    resources,
-    session_tools,
-    write_tools,
-)
+from nuggets.interfaces.mcp import resources
 from nuggets.interfaces.mcp.argument_schemas import check_arguments
+from nuggets.interfaces.mcp.offered_tools import FEW_TOOLS
 from nuggets.interfaces.mcp.protocol_types import (
     MARKDOWN,
     MEMORY,
@@ -46,18 +41,6 @@ if TYPE_CHECKING:
 
 SESSION_KEY = "nuggets/session"  # in `_meta`: the conversation, if the client knows it
 PROJECT_KEY = "nuggets/project"  # in `_meta`: the project that the client works in
-FEW_TOOLS = (
-    *read_tools.TOOLS,
-    *session_tools.TOOLS,
-    *write_tools.TOOLS,
-    *maintenance_tools.TOOLS,
-)
-ALL_TOOLS = (
-    *FEW_TOOLS,
-    *read_tools.MORE_TOOLS,
-    *write_tools.MORE_TOOLS,
-    *maintenance_tools.MORE_TOOLS,
-)
 OPENING_SECONDS = 1.0  # the handshake comes first
 LOOKING_SECONDS = 60.0
 PROGRESS_SECONDS = 2.0  # between two notifications to a client that waits

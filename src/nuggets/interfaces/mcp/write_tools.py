@@ -186,9 +186,6 @@ TOOLS = (
         ADD._replace(idempotent=True),
         _link,
     ),
-)
-
-MORE_TOOLS = (
     Tool(
         "merge_notes",
         "Merge two notes",
