@@ -5,8 +5,9 @@ from typing import Any
 
 from nuggets.domain.limits import check_choice
 from nuggets.domain.records import KINDS, SCOPES, TYPES, MemoryNote, NoteFilterOptions
+from nuggets.domain.tags import normal_tag
 from nuggets.errors import InvalidInput
-from nuggets.language.text import fold_case, normal_tag
+from nuggets.language.text import fold_case
 
 
 def combine_filters(filters: NoteFilterOptions, wanted: Mapping[str, Any]) -> NoteFilterOptions:

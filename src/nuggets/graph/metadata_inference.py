@@ -24,9 +24,10 @@ from nuggets.domain.records import (
     NoteKind,
     NoteMetadata,
 )
+from nuggets.domain.tags import own_tags
 from nuggets.domain.times import day_boundary
 from nuggets.errors import InvalidInput
-from nuggets.language.text import fold_case, normal_tag
+from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 
 SUBJECTS: Mapping[MemoryScope, str] = {
@@ -44,9 +45,6 @@ CONFIDENCES: Mapping[MemorySource, float] = {
     "system": 0.9,
 }
 PREFERENCE_NUGGETS = ("prefs", "preferences")
-CONFIRMED = "confirmed"  # the tag by which a person or agent vouches for what a tool saw
-# Tags that decide something: a word of the text alone does not give them.
-DECIDING_TAGS = (CONFIRMED, "learnings", "preferences", "reflection", "files")
 
 _SCOPE_NAMED: Mapping[str, MemoryScope] = {scope: scope for scope in SCOPES}
 _EVERYWHERE: tuple[MemoryScope, ...] = ("user", "self")  # a person is the same in every project
@@ -164,33 +162,6 @@ def scope_and_rest(key: str) -> tuple[MemoryScope | None, str]:
     head, colon, rest = whole.partition(":")
     scope = _SCOPE_NAMED.get(head.rstrip()) if colon else None
     return (None, whole) if scope is None else (scope, rest.strip())
-
-
-@lru_cache(maxsize=4096)  # few tags, of many notes
-def system_tags(nugget: str, scope: MemoryScope, type: MemoryType) -> tuple[str, ...]:
-    """The tags that every note carries."""
-    return (normal_tag(nugget), f"scope:{scope}", f"type:{type}")
-
-
-def own_tags(tags: Iterable[str], nugget: str) -> tuple[str, ...]:
-    """The written form of what people and agents tagged, without what follows from metadata."""
-    return _own_tags(tuple(tags), nugget)
-
-
-@lru_cache(maxsize=256)  # asked three times for a note, and often for the next
-def _own_tags(tags: tuple[str, ...], nugget: str) -> tuple[str, ...]:
-    written = dict.fromkeys(map(normal_tag, tags))
-    name = normal_tag(nugget)
-    return tuple(
-        tag for tag in written if tag not in ("", name) and not tag.startswith(("scope:", "type:"))
-    )
-
-
-def normal_tags(
-    tags: Iterable[str], nugget: str, scope: MemoryScope, type: MemoryType
-) -> tuple[str, ...]:
-    """The written form of a note's tags: its own in their order, then those it always carries."""
-    return (*own_tags(tags, nugget), *system_tags(nugget, scope, type))
 
 
 @lru_cache(maxsize=4)  # asked before a writer takes the lock, and again when it decides

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from nuggets.domain.limits import LINKS, TAGS, check_most, checked_content, checked_reason
 from nuggets.domain.records import MemoryNote, NoteLink
 from nuggets.domain.state import SESSIONS_KEPT
+from nuggets.domain.tags import normal_tags, own_tags
 from nuggets.domain.times import moment_after
 from nuggets.errors import InvalidInput
 from nuggets.graph.links import redirect_links
-from nuggets.graph.metadata_inference import normal_tags, own_tags
 from nuggets.graph.notes import archive_note, normal_content
 from nuggets.language.code_fences import continues_code
 

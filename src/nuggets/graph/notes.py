@@ -22,6 +22,7 @@ from nuggets.domain.records import (
     NoteKind,
     NoteMetadata,
 )
+from nuggets.domain.tags import normal_tags, own_tags
 from nuggets.domain.times import moment_after, normalize_time
 from nuggets.errors import InvalidInput
 from nuggets.graph.links import (
@@ -36,8 +37,6 @@ from nuggets.graph.metadata_inference import (
     check_metadata,
     default_project,
     infer_metadata,
-    normal_tags,
-    own_tags,
 )
 from nuggets.language.text import fold_case
 

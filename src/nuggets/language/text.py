@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import cache, lru_cache
+from functools import cache
 
 from nuggets.language.word_lists import stop_words
 
@@ -58,13 +58,6 @@ def fold_case(text: str) -> str:
     if text.isascii():
         return text.strip().lower()
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text.strip()).casefold())
-
-
-@lru_cache(maxsize=1024)  # few tags, of many notes
-def normal_tag(tag: str) -> str:
-    """The written form of a tag; "" if it is blank."""
-    lower = unicodedata.normalize("NFC", tag).lower()
-    return unicodedata.normalize("NFC", "-".join(lower.split()))
 
 
 def plain(word: str) -> str:

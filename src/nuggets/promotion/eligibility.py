@@ -5,8 +5,8 @@ from typing import Literal
 
 from nuggets.domain.credentials import credential_kinds, memory_credential_kinds
 from nuggets.domain.records import HitKind, MemoryNote, Touch
+from nuggets.domain.tags import CONFIRMED
 from nuggets.domain.visibility import is_foreign
-from nuggets.graph.metadata_inference import CONFIRMED
 from nuggets.named_tuple import NamedTuple
 from nuggets.promotion.entry_rendering import line_for
 

@@ -5,8 +5,8 @@ from functools import lru_cache
 from heapq import heapify, heappop, heappush
 
 from nuggets.domain.records import MemoryNote
+from nuggets.domain.tags import CONFIRMED
 from nuggets.errors import InvalidInput
-from nuggets.graph.metadata_inference import CONFIRMED
 from nuggets.graph.note_merging import merge_notes
 from nuggets.language.equivalence import singular
 from nuggets.language.text import tokens

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 
 from nuggets.domain.records import MemoryNote
+from nuggets.domain.tags import own_tags
 from nuggets.domain.times import parse
 from nuggets.domain.undone_reflection import RejectedChange
 from nuggets.errors import InvalidInput
-from nuggets.graph.metadata_inference import own_tags
 from nuggets.maintenance.reflection.archiving import oldest_kept, why_worthless
 from nuggets.maintenance.reflection.plan import Policy, age
 

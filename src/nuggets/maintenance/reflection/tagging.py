@@ -5,12 +5,8 @@ from collections import Counter
 
 from nuggets.domain.limits import TAG_CHARACTERS, TAGS
 from nuggets.domain.records import MemoryNote
-from nuggets.graph.metadata_inference import (
-    DECIDING_TAGS,
-    content_tags,
-    normal_tags,
-    own_tags,
-)
+from nuggets.domain.tags import DECIDING_TAGS, normal_tags, own_tags
+from nuggets.graph.metadata_inference import content_tags
 from nuggets.language.text import (
     fold_case,
     is_unspaced,

@@ -7,10 +7,11 @@ from math import fsum, sqrt
 from typing import TYPE_CHECKING
 from zlib import adler32, crc32
 
+from nuggets.domain.tags import without_system_tags
 from nuggets.language.dates import DATE_LABEL, TIME_WORDS, date_labels, date_words
 from nuggets.language.languages import LANGUAGES, LEAST_EVIDENCE, evidence
 from nuggets.language.stemming import LONGEST_WORD, pieces, stems
-from nuggets.language.text import fold_case, normal_tag, plain, tokens, without_contraction
+from nuggets.language.text import fold_case, plain, tokens, without_contraction
 from nuggets.language.word_lists import ENGLISH, stop_words
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.postings import (
@@ -56,8 +57,7 @@ Piece = tuple[str, str, int]  # a word of a token, its term and its marks
 
 def own_tags(note: "MemoryNote") -> list[str]:
     """The tags without those that every note has, which say nothing about its topic."""
-    system = normal_tag(note.nugget_name)
-    return [tag for tag in note.tags if tag != system and not tag.startswith(("scope:", "type:"))]
+    return without_system_tags(note.tags, note.nugget_name)
 
 
 def texts_of(note: "MemoryNote") -> tuple[str, str, str]:

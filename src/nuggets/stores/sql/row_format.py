@@ -14,8 +14,8 @@ from zlib import crc32
 from nuggets.domain.codec import dumps
 from nuggets.domain.records import NO_EXTRA, Anchor, MemoryNote, NoteLink, NuggetConfig
 from nuggets.domain.state import title_form
+from nuggets.domain.tags import system_tags
 from nuggets.errors import StoreCorrupt
-from nuggets.language.text import normal_tag
 
 _decoder = json.JSONDecoder()
 _loads = _decoder.decode  # without looking at options each time
@@ -67,8 +67,8 @@ def record_of(note: MemoryNote) -> str:
     fields: list[Any] = list(note)
     for place, numbers in _NUMBERS_OF:
         fields[place] = numbers.get(fields[place], fields[place])
-    usual = _numbers_of_usual_tags(note.nugget_name, note.scope, note.type)
-    fields[_TAGS] = [usual.get(tag, tag) for tag in note.tags]
+    system = _numbers_of_system_tags(note.nugget_name, note.scope, note.type)
+    fields[_TAGS] = [system.get(tag, tag) for tag in note.tags]
     for place in (_ACCESSED, _UPDATED):
         if fields[place] == fields[_CREATED]:
             fields[place] = None
@@ -106,9 +106,9 @@ def note_of(
             fields[_HITS] = hits
             fields[_SESSION] = session
             fields[_SESSIONS] = () if sessions == "[]" else _loads(sessions)
-        usual = _usual_tags(fields[_NUGGET], fields[_SCOPE], fields[_TYPE])
+        system = system_tags(fields[_NUGGET], fields[_SCOPE], fields[_TYPE])
         tags = fields[_TAGS]
-        fields[_TAGS] = tuple([usual[tag] if type(tag) is int else intern(tag) for tag in tags])
+        fields[_TAGS] = tuple([system[tag] if type(tag) is int else intern(tag) for tag in tags])
         links = fields[_LINKS]
         fields[_LINKS] = tuple([NoteLink(*link) for link in links]) if links else ()
         fields[_SESSIONS] = tuple(fields[_SESSIONS])
@@ -132,15 +132,9 @@ def has_lists(record: str) -> bool:
 
 
 @lru_cache(maxsize=256)
-def _numbers_of_usual_tags(nugget: str, scope: str, note_type: str) -> dict[str, int]:
-    tags = _usual_tags(nugget, scope, note_type)
+def _numbers_of_system_tags(nugget: str, scope: str, note_type: str) -> dict[str, int]:
+    tags = system_tags(nugget, scope, note_type)
     return {tag: number for number, tag in enumerate(tags)}
-
-
-@lru_cache(maxsize=256)
-def _usual_tags(nugget: str, scope: str, note_type: str) -> tuple[str, str, str]:
-    """The tags that every note has."""
-    return intern(normal_tag(nugget)), intern(f"scope:{scope}"), intern(f"type:{note_type}")
 
 
 @lru_cache(maxsize=16)  # asked when a fact is looked for, and again when it is written
