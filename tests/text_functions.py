@@ -28,7 +28,7 @@ from nuggets.language import (
     repository_references,
     text,
 )
-from nuggets.maintenance.reflection import Policy, rewriting, tagging
+from nuggets.maintenance.reflection import rewriting, tagging
 from nuggets.maintenance.reflection.plan import Plan
 from nuggets.operations import earlier_session_requests
 from nuggets.promotion import WrittenEntries, entry_rendering, markdown_structure, merged_text
@@ -78,7 +78,7 @@ def _note(words: str) -> MemoryNote:
 
 def _tag(words: str) -> None:
     note = _note(words)
-    tagging.tag(Plan(by_id(note), NOW, frozenset()), [note.id], Policy())
+    tagging.tag(Plan(by_id(note), NOW, frozenset()), [note.id])
 
 
 def _infer(words: str) -> object:

@@ -49,7 +49,7 @@ def audit_notes(notes: Mapping[str, MemoryNote], now: str, policy: Policy) -> li
         *_contradictions(visible),
         *_opposed_rules(visible, policy),
         *_duplicates(visible),
-        *_stale(visible, now, policy),
+        *_stale(visible, now),
         *_orphans(visible),
         *_never_recalled(visible, now),
         *_next_pass(notes, now, policy),
@@ -111,8 +111,8 @@ def _duplicates(notes: Iterable[MemoryNote]) -> Iterator[Finding]:
             yield Finding("duplicate", tuple(note.id for note in same), f"the same text: {titles}")
 
 
-def _stale(notes: Iterable[MemoryNote], now: str, policy: Policy) -> Iterator[Finding]:
-    limit = oldest_kept(now, policy)
+def _stale(notes: Iterable[MemoryNote], now: str) -> Iterator[Finding]:
+    limit = oldest_kept(now)
     for note in notes:
         if is_stale(note, limit):
             detail = f"{note.title!r} is temporary and was last used {note.last_accessed_at[:10]}"

@@ -1,19 +1,23 @@
-"""Archives notes: empty ones, and temporary ones that nobody used for days."""
+"""Archives notes: empty ones, and temporary ones that nobody used for days.
+
+A title or key such as "tmp branch" makes a note temporary: `graph/metadata_inference`.
+"""
 
 from datetime import timedelta
 
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.times import iso, parse
 from nuggets.graph.notes import archive_note
-from nuggets.maintenance.reflection.plan import Plan, Policy
+from nuggets.maintenance.reflection.plan import Plan
 from nuggets.maintenance.reflection.rewriting import tidy
 
 WORTHLESS_CHARACTERS = 2  # a note this short that was never recalled is taken for a mistake
+TEMPORARY_DAYS = 7  # that a temporary note is kept after its last recall or edit
 
 
-def oldest_kept(now: str, policy: Policy) -> str:
+def oldest_kept(now: str) -> str:
     """Temporary notes that were last used before this time are archived."""
-    return iso(parse(now) - timedelta(days=policy.temporary_days))
+    return iso(parse(now) - timedelta(days=TEMPORARY_DAYS))
 
 
 def is_stale(note: MemoryNote, cutoff: str) -> bool:
@@ -22,9 +26,9 @@ def is_stale(note: MemoryNote, cutoff: str) -> bool:
     return note.stability == "temporary" and used < cutoff
 
 
-def archive(plan: Plan, ids: list[str], policy: Policy) -> None:
+def archive(plan: Plan, ids: list[str]) -> None:
     """Archive worthless notes; archived notes can be restored."""
-    cutoff = oldest_kept(plan.now, policy)
+    cutoff = oldest_kept(plan.now)
     for note in plan.visible(ids):
         reason = why_worthless(note._replace(content=tidy(note)), cutoff)
         if reason and plan.may("hide", note.id):

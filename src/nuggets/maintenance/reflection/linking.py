@@ -11,7 +11,8 @@ from nuggets.domain.visibility import may_be_linked
 from nuggets.graph.links import add_link
 from nuggets.language.equivalence import singular
 from nuggets.language.word_lists import generic_words
-from nuggets.maintenance.reflection.plan import Plan, Policy
+from nuggets.maintenance.reflection.merging import NEAR_DUPLICATE
+from nuggets.maintenance.reflection.plan import Plan
 from nuggets.maintenance.reflection.token_index import (
     Postings,
     Tokens,
@@ -24,6 +25,8 @@ from nuggets.maintenance.reflection.token_index import (
     union,
 )
 
+WANTED_LINKS = 2  # a note with so many neighbours gets no further links
+HUB_LINKS = 16  # a note with so many links is not proposed as a partner
 LEAST_SHARED_TOKENS = 2  # significant tokens that two related notes share
 LEAST_SIMILARITY = 0.15  # Jaccard, of their significant tokens: two long texts share some anyway
 FEW_NOTES = 5  # notes that may share a word before it counts as common
@@ -35,11 +38,11 @@ _ADDRESS = re.compile(r"://[^\s/?#]+|@[\w.-]+|(?<=\w)\.[a-z]\w{0,3}\b")
 _FLAGS = frozenset(("true", "false", "yes", "none", "null", "enabled", "disabled", "default"))
 
 
-def link(plan: Plan, ids: list[str], policy: Policy) -> None:
+def link(plan: Plan, ids: list[str]) -> None:
     """Link each inspected note with its best matches until it has enough neighbours."""
     lonely: defaultdict[str, list[MemoryNote]] = defaultdict(list)
     for note in plan.visible(ids):
-        if len(_neighbours(plan, note)) < policy.wanted_links:
+        if _wants_more(plan, note):
             lonely[note.nugget_name].append(note)
     peers: defaultdict[str, list[MemoryNote]] = defaultdict(list)
     for note in plan.notes.values():
@@ -49,10 +52,10 @@ def link(plan: Plan, ids: list[str], policy: Policy) -> None:
         near_facts = _near_facts(lonely[nugget], peers[nugget])
         related = _index_related(plan, lonely[nugget], peers[nugget])
         for note in lonely[nugget]:
-            for other, reason in _matches(note, near_facts, related, policy):
-                if not _wants_more(plan, note.id, policy):
+            for other, reason in _matches(note, near_facts, related):
+                if not _wants_more(plan, plan.notes[note.id]):
                     break
-                _link_pair(plan, note.id, other, reason, policy)
+                _link_pair(plan, note.id, other, reason)
 
 
 def are_compatible(a: MemoryNote, b: MemoryNote) -> bool:
@@ -62,21 +65,21 @@ def are_compatible(a: MemoryNote, b: MemoryNote) -> bool:
 
 
 def _matches(
-    note: MemoryNote, near_facts: Postings, related: "_RelatedNotes", policy: Policy
+    note: MemoryNote, near_facts: Postings, related: "_RelatedNotes"
 ) -> Iterator[tuple[str, str]]:
     """Ids and reasons: facts of the same value, then notes that share words, the best first."""
     if note.id in near_facts.tokens:
-        for _, other in find_similar(near_facts, note.id, policy.merge_at):
+        for _, other in find_similar(near_facts, note.id, NEAR_DUPLICATE):
             yield other, SAME_VALUE
     yield from related.matches(note)
 
 
-def _link_pair(plan: Plan, a: str, b: str, reason: str, policy: Policy) -> None:
+def _link_pair(plan: Plan, a: str, b: str, reason: str) -> None:
     note, partner = plan.notes[a], plan.notes[b]
     if not are_compatible(note, partner) or any(link.to == b for link in note.links):
         return
     # Links to archived notes do not count as neighbours, but they count towards the limit.
-    if len(partner.links) >= policy.hub_links or len(note.links) >= LINKS:
+    if len(partner.links) >= HUB_LINKS or len(note.links) >= LINKS:
         return
     pair = add_link(note, partner, reason, plan.now) if plan.may("link", a, b) else None
     if pair:
@@ -85,14 +88,11 @@ def _link_pair(plan: Plan, a: str, b: str, reason: str, policy: Policy) -> None:
         plan.record("link", note, detail, (b,))
 
 
-def _wants_more(plan: Plan, note_id: str, policy: Policy) -> bool:
-    return len(_neighbours(plan, plan.notes[note_id])) < policy.wanted_links
-
-
-def _neighbours(plan: Plan, note: MemoryNote) -> set[str]:
-    """The ids of the linked notes that are not archived."""
+def _wants_more(plan: Plan, note: MemoryNote) -> bool:
+    """Whether it has few neighbours: linked notes that are not archived."""
     notes = plan.notes
-    return {link.to for link in note.links if link.to in notes and not notes[link.to].hidden}
+    neighbours = {i for link in note.links if (i := link.to) in notes and not notes[i].hidden}
+    return len(neighbours) < WANTED_LINKS
 
 
 def _near_facts(lonely: list[MemoryNote], peers: list[MemoryNote]) -> Postings:

@@ -11,7 +11,7 @@ from nuggets.graph.note_merging import merge_notes
 from nuggets.language.equivalence import singular
 from nuggets.language.text import tokens
 from nuggets.language.word_lists import stop_words
-from nuggets.maintenance.reflection.plan import Plan, Policy, age
+from nuggets.maintenance.reflection.plan import Plan, age
 from nuggets.maintenance.reflection.token_index import (
     Postings,
     Tokens,
@@ -21,6 +21,7 @@ from nuggets.maintenance.reflection.token_index import (
     union,
 )
 
+NEAR_DUPLICATE = 0.90  # Jaccard similarity of the words of two contents that say the same
 REASON = "merged: nearly the same content"
 SHORT_CONTENT = 8  # key words
 SHORT = 2  # characters of names such as EU or CI, which are as short as prepositions
@@ -53,7 +54,7 @@ def merge_key(note: MemoryNote) -> Kind:
     )
 
 
-def merge(plan: Plan, ids: list[str], policy: Policy) -> None:
+def merge(plan: Plan, ids: list[str]) -> None:
     """Merge every inspected note with the notes that say the same, until none is left."""
     inspected: defaultdict[Kind, list[str]] = defaultdict(list)
     for note in plan.visible(ids):
@@ -65,10 +66,10 @@ def merge(plan: Plan, ids: list[str], policy: Policy) -> None:
         if note.nugget_name in nuggets and note.kind == "note" and not note.hidden:
             groups[merge_key(note)].append(note.id)
     for kind in sorted(inspected):
-        _merge_group(plan, inspected[kind], groups[kind], policy)
+        _merge_group(plan, inspected[kind], groups[kind])
 
 
-def _merge_group(plan: Plan, inspected: list[str], group: list[str], policy: Policy) -> None:
+def _merge_group(plan: Plan, inspected: list[str], group: list[str]) -> None:
     texts = {i: _similarity_tokens(plan, i) for i in group}
     # a merge only adds tokens to a note, so these postings stay complete
     postings = Postings(texts, union(texts[i] for i in inspected))
@@ -78,7 +79,7 @@ def _merge_group(plan: Plan, inspected: list[str], group: list[str], policy: Pol
         _, note_id = heappop(queue)
         if note_id not in postings.tokens:  # it was merged into another note
             continue
-        for _, other in find_similar(postings, note_id, policy.merge_at):
+        for _, other in find_similar(postings, note_id, NEAR_DUPLICATE):
             survivor, source = _longer_first(plan.notes[note_id], plan.notes[other])
             if _are_distinct(plan, survivor, source):
                 continue

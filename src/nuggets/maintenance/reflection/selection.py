@@ -23,7 +23,7 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 def select_notes(notes: Iterable[MemoryNote], now: str, policy: Policy) -> list[str]:
     """The ids of the notes to inspect, the most urgent first, equals by age."""
     moment = parse(now)
-    cutoff = oldest_kept(now, policy)
+    cutoff = oldest_kept(now)
 
     def is_rubbish(note: MemoryNote) -> bool:
         return (

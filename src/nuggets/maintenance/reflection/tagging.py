@@ -16,15 +16,16 @@ from nuggets.language.text import (
     words,
 )
 from nuggets.language.word_lists import generic_words, stop_words
-from nuggets.maintenance.reflection.plan import Plan, Policy
+from nuggets.maintenance.reflection.plan import Plan
 from nuggets.maintenance.reflection.token_index import all_tokens, function_words
 
+TAG_WORDS = 4  # at most so many tags from a note's own text
 SHORTEST_TAG = 3  # characters: "of", "ts" and "v2" are too short for tags
 SAID_OFTEN = 2  # times: a word that occurs once is mostly a detail, not the topic
 _COMPOUND = re.compile(r"(?<![\w-])[^\W\d_]{2,20}(?:-[^\W\d_]{2,20}){1,3}(?![\w-])")
 
 
-def tag(plan: Plan, ids: list[str], policy: Policy) -> None:
+def tag(plan: Plan, ids: list[str]) -> None:
     """Add the tags that follow from a note. Tags given by people stay.
 
     The text of a note gives tags only at its first inspection, so tags that people remove are not
@@ -32,7 +33,7 @@ def tag(plan: Plan, ids: list[str], policy: Policy) -> None:
     """
     for note in plan.visible(ids):
         is_first = note.last_inspected_at is None and plan.may("tag", note.id)
-        proposed = _topic_words(note, policy) if is_first else ()
+        proposed = _topic_words(note) if is_first else ()
         own = own_tags(note.tags, note.nugget_name)
         room = max(0, TAGS - len(own))
         added = [word for word in proposed if word not in own][:room]
@@ -44,7 +45,7 @@ def tag(plan: Plan, ids: list[str], policy: Policy) -> None:
         plan.record("tag", note, f"tags added: {', '.join(new)}" if new else "tags put in order")
 
 
-def _topic_words(note: MemoryNote, policy: Policy) -> tuple[str, ...]:
+def _topic_words(note: MemoryNote) -> tuple[str, ...]:
     """Tags for the kind of content, then words of the title, then frequent words."""
     count = Counter(_whole_words(note.content))
     often = [word for word, times in count.most_common() if times >= SAID_OFTEN]
@@ -54,7 +55,7 @@ def _topic_words(note: MemoryNote, policy: Policy) -> tuple[str, ...]:
     for word in (*_whole_words(note.title), *often):
         if _is_name(word) and word not in taken and not _repeats(word, naming):
             naming.append(word)
-    return (*content_tags(note.content), *naming[: policy.tag_words])
+    return (*content_tags(note.content), *naming[:TAG_WORDS])
 
 
 def _whole_words(text: str) -> list[str]:
