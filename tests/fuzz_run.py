@@ -32,7 +32,7 @@ FUZZING: Mapping[str, Fuzzing] = {
     "edit_toml": Fuzzing((f"{CONNECT}.toml",), 5),
     "call_tool": Fuzzing(("nuggets.interfaces.mcp",), 1, 256),
     "find_secrets": Fuzzing(("nuggets.domain.credentials",), 3, 256),
-    "print_words": Fuzzing(("nuggets.interfaces.cli.terminal_text",), 15),
+    "print_words": Fuzzing(("nuggets.interfaces.cli.terminal_output",), 15),
     "read_entities": Fuzzing(("nuggets.interfaces.mcp_memory_import",), 45),
     "read_export": Fuzzing(("nuggets.stores.exports", "nuggets.graph"), 8),
     "read_hook": Fuzzing((f"{HOOKS}.host_payload",), 4, 256),

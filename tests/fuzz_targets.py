@@ -21,7 +21,7 @@ from nuggets.domain.state import MemoryState
 from nuggets.errors import NuggetsError
 from nuggets.graph.external_edits import import_edit
 from nuggets.interfaces import mcp_memory_import
-from nuggets.interfaces.cli import terminal_text
+from nuggets.interfaces.cli import terminal_output
 from nuggets.interfaces.connect import EditError, jsonc, toml
 from nuggets.interfaces.hooks import host_payload, preference_extraction
 from nuggets.interfaces.mcp.argument_schemas import check_arguments
@@ -176,7 +176,7 @@ def ask(raw: bytes) -> None:
 def print_words(raw: bytes) -> None:
     """What a terminal or a model is shown steers neither."""
     words = words_of(raw)
-    shown = terminal_text.one_line(words)
+    shown = terminal_output.one_line(words)
     expect(not any(ord(sign) < 32 or 127 <= ord(sign) < 160 for sign in shown), "a control sign")
     escaped = host_markup.escape_host_markup(words)
     expect("</system-reminder>" not in escaped.lower(), "a mark of a host")

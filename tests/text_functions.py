@@ -12,7 +12,7 @@ from nuggets.errors import InvalidInput
 from nuggets.facts.key_tokenizer import form
 from nuggets.graph import metadata_inference, note_merging, notes
 from nuggets.interfaces import mcp_memory_import, prompt_quoting
-from nuggets.interfaces.cli import terminal_text
+from nuggets.interfaces.cli import terminal_output
 from nuggets.interfaces.connect import EditError, jsonc
 from nuggets.interfaces.hooks import (
     host_payload,
@@ -128,10 +128,10 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     "graph/metadata_inference.py": (metadata_inference.content_tags, _infer),
     "graph/note_merging.py": (_merge,),
     "graph/notes.py": (notes.normal_content,),
-    "interfaces/cli/terminal_text.py": (
-        terminal_text.one_line,
-        lambda words: terminal_text.fit(words, 80),
-        lambda words: terminal_text.wrap_lines(words, "  "),
+    "interfaces/cli/terminal_output.py": (
+        terminal_output.one_line,
+        lambda words: terminal_output.fit(words, 80),
+        lambda words: terminal_output.wrap_lines(words, "  "),
     ),
     "interfaces/connect/jsonc.py": (_edit_jsonc, _insert_jsonc),
     "interfaces/hooks/host_payload.py": (

@@ -12,7 +12,7 @@ from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.filesystem.shelf_location import directory_of, is_database
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.progress import announce
-from nuggets.interfaces.cli.terminal_text import (
+from nuggets.interfaces.cli.terminal_output import (
     distinct_titles,
     one_line,
     remove_ids,

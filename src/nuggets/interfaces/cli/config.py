@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from nuggets.errors import InvalidInput, SettingsError
 from nuggets.filesystem.shelf_location import directory_of, shown_location
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.terminal_text import one_line, style, warn, wrap_lines
+from nuggets.interfaces.cli.terminal_output import one_line, style, warn, wrap_lines
 from nuggets.settings import CONFIG_FILE, SETTINGS, Setting, Settings, validate
 
 

@@ -13,7 +13,7 @@ from shutil import which
 from tempfile import TemporaryDirectory
 
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.terminal_text import print_text, style
+from nuggets.interfaces.cli.terminal_output import print_text, style
 
 STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TypeVar
 
 from nuggets.errors import InvalidInput, NuggetsError
-from nuggets.interfaces.cli.terminal_text import warn
+from nuggets.interfaces.cli.terminal_output import warn
 
 T = TypeVar("T")
 

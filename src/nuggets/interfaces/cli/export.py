@@ -7,7 +7,7 @@ from nuggets.errors import InvalidInput
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.progress import Progress
-from nuggets.interfaces.cli.terminal_text import one_line
+from nuggets.interfaces.cli.terminal_output import one_line
 from nuggets.interfaces.display_text import pluralize
 from nuggets.maintenance.export import FORMS
 

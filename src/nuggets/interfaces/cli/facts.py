@@ -25,7 +25,7 @@ from nuggets.interfaces.cli.receipts import (
     where_valid,
     written_note_outcome,
 )
-from nuggets.interfaces.cli.terminal_text import (
+from nuggets.interfaces.cli.terminal_output import (
     escape_controls,
     fit,
     one_line,
@@ -130,7 +130,7 @@ def _recall(call: Call) -> Outcome:
         return Outcome(shape, _answer_lines(call, result))
     if not notes:
         return Outcome(shape, ["Not found."], 1)
-    from nuggets.interfaces.cli.graph import search_lines
+    from nuggets.interfaces.cli.search import search_lines
 
     answer_lines, nearest_lines = (
         [line for note in notes if note.clear_answer is clear for line in search_lines(call, note)]

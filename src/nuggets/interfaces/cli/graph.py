@@ -1,100 +1,20 @@
-"""Commands on the graph: search, link, unlink, graph."""
+"""Commands on the graph: link, unlink, graph."""
 
 import os
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping
 
 from nuggets.domain import codec
-from nuggets.domain.records import MemoryNote, SearchNotesResult
+from nuggets.domain.records import MemoryNote
 from nuggets.errors import StoreError
-from nuggets.filesystem.current_project import name_of
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.cli.arguments import (
-    NAME_HELP,
-    filter_arguments,
-    filters,
-    session_argument,
-)
+from nuggets.interfaces.cli.arguments import NAME_HELP
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.note_tree import archived_mark, tree
-from nuggets.interfaces.cli.terminal_text import fit, one_line, screen_width, style
+from nuggets.interfaces.cli.terminal_output import distinct_titles, one_line, style
 from nuggets.interfaces.display_text import pluralize
-
-if TYPE_CHECKING:
-    from nuggets.search.explanation import Explanation
 
 DEFAULT_DEPTH = 2  # default depth from a note
 DEEPEST = 100  # a deeper tree would fit no screen
-
-
-def _search_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("query", nargs="+", help="your question, in your own words")
-    parser.add_argument(
-        "--limit", type=int, default=5, help="maximum number of results (default: 5)"
-    )
-    parser.add_argument("--why", action="store_true", help="explain each score")
-    session_argument(parser)
-    filter_arguments(parser)
-
-
-def _search(call: Call) -> Outcome:
-    options = call.options
-    query = " ".join(options.query)
-    shape: list[codec.Json] = []
-    lines: list[str] = []
-    with call.shelf.snapshot():
-        results = call.shelf.search_notes(
-            query, options.limit, session=call.session, **filters(call)
-        )
-        for result in results:
-            shape.append(json_responses.search_result(call.shelf, result))
-            lines += search_lines(call, result)
-            if options.why:
-                why = call.shelf.explain(query, result.note.id, options.all)
-                shape[-1]["why"] = json_responses.record_to_json(why)
-                lines += [f"    {one_line(line)}" for line in _why_lines(why, result.meaning)]
-    return Outcome(shape, lines or ["Nothing found."], 0 if results else 1)
-
-
-def _why_lines(why: "Explanation", meaning: float) -> Iterator[str]:
-    """The score, then the share of each word of the query, then other parts of the score.
-    `meaning`: what the sentence encoder adds to the score."""
-    yield (
-        f"relevance {why.relevance:.2f}: text {why.text:.2f}, vector {why.vector:.2f}, "
-        f"boost {why.boost:.2f}"
-    )
-    if meaning:
-        yield f"meaning {meaning:+.2f}: added to that by the sentence encoder"
-    for word in why.words:
-        place = f"{', '.join(word.matched)} in {', '.join(word.fields)}"
-        if not word.matched:
-            place = "in linked notes" if word.fields else "not in this note"
-        part = f"{word.weight:.0%} of the query, {word.share:.0%} of that matched"
-        yield f"{word.word}: {place}; {part}"
-    parts = {
-        "phrase": why.phrase,
-        "group": why.group,
-        "subject": why.subject,
-        "time": why.time,
-        "prior": why.prior,
-    }
-    shares = [f"{name} {value:+.2f}" for name, value in parts.items() if abs(value) >= 0.005]
-    if shares:
-        yield f"also: {', '.join(shares)}"
-
-
-def search_lines(call: Call, result: SearchNotesResult) -> Iterator[str]:
-    """One result: relevance, title, and the beginning of the text."""
-    note = result.note
-    marks = " (archived)" if note.hidden else ""
-    if call.shelf.is_foreign(note):
-        marks += f" (another project: {one_line(name_of(note.project))})"
-    marks += "".join(f" ({one_line(caveat)})" for caveat in call.shelf.caveats(note))
-    score = style(f"[{result.relevance:.2f}]", "cyan")
-    title = style(fit(note.title, 80), "bold")
-    yield f"{score} {title}{marks}  {style(one_line(note.id), 'dim')}"
-    yield f"    {one_line(note.content, max(40, screen_width() - 4))}"
 
 
 def _pair_arguments(parser: ArgumentParser) -> None:
@@ -162,7 +82,7 @@ def _graph(call: Call) -> Outcome:
     }
     if options.dot:
         return Outcome(shape, _dot(nodes))
-    return Outcome(shape, list(tree(nodes, roots, depth)) or ["No links yet."])
+    return Outcome(shape, list(_tree(nodes, roots, depth)) or ["No links yet."])
 
 
 def _draw_svg(path: str, notes: Mapping[str, MemoryNote]) -> Outcome:
@@ -211,7 +131,7 @@ def _dot(notes: Mapping[str, MemoryNote]) -> list[str]:
     for note in notes.values():
         look = ', style="rounded,dashed"' if note.hidden else ""
         lines.append(
-            f"  {_quote(note.id)} [label={_quote(note.title + archived_mark(note))}{look}];"
+            f"  {_quote(note.id)} [label={_quote(note.title + _archived_mark(note))}{look}];"
         )
     lines += [
         f"  {_quote(a)} -- {_quote(b)} [label={_quote(reason)}];"
@@ -224,15 +144,74 @@ def _quote(text: str) -> str:
     return '"' + one_line(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
+def _tree(notes: Mapping[str, MemoryNote], roots: list[str], depth: int) -> Iterator[str]:
+    """Every note once, as near to its root as possible, with its neighbours below it. A link to a
+    note that is printed above is marked."""
+    reasons = _link_reasons(notes)
+    titles = distinct_titles(notes.values())
+    children = _assign_children(reasons, roots, depth)
+    printed: set[str] = set()
+
+    def branches(note_id: str, parent: str, indent: str) -> Iterator[str]:
+        repeats = [
+            neighbour
+            for neighbour in reasons[note_id]
+            if neighbour in printed and neighbour != parent
+        ]
+        printed.add(note_id)
+        neighbours = [*repeats, *children[note_id]]
+        for number, neighbour in enumerate(neighbours, 1):
+            is_last, is_repeat = number == len(neighbours), number <= len(repeats)
+            reason = style(f"  ({one_line('; '.join(reasons[note_id][neighbour]))})", "dim")
+            mark = style("  ↑ shown above", "dim") if is_repeat else ""
+            title = f"{titles[neighbour]}{_archived_mark(notes[neighbour])}"
+            yield f"{indent}{'└─' if is_last else '├─'} {title}{reason}{mark}"
+            if not is_repeat:
+                yield from branches(neighbour, note_id, indent + ("   " if is_last else "│  "))
+
+    for root in roots:
+        if root not in printed:
+            title = style(one_line(notes[root].title), "bold") + _archived_mark(notes[root])
+            yield title + style(f"  {one_line(root)}", "dim")
+            yield from branches(root, "", "")
+
+
+def _archived_mark(note: MemoryNote) -> str:
+    """What follows the title of an archived note."""
+    return " (archived)" if note.hidden else ""
+
+
+def _link_reasons(notes: Mapping[str, MemoryNote]) -> dict[str, dict[str, list[str]]]:
+    """The neighbours of each note and the reasons of their links, in both directions."""
+    reasons: dict[str, dict[str, list[str]]] = {note_id: {} for note_id in notes}
+    links = [(note.id, link.to, link.reason) for note in notes.values() for link in note.links]
+    for a, b, reason in (*links, *((b, a, reason) for a, b, reason in links)):
+        if a in notes and b in notes and a != b and reason not in reasons[a].setdefault(b, []):
+            reasons[a][b].append(reason)
+    return reasons
+
+
+def _assign_children(
+    reasons: Mapping[str, Mapping[str, list[str]]], roots: Iterable[str], depth: int
+) -> dict[str, list[str]]:
+    """The notes below each note, breadth first; a root that is below another has no own tree."""
+    children: dict[str, list[str]] = {}
+    for root in roots:
+        level = [] if root in children else [root]
+        for note_id in level:
+            children[note_id] = []
+        for _ in range(depth):
+            next_level = []
+            for note_id in level:
+                new = [neighbour for neighbour in reasons[note_id] if neighbour not in children]
+                children[note_id] = new
+                children.update((neighbour, []) for neighbour in new)
+                next_level += new
+            level = next_level
+    return children
+
+
 COMMANDS = {
-    "search": Command(
-        (
-            "nuggets search how does authentication work",
-            "nuggets search jwt --nugget project --limit 3 --why",
-        ),
-        _search,
-        _search_arguments,
-    ),
     "link": Command(
         ('nuggets link "Auth middleware" "JWT token format" "auth uses JWT tokens"',),
         _link,

@@ -15,7 +15,7 @@ from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreBusy, Stor
 from nuggets.filesystem.atomic_files import open_plain
 from nuggets.filesystem.current_project import root_of
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.terminal_text import (
+from nuggets.interfaces.cli.terminal_output import (
     TITLE_WIDTH,
     escape_controls,
     fit,

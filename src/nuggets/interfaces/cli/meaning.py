@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.progress import Progress
-from nuggets.interfaces.cli.terminal_text import one_line, warn
+from nuggets.interfaces.cli.terminal_output import one_line, warn
 from nuggets.interfaces.display_text import pluralize
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 from nuggets.domain.roles import ROLES, parse_role
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.terminal_text import format_minute, one_line, style, table
+from nuggets.interfaces.cli.terminal_output import format_minute, one_line, style, table
 
 
 def _add_arguments(parser: ArgumentParser) -> None:

@@ -28,7 +28,7 @@ from nuggets.interfaces.cli.receipts import (
     validity_lines,
     written_note_outcome,
 )
-from nuggets.interfaces.cli.terminal_text import escape_controls, one_line, style, table
+from nuggets.interfaces.cli.terminal_output import escape_controls, one_line, style, table
 from nuggets.interfaces.display_text import pluralize
 
 

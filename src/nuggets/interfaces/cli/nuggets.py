@@ -12,7 +12,7 @@ from nuggets.facts.capacity import NEARLY_FULL
 from nuggets.filesystem.current_project import name_of
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.terminal_text import bar, one_line, style, table
+from nuggets.interfaces.cli.terminal_output import bar, one_line, style, table
 from nuggets.interfaces.display_text import pluralize
 
 _UNCHANGED = Outcome(

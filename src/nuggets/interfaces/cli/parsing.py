@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli.command import Command, Outcome
 from nuggets.interfaces.cli.command_table import GROUPS, MODULES
-from nuggets.interfaces.cli.terminal_text import report_lost_output, screen_width, warn
+from nuggets.interfaces.cli.terminal_output import report_lost_output, screen_width, warn
 from nuggets.interfaces.display_text import version
 
 GLOBAL_HELP = """\

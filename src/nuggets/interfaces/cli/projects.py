@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nuggets.domain.records import ProjectMove, ProjectStatus
 from nuggets.filesystem.current_project import SHARED_FOLDER, name_of, root_of
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.terminal_text import one_line, table
+from nuggets.interfaces.cli.terminal_output import one_line, table
 from nuggets.interfaces.display_text import pluralize
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote, RecallResult, WrittenNote
 from nuggets.filesystem.current_project import name_of
 from nuggets.interfaces.cli.command import Call, Outcome
-from nuggets.interfaces.cli.terminal_text import fit, format_minute, one_line, style
+from nuggets.interfaces.cli.terminal_output import fit, format_minute, one_line, style
 from nuggets.interfaces.display_text import pluralize
 
 if TYPE_CHECKING:

@@ -11,14 +11,14 @@ from nuggets.errors import InvalidInput, NuggetsError, StoreError
 from nuggets.filesystem.atomic_files import unreadable
 from nuggets.filesystem.shelf_location import directory_of
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.terminal_text import (
+from nuggets.interfaces.cli.terminal_output import (
     escape_controls,
     inert_json,
     print_text,
     report_lost_output,
     warn,
 )
-from nuggets.interfaces.display_text import TRUST_QUESTION, explain_recognition
+from nuggets.interfaces.display_text import TRUST_QUESTION, explain_recognition, pluralize
 from nuggets.interfaces.open_shelf import open_shelf
 from nuggets.operations.client_permissions import COMMAND
 from nuggets.settings import Settings, load
@@ -88,13 +88,25 @@ def _report_recognition(shelf: NuggetShelf) -> None:
 
 
 def _migrate_old_files(url: str) -> None:
-    """Migrate the files of an earlier version. A failure is reported when the shelf opens."""
+    """Migrate the files of an earlier version, and say so on stderr. A failure is reported when the
+    shelf opens."""
     directory = directory_of(url)
-    if directory and os.path.isdir(os.path.join(directory, "journal")):
-        from nuggets.interfaces.cli.migration import migrate_journal
+    if not directory or not os.path.isdir(os.path.join(directory, "journal")):
+        return
+    from nuggets.engine.indexes import KINDS
+    from nuggets.interfaces.cli.progress import Progress
+    from nuggets.stores.journal_migration.migrate import migrate_with_lock
 
-        with suppress(StoreError):
-            migrate_journal(directory)
+    progress = Progress()
+    try:
+        moved = migrate_with_lock(directory, KINDS, progress)
+    except StoreError:
+        return
+    finally:
+        progress.end()
+    if moved is not None:
+        what = pluralize(moved.notes, "note")
+        warn(f"Moved {what} into nuggets.db; the old files are in {escape_controls(moved.journal)}")
 
 
 def print_outcome(outcome: Outcome, *, as_json: bool) -> str:

@@ -11,7 +11,7 @@ from nuggets.errors import NuggetsError
 from nuggets.filesystem.shelf_location import written_location
 from nuggets.interfaces import system_timers
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.terminal_text import escape_controls, inert_json, print_text, warn
+from nuggets.interfaces.cli.terminal_output import escape_controls, inert_json, print_text, warn
 from nuggets.interfaces.scheduler import Heartbeat, describe_run, summary
 from nuggets.settings import SETTINGS, Settings
 

@@ -9,8 +9,8 @@ from nuggets.errors import NuggetsError
 from nuggets.filesystem.current_project import name_of
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.graph import search_lines
-from nuggets.interfaces.cli.terminal_text import escape_controls, one_line, style, table
+from nuggets.interfaces.cli.search import search_lines
+from nuggets.interfaces.cli.terminal_output import escape_controls, one_line, style, table
 from nuggets.operations.session_notes import session_agent
 
 NONE_YET = "There is no note of a session yet. Hooks write them: nuggets connect --help"

@@ -1,4 +1,7 @@
-"""Text for a terminal. Stored memories may contain anything, so control characters are escaped."""
+"""Output on a terminal: escaping, styles, tables, width. What all doors say: `display_text`.
+
+Stored memories may contain anything, so control characters are escaped.
+"""
 
 import os
 import sys

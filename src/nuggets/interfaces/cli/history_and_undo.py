@@ -13,7 +13,7 @@ from nuggets.filesystem.current_project import distinguish_projects, name_of
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.arguments import NAME_HELP
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.terminal_text import fit, format_minute, one_line, style
+from nuggets.interfaces.cli.terminal_output import fit, format_minute, one_line, style
 from nuggets.language.text import fold_case
 
 _NOTES_SHOWN = 5  # notes of one entry; the JSON has them all

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from command_line import HARMFUL
 from nuggets.domain import codec
-from nuggets.interfaces.cli import terminal_text
-from nuggets.interfaces.cli.terminal_text import (
+from nuggets.interfaces.cli import terminal_output
+from nuggets.interfaces.cli.terminal_output import (
     bar,
     count_cells,
     escape_controls,
@@ -67,7 +67,7 @@ LONG = [("k" * 500, "m" * 500, "v" * 500), ("short", "m", "v")]
 
 
 def test_a_long_cell_does_not_spoil_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal_text, "screen_width", lambda: 120)
+    monkeypatch.setattr(terminal_output, "screen_width", lambda: 120)
     lines = table(("KEY", "MORE", "VALUE"), LONG)
 
     assert max(map(count_cells, lines)) == 120
@@ -83,7 +83,7 @@ def test_where_nobody_looks_nothing_is_cut() -> None:
 
 
 def test_what_is_copied_is_cut_on_no_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(terminal_text, "screen_width", lambda: 40)
+    monkeypatch.setattr(terminal_output, "screen_width", lambda: 40)
 
     assert table(("KEY", "PATH"), [("k", "/p" * 50)], whole=True)[1].endswith("/p" * 50)
     assert count_cells(fit("t" * 500, 80)) == 80

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from nuggets.domain import codec
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.optional_dependencies import check_extra
-from nuggets.interfaces.cli.terminal_text import print_text, style
+from nuggets.interfaces.cli.terminal_output import print_text, style
 from nuggets.interfaces.open_shelf import open_shelf
 from nuggets.operations.client_permissions import PAGE
 

@@ -10,7 +10,7 @@ from nuggets.domain.records import HitKind, ReflectionChange, ReflectionResult
 from nuggets.errors import InvalidInput, NotFound
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.progress import announce
-from nuggets.interfaces.cli.terminal_text import (
+from nuggets.interfaces.cli.terminal_output import (
     distinct_titles,
     fit,
     one_line,

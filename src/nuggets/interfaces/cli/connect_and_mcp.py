@@ -10,7 +10,7 @@ from nuggets.filesystem.current_project import checkout_root, current_project, i
 from nuggets.filesystem.shelf_location import directory_of, written_location
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.optional_dependencies import check_extra
-from nuggets.interfaces.cli.terminal_text import escape_controls, warn
+from nuggets.interfaces.cli.terminal_output import escape_controls, warn
 from nuggets.interfaces.connect import HOSTS
 from nuggets.interfaces.display_text import pluralize
 from nuggets.interfaces.hooks.host_payload import EVENTS

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.server_url import parse_server_url
 from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.terminal_text import one_line
+from nuggets.interfaces.cli.terminal_output import one_line
 from nuggets.interfaces.display_text import pluralize
 from nuggets.remote.http_connection import Unreachable
 
