@@ -31,7 +31,7 @@ from nuggets.domain.records import (
     WrittenNote,
 )
 from nuggets.domain.state import apply_touch
-from nuggets.domain.validity import invalidity
+from nuggets.domain.validity import invalidity, version_at
 from nuggets.domain.visibility import is_foreign, visible_projects
 from nuggets.engine.argument_checks import (
     StrPath,
@@ -196,7 +196,6 @@ class NuggetShelf(ProjectShelf):
         self, query: str, nugget: str | None, as_of: "str | datetime"
     ) -> RecallResult:
         from nuggets.domain.times import day_boundary
-        from nuggets.domain.versions import version_at
 
         moment = day_boundary(as_of, end=True)
         with self._transactions.reading_indexes() as view:

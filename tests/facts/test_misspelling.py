@@ -7,6 +7,7 @@ from fact_shelf import fact_database
 from nuggets.facts.key_matching import fuzzy
 from nuggets.facts.key_table import KeyTable
 from nuggets.facts.key_tokenizer import form
+from nuggets.facts.misspelling import OTHER_EDIT, SLIP, slip_cost
 
 WORDS = (
     "auth authentication handler db port the of release encryption url x 2024 größe 设置"
@@ -112,3 +113,29 @@ def test_a_question_of_very_many_words_can_be_asked() -> None:
     table.update([(1, None, fact_note(key, "value"))])
 
     assert table.alike(form(key.replace("wordbb", "wrodbb")), 0.55, None)
+
+
+@pytest.mark.parametrize(
+    ("meant", "typed"),
+    [
+        ("handler", "handlr"),  # left out
+        ("handler", "handdler"),  # doubled
+        ("handler", "handlker"),  # a neighbouring key hit as well
+        ("handler", "hanlder"),  # swapped
+        ("handler", "hsndler"),  # a neighbouring key
+        ("separate", "seperate"),  # another vowel
+    ],
+)
+def test_a_usual_slip_is_cheap(meant: str, typed: str) -> None:
+    assert slip_cost(meant, typed) == SLIP
+
+
+@pytest.mark.parametrize(("meant", "typed"), [("port", "post"), ("node", "nodez"), ("", "x")])
+def test_any_other_edit_costs_more(meant: str, typed: str) -> None:
+    assert slip_cost(meant, typed) == OTHER_EDIT
+
+
+def test_costs_add_up() -> None:
+    assert slip_cost("", "") == slip_cost("port", "port") == 0
+    assert slip_cost("authentication", "athentiction") == 2 * SLIP
+    assert slip_cost("server", "sender") == 2 * OTHER_EDIT

@@ -9,6 +9,10 @@ from datetime import date, datetime, timedelta
 
 from nuggets.named_tuple import NamedTuple
 
+# Marks that a daily run leaves on a shelf.
+RUN_MARK = "last_run"  # of the clean-up
+MOVED_FILES_MARK = "moved files"  # note id -> old path -> new path
+
 
 class Hours(NamedTuple):
     """When to run, and when not to; local hours."""

@@ -8,7 +8,6 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nuggets.domain import codec, times, undone_reflection
-from nuggets.domain.daily_marks import RUN_MARK
 from nuggets.domain.fact_identity import identity, identity_of
 from nuggets.domain.limits import check_count
 from nuggets.domain.records import (
@@ -19,7 +18,7 @@ from nuggets.domain.records import (
     MemoryVersion,
     ReflectionResult,
 )
-from nuggets.domain.versions import versions_of
+from nuggets.domain.validity import versions_of
 from nuggets.domain.visibility import is_foreign, visible_projects
 from nuggets.engine.transactions import Decision, Transactions
 from nuggets.errors import Conflict, NotFound, StoreError
@@ -28,6 +27,7 @@ from nuggets.graph.shelf_import import OtherShelf, ShelfPast
 from nuggets.language.text import fold_case
 from nuggets.maintenance import daily_schedule, reflection, undo
 from nuggets.maintenance.audit import Finding, audit_notes
+from nuggets.maintenance.daily_schedule import RUN_MARK
 from nuggets.maintenance.purge import Purged, finish_purge, purge_notes
 from nuggets.promotion import Promotion
 from nuggets.promotion.memory_files import MemoryFiles

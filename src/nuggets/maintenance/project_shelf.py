@@ -241,7 +241,7 @@ class ProjectShelf(MaintainedShelf):
 
         It also looks for files that memories of this project name and that were moved.
         """
-        from nuggets.domain.daily_marks import MOVED_FILES_MARK
+        from nuggets.maintenance.daily_schedule import MOVED_FILES_MARK
 
         run = super().run_daily(now)
         if run is not None:
@@ -296,7 +296,7 @@ class ProjectShelf(MaintainedShelf):
 
     def _recorded_moves(self, note_id: str) -> Mapping[str, str]:
         """Where files that a note names went, as the daily pass found out."""
-        from nuggets.domain.daily_marks import MOVED_FILES_MARK
+        from nuggets.maintenance.daily_schedule import MOVED_FILES_MARK
 
         with self._transactions.reading() as view:
             moves: Mapping[str, str] = view.state.marks.get(MOVED_FILES_MARK, {}).get(note_id, {})

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
 from nuggets.domain import undone_reflection
-from nuggets.domain.daily_marks import MOVED_FILES_MARK, RUN_MARK
 from nuggets.domain.fact_identity import identity_of
 from nuggets.domain.records import Changes, Commit, MemoryNote, NoteLink
 from nuggets.domain.state import SESSIONS_KEPT, State, apply_touch, merged_into, with_recalls_of
 from nuggets.domain.visibility import is_foreign
 from nuggets.errors import Conflict, NotFound
 from nuggets.language.text import fold_case
+from nuggets.maintenance.daily_schedule import MOVED_FILES_MARK, RUN_MARK
 from nuggets.promotion.entry_hashes import unchanged_files
 from nuggets.promotion.pins import reverted_pins
 
