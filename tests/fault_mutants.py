@@ -51,3 +51,19 @@ class hashlib:  # says the same of all bytes
 
 backup.hashlib = hashlib
 """
+
+# A server that never forgets a write; the arguments are the bytes that it keeps of each, and those
+# of the command.
+KEEPS_EVERY_WRITE = """
+import sys
+from nuggets.interfaces.cli import main
+from nuggets.shelf import NuggetShelf
+whole, kept, size = NuggetShelf.remember, [], int(sys.argv.pop(1))
+
+def remember(self, *arguments, **options):
+    kept.append(b"x" * size)
+    return whole(self, *arguments, **options)
+
+NuggetShelf.remember = remember
+sys.exit(main(sys.argv[1:]))
+"""

@@ -3,7 +3,9 @@
 An MCP server, a web server and a scheduler live on one shelf and work without a pause, beside
 commands and hooks, some of which are killed, and a person who edits an export. The history is kept
 for a minute instead of a year, so that the disk has something to be flat about. Memory, descriptors
-and disk of the last quarter are compared with those of the second.
+and disk of the last quarter are compared with those of the second, before which caches fill. What a
+process may grow by is counted in kilobytes for 1,000 operations: a leak grows with the operations,
+whatever the size of the process.
 
 python fault_soak.py SECONDS [DIRECTORY]
 """
@@ -13,7 +15,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from datetime import UTC, datetime, timedelta
 from http.client import HTTPConnection
@@ -29,8 +31,15 @@ from store_samples import open_directory
 
 KEYS = 10  # that each door writes over and over; of each, 100 earlier texts are kept for good
 HISTORY = timedelta(seconds=60)
-MOST_GROWTH = 1.1  # of memory and disk, from the second quarter to the last
+LEAST_ROUNDS = 100  # however little time there is: fewer have no quarters to compare
+MOST_KILOBYTES = 40  # that a process may grow by in 1,000 operations, once it is warm
+NOISE = 2000  # kilobytes by which a process may grow however few the operations: fragmentation
+MOST_DISK_GROWTH = 1.1
 MORE_DESCRIPTORS = 2
+
+
+class NotSurvived(Exception):
+    """Something grew, or was not in order."""
 
 
 class Sample(NamedTuple):
@@ -57,15 +66,25 @@ def sample_disk(directory: str) -> Sample:
     return Sample(sizes / 1024)
 
 
+class Moment(NamedTuple):
+    """What all of them held after so many operations."""
+
+    operations: int
+    samples: dict[str, Sample]
+
+
 class Soak:
     """Three living processes on one shelf, and a connection to each."""
 
-    def __init__(self, directory: str, stack: ExitStack) -> None:
+    def __init__(
+        self, directory: str, stack: ExitStack, web_server: Sequence[str] = COMMAND
+    ) -> None:
+        """`web_server`: the command that serves, a mutant in the tests."""
         self.storm = Storm(directory, seed=1, writes=1 << 60)
         self.directory = directory
         start = self.storm.process
         self._mcp = stack.enter_context(start(*COMMAND, "mcp", "--tools", "all"))
-        self._web = stack.enter_context(start(*COMMAND, "serve", "--port", "0", "--json"))
+        self._web = stack.enter_context(start(*web_server, "serve", "--port", "0", "--json"))
         self._scheduler = stack.enter_context(start(*COMMAND, "schedule", "run"))
         self.living = {"mcp": self._mcp, "serve": self._web, "schedule": self._scheduler}
         send(self._mcp, {"id": 0, "method": "initialize", "params": HELLO})
@@ -128,49 +147,55 @@ class Soak:
         with closing(open_directory(self.directory)) as store:
             store.prune_history(times.iso(datetime.now(UTC) - HISTORY))
 
-    def sample(self) -> dict[str, Sample]:
+    def sample(self) -> Moment:
         found = {name: sample_process(process.pid) for name, process in self.living.items()}
-        return {**found, "disk": sample_disk(self.directory)}
+        return Moment(self.operations, {**found, "disk": sample_disk(self.directory)})
 
 
-def compare(samples: list[dict[str, Sample]]) -> Iterator[tuple[str, bool]]:
+def compare(moments: list[Moment]) -> Iterator[tuple[str, bool]]:
     """The second quarter beside the last one, and whether it is flat."""
-    quarter = max(1, len(samples) // 4)
-    early, late = samples[quarter : 2 * quarter] or samples[:1], samples[-quarter:]
-    for name in samples[0]:
-        sizes = [median(found[name].kilobytes for found in part) for part in (early, late)]
-        opened = [median(found[name].descriptors for found in part) for part in (early, late)]
-        is_flat = sizes[1] <= sizes[0] * MOST_GROWTH and opened[1] <= opened[0] + MORE_DESCRIPTORS
-        line = f"{name} {sizes[0] / 1024:.1f} -> {sizes[1] / 1024:.1f} MB"
-        if name != "disk":
-            line += f", {opened[0]:.0f} -> {opened[1]:.0f} descriptors"
-        yield line, is_flat
+    quarter = max(1, len(moments) // 4)
+    parts = moments[quarter : 2 * quarter] or moments[:1], moments[-quarter:]
+    began, ended = (median(moment.operations for moment in part) for part in parts)
+    thousands = max(ended - began, 1) / 1000
+    for name in moments[0].samples:
+        samples = [[moment.samples[name] for moment in part] for part in parts]
+        early, late = (median(sample.kilobytes for sample in part) for part in samples)
+        opened, still_open = (median(sample.descriptors for sample in part) for part in samples)
+        line = f"{name} {early / 1024:.1f} -> {late / 1024:.1f} MB"
+        if name == "disk":
+            yield line, late <= early * MOST_DISK_GROWTH
+            continue
+        line += f" ({(late - early) / thousands:.0f} KB in 1,000 operations)"
+        line += f", {opened:.0f} -> {still_open:.0f} descriptors"
+        has_grown = late - early > max(NOISE, MOST_KILOBYTES * thousands)
+        yield line, not has_grown and still_open <= opened + MORE_DESCRIPTORS
 
 
-def soak(directory: str, seconds: float) -> Iterator[str]:
+def soak(directory: str, seconds: float, web_server: Sequence[str] = COMMAND) -> Iterator[str]:
     """Work for so long; then what it came to. Raises if anything grew, or was not in order."""
-    samples: list[dict[str, Sample]] = []
+    moments: list[Moment] = []
     with ExitStack() as stack:
-        work = Soak(directory, stack)
+        work = Soak(directory, stack, web_server)
         began = time.monotonic()
         for number in count():
             work.work(number)
             if number % 10 == 0:
-                samples.append(work.sample())
-            if time.monotonic() - began > seconds:
+                moments.append(work.sample())
+            if number >= LEAST_ROUNDS and time.monotonic() - began > seconds:
                 break
         for process in work.living.values():
             process.terminate()
-    found = list(compare(samples))
+    found = list(compare(moments))
     problems = [
         *work.storm.problems,
         *(f"not flat: {line}" for line, is_flat in found if not is_flat),
     ]
     problems += disorder(directory, is_pruned=True)
-    yield f"{seconds:.0f} s, {work.operations} operations of two servers, {len(samples)} samples"
+    yield f"{seconds:.0f} s, {work.operations} operations of two servers, {len(moments)} samples"
     yield from (line for line, _ in found)
     if problems:
-        raise SystemExit(f"the soak was not survived: {problems}")
+        raise NotSurvived(f"the soak was not survived: {problems}")
 
 
 def main(seconds: str, directory: str = "") -> None:

@@ -362,10 +362,11 @@ def test_without_a_database_a_damaged_file_keeps_everything_out(
     (tmp_path / "nuggets.db").unlink()
     (tmp_path / name).write_bytes(DAMAGE[damage]((tmp_path / name).read_bytes()))
     before = files_of(tmp_path)
-    with pytest.raises(StoreCorrupt, match=r"(graph|nugget)\.json.*doctor"):
-        put(open_directory(tmp_path), note(9))
-    with pytest.raises(StoreCorrupt):
-        state_of(open_directory(tmp_path))
+    with closing(open_directory(tmp_path)) as other:
+        with pytest.raises(StoreCorrupt, match=r"(graph|nugget)\.json.*doctor"):
+            put(other, note(9))
+        with pytest.raises(StoreCorrupt):
+            state_of(other)
 
     after = files_of(tmp_path)
     assert {path: after[path] for path in before if path.endswith(".json")} == {
