@@ -316,6 +316,7 @@ def test_a_copy_leaves_out_nuggets_that_no_shelf_could_have_made(
 ) -> None:
     with place.up(), place.open() as shelf:
         shelf.remember("project", "good", "1")
+        shelf.remember("huge", "bad", "1")
         answer = NuggetShelf.copy_index
 
         def spoiled(self: NuggetShelf, most: int, since: int = 0) -> CopyIndex:
@@ -329,6 +330,7 @@ def test_a_copy_leaves_out_nuggets_that_no_shelf_could_have_made(
 
     with place.open() as shelf:
         assert [nugget.name for nugget in shelf.list()] == ["project"]
+        assert not shelf.recall("bad").found
 
 
 def test_a_copy_is_bounded_whatever_the_server_lists(

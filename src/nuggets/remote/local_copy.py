@@ -6,12 +6,15 @@ as well, so that they can be read; when they have been sent, what the server say
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.records import Changes, MemoryNote
 from nuggets.engine.argument_checks import checked_note, checked_nugget, valid_records
+from nuggets.errors import InvalidInput
 from nuggets.filesystem.atomic_files import open_plain, private_directory, replace_file
+from nuggets.language.text import fold_case
 from nuggets.shelf import NuggetShelf
 
 if TYPE_CHECKING:
@@ -60,12 +63,14 @@ class LocalCopy(NuggetShelf):
         missing = {*(wanted - held), *index.changed, *(self._changed_here(own_revision) & wanted)}
         marks = {here.mark: here.to_json()} if here else {}
         nuggets, problems = valid_records(index.nuggets, checked_nugget)
+        names = {fold_case(nugget.name) for nugget in nuggets}
         self._write(Changes(put_nuggets=nuggets, marks=marks))
         for ids in _parts([note_id for note_id in listed if note_id in missing], NOTES_PER_REQUEST):
             answered = remote.get_notes(ids)
             asked = {note.id: note for note in answered.values()}
             notes, reasons = valid_records(
-                [asked[note_id] for note_id in ids if note_id in asked], checked_note
+                [asked[note_id] for note_id in ids if note_id in asked],
+                partial(_checked_with_nugget, names),
             )
             problems += reasons
             wanted.difference_update(ids)
@@ -99,6 +104,13 @@ class LocalCopy(NuggetShelf):
             return int(theirs), int(own)
         except (OSError, ValueError, TypeError, RecursionError):
             return 0, 0
+
+
+def _checked_with_nugget(names: Collection[str], note: MemoryNote) -> MemoryNote:
+    checked = checked_note(note)
+    if fold_case(checked.nugget_name) not in names:
+        raise InvalidInput(f"note {note.id!r:.80}: there is no nugget {note.nugget_name!r:.80}")
+    return checked
 
 
 def _ids(notes: Iterable[MemoryNote]) -> Iterator[str]:
