@@ -100,7 +100,7 @@ def _settings_defects(settings: "Settings") -> "list[Defect]":
 
 def _connection_defects() -> "list[Defect]":
     """What keeps connected agents from working. `connect` and people repair that."""
-    from nuggets.interfaces.connect.connections import find_problems
+    from nuggets.interfaces.connect.connection_check import find_problems
     from nuggets.stores.doctor.defects import Defect
 
     try:

@@ -131,7 +131,7 @@ def _disconnect(call: Call) -> Outcome:
 def _withdraw_blocks(call: Call) -> list[str]:
     """Take our block out of the files that the host reads, unless another connected host does."""
     from nuggets.domain.memory_file_record import INSTRUCTION_FILES
-    from nuggets.interfaces.connect.connections import connected_files
+    from nuggets.interfaces.connect.connection_check import connected_files
 
     host, here = call.options.host, os.getcwd()
     name, home = INSTRUCTION_FILES.get(host, ""), os.path.expanduser("~")
@@ -148,8 +148,8 @@ def _withdraw_blocks(call: Call) -> list[str]:
 
 
 def _edit_host_files(call: Call, *, connecting: bool) -> Outcome:
-    from nuggets.interfaces.connect.connections import both_scopes_message, connected_files
-    from nuggets.interfaces.connect.edit_plan import apply_edits, diff, plan_edits
+    from nuggets.interfaces.connect.connection_check import both_scopes_message, connected_files
+    from nuggets.interfaces.connect.settings_edits import apply_edits, diff, plan_edits
 
     options = call.options
     home = os.path.expanduser("~")

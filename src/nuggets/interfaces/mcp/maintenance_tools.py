@@ -42,7 +42,8 @@ def _undo(call: ToolCall, arguments: Json) -> Answer:
 
 def _own_last(call: ToolCall) -> int:
     """The last revision that this session wrote; others may have written later ones."""
-    commits = call.shelf.history(limit=sys.maxsize)
+    first = min(call.written, default=sys.maxsize)  # nothing before it needs to be read
+    commits = call.shelf.history(limit=sys.maxsize, since=first - 1)
     own = last_to_undo(commits, lambda commit: commit.revision in call.written)
     if own is None:
         raise NotFound(

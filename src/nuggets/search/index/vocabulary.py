@@ -4,14 +4,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.sql_interface import chunks, placeholders
-from nuggets.language.spelling import (
+from nuggets.search.index.segments import LAST_LETTER
+from nuggets.search.typo_correction import (
     KnownWord,
     corrections,
     first_letter_edits,
     letters,
     most_edits,
 )
-from nuggets.search.index.segments import LAST_LETTER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -16,7 +16,6 @@ from nuggets.language.text import is_unspaced, tokens
 from nuggets.language.word_lists import question_words
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.note_analyzer import LABEL, title_key, title_label, to_storable
-from nuggets.search.query.respelling import respell_question
 from nuggets.search.query.term_expansion import (
     CERTAIN_KINDS,
     CORRECTED,
@@ -25,6 +24,7 @@ from nuggets.search.query.term_expansion import (
     rarity,
 )
 from nuggets.search.query.tokenized_query import QueryWord, TokenizedQuery, tokenize_query
+from nuggets.search.typo_correction import respell_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

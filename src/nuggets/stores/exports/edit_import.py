@@ -2,7 +2,6 @@
 that follow. What an edit means for notes is decided by a function that the caller gives."""
 
 import os
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
@@ -28,17 +27,14 @@ from nuggets.stores.exports.export_fingerprints import (
 )
 from nuggets.stores.exports.exported_state import changes_back_to, current_revision, moment_of
 from nuggets.stores.exports.layout import (
-    FIRST_BYTES,
     GRAPH,
     GRAPH_FIELDS,
     ExportedRevision,
     documented_files,
     nugget_in,
 )
+from nuggets.stores.exports.torn_exports import is_emptied, is_torn
 from nuggets.stores.set_aside_files import DAMAGED, free_name
-
-_SECTOR_BYTES = 512  # that arrive on a medium together
-_SAVING_SECONDS = 2.0  # a file that was empty or torn for less may be one that is being saved
 
 DecideEdit = Callable[[State, State | None, ExternalEdit, str], Changes]
 """Decide what an edit means: (the current state, what its author saw or None, the edit, now)."""
@@ -112,7 +108,7 @@ class EditImport:
         if export.checksum == checksum_of(file.content):
             record(self._database, export)
             return True
-        if _is_emptied(file, self._recorded.get(name, Export(name))):
+        if is_emptied(file, self._recorded.get(name, Export(name))):
             record(self._database, export._replace(edited=1))
             return True
         return False
@@ -240,30 +236,6 @@ def _count_gone(changes: Changes, state: State) -> int:
     """How many notes an edit drops or archives."""
     before = state.notes.many(note.id for note in changes.put if note.hidden)
     return len(changes.drop) + sum(not note.hidden for note in before.values())
-
-
-def is_torn(file: FileContent) -> bool:
-    """Did a power cut come before all of an export was on the medium? Then blocks of it are missing
-    at its end, or are zeros. No person saves such a file, but one may be in the middle of it."""
-    content = file.content
-    if time.time() - file.status.st_mtime < _SAVING_SECONDS:
-        return False
-    if not content.strip(b"\0") or not content.startswith((FIRST_BYTES, b"\0")):
-        return False
-    is_cut_off = len(content) % _SECTOR_BYTES == 0 and not content.rstrip().endswith(b"]}")
-    return b"\0" in content or is_cut_off
-
-
-def _is_emptied(file: FileContent, export: Export) -> bool:
-    """Is a file of ours empty? Either a power cut came before its content reached the medium, or
-    someone emptied it, which is no edit; but they may still be saving it. (Our row may be older
-    than the file: commits of the register are not waited for, and inodes are reused.)"""
-    if file.content.strip(b"\0"):
-        return False
-    inode, _, modified = (export.status or "0 0 0").split()[:3]
-    if (file.status.st_ino, file.status.st_mtime_ns) == (int(inode), int(modified)):
-        return True
-    return time.time() - file.status.st_mtime > _SAVING_SECONDS
 
 
 def _database_ctime_ns(directory: str) -> int:

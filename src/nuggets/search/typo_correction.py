@@ -1,12 +1,17 @@
-"""Corrects unknown words to known ones. Knows no note."""
+"""Corrects slips of typing in a question: words that no note has, question words, months.
+
+Knows no note: the words of notes are given.
+"""
 
 from typing import TYPE_CHECKING
 
+from nuggets.language.dates import MONTHS
+from nuggets.language.stemming import is_stop
 from nuggets.language.text import edits_between
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 SHORTEST = 4  # letters; one edit of a shorter word gives too many other words
 ANY_LETTER_FROM = 6  # letters; shorter words must begin alike: "bread" is not "read"
@@ -14,6 +19,12 @@ TWO_EDITS_FROM = 8  # letters; longer words are recognisable after two edits
 CANDIDATES = 3  # corrections that are searched for together
 _LETTERS = 31  # bits for letters: a prime, so other scripts spread as well
 ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+# Shorter ones resemble too many other words: "who", "two"; "jan", "van".
+QUESTION_WORDS = ("what", "when", "where", "which", "whose")
+MONTH_NAMES = tuple(name for name in MONTHS if len(name) > 3)
+SHORTEST_FIXED = 3  # letters of a question word or month that is corrected
+MOST_RESPELT = 40  # words of a question, the first
 
 
 class KnownWord(NamedTuple):
@@ -71,3 +82,34 @@ def corrections(word: str, edits: int, vocabulary: "Iterable[KnownWord]") -> lis
     return [
         candidate for distance, *_, candidate in ranked[:CANDIDATES] if distance == ranked[0][0]
     ]
+
+
+def respell_question(text: str, is_known: "Callable[[str], bool]") -> str:
+    """The question, slips corrected in the word that it begins with ("Wehn did") and in months
+    beside a number ("16 Agust"), unless `is_known` says that notes have the word."""
+    words = text.split(" ", MOST_RESPELT)
+    for place, word in enumerate(words[:MOST_RESPELT]):
+        beside = words[max(place - 1, 0) : place + 2]
+        if place == 0 and _is_question(text, words):
+            meant = _closest_word(word, QUESTION_WORDS)
+        elif any(other[:1].isdigit() for other in beside):
+            meant = _closest_word(word, MONTH_NAMES)
+        else:
+            continue
+        if meant and not is_known(word.rstrip(",").lower()):
+            words[place] = meant
+    return " ".join(words)
+
+
+def _is_question(text: str, words: list[str]) -> bool:
+    """Whether the first word may be a question word: "wheat allergy" is no question."""
+    return len(words) > 1 and ("?" in text or is_stop(words[1].lower()))
+
+
+def _closest_word(word: str, known: "Iterable[str]") -> str:
+    """The one of the known words that is an edit away and begins alike; "" if there is none."""
+    word = word.rstrip(",").lower()
+    if len(word) < SHORTEST_FIXED or word in known:
+        return ""
+    near = (other for other in known if other[0] == word[0] and edits_between(word, other, 1) == 1)
+    return next(near, "")

@@ -7,7 +7,6 @@ from typing import Any
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.current_project import checkout_root
 from nuggets.interfaces.connect import HOSTS, EditError, jsonc
-from nuggets.interfaces.connect.edit_plan import by_file, has_entries, read_text, syntax_problem
 from nuggets.interfaces.connect.hosts import (
     Entry,
     JsonMember,
@@ -15,6 +14,12 @@ from nuggets.interfaces.connect.hosts import (
     has_project_settings,
     host_entries,
     is_own_server,
+)
+from nuggets.interfaces.connect.settings_edits import (
+    by_file,
+    has_entries,
+    read_text,
+    syntax_problem,
 )
 from nuggets.named_tuple import NamedTuple
 
