@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from graph_samples import NOW, by_id, sample
 from nuggets import PROMOTE_THRESHOLD
-from nuggets.domain import credentials, host_markup, memory_markup
+from nuggets.domain import credentials, host_markup, memory_tag
 from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.errors import InvalidInput
@@ -122,7 +122,7 @@ def _import_entities(words: str) -> object:
 # File inside the package -> what reads text there, alone or through what it calls.
 TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     "domain/host_markup.py": (host_markup.escape_host_markup,),
-    "domain/memory_markup.py": (memory_markup.inert, memory_markup.carries_mark),
+    "domain/memory_tag.py": (memory_tag.inert, memory_tag.carries_mark),
     "domain/credentials.py": (credentials.credential_kinds, credentials.redact),
     "facts/key_tokenizer.py": (form,),
     "graph/metadata_inference.py": (metadata_inference.content_tags, _infer),

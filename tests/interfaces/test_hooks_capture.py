@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nuggets.domain.memory_markup import inert
+from nuggets.domain.memory_tag import inert
 from nuggets.interfaces.hooks import preference_extraction
 from nuggets.interfaces.hooks.preference_extraction import (
     AT_MOST,

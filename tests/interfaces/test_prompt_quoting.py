@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from nuggets.domain.memory_markup import carries_mark, inert
+from nuggets.domain.memory_tag import carries_mark, inert
 from nuggets.interfaces.hooks.memory_lines import safe_line
 from nuggets.interfaces.hooks.session_start import start_context
 from nuggets.interfaces.prompt_quoting import fence, one_line

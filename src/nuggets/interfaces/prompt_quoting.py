@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from nuggets.domain import times
-from nuggets.domain.memory_markup import TAG, inert
+from nuggets.domain.memory_tag import TAG, inert
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.visibility import is_foreign
 from nuggets.filesystem.current_project import name_of

@@ -1,7 +1,7 @@
 """Texts that a client without a person may not store: credentials, and what memory has shown it."""
 
 from nuggets.domain.credentials import credential_kinds
-from nuggets.domain.memory_markup import carries_mark
+from nuggets.domain.memory_tag import carries_mark
 from nuggets.errors import RefusedText
 from nuggets.language.text import visible
 

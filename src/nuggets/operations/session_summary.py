@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from nuggets.domain.credentials import LONGEST_CREDENTIAL, redact
-from nuggets.domain.memory_markup import carries_mark
+from nuggets.domain.memory_tag import carries_mark
 from nuggets.language.code_fences import continues_code
 from nuggets.language.text import visible
 from nuggets.named_tuple import NamedTuple

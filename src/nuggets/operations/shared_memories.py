@@ -13,7 +13,7 @@ from typing import Any
 from nuggets.domain import codec
 from nuggets.domain.credentials import credential_kinds, memory_credential_kinds
 from nuggets.domain.fact_identity import identity_of
-from nuggets.domain.memory_markup import carries_mark
+from nuggets.domain.memory_tag import carries_mark
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
 from nuggets.domain.state import State
 from nuggets.errors import InvalidInput

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from nuggets.domain.memory_markup import carries_mark
+from nuggets.domain.memory_tag import carries_mark
 from nuggets.domain.records import MemoryNote
 from nuggets.language.text import fold_case
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from nuggets.domain.limits import NAME_CHARACTERS
-from nuggets.domain.memory_markup import TAG
+from nuggets.domain.memory_tag import TAG
 from nuggets.domain.records import MemoryNote
 from nuggets.interfaces.prompt_quoting import neutralize, one_line
 from nuggets.language.text import fold_case, visible, words

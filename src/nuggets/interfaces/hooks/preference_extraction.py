@@ -6,7 +6,7 @@ Knows only text; storing is decided elsewhere.
 
 import re
 
-from nuggets.domain.memory_markup import carries_mark
+from nuggets.domain.memory_tag import carries_mark
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS
 from nuggets.interfaces.hooks.preference_languages import (
     has_phrase,
