@@ -18,7 +18,7 @@ from nuggets.interfaces.hooks import (
     host_payload,
     memory_lines,
     preference_extraction,
-    preference_languages,
+    preferences_in_other_languages,
 )
 from nuggets.language import (
     code_fences,
@@ -141,12 +141,14 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         preference_extraction.extract_preferences,
         preference_extraction.refusal_of_order,
     ),
-    "interfaces/hooks/preference_languages.py": (
-        lambda words: preference_languages.parse_foreign(
+    "interfaces/hooks/preferences_in_other_languages.py": (
+        lambda words: preferences_in_other_languages.parse_foreign(
             words[: preference_extraction.LONGEST], opening=True
         ),
-        lambda words: preference_languages.is_foreign_order(words[: preference_extraction.LONGEST]),
-        preference_languages.has_phrase,
+        lambda words: preferences_in_other_languages.is_foreign_order(
+            words[: preference_extraction.LONGEST]
+        ),
+        preferences_in_other_languages.has_phrase,
     ),
     "interfaces/hooks/memory_lines.py": (lambda words: memory_lines.safe_line(words, 300),),
     "interfaces/mcp_memory_import.py": (_import_entities,),

@@ -109,10 +109,10 @@ def order_verbs() -> frozenset[str]:
 
 
 @cache
-def preference_phrases() -> dict[str, dict[str, list[str]]]:
+def phrases_in_other_languages() -> dict[str, dict[str, list[str]]]:
     """By language and role, the phrases that order something to be kept, or state a preference."""
     phrases: dict[str, dict[str, list[str]]] = {}
-    for heading, words in _read_sections("preference_phrases").items():
+    for heading, words in _read_sections("preferences_in_other_languages").items():
         language, role = heading.split()
         phrases.setdefault(language, {})[role] = [word.replace("_", " ") for word in words]
     return phrases

@@ -1,5 +1,5 @@
-"""Finds lasting preferences in a prompt: in English by the patterns here, in other languages by the
-phrases of `language/data/preference_phrases.txt`. Prefers missing one to storing a wrong one.
+"""Finds lasting preferences in a prompt: English ones by the patterns here, others by phrases of
+`language/data/preferences_in_other_languages.txt`. Prefers missing one to storing a wrong one.
 
 Knows only text; storing is decided elsewhere.
 """
@@ -8,7 +8,7 @@ import re
 
 from nuggets.domain.memory_tag import carries_mark
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS
-from nuggets.interfaces.hooks.preference_languages import (
+from nuggets.interfaces.hooks.preferences_in_other_languages import (
     has_phrase,
     is_foreign_order,
     parse_foreign,

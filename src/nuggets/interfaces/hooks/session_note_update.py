@@ -26,7 +26,7 @@ from nuggets.operations.session_notes import SessionRecord, session_note_id
 if TYPE_CHECKING:
     from nuggets.interfaces.hooks.host_payload import Event
     from nuggets.interfaces.hooks.transcripts.transcript_reader import Transcript
-    from nuggets.operations.session_summary import Step
+    from nuggets.operations.session_note_text import Step
     from nuggets.shelf import NuggetShelf
 
 PAUSE_SECONDS = 300  # between two versions of a note: each one stays in the history
@@ -123,7 +123,7 @@ def _write(
 
 
 def _distil(shelf: "NuggetShelf", source: _Source, directory: str) -> SessionRecord | None:
-    from nuggets.operations.session_summary import Step, summarize, title_of
+    from nuggets.operations.session_note_text import Step, summarize, title_of
 
     entries = read_diary(directory, source.session)
     transcript = _read(source, directory)

@@ -8,7 +8,7 @@ from nuggets.domain.records import Commit
 from nuggets.errors import NotFound
 from nuggets.interfaces.display_text import pluralize, summarize_clean_up
 from nuggets.interfaces.mcp.argument_schemas import TEXT, TRUTH, WHOLE, object_schema
-from nuggets.interfaces.mcp.response_fields import room_for
+from nuggets.interfaces.mcp.response_fields_and_size import room_for
 from nuggets.interfaces.mcp.tool_definition import CHANGE, ITEMS, TIDY, Answer, Json, Tool, ToolCall
 from nuggets.interfaces.prompt_quoting import fence, project_name
 from nuggets.maintenance.undo import last_to_undo

@@ -7,7 +7,6 @@ from nuggets.domain.records import SCOPES, MemoryNote, MemoryVersion, SearchNote
 from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.display_text import explain_recognition, pluralize
-from nuggets.interfaces.mcp import response_fields
 from nuggets.interfaces.mcp.argument_schemas import (
     TEXT,
     TRUTH,
@@ -15,6 +14,13 @@ from nuggets.interfaces.mcp.argument_schemas import (
     describe,
     object_schema,
     one_of,
+)
+from nuggets.interfaces.mcp.response_fields_and_size import (
+    MOST_LINKS,
+    full_note,
+    index_entry,
+    recall_fields,
+    room_for,
 )
 from nuggets.interfaces.mcp.tool_definition import INDEX, ITEMS, READ, Answer, Json, Tool, ToolCall
 from nuggets.interfaces.prompt_quoting import (
@@ -48,7 +54,7 @@ def _recall_version(call: ToolCall, arguments: Json) -> Answer:
     result = call.shelf.recall(
         arguments["query"], arguments.get("nugget"), as_of=arguments["as_of"]
     )
-    shape = response_fields.recall_fields(json_responses.earlier_recall(result))
+    shape = recall_fields(json_responses.earlier_recall(result))
     if not result.found:
         return Answer(shape, "Memory does not know what was true then.")
     times = f"valid from {result.valid_from} to {result.valid_until or 'today'}"
@@ -59,7 +65,7 @@ def _recall_in_snapshot(call: ToolCall, arguments: Json) -> Answer:
     result, notes = call.shelf.recall_or_search(
         arguments["query"], arguments.get("nugget"), call.session
     )
-    shape = response_fields.recall_fields(json_responses.recall_result(call.shelf, result))
+    shape = recall_fields(json_responses.recall_result(call.shelf, result))
     if result.found:
         note = call.shelf.get_note(result.note_id, session=None)
         call.shelf.record_reading(note)
@@ -103,7 +109,7 @@ def _index(call: ToolCall, results: Iterable[SearchNotesResult]) -> Answer:
 
 def _entry(call: ToolCall, note: MemoryNote) -> Json:
     foreign = call.shelf.is_foreign(note)
-    entry = {"note": response_fields.index_entry(note, foreign), "foreign": foreign}
+    entry = {"note": index_entry(note, foreign), "foreign": foreign}
     return {**entry, **json_responses.caveats(call.shelf, note)}
 
 
@@ -115,7 +121,7 @@ def _within_budget(
     sizes = (
         max(len(line), len(codec.dumps(shape))) for line, shape in zip(lines, shapes, strict=True)
     )
-    lines = lines[: response_fields.room_for(sizes)]
+    lines = lines[: room_for(sizes)]
     omitted = total - len(lines)
     structured = {"results": shapes[: len(lines)], "omitted": omitted}
     if not lines:
@@ -145,9 +151,9 @@ def _get(call: ToolCall, arguments: Json) -> Answer:
     start = max(0, arguments.get("offset", 0))
     page = note.content[start : start + PAGE]
     call.shelf.record_reading(note, start, start + len(page))
-    shape = response_fields.full_note(note._replace(content=page))
+    shape = full_note(note._replace(content=page))
     shape.update(json_responses.caveats(call.shelf, note, ask_git=True))
-    links = note.links[: response_fields.LINKS]
+    links = note.links[:MOST_LINKS]
     around = [f"tags: {', '.join(note.tags)}"]
     around += [f"linked to {link.to}: {one_line(link.reason, LINE)}" for link in links]
     around += [f"and {shape['omittedLinks']} more links"] if "omittedLinks" in shape else []

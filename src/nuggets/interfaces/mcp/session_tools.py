@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote
-from nuggets.interfaces.mcp import response_fields
 from nuggets.interfaces.mcp.argument_schemas import TEXT, TRUTH, WHOLE, describe, object_schema
+from nuggets.interfaces.mcp.response_fields_and_size import room_for, session_entry
 from nuggets.interfaces.mcp.tool_definition import INDEX, READ, Answer, Json, Tool, ToolCall
 from nuggets.interfaces.prompt_quoting import (
     PREFACE,
@@ -38,7 +38,7 @@ def _answer(call: ToolCall, notes: Sequence[MemoryNote], total: int) -> Answer:
     if not notes:
         return Answer({"results": [], "omitted": 0}, NONE)
     shapes = [_entry(call, note, is_whole=not i) for i, note in enumerate(notes)]
-    shapes = shapes[: response_fields.room_for(len(codec.dumps(shape)) for shape in shapes)]
+    shapes = shapes[: room_for(len(codec.dumps(shape)) for shape in shapes)]
     omitted = total - len(shapes)
     first, *others = notes[: len(shapes)]
     lines = [PREFACE, fence_note(first, first.content, project=call.shelf.project, now=call.now)]
@@ -52,7 +52,10 @@ def _answer(call: ToolCall, notes: Sequence[MemoryNote], total: int) -> Answer:
 
 def _entry(call: ToolCall, note: MemoryNote, *, is_whole: bool) -> Json:
     foreign = call.shelf.is_foreign(note)
-    return {"note": response_fields.session_entry(note, foreign, is_whole), "foreign": foreign}
+    return {
+        "note": session_entry(note, foreign, is_whole),
+        "foreign": foreign,
+    }
 
 
 def _line(call: ToolCall, note: MemoryNote) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from nuggets.interfaces.hooks.transcripts.tool_calls import call_steps, texts_of
-from nuggets.operations.session_summary import Step
+from nuggets.operations.session_note_text import Step
 
 # What the host puts among the person's words.
 _INJECTED = re.compile(

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from nuggets.interfaces.hooks.transcripts.tool_calls import call_steps, texts_of
-from nuggets.operations.session_summary import Step
+from nuggets.operations.session_note_text import Step
 
 _EXIT_CODE = re.compile(r"(?:[Ee]xit code:?|exited with code) (-?\d{1,5})")
 _OUTPUT_HEAD = 400  # characters in which the exit code stands

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from nuggets.interfaces.hooks.transcripts.tool_calls import call_steps, texts_of
-from nuggets.operations.session_summary import Step
+from nuggets.operations.session_note_text import Step
 
 _EXIT_CODE = re.compile(r"Exit Code: (-?\d{1,5})")
 _INJECTED = re.compile(r"<hook_context>.*?(?:</hook_context>|\Z)", re.DOTALL)

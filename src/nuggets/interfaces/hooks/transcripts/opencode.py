@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from nuggets.interfaces.hooks.transcripts.tool_calls import call_steps
-from nuggets.operations.session_summary import Step
+from nuggets.operations.session_note_text import Step
 
 
 def steps(entries: Iterable[Mapping[str, Any]]) -> Iterator[Step]:

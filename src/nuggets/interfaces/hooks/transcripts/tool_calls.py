@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nuggets.interfaces.hooks.host_payload import changed_files
-from nuggets.operations.session_summary import Step
+from nuggets.operations.session_note_text import Step
 
 OUTPUT_CHARACTERS = 2000  # of a command's output: what git says of a commit comes early
 _SHELLS = frozenset(

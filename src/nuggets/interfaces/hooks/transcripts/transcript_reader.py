@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.session_summary import Step
+from nuggets.operations.session_note_text import Step
 
 HEAD_BYTES = 256 * 1024  # the goal stands at the beginning,
 TAIL_BYTES = 2 * 1024 * 1024  # what matters else at the end

@@ -13,7 +13,7 @@ from nuggets.interfaces.prompt_quoting import one_line
 from nuggets.operations.read_before_edit import AT_A_GLANCE
 
 ROOM = 4800  # characters of an index, about 1,200 tokens
-LINKS = 20  # links of a note
+MOST_LINKS = 20  # links of a note
 
 _NAME_FIELDS = ("id", "title")  # an id begins with the nugget
 _TRUST_FIELDS = ("source", "updatedAt")  # source and age
@@ -60,8 +60,8 @@ def full_note(note: MemoryNote) -> Json:
     shape = codec.note_to_json(note, vector=False)
     for name in _INTERNAL:
         shape.pop(name, None)
-    shape["links"] = [pick(link, ("to", "reason")) for link in shape["links"][:LINKS]]
-    more = len(note.links) - LINKS
+    shape["links"] = [pick(link, ("to", "reason")) for link in shape["links"][:MOST_LINKS]]
+    more = len(note.links) - MOST_LINKS
     return {**shape, "omittedLinks": more} if more > 0 else shape
 
 

@@ -2,7 +2,7 @@ import pytest
 
 from nuggets.domain.credentials import credential_kinds
 from nuggets.operations.earlier_session_requests import is_substantial
-from nuggets.operations.session_summary import (
+from nuggets.operations.session_note_text import (
     SUMMARY_CHARACTERS,
     Step,
     Summary,

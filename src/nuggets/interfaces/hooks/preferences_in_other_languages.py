@@ -3,14 +3,14 @@
 import re
 from functools import cache
 
-from nuggets.language.word_lists import preference_phrases
+from nuggets.language.word_lists import phrases_in_other_languages
 
 UNSPACED = frozenset(("chinese",))  # no blanks between words
 
 
 def has_phrase(lower_text: str) -> bool:
     """Has a text in small letters a phrase of these languages?"""
-    return any(_hints(language, lower_text) for language in preference_phrases())
+    return any(_hints(language, lower_text) for language in phrases_in_other_languages())
 
 
 def parse_foreign(sentence: str, *, opening: bool) -> tuple[str, bool] | None:
@@ -19,7 +19,7 @@ def parse_foreign(sentence: str, *, opening: bool) -> tuple[str, bool] | None:
     `opening`: it begins a prompt; only then an order without "always" counts."""
     text = sentence.rstrip(".!;。！；")
     lower = text.lower()
-    for language in preference_phrases():
+    for language in phrases_in_other_languages():
         if _hints(language, lower):
             stated = _parse(language, text, opening)
             if stated:
@@ -32,12 +32,12 @@ def is_foreign_order(sentence: str) -> bool:
     lower = sentence.lower()
     return any(
         _hints(language, lower) and re.match(_patterns(language)["remember"], sentence)
-        for language in preference_phrases()
+        for language in phrases_in_other_languages()
     )
 
 
 def _hints(language: str, lower_text: str) -> bool:
-    phrases = preference_phrases()[language]
+    phrases = phrases_in_other_languages()[language]
     roles = ("remember", "since", "always", "prefer", "custom", "instead", "forbid")
     return any(phrase in lower_text for role in roles for phrase in phrases[role])
 
@@ -61,7 +61,7 @@ def _parse(language: str, text: str, opening: bool) -> tuple[str, bool] | None:
 
 @cache
 def _patterns(language: str) -> dict[str, str]:
-    phrases = preference_phrases()[language]
+    phrases = phrases_in_other_languages()[language]
     edge, gap = ("", r"\s*") if language in UNSPACED else (r"\b", r"\s+")
 
     def any_of(role: str) -> str:
