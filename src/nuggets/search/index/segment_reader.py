@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     _Row = tuple[str, int, bytes, bytes, bytes]  # key, segment, docs, gone, groups
 
 MOST_BYTES = 64_000_000  # of lists that a long-lived process keeps
-MOST_COUNTS = 100_000  # of keys that a long-lived process keeps
+MOST_COUNTS = 20_000  # of keys that a long-lived process keeps
 MOST_ABSENT = 5_000  # keys that no segment has: a question that is asked again asks for the same
 ENTRY = 500  # bytes of what is kept of a key besides its lists
 GROUP_COPIES = 5  # times the bytes of groups that these take with their arrays
