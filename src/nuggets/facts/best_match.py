@@ -18,12 +18,6 @@ if TYPE_CHECKING:
     from nuggets.facts.key_tokenizer import Form
 
 
-# Probabilities that the right fact is meant, fitted on the keys of benchmarks/data/keys.txt;
-# `python -m benchmarks.calibration` measures them on keys kept aside.
-EXACT = 0.99  # the key itself, and nothing else has it
-SIMILAR = 0.97  # a part of one key only, or a misspelling of one
-
-
 class FactLookup:
     """What one question means. The table of keys is read at most once for each kind of match."""
 
@@ -149,16 +143,6 @@ def closest(matches: "Sequence[Match]") -> "list[Match]":
     top = max((match.whole, match.ratio) for match in matches)
     tied = [match for match in matches if (match.whole, match.ratio) == top]
     return sorted(tied, key=lambda match: match.place)
-
-
-def probability(match: "Match", matches: "Sequence[Match]", confidence: float) -> float:
-    """That this match is meant and its value decoded rightly.
-
-    Facts that fit in the same way are equally probable, whichever is closest in length.
-    `matches` has the best match of each nugget; `confidence` is that of the decoded value.
-    """
-    count = sum(1 + len(other.rivals) for other in matches if other.whole == match.whole)
-    return (EXACT if match.kind == "exact" else SIMILAR) / count * confidence
 
 
 def _forms(candidates: "list[Candidate]") -> "dict[int, Form]":

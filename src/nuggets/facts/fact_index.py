@@ -10,10 +10,11 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from nuggets.domain.records import MemoryNote, NuggetConfig, RecallResult
-from nuggets.facts.best_match import FactLookup, closest, probability
+from nuggets.facts.best_match import FactLookup, closest
 from nuggets.facts.capacity import page_size
 from nuggets.facts.decode_cache import DecodeCache, Page
 from nuggets.facts.key_table import KeyTable, Replaced
+from nuggets.facts.probability import probability
 from nuggets.language.text import fold_case
 
 if TYPE_CHECKING:

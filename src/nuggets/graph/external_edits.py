@@ -24,7 +24,13 @@ from nuggets.domain.records import (
 from nuggets.domain.state import MemoryState, State
 from nuggets.domain.times import moment_after
 from nuggets.errors import InvalidInput, StoreCorrupt
-from nuggets.graph.links import DEFAULT_REASON, remove_link, repair_links, without_links_to
+from nuggets.graph.links import (
+    DEFAULT_REASON,
+    link_identity,
+    remove_link,
+    repair_links,
+    without_links_to,
+)
 from nuggets.graph.note_completion import (
     META_FIELDS,
     OURS,
@@ -138,10 +144,10 @@ def _remove_cut_links(
     """Remove links that the author deleted at one end; they must not be completed again."""
     for note in list(put.values()):
         old = seen.get(note.id)
-        left = {(link.to, fold_case(link.reason)) for link in note.links}
+        left = {link_identity(link) for link in note.links}
         for link in old.links if old else ():
             other = after.get(link.to)
-            if other is not None and (link.to, fold_case(link.reason)) not in left:
+            if other is not None and link_identity(link) not in left:
                 cut = remove_link(note, other, link.reason)
                 if cut is not None:
                     put[other.id] = after[other.id] = cut[1]

@@ -77,12 +77,12 @@ def redirect_links(
 
 def asymmetries(notes: Mapping[str, MemoryNote]) -> tuple[BrokenLink, ...]:
     """Every link that breaks the law, in the order of the notes."""
-    ends = {note.id: {_identity(link) for link in note.links} for note in notes.values()}
+    ends = {note.id: {link_identity(link) for link in note.links} for note in notes.values()}
     broken = []
     for note in notes.values():
         seen: set[tuple[str, str]] = set()
         for link in note.links:
-            this = _identity(link)
+            this = link_identity(link)
             if link.to not in notes:
                 broken.append(BrokenLink(note.id, link, "dangling"))
             elif link.to == note.id:
@@ -102,11 +102,13 @@ def repair_links(notes: Mapping[str, MemoryNote]) -> tuple[MemoryNote, ...]:
         note.id: [link for link in _valid_links(note.links, note.id) if link.to in notes]
         for note in notes.values()
     }
-    after = {note_id: {_identity(link): link for link in links} for note_id, links in valid.items()}
+    after = {
+        note_id: {link_identity(link): link for link in links} for note_id, links in valid.items()
+    }
     for note_id, links in valid.items():
         for link in links:
             back = link._replace(to=note_id)
-            after[link.to].setdefault(_identity(back), back)
+            after[link.to].setdefault(link_identity(back), back)
     whole = (note._replace(links=tuple(after[note.id].values())) for note in notes.values())
     return tuple(note for note in whole if note != notes[note.id])
 
@@ -116,20 +118,21 @@ def _valid_links(links: Iterable[NoteLink], owner: str) -> tuple[NoteLink, ...]:
     by_identity: dict[tuple[str, str], NoteLink] = {}
     for link in links:
         if link.to != owner:
-            same = by_identity.get(_identity(link), link)
-            by_identity[_identity(link)] = min(
+            same = by_identity.get(link_identity(link), link)
+            by_identity[link_identity(link)] = min(
                 same, link, key=lambda one: (one.created_at, one.reason)
             )
     return tuple(by_identity.values())
 
 
-def _identity(link: NoteLink) -> tuple[str, str]:
+def link_identity(link: NoteLink) -> tuple[str, str]:
+    """By what two links of a note are the same: target and reason, in any case."""
     return link.to, fold_case(link.reason)
 
 
 def _find_link(note: MemoryNote, to: str, reason: str) -> NoteLink | None:
     wanted = (to, fold_case(reason))
-    return next((link for link in note.links if _identity(link) == wanted), None)
+    return next((link for link in note.links if link_identity(link) == wanted), None)
 
 
 def _with_link(note: MemoryNote, link: NoteLink) -> MemoryNote:

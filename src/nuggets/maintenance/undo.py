@@ -9,6 +9,7 @@ from nuggets.domain.records import Changes, Commit, MemoryNote, NoteLink
 from nuggets.domain.state import SESSIONS_KEPT, State, apply_touch, merged_into, with_recalls_of
 from nuggets.domain.visibility import is_foreign
 from nuggets.errors import Conflict, NotFound
+from nuggets.graph.links import link_identity
 from nuggets.language.text import fold_case
 from nuggets.maintenance.daily_schedule import MOVED_FILES_MARK, RUN_MARK
 from nuggets.promotion.entry_hashes import unchanged_files
@@ -313,12 +314,8 @@ def _as_before(
         session for session in now.hit_sessions if session not in after.hit_sessions
     )
     not_recalled = now.last_accessed_at == after.last_accessed_at
-    linked_before = {(link.to, fold_case(link.reason)) for link in before.links}
-    gained = (
-        link
-        for link in _new_links(now, after)
-        if (link.to, fold_case(link.reason)) not in linked_before
-    )
+    linked_before = {link_identity(link) for link in before.links}
+    gained = (link for link in _new_links(now, after) if link_identity(link) not in linked_before)
     before = before._replace(links=(*before.links, *gained))
     if before.last_inspected_at == after.last_inspected_at:
         before = before._replace(last_inspected_at=now.last_inspected_at)
