@@ -132,7 +132,7 @@ class SegmentReader:
 
     def count(self, key: str) -> int:
         """How many notes have it."""
-        if key not in self._counts:
+        if key not in self._counts and key not in self._absent:
             self.read_counts((key,))
         return self._counts.get(key, 0)
 
@@ -197,7 +197,7 @@ class SegmentReader:
         return arrays
 
     def _read(self, key: str) -> _Lists:
-        if key not in self._lists:
+        if key not in self._lists and key not in self._absent:
             self.read((key,))
         return self._lists.get(key, _NO_LISTS)
 
