@@ -18,7 +18,13 @@ from nuggets.operations.earlier_session_requests import (
             "Wo waren wir?",
             "Beim letzten Mal?",
         ),
-        *("letzte Sitzung", "Was haben wir gestern gemacht?", "¿Dónde lo dejamos?", "última vez"),
+        *(
+            "letzte Sitzung",
+            "Was war letztes Mal?",
+            "Was haben wir gestern gemacht?",
+            "¿Dónde lo dejamos?",
+            "última vez",
+        ),
         *("Où en étions-nous ?", "上次", "昨天", "我们做到哪里了？", "前回は？", "どこまで？"),
     ],
 )

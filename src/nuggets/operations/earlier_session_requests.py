@@ -25,7 +25,7 @@ _QUESTIONS = {
     "what": r"\bwhat (?:did|were|was|have|had) (?:we|i|you)"
     r" (?:do|doing|done|work(?:ing)?(?: on)?|been)\b",
     "wo ": r"\bwo (?:waren|sind|standen|stehen) wir\b",
-    "letzte": r"\bletzte[nr]? (?:sitzung|mal)\b",
+    "letzte": r"\bletzte[nrs]? (?:sitzung|mal)\b",
     "was haben wir": r"\bwas haben wir (?:zuletzt|gestern)\b",
     "nde ": r"\bd[oó]nde (?:est[aá]bamos|lo dejamos|quedamos)\b",
     "ltima ": r"\b[uú]ltima (?:sesi[oó]n|vez)\b",

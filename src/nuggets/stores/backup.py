@@ -30,7 +30,7 @@ from nuggets.stores.sqlite.database import (
     quote_path,
     sync_file,
 )
-from nuggets.stores.sqlite.invalid_record_removal import refuse_programs
+from nuggets.stores.sqlite.foreign_database_check import refuse_programs
 
 _LABEL = b"\nnuggets-backup-1 "  # then 64 hex digits of SHA-256 and a line feed
 _LAST_LINE_BYTES = len(_LABEL) + 64 + 1

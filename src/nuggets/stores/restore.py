@@ -27,7 +27,7 @@ from nuggets.stores.set_aside_files import REPLACED, free_name
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.bulk_insert import put_commit
 from nuggets.stores.sqlite.database import Database, ExplainErrors, open_read_only, sync_file
-from nuggets.stores.sqlite.invalid_record_removal import find_invalid_record
+from nuggets.stores.sqlite.foreign_database_check import find_invalid_record
 from nuggets.stores.sqlite.pragmas import WRITE_AHEAD_LOG
 
 _READER_SECONDS = 5.0  # how long to wait for readers of the database that is replaced

@@ -104,7 +104,7 @@ def _import_shelf(call: Call, source: str, dry_run: bool) -> Intake:
 def _delete_invalid_records(copy: str) -> list[str]:
     """Delete what no shelf could have written from the copy, before anything else reads it."""
     from nuggets.engine.argument_checks import checked_note, checked_nugget
-    from nuggets.stores.sqlite.invalid_record_removal import delete_invalid_records
+    from nuggets.stores.sqlite.foreign_database_check import delete_invalid_records
 
     if has_unmigrated_journal(copy):
         from nuggets.stores.journal_migration.migrate import migrate_journal
