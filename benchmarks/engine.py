@@ -123,7 +123,12 @@ def commands(shelf: Shelf) -> dict[str, Command]:
 def environment(work: str) -> dict[str, str]:
     """Nobody's settings, project or threads; and the very program that is measured here."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NUGGETS_")}
-    more = {"HOME": work, "OPENBLAS_NUM_THREADS": "1", "NUGGETS_HOOK_SECONDS": "20"}
+    more = {
+        "HOME": work,
+        "OPENBLAS_NUM_THREADS": "1",
+        "NUGGETS_HOOK_SECONDS": "20",
+        "MEMORY_REFLECTION_DAILY": "0",  # else a hook starts the clean-up beside what is measured
+    }
     return {**kept, **more, "PYTHONPATH": os.pathsep.join((_above(nuggets), _above(benchmarks)))}
 
 
