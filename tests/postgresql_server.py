@@ -67,7 +67,8 @@ class Server:
             os.chown(self.directory, nobody.pw_uid, nobody.pw_gid)
             self._user = {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": []}
         self._options = (
-            f"-k {self.directory} -c listen_addresses='' -c shared_buffers=16MB {settings}"
+            f"-k {self.directory} -c listen_addresses='' -c shared_buffers=16MB"
+            f" -c dynamic_shared_memory_type=mmap {settings}"
         )
         if relaxed:
             self._options += " -c fsync=off -c synchronous_commit=off -c full_page_writes=off"

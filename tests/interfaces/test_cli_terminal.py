@@ -215,7 +215,9 @@ def test_an_editor_that_goes_wrong_changes_nothing(
 ) -> None:
     nuggets("note", "add", "n", "Title", "old words")
 
-    code, seen = run_in_terminal("note", "edit", "Title", EDITOR=editor(directory, command))
+    code, seen = run_in_terminal(
+        "note", "edit", "Title", EDITOR=editor(directory, command), TMPDIR=str(directory)
+    )
 
     assert code == 2
     assert b"Error:" in seen
