@@ -8,13 +8,13 @@ import sys
 from importlib import import_module
 from typing import Any
 
-PARTS = ("engine", "facts", "stores", "search", "reflection", "agents", "web")
+PARTS = ("engine", "facts", "stores", "exports", "search", "reflection", "agents", "web")
 # What an agent's user notices over weeks; `python -m benchmarks.agents` is the report of these.
 DAILY_USE = (
     *("prompts", "session_start", "preferences", "credentials", "sessions"),
     *("staleness", "contradictions"),
 )
-LABELLED = ("answers", "keys", "calibration", "clean_up", *DAILY_USE, "unknown")
+LABELLED = ("answers", "recall", "clean_up", *DAILY_USE, "unknown")
 
 
 def main(argv: list[str]) -> int:

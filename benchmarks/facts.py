@@ -14,14 +14,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from difflib import SequenceMatcher
+from itertools import pairwise
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from benchmarks.__main__ import line
 from benchmarks.indexed import IndexedFacts
+from nuggets import NuggetShelf
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
-from nuggets.facts.key_tokenizer import form, significant
+from nuggets.facts.capacity import page_size
 from nuggets.facts.value_decoder import Banks
 from nuggets.fhrr.phasors import seed_from_text
 from nuggets.language.text import fold_case
@@ -63,7 +65,6 @@ EVERYDAY = listed("""
     green yellow purple shirt shoes jacket trousers hat umbrella mirror carpet blanket
     pillow best cheap large small old young happy hungry tired quick slow loud quiet
 """)
-LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def fact(number: int, key: str, value: str) -> MemoryNote:
@@ -126,54 +127,6 @@ def realistic_keys(dice: Random, count: int) -> list[str]:
     return list(keys.values())
 
 
-def misspelt(dice: Random, key: str) -> str:
-    """One letter put in, left out or changed, or two neighbours swapped."""
-    at, letter = dice.randrange(len(key)), dice.choice(LETTERS)
-    return dice.choice(
-        [
-            key[:at] + letter + key[at:],
-            key[:at] + key[at + 1 :],
-            key[:at] + letter + key[at + 1 :],
-            key[:at] + key[at : at + 2][::-1] + key[at + 2 :],
-        ]
-    )
-
-
-def related(query: str, keys: list[str]) -> bool:
-    """Whether a person may expect an answer: the question's words are a key's or some of them, a
-    key makes up half of the question, or two words and more of it stand there as they are."""
-    asked = significant(form(query).spaced.split(" "))
-    for key in keys:
-        for text in (form(key).spaced, form(key).without_scope):
-            said = significant(text.split(" "))
-            if set(asked) <= set(said):
-                return True
-            if said and set(said) <= set(asked) and 2 * len(said) >= len(asked):
-                return True
-            if len(said) > 1 and f" {text} " in f" {form(query).spaced} ":
-                return True
-    return False
-
-
-def documented_resolve(query: str, keys: list[str]) -> str | None:
-    """The baseline: exact, then the first substring either way, then the best ratio from 0.55."""
-    plain = fold_case(query)
-    texts = [fold_case(key) for key in keys]
-    if plain in texts:
-        return keys[texts.index(plain)]
-    for key, text in zip(keys, texts, strict=True):
-        if plain in text or text in plain:
-            return key
-    ratios = [SequenceMatcher(None, text, plain, autojunk=False).ratio() for text in texts]
-    best = max(range(len(keys)), key=ratios.__getitem__)
-    return keys[best] if ratios[best] >= 0.55 else None
-
-
-def resolve(index: IndexedFacts, query: str) -> str | None:
-    found = index.recall(query, "bench")
-    return found.key if found.found else None
-
-
 def row(
     name: str, goal: float, measured: float, baseline: float, unit: str, at_most: bool = True
 ) -> dict[str, Any]:
@@ -184,77 +137,6 @@ def row(
         "baseline": f"plain version: {baseline:.4g} {unit}",
         "reached": measured <= goal if at_most else measured >= goal,
     }
-
-
-# Which key is meant ------------------------------------------------------------------------------
-
-
-def typo_rows(nuggets: int) -> list[dict[str, Any]]:
-    asked = right = baseline = 0
-    for seed in range(nuggets):
-        dice = Random(seed)
-        keys = realistic_keys(dice, 100)
-        index, known = index_of([(key, key) for key in keys]), {fold_case(key) for key in keys}
-        for key in keys:
-            typo = misspelt(dice, key)
-            if fold_case(typo) in known or not any(map(str.isalnum, typo)):
-                continue
-            asked += 1
-            right += resolve(index, typo) == key
-            baseline += documented_resolve(typo, keys) == key
-    return [
-        row(
-            "one-edit typos that find their key",
-            95,
-            100 * right / asked,
-            100 * baseline / asked,
-            "%",
-            at_most=False,
-        )
-    ]
-
-
-def unrelated_rows(nuggets: int) -> list[dict[str, Any]]:
-    rows = []
-    for title, vocabulary in (
-        ("everyday words", EVERYDAY),
-        ("everyday and key words mixed", EVERYDAY + AREAS + THINGS + PERSONAL),
-        ("key words in new combinations", AREAS + THINGS + PERSONAL),
-    ):
-        asked = answered = baseline = 0
-        for seed in range(nuggets):
-            dice = Random(1000 + seed)
-            keys = realistic_keys(dice, 100)
-            index = index_of([(key, key) for key in keys])
-            for number in range(140):
-                query = " ".join(dice.choices(vocabulary, k=1 + number % 7))
-                if related(query, keys):
-                    continue
-                asked += 1
-                answered += resolve(index, query) is not None
-                baseline += documented_resolve(query, keys) is not None
-        rows.append(
-            row(
-                f"unrelated questions answered, {title}",
-                1,
-                100 * answered / asked,
-                100 * baseline / asked,
-                "%",
-            )
-        )
-    return rows
-
-
-def miss_rows() -> list[dict[str, Any]]:
-    """The slowest of some questions; the baseline compares every key with difflib."""
-    keys = realistic_keys(Random(5), 1500) + [key for key, _ in numbered(8500)]
-    index = index_of([(key, key) for key in keys])
-    resolve(index, "warm up")
-    costs = []
-    for query in ("holiday in the mountains", "kitchen", "staging portal owner", "api 77777"):
-        costs.append(min(cpu_ms(resolve, index, query) for _ in range(5)))
-    plain = cpu_ms(documented_resolve, "quiet elephants", keys)
-    return [row("a miss among 10,000 keys", 20, max(costs), plain, "ms")]
 
 
 # What it costs -----------------------------------------------------------------------------------
@@ -325,57 +207,68 @@ def cold_rows(quick: bool) -> list[dict[str, Any]]:
     times, crowd = (3, 128) if quick else (9, 512)
     plain = fresh("plain", crowd, 1)
     rows = []
-    for count, ms, mb in ((512, 40, 65), (10_000, 45, 150)):
+    for count, mb in ((512, 65), (10_000, 150)):
         ours = fresh("first", count, times)
-        rows.append(row(f"first recall, {count} facts", ms, ours["first"], plain["first"], "ms"))
         rows.append(row(f"peak memory, {count} facts", mb, ours["mb"], plain["mb"], "MB"))
     return [found | {"note": f"{crowd} facts in one set"} for found in rows]
 
 
-def warm_rows(quick: bool) -> list[dict[str, Any]]:
-    pairs = numbered(512)
-    index = index_of(pairs)
-    plain = probe_plain(64)["first"]
-    index.recall(pairs[0][0], "bench")
-    same = min(cpu_ms(index.recall, pairs[0][0], "bench") for _ in range(20))
-    others = sorted(cpu_ms(index.recall, key, "bench") for key, _ in pairs[1:40])
+def product_ms() -> float:
+    """The unit of the goals: one product of float32 matrices, 512 × 32768 × 512."""
+    import numpy as np
+
+    dice = np.random.default_rng(1)
+    left = dice.random((512, 32768), dtype=np.float32)
+    right = dice.random((32768, 512), dtype=np.float32)
+    return min(cpu_ms(np.matmul, left, right) for _ in range(3))
+
+
+def shelf_rows(count: int) -> list[dict[str, Any]]:
+    """Recalls in a running process, from a shelf on disk: the median of questions that were not
+    asked before, beside one product of matrices in the same run."""
+    unit, dice = product_ms(), Random(count)
+    realistic = realistic_keys(dice, 512)
+    keys = [*realistic, *(key for key, _ in numbered(count - len(realistic)))]
+    asked = dice.sample([key for key in realistic if key.count(" ") > 0], 60)
+    with TemporaryDirectory() as directory, NuggetShelf(directory, project="") as shelf:
+        with shelf.batch():
+            for key in keys:
+                shelf.remember("bench", key, f"value of {key}")
+        first = cpu_ms(shelf.recall, keys[0])
+        for key in keys[:: page_size(shelf.get("bench").status().dimension)]:
+            shelf.recall(key)
+        medians = {
+            "an exact recall": (0.0015, _median(shelf.recall, asked)),
+            "a part of a key": (0.004, _median(shelf.recall, [k.split()[-1] for k in asked])),
+            "a misspelt key": (0.004, _median(shelf.recall, [k[:2] + k[3:] for k in asked])),
+            "a question": (0.004, _median(shelf.recall, [f"what is the {k}?" for k in asked])),
+            "a miss": (0.01, _median(shelf.recall, [f"{k} {w}" for k, w in pairwise(EVERYDAY)])),
+        }
+        changes = sorted(
+            cpu_ms(shelf.remember, "bench", f"new key {i}", f"new value {i}")
+            + cpu_ms(shelf.recall, f"new key {i}")
+            for i in range(65)
+        )
+    medians["the first of a page"] = (0.2, first)
+    medians["remember, then recall"] = (
+        0.05,
+        changes[len(changes) // 2],
+    )  # over all fills of a page
     return [
-        row("the same key again", 0.2, same, plain, "ms"),
-        row("another key of a built page", 1, others[len(others) // 2], plain, "ms"),
-        *change_rows([1, 33, 63, 64] if quick else list(range(1, 65)), plain),
+        {
+            "what": f"{name}, {count:,} facts",
+            "goal": f"≤ {goal:g} ×",
+            "measured": f"{ms / unit:.4f} × ({ms:.2f} ms)",
+            "baseline": f"a product of matrices: {unit:.0f} ms",
+            "reached": ms / unit <= goal,
+        }
+        for name, (goal, ms) in medians.items()
     ]
 
 
-def change_rows(fills: list[int], plain: float) -> list[dict[str, Any]]:
-    """The slowest fill level of the last page; of each level the best of three."""
-    pairs = numbered(512)
-    costs: dict[str, dict[int, list[float]]] = {"remember": {}, "forget": {}, "update": {}}
-    for _ in range(3):
-        index = index_of(pairs[: 447 + fills[0]])
-        index.recall(pairs[0][0], "bench")
-        for filled in range(fills[0], 65):
-            number = 447 + filled
-            (older, _), (old, old_value), (key, value) = pairs[number - 2 : number + 1]
-            note = fact(number, key, value)
-            remember = cost_of(index, Changes(put=(note,)), key)
-            forget = cost_of(index, Changes(drop=(note.id,)), older)
-            index.apply(Changes(put=(note,)))
-            index.recall(old, "bench")
-            update = cost_of(index, Changes(put=(note._replace(content=old_value),)), key)
-            index.apply(Changes(put=(note,)))
-            for name, cost in zip(costs, (remember, forget, update), strict=True):
-                costs[name].setdefault(filled, []).append(cost)
-    return [
-        row(f"{name} then recall, 512 facts", 10, max(min(levels[f]) for f in fills), plain, "ms")
-        for name, levels in costs.items()
-    ]
-
-
-def cost_of(index: IndexedFacts, changes: Changes, asked: str) -> float:
-    start = time.process_time()
-    index.apply(changes)
-    index.recall(asked, "bench")
-    return (time.process_time() - start) * 1e3
+def _median(action: Callable[[str], object], arguments: list[str]) -> float:
+    costs = sorted(cpu_ms(action, argument) for argument in arguments)
+    return costs[len(costs) // 2]
 
 
 def right_rows(count: int, crowded: int) -> list[dict[str, Any]]:
@@ -405,11 +298,9 @@ def rows(quick: bool) -> list[dict[str, Any]]:
     """All measurements, goals and baselines."""
     return [
         *cold_rows(quick),
-        *warm_rows(quick),
+        *shelf_rows(512),
+        *shelf_rows(2_000 if quick else 10_000),
         *right_rows(2_000 if quick else 10_000, 1024 if quick else 1536),
-        *typo_rows(3 if quick else 30),
-        *unrelated_rows(3 if quick else 30),
-        *miss_rows(),
     ]
 
 

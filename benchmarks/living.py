@@ -129,7 +129,7 @@ def split(directory: str) -> Measured:
     from nuggets.operations.decisions import Decisions
     from nuggets.search.search_index import SearchIndex
     from nuggets.shelf import NuggetShelf
-    from nuggets.stores.exports.export_sync import ExportSync
+    from nuggets.stores.exports import Exports
     from nuggets.stores.sql.commit_writer import CommitWriter
     from nuggets.stores.sql.store import SqlStore
     from nuggets.stores.sqlite.database import Database
@@ -137,7 +137,7 @@ def split(directory: str) -> Measured:
     parts: dict[str, Spent] = {}
     for name, owner, method in (
         ("taking the lock", SqlStore, "_take_lock"),
-        ("looking for edited files", ExportSync, "import_edits"),
+        ("looking for edited files", Exports, "import_edits"),
         ("deciding", Decisions, "remember"),
         ("writing", SqlStore, "_write_commit"),
         ("note and before-image", CommitWriter, "apply"),

@@ -223,6 +223,22 @@ def through_a_shelf(size: int, queries: int) -> tuple[float, float]:
     return medians[0], medians[1]
 
 
+def unsaved_beside_saved(size: int, queries: int) -> tuple[float, float]:
+    """Median milliseconds of a search among notes of which none is saved yet, and once all are."""
+    rng = random.Random(0)
+    texts = made_up_texts(rng, size)
+    asked = questions(rng, texts, queries)
+    with tempfile.TemporaryDirectory() as place, NuggetShelf(place, auto_save=False) as shelf:
+        for text in texts:
+            shelf.create_note("b", text[:24], text)
+        ask = partial(shelf.search_notes, limit=10, session=None)
+        ask("warm up")
+        unsaved = statistics.median(asked_once(ask, asked))
+        shelf.save_all()
+        ask("warm up")
+        return unsaved, statistics.median(asked_once(ask, asked))
+
+
 def cold_searches(size: int, repeats: int) -> Iterator[dict[str, Any]]:
     """The command in a process of its own, with the index that an earlier one kept."""
     texts = made_up_texts(random.Random(0), size)
@@ -305,6 +321,15 @@ def rows(quick: bool) -> Iterator[dict[str, Any]]:
         "measured": f"{stored:.2f} ms in a directory, {here:.2f} ms in memory:",
         "reached": stored <= 2,
     }
+    for size in (400, 5_000):
+        unsaved, saved = unsaved_beside_saved(size, 30 if quick else 100)
+        yield {
+            "what": f"search among {size:,} unsaved notes, p50",
+            "goal": "≤ 2 × saved",
+            "measured": f"{unsaved / saved:.1f} × ({unsaved:.2f} ms)",
+            "baseline": f"saved {saved:.2f} ms",
+            "reached": unsaved <= 2 * saved,
+        }
     for linked in (False, True):
         ours, theirs, more = measure(10_000, 200 if quick else 500, linked)
         name = "10,000 linked notes" if linked else "10,000 notes"

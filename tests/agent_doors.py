@@ -11,7 +11,7 @@ from typing import Any
 import anyio
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult, Implementation, TextContent
 
 from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS
 from nuggets.interfaces.mcp.server import ServerContext, build_server
@@ -30,11 +30,14 @@ def server_context(directory: Path | str, **settings: str) -> ServerContext:
     )
 
 
-def in_memory(context: ServerContext, talk: Talk, tools: Sequence[Tool] = ALL_TOOLS) -> Any:
-    """Talk to the server inside this process."""
+def in_memory(
+    context: ServerContext, talk: Talk, tools: Sequence[Tool] = ALL_TOOLS, host: str = "test"
+) -> Any:
+    """Talk to the server inside this process, as this host."""
 
     async def connected() -> Any:
-        async with Client(build_server(context, tools)) as client:
+        info = Implementation(name=host, version="1")
+        async with Client(build_server(context, tools), client_info=info) as client:
             return await talk(client)
 
     try:

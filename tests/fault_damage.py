@@ -47,7 +47,7 @@ def change_shelf(directory: str) -> None:
     child = os.fork()
     if not child:
         try:
-            shelf = NuggetShelf(directory, project="")
+            shelf = NuggetShelf(directory, project="", short_lived=True)
             shelf.remember("prefs", "editor", "vim")
             shelf.remember("other", "key", "value")
         finally:

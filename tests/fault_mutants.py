@@ -37,8 +37,8 @@ SqliteStore.write = in_pieces
 """
 
 TAKES_TORN_FILES_FOR_EDITS = """
-from nuggets.stores.exports import edit_import
-edit_import.is_torn = lambda file: False
+from nuggets.stores.exports import edits
+edits.is_torn = lambda file: False
 """
 
 WITHOUT_CHECKSUM = """

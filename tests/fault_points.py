@@ -19,6 +19,8 @@ from fault_processes import age_leftovers, is_intact, leftovers
 from nuggets.domain.state import MemoryState
 from nuggets.errors import NuggetsError
 from nuggets.shelf import NuggetShelf
+from nuggets.stores.exports import refresher
+from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import exports_agree, note, open_directory, put, revision_of, state_of
 
 KINDS = {
@@ -122,6 +124,16 @@ def rest(method: str, path: str, **body: Any) -> Operation:
     return run
 
 
+def write_and_refresh(place: str) -> None:
+    """A write that leaves the files behind, and the process that brings them up to date."""
+    dying = SqliteStore(shelf_of(place))
+    put(dying, note(1))
+    dying.close()
+    with suppress(OSError):  # then none is started
+        path = os.path.join(shelf_of(place), "graph", "refresher.lock")
+        refresher.run(shelf_of(place), os.open(path, os.O_RDWR | os.O_CREAT))
+
+
 def link_two(shelf: NuggetShelf) -> None:
     made = shelf.create_note("plans", "Third", "new")
     shelf.add_link(made.id, "First", "because")
@@ -168,6 +180,7 @@ OPERATIONS: dict[str, Operation] = {
     "mcp recall": mcp("recall", query="b"),
     "rest fact": rest("POST", "/api/nuggets/facts/facts", key="new", value="value"),
     "rest delete": rest("DELETE", "/api/notes/First"),
+    "refresher": write_and_refresh,
 }
 EMPTY = ("begin",)  # in a directory that is not there yet
 

@@ -11,7 +11,7 @@ import struct
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
 import system_programs
@@ -21,6 +21,7 @@ from fault_processes import (
     Outcome,
     age_leftovers,
     kept_keys,
+    kill_all,
     problems_in,
     start_writer,
     write_after,
@@ -83,6 +84,7 @@ def _mounted(image: str, place: str, options: str) -> Iterator[None]:
     try:
         yield
     finally:
+        _end_users(place)
         subprocess.run(["umount", place], check=True, capture_output=True)
 
 
@@ -163,6 +165,26 @@ def _write_and_cut(
             writer.kill()
             writer.wait()
             listener.join()
+
+
+def _end_users(place: str) -> None:
+    """End refreshers, which outlive whoever wrote; one may just have begun to start."""
+    while users := [process for process in map(int, _processes()) if _uses(process, place)]:
+        kill_all(users)
+
+
+def _processes() -> Iterator[str]:
+    return filter(str.isdecimal, os.listdir("/proc"))
+
+
+def _uses(process: int, place: str) -> bool:
+    """Does the process have a file there open?"""
+    folder, files = f"/proc/{process}/fd", []
+    with suppress(OSError):  # it has ended
+        for number in os.listdir(folder):
+            with suppress(FileNotFoundError):  # it has closed that one
+                files.append(os.readlink(f"{folder}/{number}"))
+    return process != os.getpid() and any(file.startswith(place) for file in files)
 
 
 def _shut_down(place: str, image: str) -> str:

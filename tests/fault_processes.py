@@ -1,13 +1,15 @@
 """Real processes that write to a shelf and say what was acknowledged, and what is left after."""
 
 import os
+import select
 import signal
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
@@ -141,6 +143,30 @@ def kept_keys(directory: str) -> set[str]:
     return keys
 
 
+def refreshers(directory: str | os.PathLike[str]) -> Iterator[int]:
+    """The processes that refresh the documented files of a shelf."""
+    for process in filter(str.isdecimal, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{process}/cmdline", "rb") as file:
+                words = file.read().split(b"\0")
+        except OSError:
+            continue  # it has ended
+        if os.fsencode(directory) in words:
+            yield int(process)
+
+
+def kill_all(processes: Iterable[int]) -> None:
+    """End processes, and wait until the system has closed their files."""
+    for process in processes:
+        with suppress(ProcessLookupError):
+            descriptor = os.pidfd_open(process)
+            try:
+                os.kill(process, signal.SIGKILL)
+                select.select([descriptor], [], [])
+            finally:
+                os.close(descriptor)
+
+
 def collect(processes: Sequence["subprocess.Popen[str]"]) -> set[str]:
     """All that was acknowledged by processes that have ended or been killed."""
     said: set[str] = set()
@@ -175,6 +201,7 @@ def kill_round(directory: str, round_name: str, writes: int, program: str = WRIT
     for process in processes:
         process.send_signal(signal.SIGKILL)
     acknowledged = collect(processes) | first
+    kill_all(refreshers(directory))
     age_leftovers(directory)
     kept = kept_keys(directory)
     began = time.monotonic()

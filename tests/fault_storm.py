@@ -38,9 +38,8 @@ import os, sys, threading
 from nuggets.errors import NuggetsError
 from nuggets.shelf import NuggetShelf
 directory, name, count = sys.argv[1:]
-shelf = NuggetShelf(directory, project="")
 
-def write(key):
+def write(shelf, key):
     try:
         shelf.remember("storm", key, f"value of {key}")
     except NuggetsError:
@@ -49,17 +48,19 @@ def write(key):
 
 def work(thread):
     for number in range(int(count)):
-        write(f"{name}-t{thread}-{number}")
+        write(shelf, f"{name}-t{thread}-{number}")
 
+shelf = NuggetShelf(directory, project="", short_lived=True)  # no thread in the background
+for number in range(int(count)):
+    write(shelf, f"{name}-p-{number}")
+    child = os.fork()  # before there are threads: they may hold locks that a child needs
+    if not child:
+        write(NuggetShelf(directory, project=""), f"{name}-f-{number}")
+        os._exit(0)
+    os.waitpid(child, 0)
 threads = [threading.Thread(target=work, args=(thread,)) for thread in range(3)]
 for thread in threads:
     thread.start()
-for number in range(int(count)):
-    child = os.fork()
-    if not child:
-        write(f"{name}-f-{number}")
-        os._exit(0)
-    os.waitpid(child, 0)
 for thread in threads:
     thread.join()
 shelf.close()

@@ -34,7 +34,7 @@ from nuggets.operations.shared_memories import parse_file
 from nuggets.promotion import WrittenEntries, merged_text
 from nuggets.search.query.tokenized_query import tokenize_query
 from nuggets.shelf import NuggetShelf
-from nuggets.stores.exports.edit_reader import FileContent, parse_edit
+from nuggets.stores.exports.edits import FileContent, parse_edit
 
 Target = Callable[[bytes], None]
 LIVES = 300  # how often one shelf is used before a new one is made

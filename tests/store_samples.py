@@ -59,23 +59,28 @@ def open_directory(
 
 
 def put(store: Store, *notes: MemoryNote) -> int:
-    """Write notes with the nuggets they need."""
+    """Write notes with the nuggets they need, and the documented files, as a command does."""
     with store.exclusive():
         known = {config.name for config in store.state.nuggets.values()}
         new = dict.fromkeys(n.nugget_name for n in notes if n.nugget_name not in known)
         changes = Changes(put=notes, put_nuggets=tuple(map(NuggetConfig, new)), action="put")
-        return store.write(changes)
+        revision = store.write(changes)
+    store.follow_exports()
+    return revision
 
 
 def drop(store: Store, *ids: str) -> int:
-    return store.write(Changes(drop=ids, action="drop"))
+    revision = store.write(Changes(drop=ids, action="drop"))
+    store.follow_exports()
+    return revision
 
 
 def state_of(store: Store) -> MemoryState:
-    """All that a store says, recalls included."""
+    """All that a store says, recalls included; edited files are imported, and written again."""
     state = MemoryState()
     with store.reading():
         state.apply(everything(store.state))
+    store.follow_exports()
     return state
 
 

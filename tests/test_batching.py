@@ -1,4 +1,4 @@
-"""Changes that are gathered: decided again on what others wrote meanwhile, let go, or cut back."""
+"""Changes that are gathered: saved beside what others wrote meanwhile, or in conflict with it."""
 
 import shutil
 from collections.abc import Callable
@@ -52,10 +52,12 @@ def test_a_gathered_undo_of_what_someone_changed_meanwhile_is_refused(
     gathering.undo()
     other.remember("n", "k", "theirs")
 
-    with pytest.raises(Conflict, match="undo"):
+    with pytest.raises(Conflict, match=r"undo .* 'k'"):
         gathering.save_all()
 
-    assert gathering.recall("k").answer == other.recall("k").answer == "theirs"
+    assert other.recall("k").answer == "theirs"
+    gathering.discard_unsaved()
+    assert gathering.recall("k").answer == "theirs"
 
 
 def test_a_gathered_undo_is_refused_when_its_revision_means_another_commit_by_now(
@@ -69,10 +71,10 @@ def test_a_gathered_undo_is_refused_when_its_revision_means_another_commit_by_no
     shutil.rmtree(tmp_path / "here")
     shutil.copytree(tmp_path / "elsewhere", tmp_path / "here")
 
-    with pytest.raises(Conflict, match="revision 1"):
+    with pytest.raises(Conflict, match="undo 1 'here'"):
         gathering.save_all()
 
-    assert titles(gathering) == ["elsewhere"]
+    assert titles(NuggetShelf(tmp_path / "here", project="")) == ["elsewhere"]
 
 
 def test_what_is_gathered_is_saved_before_the_last_change_can_be_undone(
@@ -101,11 +103,11 @@ def test_a_recall_that_is_gathered_keeps_nobody_from_undoing(gathering: NuggetSh
     assert titles(gathering) == []
 
 
-# --- what cannot be done any more ---------------------------------------------------------------
+# --- conflicts ----------------------------------------------------------------------------------
 
 
-def poisoned(gathering: NuggetShelf, other: NuggetShelf) -> None:
-    """Two edits of notes that are gone by the time of saving, and facts around them."""
+def poisoned(gathering: NuggetShelf, other: NuggetShelf) -> list[str]:
+    """Two edits of notes that are gone by the time of saving, and facts around them; their ids."""
     first, second = (other.create_note("n", title, "text") for title in ("First", "Second"))
     gathering.remember("n", "before", "x")
     gathering.edit_note(first.id, content="ours")
@@ -113,20 +115,111 @@ def poisoned(gathering: NuggetShelf, other: NuggetShelf) -> None:
     gathering.remember("n", "after", "x")
     for note in (first, second):
         other.delete_note(note.id, hard=True)
+    return [first.id, second.id]
 
 
-def test_a_step_that_cannot_be_done_any_more_is_named_and_dropped(
+def test_a_conflict_names_the_notes_writes_nothing_and_loses_nothing(
     gathering: NuggetShelf, other: NuggetShelf
 ) -> None:
-    poisoned(gathering, other)
+    gone = poisoned(gathering, other)
 
-    with pytest.raises(NotFound, match=r"2 pending changes .*edit_note.*dropped"):
+    with pytest.raises(Conflict, match=rf"edit_note 'First' \({gone[0]}\); edit_note 'Second'"):
         gathering.save_all()
-    assert titles(gathering) == ["before", "after"]
+    assert sorted(titles(gathering)) == ["First", "Second", "after", "before"]
     assert titles(other) == []
 
+    gathering.discard_unsaved(gone[0])
+    with pytest.raises(Conflict, match=r"meanwhile \(edit_note 'Second'"):
+        gathering.save_all()
+    gathering.discard_unsaved(gone[1])
     gathering.save_all()
-    assert titles(other) == ["before", "after"]
+    assert titles(gathering) == titles(other) == ["before", "after"]
+
+
+def test_what_is_discarded_takes_with_it_what_builds_on_it_and_nothing_else(
+    gathering: NuggetShelf, other: NuggetShelf
+) -> None:
+    plan, base, rest = (other.create_note("n", name, "old").id for name in ("Plan", "Base", "Rest"))
+    gathering.edit_note(rest, content="new")
+    gathering.add_link(plan, base, "rests on it")
+    gathering.edit_note(base, content="new")
+    other.edit_note(plan, content="theirs")
+
+    with pytest.raises(Conflict, match="add_link 'Plan'"):
+        gathering.save_all()
+    gathering.discard_unsaved(plan)
+    gathering.save_all()
+
+    contents = {note.title: note.content for note in other.list_notes()}
+    assert contents == {"Plan": "theirs", "Base": "old", "Rest": "new"}
+
+
+def test_all_that_is_unsaved_can_be_discarded(gathering: NuggetShelf, other: NuggetShelf) -> None:
+    other.remember("n", "stored", "x")
+    gathering.remember("n", "unsaved", "x")
+    assert titles(gathering) == ["stored", "unsaved"]
+
+    gathering.discard_unsaved()
+
+    assert titles(gathering) == ["stored"]
+    gathering.save_all()
+    assert titles(other) == ["stored"]
+
+
+def test_to_discard_what_is_not_unsaved_is_an_error_and_drops_nothing(
+    gathering: NuggetShelf,
+) -> None:
+    gathering.remember("n", "unsaved", "x")
+
+    for name in ("", "note-n-00000000", "unsaved"):
+        with pytest.raises(NotFound, match="by its id"):
+            gathering.discard_unsaved(name)
+
+    assert titles(gathering) == ["unsaved"]
+
+
+def test_a_recall_by_someone_else_is_no_conflict_and_counts(
+    gathering: NuggetShelf, other: NuggetShelf
+) -> None:
+    note = other.create_note("n", "Plan", "old")
+    gathering.edit_note(note.id, content="new")
+    gathering.get_note(note.id, session="ours")
+    other.get_note(note.id, session="theirs")
+    gathering.save_all()
+
+    after = other.get_note(note.id, session=None)
+    assert (after.content, after.hits) == ("new", 2)
+    assert set(after.hit_sessions) == {"ours", "theirs"}
+
+
+def test_a_nugget_that_others_removed_or_filled_is_a_conflict(
+    gathering: NuggetShelf, other: NuggetShelf
+) -> None:
+    other.create("gone")
+    other.create("filled")
+    note = gathering.create_note("gone", "Plan", "text")
+    gathering.remove("filled")
+    other.remove("gone")
+    other.remember("filled", "k", "theirs")
+
+    with pytest.raises(Conflict, match=rf"\({note.id}\); remove \(filled\)"):
+        gathering.save_all()
+    gathering.discard_unsaved("filled")
+    gathering.get_or_create("gone")
+    gathering.save_all()
+
+    assert sorted(titles(other)) == ["Plan", "k"]
+
+
+def test_a_nugget_that_both_made_with_settings_is_a_conflict(
+    gathering: NuggetShelf, other: NuggetShelf
+) -> None:
+    gathering.create("n", max_facts=3)
+    other.create("n", max_facts=7)
+
+    with pytest.raises(Conflict, match=r"create \(n\)"):
+        gathering.save_all()
+    assert other.status("n").max_facts == 7
 
 
 def test_closing_saves_what_can_be_saved_and_tells_the_rest(
@@ -134,10 +227,12 @@ def test_closing_saves_what_can_be_saved_and_tells_the_rest(
 ) -> None:
     poisoned(gathering, other)
 
-    with pytest.raises(NotFound, match="edit_note"):
+    with pytest.raises(Conflict, match=r"edit_note .* The rest was saved"):
         gathering.close()
 
     assert titles(other) == ["before", "after"]
+    assert sorted(titles(gathering)) == ["First", "Second", "after", "before"]
+    gathering.discard_unsaved()
     gathering.close()
 
 
@@ -237,7 +332,7 @@ def test_what_is_promoted_is_written_first(directory: Path, gathering: NuggetShe
 # --- ids and times ------------------------------------------------------------------------------
 
 
-def test_what_is_decided_again_keeps_its_ids_and_times(
+def test_what_is_saved_after_others_wrote_keeps_its_ids_and_times(
     directory: Path, other: NuggetShelf, clock: Callable[[], str]
 ) -> None:
     shelf = NuggetShelf(directory, auto_save=False, project="", clock=clock)
@@ -253,7 +348,7 @@ def test_what_is_decided_again_keeps_its_ids_and_times(
 # --- another history ----------------------------------------------------------------------------
 
 
-def test_what_was_gathered_on_a_history_that_is_gone_is_decided_again(tmp_path: Path) -> None:
+def test_what_was_gathered_on_a_history_that_is_gone_is_a_conflict(tmp_path: Path) -> None:
     for name in ("here", "elsewhere"):
         with NuggetShelf(tmp_path / name, project="") as shelf:
             shelf.remember("n", "k", name)
@@ -261,7 +356,9 @@ def test_what_was_gathered_on_a_history_that_is_gone_is_decided_again(tmp_path: 
     gathering.remember("n", "k", "gathered")
     shutil.rmtree(tmp_path / "here")
     shutil.copytree(tmp_path / "elsewhere", tmp_path / "here")
-    gathering.save_all()
+
+    with pytest.raises(Conflict, match="remember 'k'"):
+        gathering.save_all()
 
     facts = NuggetShelf(tmp_path / "here", project="").facts("n")
-    assert [(fact.title, fact.content) for fact in facts] == [("k", "gathered")]
+    assert [(fact.title, fact.content) for fact in facts] == [("k", "elsewhere")]

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from nuggets import GraphNoteMetaInput, Nugget, NuggetShelf
+from nuggets.errors import InvalidInput
 from nuggets.interfaces.mcp.write_tools import TOOLS
 from nuggets.search.results import TEMPERATURE
 
@@ -76,11 +77,31 @@ def test_the_graph_of_many_notes_stays_small(directory: Path) -> None:
 def test_metadata_given_in_a_record_override_what_is_inferred(shelf: NuggetShelf) -> None:
     given = GraphNoteMetaInput(type="relationship", scope="shared", confidence=0.5)
 
-    note = shelf.create_note("n", "Ada and Grace", "They work together.", **given._asdict())
-    edited = shelf.edit_note(note.id, **GraphNoteMetaInput(type="style")._asdict())
+    note = shelf.create_note("n", "Ada and Grace", "They work together.", meta=given)
+    edited = shelf.edit_note(note.id, meta=GraphNoteMetaInput(type="style"))
+    fact = shelf["n"].remember("Ada", "works with Grace", meta=given, confidence=0.25)
 
     assert (note.type, note.scope, note.confidence) == ("relationship", "shared", 0.5)
     assert (edited.type, edited.scope, edited.confidence) == ("style", "shared", 0.5)
+    assert (fact.type, fact.scope, fact.confidence) == ("relationship", "shared", 0.25)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"meta": {"scope": "self"}}, "meta must be a GraphNoteMetaInput"),
+        ({"meta": GraphNoteMetaInput(scope="all")}, "scope must be one of"),  # type: ignore[arg-type]
+        ({"meta": GraphNoteMetaInput(confidence=None, valid_from="soon")}, "valid_from: 'soon'"),
+        ({"tags": GraphNoteMetaInput()}, "tags must be a list of texts"),
+        ({"created_at": GraphNoteMetaInput()}, "created_at: "),
+        ({"kind": "note"}, "no metadata called kind"),
+    ],
+)
+def test_an_error_names_the_argument_that_is_wrong(
+    shelf: NuggetShelf, wrong: dict[str, Any], named: str
+) -> None:
+    with pytest.raises(InvalidInput, match=named):
+        shelf.create_note("n", "Ada and Grace", "They work together.", **wrong)
 
 
 @pytest.mark.parametrize("word", ["title", "body", "mark", "rocket", "shared", "relationship"])

@@ -37,8 +37,7 @@ def inspected(shelf: NuggetShelf) -> list[str]:
     return [n.title for n in all_notes(shelf).values() if n.last_inspected_at is not None]
 
 
-@pytest.fixture
-def messy(shelf: NuggetShelf) -> NuggetShelf:
+def fill_messy(shelf: NuggetShelf) -> NuggetShelf:
     """Something to do for every step."""
     shelf.create_note("n", "Slip of the hand", "x")
     shelf.create_note("n", "Twice", "the same line\nthe same line\nanother")
@@ -47,6 +46,11 @@ def messy(shelf: NuggetShelf) -> NuggetShelf:
     shelf.create_note("n", "Kite shop", "paper, red")
     shelf.create_note("n", "Kite club", "red string")
     return shelf
+
+
+@pytest.fixture
+def messy(shelf: NuggetShelf) -> NuggetShelf:
+    return fill_messy(shelf)
 
 
 # --- the pass as a whole ------------------------------------------------------------------------
@@ -210,7 +214,7 @@ def test_the_most_needy_note_comes_first(shelf: NuggetShelf, lack: str) -> None:
         ("Empty", "", True),
         ("Short", "ok", True),
         ("Three", "yes", False),
-        ("tmp branch", "some words", False),
+        ("tmp branch", "some words", True),
     ],
 )
 def test_low_value_notes_are_archived(
@@ -232,24 +236,58 @@ def test_low_value_notes_are_archived(
         ("tmp branch", None, True),
         ("Scratch: pad", None, True),
         ("tmp branch", "durable", False),
-        ("Temp credentials for staging", None, False),
+        ("Temp credentials for staging", None, True),
+        ("Temp credentials for staging", "durable", False),
         ("Template engine", None, False),
         ("Temperature", None, False),
     ],
 )
-def test_a_title_that_says_temporary_is_archived_after_a_week(
-    title: str, stability: MemoryStability | None, hidden: bool
+def test_a_title_that_says_temporary_is_archived_unless_someone_said_durable(
+    directory: Path, title: str, stability: MemoryStability | None, hidden: bool
 ) -> None:
+    with NuggetShelf(directory, project="") as shelf:
+        note = shelf.create_note("n", title, "some words", stability=stability)
+    with NuggetShelf(directory, project="") as shelf:
+        shelf.reflect()
+
+        assert all_notes(shelf)[note.id].hidden is hidden
+
+
+def test_that_someone_said_durable_is_known_in_the_files_and_after_an_undo(
+    directory: Path, tmp_path: Path
+) -> None:
+    with NuggetShelf(directory, project="") as shelf:
+        note = shelf.create_note("n", "Temp unit", "celsius")
+        shelf.edit_note(note.id, stability="durable")
+        shelf.edit_note(note.id, content="kelvin")
+        shelf.undo()
+        assert shelf.get_note(note.id).stability_given
+    (tmp_path / "other" / "graph").mkdir(parents=True)
+    copy = tmp_path / "other" / "graph" / "graph.json"
+    copy.write_bytes((directory / "graph" / "graph.json").read_bytes())
+    with NuggetShelf(tmp_path / "other", project="") as shelf:
+        shelf.reflect()
+        assert not shelf.get_note("Temp unit").hidden
+
+
+def test_a_restored_memory_is_not_archived_again(shelf: NuggetShelf) -> None:
+    note = shelf.create_note("n", "tmp branch", "some words")
+    shelf.reflect()
+    shelf.restore_note(note.id)
+
+    assert shelf.reflect().hidden == 0
+
+
+def test_an_expired_memory_is_archived_and_said() -> None:
     times = ["2026-01-31T09:00:00.000Z"]
     shelf = NuggetShelf("memory:", project="", clock=lambda: times[-1])
-    note = shelf.create_note("n", title, "some words", stability=stability)
-    times.append("2026-02-06T09:00:00.000Z")
+    note = shelf.create_note("n", "Sale", "Ten percent off", valid_until="2026-02-03")
     assert shelf.reflect().hidden == 0
     times.append("2026-02-08T09:00:00.000Z")
 
-    shelf.reflect()
+    [change] = of_type(shelf.reflect(), "hide")
 
-    assert all_notes(shelf)[note.id].hidden is hidden
+    assert (change.note_id, "valid until 2026-02-03" in change.detail) == (note.id, True)
 
 
 def test_what_was_recalled_is_not_of_low_value(shelf: NuggetShelf) -> None:
@@ -261,15 +299,19 @@ def test_what_was_recalled_is_not_of_low_value(shelf: NuggetShelf) -> None:
     assert not all_notes(shelf)[note.id].hidden
 
 
-def test_a_durable_fact_answers_whatever_its_key() -> None:
-    days = ["2026-01-31T09:00:00.000Z"]
-    shelf = NuggetShelf("memory:", project="", clock=lambda: days[-1])
-    shelf.remember("prefs", "temp unit", "celsius")
+def test_a_fact_whose_key_says_temporary_is_archived_unless_recalled_or_said_durable(
+    shelf: NuggetShelf,
+) -> None:
+    shelf.remember("prefs", "temp unit", "celsius", stability="durable")
+    shelf.remember("prefs", "temp folder", "/var/cache")
+    shelf.remember("prefs", "scratch disk", "/scratch")
+    shelf.recall("temp folder", session="s1")
 
-    days.append("2026-03-31T09:00:00.000Z")
-    shelf.reflect()
+    assert shelf.reflect().hidden == 1
 
     assert shelf.recall("temp unit").answer == "celsius"
+    assert shelf.recall("temp folder").answer == "/var/cache"
+    assert not shelf.recall("scratch disk").found
 
 
 def test_a_short_fact_is_no_rubbish(shelf: NuggetShelf) -> None:
@@ -301,7 +343,7 @@ def test_blanks_empty_stretches_and_repeated_lines_go(directory: Path) -> None:
     with NuggetShelf(directory, project="") as shelf:
         note = shelf.create_note("n", "Steps", "first step")
     path = directory / "graph" / "graph.json"
-    said = "first step   \\n\\n\\n\\nsecond step\\nsecond step\\n"
+    said = "first step   \\n\\n\\n\\nsecond step\\nsecond step\\nfirst step\\n"
     path.write_text(path.read_text().replace('"first step"', f'"{said}"'))
 
     with NuggetShelf(directory, project="") as shelf:
@@ -325,7 +367,7 @@ def test_only_a_note_that_changed_was_rewritten(shelf: NuggetShelf) -> None:
 
 def test_repeated_lines_stay_where_they_mean_something(shelf: NuggetShelf) -> None:
     code = "Try it:\n\n```\nstep()\nstep()\n```"
-    steps = "Press the key.\nWait a bit.\nPress the key."
+    steps = "1. Press it\n2. Wait\n\nFor long:\n\n1. Press it\n2. Hold"
     note = shelf.create_note("n", "Code", code)
     restart = shelf.create_note("n", "Restart", steps)
     shelf.remember("n", "countdown", "three\nthree\ntwo")
@@ -426,6 +468,22 @@ def test_what_differs_in_owner_or_kind_is_not_merged(
     shelf.create_note(different.pop("nugget", "n"), "Counting", EIGHTEEN, **different)
 
     assert shelf.reflect().merged == 0
+
+
+def test_the_title_of_a_note_that_was_merged_away_still_finds_what_it_said(
+    shelf: NuggetShelf,
+) -> None:
+    kept = shelf.create_note("n", "Who owns billing", "Ask Maria on Slack first")
+    gone = shelf.create_note("n", "Invoices and refunds", "Ask Maria on Slack first")
+
+    assert shelf.reflect().merged == 1
+
+    assert shelf.get_note("Invoices and refunds").id == kept.id
+    assert shelf.search_notes("invoices and refunds")[0].note.id == kept.id
+    assert shelf.edit_note("Invoices and refunds", content="Ask Ada").id == kept.id
+    assert shelf.get_note(gone.id).hidden
+    shelf.restore_note("Invoices and refunds")
+    assert shelf.get_note("Invoices and refunds").id == gone.id
 
 
 def test_equal_facts_are_linked_and_keep_answering(shelf: NuggetShelf) -> None:
@@ -692,11 +750,12 @@ def test_promotion_runs_with_the_daily_pass(
     assert (run.result.inspected, run.promoted) == (1, 1)
 
 
-def test_the_documented_manual_call_runs(messy: NuggetShelf, directory: Path) -> None:
+def test_the_documented_manual_call_runs(directory: Path) -> None:
+    messy = fill_messy(NuggetShelf(directory, project=""))
     recalled(messy, "Kite shop")
 
     result = reflect_and_clean_memory(messy)
-    promoted = promote_facts(messy, str(directory / "MEMORY.md"))
+    promoted = promote_facts(messy)
 
     assert f"{result.inspected} {result.merged} {result.hidden} {promoted}" == "6 1 1 1"
 

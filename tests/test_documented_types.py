@@ -13,6 +13,7 @@ import pytest
 from nuggets import MemoryNote, MemoryScope, NoteMetadata, NuggetShelf
 from nuggets.domain.records import NO_EXTRA, SCOPES, SOURCES, STABILITIES, TYPES
 from nuggets.errors import InvalidInput
+from nuggets.operations.session_notes import SessionRecord
 
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
@@ -79,6 +80,16 @@ def test_ids_say_kind_and_nugget_and_end_in_eight_hex_digits(directory: Path) ->
     assert re.fullmatch(r"fact-places-[0-9a-f]{8}", fact.id)
     assert re.fullmatch(r"note-places-[0-9a-f]{8}", note.id)
     assert len({fact.id, note.id, other.id}) == 3
+
+
+def test_the_note_of_a_session_has_an_id_made_of_the_session(shelf: NuggetShelf) -> None:
+    times = ("2026-01-30T09:00:00Z", "2026-01-30T10:00:00Z")
+    for session in ("one", "two", "one"):
+        shelf.keep_session(SessionRecord(session, "codex", "", "Title", "Goal\n- ship it", *times))
+    ids = [note.id for note in shelf.sessions()]
+
+    assert len(ids) == 2
+    assert all(re.fullmatch(r"note-sessions-[0-9a-f]{16}", note_id) for note_id in ids)
 
 
 def test_unknown_fields_of_one_note_do_not_become_those_of_all(shelf: NuggetShelf) -> None:
@@ -238,8 +249,10 @@ def test_confidence_is_clamped_on_creating_and_on_editing(
         ("scratch pad", "temporary"),
         ("session: open file", "temporary"),
         ("user: _cursor", "temporary"),
+        ("tmpfile", "temporary"),
+        ("scratchpad", "temporary"),
         ("branch", "durable"),
-        ("scratchcard winnings", "durable"),
+        ("template", "durable"),
     ],
 )
 def test_what_is_temporary_is_seen_by_its_key(shelf: NuggetShelf, key: str, stability: str) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from nuggets.errors import StoreBusy, StoreError
+from nuggets.errors import StoreError
 from nuggets.filesystem.atomic_files import (
     is_leftover,
     private_directory,
@@ -20,6 +20,7 @@ from nuggets.filesystem.atomic_files import (
     sync,
     sync_path,
     temporary_path,
+    write_beside,
 )
 from nuggets.filesystem.shared_memory_folder import write_shared_files
 from nuggets.stores.sqlite.database import building
@@ -72,12 +73,7 @@ def test_leftovers_are_known_by_their_names() -> None:
 def test_the_name_of_a_temporary_file_says_nothing_about_the_next(tmp_path: Path) -> None:
     seen: set[str] = set()
     for _ in range(2):
-        replace_file(
-            str(tmp_path / "file"),
-            [],
-            durable=False,
-            last_look=lambda: seen.update(os.listdir(tmp_path)),
-        )
+        write_beside(str(tmp_path / "file"), [], durable=False)
         with building(str(tmp_path / "database")):
             seen.update(os.listdir(tmp_path))
     names = [name for name in seen if name.endswith(".tmp")]
@@ -144,29 +140,11 @@ def test_a_write_that_is_broken_off_leaves_the_old_file_and_no_litter(
     assert os.listdir(tmp_path) == ["a"]
 
 
-def test_a_last_look_can_refuse_when_all_is_written(tmp_path: Path) -> None:
-    path = tmp_path / "a"
-
-    def save_it_ourselves() -> Iterator[bytes]:
-        yield b"new"
-        path.write_bytes(b"by another")
-
-    def look() -> None:
-        if path.exists():
-            raise StoreBusy("someone was quicker")
-
-    with pytest.raises(StoreBusy):
-        replace_file(str(path), save_it_ourselves(), durable=False, last_look=look)
-
-    assert path.read_bytes() == b"by another"
-    assert os.listdir(tmp_path) == ["a"]
-
-
 def test_a_file_gets_the_time_that_it_is_given(tmp_path: Path) -> None:
     path, wanted = str(tmp_path / "a"), 1_600_000_000_000_000_000
-    status = replace_file(path, [b"a"], durable=False, mtime_ns=wanted)
+    temporary = write_beside(path, [b"a"], durable=False, mtime_ns=wanted)
 
-    assert os.stat(path).st_mtime_ns == status.st_mtime_ns == wanted
+    assert os.stat(temporary).st_mtime_ns == wanted
 
 
 def test_a_new_directory_is_made_durable_in_all_those_above_it(
@@ -216,23 +194,6 @@ def test_a_drive_that_knows_no_full_sync_gets_a_plain_one_but_a_failed_one_is_ne
         sync(file.fileno())
 
     assert done == synced
-
-
-def test_a_file_that_another_program_has_open_to_write_is_spared(tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    path.write_text("old")
-    with path.open("r+") as file:
-        with pytest.raises(StoreBusy, match="being saved"):
-            replace_file(str(path), [b"new"], durable=False, spares_writers=True)
-        file.write("saved")
-    assert path.read_text() == "saved"
-    assert os.listdir(tmp_path) == ["file"]
-
-    with path.open() as file:  # a reader is in nobody's way
-        replace_file(str(path), [b"new"], durable=False, spares_writers=True)
-        assert file.read() == "saved"
-    assert path.read_text() == "new"
-    assert os.listdir(tmp_path) == ["file"]
 
 
 def test_a_shared_file_is_written_beside_what_others_left_there(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_note_that_answers_a_recall_counts(filled: NuggetShelf) -> None:
 def test_a_fact_whose_key_is_another_does_not_answer_a_recall(shelf: NuggetShelf) -> None:
     shelf.remember("ops", "staging database host", "db.staging.internal")
 
-    result, [near, *_] = shelf.recall_or_search("database of staging", session="s")
+    result, [near, *_] = shelf.recall_or_search("production database password", session="s")
 
     assert not result.found
     assert near.note.title == "staging database host"
@@ -78,12 +78,24 @@ def test_of_facts_that_fit_a_recall_alike_none_counts(shelf: NuggetShelf) -> Non
         shelf.remember("hosts", key, f"{key}.internal")
 
     guess = shelf.recall("host", session="s1")
-    meant = shelf.recall("mail", session="s2")
+    meant = shelf.recall("host for mail", session="s2")
 
     assert guess.found
     assert guess.also
     assert meant.key == "mail host"
     assert hits(shelf) == {"mail host": 1}
+
+
+def test_an_answer_counts_if_its_key_has_all_that_was_asked_for(shelf: NuggetShelf) -> None:
+    shelf.remember("ops", "deploy host", "a.internal")
+    shelf.remember("ops", "test cmd", "make test")
+
+    part = shelf.recall("deploy", session="s1")
+    other = shelf.recall("what is the test cmd for staging?", session="s1")
+
+    assert part.found
+    assert other.missing == ("staging",)
+    assert hits(shelf) == {"deploy host": 1}
 
 
 def test_a_note_on_a_sibling_is_no_answer(shelf: NuggetShelf) -> None:

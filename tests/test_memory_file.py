@@ -191,28 +191,21 @@ def test_the_hosts_memory_of_the_repository_is_found(
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".claude/projects/-home-me-my-app-2").mkdir(parents=True)
 
-    found = locate("", "/home/me/my_app.2/.git")
+    found = locate("", "/home/me/my_app.2/.git", "/own/MEMORY.md")
 
     assert found == str(tmp_path / ".claude/projects/-home-me-my-app-2/memory/MEMORY.md")
 
 
-def test_a_repository_unknown_to_the_host_is_an_error_that_helps(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("HOME", str(tmp_path))
-
-    with pytest.raises(NotFound, match="NUGGETS_MEMORY_FILE"):
-        locate("", "/home/me/app/.git")
-
-
-def test_a_project_that_is_only_a_name_has_no_file_of_the_host(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("location", ["/home/me/app/.git", "webshop", ""])
+def test_what_the_host_does_not_know_has_a_file_of_the_shelf(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, location: str
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / ".claude/projects").mkdir(parents=True)
 
+    assert locate("", location, "/own/MEMORY.md") == "/own/MEMORY.md"
     with pytest.raises(NotFound, match="NUGGETS_MEMORY_FILE"):
-        locate("", "webshop")
+        locate("", location, "")
 
 
 def test_what_a_dead_writer_left_is_taken_away_and_nothing_else(tmp_path: Path) -> None:

@@ -246,8 +246,9 @@ def test_the_daily_run_reflects_then_promotes(directory: Path) -> None:
         run = shelf.run_daily(NINE)
 
         assert run is not None
-        assert (run.date, run.result.rewritten, run.promoted) == ("2026-03-10", 1, 1)
+        assert (run.date, run.result.rewritten, run.promoted) == ("2026-03-10", 1, 2)
         assert shelf.last_run() == run
+        assert "helix" in shelf.memory_text()
     assert "helix" in path.read_text()
 
 
@@ -495,7 +496,7 @@ def test_a_memory_file_that_cannot_be_read_does_not_hold_up_the_others(directory
 
     assert "8080" in sound.read_text()
     assert run is not None
-    assert run.promoted == 1
+    assert run.promoted == 2  # with the shelf's own file
 
 
 def test_the_daily_run_can_be_turned_off(directory: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,10 +14,15 @@ from nuggets.errors import Conflict, InvalidInput, NotFound, StoreError
 
 
 # --- pending changes (auto_save=False, batch) meet what others wrote
-def test_a_key_gathered_here_and_written_there_is_one_fact(tmp_path: Path) -> None:
+def test_a_key_gathered_here_and_written_there_never_becomes_two_facts(tmp_path: Path) -> None:
     gathering = NuggetShelf(tmp_path, auto_save=False)
-    gathering.remember("n", "k", "mine")
+    mine = gathering.remember("n", "k", "mine")
     NuggetShelf(tmp_path).remember("n", "K", "theirs")
+
+    with pytest.raises(Conflict, match="remember 'k'"):
+        gathering.save_all()
+    gathering.discard_unsaved(mine.id)
+    gathering.remember("n", "k", "mine")
     gathering.save_all()
     assert [f.content for f in NuggetShelf(tmp_path).facts("n")] == ["mine"]
 
@@ -30,14 +35,22 @@ def test_gathering_does_not_overwrite_a_nuggets_settings(tmp_path: Path) -> None
     assert NuggetShelf(tmp_path).status("n").max_facts == 7
 
 
-def test_a_gathered_edit_keeps_what_someone_else_changed_meanwhile(tmp_path: Path) -> None:
+def test_a_gathered_edit_of_what_someone_else_changed_meanwhile_is_a_conflict(
+    tmp_path: Path,
+) -> None:
     shelf = NuggetShelf(tmp_path)
     note = shelf.create_note("n", "t", "one")
     gathering = NuggetShelf(tmp_path, auto_save=False)
     gathering.edit_note(note.id, tags=["mine"])
     shelf.edit_note(note.id, content="two")
-    gathering.save_all()
 
+    with pytest.raises(Conflict, match=note.id):
+        gathering.save_all()
+    assert NuggetShelf(tmp_path).get_note(note.id).content == "two"
+
+    gathering.discard_unsaved(note.id)
+    gathering.edit_note(note.id, tags=["mine"])
+    gathering.save_all()
     after = NuggetShelf(tmp_path).get_note(note.id)
     assert (after.content, "mine" in after.tags) == ("two", True)
 
@@ -49,7 +62,7 @@ def test_a_gathered_edit_leaves_no_note_without_a_nugget(tmp_path: Path) -> None
     gathering.edit_note(note.id, tags=["mine"])
     shelf.remove("n")
 
-    with pytest.raises(NotFound):
+    with pytest.raises(Conflict):
         gathering.save_all()
     assert NuggetShelf(tmp_path).list_notes() == []
 

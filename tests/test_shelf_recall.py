@@ -282,7 +282,7 @@ def also(shelf: NuggetShelf, query: str, nugget: str | None = None) -> list[str]
 
 
 def test_other_keys_with_the_words_are_told(shelf: NuggetShelf) -> None:
-    for key in ("test cmd", "deploy cmd", "command line"):
+    for key in ("test cmd", "deploy cmd", "the list of all test and deploy cmd aliases"):
         shelf.remember("project", key, f"the {key}")
 
     assert shelf.recall("cmd").key == "test cmd"

@@ -214,7 +214,7 @@ def fill(directory: Path, count: int) -> None:
             shelf.create_note("n", f"matter {number}", f"walrus number{number} tusks")
 
 
-def test_whoever_has_not_heard_of_a_purge_keeps_no_index(tmp_path: Path) -> None:
+def test_whoever_has_not_heard_of_a_purge_keeps_nothing_of_it(tmp_path: Path) -> None:
     fill(tmp_path, 300)
     shelf, unaware = NuggetShelf(tmp_path), NuggetShelf(tmp_path)
     secret = shelf.create_note("n", "the vault", "sesame")
@@ -223,4 +223,5 @@ def test_whoever_has_not_heard_of_a_purge_keeps_no_index(tmp_path: Path) -> None
 
     unaware.close()
 
-    assert not (tmp_path / "journal" / "search.kept").exists()
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert [path for path in files if b"sesame" in path.read_bytes()] == []

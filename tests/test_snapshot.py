@@ -55,3 +55,30 @@ def test_an_explanation_is_the_same_with_and_without_the_search_before_it(tmp_pa
             explained = shelf.explain(QUERY, result.note.id)
             assert explained == afresh.explain(QUERY, result.note.id)
             assert abs(explained.relevance - result.relevance) < 1e-6
+
+
+def test_a_search_among_unsaved_notes_keeps_nobody_from_writing(tmp_path: Path) -> None:
+    gathering, other = NuggetShelf(tmp_path, auto_save=False), NuggetShelf(tmp_path)
+    filled(gathering)
+    with gathering.snapshot():
+        [best, *_] = gathering.search_notes(QUERY, session=None)
+        other.create_note("project", "Checkout tokens", "They are signed with Ed25519.")
+        assert gathering.search_notes(QUERY, session=None)[0] == best
+
+    contents = {found.note.content for found in gathering.search_notes(QUERY, session=None)}
+    assert {"They are signed with RS256.", "They are signed with Ed25519."} <= contents
+
+
+def test_unsaved_notes_are_found_as_if_they_were_saved(tmp_path: Path) -> None:
+    gathering = NuggetShelf(tmp_path, auto_save=False, project="")
+    filled(gathering)
+    gathering.remember("project", "port", "80")
+    gathering.delete_note("Feed", hard=True)
+    gathering.remember("project", "port", "8080")
+
+    assert gathering.recall("port").answer == "8080"
+    assert not gathering.search_notes("sorted by date")
+    before = [(f.note.title, f.score) for f in gathering.search_notes(QUERY, session=None)]
+    gathering.save_all()
+    saved = NuggetShelf(tmp_path, project="")
+    assert [(f.note.title, f.score) for f in saved.search_notes(QUERY, session=None)] == before

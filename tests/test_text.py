@@ -1,7 +1,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nuggets.language.text import edits_between, first_words, fold_case, parts, plain, tokens, words
@@ -99,6 +99,7 @@ def test_edits_are_counted_as_in_the_textbook(a: str, b: str, edits: int) -> Non
     assert edits_between(a, b, edits) == min(distance(a, b), edits + 1)
 
 
-@given(st.text(), st.integers(1, 5))
+@given(st.text() | st.lists(st.text(), min_size=60).map(" ".join), st.integers(1, 5))
+@example("the " * 100 + "harbour", 1)
 def test_the_first_words_are_the_first_of_all_words(text: str, most: int) -> None:
     assert first_words(text, most) == list(dict.fromkeys(words(text)))[:most]

@@ -1,8 +1,6 @@
 """Who waits for whom: a writer that cannot get in holds up no reader."""
 
 import asyncio
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -237,42 +235,3 @@ def test_a_loop_that_runs_inside_a_batch_belongs_to_it(shelf: NuggetShelf) -> No
         asyncio.run(write())
 
     assert shelf.recall("k").answer == "v"
-
-
-def test_a_child_forked_while_another_thread_is_in_a_batch_goes_on_without_it(
-    directory: Path,
-) -> None:
-    script = """
-import os, sys, threading
-from nuggets import NuggetShelf
-shelves = [NuggetShelf("memory:", project=""), NuggetShelf("memory:", False, project="")]
-shelves.append(NuggetShelf(sys.argv[1], False, project=""))
-for shelf in shelves:
-    shelf.remember("n", "before", "1")
-    shelf.save_all()
-go, stop = threading.Barrier(4), threading.Event()
-def hold(shelf):
-    with shelf.batch():
-        shelf.remember("n", "of the batch", "2")
-        go.wait(); stop.wait()
-    shelf.save_all()
-threads = [threading.Thread(target=hold, args=(shelf,)) for shelf in shelves]
-for thread in threads:
-    thread.start()
-go.wait()
-child = os.fork()
-if child == 0:
-    for shelf in shelves:
-        shelf.remember("n", "of the child", "3")
-        shelf.save_all()
-    found = [[fact.title for fact in shelf.facts("n")] for shelf in shelves]
-    os._exit(0 if found == [["before", "of the child"]] * 3 else 7)
-_, status = os.waitpid(child, 0)
-stop.set()
-for thread in threads:
-    thread.join()
-found = [fact.title for fact in NuggetShelf(sys.argv[1], project="").facts("n")]
-assert sorted(found) == ["before", "of the batch", "of the child"], found
-sys.exit(os.waitstatus_to_exitcode(status))
-"""
-    subprocess.run([sys.executable, "-W", "ignore", "-c", script, str(directory)], check=True)

@@ -9,9 +9,9 @@ from nuggets.domain import credentials, host_markup, memory_tag
 from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.errors import InvalidInput
-from nuggets.facts.key_tokenizer import form
+from nuggets.facts.key_words import spellings, split_words
 from nuggets.graph import metadata_inference, note_merging, notes
-from nuggets.interfaces import mcp_memory_import, prompt_quoting
+from nuggets.interfaces import mcp_memory_import, prompt_quoting, tool_names
 from nuggets.interfaces.cli import terminal_output
 from nuggets.interfaces.connect import EditError, jsonc
 from nuggets.interfaces.hooks import (
@@ -124,7 +124,7 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     "domain/host_markup.py": (host_markup.escape_host_markup,),
     "domain/memory_tag.py": (memory_tag.inert, memory_tag.carries_mark),
     "domain/credentials.py": (credentials.credential_kinds, credentials.redact),
-    "facts/key_tokenizer.py": (form,),
+    "facts/key_words.py": (split_words, spellings),
     "graph/metadata_inference.py": (metadata_inference.content_tags, _infer),
     "graph/note_merging.py": (_merge,),
     "graph/notes.py": (notes.normal_content,),
@@ -152,6 +152,7 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     ),
     "interfaces/hooks/memory_lines.py": (lambda words: memory_lines.safe_line(words, 300),),
     "interfaces/mcp_memory_import.py": (_import_entities,),
+    "interfaces/tool_names.py": (lambda text: tool_names.name_tools(text, "pi"),),
     "interfaces/prompt_quoting.py": (
         prompt_quoting.remove_fenced,
         lambda words: prompt_quoting.one_line(words, 160),

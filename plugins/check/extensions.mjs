@@ -48,7 +48,10 @@ async function pi() {
   const second = idIn(await call("createNote", { title: "Release", content: "On Fridays never." }));
   await call("addLink", { note1: first, note2: second, reason: "both about shipping" });
   await call("editNote", { noteId: second, newContent: "Releases happen on Mondays." });
-  assert.match(await call("searchNotes", { query: "release on mondays" }), /Mondays/);
+  assert.match(await call("searchNotes", { query: "release on mondays" }), /Mondays[^]*with getNote/);
+  await call("editNote", { noteId: second, hidden: "true" });
+  assert.match(await call("getNote", { noteId: second }), /editNote with hidden=false/);
+  await call("editNote", { noteId: second, hidden: "false" });
   assert.match(await call("getNote", { noteId: first }), /both about shipping/);
   assert.match(nuggets("note", "show", first), /Release/);
   assert.ok(JSON.parse(await call("reflectAndCleanMemory", { limit: 10 })).inspected >= 1);

@@ -70,3 +70,11 @@ class SettingsError(NuggetsError):
 
 class MissingExtra(NuggetsError, ImportError):
     code = "missing_extra"
+
+
+def opened_before_fork() -> StoreError:
+    """A forked child uses a shelf of its parent, whose connections and locks are not its own."""
+    return StoreError(
+        "this shelf was opened before the program forked; open a new one in this process. "
+        "Nothing was changed"
+    )

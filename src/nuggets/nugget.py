@@ -127,7 +127,7 @@ class Nugget:
         return self.shelf.status(self.name)
 
     def save(self) -> None:
-        """Write all pending changes of the shelf (``auto_save=False``)."""
+        """Write all unsaved changes of the shelf (``auto_save=False``)."""
         self.shelf.save_all()
 
     def create_note(

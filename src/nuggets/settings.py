@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from nuggets.domain.records import PROMOTE_THRESHOLD
+from nuggets.domain.records import PROMOTE_THRESHOLD, RECALL_MIN_PROBABILITY
 from nuggets.errors import SettingsError
 from nuggets.filesystem.shelf_location import DEFAULT_DIRECTORY, default_location, directory_of
 from nuggets.named_tuple import NamedTuple
@@ -24,8 +24,8 @@ class Setting(NamedTuple):
     variable: str
     default: Any  # its type is the setting's type
     meaning: str
-    least: int | None = None
-    most: int | None = None
+    least: float | None = None
+    most: float | None = None
 
 
 SETTINGS = (
@@ -49,7 +49,8 @@ SETTINGS = (
         "memory_file",
         "NUGGETS_MEMORY_FILE",
         "",
-        "where promotion writes; by default your agent's MEMORY.md of the repository",
+        "where promotion writes; by default your agent's MEMORY.md of the repository, else one "
+        "in the shelf's directory",
     ),
     Setting(
         "promote_after",
@@ -58,6 +59,15 @@ SETTINGS = (
         "in how many sessions a memory must have been recalled to be promoted to MEMORY.md",
         1,
         1_000,
+    ),
+    Setting(
+        "recall_min_probability",
+        "NUGGETS_RECALL_MIN_PROBABILITY",
+        RECALL_MIN_PROBABILITY,
+        "how probable it must be that a question means a known key for `recall` to answer; 0: the"
+        " documented order (exact, substring, best ratio), however improbable",
+        0.0,
+        1.0,
     ),
     Setting(
         "reflection_hour",
@@ -285,13 +295,15 @@ def validate(setting: Setting, value: Any) -> Any:
         if setting.default and not value:  # an empty path would mean the working directory
             raise ValueError("it must not be empty")
         return value
+    is_whole = isinstance(setting.default, int)
     try:
-        number = int(value)
-        if isinstance(value, bool | float):
+        number = int(value) if is_whole else float(value)
+        if isinstance(value, bool) or (is_whole and isinstance(value, float)):
             raise ValueError
     except (OverflowError, TypeError, ValueError):
-        raise ValueError(f"a whole number is expected, not {value!r}") from None
-    too_small = setting.least is not None and number < setting.least
+        expected = "a whole number" if is_whole else "a number"
+        raise ValueError(f"{expected} is expected, not {value!r}") from None
+    too_small = setting.least is not None and not number >= setting.least  # nan is not
     too_large = setting.most is not None and number > setting.most
     if too_small or too_large:
         most = f"at most {setting.most}"

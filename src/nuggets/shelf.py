@@ -197,7 +197,7 @@ class NuggetShelf(ProjectShelf):
     ) -> RecallResult:
         from nuggets.domain.times import day_boundary
 
-        moment = day_boundary(as_of, end=True)
+        moment = day_boundary(as_of, end=True, field="as_of")
         with self._transactions.reading_indexes() as view:
             result = self._recall(view, query, nugget, None)
             try:
@@ -222,7 +222,8 @@ class NuggetShelf(ProjectShelf):
     ) -> RecallResult:
         if nugget is not None:
             nugget = name_resolution.require_nugget(view.state.nuggets, nugget).name
-        result = view.facts.recall(query, nugget, self.project)
+        least = self.settings["recall_min_probability"]
+        result = view.facts.recall(query, nugget, self.project, least)
         if result.is_clear and session is not None:
             self._count(result.note_id, session, "recalled")
         return result
@@ -313,11 +314,17 @@ class NuggetShelf(ProjectShelf):
     ) -> MemoryNote:
         """A note by id, exact title, or unambiguous beginning of an id. Counts as a recall.
 
-        `archived`: of notes with that title, prefer an archived one.
+        The title of a note that was merged away means the note it went into. `archived`: of notes
+        with that title, prefer an archived one.
         """
         with self._transactions.reading() as view:
             note = name_resolution.resolve(
-                view.state.notes, name, nugget, project=self.project, archived=archived
+                view.state.notes,
+                name,
+                nugget,
+                project=self.project,
+                archived=archived,
+                follow_merges=not archived,
             )
             return note if session is None else self._touch(note, session, "opened")
 

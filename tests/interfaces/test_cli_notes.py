@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
 
@@ -137,10 +136,12 @@ def test_delete_archives_like_in_python_and_drops_with_hard(nuggets: Nuggets) ->
 
 
 def test_merge_unites_two_notes(nuggets: Nuggets) -> None:
+    gone = note(nuggets, "JWT format")["id"]
     done = nuggets("note", "merge", "Auth middleware", "JWT format", "--reason", "same", "--json")
 
     assert done.json["content"] == "Uses JWT with RS256.\nSigned tokens."
-    assert note(nuggets, "JWT format")["hidden"] is True
+    assert note(nuggets, str(gone))["hidden"] is True
+    assert note(nuggets, "JWT format")["title"] == "Auth middleware"
 
 
 def test_a_merge_across_projects_says_so(nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -456,27 +457,6 @@ def test_the_same_shape_of_a_note_is_printed_everywhere(nuggets: Nuggets) -> Non
     assert json.dumps(listed["tags"]) == json.dumps(shown["tags"])
 
 
-def test_the_graph_can_be_drawn_without_a_browser(nuggets: Nuggets, directory: Path) -> None:
-    nuggets("note", "add", "n", "One <b>", "First.")
-    nuggets("note", "add", "n", "Two", "Second.")
-    nuggets("link", "One <b>", "Two", "belong together")
-    path = directory / "graph.svg"
-    done = nuggets("graph", "--svg", str(path))
-    drawing = ElementTree.fromstring(path.read_text())
-
-    assert "Drew 4 notes and 1 link into" in done.out
-    assert drawing.findtext("{http://www.w3.org/2000/svg}title") == "4 notes, 1 link"
-    assert "One <b>" in " ".join(drawing.itertext())
-
-
-def test_a_place_that_cannot_be_drawn_to_is_said(nuggets: Nuggets, directory: Path) -> None:
-    done = nuggets("graph", "--svg", str(directory / "nowhere" / "graph.svg"))
-
-    assert done.code == 1
-    assert f"create the directory {directory / 'nowhere'} first" in done.err
-    assert "try again" not in done.err
-
-
 def test_a_second_note_of_one_title_is_pointed_out(nuggets: Nuggets) -> None:
     first = nuggets("note", "add", "n", "Plan", "one")
     second = nuggets("note", "add", "n", "plan", "two")
@@ -514,3 +494,14 @@ def test_an_archived_neighbour_is_marked(nuggets: Nuggets) -> None:
     nuggets("note", "hide", "Old plan")
 
     assert "Old plan (archived)  (before)" in nuggets("note", "show", "Plan").out
+
+
+def test_showing_a_note_says_how_often_it_was_recalled_before(nuggets: Nuggets) -> None:
+    nuggets("note", "add", "n", "Title", "text")
+    shown = [
+        nuggets("note", "show", "Title", "--session", session).out for session in ("a", "a", "b")
+    ]
+
+    assert "recalled in 0 sessions before this;" in shown[0]
+    assert "recalled in 1 session before this;" in shown[1]
+    assert "recalled in 1 session before this;" in shown[2]

@@ -77,9 +77,8 @@ def test_what_does_not_belong_there_is_neither_pinned_nor_stored(
     assert not file.exists()
 
 
-def test_a_pin_without_a_memory_file_says_how_to_name_one(nuggets: Nuggets) -> None:
+def test_a_pin_needs_no_host(nuggets: Nuggets) -> None:
     done = nuggets("remember", "prefs", "editor", "helix", "--pin")
 
-    assert done.code == 1
-    assert "NUGGETS_MEMORY_FILE" in done.err
-    assert nuggets("facts", "--json").json == []
+    assert done.code == 0
+    assert "helix" in Path(done.lines[-1].removeprefix("Pinned to ")).read_text()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agent_doors import PATIENT, hook, injected, repository
+from enough_sessions import ENOUGH_SESSIONS
 from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES
 from nuggets.domain.records import WrittenNote
 from nuggets.engine.argument_checks import SESSION_CHARACTERS
@@ -151,6 +152,30 @@ def test_a_prompt_never_gets_memories_of_another_project(
     sent = {"session_id": "s", "cwd": str(project), "prompt": "where is the auth middleware?"}
 
     assert injected(hook("user-prompt", sent, shelf_directory)) == ""
+
+
+def test_what_enough_sessions_were_told_moves_into_the_memory_file_of_its_project_only(
+    tmp_path: Path, shelf_directory: Path
+) -> None:
+    said = {
+        repository(tmp_path / "shop"): ("Checkout tokens", "How are checkout tokens signed?"),
+        repository(tmp_path / "blog"): ("Feed generator", "How does the feed generator sort?"),
+    }
+    files = {}
+    for project, (title, prompt) in said.items():
+        with NuggetShelf(shelf_directory, project=str(project / ".git"), at_work=True) as shelf:
+            shelf.create_note("learnings", title, f"{title} are explained in docs/{title}.md")
+        for session in ENOUGH_SESSIONS:
+            sent = {"session_id": session, "cwd": str(project), "prompt": prompt}
+            assert title in injected(hook("UserPromptSubmit", sent, shelf_directory))
+    for project, (title, _) in said.items():
+        with NuggetShelf(shelf_directory, project=str(project / ".git"), at_work=True) as shelf:
+            shelf.promote(project / "MEMORY.md")
+        files[title] = (project / "MEMORY.md").read_text()
+
+    assert {t: [title for title in files if f"**{title}**" in files[t]] for t in files} == {
+        title: [title] for title in files
+    }
 
 
 def test_preferences_are_kept_where_they_belong_and_without_credentials(

@@ -251,7 +251,7 @@ def test_extensions_in_the_repository_are_those_that_connect_installs(
 def test_on_pi_an_agent_reads_and_writes_through_the_server_as_everywhere() -> None:
     text = (ROOT / ".pi/extensions/nuggets.ts").read_text()
     offered = {tool.name: tool.arguments for tool in FEW_TOOLS}
-    calls = re.findall(r'=> \["(\w+)", \{ (.*?) \}\]', text)
+    calls = re.findall(r'=> \[\s*"(\w+)",\s*\{ (.*?) \},?\s*\]', text)
 
     assert re.findall(r'run\(\["(\w+)"', text) == ["hook"]
     assert re.findall(r"\[\.\.\.NUGGETS, (.+?)\]", text) == ["...args", '"mcp"']
@@ -261,6 +261,19 @@ def test_on_pi_an_agent_reads_and_writes_through_the_server_as_everywhere() -> N
 
         assert arguments <= offered[name]["properties"].keys()
         assert arguments >= set(offered[name].get("required", ()))
+
+
+def test_on_pi_the_agent_is_told_when_to_prefer_a_note() -> None:
+    text = (ROOT / ".pi/extensions/nuggets.ts").read_text()
+    described = " ".join(
+        "".join(re.findall(r'"([^"]*)"', text.partition('"createNote"')[2])).split()
+    )
+
+    assert (
+        "Prefer createNote over remember when the information has more than one sentence of "
+        "context, when it should link to other notes, or when it is likely to be rewritten or "
+        "merged later by the daily reflection pass." in described
+    )
 
 
 def test_the_pi_extensions_offer_the_documented_tools() -> None:

@@ -148,6 +148,20 @@ def test_a_line_in_a_persons_form_stays_so_until_the_memory_changes(
     assert "- **Branch**: main again\n" in memory.read_text()
 
 
+@pytest.mark.parametrize("form", ["* **Branch**: trunk, not main", "* Branch: trunk, not main"])
+def test_a_line_of_which_only_the_form_changed_is_still_that_of_its_memory(
+    shelf: NuggetShelf, memory: Path, form: str
+) -> None:
+    replace(memory, "- **Branch**: trunk, not main", form)
+    shelf.promote(memory)
+
+    assert f"{form}\n" in memory.read_text()
+    shelf.edit_note("Branch", "main again")
+    shelf.promote(memory)
+    assert "- **Branch**: main again\n" in memory.read_text()
+    assert form not in memory.read_text()
+
+
 @pytest.mark.parametrize("state", ["missing", "empty", "blank", "conflict", "two of five"])
 def test_a_file_that_lost_much_changes_and_archives_nothing(
     shelf: NuggetShelf, memory: Path, state: str

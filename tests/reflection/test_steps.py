@@ -4,7 +4,7 @@ from graph_samples import LATER, NOW, by_id, sample
 from nuggets.domain.limits import LINKS
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote, NoteLink
 from nuggets.graph.links import add_link, asymmetries
-from nuggets.maintenance.reflection import Policy, ReflectionResult, linking, reflect
+from nuggets.maintenance.reflection import Policy, ReflectionResult, reflect
 from nuggets.maintenance.reflection.selection import select_notes
 
 ALL = Policy(max_notes=1000)
@@ -50,10 +50,27 @@ def test_a_durable_note_stays_whatever_its_title(title: str, now: str) -> None:
     assert not after(sample(kind="fact", title=title, given=durable), now).hidden
 
 
-@pytest.mark.parametrize("title", ["tmp notes", "user: scratch", "tmp_2"])
-def test_a_title_can_make_a_note_temporary(title: str) -> None:
-    assert not after(sample(title=title)).hidden
-    assert after(sample(title=title), NEXT_WEEK).hidden
+@pytest.mark.parametrize(
+    ("title", "hidden"),
+    [
+        *((title, True) for title in ("tmp notes", "user: scratch", "Temp: pad", "tmp_2", "temp")),
+        *((title, False) for title in ("Template", "Temperature", "scratchcard", "The tmp folder")),
+    ],
+)
+def test_a_title_that_begins_with_the_word_is_archived_at_once(title: str, hidden: bool) -> None:
+    fact = sample(kind="fact", title=title, content="some value")
+    assert after(sample(title=title)).hidden is hidden
+    assert after(fact).hidden is hidden
+    assert not after(fact._replace(hits=1)).hidden
+
+
+def test_what_is_no_longer_valid_is_archived_and_the_change_says_so() -> None:
+    over = sample(given=GraphNoteMetaInput(valid_until="2026-01-31"))
+    notes, result = passed(over, now="2026-02-02T09:00:00.000Z")
+
+    assert notes[over.id].hidden
+    assert result.changes[0].detail.endswith(": expired, it was valid until 2026-01-31")
+    assert not after(over, "2026-01-31T12:00:00.000Z").hidden
 
 
 @pytest.mark.parametrize(
@@ -72,23 +89,25 @@ def test_a_temporary_not_recalled_for_a_week_is_archived(now: str, hidden: bool)
     [
         ("a  \n\n\n\nb\t", "a\n\nb"),
         ("a b\na b\n\na b\nc", "a b\n\nc"),
+        ("alpha\nbeta\nalpha", "alpha\nbeta"),
+        ("Ask Ada.\n\nThen wait.\n\nAsk Ada.", "Ask Ada.\n\nThen wait."),
         ("- ask Anna\n- ask Anna\n- ask Bob", "- ask Anna\n- ask Bob"),
         ("- [ ] write tests\n- [ ] write tests", "- [ ] write tests"),
-        ("1. Wait.\n1. Wait.", "1. Wait."),
+        ("1. Wait.\n1. Wait.", "1. Wait.\n1. Wait."),
         ("回答请用中文\n回答请用中文", "回答请用中文"),
         ("```\n}\n}\n```", "```\n}\n}\n```"),
         ("````\nx y\n```\nx y\n````\nx y\nx y", "````\nx y\n```\nx y\n````\nx y"),
         ("A:\n  port 80\nB:\n  port 80", "A:\n  port 80\nB:\n  port 80"),
-        ("# A\nport 80\n# B\nport 80", "# A\nport 80\n# B\nport 80"),
-        ("A:\nport 80\nB:\nport 80", "A:\nport 80\nB:\nport 80"),
+        ("# A\n# A\nport 80\n# B\nport 80", "# A\n# A\nport 80\n# B"),
+        ("- x\n\n  - 1\n- x\n\n  - 2", "- x\n\n  - 1\n- x\n\n  - 2"),
+        ("Try x.\n```py\nTry x.\n```\n```py\ny\n```", "Try x.\n```py\nTry x.\n```\n```py\ny\n```"),
         ("- x\n  - 1\n- x\n  - 2", "- x\n  - 1\n- x\n  - 2"),
         ("}\n}\n---\n---", "}\n}\n---\n---"),
-        (f"{LONG}.\n\nStaging\n\n{LONG}.", f"{LONG}.\n\nStaging\n\n{LONG}."),
-        (f"{LONG}.\n\nAnd now?\n\n{LONG}.", f"{LONG}.\n\nAnd now?\n\n{LONG}."),
-        (f"- {LONG}.\n- Wait.\n- {LONG}.", f"- {LONG}.\n- Wait.\n- {LONG}."),
+        (f"{LONG}.\n\nAnd now?\n\n{LONG}.", f"{LONG}.\n\nAnd now?"),
+        (f"- {LONG}.\n- Wait.\n- {LONG}.", f"- {LONG}.\n- Wait."),
     ],
 )
-def test_contents_are_tidied_and_keep_their_meaning(content: str, tidied: str) -> None:
+def test_contents_are_tidied(content: str, tidied: str) -> None:
     note = sample()._replace(content=content)
 
     tidy = after(note)
@@ -102,26 +121,17 @@ def test_contents_are_tidied_and_keep_their_meaning(content: str, tidied: str) -
     [
         "[staging]\nuser = app\nhost = db-stg\n\n[production]\nuser = app\nhost = db-prd",
         "server {\nlisten 443 ssl;\nname a;\n}\nserver {\nlisten 443 ssl;\nname b;\n}",
-        "FROM node AS build\nWORKDIR /app\n\nFROM alpine\nWORKDIR /app",
-        "Turn the key off.\nWait ten seconds.\nTurn the key on.\nWait ten seconds.",
-        "Is it public?\n\nNot yet.\n\nIs it free?\n\nNot yet.",
-        "**Staging**\nBackups run nightly\n\n**Production**\nBackups run nightly",
-        "Anna, 8 h\nBen, 4 h\nAnna, 8 h",
-        "Anna, 8 h\nAnna, 8 h",
-        "alembic upgrade head\nledger seed\nalembic upgrade head",
-        "cd ..\ncd ..",
         "step();\nstep();",
         "x = next(it)\nx = next(it)",
-        "+ one more\n+ one more",
         "a | b\n--- | ---\n1 | 2\n1 | 2",
         "Anna\tcame\nAnna\tcame",
         "./run --fast\n./run --fast",
-        "- verse\n- verse",
-        "[ ] tests\n[ ] tests",
-        ">>> next(it)\n>>> next(it)",
+        "$ make\n$ make",
+        "1. Wait.\n2. Press it.\n3. Wait.\n1. Wait.",
+        "Do it:\n\n    step\n    step",
     ],
 )
-def test_what_is_done_or_counted_twice_stays_twice(content: str) -> None:
+def test_lines_of_code_tables_and_numbered_steps_may_come_again(content: str) -> None:
     assert after(sample(content=content)).content == content
 
 
@@ -191,7 +201,7 @@ def test_near_duplicates_become_one_and_the_shorter_is_hidden_with_a_link() -> N
     assert result.changes[-1].type in ("merge", "link")
     assert notes[short.id].hidden
     assert [link.to for link in notes[short.id].links] == [long.id]
-    assert notes[long.id].content == f"{long.content}\n{LONG}"
+    assert notes[long.id].content == long.content  # which says it all, once
     assert long.id in [link.to for link in notes[third.id].links]
     assert asymmetries(notes) == ()
 
@@ -204,7 +214,6 @@ def test_near_duplicates_become_one_and_the_shorter_is_hidden_with_a_link() -> N
         sample(2, content=LONG, given=GraphNoteMetaInput(subject="user:anna")),
         sample(2, content=LONG, given=GraphNoteMetaInput(type="style")),
         sample(2, content=LONG, given=GraphNoteMetaInput(project="other")),
-        sample(2, content=LONG, given=GraphNoteMetaInput(stability="temporary")),
         sample(2, content=LONG, given=GraphNoteMetaInput(source="tool_observation")),
         sample(2, content=f"do not do it: {LONG}"),
         sample(2, content=LONG)._replace(hidden=True),
@@ -218,26 +227,38 @@ def test_what_differs_in_kind_or_words_is_not_merged(other: MemoryNote) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "content", "merged"),
+    ("one", "other", "tag"),
     [
-        ("Who owns billing", "Who owns search", "Ask Maria on Slack first", 0),
-        ("Frontend port", "Backend port", "Runs on port 8080 behind nginx", 0),
-        ("Staging DB", "Production DB", "postgres 15, user app, backups nightly", 0),
-        ("Goals 2025", "Goals 2026", "Fewer meetings", 0),
-        ("部署", "備份", "Ask Maria on Slack first", 0),
-        ("Backups", "Nightly backup", "postgres 15, user app, backups nightly", 1),
-        ("Database", "Postgres", "postgres 15, user app, backups nightly", 1),
-        ("Deploy", "Deploys", "Ask Maria on Slack first", 1),
-        ("Owner", "Owner of billing", "Ask Maria on Slack first", 0),
-        ("Start of sale", "End of sale", "Set SALE at the start, clear it at the end", 0),
+        ("Who owns billing", "Who owns search", "who-owns-search"),
+        ("Owner", "Owner of billing", "owner-of-billing"),
+        ("部署", "備份", "備份"),
+        ("Staging DB", "DB of staging", None),
+        ("Slack", "First ask Maria", None),
     ],
 )
-def test_titles_that_name_different_things_keep_notes_apart(
-    one: str, other: str, content: str, merged: int
+def test_the_same_text_under_two_titles_is_one_note_that_has_both(
+    one: str, other: str, tag: str | None
 ) -> None:
-    notes = sample(1, title=one, content=content), sample(2, title=other, content=content)
+    earlier = "2026-01-01T09:00:00.000Z"
+    kept = sample(1, title=one, content="Ask Maria on Slack first", created_at=earlier)
+    gone = sample(2, title=other, content="Ask Maria on Slack first")
 
-    assert passed(*notes)[1].merged == merged
+    notes, result = passed(kept, gone)
+    assert result.merged == 1
+    assert notes[gone.id].hidden
+    assert notes[kept.id].title == one
+    assert notes[kept.id].content == kept.content
+    assert [t for t in notes[kept.id].tags if t == tag] == [tag] * (tag is not None)
+
+
+def test_the_survivor_lasts_as_long_as_either_would_have() -> None:
+    brief = GraphNoteMetaInput(stability="temporary", valid_until="2026-12-31")
+    short = sample(1, content=LONG)
+    long = sample(2, content=f"{LONG} nightly", given=brief)
+
+    survivor = passed(short, long)[0][long.id]
+    assert not survivor.hidden
+    assert (survivor.stability, survivor.valid_until) == ("durable", None)
 
 
 def test_the_border_of_similarity_belongs_to_the_similar() -> None:
@@ -254,9 +275,6 @@ def test_facts_are_never_merged_but_near_equal_ones_are_linked() -> None:
     notes, result = passed(*facts)
     assert result.merged == result.hidden == 0
     assert all(len(note.links) >= 2 for note in notes.values())
-    assert {link.reason for note in notes.values() for link in note.links} == {
-        "nearly the same value"
-    }
     assert asymmetries(notes) == ()
 
 
@@ -274,7 +292,7 @@ def test_facts_that_are_merely_true_are_not_related() -> None:
 def test_notes_about_the_same_are_linked_the_best_match_first_until_they_have_two() -> None:
     notes = [
         sample(1, title="JWT", content="jwt, rotation, keys, vault"),
-        sample(2, title="Keys", content="keys: rotation; vault; jwt monthly"),
+        sample(2, title="Keys", content="keys: rotation; vault; jwt"),
         sample(3, title="Vault", content="keys elsewhere, rotation policies, vault"),
         sample(4, title="Rotation", content="vault; keys; rotation"),
         sample(5, title="None", content="gardening"),
@@ -285,8 +303,9 @@ def test_notes_about_the_same_are_linked_the_best_match_first_until_they_have_tw
     second = linked_notes[notes[1].id]
     assert first.links[0].to == second.id
     assert second.links[0].to == first.id
-    assert len(linked_notes[notes[3].id].links) == 2  # though it shares words with three
-    assert first.links[0].reason == "shared context: jwt, keys"
+    own = [c for c in result.changes if (c.type, c.note_id) == ("link", first.id)]
+    assert len(own) == 2  # though it shares words with three
+    assert first.links[0].reason == "shared context: jwt, keys"  # the rarest ones
     assert linked_notes[notes[4].id].links == ()
     assert asymmetries(linked_notes) == ()
     assert result.linked == len([c for c in result.changes if c.type == "link"])
@@ -329,26 +348,35 @@ def test_the_reason_of_a_link_names_words_that_say_something() -> None:
     )
 
     [linking] = [c.detail for c in result.changes if c.type == "link"]
-    assert linking.endswith("shared context: carrier, api")
+    assert linking.endswith("shared context: api, carrier")
 
 
 @pytest.mark.parametrize(
     ("one", "other", "links"),
     [
-        (("Cart", "the customer pays by card"), ("Mail", "customers get it when they pay"), 0),
+        (("Cart", "the customer pays by card"), ("Mail", "customers get it when they pay"), 1),
         (("Cart", "leads to payments"), ("Payments", "cover a whole cart"), 1),
-        (("Reviews", "every pull request"), ("Size", "a pull request has 400 lines"), 0),
-        (("Pull requests", "reviewed"), ("Size of a pull request", "below 400 lines"), 0),
+        (("Reviews", "every pull request"), ("Size", "a pull request has 400 lines"), 1),
+        (("Pull requests", "reviewed"), ("Size of a pull request", "below 400 lines"), 1),
         (("Session cookies", "last a day"), ("Cookie jar", "kept in the kitchen"), 0),
     ],
 )
-def test_two_words_are_a_reason_only_if_each_title_has_one(
+def test_two_words_that_both_notes_have_somewhere_are_a_reason(
     one: tuple[str, str], other: tuple[str, str], links: int
 ) -> None:
     first = sample(1, title=one[0], content=one[1])
     second = sample(2, title=other[0], content=other[1])
 
     assert passed(first, second)[1].linked == links
+
+
+def test_a_tag_is_a_word_of_its_note_unless_it_says_what_kind_of_note_it_is() -> None:
+    one = sample(1, title="Carrier", content="late on Mondays", tags=["invoices", "files"])
+    other = sample(2, title="Carriers", content="two of them", tags=["invoice", "files"])
+
+    assert passed(one, other)[1].linked == 1
+    without = [note._replace(tags=("files", "confirmed")) for note in (one, other)]
+    assert passed(*without)[1].linked == 0
 
 
 def test_subjects_and_projects_that_do_not_fit_are_not_linked() -> None:
@@ -363,19 +391,6 @@ def test_subjects_and_projects_that_do_not_fit_are_not_linked() -> None:
     assert passed(mine, them)[1].linked == 0
     assert passed(mine, far)[1].linked == 1
     assert passed(mine._replace(project="y"), far)[1].linked == 0
-
-
-def test_nobody_becomes_the_hub_of_everything(monkeypatch: pytest.MonkeyPatch) -> None:
-    words = ["alfa", "bravo", "charlie", "delta", "echo", "foxtrot"]
-    hub = sample(0, title=" ".join(words), content=", ".join(f"{word}port" for word in words))
-    spokes = [
-        sample(n + 1, title=f"{word} port", content=f"{word}port {word}")
-        for n, word in enumerate(words)
-    ]
-
-    assert len(passed(hub, *spokes)[0][hub.id].links) == len(words)
-    monkeypatch.setattr(linking, "HUB_LINKS", 3)
-    assert len(passed(hub, *spokes)[0][hub.id].links) == 3
 
 
 def test_the_most_needy_are_inspected_and_every_note_gets_its_turn() -> None:
@@ -424,20 +439,3 @@ def test_a_pass_may_keep_to_one_nugget() -> None:
     changes, result = reflect(by_id(one, two), LATER, ALL, nugget="ONE")
     assert [note.id for note in changes.put] == [one.id]
     assert result.inspected == 1
-
-
-def test_words_that_two_long_texts_share_by_chance_link_nothing() -> None:
-    hooks = sample(
-        1,
-        title="Failures of hooks",
-        content="A hook ends after one second with exit code 0; its errors go to the log of the "
-        "host, and the prompt is answered without memory.",
-    )
-    quoting = sample(
-        2,
-        title="What agents read",
-        content="Remembered text stands between marks, so that the host and the model tell it from "
-        "the prompt. Text that errors quote stands there too, and is redacted.",
-    )
-
-    assert passed(hooks, quoting)[1].linked == 0

@@ -1,7 +1,5 @@
 """A shelf at a server: the API of every shelf, called over a real socket."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +7,7 @@ import pytest
 
 from agent_doors import repository
 from git_repositories import clone, new_repository
-from nuggets import Nugget, NuggetShelf
+from nuggets import GraphNoteMetaInput, Nugget, NuggetShelf
 from nuggets.errors import (
     Conflict,
     InvalidInput,
@@ -58,23 +56,14 @@ def test_what_is_written_there_is_read_there(
         assert [found.id for found in kept.list_notes()] == [fact.id]
 
 
-def test_a_forked_child_has_a_connection_of_its_own(server: str) -> None:
-    script = """
-import os, signal, sys, threading
-from nuggets import NuggetShelf
-shelf = NuggetShelf.open(sys.argv[1], project="")
-names = ("parent", "child")
-for name in names:
-    shelf.remember("who", name, f"value of {name}")
-child = os.fork()
-name = names[child == 0]
-signal.alarm(60)  # instead of waiting for ever for an answer that the other has read
-right = all(shelf.recall(name).answer == f"value of {name}" for _ in range(20))
-if child == 0:
-    os._exit(0 if right else 7)
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) or not right)
-"""
-    subprocess.run([sys.executable, "-c", script, server], check=True)
+def test_metadata_may_be_given_in_a_record(remote: NuggetShelf) -> None:
+    given = GraphNoteMetaInput(type="style", confidence=0.5)
+    note = remote.create_note("n", "Deploys", "Never on Fridays.", meta=given)
+    fact = remote.remember("n", "port", "8080", meta=given, type="note")
+    edited = remote.edit_note(fact.id, meta=GraphNoteMetaInput(type="relationship"))
+
+    assert (note.type, note.confidence) == ("style", 0.5)
+    assert (fact.type, edited.type, edited.confidence) == ("note", "relationship", 0.5)
 
 
 def test_views_of_nuggets_work(remote: NuggetShelf, server: str) -> None:

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from database_samples import ALL, facts, filled, opened, overwrite, with_log
 from fault_processes import environment
 from nuggets import NuggetShelf
 from nuggets.errors import NuggetsError, StoreCorrupt, StoreError
+from nuggets.stores.sql import schema
 from store_samples import note, open_directory, put
 
 
@@ -188,37 +190,35 @@ def test_a_living_process_does_not_write_once_a_newer_version_has_migrated(tmp_p
         assert shelf.recall("before").answer == "kept"
 
 
-@pytest.mark.parametrize("is_damaged", [False, True])
-def test_a_shelf_whose_hits_have_no_kind_is_brought_up_to_date(
-    tmp_path: Path, is_damaged: bool
+def as_of_a_later_version(patch: pytest.MonkeyPatch, *statements: str) -> None:
+    """From now on this process has one more migration."""
+    number = schema.SCHEMA + 1
+    patch.setattr(schema, "SCHEMA", number)
+    patch.setattr(schema, "MIGRATIONS", {**schema.MIGRATIONS, number: statements})
+
+
+def test_a_later_version_migrates_the_tables_before_it_reads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = filled(tmp_path)
-    with opened(tmp_path) as shelf:
-        [fact, *_] = shelf.facts("facts")
-        shelf.get_note(fact.id, session="s1")
-    connection = sqlite3.connect(path)
-    connection.execute("ALTER TABLE touches DROP COLUMN kind")
-    connection.execute("DROP TABLE superseded")
-    connection.execute("UPDATE meta SET value = '1' WHERE name = 'schema'")
-    connection.commit()
-    connection.close()
-    if is_damaged:
-        overwrite(path, 0, b"x" * 100)
-        opened(tmp_path).checkup(fix=True)
-    with opened(tmp_path) as shelf:
-        shelf.get_note(fact.id, session="s2")
-        [why] = [why for why in shelf.promotion().explanations if why.note_id == fact.id]
+    as_of_a_later_version(monkeypatch, "ALTER TABLE touches ADD COLUMN place TEXT")
 
-    assert [(hit.session, hit.kind) for hit in why.sessions] == [("s1", ""), ("s2", "opened")]
+    assert facts(tmp_path) == ALL
+    with closing(sqlite3.connect(path)) as database:
+        columns = [row[1] for row in database.execute("PRAGMA table_info(touches)")]
+        assert "place" in columns
+    monkeypatch.undo()
+    with pytest.raises(StoreError, match=r"newer version.*update Nuggets"):
+        facts(tmp_path)
 
 
-def test_a_migration_that_fails_is_an_error_and_changes_nothing(tmp_path: Path) -> None:
+def test_a_migration_that_fails_is_an_error_and_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = filled(tmp_path)
-    connection = sqlite3.connect(path)
-    connection.execute("UPDATE meta SET value = '1' WHERE name = 'schema'")  # tables of today
-    connection.commit()
-    connection.close()
     before = path.read_bytes()
+    statements = "ALTER TABLE touches ADD COLUMN place TEXT", "CREATE TABLE notes (place TEXT)"
+    as_of_a_later_version(monkeypatch, *statements)
 
     with pytest.raises(StoreError, match="nothing was changed"), opened(tmp_path) as shelf:
         shelf.facts("facts")

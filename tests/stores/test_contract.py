@@ -280,20 +280,26 @@ def contents_of(state: MemoryState) -> dict[str, str]:
     return {n.title: n.content for n in state.notes.values()}
 
 
-# --- preview -------------------------------------------------------------------------------------
+# --- a private copy ------------------------------------------------------------------------------
 
 
-def test_a_preview_shows_changes_and_leaves_nothing(store: Store) -> None:
+def test_a_private_copy_goes_its_own_way(store: Store) -> None:
     put(store, note(1))
-    with store.preview(Changes(put=(note(2),), drop=(note(1).id,), marks={"x": 1})):
-        assert (note(1).id in store.state.notes, note(2).id in store.state.notes) == (False, True)
-        assert store.state.marks == {"x": 1}
+    copy = store.private_copy()
+    copy.write(Changes(put=(note(2),), drop=(note(1).id,), marks={"x": 1}))
 
-    assert contents(store) == {"key 1": "value 1"}
-    assert (revision_of(store), state_of(store).marks) == (1, {})
-    with suppress(Failure), store.preview(Changes(put=(note(3),))):
-        raise Failure
+    assert (contents(copy), state_of(copy).marks) == ({"key 2": "value 2"}, {"x": 1})
+    assert (contents(store), state_of(store).marks) == ({"key 1": "value 1"}, {})
     assert put(store, note(4)) == 2
+    assert contents(copy) == {"key 2": "value 2"}
+
+
+def test_a_private_copy_is_of_the_moment_that_is_read(store: Store) -> None:
+    put(store, note(1))
+    with store.reading():
+        copy = store.private_copy()
+
+    assert (contents(copy), revision_of(copy)) == ({"key 1": "value 1"}, 1)
 
 
 # --- recalls -------------------------------------------------------------------------------------

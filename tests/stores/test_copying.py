@@ -1,11 +1,16 @@
-"""A shelf is copied between stores of any kind, with its history; interrupted, the copy goes on."""
+"""A shelf is copied between stores of any kind, with its history: whole, or not at all."""
 
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from fault_processes import environment
+from nuggets import NuggetShelf
 from nuggets.engine.indexes import KINDS
 from nuggets.errors import Conflict
 from nuggets.filesystem.database_url import DatabaseUrl
@@ -70,7 +75,7 @@ def is_same(source: Store, target: Store) -> bool:
 def test_everything_is_copied_and_both_go_on(source: Store, target: Store) -> None:
     copied = target.copy_from(source)
 
-    assert (copied.revision, copied.rows["notes"], copied.resumed) == (4, 29, False)
+    assert (copied.revision, copied.rows["notes"]) == (4, 29)
     assert is_same(source, target)
     assert put(target, note(50)) == 5
     assert put(source, note(51)) == 5
@@ -80,36 +85,46 @@ class Interruption(Exception):
     """Someone pulls the plug."""
 
 
-def interrupt_at(table: str) -> Callable[[str], None]:
-    def report(text: str) -> None:
-        if text.startswith(f"{table}: "):
-            raise Interruption
-
-    return report
+def interrupt(text: str) -> None:
+    if text == "copying commits":
+        raise Interruption
 
 
-@pytest.mark.parametrize("table", ["notes", "search_recent", "commits"])
-def test_an_interrupted_copy_goes_on(source: Store, target: Store, table: str) -> None:
-    with suppress(Interruption):
-        target.copy_from(source, interrupt_at(table))
-    tables: list[str] = []
-    copied = target.copy_from(source, lambda text: tables.append(text.partition(":")[0]))
-
-    assert copied.resumed
-    assert table not in tables
-    assert is_same(source, target)
-
-
-def test_an_interrupted_copy_of_what_has_changed_since_begins_again(
-    source: Store, target: Store
-) -> None:
-    with suppress(Interruption):
-        target.copy_from(source, interrupt_at("notes"))
-    put(source, note(60))
+def test_an_interrupted_copy_leaves_nothing_and_begins_again(source: Store, target: Store) -> None:
+    with pytest.raises(Interruption):
+        target.copy_from(source, interrupt)
+    assert (contents(target), revision_of(target)) == ({}, 0)
     drop(source, note(1).id)
+    target.copy_from(source)
 
-    assert not target.copy_from(source).resumed
     assert is_same(source, target)
+
+
+KILLED = """
+import os, signal, sys
+from nuggets import NuggetShelf
+def report(text):
+    if text == "copying touches":
+        os.kill(os.getpid(), signal.SIGKILL)
+source, target = (NuggetShelf(url, project="") for url in sys.argv[1:])
+target.copy_from(source, report=report)
+"""
+
+
+def test_so_does_one_that_is_killed(tmp_path: Path) -> None:
+    with NuggetShelf(tmp_path / "source", project="") as shelf:
+        for number in range(30):
+            shelf.remember("facts", f"key {number}", "value")
+    command = [sys.executable, "-c", KILLED, str(tmp_path / "source"), str(tmp_path / "target")]
+    assert subprocess.run(command, env=environment()).returncode == -signal.SIGKILL
+
+    with (
+        NuggetShelf(tmp_path / "source", project="") as shelf,
+        NuggetShelf(tmp_path / "target", project="") as copy,
+    ):
+        assert (len(copy), copy.list_notes()) == (0, [])
+        assert copy.copy_from(shelf).rows["notes"] == 30
+        assert copy.list_notes() == shelf.list_notes()
 
 
 def test_a_shelf_that_is_not_empty_is_refused_and_left_alone(source: Store, target: Store) -> None:

@@ -248,7 +248,11 @@ def test_a_file_in_the_place_of_a_directory_is_set_aside(tmp_path: Path) -> None
 
 def test_leftovers_and_open_modes_are_mended(tmp_path: Path) -> None:
     path = filled(tmp_path)
-    leftovers = ("nuggets.db.1f-2a.tmp", "nuggets.db.1f-2a.tmp-copy", "graph/graph.json.1-2.tmp")
+    leftovers = (
+        "nuggets.db.7fffffff-2a.tmp",
+        "nuggets.db.7fffffff-2a.tmp-copy",
+        "graph/graph.json.7fffffff-2.tmp",
+    )
     for name in leftovers:
         (tmp_path / name).write_text("x")
     os.chmod(path, 0o644)

@@ -153,7 +153,7 @@ def test_recalls_that_waited_go_as_well_and_those_of_others_are_counted(tmp_path
     store = open_directory(tmp_path)
     put(store, note(1, content=SECRET), note(2))
     drop(store, note(1).id)
-    line = '["{}","s1","2026-01-31T09:00:00.000Z"]\n'
+    line = '["{}","s1","2026-01-31T09:00:00.000Z",""]\n'
     (tmp_path / "recalls.jsonl").write_text(line.format(note(1).id) + line.format(note(2).id))
     store.erase([note(1).id])
 

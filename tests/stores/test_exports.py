@@ -3,17 +3,15 @@
 import os
 import re
 import shutil
-import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from nuggets.domain import codec
-from nuggets.domain.records import Changes, MemoryNote
+from nuggets.domain.records import Changes
 from nuggets.errors import StoreCorrupt
-from nuggets.stores.exports import export_sync, refresh_thread
+from nuggets.stores import exports
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import (
     contents,
@@ -40,7 +38,7 @@ def nugget_of(directory: Path) -> Path:
 
 @pytest.fixture(autouse=True)
 def look_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(export_sync, "LOOK_SECONDS", -1.0)
+    monkeypatch.setattr(exports, "LOOK_SECONDS", -1.0)
 
 
 @pytest.fixture
@@ -82,23 +80,6 @@ def test_a_change_of_one_note_changes_the_first_line_and_one_other(
     assert [n for n, (a, b) in enumerate(zip(before, after, strict=True)) if a != b] == [0, 2]
 
 
-def test_only_changed_notes_are_encoded_again(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    encoded: list[str] = []
-    real = codec.note_to_json
-
-    def counting(one: MemoryNote, *, vector: bool = True) -> codec.Json:
-        if vector:
-            encoded.append(one.id)
-        return real(one, vector=vector)
-
-    monkeypatch.setattr(codec, "note_to_json", counting)
-    put(store, note(2, content="changed"))
-
-    assert encoded == [note(2).id]
-
-
 def test_only_the_files_of_changed_nuggets_are_written(store: SqliteStore, tmp_path: Path) -> None:
     put(store, note(1, nugget_name="other"))
     before = os.stat(nugget_of(tmp_path))
@@ -117,6 +98,7 @@ def test_every_change_reaches_the_exports(store: SqliteStore, tmp_path: Path) ->
     ]
     for change in changes:
         change()
+        store.follow_exports()
 
         assert exports_agree(tmp_path)
 
@@ -239,44 +221,10 @@ def test_a_refresh_on_demand_leaves_no_file_at_an_older_revision(
     assert exports_agree(tmp_path)
 
 
-def test_what_costs_too_much_is_left_by_commands_and_done_by_whoever_closes_a_living_store(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(export_sync, "CHEAP_MS", -1.0)
-    command = open_directory(tmp_path)
-    put(command, note(1), note(2))
-    command.close()
-    left = not graph_of(tmp_path).exists()
-    living = open_directory(tmp_path, short_lived=False)
-    put(living, note(3))
-    living.close()
-
-    assert left
-    assert exports_agree(tmp_path)
-
-
-def test_a_living_process_refreshes_in_the_background_what_costs_too_much(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(export_sync, "CHEAP_MS", -1.0)
-    monkeypatch.setattr(refresh_thread, "LAG_SECONDS", 0.01)
-    command = open_directory(tmp_path)
-    put(command, note(1), note(2))
-    living = open_directory(tmp_path, short_lived=False)
-    state_of(living)  # also what others left behind
-    for thread in threading.enumerate():
-        if isinstance(thread, threading.Timer):
-            thread.join()
-
-    assert exports_agree(tmp_path)
-    living.close()
-
-
 def test_a_refresh_in_the_background_is_no_edit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Others commit while it is written, and look at it as soon as it is in place."""
-    monkeypatch.setattr(export_sync, "CHEAP_MS", -1.0)
     living, other = open_directory(tmp_path, short_lived=False), open_directory(tmp_path)
     put(living, note(1), note(2))
     living.refresh_exports()
@@ -475,9 +423,9 @@ def test_a_file_saved_just_after_it_was_written_is_not_taken_for_ours(
         if target == str(path):
             path.write_text(path.read_text().replace("value 1", "by hand"))
 
-    monkeypatch.setattr(os, "replace", saving)
-    put(store, note(2, content="ours"))
-    monkeypatch.undo()
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", saving)
+        put(store, note(2, content="ours"))
     put(store, note(4))
 
     assert contents(store)["key 1"] == "by hand"

@@ -12,7 +12,7 @@ import pytest
 
 from nuggets.domain.records import Changes, NoteLink
 from nuggets.errors import StoreBusy
-from nuggets.stores.exports import export_sync
+from nuggets.stores import exports
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import (
     contents,
@@ -32,7 +32,7 @@ from store_samples import (
 
 @pytest.fixture(autouse=True)
 def look_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(export_sync, "LOOK_SECONDS", -1.0)
+    monkeypatch.setattr(exports, "LOOK_SECONDS", -1.0)
 
 
 @pytest.fixture
@@ -693,6 +693,20 @@ def test_restoring_a_fact_in_its_file_brings_its_note_back(
     assert not state.notes[note(1).id].hidden
 
 
+@pytest.mark.parametrize("edit", [edit_nugget, edit_graph])
+def test_an_edit_of_what_someone_else_changed_since_holds_and_is_told(
+    store: SqliteStore, tmp_path: Path, edit: Callable[[Path, Callable[[Any], object]], None]
+) -> None:
+    def change(shape: Any) -> None:
+        put(store, note(1, content="by another", updated_at="2026-02-01T00:00:00.000Z"))
+        set_value(0, "by hand")(shape) if "facts" in shape else set_content(0, "by hand")(shape)
+
+    edit(tmp_path, change)
+
+    assert contents(store)["key 1"] == "by hand"
+    assert store.notices[-1].endswith("`nuggets undo 3` brings theirs back")
+
+
 def test_a_process_remembers_only_the_last_edits_that_took_most_memories_away(
     store: SqliteStore, tmp_path: Path
 ) -> None:
@@ -701,5 +715,5 @@ def test_a_process_remembers_only_the_last_edits_that_took_most_memories_away(
         edit_graph(tmp_path, lambda shape: shape.update(notes=[]))
         assert contents(store) == {}
 
-    assert len(store.notices) == export_sync.MOST_NOTICES
+    assert len(store.notices) == exports.MOST_NOTICES
     assert str(revision_of(store)) in store.notices[-1]

@@ -158,11 +158,13 @@ class TwoHandles(RuleBasedStateMachine):
         self.model.recall(shown)
 
     @rule(handle=handles, change=changes())
-    def preview(self, handle: int, change: Changes) -> None:
+    def change_a_copy(self, handle: int, change: Changes) -> None:
         after = self.model.state.copy()
         after.apply(change)
-        with self.stores[handle].preview(change):
-            assert dict(self.stores[handle].state.notes) == after.notes
+        copy = self.stores[handle].private_copy()
+        copy.write(change)
+        with copy.reading():
+            assert dict(copy.state.notes) == after.notes
 
     @rule(handle=handles)
     def reopen(self, handle: int) -> None:

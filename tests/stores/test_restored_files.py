@@ -2,9 +2,7 @@
 
 import os
 import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,8 +10,7 @@ import pytest
 
 from nuggets import NuggetShelf
 from nuggets.errors import StoreCorrupt
-from nuggets.stores.exports import export_sync
-from nuggets.stores.exports.export_fingerprints import status_of
+from nuggets.stores import exports
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import (
     contents,
@@ -44,7 +41,7 @@ FREE = note(3, kind="note", title="Free")
 
 @pytest.fixture(autouse=True)
 def look_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(export_sync, "LOOK_SECONDS", -1.0)
+    monkeypatch.setattr(exports, "LOOK_SECONDS", -1.0)
 
 
 @pytest.fixture
@@ -195,7 +192,6 @@ def test_files_that_were_behind_when_the_whole_directory_was_copied_mean_nothing
 def test_a_file_that_a_power_cut_tore_is_kept_aside_and_written_again(
     tmp_path: Path, damage: str
 ) -> None:
-    """Also if its status is as it was: after a start of the machine contents are compared."""
     store = open_directory(tmp_path)
     put(store, *(note(number, content="some words " * 9) for number in range(20)))
     store.close()
@@ -204,11 +200,6 @@ def test_a_file_that_a_power_cut_tore_is_kept_aside_and_written_again(
     torn = whole[:4096] if damage == "cut off" else whole[:512] + bytes(512) + whole[1024:]
     path.write_bytes(torn)
     os.utime(path, (1, 1))  # nobody is saving it
-    with closing(sqlite3.connect(tmp_path / "nuggets.db")) as database:
-        status = status_of(path.stat()).rpartition(" ")[0]
-        sql = "UPDATE exports SET status = ? WHERE name = 'graph/graph.json'"
-        database.execute(sql, (f"{status} another-boot",))
-        database.commit()
     store = open_directory(tmp_path)
     put(store, note(99))
     store.close()

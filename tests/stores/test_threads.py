@@ -1,4 +1,4 @@
-"""Many threads, forks, other processes' locks, and recalls that nobody waits for."""
+"""Many threads, other processes' locks, and recalls that nobody waits for."""
 
 import gc
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fault_processes import environment, is_intact
+from fault_processes import environment
 from nuggets.domain.records import Changes, Touch
 from nuggets.errors import StoreBusy
 from nuggets.stores.process_lock import hold_lock
@@ -222,161 +222,6 @@ touch(store, note(1).id, "s1")
     assert exports_agree(tmp_path)
 
 
-def test_a_forked_child_and_its_parent_both_go_on(tmp_path: Path) -> None:
-    """Also when others come and go: nobody takes the log away from the child.
-
-    Without documented files, from which what is lost would come back.
-    """
-    run(
-        """
-import os, sys
-from nuggets.stores.sqlite.store import SqliteStore
-from store_samples import *
-store = SqliteStore(sys.argv[1])
-put(store, note(1))
-to_child, to_parent = os.pipe(), os.pipe()
-child = os.fork()
-put(store, note(2 if child else 3))
-if child:
-    os.read(to_parent[0], 1)
-    store.close()
-    other = SqliteStore(sys.argv[1])
-    put(other, note(4))
-    other.close()  # nobody else seems to be there: SQLite takes the log away
-    os.write(to_child[1], b"!")
-    _, status = os.waitpid(child, 0)
-    sys.exit(os.waitstatus_to_exitcode(status))
-os.write(to_parent[1], b"!")
-os.read(to_child[0], 1)
-put(store, note(5))
-os._exit(0)
-""",
-        tmp_path,
-    )
-    store = SqliteStore(str(tmp_path))
-
-    assert set(contents(store)) == {f"key {number}" for number in range(1, 6)}
-    assert revision_of(store) == 5
-    assert is_intact(tmp_path)
-
-
-def test_a_child_that_was_forked_in_a_batch_sees_nothing_of_it_and_spoils_nothing(
-    tmp_path: Path,
-) -> None:
-    run(
-        """
-import os, sys
-from store_samples import *
-store = open_directory(sys.argv[1])
-put(store, note(1))
-with store.batch():
-    put(store, note(2))
-    child = os.fork()
-    if child == 0:
-        os._exit(0 if list(contents(store)) == ["key 1"] else 7)
-    _, status = os.waitpid(child, 0)
-    put(store, note(3))
-sys.exit(os.waitstatus_to_exitcode(status))
-""",
-        tmp_path,
-    )
-
-    assert len(contents(open_directory(tmp_path))) == 3
-    assert is_intact(tmp_path)
-
-
-def test_a_forked_child_can_use_the_store_while_a_thread_of_its_parent_writes(
-    tmp_path: Path,
-) -> None:
-    run(
-        """
-import os, sys, threading
-from store_samples import *
-store = open_directory(sys.argv[1])
-put(store, note(1))
-go, stop = threading.Event(), threading.Event()
-def hold():
-    with store.exclusive():
-        go.set(); stop.wait()
-thread = threading.Thread(target=hold); thread.start(); go.wait()
-child = os.fork()
-if child == 0:
-    ok = "key 1" in contents(store)
-    try:
-        with store.exclusive(wait_seconds=0):
-            ok = False
-    except Exception as problem:
-        ok = ok and "is holding" in str(problem)
-    os._exit(0 if ok else 7)
-_, status = os.waitpid(child, 0)
-stop.set(); thread.join()
-sys.exit(os.waitstatus_to_exitcode(status))
-""",
-        tmp_path,
-    )
-
-
-def test_a_fork_waits_until_no_thread_is_inside_sqlite(tmp_path: Path) -> None:
-    """SQLite's own locks: a child in which a lost thread holds one would wait for ever."""
-    run(
-        """
-import os, signal, sys, threading
-from nuggets.stores.sqlite.store import SqliteStore
-from store_samples import *
-store = SqliteStore(sys.argv[1])
-put(store, note(1))
-is_over = threading.Event()
-def read():
-    other = SqliteStore(sys.argv[1])
-    while not is_over.is_set():
-        contents(other)
-threads = [threading.Thread(target=read) for _ in range(2)]
-for thread in threads:
-    thread.start()
-codes = set()
-for _ in range(30):
-    child = os.fork()
-    if child == 0:
-        signal.alarm(30)  # instead of waiting for ever
-        os._exit(0 if "key 1" in contents(store) else 7)
-    codes.add(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-    if codes != {0}:
-        break
-is_over.set()
-for thread in threads:
-    thread.join()
-sys.exit(codes != {0})
-""",
-        tmp_path,
-    )
-
-
-def test_a_fork_waits_for_what_a_thread_imports(tmp_path: Path) -> None:
-    """Python's lock of a module: we import late, so a thread may be doing that."""
-    (tmp_path / "slow.py").write_text(
-        "import sys\nsys.is_being_imported.set()\ntotal = sum(range(20_000_000))\n"
-    )
-    run(
-        """
-import os, signal, sys, threading
-import nuggets.stores.sqlite.store
-sys.path.insert(0, sys.argv[1])
-sys.is_being_imported = threading.Event()
-thread = threading.Thread(target=__import__, args=("slow",))
-thread.start()
-sys.is_being_imported.wait()
-child = os.fork()
-if child == 0:
-    signal.alarm(30)  # instead of waiting for ever
-    import slow
-    os._exit(0 if slow.total else 7)
-thread.join()
-sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
-""",
-        tmp_path,
-    )
-
-
 # --- recalls that wait in a file ------------------------------------------------------------------
 
 
@@ -482,22 +327,6 @@ def test_a_program_that_closes_nothing_writes_what_it_has_shown(tmp_path: Path) 
     assert accessed(tmp_path) == "09:00:00.002Z"
 
 
-def test_what_was_shown_before_a_fork_is_written_by_the_parent(tmp_path: Path) -> None:
-    store = open_directory(tmp_path)
-    put(store, note(1))
-    show(store, "09:00:00.001")
-    show(store, "09:00:00.002")
-    child = os.fork()
-    if not child:
-        store.flush_touches()
-        os._exit(0)
-    os.waitpid(child, 0)
-    assert accessed(tmp_path) == "09:00:00.001Z"
-
-    store.flush_touches()
-    assert accessed(tmp_path) == "09:00:00.002Z"
-
-
 def test_recalls_that_a_dead_writer_took_are_counted_once(tmp_path: Path) -> None:
     store = open_directory(tmp_path)
     put(store, note(1))
@@ -527,16 +356,15 @@ def test_garbage_and_a_line_cut_off_among_the_recalls_take_no_other_with_them(
     assert hits_of(tmp_path) == 1
 
 
-def test_a_recall_that_waits_keeps_its_kind_and_one_without_is_counted_too(tmp_path: Path) -> None:
+def test_a_recall_that_waits_keeps_its_kind(tmp_path: Path) -> None:
     store = open_directory(tmp_path)
     put(store, note(1))
-    (tmp_path / "recalls.jsonl").write_text(f'["{note(1).id}", "s1", "{NOW}"]\n')
     answered = Touch(note(1).id, "s2", NOW, "answered")
     with hold_lock(lock_of(tmp_path), 10):
         store.touch([answered])
     put(store, note(2))
 
-    assert list(store.hits()) == [Touch(note(1).id, "s1", NOW), answered]
+    assert list(store.hits()) == [answered]
 
 
 def test_a_session_that_cannot_be_written_is_not_counted(tmp_path: Path) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from nuggets.errors import StoreError
-from nuggets.stores.exports import edit_reader, export_sync
+from nuggets.stores import exports
+from nuggets.stores.exports import edits
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import (
     contents,
@@ -27,7 +28,7 @@ OOPS = b'{"facts": [ oops'
 
 @pytest.fixture(autouse=True)
 def look_every_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(export_sync, "LOOK_SECONDS", -1.0)
+    monkeypatch.setattr(exports, "LOOK_SECONDS", -1.0)
 
 
 @pytest.fixture
@@ -140,7 +141,7 @@ def test_a_broken_file_is_read_once_and_named_by_everyone_who_comes(
 ) -> None:
     (tmp_path / "graph" / "graph.json").write_bytes(OOPS)
     state_of(store)
-    monkeypatch.setattr(edit_reader, "open", None, raising=False)
+    monkeypatch.setattr(edits, "open", None, raising=False)
     other = open_directory(tmp_path)
 
     assert contents(other) == ALL
@@ -157,7 +158,7 @@ def test_a_file_that_the_system_refuses_to_read_is_done_without(
     def refusing(opened: str, mode: str, opener: Any) -> Any:
         raise PermissionError(13, "Permission denied", opened)
 
-    monkeypatch.setattr(edit_reader, "open", refusing, raising=False)
+    monkeypatch.setattr(edits, "open", refusing, raising=False)
     put(store, note(4, nugget_name="other"))
 
     assert contents(store) == {**ALL, "key 4": "value 4"}

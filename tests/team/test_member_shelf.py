@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nuggets import NuggetShelf
+from nuggets import GraphNoteMetaInput, NuggetShelf
 from nuggets.domain.records import MemoryScope
 from nuggets.domain.roles import Member, Role
 from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
@@ -41,6 +41,17 @@ def team(tmp_path: Path) -> Iterator[Team]:
 def member(team: Team) -> Iterator[Open]:
     with ExitStack() as stack:
         yield lambda name, role="writer": stack.enter_context(team.shelf_of(Member(name, role)))
+
+
+def test_metadata_in_a_record_say_where_a_memory_is_kept(member: Open) -> None:
+    alice, bob = member("alice"), member("bob")
+    shared, private = GraphNoteMetaInput(scope="shared"), GraphNoteMetaInput(scope="user")
+    alice.create_note("n", "Ours", "text", meta=shared)
+    alice.create_note("n", "Mine", "text of my own", meta=private)
+
+    assert [note.title for note in bob.list_notes()] == ["Ours"]
+    with pytest.raises(InvalidInput, match="does not change between"):
+        alice.edit_note("Mine", meta=shared)
 
 
 def test_every_operation_of_a_shelf_is_decided_for_members() -> None:

@@ -3,9 +3,9 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api } from "./api.js";
 import { Menu } from "./dialogs.jsx";
 import { Icon } from "./icons.jsx";
-import { Gauge, Measure, NoteLink, useLive, Waiting } from "./parts.jsx";
+import { Gauge, Measure, NoteLink, useLive, Waiting, When } from "./parts.jsx";
 import { readSetting, saveSetting } from "./settings.js";
-import { attempt, confirmation, loaded, nodes, showError, statuses, steps } from "./state.js";
+import { attempt, confirmation, loaded, nodes, project, showError, statuses, steps } from "./state.js";
 import { count, projectName, short } from "./words.js";
 
 const WAIT_MS = 120;
@@ -91,17 +91,19 @@ function RecallBox() {
       <div aria-live="polite">{result && (result.found ? (
         <div class="answer">
           <p class="answer-text" dir="auto"><bdi>{result.answer}</bdi></p>
-          <p class="muted"><NoteLink id={result.noteId} title={result.key} /> in <bdi>{result.nugget}</bdi> <span class={`chip match-${result.match}`}>{result.match}</span></p>
-          <div class="measures">
-            <Measure name="probability" share={result.probability} title="How probable it is that this answer is what you meant" />
-            <Measure name="key fits" share={result.ratio} title="How well the question fits the key" />
-            <Measure name="confidence" share={result.confidence} title="How surely the value was decoded" />
-            <Measure name="margin" share={result.margin} title="Distance to the second candidate" />
-          </div>
+          <p class="muted"><NoteLink id={result.noteId} title={result.key} /> in <bdi>{result.nugget}</bdi>{result.project && result.project !== project.value && <> · another project: <bdi>{projectName(result.project)}</bdi></>}{result.note && <> · stored <When at={result.note.updatedAt} /></>}</p>
+          <div class="measures"><Measure name="sure" share={result.probability} title="How probable it is that this answer is what you meant" /></div>
+          <Doubt result={result} />
         </div>
       ) : <Unanswered notes={result.notes ?? []} />)}</div>
     </div>
   );
+}
+
+function Doubt({ result }) {
+  const missing = result.missing ?? [];
+  if (missing.length) return <p class="muted small"><bdi>{missing.map((word) => `“${short(word, 30)}”`).join(", ")}</bdi> {missing.length > 1 ? "are" : "is"} not in the key.</p>;
+  return result.also?.length > 0 && <p class="muted small">Others fit as well: {result.also.map((note) => <NoteLink key={note.id} id={note.id} title={note.title} />)}</p>;
 }
 
 function Unanswered({ notes }) {

@@ -27,7 +27,9 @@ from nuggets.errors import InvalidInput
 
 Json = dict[str, Any]
 
-_encoder = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+_encoder = json.JSONEncoder(  # what is encoded is a tree; to check that takes a fifth of the time
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False
+)
 
 
 def dumps(value: Any) -> str:
@@ -109,6 +111,8 @@ def note_to_json(note: MemoryNote, *, vector: bool = True) -> Json:
         shape["supersedes"] = list(note.supersedes)
     if note.anchors:
         shape["anchors"] = [anchor_to_json(anchor) for anchor in note.anchors]
+    if note.stability_given:
+        shape["stabilityGiven"] = True
     shape.update(note.extra)
     shape.pop(LINK_FIELDS, None)
     return shape
@@ -161,6 +165,7 @@ def note_from_json(shape: Json) -> MemoryNote:
     take("vector", None)
     validity = take("validFrom", None), take("validUntil", None), tuple(take("supersedes", ()))
     anchors = tuple(map(anchor_from_json, take("anchors", ())))
+    stability_given = take("stabilityGiven", False)
     return MemoryNote(
         take("id"),
         intern(take("nuggetName")),
@@ -190,6 +195,7 @@ def note_from_json(shape: Json) -> MemoryNote:
         shape or NO_EXTRA,
         *validity,
         anchors,
+        stability_given,
     )
 
 
@@ -231,7 +237,8 @@ def nugget_to_json(config: NuggetConfig, facts: Iterable[MemoryNote] = ()) -> Js
 
 
 def recall_to_json(result: RecallResult) -> Json:
-    """The documented shape; an answer that belongs to one project also says to which."""
+    """The documented shape; an answer that belongs to one project also says to which. `missing`:
+    the words of the query that the key does not have."""
     shape: Json = {
         "answer": result.answer,
         "probability": result.probability,
@@ -244,6 +251,8 @@ def recall_to_json(result: RecallResult) -> Json:
         "ratio": result.ratio,
     }
     _add_validity(shape, result)
+    if result.missing:
+        shape["missing"] = list(result.missing)
     return {**shape, "project": result.project} if result.project else shape
 
 

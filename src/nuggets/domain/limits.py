@@ -64,8 +64,9 @@ def checked_content(content: str) -> str:
 
 def checked_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """The tags, unchanged; too long or too many are refused."""
-    is_list = isinstance(tags, tuple | list)  # nearly always; that is quicker to find out
-    if not is_list and (isinstance(tags, str) or not isinstance(tags, Iterable)):
+    is_list = type(tags) in (tuple, list)  # nearly always; that is quicker to find out
+    is_record = hasattr(tags, "_fields")  # in the wrong place
+    if not is_list and (is_record or isinstance(tags, str) or not isinstance(tags, Iterable)):
         raise InvalidInput(f"tags must be a list of texts, not {tags!r:.80}")
     texts = tuple([storable(tag, "a tag") for tag in tags])
     for tag in texts:

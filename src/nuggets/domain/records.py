@@ -136,6 +136,7 @@ class MemoryNote(NamedTuple):
     valid_until: str | None = None  # when it ceases, or ceased, to be true
     supersedes: tuple[str, ...] = ()  # ids of notes that it took the place of
     anchors: tuple[Anchor, ...] = ()  # what it names of its repository
+    stability_given: bool = False  # someone said how durable it is; else it follows from the key
 
     @property
     def metadata(self) -> NoteMetadata:
@@ -307,7 +308,7 @@ class ExportsStatus(NamedTuple):
     """How far the documented files are."""
 
     revision: int  # that they show; 0: there are none yet
-    behind: int  # revisions since then
+    behind: int  # changes since then; hits are as of that revision
     saved_at: str  # moment of that revision
 
 
@@ -365,6 +366,12 @@ class Intake(NamedTuple):
     refused: tuple[str, ...] = ()  # records that no shelf could have written, and what is wrong
 
 
+# Fewer than 1 of 200 unrelated questions reach it: `python -m benchmarks.recall`.
+RECALL_MIN_PROBABILITY = 0.4
+# From here an answer counts as a hit: 0.89 is the only key that has the word that was asked for.
+CLEAR_PROBABILITY = 0.85
+
+
 class RecallResult(NamedTuple):
     """What a recall found; a miss is an answer, not an error, and falsy."""
 
@@ -380,6 +387,7 @@ class RecallResult(NamedTuple):
     project: str = ""  # that the fact belongs to; "": everywhere
     also: tuple[str, ...] = ()  # ids of other facts that the query fits as well, a few of them
     probability: float = 0.0  # in [0, 1]: that the answer is what was meant
+    missing: tuple[str, ...] = ()  # words of the query that the key does not have
     valid_from: str | None = None  # since when it is true, if that is known
     valid_until: str | None = None  # until when
 
@@ -388,8 +396,10 @@ class RecallResult(NamedTuple):
 
     @property
     def is_clear(self) -> bool:
-        """Whether it counts as recalled: more probably meant than not, or asked by its very key."""
-        return self.match == "exact" or self.probability > 0.5
+        """Whether it counts as recalled: surely meant, and its key has all words that were asked
+        for; or asked by its very key."""
+        is_sure = self.probability >= CLEAR_PROBABILITY and not self.missing
+        return self.match == "exact" or is_sure
 
 
 class SearchNotesResult(NamedTuple):
@@ -412,14 +422,15 @@ def vector_spec(note: MemoryNote) -> NoteVectorSpec:
     """Title, tags, metadata, links and as much content as fits, each marked with its field."""
     basis = dict.fromkeys(
         [
-            *(f"title:{word}" for word in words(note.title)),
-            *(f"tag:{tag}" for tag in note.tags if ":" not in tag),
+            *[f"title:{word}" for word in words(note.title)],
+            *[f"tag:{tag}" for tag in note.tags if ":" not in tag],
             f"kind:{note.kind}",
             f"scope:{note.scope}",
             f"type:{note.type}",
-            *(f"link:{link.to}" for link in note.links[:4]),
-            *(f"content:{word}" for word in first_words(note.content, BASIS_LENGTH)),
+            *[f"link:{link.to}" for link in note.links[:4]],
         ]
     )
-    chosen = tuple(basis)[:BASIS_LENGTH]
+    room = BASIS_LENGTH - len(basis)
+    content = [f"content:{word}" for word in first_words(note.content, room)] if room > 0 else ()
+    chosen = (*basis, *content)[:BASIS_LENGTH]
     return NoteVectorSpec(seed=len("|".join(chosen)), basis=chosen)

@@ -274,7 +274,7 @@ class OverlaidNotes(Notes):
 
 
 class Overlay:
-    """Another state with changes on top, such as pending ones."""
+    """Another state with changes on top, such as unsaved ones."""
 
     def __init__(self, below: State) -> None:
         self.below = below

@@ -54,8 +54,9 @@ def commit_time(last: str, now: str) -> str:
     return moment_after(last, now)
 
 
-def parse(text: str | datetime) -> datetime:
-    """The moment that a written form names; without a zone it is taken as UTC.
+def parse(text: str | datetime, field: str = "") -> datetime:
+    """The moment that a written form names; without a zone it is taken as UTC. `field`: the name
+    of what it is given for.
 
     A datetime is the moment itself; without a zone it is local, as everywhere in Python.
     """
@@ -64,13 +65,15 @@ def parse(text: str | datetime) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except (ValueError, TypeError) as problem:
+        named = f"{field}: " if field else ""
         raise InvalidInput(
-            f"{text!r:.80} is no time; write it like 2026-01-31T09:00:00.000Z, or give a datetime"
+            f"{named}{text!r:.80} is no time; write it like 2026-01-31T09:00:00.000Z, or give a "
+            "datetime"
         ) from problem
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def day_boundary(text: str | datetime, *, end: bool) -> str:
+def day_boundary(text: str | datetime, *, end: bool, field: str = "") -> str:
     """A moment in our form; a day without a time means its first, or last, moment in local time."""
     if isinstance(text, str) and len(text) == _DAY_LENGTH:
         try:
@@ -79,14 +82,27 @@ def day_boundary(text: str | datetime, *, end: bool) -> str:
             return iso((day if end else start).astimezone())
         except (ValueError, OverflowError, OSError):
             pass  # the general form says what is wrong
-    return normalize_time(text)
+    return normalize_time(text, field)
 
 
-def normalize_time(text: str | datetime) -> str:
+def normalize_time(text: str | datetime, field: str = "") -> str:
     """Any ISO 8601 form, or a datetime, in ours."""
     try:
-        return iso(parse(text))
+        return iso(parse(text, field))
     except (OverflowError, OSError):  # local times of such years are beyond some systems
         raise InvalidInput(
             f"{text!r} is too near the end of time; years go from 1 to 9999"
         ) from None
+
+
+def age(then: str, now: str) -> str:
+    """How long ago, in the largest unit that fits."""
+    try:
+        seconds = (parse(now) - parse(then)).total_seconds()
+    except ValueError:
+        return "unknown"
+    for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        count = int(seconds // size)
+        if count >= 1:
+            return f"{count} {unit}{'s' if count > 1 else ''}"
+    return "just now"

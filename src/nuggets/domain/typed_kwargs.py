@@ -3,12 +3,20 @@ all optional. Never used at run time; values are checked elsewhere."""
 
 from typing import TypedDict
 
-from nuggets.domain.records import MemoryScope, MemorySource, MemoryStability, MemoryType, NoteKind
+from nuggets.domain.records import (
+    GraphNoteMetaInput,
+    MemoryScope,
+    MemorySource,
+    MemoryStability,
+    MemoryType,
+    NoteKind,
+)
 
 
 class NoteMeta(TypedDict, total=False):
-    """As in `GraphNoteMetaInput`."""
+    """As in `GraphNoteMetaInput`, or one of these as `meta`."""
 
+    meta: GraphNoteMetaInput | None
     subject: str | None
     scope: MemoryScope | None
     type: MemoryType | None

@@ -88,7 +88,7 @@ class ShelfBase:
     ) -> None:
         """`save_dir`: a directory, or ``memory:``; by default NUGGETS_DIR, or else ~/.nuggets.
 
-        `auto_save=False` keeps all changes pending until `save_all`.
+        `auto_save=False` keeps all changes unsaved until `save_all`.
         `settings`: by default those of the environment and of the directory's config.toml.
         `project`: the id of the project that new memories belong to; by default it is recognized
         by `folder`, the directory someone works in (by default the current one).
@@ -118,7 +118,7 @@ class ShelfBase:
         self._encoder_path = store.directory and os.path.join(store.directory, ENCODER_FILE)
         self._uses_meaning = uses_meaning
         self._transactions = Transactions(
-            store, draw=draw, auto_save=auto_save, finish_purge=self._finish_purge
+            store, auto_save=auto_save, finish_purge=self._finish_purge
         )
 
     @classmethod
@@ -260,9 +260,10 @@ class ShelfBase:
         return self._client.name
 
     def close(self) -> None:
-        """Save pending changes and close the files. Using the shelf again reopens it.
+        """Save unsaved changes and close the files. Using the shelf again reopens it.
 
-        Changes that can no longer be saved are reported as by `save_all`, after the rest is saved.
+        `Conflict` names changes that do not fit what others wrote meanwhile; only these are left
+        unsaved.
         """
         self._transactions.close()
 
@@ -294,13 +295,19 @@ class ShelfBase:
             pass
 
     def save_all(self) -> None:
-        """Write all pending changes as one commit, or none.
+        """Write all unsaved changes as one commit, or none.
 
-        If someone else wrote meanwhile, each operation is decided again on the current state. An
-        error names the operations that no longer apply; these are dropped, and the next `save_all`
-        writes the rest.
+        If someone else meanwhile changed the same memory, `Conflict` names it, nothing is written,
+        and everything stays unsaved: `discard_unsaved` drops what should not be saved. The
+        documented files of a small shelf are current after it.
         """
         self._transactions.save()
+        self._transactions.store.follow_exports()
+
+    def discard_unsaved(self, name: str | None = None) -> None:
+        """Drop all changes that `save_all` would write, or only those of what a `Conflict` names
+        (the id of a note, a nugget) and those that build on them."""
+        self._transactions.discard(name)
 
     def batch(self) -> AbstractContextManager[None]:
         """Write all changes inside as one commit at the end; after an error inside, none of them.
@@ -323,13 +330,6 @@ class ShelfBase:
         if dry_run:
             with self._transactions.reading():
                 return decide(self._decisions())[1]
-        moments: list[str] = []  # the one when it is first decided, and the same ever after
-
-        def now() -> str:
-            if not moments:
-                moments.append(self._clock())
-            return moments[0]
-
         here = self._unrecorded_location()  # git may be asked, so not while others wait
         call = self._caller and self._caller.call
 
@@ -338,9 +338,10 @@ class ShelfBase:
                 from nuggets.operations.idempotent_calls import check_call, record_call
 
                 check_call(call, self._transactions.state.marks)
+            now = self._clock()
             changes, result = decide(self._decisions(now))
             if call:
-                changes = record_call(call, changes, self._transactions.state, now())
+                changes = record_call(call, changes, self._transactions.state, now)
             if here and any(note.project == here.project for note in changes.put):
                 changes = changes._replace(marks={**changes.marks, here.mark: here.to_json()})
             return changes, result
@@ -380,7 +381,7 @@ class ShelfBase:
                 return None
             return self._encoder.find_nearest(view, text, count)
 
-    def _decisions(self, now: Callable[[], str] | None = None) -> "Decisions":
+    def _decisions(self, now: str | None = None) -> "Decisions":
         from nuggets.operations.decisions import Decisions  # reading needs none of it
 
         return Decisions(
@@ -388,14 +389,14 @@ class ShelfBase:
             project=self.project,
             client=self._client,
             readings=self._readings,
-            now=(now or self._clock)(),
+            now=now or self._clock(),
             draw=self._draw_digits(),
         )
 
     def _draw_digits(self) -> Callable[[], str]:
         """Draws the digits of new ids: first those that a client on another machine promised."""
         promised = iter(self._caller.digits if self._caller else ())
-        return lambda: next(promised, "") or self._transactions.draw()
+        return lambda: next(promised, "") or self._draw()
 
     def _finish_purge(self) -> None:
         """Go on with a purge that was interrupted (`maintenance/maintained_shelf.py`)."""

@@ -4,32 +4,26 @@ Safe to share between threads and to use beside other processes. Knows no operat
 decides what changes.
 
 With `auto_save` every operation is written at once, and a batch is one transaction of the store.
-Without it, operations are pending (`batching.PendingOperation`) on top of the stored state until
-`save`, which decides them again if someone else wrote meanwhile.
+Without it, changes lie on top of the stored state until `save` (`unsaved_changes.py`), and queries
+to an index are answered by a private copy of the store that has the changes in it.
 """
 
 import os
+import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakSet
 
 from nuggets.domain.purge_marks import UNFINISHED_PURGE, unfinished_purge
 from nuggets.domain.records import NO_CHANGES, Changes, Touch
-from nuggets.domain.state import Overlay, State, read_marks
-from nuggets.engine.batching import (
-    Batch,
-    PendingOperation,
-    inapplicable_error,
-    redecide_operations,
-    unite_operations,
-)
-from nuggets.errors import Conflict, NuggetsError, StoreBusy, StoreError
+from nuggets.domain.state import State, read_marks
+from nuggets.errors import Conflict, NuggetsError, StoreBusy, opened_before_fork
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.membership import TEAM, is_team, refuse_private
 
 if TYPE_CHECKING:
+    from nuggets.engine.unsaved_changes import UnsavedChanges
     from nuggets.facts.fact_index import FactIndex
     from nuggets.search.search_index import SearchIndex
     from nuggets.stores.base import Store
@@ -57,58 +51,56 @@ class View(NamedTuple):
         return index
 
 
+class Batch(NamedTuple):
+    """The owner of a batch."""
+
+    thread: int
+    task: object  # None outside of asyncio: then everything in the thread belongs to the batch
+
+    @classmethod
+    def begin(cls) -> "Batch":
+        return cls(threading.get_ident(), _current_task())
+
+    def is_ours(self) -> bool:
+        return self.thread == threading.get_ident() and self.task in (None, _current_task())
+
+
 class Transactions:
-    """A store, and the operations on it that are not written yet."""
+    """A store, and the changes of it that are not written yet."""
 
     def __init__(
         self,
         store: "Store",
         *,
-        draw: Callable[[], str],
         auto_save: bool,
         finish_purge: Callable[[], None] = lambda: None,
     ) -> None:
         """`finish_purge`: called by the first writer after a purge that was interrupted."""
-        self.store = store
+        self._store = store
         self._finish_purge = finish_purge
-        self._new_digits = draw
-        self._drawn: list[str] = []  # digits of the operation that is being decided
-        self._pending: list[PendingOperation] | None = None if auto_save else []
-        self._pending_since = (0, "")  # where the store was when the first one was decided
-        self._overlay: Overlay | None = None  # the store's state with the pending ones on top
+        self._unsaved = None if auto_save else _unsaved_changes(store)
         self._batch: Batch | None = None  # the outermost one
         self._batch_has_written = False
         self._has_read = False
         self._is_team: bool | None = None  # whether the shelf is one, if that was asked
         self._own = threading.local()
-        self.begin_in_this_process()
-        _all.add(self)
-
-    def begin_in_this_process(self) -> None:
-        """In a forked child: drop locks and batches of threads that exist only in the parent."""
-        self.lock = threading.RLock()  # guards pending operations; never waits for the store
+        self.lock = threading.RLock()  # guards unsaved changes; never waits for the store
         self._writing = threading.RLock()  # one writer of this process at a time
-        self._known_digits: Iterator[str] = iter(())  # of an operation that is decided again
         self._waiting_touches: list[Touch] = []
         self._guest_touches: list[Touch] = []  # recalls by other tasks than the batch's owner
         self._readers = 0  # nested; under the lock
-        self._is_previewing = False  # under the lock
-        batch = self._batch
-        if batch is not None and not batch.is_of_this_thread():
-            if self._pending is not None:
-                self._restore_pending(batch.before or ())
-            self._batch = None
+
+    @property
+    def store(self) -> "Store":
+        """Refused in a forked child, where a thread of the parent may seem to hold the locks."""
+        if self._store.process != os.getpid():
+            raise opened_before_fork()
+        return self._store
 
     @property
     def state(self) -> State:
-        """The stored state with pending changes on top. Read it inside `reading` or `exclusive`."""
-        if not self._pending or self._is_previewing:
-            return self.store.state
-        if self._overlay is None:
-            self._overlay = Overlay(self.store.state)
-            for operation in self._pending:
-                self._overlay.apply(operation.changes)
-        return self._overlay
+        """The stored state with unsaved changes on top. Read it inside `reading` or `exclusive`."""
+        return self.store.state if self._unsaved is None else self._unsaved.state
 
     # --- reading ----------------------------------------------------------------------------
 
@@ -119,20 +111,16 @@ class Transactions:
         Recalls that are reported inside (`touch`) are counted when it ends. `flush`: notes that
         earlier queries have shown are written first.
         """
-        with self._reading(flush=flush) as view:
-            yield view
-
-    @contextmanager
-    def _reading(self, *, flush: bool) -> Iterator[View]:
+        store = self.store
         with self.lock:
             if self._readers:  # nested: the same revision, and the lock is held already
-                yield self._view(self.state)
+                yield View(self.state, store.indexes)
                 return
         if flush:
-            self.store.flush_touches()
+            store.flush_touches()
         self._prepare_first_read()
-        with self.lock, self._touch_scope(), self.store.reading():
-            yield self._view(self.state)
+        with self.lock, self._touch_scope(), store.reading():
+            yield View(self.state, store.indexes)
 
     def _prepare_first_read(self) -> None:
         """The first read may import edited files or migrate tables, so it waits for writers."""
@@ -142,30 +130,16 @@ class Transactions:
 
     @contextmanager
     def reading_indexes(self) -> Iterator[View]:
-        """The same for queries to an index. Indexes know only written notes, so pending changes are
-        written in a transaction that is rolled back at the end. Notes that earlier queries have
-        shown need not be written first."""
-        with self.lock:
-            shows_pending = self._is_previewing or not self._has_waiting_changes
-        if shows_pending:
-            with self._reading(flush=False) as view:
+        """The same for queries to an index. Indexes know only written notes, so unsaved changes are
+        written into a private copy. Notes that earlier queries have shown need not be written
+        first."""
+        with self.reading(flush=False) as view:
+            if self._unsaved is None or self._unsaved.are_only_recalls:
                 yield view
-            return
-        with (
-            self._writer_turn(),
-            self.store.exclusive(),
-            self.lock,
-            self._touch_scope(),
-            self.store.preview(unite_operations(self._pending or ())),
-        ):
-            self._is_previewing = True
-            try:
-                yield self._view(self.store.state)
-            finally:
-                self._is_previewing = False
-
-    def _view(self, state: State) -> View:
-        return View(state, self.store.indexes)
+                return
+            copy = self._unsaved.copy()
+            with copy.reading():
+                yield View(copy.state, copy.indexes)
 
     @contextmanager
     def _touch_scope(self) -> Iterator[None]:
@@ -186,15 +160,13 @@ class Transactions:
         self._waiting_touches += touches
 
     def _count(self, touches: tuple[Touch, ...]) -> None:
-        guest = self._batch is not None and not self._batch.is_ours()
-        if self._pending is None:
-            if guest:  # they must not be lost with another task's batch
-                self._guest_touches += touches
-            else:
-                self.store.touch(touches)
-            return
-        changes = Changes(touches=touches)
-        self._add_pending(PendingOperation(lambda: (changes, None), (), changes, guest))
+        if self._batch is not None and not self._batch.is_ours():
+            self._guest_touches += touches  # they must not be lost with another task's batch
+        elif self._unsaved is None:
+            self.store.touch(touches)
+        else:
+            with self.store.reading():
+                self._unsaved.add(Changes(touches=touches))
 
     # --- writing ----------------------------------------------------------------------------
 
@@ -208,8 +180,7 @@ class Transactions:
             return changes, result
 
         with self._writer_turn():
-            self._drawn = []
-            if self._pending is None:
+            if self._unsaved is None:
                 with self.store.exclusive(), self.lock:
                     self._has_read = True
                     self._finish_interrupted_purge()
@@ -220,9 +191,7 @@ class Transactions:
             with self.lock, self.store.reading():
                 changes, result = decide_for_client()
                 if changes != NO_CHANGES:
-                    self._add_pending(
-                        PendingOperation(decide_for_client, tuple(self._drawn), changes)
-                    )
+                    self._unsaved.add(changes)
                 return result
 
     def _finish_interrupted_purge(self) -> None:
@@ -238,8 +207,9 @@ class Transactions:
     @contextmanager
     def _writer_turn(self) -> Iterator[None]:
         """One writer of this process at a time."""
-        writing = self._writing  # a child that is forked inside has another
-        if not writing.acquire(timeout=TURN_SECONDS):
+        if self._store.process != os.getpid():
+            raise opened_before_fork()
+        if not self._writing.acquire(timeout=TURN_SECONDS):
             what = "in a batch: write in the thread of the batch, or" if self._batch else "writing:"
             raise StoreBusy(f"another thread is {what} try again later. Nothing was changed")
         try:
@@ -250,7 +220,7 @@ class Transactions:
                 )
             yield
         finally:
-            writing.release()
+            self._writing.release()
 
     @contextmanager
     def exclusive(self) -> Iterator[State]:
@@ -272,7 +242,6 @@ class Transactions:
         if self._batch is None:
             self._is_team = None  # once the lock is let go anyone may add a member
         self._batch_has_written = self._batch is not None
-        self._overlay = None
 
     def _is_of_team(self) -> bool:
         """Inside the lock."""
@@ -285,150 +254,89 @@ class Transactions:
         """The revision of the last write by this thread; 0 if there was none."""
         return getattr(self._own, "revision", 0)
 
-    def draw(self) -> str:
-        """Random digits; the same again when a pending operation is decided again."""
-        self._drawn.append(next(self._known_digits, "") or self._new_digits())
-        return self._drawn[-1]
-
-    # --- batches and pending operations -------------------------------------------------------
+    # --- batches and unsaved changes ----------------------------------------------------------
 
     @contextmanager
     def batch(self) -> Iterator[None]:
         """All changes inside become one write at the end; after an error, none of them is made."""
         with self._writer_turn():
             self._prepare_first_read()
-            outer, before = self._batch, None if self._pending is None else list(self._pending)
-            self._batch = outer or Batch.begin(before)
+            outer, unsaved_before = self._batch, list(self._unsaved or ())
+            self._batch = outer or Batch.begin()
             if outer is None:
                 self._is_team = None
             try:
-                if self._pending is None:
+                if self._unsaved is None:
                     with self.store.batch():
                         yield
                 else:
                     yield
             except BaseException:
-                if before is not None:
+                if self._unsaved is not None:
                     with self.lock:
-                        self._restore_pending(before)
+                        self._unsaved.keep(unsaved_before)
                 raise
             finally:
                 self._batch = outer
                 self._batch_has_written = self._batch_has_written and outer is not None
                 if outer is None and self._guest_touches:
-                    touches, self._guest_touches = self._guest_touches, []
-                    self.store.touch(touches)
+                    touches, self._guest_touches = tuple(self._guest_touches), []
+                    self._count(touches)
 
     @property
     def defers_writes(self) -> bool:
-        """Is this a batch, or are operations written later?"""
-        return self._pending is not None or self._batch is not None
+        """Is this a batch, or are changes written later?"""
+        return self._unsaved is not None or self._batch is not None
 
     @property
     def has_pending_changes(self) -> bool:
         """Is there anything but recalls that is not written yet?"""
-        return self._has_waiting_changes or self._batch_has_written
-
-    @property
-    def _has_waiting_changes(self) -> bool:
-        return any(operation.changes.action for operation in self._pending or ())
+        has_unsaved = self._unsaved is not None and not self._unsaved.are_only_recalls
+        return has_unsaved or self._batch_has_written
 
     def settle(self) -> None:
-        """Save everything pending before something that cannot be undone; refused in a batch."""
+        """Save everything before something that cannot be undone; refused in a batch."""
         with self._writer_turn():
             if self._batch is not None:
                 raise Conflict("a batch that fails could not take this back; do it after the batch")
             self.save()
 
-    def save(self) -> None:
-        """Write all pending operations as one change, or none.
-
-        The error names those that no longer apply, and drops them: the next `save` writes the rest.
-        """
+    def save(self, *, partly: bool = False) -> None:
+        """Write all unsaved changes as one, or none: `Conflict` names what others have changed as
+        well, and all stay unsaved. `partly`: only these stay, and the rest is written."""
         with self._writer_turn():
-            if not self._pending:
-                return
-            with self.exclusive():
-                self._finish_interrupted_purge()
-                operations = self._pending
-                try:
-                    changes = unite_operations(self._redecide_if_stale(operations))
-                    self.write(changes)
-                    self._pending = []
-                except BaseException:
-                    self._pending = operations  # they can be saved again
-                    raise
-                finally:
-                    self._overlay = None
+            if self._unsaved:
+                with self.exclusive():
+                    self._finish_interrupted_purge()
+                    self._unsaved.save(self.write, partly=partly)
+
+    def discard(self, name: str | None) -> None:
+        """Drop all unsaved changes, or those of one note, nugget or mark."""
+        with self._writer_turn(), self.lock:
+            if self._unsaved is not None:
+                self._unsaved.discard(name)
 
     def close(self) -> None:
-        """Save what is pending, and close the store."""
+        """Save what can be saved, and close the store; a forked child leaves that to its parent."""
+        if self._store.process != os.getpid():
+            return
         with self._writer_turn():
             try:
-                self.save()
-            except NuggetsError as problem:
-                if not isinstance(problem, StoreError):
-                    with suppress(NuggetsError):
-                        self.save()  # the remaining operations: this is the last chance
-                    self.store.close()
-                raise
-            self.store.close()
-
-    def _restore_pending(self, before: Sequence[PendingOperation]) -> None:
-        """Drop pending operations that a failed batch added; those of other tasks stay."""
-        earlier_ids = set(map(id, before))
-        self._pending = [
-            operation
-            for operation in self._pending or ()
-            if operation.guest or id(operation) in earlier_ids
-        ]
-        self._overlay = None
-
-    def _add_pending(self, operation: PendingOperation) -> None:
-        assert self._pending is not None
-        with self.store.reading():
-            if not self._pending:
-                self._pending_since = self.store.position
-            self._pending.append(operation)
-            if self._overlay is not None:
-                self._overlay.apply(operation.changes)
-
-    def _redecide_if_stale(self, operations: list[PendingOperation]) -> Sequence[PendingOperation]:
-        """The operations, decided again if someone else wrote meanwhile. Those that no longer apply
-        are removed from the list, and named in an error."""
-        if self.store.position == self._pending_since:
-            return operations
-        self._pending, self._overlay = (
-            [],
-            None,
-        )  # the state that they are decided on must not contain them
-        done, stuck = redecide_operations(operations, self._decide_again)
-        if not stuck:
-            return done
-        stuck_ids = {id(operation) for operation, _ in stuck}
-        operations[:] = [operation for operation in operations if id(operation) not in stuck_ids]
-        way_out = ": these are dropped; save_all again writes the rest"
-        raise inapplicable_error(stuck, way_out) from stuck[0][1]
-
-    def _decide_again(self, operation: PendingOperation) -> PendingOperation:
-        """The same operation decided on the current state; notes that it creates keep their ids."""
-        self._known_digits = iter(operation.drawn)
-        try:
-            changes, _ = operation.decide()
-        finally:
-            self._known_digits = iter(())
-        again = operation._replace(changes=changes)
-        self._add_pending(again)
-        return again
+                self.save(partly=True)
+            finally:
+                self.store.close()
 
 
-_all: WeakSet[Transactions] = WeakSet()
+def _unsaved_changes(store: "Store") -> "UnsavedChanges":
+    from nuggets.engine.unsaved_changes import UnsavedChanges  # few shelves need it
+
+    return UnsavedChanges(store)
 
 
-def _begin_again() -> None:
-    for transactions in list(_all):
-        transactions.begin_in_this_process()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_again)
+def _current_task() -> object:
+    """The current asyncio task, or None. Does not import asyncio, which is slow to load."""
+    current = getattr(sys.modules.get("asyncio"), "current_task", None)
+    if current is not None:
+        with suppress(RuntimeError):  # no loop runs in this thread
+            return current()
+    return None

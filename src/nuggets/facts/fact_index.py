@@ -9,18 +9,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from nuggets.domain.records import MemoryNote, NuggetConfig, RecallResult
-from nuggets.facts.best_match import FactLookup, closest
+from nuggets.domain.records import (
+    RECALL_MIN_PROBABILITY,
+    MemoryNote,
+    NuggetConfig,
+    RecallResult,
+)
 from nuggets.facts.capacity import page_size
 from nuggets.facts.decode_cache import DecodeCache, Page
-from nuggets.facts.key_table import KeyTable, Replaced
-from nuggets.facts.probability import probability
+from nuggets.facts.key_match import KeyMatch, Question, find_matches
+from nuggets.facts.key_table import Candidate, KeyTable, Replaced
 from nuggets.language.text import fold_case
 
 if TYPE_CHECKING:
     from nuggets.domain.sql_interface import Database
-    from nuggets.facts.key_matching import Match
-    from nuggets.facts.key_table import Candidate
 
 MOST_ALTERNATIVES = 3  # other facts that are named because the query may mean them
 
@@ -48,31 +50,38 @@ class FactIndex:
         self._pages.forget()
         self._table.rebuild(notes)
 
-    def recall(self, query: str, nugget: str | None = None, project: str = "") -> RecallResult:
-        """Resolve the key, then decode its value; without a nugget, the best match of all nuggets.
+    def recall(
+        self,
+        query: str,
+        nugget: str | None = None,
+        project: str = "",
+        min_probability: float = RECALL_MIN_PROBABILITY,
+    ) -> RecallResult:
+        """Resolve the key, then decode its value; without a nugget, of all nuggets.
 
-        Facts of other projects answer only if this project has none that match.
+        Facts of other projects answer only if this project has none that does.
+        `min_probability` 0: the documented order of matches decides alone.
         """
         configs = self._nuggets()
+
+        def threshold(name: str) -> float:
+            return configs.get(name, NuggetConfig(name)).fuzzy_threshold
+
         name = None if nugget is None else _storable(fold_case(nugget))
-        question = FactLookup(self._table, configs, _storable(query), name, _storable(project))
-        matches = question.matches()
+        question = Question(_storable(query), name, _storable(project), min_probability, threshold)
+        matches = find_matches(self._table, question)
         if not matches:
             return RecallResult()
-        facts = question.candidates
-        results = [
-            self._result(match, matches, facts[match.place], configs) for match in closest(matches)
-        ]
-        best = max(results, key=lambda result: result.confidence)  # of equal ones the oldest
-        return best._replace(also=_alternatives(matches, best, facts))
+        best = matches[0]
+        equals = {m.fact.nugget: m for m in matches[::-1] if m._replace(fact=best.fact) == best}
+        result = max(  # of equal ones the oldest
+            (self._result(match, configs) for match in reversed(equals.values())),
+            key=lambda result: result.confidence,
+        )
+        return result._replace(also=_alternatives(matches, best, result.note_id))
 
-    def _result(
-        self,
-        match: "Match",
-        matches: "list[Match]",
-        fact: "Candidate",
-        configs: Mapping[str, NuggetConfig],
-    ) -> RecallResult:
+    def _result(self, match: KeyMatch, configs: Mapping[str, NuggetConfig]) -> RecallResult:
+        fact = match.fact
         config = configs.get(fact.nugget)
         answer, confidence, margin, note = self._decode(fact, config or NuggetConfig(fact.nugget))
         return RecallResult(
@@ -86,22 +95,24 @@ class FactIndex:
             ratio=match.ratio,
             note_id=note.id,
             project=note.project,
-            probability=probability(match, matches, confidence),
+            probability=match.probability * confidence,
+            missing=match.missing,
             valid_from=note.valid_from,
             valid_until=note.valid_until,
         )
 
     def _decode(
-        self, fact: "Candidate", config: NuggetConfig
+        self, fact: Candidate, config: NuggetConfig
     ) -> tuple[str, float, float, MemoryNote]:
         """The decoded value of the fact with confidence and margin, and the note of the fact."""
-        number, position, ids = self._table.locate(fact.nugget, fact.place, page_size(config.dims))
-        notes = self._notes(ids)
-        values: dict[str, int] = {}
-        pattern = tuple(values.setdefault(notes[i].content, len(values)) for i in ids)
-        page = Page(fact.nugget, config, number, pattern)
-        best, confidence, margin = self._pages.verdict(page, position)
-        return list(values)[best], confidence, margin, notes[fact.note]
+        at = self._table.locate(fact.nugget, fact.place, page_size(config.dims))
+        numbers: dict[str, int] = {}
+        pattern = tuple(numbers.setdefault(value, len(numbers)) for value in at.values)
+        page = Page(fact.nugget, config, at.page, pattern)
+        best, confidence, margin = self._pages.verdict(page, at.position)
+        holder = at.notes[at.position if pattern[at.position] == best else pattern.index(best)]
+        notes = self._notes((holder, fact.note))
+        return notes[holder].content, confidence, margin, notes[fact.note]
 
     @property
     def has_unsaved(self) -> bool:
@@ -122,14 +133,14 @@ class FactIndex:
         return [*self._table.check(), *self._pages.check(self._nuggets())]
 
 
-def _alternatives(
-    matches: "list[Match]", best: RecallResult, facts: "Mapping[int, Candidate]"
-) -> tuple[str, ...]:
-    """Ids of other facts that match in the same way and in whole words."""
-    alike = [match for match in matches if match.kind != "fuzzy" and match.whole]
-    places = dict.fromkeys(p for match in alike for p in (match.place, *match.rivals))
-    ids = (facts[place].note for place in places)
-    return tuple(islice((note_id for note_id in ids if note_id != best.note_id), MOST_ALTERNATIVES))
+def _alternatives(matches: Sequence[KeyMatch], best: KeyMatch, chosen: str) -> tuple[str, ...]:
+    """Ids of other facts that are at least half as probable, or have the same key."""
+    ids = (
+        match.fact.note
+        for match in matches
+        if match.kind == "exact" or 2 * match.probability >= best.probability > 0
+    )
+    return tuple(islice((note_id for note_id in ids if note_id != chosen), MOST_ALTERNATIVES))
 
 
 def _storable(text: str) -> str:

@@ -1,27 +1,26 @@
-"""The table of all keys: selects candidates for a question and locates facts. Knows no value.
+"""The tables of all keys: find candidates for a question, and locate facts. Knows no value.
 
-A cold process looks through thousands of keys for a question. So SQL rules out most of them, only
-the remaining ones become objects, and `key_matching` decides among these.
+Words lead to keys, and spellings to the words that a question may have misspelt. So a question
+reads few rows, however many facts there are.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 
 from nuggets.domain.records import MemoryNote
+from nuggets.domain.sql_interface import Database, chunks, placeholders
+from nuggets.domain.visibility import is_foreign
+from nuggets.facts.key_words import MOST_EDITS, forms, spellings, split_words
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-
-if TYPE_CHECKING:
-    from nuggets.domain.sql_interface import Database
-    from nuggets.facts.key_tokenizer import Form
 
 Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, note before, note after
 
 STRETCH = 1024  # places counted together
-WORDLESS = -1  # the number of significant words of a key without any word
+HASH_BYTES = 12  # of a value: two of a page are never taken for one by chance
+MOST_CANDIDATES = 10  # keys compared with a question: those with most of its words
+MOST_READ = 24  # keys read for that: those of other projects come last
 
-INSERT = "INSERT INTO fact_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-DELETE = "DELETE FROM fact_keys WHERE nugget = ? AND place = ?"
 COUNT = (
     "INSERT INTO fact_counts VALUES (?, ?, ?) ON CONFLICT (nugget, stretch)"
     " DO UPDATE SET facts = fact_counts.facts + excluded.facts"
@@ -31,16 +30,12 @@ RANK = (
     "SELECT COALESCE((SELECT SUM(facts) FROM fact_counts WHERE nugget = ? AND stretch < ?), 0)"
     " + (SELECT COUNT(*) FROM fact_keys WHERE nugget = ? AND place >= ? AND place < ?)"
 )
-SELECT_IDS = "SELECT note FROM fact_keys WHERE nugget = ?"
-SELECT = "SELECT nugget, place, note, project FROM fact_keys WHERE "
-SELECT_FORMS = (
-    "SELECT nugget, place, note, project, key, words, letters, digits, scoped"
-    " FROM fact_keys WHERE telling >= 0 AND "
-)
-HAS_WORD = "SELECT 1 FROM fact_keys WHERE instr(words, ?) > 0 LIMIT 1"
-PART = (
-    "(instr(words, ?) > 0 OR instr(?, trim(words)) > 0 OR"
-    " (scoped = 1 AND instr(?, substr(trim(words), instr(trim(words), ' ') + 1)) > 0))"
+SELECT_PAGE = "SELECT note, value FROM fact_keys WHERE nugget = ?"
+SELECT = "SELECT nugget, place, note, project, key, words, value FROM fact_keys"
+ADD_SPELLING = "INSERT INTO fact_spellings VALUES (?, ?) ON CONFLICT (spelling, word) DO NOTHING"
+DROP_SPELLING = (
+    "DELETE FROM fact_spellings WHERE spelling = ? AND word = ?"
+    " AND NOT EXISTS (SELECT 1 FROM fact_words WHERE word = ?)"
 )
 
 
@@ -51,17 +46,36 @@ class Candidate(NamedTuple):
     place: int
     note: str  # its id
     project: str
-    form: "Form | None" = None  # an exact match needs none
+    key: str  # folded
+    words: str
+    value: str  # its hash
+
+    @property
+    def index_words(self) -> set[str]:
+        """Its words, and all of them written together."""
+        words = self.words.split()
+        return {*words, "".join(words)} if words else set()
+
+
+class PagePlace(NamedTuple):
+    """Where a fact lies, and what lies there."""
+
+    page: int
+    position: int  # of the fact
+    notes: tuple[str, ...]  # ids, in order
+    values: tuple[str, ...]  # hashes of their contents
 
 
 class KeyTable:
-    """The table `fact_keys`."""
+    """The tables `fact_keys`, `fact_words`, `fact_spellings` and `fact_counts`."""
 
-    def __init__(self, database: "Database") -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
 
+    # --- writing ----------------------------------------------------------------------------
+
     def update(self, replaced: Iterable[Replaced]) -> None:
-        """Apply changes of notes; the table holds no values, so a new value changes nothing."""
+        """Apply changes of notes."""
         net: dict[int, tuple[MemoryNote | None, MemoryNote | None]] = {}
         for place, before, after in replaced:
             net[place] = (net[place][0] if place in net else before), after
@@ -71,89 +85,143 @@ class KeyTable:
             if old and new and _identity(old) == _identity(new):
                 continue
             if old:
-                removed.append((fold_case(old.nugget_name), place))
+                removed.append(_row(place, old))
             if new:
                 added.append(_row(place, new))
         if removed:
-            self._database.executemany(DELETE, removed)
-            self._count(removed, -1)
+            self._remove(removed)
         if added:
-            self._database.executemany(INSERT, added)
-            self._count(added, 1)
+            self._add(added)
+
+    def _add(self, facts: Sequence[Candidate]) -> None:
+        self._database.executemany("INSERT INTO fact_keys VALUES (?, ?, ?, ?, ?, ?, ?)", facts)
+        self._database.executemany(
+            "INSERT INTO fact_words VALUES (?, ?, ?, ?, ?)",
+            (
+                (word, fact.place, fact.nugget, fact.project, len(fact.key))
+                for fact in facts
+                for word in fact.index_words
+            ),
+        )
+        self._database.executemany(ADD_SPELLING, sorted(_spelling_rows(facts)))
+        self._count(facts, 1)
+
+    def _remove(self, facts: Sequence[Candidate]) -> None:
+        self._database.executemany(
+            "DELETE FROM fact_keys WHERE nugget = ? AND place = ?",
+            ((fact.nugget, fact.place) for fact in facts),
+        )
+        self._database.executemany(
+            "DELETE FROM fact_words WHERE word = ? AND place = ?",
+            ((word, fact.place) for fact in facts for word in fact.index_words),
+        )
+        rows = ((spelling, word, word) for spelling, word in _spelling_rows(facts))
+        self._database.executemany(DROP_SPELLING, rows)
+        self._count(facts, -1)
 
     def rebuild(self, notes: Iterable[tuple[int, MemoryNote]]) -> None:
-        self._database.execute("DELETE FROM fact_keys")
-        facts = ((place, fact) for place, note in notes if (fact := _recallable(note)))
-        self._database.executemany(INSERT, (_row(place, fact) for place, fact in facts))
-        self._recount()
+        for table in ("fact_keys", "fact_words", "fact_spellings", "fact_counts"):
+            self._database.execute(f"DELETE FROM {table}")
+        self._add([_row(place, fact) for place, note in notes if (fact := _recallable(note))])
 
     def forget(self, note_ids: Iterable[str]) -> None:
-        self._database.executemany("DELETE FROM fact_keys WHERE note = ?", ((i,) for i in note_ids))
-        self._recount()
+        for ids in chunks(note_ids):
+            rows = self._database.execute(f"{SELECT} WHERE note IN ({placeholders(ids)})", ids)
+            self._remove([Candidate(*row) for row in rows.fetchall()])
 
-    def _count(self, rows: Iterable[Sequence[Any]], change: int) -> None:
+    def _count(self, facts: Iterable[Candidate], change: int) -> None:
         changes: dict[tuple[str, int], int] = {}
-        for nugget, place, *_ in rows:
-            stretch = nugget, place // STRETCH
+        for fact in facts:
+            stretch = fact.nugget, fact.place // STRETCH
             changes[stretch] = changes.get(stretch, 0) + change
         self._database.executemany(COUNT, [(*at, facts) for at, facts in changes.items()])
 
-    def _recount(self) -> None:
-        self._database.execute("DELETE FROM fact_counts")
-        self._database.execute(f"INSERT INTO fact_counts {COUNTED}")
-
     def check(self) -> list[str]:
-        """Describes the counts that differ from the table of keys."""
+        """Describes what differs from the table of keys."""
         stored = set(
             self._database.execute(
                 "SELECT nugget, stretch, facts FROM fact_counts WHERE facts <> 0"
             )
         )
-        counted = set(self._database.execute(COUNTED))
-        wrong = {nugget for nugget, *_ in stored ^ counted}
-        return [f"nugget {nugget}: its facts are miscounted" for nugget in wrong]
+        wrong = {nugget for nugget, *_ in stored ^ set(self._database.execute(COUNTED))}
+        faults = [f"nugget {nugget}: its facts are miscounted" for nugget in sorted(wrong)]
+        keys = [Candidate(*row) for row in self._database.execute(SELECT)]
+        words = set(self._database.execute("SELECT word, nugget, place FROM fact_words"))
+        if words != {(word, key.nugget, key.place) for key in keys for word in key.index_words}:
+            faults.append("the index of words is not that of the keys")
+        if set(self._database.execute("SELECT spelling, word FROM fact_spellings")) != (
+            _spelling_rows(keys)
+        ):
+            faults.append("the index of spellings is not that of the keys")
+        return faults
+
+    # --- reading ----------------------------------------------------------------------------
 
     def equal(self, key: str, nugget: str | None) -> list[Candidate]:
         """Facts with exactly this folded key, oldest first."""
         # Compared here, because in SQL the planner may then scan all keys of the nugget.
-        rows = self._database.execute(f"{SELECT}key = ? ORDER BY place", (key,))
+        rows = self._database.execute(f"{SELECT} WHERE key = ? ORDER BY place", (key,))
         facts = (Candidate(*row) for row in rows)
         return [fact for fact in facts if nugget is None or fact.nugget == nugget]
 
-    def overlapping(self, part: str, question: str, nugget: str | None) -> list[Candidate]:
-        """Facts whose key contains this part, or is contained in the question."""
-        where, values = _nugget_condition(nugget)
+    def every(self, nugget: str | None) -> Iterator[Candidate]:
+        """All facts, oldest first."""
+        where, values = ("", ()) if nugget is None else (" WHERE nugget = ?", (nugget,))
+        rows = self._database.execute(f"{SELECT}{where} ORDER BY place", values)
+        return (Candidate(*row) for row in rows)
+
+    def similar_words(self, words: Sequence[str]) -> set[tuple[str, str]]:
+        """Each of the words with words of keys that are forms of it; if no key has the word
+        itself, also with those that share a spelling with it."""
+        pairs = self._spelt({word: forms(word) for word in words})
+        unknown = [word for word in words if (word, word) not in pairs]
+        return pairs | self._spelt({word: spellings(word) for word in unknown})
+
+    def _spelt(self, spellings: Mapping[str, Iterable[str]]) -> set[tuple[str, str]]:
+        """Each word with those words of keys that have one of its spellings."""
+        asked: dict[str, list[str]] = {}
+        for word, found in spellings.items():
+            for form in found:
+                asked.setdefault(form, []).append(word)
+        pairs: set[tuple[str, str]] = set()
+        for chunk in chunks(asked):
+            rows = self._database.execute(
+                f"SELECT spelling, word FROM fact_spellings WHERE spelling IN"
+                f" ({placeholders(chunk)})",
+                chunk,
+            )
+            pairs.update((word, known) for form, known in rows for word in asked[form])
+        return pairs
+
+    def with_words(self, words: Sequence[str], nugget: str | None, project: str) -> list[Candidate]:
+        """The facts with most of the words; of equals those that this project sees, then the
+        shortest keys."""
+        if not words:
+            return []
+        where, values = ("", words) if nugget is None else (" AND nugget = ?", [*words, nugget])
         rows = self._database.execute(
-            SELECT_FORMS + PART + where, (part, question, question, *values)
+            "SELECT c.found, k.nugget, k.place, k.note, k.project, k.key, k.words, k.value FROM"
+            " (SELECT place, size, COUNT(*) AS found FROM fact_words"
+            f" WHERE word IN ({placeholders(words)}){where} GROUP BY place, size"
+            f" ORDER BY found DESC, size, place LIMIT {MOST_READ}) AS c"
+            " JOIN fact_keys AS k ON k.place = c.place",
+            values,
         )
-        return [_candidate(row) for row in rows]
+        counted = [(found, Candidate(*row)) for found, *row in rows]
+        counted.sort(key=lambda pair: (-pair[0], is_foreign(pair[1], project), len(pair[1].key)))
+        return [fact for _, fact in counted[:MOST_CANDIDATES]]
 
-    def alike(self, query: "Form", threshold: float, nugget: str | None) -> list[Candidate]:
-        """Facts whose key a misspelt question may mean."""
-        from nuggets.facts.misspelling_sql import misspelling_condition
-
-        where, values = _nugget_condition(nugget)
-        like = misspelling_condition(query, threshold)
-        rows = self._database.execute(SELECT_FORMS + like.sql + where, (*like.values, *values))
-        return [_candidate(row) for row in rows]
-
-    def has_word(self, word: str) -> bool:
-        """Whether the key of any fact has this word."""
-        return bool(self._database.execute(HAS_WORD, (f" {word} ",)).fetchall())
-
-    def locate(self, nugget: str, place: int, size: int) -> tuple[int, int, list[str]]:
-        """The page of a fact, its position there, and the ids of the page's facts in order.
-
-        Pages hold `size` facts in order of their places.
-        """
+    def locate(self, nugget: str, place: int, size: int) -> "PagePlace":
+        """The page of a fact. Pages hold `size` facts in order of their places."""
         page, position = divmod(self._rank(nugget, place), size)
         before = self._database.execute(
-            f"{SELECT_IDS} AND place < ? ORDER BY place DESC LIMIT ?", (nugget, place, position)
+            f"{SELECT_PAGE} AND place < ? ORDER BY place DESC LIMIT ?", (nugget, place, position)
         ).fetchall()
         onward = self._database.execute(
-            f"{SELECT_IDS} AND place >= ? ORDER BY place LIMIT ?", (nugget, place, size - position)
+            f"{SELECT_PAGE} AND place >= ? ORDER BY place LIMIT ?", (nugget, place, size - position)
         ).fetchall()
-        return page, position, [note for (note,) in (*reversed(before), *onward)]
+        notes, values = zip(*reversed(before), *onward, strict=True)
+        return PagePlace(page, position, notes, values)
 
     def _rank(self, nugget: str, place: int) -> int:
         """How many facts of the nugget are older."""
@@ -168,36 +236,28 @@ def _recallable(note: MemoryNote | None) -> MemoryNote | None:
     return note if note is not None and note.kind == "fact" and not note.hidden else None
 
 
-def _identity(fact: MemoryNote) -> tuple[str, str, str, str]:
-    return fact.id, fact.nugget_name, fact.title, fact.project
+def _identity(fact: MemoryNote) -> tuple[str, ...]:
+    return fact.id, fact.nugget_name, fact.title, fact.project, fact.content
 
 
-def _row(place: int, fact: MemoryNote) -> tuple[str | int, ...]:
-    from nuggets.facts.key_tokenizer import form, significant
+def _spelling_rows(facts: Iterable[Candidate]) -> set[tuple[str, str]]:
+    words = {word for fact in facts for word in fact.words.split()}
+    joined = {"".join(fact.words.split()) for fact in facts} - words
+    return {
+        (spelling, word)
+        for edits, chosen in ((MOST_EDITS, words), (1, joined))
+        for word in chosen
+        for spelling in spellings(word, edits)
+    }
 
-    key = form(fact.title)
-    return (
+
+def _row(place: int, fact: MemoryNote) -> Candidate:
+    return Candidate(
         fold_case(fact.nugget_name),
         place,
         fact.id,
         fact.project,
-        key.text,
-        f" {key.spaced} ",
-        len(significant(key.spaced.split(" "))) if key.spaced else WORDLESS,
-        int(key.scoped),
-        key.letters,
-        key.digits,
-        len(key.text),
+        fold_case(fact.title),
+        " ".join(split_words(fact.title)),
+        blake2b(fact.content.encode(), digest_size=HASH_BYTES).hexdigest(),
     )
-
-
-def _candidate(row: Sequence[Any]) -> Candidate:
-    from nuggets.facts.key_tokenizer import Form
-
-    nugget, place, note, project, key, words, letters, digits, scoped = row
-    form = Form(key, words[1:-1], letters, digits, bool(scoped))
-    return Candidate(nugget, place, note, project, form)
-
-
-def _nugget_condition(nugget: str | None) -> tuple[str, tuple[str, ...]]:
-    return ("", ()) if nugget is None else (" AND nugget = ?", (nugget,))

@@ -2,9 +2,9 @@
 
 FORMAT = 1  # to be raised when the derived rows change
 
-# One row for each fact that is not hidden, clustered by nugget, so that a scan of one nugget's keys
-# reads no others. Names and keys are folded. The columns after the key describe its form: the words
-# with a blank around each, the number of significant words, the characters as bits, and so on.
+# One row for each fact that is not hidden, clustered by nugget. Names and keys are folded; the
+# words are those of `key_words.split_words`, with a blank between. Equal values have equal hashes,
+# so the pattern of a page is known without reading its notes.
 KEYS = """
 CREATE TABLE IF NOT EXISTS fact_keys (
     nugget TEXT NOT NULL,
@@ -13,16 +13,36 @@ CREATE TABLE IF NOT EXISTS fact_keys (
     project TEXT NOT NULL,
     key TEXT NOT NULL,
     words TEXT NOT NULL,
-    telling INTEGER NOT NULL,
-    scoped INTEGER NOT NULL,
-    letters BIGINT NOT NULL,
-    digits TEXT NOT NULL,
-    size INTEGER NOT NULL,
+    value TEXT NOT NULL,
     PRIMARY KEY (nugget, place)
 ) WITHOUT ROWID
 """
 
 BY_KEY = "CREATE INDEX IF NOT EXISTS fact_keys_by_key ON fact_keys (key)"
+
+BY_PLACE = "CREATE INDEX IF NOT EXISTS fact_keys_by_place ON fact_keys (place)"
+
+# The facts whose keys have a word, or are that word if written together. The size of a key in
+# letters ranks them without reading it.
+WORDS = """
+CREATE TABLE IF NOT EXISTS fact_words (
+    word TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    nugget TEXT NOT NULL,
+    project TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    PRIMARY KEY (word, place)
+) WITHOUT ROWID
+"""
+
+# The spellings of each word (`key_words.spellings`): they find the words that a question misspells.
+SPELLINGS = """
+CREATE TABLE IF NOT EXISTS fact_spellings (
+    spelling TEXT NOT NULL,
+    word TEXT NOT NULL,
+    PRIMARY KEY (spelling, word)
+) WITHOUT ROWID
+"""
 
 # The number of facts in each stretch of places: a rank is a sum of these and a short count.
 COUNTS = """
@@ -45,4 +65,4 @@ CREATE TABLE IF NOT EXISTS fact_pages (
 ) WITHOUT ROWID
 """
 
-TABLES: tuple[str, ...] = (KEYS, BY_KEY, COUNTS, PAGES)
+TABLES: tuple[str, ...] = (KEYS, BY_KEY, BY_PLACE, WORDS, SPELLINGS, COUNTS, PAGES)

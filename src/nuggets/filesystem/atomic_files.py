@@ -4,10 +4,10 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 
-from nuggets.errors import StoreBusy, StoreError
+from nuggets.errors import StoreError
 
 _CHUNK = 1 << 20  # bytes that are written at once
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -156,21 +156,16 @@ def temporary_path(path: str) -> str:
     return f"{path}.{os.getpid():x}-{os.urandom(8).hex()}.tmp"
 
 
-def replace_file(
+def write_beside(
     path: str,
     content: Iterable[bytes | memoryview],
     *,
     durable: bool,
     mode: int = 0o600,
     mtime_ns: int | None = None,
-    last_look: Callable[[], None] = lambda: None,
-    spares_writers: bool = False,
-) -> os.stat_result:
-    """Replace a file atomically by content that comes in parts; the new file's status.
-
-    Its modification time is `mtime_ns`, as far as the file system can keep it. `last_look` is
-    called when all is written; if it raises an error, the old file stays. `spares_writers`: so does
-    a file that another program has open to write, because what it writes would be lost.
+) -> str:
+    """Write content that comes in parts to a temporary file, which is to take the place of `path`;
+    the temporary path. Its modification time is `mtime_ns`, as far as the file system can keep it.
     """
     temporary = temporary_path(path)
     try:
@@ -181,82 +176,35 @@ def replace_file(
             _write_parts(descriptor, content)
             if mtime_ns is not None:
                 os.utime(descriptor, ns=(mtime_ns, mtime_ns))
-            status = os.fstat(descriptor)
             if durable:
                 sync(descriptor)
         finally:
             os.close(descriptor)
-        if spares_writers:
-            _replace_unless_written(temporary, path, last_look)
-        else:
-            last_look()
-            os.replace(temporary, path)
-        if durable:
-            sync_directory(os.path.dirname(path))
-        return status
+        return temporary
     except BaseException as problem:
-        with suppress(OSError):
-            os.unlink(temporary)  # else a full disk would stay full
+        _discard(temporary)
         if isinstance(problem, OSError):
             raise unwritable(path, problem) from problem
         raise
 
 
-def _replace_unless_written(temporary: str, path: str, last_look: Callable[[], None]) -> None:
-    """Replace a file, with a lease on it: that is refused while another program has the file open
-    to write, and tells us if one opens it meanwhile."""
+def replace_file(
+    path: str, content: Iterable[bytes | memoryview], *, durable: bool, mode: int = 0o600
+) -> None:
+    """Replace a file atomically by content that comes in parts."""
+    temporary = write_beside(path, content, durable=durable, mode=mode)
     try:
-        descriptor = open_plain(path, os.O_RDONLY)
-    except FileNotFoundError:
-        last_look()
         os.replace(temporary, path)
-        return
-    try:
-        has_lease = _take_lease(descriptor, path)
-        last_look()
-        if not has_lease:
-            os.replace(temporary, path)
-            return
-        old = f"{temporary}-copy"  # a second name, to put the old file back
-        os.link(path, old)
-        try:
-            os.replace(temporary, path)
-            if _is_lease_broken(descriptor):
-                os.replace(old, path)
-                raise _being_saved(path)
-        finally:
-            with suppress(FileNotFoundError):
-                os.unlink(old)
-    finally:
-        os.close(descriptor)  # ends the lease
-
-
-def _take_lease(descriptor: int, path: str) -> bool:
-    """False if the system has no leases for this file."""
-    if not sys.platform.startswith("linux"):
-        return False
-    import fcntl
-    import signal
-
-    try:
-        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)  # ignored by default, unlike SIGIO
-        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        if durable:
+            sync_directory(os.path.dirname(path))
     except OSError as problem:
-        if problem.errno == errno.EAGAIN:
-            raise _being_saved(path) from problem
-        return False
-    return True
+        _discard(temporary)
+        raise unwritable(path, problem) from problem
 
 
-def _is_lease_broken(descriptor: int) -> bool:
-    """Does another program wait to open the file for writing?"""
-    import fcntl
-
-    return fcntl.fcntl(descriptor, fcntl.F_GETLEASE) != fcntl.F_RDLCK
-
-
-def _being_saved(path: str) -> StoreBusy:
-    return StoreBusy(f"{path} is being saved by someone; nothing was changed. Try again")
+def _discard(temporary: str) -> None:
+    with suppress(OSError):
+        os.unlink(temporary)  # else a full disk would stay full
 
 
 def remove_leftovers(path: str) -> None:
@@ -302,6 +250,12 @@ def is_leftover(name: str) -> bool:
     stem, _, tail = name.rpartition(".")
     pid, dash, moment = stem.rpartition(".")[2].partition("-")
     return tail == "tmp" and bool(dash) and all(c in "0123456789abcdef" for c in pid + moment)
+
+
+def has_living_writer(name: str) -> bool:
+    """Is the process alive that writes the temporary file of this name?"""
+    process = name.partition(".tmp")[0].rpartition(".")[2].partition("-")[0]
+    return _is_another_alive(int(process, 16))
 
 
 def _write_parts(descriptor: int, content: Iterable[bytes | memoryview]) -> None:

@@ -9,6 +9,7 @@ from nuggets.errors import SettingsError
 DEFAULT_DIRECTORY = "~/.nuggets"
 IN_MEMORY = "memory:"
 ENCODER_FILE = "meaning.safetensors"  # beside the database, if meaning is installed
+MEMORY_DIRECTORY = "memory"  # in the shelf's directory: memory files of projects without a host's
 MEMBERS_DIRECTORY = "members"  # in the directory of a team's shelf: its members' private shelves
 DATABASES = ("postgresql://", "postgres://")
 SERVERS = ("https://", "http://")

@@ -22,6 +22,7 @@ from nuggets.domain.records import (
     NuggetConfig,
 )
 from nuggets.domain.state import MemoryState, State
+from nuggets.domain.three_way_merge import find_removed, merge_record
 from nuggets.domain.times import moment_after
 from nuggets.errors import InvalidInput, StoreCorrupt
 from nuggets.graph.links import (
@@ -82,11 +83,7 @@ def _import_note_edits(
     """What its author changed in the graph's file."""
     seen = base.notes if base else {}
     shapes = _shapes_by_id(draw, state, seen, edit.notes)
-    gone = [
-        i
-        for i, old in seen.items()
-        if i not in shapes and _is_unchanged_since(state.notes.get(i), old)
-    ]
+    gone = find_removed(seen, shapes, state.notes, _has_same_version)
     put: dict[str, MemoryNote] = {}
     if not edit.revision:
         put.update(
@@ -162,18 +159,17 @@ def _import_note(
         return complete_note(shape, now)
     if old is None and current is not None and shape.get("updatedAt", now) < current.updated_at:
         return None  # not seen by its author, and ours is the newer one
-    before = note_to_json(old, vector=False) if old else {}
-    changed = {
-        field: value
-        for field, value in shape.items()
-        if field not in (*OURS, "lastAccessedAt")  # every look moves that, and none is a commit
-        and (field not in before or before[field] != value)
-    }
+    before, ours = (note_to_json(note, vector=False) if note else {} for note in (old, current))
+    changed = merge_record(before, shape, ours).changed
+    for field in (*OURS, "lastAccessedAt"):  # every look moves that, and none is a commit
+        changed.pop(field, None)
     if "hits" not in changed:
         changed = {field: value for field, value in changed.items() if field not in _RECALLS}
     if old is not None and not changed:
         return None
-    merged = {**note_to_json(current or old, vector=False), **changed}  # type: ignore[arg-type]
+    merged = {**(ours or before), **changed}
+    if "stability" in changed:
+        merged["stabilityGiven"] = True
     if "updatedAt" not in changed and any(field in changed for field in _WORDS):
         merged["updatedAt"] = moment_after(merged["updatedAt"], now)
     return normalize_note(note_from_json(merged))
@@ -241,13 +237,8 @@ def _import_fact_edits(
                 note = note._replace(id=_draw_id(draw, state, put, "fact", config.name))
             put[note.id] = current_facts[key] = note
     listed = {key for key, _ in entries}
-    gone = {
-        current_facts[key].id: current_facts[key]
-        for key, old in seen.items()
-        if key not in listed
-        and key in current_facts
-        and _is_unchanged_since(current_facts[key], old)
-    }
+    removed = find_removed(seen, listed, current_facts, _has_same_version)
+    gone = {current_facts[key].id: current_facts[key] for key in removed}
     if base is not None and not base.notes and fold not in base.nuggets:
         # Files that were never ours: a fact's note without its fact is put away, not dropped.
         orphans = {
@@ -276,12 +267,8 @@ def _merge_config(
         return given._replace(name=checked_nugget_name(given.name))
     if old is None:
         return given._replace(name=known.name)
-    changed = {
-        field: value
-        for field, value in given._asdict().items()
-        if field != "name" and value != getattr(old, field)
-    }
-    return known._replace(**changed)
+    changed = merge_record(old._asdict(), given._asdict(), known._asdict()).changed
+    return known._replace(**{**changed, "name": known.name})
 
 
 def _import_fact(
@@ -368,9 +355,9 @@ def _facts(
     return by_identity
 
 
-def _is_unchanged_since(note: MemoryNote | None, old: MemoryNote) -> bool:
-    """Is it still what the author of the edit saw? What someone wrote since then stays."""
-    return note is not None and note.updated_at == old.updated_at
+def _has_same_version(note: MemoryNote, old: MemoryNote) -> bool:
+    """Recalls make no new version."""
+    return note.updated_at == old.updated_at
 
 
 def _draw_id(

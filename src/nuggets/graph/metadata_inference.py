@@ -52,7 +52,9 @@ _SELF = {"assistant", "persona", "identity", "self"}
 _PLACES = {"server", "project", "workspace", "repo", "system", "path", "file", "shared"}
 _WORK = _PLACES | {"tool", "command", "cmd", "task", "edited"}
 _REFLECTIVE: tuple[MemoryType, ...] = ("reflection", "self_model", "style")
-_PREFERRING = {"prefer", "preference", "preferences"}
+_PREFERENCE = {"preference", "preferences"}
+_PREFERRING = {"prefer", *_PREFERENCE}
+_TAGGED_TYPES: tuple[MemoryType, ...] = ("style", "relationship")
 # Who "prefers" something when it is the user: what a colleague prefers is no preference to follow.
 _USER_WORDS = {"i", "we", "you", "he", "she", "they", "user"}
 # Nuggets and tags of memories about a person, who is the same in every project.
@@ -88,12 +90,13 @@ def infer_metadata(
     `default_scope`: the scope of what nothing says to be anybody's: the user's, or the project's
     for what is learnt at work in it.
     """
-    if current is not None:
-        explicit = {field: getattr(given, field) for field in NoteMetadata._fields}
-        return current._replace(**{f: value for f, value in explicit.items() if value is not None})
     prefix, bare = scope_and_rest(key_or_title)
     own = frozenset(own_tags(tags, nugget))
     clues = _Clues(prefix, bare, _tokens(key_or_title), own, fold_case(nugget), kind, content)
+    if current is not None:
+        explicit = {field: getattr(given, field) for field in NoteMetadata._fields}
+        kept = current if given.scope is None else _follow_scope(current, given.scope, clues)
+        return kept._replace(**{f: value for f, value in explicit.items() if value is not None})
     scope = given.scope or _scope(clues, default_scope)
     type_ = given.type or _type(clues, scope)
     source = given.source or _source(clues, scope, type_)
@@ -107,10 +110,25 @@ def infer_metadata(
     )
 
 
+def _follow_scope(current: NoteMetadata, scope: MemoryScope, clues: _Clues) -> NoteMetadata:
+    """What the old scope implied is now what the new one implies: else what is moved to a session
+    would be promoted."""
+    old = current.scope
+    is_implied = current.subject == SUBJECTS[old]
+    return current._replace(
+        subject=SUBJECTS[scope] if is_implied else current.subject,
+        type=_type(clues, scope) if current.type == _type(clues, old) else current.type,
+        stability=_stability(clues, scope)
+        if current.stability == _stability(clues, old)
+        else current.stability,
+    )
+
+
 def metadata_from_kwargs(words: Mapping[str, Any]) -> GraphNoteMetaInput:
     """Metadata by its names, checked; a misspelt name is refused, not ignored."""
     if not words:
         return _NOTHING_GIVEN
+    words = plain_keywords(words)
     unknown = words.keys() - set(GraphNoteMetaInput._fields)
     if unknown:
         raise InvalidInput(
@@ -122,6 +140,16 @@ def metadata_from_kwargs(words: Mapping[str, Any]) -> GraphNoteMetaInput:
         for name, value in words.items()
     }
     return check_metadata(GraphNoteMetaInput(**plain))
+
+
+def plain_keywords(words: Mapping[str, Any]) -> dict[str, Any]:
+    """Metadata by name, also of a whole record that is given as `meta`; single names win."""
+    record = words.get("meta") or _NOTHING_GIVEN
+    if not isinstance(record, GraphNoteMetaInput):
+        raise InvalidInput(f"meta must be a GraphNoteMetaInput; not {record!r:.80}")
+    single = {name: value for name, value in words.items() if name != "meta"}
+    given = {name: value for name, value in record._asdict().items() if single.get(name) is None}
+    return {**single, **given}
 
 
 def check_metadata(given: GraphNoteMetaInput) -> GraphNoteMetaInput:
@@ -144,8 +172,8 @@ def _check_validity(given: GraphNoteMetaInput) -> dict[str, Any]:
     """When it is valid, in the written form; "" stays, because it takes a time away."""
     if given.valid_from is None and given.valid_until is None:
         return {}
-    start = given.valid_from and day_boundary(given.valid_from, end=False)
-    end = given.valid_until and day_boundary(given.valid_until, end=True)
+    start = given.valid_from and day_boundary(given.valid_from, end=False, field="valid_from")
+    end = given.valid_until and day_boundary(given.valid_until, end=True, field="valid_until")
     if start and end and end <= start:
         raise InvalidInput(f"valid_until ({end}) must be after valid_from ({start})")
     return {"valid_from": start, "valid_until": end}
@@ -203,7 +231,8 @@ def _bare_words(content: str) -> Iterator[str]:
 
 
 def _scope(clues: _Clues, default: MemoryScope) -> MemoryScope:
-    named = clues.scope or _SCOPE_NAMED.get(clues.nugget)
+    tagged = _SCOPE_NAMED["session"] if "session" in clues.tags else None
+    named = clues.scope or tagged or _SCOPE_NAMED.get(clues.nugget)
     if named:
         return named
     if clues.bare.startswith("_"):
@@ -218,14 +247,21 @@ def _scope(clues: _Clues, default: MemoryScope) -> MemoryScope:
 
 def _is_personal(clues: _Clues) -> bool:
     """Whether its key, a tag or its nugget says that it is about the user."""
-    by_key = clues.bare.startswith("pref:")
-    return by_key or clues.nugget in _PERSONAL or not _PERSONAL.isdisjoint(clues.tags)
+    named = clues.nugget in _PERSONAL or not _PERSONAL.isdisjoint(clues.tags)
+    return named or _is_preference(clues)
+
+
+def _is_preference(clues: _Clues) -> bool:
+    named = clues.bare.startswith("pref:") or clues.nugget in PREFERENCE_NUGGETS
+    return named or not _PREFERENCE.isdisjoint(clues.said | clues.tags)
 
 
 def _type(clues: _Clues, scope: MemoryScope) -> MemoryType:
-    preferring = "preferences" in clues.tags or clues.nugget in PREFERENCE_NUGGETS
-    if preferring or clues.bare.startswith("pref:"):
+    if _is_preference(clues):
         return "preference"
+    tagged = next((type_ for type_ in _TAGGED_TYPES if type_ in clues.tags), None)
+    if tagged:
+        return tagged
     if "reflection" in clues.tags or clues.bare.startswith("reflect:"):
         return "reflection"
     if scope == "self":
@@ -247,10 +283,7 @@ def _source(clues: _Clues, scope: MemoryScope, type: MemoryType) -> MemorySource
 
 
 def _stability(clues: _Clues, scope: MemoryScope) -> MemoryStability:
-    # the whole word, numbered or not: what is temporary by mistake is archived in a week
-    passing = clues.bare.startswith(("_", "tmp", "scratch")) and re.match(
-        r"_|(tmp|scratch)\d*(?![^\W_])", clues.bare
-    )
+    passing = clues.bare.startswith(("_", "tmp", "scratch"))
     return "temporary" if scope == "session" or passing else "durable"
 
 

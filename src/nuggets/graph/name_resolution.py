@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from nuggets.domain.limits import storable
 from nuggets.domain.records import MemoryNote, NuggetConfig
-from nuggets.domain.state import Notes
+from nuggets.domain.state import Notes, merged_into
 from nuggets.domain.visibility import first_in_precedence
 from nuggets.errors import Ambiguous, InvalidInput, NotFound
 from nuggets.filesystem.current_project import name_of
@@ -24,11 +24,13 @@ def resolve(
     *,
     project: str | None = None,
     archived: bool = False,
+    follow_merges: bool = False,
 ) -> MemoryNote:
     """The note with this id, else with this title, else whose id begins or ends with this part.
 
     An id is found in every nugget, other names only in the given one. Of equal titles a visible
     note wins (or with `archived` an archived one), then this `project`'s, then one of no project.
+    With `follow_merges`, the title of a note that was merged away means the note it went into.
     Part of an id must be unique; at the end it has all 8 digits.
     """
     wanted = fold_case(storable(name, "the name of a note"))
@@ -45,6 +47,9 @@ def resolve(
         chosen = _find_by_id_part(notes, wanted, home)
     elif project is not None:
         chosen = first_in_precedence(chosen, project)
+    if titled and follow_merges:
+        survivors = (_survivor(notes, note) for note in chosen)
+        chosen = list({note.id: note for note in survivors}.values())
     if not chosen:
         where = "" if nugget is None else f" in nugget {nugget!r}"
         raise NotFound(f"no note{where} is called {name!r:.80}; {_suggestion(wanted, notes, home)}")
@@ -84,6 +89,12 @@ def require_nugget(nuggets: Mapping[str, NuggetConfig], name: str) -> NuggetConf
             hint = f"did you mean {nuggets[close[0]].name!r}?"
         raise NotFound(f"there is no nugget {name!r}; {hint}")
     return config
+
+
+def _survivor(notes: Notes, note: MemoryNote) -> MemoryNote:
+    """The visible note that it was merged into; itself if there is none."""
+    into = notes.many(merged_into(note))
+    return next((other for other in into.values() if not other.hidden), note)
 
 
 def _find_by_id_part(notes: Notes, wanted: str, home: str | None) -> list[MemoryNote]:

@@ -10,7 +10,7 @@ from nuggets.domain.times import normalize_time
 from nuggets.errors import InvalidInput
 from nuggets.graph.metadata_inference import check_metadata
 from nuggets.graph.name_resolution import DEFAULT_NUGGET, title_from_text
-from nuggets.graph.notes import new_note
+from nuggets.graph.notes import new_note, normal_content
 
 Json = dict[str, Any]
 META_FIELDS = ("subject", "scope", "type", "source", "confidence", "stability", "project")
@@ -56,7 +56,9 @@ def complete_note(shape: Json, now: str) -> MemoryNote:
         created_at=fields.get("createdAt"),
     )
     rest = {field: value for field, value in fields.items() if field not in _GIVEN}
-    return normalize_note(note_from_json({**note_to_json(note), **rest, **unknown}))
+    # a file names the stability of every note, so that tells nothing
+    given = {"stabilityGiven": fields.get("stabilityGiven", False)}
+    return normalize_note(note_from_json({**note_to_json(note), **rest, **given, **unknown}))
 
 
 _GIVEN = ("id", "nuggetName", "kind", "title", "tags", *META_FIELDS, *OURS, "createdAt")
@@ -64,7 +66,7 @@ _KNOWN = (
     *_GIVEN,
     *("content", "links", "hidden", "sourceKey", "hits", "lastHitSession", "hitSessions"),
     *("updatedAt", "lastAccessedAt", "lastRewrittenAt", "archivedAt", "lastInspectedAt"),
-    *("validFrom", "validUntil", "supersedes", "anchors"),
+    *("validFrom", "validUntil", "supersedes", "anchors", "stabilityGiven"),
 )
 
 
@@ -82,6 +84,7 @@ def normalize_note(note: MemoryNote) -> MemoryNote:
         last_rewritten_at=_normalize_optional_time(note.last_rewritten_at),
         archived_at=_normalize_optional_time(note.archived_at) if note.hidden else None,
         last_inspected_at=_normalize_optional_time(note.last_inspected_at),
+        content=normal_content(note.content),
         tags=normal_tags(note.tags, note.nugget_name, note.scope, note.type),
         confidence=note.confidence if given.confidence is None else given.confidence,
         source_key=note.title if note.kind == "fact" else note.source_key,

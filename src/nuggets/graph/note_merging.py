@@ -3,15 +3,23 @@
 import re
 from collections.abc import Mapping
 
-from nuggets.domain.limits import LINKS, TAGS, check_most, checked_content, checked_reason
-from nuggets.domain.records import MemoryNote, NoteLink
+from nuggets.domain.limits import (
+    LINKS,
+    TAG_CHARACTERS,
+    TAGS,
+    check_most,
+    checked_content,
+    checked_reason,
+)
+from nuggets.domain.records import STABILITIES, MemoryNote, NoteLink
 from nuggets.domain.state import SESSIONS_KEPT
-from nuggets.domain.tags import normal_tags, own_tags
+from nuggets.domain.tags import normal_tag, normal_tags, own_tags
 from nuggets.domain.times import moment_after
 from nuggets.errors import InvalidInput
 from nuggets.graph.links import redirect_links
 from nuggets.graph.notes import archive_note, normal_content
 from nuggets.language.code_fences import continues_code
+from nuggets.language.text import words
 
 # in code, in paths and in sums every sign counts
 _PROSE = re.compile(r"(?:[\w\s.,;:'’\"()]|!(?![\w(]))*")
@@ -23,11 +31,13 @@ def merge_notes(
     reason: str,
     now: str,
     notes: Mapping[str, MemoryNote],
+    content: str | None = None,
 ) -> tuple[MemoryNote, ...]:
     """All notes that change when `source` goes into `target`: these two first.
 
-    The third ones, looked up in `notes`, are those that `source` was linked with. A fact is no
-    source: what was remembered by a key keeps answering to it.
+    The third ones, looked up in `notes`, are those that `source` was linked with. `content` of the
+    survivor: None for the lines of both. A fact is no source: what was remembered by a key keeps
+    answering to it.
     """
     if target.id == source.id:
         raise InvalidInput(f"{target.id} cannot be merged into itself; name two notes")
@@ -45,7 +55,9 @@ def merge_notes(
     both = (target.id, source.id)
     third_ones = dict.fromkeys(link.to for link in source.links if link.to not in both)
     return (
-        _merge_fields(target, source, now)._replace(links=(*links, bond._replace(to=source.id))),
+        _merge_fields(target, source, now, content)._replace(
+            links=(*links, bond._replace(to=source.id))
+        ),
         archive_note(source, now)._replace(links=(bond._replace(to=target.id),)),
         *(
             third._replace(links=redirect_links(third.links, source.id, target.id, third.id))
@@ -54,29 +66,43 @@ def merge_notes(
     )
 
 
-def _merge_fields(target: MemoryNote, source: MemoryNote, now: str) -> MemoryNote:
-    """The target with the words and the sessions of both, links aside."""
-    content = checked_content(_merge_lines(target.content, source.content))
+def _merge_fields(
+    target: MemoryNote, source: MemoryNote, now: str, content: str | None
+) -> MemoryNote:
+    """The target with the words, tags and sessions of both, links aside."""
+    if content is None:
+        content = checked_content(_merge_lines(target.content, source.content))
     own = (
         *own_tags(target.tags, target.nugget_name),
         *own_tags(source.tags, source.nugget_name),
+        *_title_tag(source.title, f"{target.title}\n{content}"),
     )
     tags = normal_tags(
         tuple(dict.fromkeys(own))[:TAGS], target.nugget_name, target.scope, target.type
     )
     changed = (content, tags) != (target.content, target.tags)
     earlier, later = sorted((source, target), key=lambda note: note.last_accessed_at)
+    ends = [note.valid_until for note in (target, source) if note.valid_until is not None]
     common = set(earlier.hit_sessions) & set(later.hit_sessions)
     sessions = (*(s for s in earlier.hit_sessions if s not in common), *later.hit_sessions)
     return target._replace(
         content=content,
         tags=tags,
+        # it lasts as long as the one of them that lasts longer
+        stability=max(target.stability, source.stability, key=STABILITIES.index),
+        stability_given=target.stability_given or source.stability_given,
+        valid_until=max(ends) if len(ends) == 2 else None,
         updated_at=moment_after(target.updated_at, now) if changed else target.updated_at,
         hits=target.hits + source.hits - len(common),
         hit_sessions=sessions[-SESSIONS_KEPT:],
         last_hit_session=later.last_hit_session or earlier.last_hit_session,
         last_accessed_at=later.last_accessed_at,
     )
+
+
+def _title_tag(title: str, text: str) -> tuple[str, ...]:
+    """The title as a tag, by which search finds it; none if the text has all its words."""
+    return () if set(words(title)) <= set(words(text)) else (normal_tag(title)[:TAG_CHARACTERS],)
 
 
 def _merge_lines(target: str, source: str) -> str:
@@ -97,8 +123,8 @@ def _comparison_form(passage: str) -> str:
     prose = re.sub(r"^[-*•]\s+", "", bare)
     if not _PROSE.fullmatch(prose):
         return bare
-    words = (word.lstrip("'’\"(").rstrip(".,;:!'’\")") for word in prose.lower().split())
-    return " ".join(word for word in words if word not in ("", "a", "an", "the")) or bare
+    bare_words = (word.lstrip("'’\"(").rstrip(".,;:!'’\")") for word in prose.lower().split())
+    return " ".join(word for word in bare_words if word not in ("", "a", "an", "the")) or bare
 
 
 def _passages(content: str) -> list[str]:

@@ -46,6 +46,11 @@ if TYPE_CHECKING:
 NOTHING_GIVEN = GraphNoteMetaInput()
 
 
+def normal_value(value: str) -> str:
+    """The written form of a fact's value, which has no indentation."""
+    return normal_content(checked_value(value).strip())
+
+
 def normal_content(text: str) -> str:
     """The written form: no trailing blanks, no empty stretches, nothing around it.
 
@@ -94,7 +99,7 @@ def new_note(
     metadata = infer_metadata(title, content, tags, nugget, kind, given, None, default_scope)
     if fold_case(nugget) in PREFERENCE_NUGGETS:
         tags = (*tags, "preferences")
-    born = now if created_at is None else normalize_time(created_at)
+    born = now if created_at is None else normalize_time(created_at, "created_at")
     home = default_project(metadata.scope, project)
     return MemoryNote(
         note_id,
@@ -111,6 +116,7 @@ def new_note(
         project=home if given.project is None else given.project,
         valid_from=given.valid_from or None,
         valid_until=given.valid_until or None,
+        stability_given=given.stability is not None,
     )
 
 
@@ -146,6 +152,8 @@ def edit_note(
     metadata = infer_metadata(
         note.title, note.content, note.tags, note.nugget_name, note.kind, given, note.metadata
     )
+    if note.stability_given and given.stability is None:
+        metadata = metadata._replace(stability=note.stability)
     text = note.content if content is None else _normalize_body(note.kind, content)
     # the times of another text do not hold for a new one
     start, end = (note.valid_from, note.valid_until) if text == note.content else (None, None)
@@ -156,6 +164,7 @@ def edit_note(
         **metadata._asdict(),
         valid_from=start if given.valid_from is None else given.valid_from or None,
         valid_until=end if given.valid_until is None else given.valid_until or None,
+        stability_given=note.stability_given or given.stability is not None,
     )
     if tags is not None:
         after = after._replace(
@@ -203,7 +212,9 @@ def _checked_name(kind: NoteKind, title: str) -> str:
 
 
 def _normalize_body(kind: NoteKind, content: str) -> str:
-    return normal_content(checked_value(content) if kind == "fact" else checked_content(content))
+    if kind == "fact":
+        return normal_value(content)
+    return normal_content(checked_content(content))
 
 
 def _with_system_tags(tags: Iterable[str], nugget: str, metadata: NoteMetadata) -> tuple[str, ...]:

@@ -29,6 +29,7 @@ from nuggets.named_tuple import NamedTuple
 _STATEMENT = (  # fields that say what a memory states; all are taken from one side
     *("title", "content", "tags", "subject", "scope", "type", "source", "confidence", "stability"),
     *("hidden", "source_key", "extra", "valid_from", "valid_until", "supersedes"),
+    "stability_given",
 )
 _VERSION = (*_STATEMENT, "archived_at", "last_rewritten_at", "anchors")
 

@@ -15,7 +15,7 @@ from nuggets.filesystem.current_project import name_of
 from nuggets.language.text import visible
 from nuggets.operations.session_notes import is_session_note
 
-_FENCED = re.compile(
+FENCED = re.compile(
     rf"(?:<|&lt;){TAG}\b.*?(?:(?:<|&lt;)/{TAG}(?:>|&gt;)|\Z)", re.IGNORECASE | re.DOTALL
 )
 _ESCAPES = {ord("&"): "&amp;", ord('"'): "&quot;", ord("<"): "&lt;", ord(">"): "&gt;"}
@@ -55,7 +55,7 @@ def fence_note(
         nugget=note.nugget_name,
         source=note.source,
         confidence=f"{note.confidence:g}",
-        age=age(note.updated_at, now),
+        age=times.age(note.updated_at, now),
         project=project_name(note.project) if is_foreign(note, project) else "",
         state=", ".join(["archived"] * is_archived + list(caveats)),
     )
@@ -87,20 +87,7 @@ def _neutralize_within(part: Any) -> Any:
 
 def remove_fenced(text: str) -> str:
     """The text without anything that stands inside a fence."""
-    return _FENCED.sub(" ", text)
-
-
-def age(then: str, now: str) -> str:
-    """How long ago, in the largest unit that fits."""
-    try:
-        seconds = (times.parse(now) - times.parse(then)).total_seconds()
-    except ValueError:
-        return "unknown"
-    for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
-        count = int(seconds // size)
-        if count >= 1:
-            return f"{count} {unit}{'s' if count > 1 else ''}"
-    return "just now"
+    return FENCED.sub(" ", text)
 
 
 def project_name(project: str) -> str:

@@ -7,7 +7,7 @@ versions, paths, negations, signs and single letters. Whether two texts deny eac
 """
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from nuggets.language.text import fold_case
 from nuggets.language.word_lists import equivalent_words, filler_words
@@ -53,6 +53,7 @@ def _particular() -> re.Pattern[str]:
     return re.compile(_PARTICULAR.format(negations=negations), re.VERBOSE)
 
 
+@lru_cache(maxsize=1024)  # of many notes that are alike each is compared with all others
 def particulars(text: str) -> Particulars:
     """The details of a text, in order: "from 14 to 15" is not "from 15 to 14"."""
     plain = _NEGATED.sub(" not", fold_case(text))

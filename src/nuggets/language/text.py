@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from functools import cache
 
 from nuggets.language.word_lists import stop_words
@@ -45,6 +45,7 @@ _VISIBLE = {code: " " if chr(code).isspace() else None for code in (*STEERING, *
 
 _CONTRACTED = frozenset(("s", "t", "m", "d", "re", "ve", "ll"))  # it's, can't, I'm, she'd, …
 _BEFORE_NT = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}  # can't, won't, …
+_LETTERS_OF_WORD = 24  # for each significant word of most texts, with what stands between them
 _SHORTEST_NUMBERED_PART = 2  # "rs256" is "rs" and "256"; "v2" and "s3" stay whole
 
 
@@ -162,18 +163,22 @@ def words(text: str) -> list[str]:
 
 
 def first_words(text: str, most: int) -> list[str]:
-    """The first distinct ones of `words`, without reading further than that."""
-    stop = stop_words()
-    significant = (word for word in _all_words(text) if word not in stop)
-    return _distinct(significant, most) or _distinct(_all_words(text), most)
+    """The first distinct ones of `words`, without reading much further than that."""
+    end = text.find(" ", most * _LETTERS_OF_WORD)
+    for part in (text[:end], text) if end > 0 else (text,):
+        chosen = _distinct(_all_words(part), most, stop_words())
+        if len(chosen) == most:
+            return chosen
+    return chosen or _distinct(_all_words(text), most, ())
 
 
-def _distinct(words: Iterable[str], most: int) -> list[str]:
+def _distinct(words: Iterable[str], most: int, stop: Container[str]) -> list[str]:
     chosen: dict[str, None] = {}
     for word in words:
-        if len(chosen) == most:
-            break
-        chosen[word] = None
+        if word not in stop:
+            chosen[word] = None
+            if len(chosen) == most:
+                break
     return list(chosen)
 
 

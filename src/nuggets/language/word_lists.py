@@ -44,6 +44,12 @@ def stop_words(language: str = ENGLISH) -> frozenset[str]:
 
 
 @cache
+def idle_words() -> frozenset[str]:
+    """Words of any language that only ask: "please show me the", "wie ist"."""
+    return frozenset(word for words in _stop_words().values() for word in words) | request_words()
+
+
+@cache
 def _generic_words(*headings: str) -> frozenset[str]:
     sections = _read_sections("generic_words")
     return frozenset(word for heading in headings for word in sections[heading])

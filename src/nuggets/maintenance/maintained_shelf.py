@@ -270,7 +270,7 @@ class MaintainedShelf(ShelfBase):
         """Revert a commit, by default this client's last change in this project that is not
         reverted yet; returns that commit. Undo an undo to redo. `dry_run` changes nothing.
 
-        `Conflict` says which later change would be lost, or that the last change is still pending.
+        `Conflict` says which later change would be lost, or that the last change is not saved yet.
         `NotFound` names the last changes of others.
         """
         if revision is not None:
@@ -385,15 +385,20 @@ class MaintainedShelf(ShelfBase):
         return self._maintenance.memory_files.has_entry(self.memory_path(), note_id)
 
     def memory_path(self, path: StrPath | None = None) -> str:
-        """The memory file of this project; `NotFound` says how to name one."""
-        from nuggets.promotion import memory_file_access
+        """The memory file of this project: `path`, the setting `memory_file`, the agent's own, or
+        one in the shelf's directory. `NotFound` for a shelf in memory that has none of these."""
+        from nuggets.promotion.memory_file_access import locate
 
         checked_path = (
             "" if path is None else storable(path_text(path), "the path of a memory file")
         )
-        return memory_file_access.locate(
-            checked_path or self.settings["memory_file"], self.location
-        )
+        configured = checked_path or self.settings["memory_file"]
+        return locate(configured, self.location, self._own_memory_path())
+
+    def _own_memory_path(self) -> str:
+        from nuggets.promotion.memory_file_access import shelf_path
+
+        return shelf_path(self._transactions.store.directory, self.project)
 
     def memory_text(self, path: StrPath | None = None) -> str:
         """The text of the memory file; "" if there is none. Of AGENTS.md and GEMINI.md, that of our
@@ -499,8 +504,8 @@ class MaintainedShelf(ShelfBase):
         dry_run: bool = False,
         report: Callable[[str], None] = lambda text: None,
     ) -> "Copied":
-        """Copy another shelf with its history into this one, which must be empty. An interrupted
-        copy can be continued; at the end counts and checksums are compared."""
+        """Copy another shelf with its history into this one, which must be empty: whole, or after
+        an interruption not at all."""
         check_flag(dry_run, "dry_run")
         for shelf in (self, other):
             shelf._transactions.settle()
@@ -545,4 +550,12 @@ class MaintainedShelf(ShelfBase):
             self.memory_path,
             self._clock,
             self._client.name,
+            lambda note: self._stale_reasons(note, ask_git=True, of_any_project=True),
         )
+
+    def _stale_reasons(
+        self, note: MemoryNote, *, ask_git: bool, of_any_project: bool = False
+    ) -> Sequence[str]:
+        """What has changed of what a note names in its project, by default this one, since it was
+        kept."""
+        raise NotImplementedError

@@ -51,6 +51,7 @@ class Maintenance:
         memory_path: Callable[[], str],
         now: Callable[[], str],
         client: str,
+        stale_reasons: Callable[[MemoryNote], Sequence[str]],
     ) -> None:
         self._transactions = transactions
         self._settings = settings
@@ -65,6 +66,7 @@ class Maintenance:
             client=client,
             promote_after=settings["promote_after"],
             now=now,
+            stale_reasons=stale_reasons,
         )
 
     # --- history ------------------------------------------------------------------------
@@ -119,19 +121,10 @@ class Maintenance:
         return (commit for commit in commits if not undo.is_quiet(commit))
 
     def undo(self, revision: int | None, dry_run: bool) -> Commit:
-        """Revert a commit, by default the client's own last change in this project.
-
-        The decision may be repeated when another process writes meanwhile: then it reverts the
-        same commit, read again, because parts of it may have been purged.
-        """
-        at = ""
+        """Revert a commit, by default the client's own last change in this project."""
 
         def decide() -> Decision[Commit]:
-            nonlocal revision, at
             commit = self._last_to_undo() if revision is None else self._commit(revision)
-            if at not in ("", commit.at):
-                raise Conflict(f"revision {revision} is another one by now; see `nuggets history`")
-            revision, at = commit.revision, commit.at
             since = self._transactions.store.commits(commit.revision)
             return undo.revert(self._transactions.state, commit, since), commit
 
@@ -207,7 +200,7 @@ class Maintenance:
     def _last_to_undo(self) -> Commit:
         if self._transactions.has_pending_changes:
             raise Conflict(
-                "the last change is pending, not written yet: save_all (or end the batch) "
+                "the last change is not saved yet: save_all (or end the batch) "
                 "before you undo it, or name the revision to take back"
             )
         return undo.last_change_of(

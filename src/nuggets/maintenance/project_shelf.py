@@ -205,16 +205,25 @@ class ProjectShelf(MaintainedShelf):
 
         return make_anchors(root, f"{title} {text}")
 
-    def _folder_of_files(self) -> str:
-        """Where the files lie that memories of this project name: in the checkout someone works
-        in, else in that of the project; "" if there is none, or if they are elsewhere."""
-        if self._client.is_remote:
+    def _folder_of_files(self, project: str | None = None) -> str:
+        """Where the files lie that memories of a project name, by default of this one: in the
+        checkout someone works in, else in that of the project; "" if there is none, or if they
+        are elsewhere."""
+        if self._client.is_remote or self._caller is not None:
             return ""
         location, folder = self.location, self.working_folder
-        if not location or self._caller is not None:
+        if project is not None and project != self.project:
+            location = self._location_of(project)
+        if not location:
             return ""
         root = checkout_root(folder) if current_project(folder) == location else root_of(location)
         return root if os.path.isdir(root) else ""
+
+    def _location_of(self, project: str) -> str:
+        """Where a project was seen last, or first, which is its id."""
+        with self._transactions.reading() as view:
+            places = recorded_locations(view.state.marks)
+        return next((place.path for place in places if place.project == project), project)
 
     def find_moved_files(self) -> Mapping[str, Mapping[str, str]]:
         """Where files went that memories of this project name: by note id, new paths by old ones.
@@ -278,9 +287,11 @@ class ProjectShelf(MaintainedShelf):
         ]
         return [*super().audit(), *outdated]
 
-    def _stale_reasons(self, note: MemoryNote, *, ask_git: bool) -> Sequence[str]:
-        """What has changed of what a note names in this project, since it was kept."""
-        root = self._folder_of_files() if note.anchors and note.project == self.project else ""
+    def _stale_reasons(
+        self, note: MemoryNote, *, ask_git: bool, of_any_project: bool = False
+    ) -> Sequence[str]:
+        is_asked = bool(note.anchors) and (of_any_project or note.project == self.project)
+        root = self._folder_of_files(note.project) if is_asked else ""
         if not root:
             return ()
         from nuggets.filesystem.anchors import is_gone, stale_reasons

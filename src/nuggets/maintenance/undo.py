@@ -17,8 +17,8 @@ from nuggets.promotion.pins import reverted_pins
 
 PURGE = "purge"
 UNDO = "undo"  # an undo commit has the action "undo <revision of the undone commit>"
-IMPORTS = ("import_memories", "take_in")  # the second is how earlier versions recorded it
-_AUTOMATIC_ACTIONS = ("reflect", *IMPORTS)  # actions in which no person edited a note
+IMPORT = "import_memories"
+_AUTOMATIC_ACTIONS = ("reflect", IMPORT)  # actions in which no person edited a note
 _CHANGES_NAMED = 3  # changes of others that an error names
 
 
@@ -97,7 +97,7 @@ def imported_notes(commits: Iterable[Commit]) -> dict[str, MemoryNote]:
     """Each note as the last import from another shelf stored it."""
     notes: dict[str, MemoryNote] = {}
     for commit in _not_undone(reversed(list(commits))):
-        if commit.changes.action in IMPORTS:
+        if commit.changes.action == IMPORT:
             for note in commit.changes.put:
                 notes.setdefault(note.id, note)
     return notes

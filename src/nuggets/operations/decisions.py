@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nuggets.domain import undone_reflection
 from nuggets.domain.fact_identity import facts_with_key, identity_of
-from nuggets.domain.limits import check_config, checked_value, storable
+from nuggets.domain.limits import check_config, storable
 from nuggets.domain.nugget_names import checked_nugget_name
 from nuggets.domain.records import (
     Changes,
@@ -101,7 +101,7 @@ class Decisions:
             new_fact = self._new_note("fact", home.name, key, value, (), given)
             current = self._fact_of(home.name, key, new_fact.project)
         if current is not None:
-            content = notes.normal_content(checked_value(value))
+            content = notes.normal_value(value)
             is_new = current.hidden or content != current.content
             after = notes.restore_note(
                 notes.edit_note(
@@ -172,7 +172,7 @@ class Decisions:
         hidden: bool | None,
         context: WritingContext = NO_CONTEXT,
     ) -> tuple[Changes, WrittenNote]:
-        note = self._resolve_note(name, nugget, archived=hidden is False)
+        note = self._resolve_note(name, nugget, hidden is False, follow_merges=hidden is None)
         if expected is not None:
             from nuggets.operations.write_conflicts import refuse_if_changed
 
@@ -277,9 +277,16 @@ class Decisions:
         new_config = _checked_config(nugget, config)
         return new_config, (new_config,)
 
-    def _resolve_note(self, name: str, nugget: str | None, archived: bool = False) -> MemoryNote:
+    def _resolve_note(
+        self, name: str, nugget: str | None, archived: bool = False, follow_merges: bool = False
+    ) -> MemoryNote:
         return name_resolution.resolve(
-            self._state.notes, name, nugget, project=self._project, archived=archived
+            self._state.notes,
+            name,
+            nugget,
+            project=self._project,
+            archived=archived,
+            follow_merges=follow_merges,
         )
 
     def _fact_of(self, nugget: str, key: str, project: str | None = None) -> MemoryNote | None:

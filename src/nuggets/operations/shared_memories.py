@@ -28,7 +28,8 @@ GONE_AT_ONCE = 5
 _NAME = re.compile(r"[^\W_][\w-]{0,127}")
 _FIELDS = (
     *("id", "kind", "nuggetName", "title", "content", "tags", "subject", "scope", "type"),
-    *("stability", "confidence", "validFrom", "validUntil", "createdAt", "updatedAt"),
+    *("stability", "stabilityGiven", "confidence", "validFrom", "validUntil"),
+    *("createdAt", "updatedAt"),
 )
 _STATEMENT = (  # a change of anything else is no news: the clean-up adds tags on each side
     *("kind", "nugget_name", "title", "content", "subject", "scope", "type", "stability"),

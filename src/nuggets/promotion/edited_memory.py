@@ -10,7 +10,13 @@ from collections.abc import Callable
 from nuggets.domain.records import MemoryNote
 from nuggets.language.text import visible
 from nuggets.named_tuple import NamedTuple
-from nuggets.promotion.entry_rendering import ELLIPSIS, line_for, unescape, unescape_title
+from nuggets.promotion.entry_rendering import (
+    ELLIPSIS,
+    line_for,
+    unescape,
+    unescape_title,
+    without_caveats,
+)
 
 _BULLET = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _TITLE = re.compile(r"\*\*((?:[^*\\]|\\.|\*(?!\*)){1,2000})\*\*[ \t]*:?[ \t]*")
@@ -26,6 +32,7 @@ class EntryText(NamedTuple):
 
 def entry_text(line: str) -> EntryText:
     """Read a list item as an entry."""
+    line = without_caveats(line)
     bullet = _BULLET.match(line)
     rest = line[bullet.end() :] if bullet else line.lstrip()
     title = _TITLE.match(rest)

@@ -6,6 +6,7 @@ from typing import Literal
 from nuggets.domain.credentials import credential_kinds, memory_credential_kinds
 from nuggets.domain.records import HitKind, MemoryNote, Touch
 from nuggets.domain.tags import CONFIRMED
+from nuggets.domain.validity import invalidity
 from nuggets.domain.visibility import is_foreign
 from nuggets.named_tuple import NamedTuple
 from nuggets.promotion.entry_rendering import line_for
@@ -41,7 +42,9 @@ def counted_sessions(
     return tuple(CountedSession(hit.session, hit.at, hit.kind) for hit in session_hits)
 
 
-def why_not(note: MemoryNote, project: str, promote_after: int, *, is_pinned: bool = False) -> str:
+def why_not(
+    note: MemoryNote, project: str, promote_after: int, now: str, *, is_pinned: bool = False
+) -> str:
     """Why a note does not belong in this project's file; "" if it does.
 
     An observation of a tool needs a confirmation: someone tags it or edits its source. Recalls are
@@ -53,6 +56,9 @@ def why_not(note: MemoryNote, project: str, promote_after: int, *, is_pinned: bo
         return "belongs to another project"
     if note.stability == "temporary":
         return "temporary"
+    invalid = invalidity(note, now) if now else ""
+    if invalid:
+        return invalid
     if not is_pinned and note.hits < promote_after:
         return f"recalled in {note.hits} of {promote_after} sessions"
     is_confirmed = is_pinned or CONFIRMED in note.tags

@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from nuggets.domain.memory_file_record import FILE_MARK
 from nuggets.named_tuple import NamedTuple
+from nuggets.promotion.entry_rendering import without_caveats
 from nuggets.promotion.markdown_structure import parse_lines
 
 # By hand: changed; deleted (declined); gone together with many others (missing). Not written again.
@@ -77,10 +78,11 @@ class WrittenEntries(NamedTuple):
 
 
 def line_hash(line: str) -> str:
-    """A prefix of the SHA-256 of the line, long enough to avoid collisions."""
+    """A prefix of the SHA-256 of the line, long enough to avoid collisions. Caveats come and go,
+    and are no edit."""
     from hashlib import sha256
 
-    return sha256(line.encode(errors="surrogateescape")).hexdigest()[:24]
+    return sha256(without_caveats(line).encode(errors="surrogateescape")).hexdigest()[:24]
 
 
 def short_hash(line: str) -> str:

@@ -5,7 +5,7 @@ Lines of other people are never changed or moved. An empty line is removed only 
 heading of ours above it.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from nuggets.domain.records import MemoryNote
 from nuggets.graph.metadata_inference import PREFERENCE_NUGGETS
@@ -25,6 +25,7 @@ from nuggets.promotion.markdown_structure import (
 
 FIRST_SECTIONS = ("learnings", "preferences")
 SECTION_LEVEL = 2
+TITLE = "# Memory"
 _RULE = "Auto-promoted from nuggets graph notes ({}+ recalls across sessions)."
 
 
@@ -124,20 +125,26 @@ def without_removed_headings(page: Page) -> Page:
 
 def header(promote_after: int) -> tuple[str, ...]:
     """The first lines of a new file."""
-    return "# Memory", "", _RULE.format(promote_after)
+    return TITLE, "", _RULE.format(promote_after)
 
 
 def with_current_header(lines: list[Line], promote_after: int) -> list[Line]:
     """The lines with the current number of recalls in our header."""
-    start, end = _RULE.split("{}")
     return [
-        line._replace(text=_RULE.format(promote_after))
-        if line.text.startswith(start)
-        and line.text.endswith(end)
-        and line.text[len(start) : -len(end)].isdecimal()
-        else line
+        line._replace(text=_RULE.format(promote_after)) if _is_rule(line.text) else line
         for line in lines
     ]
+
+
+def without_header(lines: Iterable[str]) -> list[str]:
+    """The lines but for those of our header."""
+    return [line for line in lines if not (line == TITLE or _is_rule(line))]
+
+
+def _is_rule(line: str) -> bool:
+    start, end = _RULE.split("{}")
+    number = line[len(start) : -len(end)]
+    return line.startswith(start) and line.endswith(end) and number.isdecimal()
 
 
 def _emptied_headings(page: Page, gone: set[int]) -> dict[str, int]:

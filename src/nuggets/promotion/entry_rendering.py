@@ -7,6 +7,7 @@ marks of hosts and models, and ``@path``, which hosts read as an import.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 from nuggets.domain.host_markup import escape_host_markup
 from nuggets.domain.records import MemoryNote
@@ -14,6 +15,8 @@ from nuggets.language.text import visible
 
 TITLE_CHARACTERS = 100
 CONTENT_CHARACTERS = 300  # the budget of 25 KB for 200 lines allows 125 bytes a line on average
+CAVEAT_CHARACTERS = 120  # a path and what became of it
+CAVEAT_BEGIN, CAVEAT_END = " *(stale: ", ")*"
 ELLIPSIS = "…"
 
 _HTML = re.compile(r"<(?=[A-Za-z/!?|])")
@@ -23,12 +26,26 @@ _ESCAPED_IMPORT = re.compile(r"(?<!\\)\\@")
 _ESCAPED_TITLE = re.compile(r"\\([\\*`\[])")
 
 
-def line_for(note: MemoryNote) -> str:
-    """``- **Title**: content``, shortened at a word."""
+def line_for(note: MemoryNote, caveats: Sequence[str] = ()) -> str:
+    """``- **Title**: content``, shortened at a word, and what is no longer so of what it names."""
     title = _BREAKING_TITLE.sub(r"\\\1", cut(flat(note.title), TITLE_CHARACTERS))
     content = cut(flat(note.content), CONTENT_CHARACTERS)
     # with the colon before it, because a role that begins the content begins no line
-    return f"- **{_harmless(title)}**" + (_harmless(f": {content}") if content else "")
+    line = f"- **{_harmless(title)}**" + (_harmless(f": {content}") if content else "")
+    return with_caveats(line, caveats)
+
+
+def with_caveats(line: str, caveats: Sequence[str]) -> str:
+    """The line with these caveats at its end, in place of those that it has."""
+    reasons = _harmless(cut(flat(", ".join(caveats)), CAVEAT_CHARACTERS))
+    mark = f"{CAVEAT_BEGIN}{reasons}{CAVEAT_END}" if reasons else ""
+    return without_caveats(line) + mark
+
+
+def without_caveats(line: str) -> str:
+    """The line as its memory says it."""
+    head, begin, reasons = line.rpartition(CAVEAT_BEGIN)
+    return head if begin and reasons.rstrip().endswith(CAVEAT_END) else line
 
 
 def title_of(note: MemoryNote) -> str:

@@ -23,29 +23,45 @@ from nuggets.filesystem.atomic_files import (
     unwritable,
     write_all,
 )
-from nuggets.filesystem.current_project import root_of
+from nuggets.filesystem.current_project import name_of, root_of
+from nuggets.filesystem.shelf_location import MEMORY_DIRECTORY
 from nuggets.promotion.agents_md_block import block_text, replace_block
+from nuggets.promotion.entry_hashes import line_hash
 
 T = TypeVar("T")
+NAME_CHARACTERS = 60  # of at most 4 bytes: file systems allow 255
 ATTEMPTS = 5  # a person does not save five times within a few milliseconds
 
 
-def locate(configured: str, project: str) -> str:
-    """The configured file, else the host's memory file of the repository; else `NotFound`."""
+def locate(configured: str, location: str, own: str) -> str:
+    """The configured file, else the host's memory file of the repository if the host knows that,
+    else the shelf's `own`, which a shelf in memory lacks ("")."""
     if configured:
         return os.path.abspath(os.path.expanduser(configured))
-    path = host_path(project)
+    path = host_path(location)
     if path and os.path.isdir(os.path.dirname(os.path.dirname(path))):
         return path
+    if own:
+        return own
     raise NotFound(
-        "no memory file is known for this place; give its path (`nuggets promote --path`), set "
-        "NUGGETS_MEMORY_FILE, or work in a repository that your agent has been used in"
+        "this shelf has no directory for a memory file; give its path (`nuggets promote --path`), "
+        "or set NUGGETS_MEMORY_FILE"
     )
 
 
-def host_path(project: str) -> str:
-    """Where the host keeps the memory file of a repository; "" if the project is not a path."""
-    root = root_of(project)
+def shelf_path(directory: str, project: str) -> str:
+    """Where a shelf keeps the memory file of a project itself, by the name of the project and a
+    hash of its id, which is often a path; "" if the shelf has no directory."""
+    if not directory:
+        return ""
+    letters = (c if c.isalnum() or c in "-_" else "-" for c in name_of(project)[:NAME_CHARACTERS])
+    folder = f"{''.join(letters)}-{line_hash(project)[:8]}" if project else ""
+    return os.path.join(directory, MEMORY_DIRECTORY, folder, "MEMORY.md")
+
+
+def host_path(location: str) -> str:
+    """Where the host keeps the memory file of a repository; "" if the location is not a path."""
+    root = root_of(location)
     if not root:
         return ""
     name = "".join(c if c.isascii() and c.isalnum() else "-" for c in root)

@@ -27,7 +27,7 @@ from nuggets.promotion.entry_placement import (
     without_entries_and_headings,
     without_removed_headings,
 )
-from nuggets.promotion.entry_rendering import line_for
+from nuggets.promotion.entry_rendering import line_for, with_caveats
 from nuggets.promotion.markdown_structure import Line, join_lines, parse_lines, size_of
 from nuggets.promotion.memory_file_edits import FileEdits
 
@@ -64,22 +64,27 @@ def merged_text(
     promote_after: int = PROMOTE_THRESHOLD,
     pinned: frozenset[str] = frozenset(),
     *,
+    now: str = "",
     is_shared: bool = False,
+    stale_reasons: Callable[[MemoryNote], Sequence[str]] = lambda note: (),
 ) -> Promotion:
     """Update the entries in a text; "" means that the file does not exist.
 
+    `now`: the time, by which memories may be valid no longer; "" leaves that out.
     `is_shared`: other people read the file, so it gets memories of the project only.
+    `stale_reasons`: what is no longer so of what a note names; its line says it.
 
     In an empty file, earlier entries count as lost, not as removed by a person.
     """
     mark = BOM if text.startswith(BOM) else ""
     budget = budget._replace(bytes=budget.bytes - len(mark.encode()))
     reasons = {
-        note.id: why_not(note, project, promote_after, is_pinned=note.id in pinned)
+        note.id: why_not(note, project, promote_after, now, is_pinned=note.id in pinned)
         or (why_personal(note) if is_shared else "")
         for note in notes.values()
     }
-    work = _Work(text[len(mark) :], notes, written, reasons, promote_after, budget, pinned)
+    caveats = {i: stale_reasons(notes[i]) for i, reason in reasons.items() if not reason}
+    work = _Work(text[len(mark) :], notes, written, reasons, caveats, promote_after, budget, pinned)
     work.take_out()
     work.make_room()
     work.admit()
@@ -98,11 +103,13 @@ class _Work:
         notes: Mapping[str, MemoryNote],
         written: WrittenEntries,
         reasons: Mapping[str, str],
+        caveats: Mapping[str, Sequence[str]],
         promote_after: int,
         budget: Budget,
         pinned: frozenset[str],
     ) -> None:
         """`reasons`: why each note does not belong in the file; "" if it does."""
+        self.caveats = caveats
         self.notes = notes
         self.promote_after = promote_after
         self.budget = budget
@@ -112,7 +119,7 @@ class _Work:
         self.outcomes: dict[str, tuple[Outcome, str]] = {}
         ranked = sorted(sorted(notes, reverse=True), key=self._strength)[::-1]
         self.why_not = {note_id: reasons[note_id] for note_id in ranked}
-        self.line = {i: line_for(notes[i]) for i, reason in self.why_not.items() if not reason}
+        self.line = {i: line_for(notes[i], caveats[i]) for i in ranked if not reasons[i]}
         self.section = {i: section_of(notes[i]) for i in self.line}
         self.fellows: dict[str, set[str]] = {name: set() for name in self.section.values()}
         for note_id, name in self.section.items():
@@ -141,6 +148,8 @@ class _Work:
                 entry = self.known.get(line.owner)
                 if entry is not None and entry.memory == line_hash(fresh):
                     self.outcomes[line.owner] = "kept", "stands there in your words"
+                    own_words = with_caveats(line.text, self.caveats[line.owner])
+                    self.page.lines[n] = line._replace(text=own_words)
                     continue
                 self.outcomes[line.owner] = (
                     ("kept", "stands there") if fresh == line.text else ("updated", "was edited")

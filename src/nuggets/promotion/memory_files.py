@@ -55,9 +55,11 @@ class MemoryFiles:
         client: str,
         promote_after: int,
         now: Callable[[], str],
+        stale_reasons: Callable[[MemoryNote], Sequence[str]],
     ) -> None:
         """`is_configured`: a setting names one file for everything; `default_path`: finds the
-        file of the current project."""
+        file of the current project; `stale_reasons`: what has changed of what a note names."""
+        self._stale_reasons = stale_reasons
         self._transactions = transactions
         self._is_configured = is_configured
         self._project = project
@@ -81,9 +83,11 @@ class MemoryFiles:
         ]
         return plan._replace(explanations=explanations)
 
-    def promote(self, path: str, project: str, dry_run: bool) -> Promotion:
+    def promote(
+        self, path: str, project: str, dry_run: bool, *, is_named: bool = True
+    ) -> Promotion:
         """Take over people's edits, then promote to one file; `dry_run` writes nothing and
-        explains every note."""
+        explains every note. A file that nobody named is recorded only with an entry."""
         transactions = self._transactions
         if dry_run:
             with transactions.reading() as view:  # all notes, because each gets an explanation
@@ -99,7 +103,8 @@ class MemoryFiles:
             for _ in range(memory_file_access.ATTEMPTS):
                 promotion = self._promote_once(path, project)
                 if promotion is not None:
-                    self._record(path, project, promotion.written, promotion.text)
+                    if is_named or promotion.written.entries or path in self.written_files():
+                        self._record(path, project, promotion.written, promotion.text)
                     return promotion
         raise memory_file_access.keeps_changing(path)
 
@@ -134,9 +139,11 @@ class MemoryFiles:
             notes,
             written,
             project,
+            now=self._now(),
             promote_after=self._promote_after,
             pinned=pinned_ids(state.marks, state.notes),
             is_shared=is_block_file(path),
+            stale_reasons=self._stale_reasons,
         )
 
     def _record(self, path: str, project: str, written: WrittenEntries, text: str) -> None:
@@ -195,7 +202,9 @@ class MemoryFiles:
             return FileEdits(path)
         decided = self._decide_edits(path, project, text)
         edits = decided.edits
-        if decided.changes != Changes() or edits.problem != record.get("problem", ""):
+        is_known = decided.written == self.record_of(path)  # not if only the form of a line changed
+        is_told = edits.problem == record.get("problem", "")
+        if decided.changes != Changes() or not (is_known and is_told):
             edits = edits._replace(is_news=bool(edits.problem))
             after = self._record_to_json(path, project, decided.written, text, edits.problem)
             marks = {**decided.changes.marks, mark: after}
@@ -220,7 +229,9 @@ class MemoryFiles:
             path,
             text,
             self.record_of(path),
-            lambda note: why_not(note, project, self._promote_after, is_pinned=note.id in pinned),
+            lambda note: why_not(
+                note, project, self._promote_after, self._now(), is_pinned=note.id in pinned
+            ),
         )
 
     def _earlier_lines(self, note_id: str) -> set[str]:
@@ -268,7 +279,7 @@ class MemoryFiles:
 
     def pin(self, path: str, note: MemoryNote) -> Changes:
         """Pin a note to the file of the current project, also if a person removed its entry."""
-        reason = why_not(note, self._project, self._promote_after, is_pinned=True)
+        reason = why_not(note, self._project, self._promote_after, self._now(), is_pinned=True)
         if reason:
             raise InvalidInput(f"{note.title!r:.80} cannot be pinned to MEMORY.md: {reason}")
         marks = pin_marks(note.id)
@@ -286,21 +297,12 @@ class MemoryFiles:
         A new file is created only if there is an entry for it. A file that a person deleted is not
         created again, unless it is the standard file of a project.
         """
-        count, problems, written_before, expected = (
-            0,
-            [],
-            self.written_files(),
-            self._expected_files(),
-        )
+        count, problems, expected = 0, [], self._expected_files()
         for path, project in files.items():
-            exists = os.path.isdir(os.path.dirname(os.path.dirname(path)))  # of the project
-            if exists and (path in expected or not self._was_removed(path)):
+            has_folder = os.path.isdir(os.path.dirname(os.path.dirname(path)))  # of the project
+            if path in expected or (has_folder and not self._was_removed(path)):
                 try:
-                    if (
-                        path in written_before
-                        or self.promote(path, project, dry_run=True).new_count
-                    ):
-                        count += self.promote(path, project, dry_run=False).new_count
+                    count += self.promote(path, project, dry_run=False, is_named=False).new_count
                 except NuggetsError as problem:
                     problems.append(problem)
         return count, problems
@@ -366,10 +368,16 @@ class MemoryFiles:
                 projects = {project: project for project in view.state.notes.projects()}
                 places = {place.path: place for place in recorded_locations(view.state.marks)}
             projects |= {path: place.project for path, place in places.items()}
-            for path, project in projects.items():
+            for location, project in projects.items():
                 with suppress(NotFound):
-                    files.setdefault(memory_file_access.locate("", path), project)
+                    files.setdefault(self._standard_path(location, project), project)
         return files
+
+    def _standard_path(self, location: str, project: str) -> str:
+        return memory_file_access.locate("", location, self._own_path(project))
+
+    def _own_path(self, project: str) -> str:
+        return memory_file_access.shelf_path(self._transactions.store.directory, project)
 
     def files_mentioning(self, versions: Sequence[MemoryNote]) -> list[str]:
         """Files with a line of someone else that quotes a version of a note."""
@@ -383,7 +391,7 @@ class MemoryFiles:
 
     def marks_after_move(self, move: ProjectMove) -> dict[str, Any]:
         """The marks that change when a project moves: its configured files keep their records, and
-        the record of the host's old file becomes that of the host's new file."""
+        the record of a standard file becomes that of the new project's."""
         old, new = move.old, move.new
         marks = self._transactions.state.marks
         moved = {
@@ -391,11 +399,12 @@ class MemoryFiles:
             for path, project in self.written_files().items()
             if project == old
         }
-        host = moved.pop(f"{FILE_MARK}{memory_file_access.host_path(old)}", None)
-        path = memory_file_access.host_path(new)
-        if host and path:
-            record = WrittenEntries.from_json(host["written"])
-            annotated = self._annotated_entries(move)
+        for before, path in self._standard_moves(move).items():
+            found = moved.pop(f"{FILE_MARK}{before}", None)
+            if found is None:
+                continue
+            record = WrittenEntries.from_json(found["written"])
+            annotated = self._annotated_entries(before, move)
             if f"{FILE_MARK}{path}" in marks:
                 carried = {note_id: record.entries[note_id] for note_id in annotated}
                 after = self.record_of(path)
@@ -406,20 +415,29 @@ class MemoryFiles:
         return moved
 
     def carry_annotations(self, move: ProjectMove) -> None:
-        """Copy what people wrote about moved memories from the host's old file to its new one,
-        also before the host was used at the new place."""
-        path = memory_file_access.host_path(move.new)
-        annotated = self._annotated_entries(move)
-        if annotated and path:
-            notes = self._transactions.state.notes.many(annotated)
-            memory_file_access.rewrite(
-                path,
-                lambda text: (insert_entries(text, annotated, notes, self._promote_after), None),
-            )
+        """Copy what people wrote about moved memories from the old standard file to the new one,
+        the host's also before it was used at the new place."""
+        for before, path in self._standard_moves(move).items():
+            annotated = self._annotated_entries(before, move)
+            if annotated:
+                self._insert_items(path, annotated)
 
-    def _annotated_entries(self, move: ProjectMove) -> dict[str, str]:
-        """By note id, the list items that people changed in the host's old file."""
-        path = memory_file_access.host_path(move.old)
+    def _insert_items(self, path: str, items: Mapping[str, str]) -> None:
+        notes = self._transactions.state.notes.many(items)
+        memory_file_access.rewrite(
+            path, lambda text: (insert_entries(text, items, notes, self._promote_after), None)
+        )
+
+    def _standard_moves(self, move: ProjectMove) -> dict[str, str]:
+        """The standard files of a moved project, and where the new project has them."""
+        moves = {
+            memory_file_access.host_path(move.old): memory_file_access.host_path(move.new),
+            self._own_path(move.old): self._own_path(move.new),
+        }
+        return {old: new for old, new in moves.items() if old and new}
+
+    def _annotated_entries(self, path: str, move: ProjectMove) -> dict[str, str]:
+        """By note id, the list items that people changed in an old file."""
         entries = self.record_of(path).entries
         notes = self._transactions.state.notes.many(entries.keys() - {n.id for n in move.left})
-        return annotated_entries(memory_file_access.read(path), notes, entries) if path else {}
+        return annotated_entries(memory_file_access.read(path), notes, entries)

@@ -23,6 +23,7 @@ from nuggets.filesystem.current_project import (
     is_repository,
 )
 from nuggets.filesystem.server_url import parse_server_url
+from nuggets.graph.metadata_inference import plain_keywords
 from nuggets.operations.client_permissions import Client
 from nuggets.operations.idempotent_calls import Call, Caller, Place
 from nuggets.operations.project_identity import Location, Recognition
@@ -402,10 +403,9 @@ class RemoteShelf(ShelfWithoutFiles):
             note = self.get_note(name, nugget, None)
             self._readings.check(self._client.session, note)
             name, expected = note.id, expected or note.updated_at
-        given = {"content": content, "title": title, "tags": tags, "hidden": hidden, **meta}
-        options = {"nugget": nugget, "expected": expected, **given}
-        present = {key: value for key, value in options.items() if value is not None}
-        written: WrittenNote = self._call("edit_note", (name,), present)
+        given = {"content": content, "title": title, "tags": tags, "hidden": hidden}
+        options = {"nugget": nugget, "expected": expected, **given, **plain_keywords(meta)}
+        written: WrittenNote = self._call("edit_note", (name,), _present(options))
         if content is not None:
             self.record_reading(written)
         elif written.replaced is not None and self._readings is not None:
@@ -415,7 +415,9 @@ class RemoteShelf(ShelfWithoutFiles):
     def remember(
         self, nugget: str, key: str, value: str, **meta: "Unpack[NoteMeta]"
     ) -> WrittenNote:
-        fact: WrittenNote = self._call("remember", (nugget, key, value), meta)
+        fact: WrittenNote = self._call(
+            "remember", (nugget, key, value), _present(plain_keywords(meta))
+        )
         self.record_reading(fact)
         return fact
 
@@ -428,7 +430,7 @@ class RemoteShelf(ShelfWithoutFiles):
         created_at: "str | datetime | None" = None,
         **meta: "Unpack[NoteMeta]",
     ) -> WrittenNote:
-        options = {"created_at": created_at, **meta} if created_at is not None else meta
+        options = _present({"created_at": created_at, **plain_keywords(meta)})
         note: WrittenNote = self._call("create_note", (nugget, title, content, tags), options)
         self.record_reading(note)
         return note
@@ -474,6 +476,9 @@ class RemoteShelf(ShelfWithoutFiles):
     def save_all(self) -> None:
         """Every call is saved when it returns."""
 
+    def discard_unsaved(self, name: str | None = None) -> None:
+        """There is nothing unsaved."""
+
     def batch(self) -> AbstractContextManager[None]:
         raise InvalidInput(REFUSED["batch"])
 
@@ -515,6 +520,10 @@ class RemoteShelf(ShelfWithoutFiles):
 
     def _recorded_moves(self, note_id: str) -> Mapping[str, str]:
         return {}
+
+
+def _present(options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def _answer_type(name: str) -> Any:

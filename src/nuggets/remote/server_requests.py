@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakSet
 
 from nuggets.errors import (
     Conflict,
@@ -16,6 +15,7 @@ from nuggets.errors import (
     NuggetsError,
     StoreBusy,
     StoreError,
+    opened_before_fork,
 )
 from nuggets.filesystem.server_url import ServerUrl
 from nuggets.remote.callable_methods import CALL_PATH, PROTOCOL
@@ -48,16 +48,12 @@ class ServerCalls:
         self._token = token
         self._connection = Connection(url, connect_seconds)
         self._turn = threading.Lock()
-        _all.add(self)
-
-    def begin_in_this_process(self) -> None:
-        """In a forked child: a connection of its own, because the parent reads the answers of the
-        first one, and a lock of its own, because a thread of the parent may hold the first."""
-        self._turn = threading.Lock()
-        self._connection.close()
+        self._process = os.getpid()  # a forked child would read the answers to its parent
 
     def post(self, path: str, message: Mapping[str, Any], *, may_repeat: bool = True) -> Any:
         """Send a message of our protocol; the answer's fields, or the error that it is."""
+        if self._process != os.getpid():
+            raise opened_before_fork()
         body = json.dumps({"protocol": PROTOCOL, **message}, separators=(",", ":")).encode()
         token = self._token or read_token(self.url)
         if _away.get(self.url, 0.0) > time.monotonic():
@@ -82,8 +78,9 @@ class ServerCalls:
         return self.post(CALL_PATH, message)
 
     def close(self) -> None:
-        with self._turn:
-            self._connection.close()
+        if self._process == os.getpid():
+            with self._turn:
+                self._connection.close()
 
     def _interpret(self, answer: Answer) -> Any:
         shape: Any = None
@@ -145,15 +142,3 @@ class ServerCalls:
             f"what answers at {self.url.text} is no Nuggets server: HTTP status {answer.status}, "
             f"{kind}; check the address"
         )
-
-
-_all: WeakSet[ServerCalls] = WeakSet()
-
-
-def _begin_again() -> None:
-    for calls in list(_all):
-        calls.begin_in_this_process()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_again)

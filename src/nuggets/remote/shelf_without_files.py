@@ -21,6 +21,9 @@ class ShelfWithoutFiles(NuggetShelf):
     def edited_memory_files(self) -> Sequence[str]:
         return ()
 
+    def _own_memory_path(self) -> str:
+        return ""
+
     def memory_file_problems(self) -> Mapping[str, str]:
         return {}
 

@@ -7,19 +7,17 @@ from nuggets.filesystem.shelf_location import directory_of, is_database
 
 if TYPE_CHECKING:
     from nuggets.stores.base import IndexKind, Store
-    from nuggets.stores.exports.edit_import import DecideEdit
+    from nuggets.stores.exports.edits import DecideEdit
 
 
 def needs_migration(url: str, kinds: "Sequence[IndexKind]") -> bool:
-    """Must all notes be migrated or indexed before the shelf opens, which takes long?"""
+    """Must tables be migrated or all notes indexed before the shelf opens, which takes long?"""
     import os
-
-    from nuggets.stores.journal_migration import has_unmigrated_journal
 
     directory = directory_of(url)
     path = os.path.join(directory, "nuggets.db")
     if not directory or not os.path.lexists(path):
-        return bool(directory) and has_unmigrated_journal(directory)
+        return False
     from nuggets.errors import StoreError
     from nuggets.stores.sql import schema
     from nuggets.stores.sqlite.database import open_read_only

@@ -28,9 +28,9 @@ from nuggets.stores.sqlite.database import (
     Database,
     ExplainErrors,
     quote_path,
+    refuse_foreign_tables,
     sync_file,
 )
-from nuggets.stores.sqlite.foreign_database_check import refuse_programs
 
 _LABEL = b"\nnuggets-backup-1 "  # then 64 hex digits of SHA-256 and a line feed
 _LAST_LINE_BYTES = len(_LABEL) + 64 + 1
@@ -89,7 +89,6 @@ def read_backup(path: str) -> Backup:
 
 
 def _check_database(database: Database, path: str) -> None:
-    refuse_programs(database, path)
     if database.value("PRAGMA application_id") != APPLICATION:
         raise InvalidInput(f"{path} is the backup of another program")
     schema.refuse_newer(database)
@@ -109,11 +108,13 @@ def open_backup(path: str) -> AbstractContextManager[Database]:
 @contextmanager
 def _connect(uri: str, path: str) -> Iterator[Database]:
     try:
-        database = Database(path, lambda: sqlite3.connect(uri, uri=True, isolation_level=None))
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None)
     except sqlite3.Error as problem:
         raise StoreError(f"{path} cannot be opened: {problem}") from problem
+    database = Database(path, connection)
     try:
         with ExplainErrors(path):
+            refuse_foreign_tables(connection, path)
             yield database
     finally:
         database.close()

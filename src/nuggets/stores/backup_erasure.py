@@ -56,7 +56,7 @@ def _erase_from_backup(
             database.begin(writing=True)
             quoting = (note.id for note in _all_versions(database) if may_quote(note))
             drop_and_erase(database, {*note_ids, *quoting})
-            build_indexes(database, kinds, lambda text: None)
+            build_indexes(database, kinds)
             database.commit()
             database.execute("VACUUM")
             database.execute("PRAGMA journal_mode = DELETE")  # one file, without a log

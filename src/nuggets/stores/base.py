@@ -67,6 +67,10 @@ class Store(Protocol):
     """All notes of one shelf, at a revision that grows by one with every write."""
 
     @property
+    def process(self) -> int:
+        """The process that opened it. No other may use it, which a forked child could."""
+
+    @property
     def state(self) -> State:
         """The current state. Read it inside `reading` or `exclusive`."""
 
@@ -110,8 +114,9 @@ class Store(Protocol):
     def write(self, changes: Changes) -> int:
         """Write all changes or none, durably unless in a batch; the new revision."""
 
-    def preview(self, changes: Changes) -> AbstractContextManager[None]:
-        """Inside, state and indexes are as if these changes were written."""
+    def private_copy(self) -> "Store":
+        """A temporary store that holds what this one holds now, or at the moment that is being
+        read. Nobody else sees what is written to it."""
 
     def touch(self, touches: Sequence[Touch]) -> None:
         """Count recalls. Never waits and never fails.
@@ -153,8 +158,7 @@ class Store(Protocol):
     ) -> "Copied":
         """Copy everything from another store into this one, which must be empty.
 
-        An interrupted copy goes on where it was, and is verified at its end. `report` is told how
-        far it is.
+        An interrupted copy leaves nothing. `report` is told what is being copied.
         """
 
     @property
@@ -171,6 +175,10 @@ class Store(Protocol):
 
     def refresh_exports(self) -> None:
         """Write all documented files at the current revision, however long that takes."""
+
+    def follow_exports(self) -> None:
+        """Write the documented files of a small shelf, and have those of a larger one written by
+        another process. Never fails."""
 
     def exports_status(self) -> ExportsStatus | None:
         """The revision of the documented files; None if there are none."""

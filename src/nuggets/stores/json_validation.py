@@ -198,7 +198,7 @@ _NOTE_CHECKS: Mapping[str, Callable[[Any, str], object]] = {
     "anchors": _check_anchors,
     LINK_FIELDS: _check_link_fields,
     "fact": _check_object,  # fields that others wrote into the nugget's file
-    "hidden": _check_bool,
+    **dict.fromkeys(("hidden", "stabilityGiven"), _check_bool),
     "hits": _check_whole_number,
     "confidence": _check_number,
     "kind": _check_one_of(KINDS),

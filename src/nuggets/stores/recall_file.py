@@ -104,7 +104,6 @@ def _read_touches(path: str) -> Iterator[Touch]:
             yield _touch_of(*json.loads(line))
 
 
-def _touch_of(note_id: str, session: str, at: str, kind: str = "") -> Touch:
-    """A line of the file; earlier versions wrote no kind."""
+def _touch_of(note_id: str, session: str, at: str, kind: str) -> Touch:
     known = kind if kind in get_args(HitKind) else ""
     return Touch(str(note_id), str(session), str(at), cast("HitKind", known))

@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from nuggets.domain import times
 from nuggets.domain.records import Changes, Commit, MemoryNote, NuggetConfig
-from nuggets.errors import Conflict, StoreBusy, StoreCorrupt, StoreError
+from nuggets.errors import Conflict, InvalidInput, StoreBusy, StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import (
     NEW_FILE,
     private_directory,
@@ -21,13 +21,13 @@ from nuggets.filesystem.atomic_files import (
 )
 from nuggets.named_tuple import NamedTuple
 from nuggets.stores.backup import Backup, open_backup, read_backup, unpack
-from nuggets.stores.exports.layout import documented_files
+from nuggets.stores.doctor.database_defects import check_records
+from nuggets.stores.exports.render import documented_files
 from nuggets.stores.process_lock import hold_shelf_lock
 from nuggets.stores.set_aside_files import REPLACED, free_name
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.bulk_insert import put_commit
 from nuggets.stores.sqlite.database import Database, ExplainErrors, open_read_only, sync_file
-from nuggets.stores.sqlite.foreign_database_check import find_invalid_record
 from nuggets.stores.sqlite.pragmas import WRITE_AHEAD_LOG
 
 _READER_SECONDS = 5.0  # how long to wait for readers of the database that is replaced
@@ -95,13 +95,20 @@ def _check_backup(path: str, checks: RecordChecks) -> Backup:
     sound, ours and not newer, and it holds only records that a shelf could have written, because
     anyone can compute a checksum."""
     backup = read_backup(path)
-    reason = find_invalid_record(path, *checks)
-    if reason:
-        raise StoreCorrupt(
-            f"{path} holds what no shelf could have written ({reason:.200}). Nothing was changed; "
-            "to import all that is valid, copy it to nuggets.db in a directory of its own and name "
-            "that in `nuggets import`"
-        )
+    with open_backup(path) as database:
+        state = SqlState(lambda: database)
+        try:
+            check_records(database)
+            for config in state.nuggets.values():
+                checks.nugget(config)
+            for note in state.notes.values():
+                checks.note(note)
+        except (InvalidInput, StoreCorrupt) as problem:
+            raise StoreCorrupt(
+                f"{path} holds what no shelf could have written ({problem!s:.200}). Nothing was "
+                "changed; to import what is valid, copy it to nuggets.db in a directory of its own "
+                "and name that in `nuggets import`"
+            ) from problem
     return backup
 
 

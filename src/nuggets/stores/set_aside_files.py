@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterator
 
 from nuggets.filesystem.atomic_files import is_leftover, unwritable
-from nuggets.stores.journal_migration import SET_ASIDE
 
 DAMAGED = ".damaged-"  # then a number: a file that a repair set aside
 REPLACED = "replaced-"  # then a number: a shelf that a restore replaced
@@ -43,7 +42,7 @@ def _set_aside_paths(directory: str) -> Iterator[str]:
     for subfolder in ("", "graph", "backups"):
         folder = os.path.join(directory, subfolder)
         for name in sorted(os.listdir(folder) if os.path.isdir(folder) else ()):
-            is_copy = DAMAGED in name or name.startswith((SET_ASIDE, REPLACED))
+            is_copy = DAMAGED in name or name.startswith(REPLACED)
             if is_copy or is_leftover(name):
                 yield os.path.join(folder, name)
 

@@ -21,7 +21,7 @@ class Team:
         self._url = str(settings["dir"])
         if self._url == IN_MEMORY:
             raise InvalidInput("a team's shelf is a directory or a database; it is not in memory")
-        # What is private is promoted to no file of the server.
+        # What is private is promoted to no file but one beside it.
         self._settings = settings.replace(memory_file="")
         self._pool = ShelfPool(
             self._open_private,

@@ -194,7 +194,7 @@ class MemberShelf(ShelfWithoutFiles):
             return self._team
         return self._private if is_private(draft) else self._team
 
-    def _folder_of_files(self) -> str:
+    def _folder_of_files(self, project: str | None = None) -> str:
         return ""  # the files that memories name are on the member's machine
 
     # --- nuggets ----------------------------------------------------------------------------
@@ -241,7 +241,7 @@ class MemberShelf(ShelfWithoutFiles):
         self, nugget: str, key: str, value: str, **meta: "Unpack[NoteMeta]"
     ) -> WrittenNote:
         given = metadata_from_kwargs(meta)
-        home = self._home(lambda d: d.remember(nugget, key, value, given), meta.get("scope"))
+        home = self._home(lambda d: d.remember(nugget, key, value, given), given.scope)
         fact = self._write(home, lambda side: side.remember(nugget, key, value, **meta))
         if home is self._team:  # else the member's own fact would go on answering
             with suppress(NotFound):
@@ -305,7 +305,7 @@ class MemberShelf(ShelfWithoutFiles):
         given, own_tags = metadata_from_kwargs(meta), tuple(tags)
         home = self._home(
             lambda d: d.create_note(nugget, title, content, own_tags, created_at, given),
-            meta.get("scope"),
+            given.scope,
         )
         return self._write(
             home,
@@ -360,7 +360,7 @@ class MemberShelf(ShelfWithoutFiles):
         expected: "str | datetime | None" = None,
         **meta: "Unpack[NoteMeta]",
     ) -> WrittenNote:
-        side, scope = self._side_of(name, nugget), meta.get("scope")
+        side, scope = self._side_of(name, nugget), metadata_from_kwargs(meta).scope
         if scope is not None and (scope in PRIVATE_SCOPES) != (side is self._private):
             raise InvalidInput(
                 "a memory does not change between your private shelf and the team's; store it "
@@ -630,6 +630,10 @@ class MemberShelf(ShelfWithoutFiles):
     def save_all(self) -> None:
         for side in self._sides:
             side.save_all()
+
+    def discard_unsaved(self, name: str | None = None) -> None:
+        for side in self._sides:
+            side.discard_unsaved(name)
 
     def close(self) -> None:
         """The shelves belong to the server, which closes them."""

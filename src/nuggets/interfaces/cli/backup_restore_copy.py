@@ -83,7 +83,7 @@ def _lines(source: str, target: str, rows: dict[str, int], dry_run: bool) -> lis
     places = f"{one_line(shown_location(source))} to {one_line(shown_location(target))}"
     if dry_run:
         return [f"Would copy {what} from {places}", "Nothing was written: --dry-run."]
-    return [f"Copied {what} from {places}", "Counts and checksums of all rows agree."]
+    return [f"Copied {what} from {places}", "All rows were compared."]
 
 
 @contextmanager
@@ -132,7 +132,7 @@ COMMANDS = {
         _copy,
         _copy_arguments,
         summary="copy a whole shelf, with its history, into a new directory or database; "
-        "interrupted, the same command goes on",
+        "interrupted, it leaves nothing",
         changes=True,
     ),
 }

@@ -1,12 +1,8 @@
-"""The command that shows Nuggets at work in a temporary directory: demo, and its longer tour.
-
-Every step is a real process.
-"""
+"""The command that shows Nuggets at work in a temporary directory; every step is a process."""
 
 import os
 import subprocess
 import sys
-from argparse import ArgumentParser
 from collections.abc import Iterator
 from shlex import join
 from shutil import which
@@ -44,13 +40,7 @@ The directory of this demo is removed. Yours will be ~/.nuggets. Start with:
 """
 
 
-def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--tour", action="store_true", help="a day of work, end to end")
-
-
 def _demo(call: Call) -> Outcome:
-    if call.options.tour:
-        return _run_tour(call)
     steps = []
     with TemporaryDirectory(prefix="nuggets-demo-") as directory:
         for comment, arguments in STEPS:
@@ -100,32 +90,5 @@ def _files(directory: str) -> Iterator[str]:
 
 
 COMMANDS = {
-    "demo": Command(
-        ("nuggets demo", "nuggets demo --tour"),
-        _demo,
-        _arguments,
-    ),
+    "demo": Command(("nuggets demo",), _demo),
 }
-
-
-def _run_tour(call: Call) -> Outcome:
-    """Run the tour; exit code 1 if a statement is false."""
-    from nuggets.interfaces.tour.scenes import tour
-
-    statements = []
-    scene = ""
-    with TemporaryDirectory(prefix="nuggets-tour-") as directory:
-        for statement in tour(directory):
-            statements.append(statement)
-            if call.options.json:
-                continue
-            if statement.scene != scene:
-                scene = statement.scene
-                print_text(f"\n{style(scene, 'cyan')}\n")
-            mark = style("✓", "green") if statement.holds else style("✗", "red")
-            print_text(f"  {mark} {statement.what}")
-    all_hold = all(statement.holds for statement in statements)
-    closing = (
-        "All statements are true." if all_hold else "Some statements are false; please report it."
-    )
-    return Outcome([s._asdict() for s in statements], ["", closing], int(not all_hold))

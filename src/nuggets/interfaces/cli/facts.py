@@ -4,8 +4,9 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from nuggets.domain import codec
-from nuggets.domain.records import RecallResult, WrittenNote
+from nuggets.domain import codec, times
+from nuggets.domain.limits import NAME_CHARACTERS
+from nuggets.domain.records import MemoryNote, RecallResult, WrittenNote
 from nuggets.errors import InvalidInput
 from nuggets.facts.fact_index import MOST_ALTERNATIVES
 from nuggets.filesystem.current_project import name_of
@@ -90,7 +91,7 @@ def _remember_text(call: Call) -> Outcome:
     note, pin_lines = _store(
         call, lambda: call.shelf.create_note(DEFAULT_NUGGET, title, text, **fields)
     )
-    outcome = written_note_outcome(call, note)
+    outcome = written_note_outcome(call, note, f"Stored as a note of nugget {note.nugget_name}:")
     return outcome._replace(lines=[*outcome.lines, *pin_lines])
 
 
@@ -112,6 +113,9 @@ def _recall_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("query", nargs="+", help="the key, part of it, or a misspelling")
     parser.add_argument("--nugget", help="search only this nugget (default: all)")
     parser.add_argument("--as-of", help="what was true on this day, or at this moment in ISO 8601")
+    parser.add_argument(
+        "--why", action="store_true", help="also say how the key matched and the value was decoded"
+    )
     session_argument(parser)
 
 
@@ -128,8 +132,9 @@ def _recall(call: Call) -> Outcome:
         shape = json_responses.recall_result(call.shelf, result, notes)
     if result.found:
         return Outcome(shape, _answer_lines(call, result))
+    archived = _archived_lines(call, query)
     if not notes:
-        return Outcome(shape, ["Not found."], 1)
+        return Outcome(shape, ["Not found.", *archived], 1)
     from nuggets.interfaces.cli.search import search_lines
 
     answer_lines, nearest_lines = (
@@ -138,24 +143,62 @@ def _recall(call: Call) -> Outcome:
     )
     first = ["No fact has that key. A note answers:"] if answer_lines else ["Not found."]
     nearest = ["Nearest:", *nearest_lines] if nearest_lines else []
-    return Outcome(shape, [*first, *answer_lines, *nearest], 0 if answer_lines else 1)
+    return Outcome(shape, [*first, *archived, *answer_lines, *nearest], 0 if answer_lines else 1)
+
+
+def _archived_lines(call: Call, key: str) -> list[str]:
+    """That a fact with this very key is archived, and how it comes back."""
+    from nuggets.errors import Ambiguous, NotFound
+
+    if len(key) > NAME_CHARACTERS:  # no key is so long
+        return []
+    try:
+        note = call.shelf.get_note(key, call.options.nugget, session=None, archived=True)
+    except (Ambiguous, NotFound):
+        return []
+    if note.kind != "fact" or not note.hidden:
+        return []
+    return [f"It is archived; bring it back: nuggets note restore {note.id}"]
 
 
 def _answer_lines(call: Call, result: RecallResult) -> list[str]:
-    lines = [] if result.match == "exact" else [f"Match: {result.match} {result.ratio:.2f}"]
-    marks = ""
+    note = call.shelf.get_notes([result.note_id]).get(result.note_id)
+    marks = f", {_format_age(note)}" if note is not None else ""
     if call.shelf.is_foreign(result):
-        marks = f" (another project: {one_line(name_of(result.project))})"
+        marks += f" (another project: {one_line(name_of(result.project))})"
     return [
-        *lines,
         f"Found: {one_line(result.key)}",
         f"Value: {style(escape_controls(result.answer), 'bold')}",
-        f"Probability: {result.probability:.2f}",
-        f"Confidence: {result.confidence:.2f}  Margin: {result.margin:.2f}",
+        f"Sure: {_percent(result.probability)}{_doubt(result)}",
         f"Nugget: {one_line(result.nugget)}{marks}",
         *validity_lines(result),
-        *caveat_lines(call.shelf, call.shelf.get_notes([result.note_id]).get(result.note_id)),
+        *caveat_lines(call.shelf, note),
         *_also_lines(call, result),
+        *(_why_lines(result) if call.options.why else ()),
+    ]
+
+
+def _format_age(note: MemoryNote) -> str:
+    age = times.age(note.updated_at, times.now())
+    return f"stored {age}" if age == "just now" else f"stored {age} ago"
+
+
+def _percent(probability: float) -> str:
+    return f"{100 * probability:.0f} %"
+
+
+def _doubt(result: RecallResult) -> str:
+    """Why an answer may not be what was meant."""
+    if result.missing:
+        words = ", ".join(repr(one_line(word)) for word in result.missing)
+        return f" ({words} {'are' if result.missing[1:] else 'is'} not in the key)"
+    return " (others fit as well)" if result.also and not result.is_clear else ""
+
+
+def _why_lines(result: RecallResult) -> list[str]:
+    return [
+        f"Match: {result.match} {result.ratio:.2f}",
+        f"Decoded: confidence {result.confidence:.2f}, margin {result.margin:.2f}",
     ]
 
 
@@ -239,7 +282,7 @@ COMMANDS = {
     "recall": Command(
         (
             'nuggets recall "auth handler"',
-            "nuggets recall auth handlr",
+            "nuggets recall auth handlr --why",
             'nuggets recall "test cmd" --nugget project --json',
             'nuggets recall "deploy host" --as-of 2026-10-01',
         ),

@@ -1,17 +1,14 @@
 """Commands on the graph: link, unlink, graph."""
 
-import os
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Iterable, Iterator, Mapping
 
 from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote
-from nuggets.errors import StoreError
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.arguments import NAME_HELP
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import distinct_titles, one_line, style
-from nuggets.interfaces.display_text import pluralize
 
 DEFAULT_DEPTH = 2  # default depth from a note
 DEEPEST = 100  # a deeper tree would fit no screen
@@ -45,11 +42,6 @@ def _graph_arguments(parser: ArgumentParser) -> None:
         help="maximum number of links from the start (default: 2 from a note, else all)",
     )
     parser.add_argument("--dot", action="store_true", help="print it as Graphviz input")
-    parser.add_argument(
-        "--svg",
-        metavar="FILE",
-        help="draw it into a file; without a start note, notes without links are drawn too",
-    )
 
 
 def _depth(text: str) -> int:
@@ -64,15 +56,13 @@ def _graph(call: Call) -> Outcome:
         start = call.shelf.get_note(options.note, session=None)
         depth = DEFAULT_DEPTH if options.depth is None else options.depth
         notes = {note.id: note for note in call.shelf.list_notes(include_hidden=True)}
-        nodes = drawn = _neighbourhood(notes, start, depth)
+        nodes = _neighbourhood(notes, start, depth)
         roots = [start.id]
     else:
         depth = DEEPEST if options.depth is None else options.depth
-        drawn = {note.id: note for note in call.shelf.list_notes()}
-        nodes = {i: note for i, note in drawn.items() if _neighbours(drawn, note)}
+        notes = {note.id: note for note in call.shelf.list_notes()}
+        nodes = {i: note for i, note in notes.items() if _neighbours(notes, note)}
         roots = sorted(nodes, key=lambda i: (-len(nodes[i].links), i))
-    if options.svg:
-        return _draw_svg(options.svg, drawn)
     edges = list(_edges(nodes))
     shape = {
         "nodes": [codec.note_to_json(note) for note in nodes.values()],
@@ -83,21 +73,6 @@ def _graph(call: Call) -> Outcome:
     if options.dot:
         return Outcome(shape, _dot(nodes))
     return Outcome(shape, list(_tree(nodes, roots, depth)) or ["No links yet."])
-
-
-def _draw_svg(path: str, notes: Mapping[str, MemoryNote]) -> Outcome:
-    from nuggets.filesystem.atomic_files import replace_file
-    from nuggets.interfaces.graph_svg import svg
-
-    target = os.path.abspath(path)
-    if not os.path.isdir(os.path.dirname(target)):
-        raise StoreError(
-            f"Cannot write {target}: create the directory {os.path.dirname(target)} first"
-        )
-    replace_file(target, [svg(list(notes.values())).encode()], durable=False)
-    links = pluralize(sum(1 for _ in _edges(notes)), "link")
-    drew = f"Drew {pluralize(len(notes), 'note')} and {links} into {one_line(path)}."
-    return Outcome({"svg": path, "notes": len(notes)}, [drew])
 
 
 def _neighbours(notes: Mapping[str, MemoryNote], note: MemoryNote) -> list[MemoryNote]:
@@ -228,7 +203,6 @@ COMMANDS = {
     "graph": Command(
         (
             'nuggets graph "Auth middleware" --depth 3',
-            "nuggets graph --svg memory.svg",
             "nuggets graph --dot | dot -Tpng > memory.png",
         ),
         _graph,

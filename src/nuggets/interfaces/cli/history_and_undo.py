@@ -41,8 +41,6 @@ _VERBS = {  # as the commands call them; "delete_note" is one of two
     "revoke_member": "member revoke",
     "edit_memory_file": "edit",
     "import_memories": "import",
-    "take_in": "import",  # this and the next as earlier versions recorded it
-    "outside edit": "external edit",
 }
 _BOOKKEEPING = frozenset(  # derived fields and counters
     (

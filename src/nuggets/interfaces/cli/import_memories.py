@@ -5,7 +5,7 @@ import shutil
 import stat
 from argparse import ArgumentParser
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -25,8 +25,7 @@ from nuggets.interfaces.cli.terminal_output import (
 )
 from nuggets.interfaces.display_text import pluralize
 from nuggets.shelf import NuggetShelf
-from nuggets.stores.exports.layout import documented_files
-from nuggets.stores.journal_migration import JOURNAL, has_unmigrated_journal
+from nuggets.stores.exports.render import documented_files
 
 if TYPE_CHECKING:
     from nuggets.interfaces.mcp_memory_import import Entities
@@ -89,7 +88,7 @@ def _import_shelf(call: Call, source: str, dry_run: bool) -> Intake:
         copy = os.path.join(temporary, "shelf")
         _copy_shelf(source, copy)
         try:
-            refused = _delete_invalid_records(copy)
+            _refuse_damaged(copy)
             with NuggetShelf(copy, project=call.shelf.project, short_lived=True) as other_shelf:
                 done = call.shelf.import_memories(other_shelf, dry_run=dry_run)
                 warnings = other_shelf.warnings
@@ -98,27 +97,19 @@ def _import_shelf(call: Call, source: str, dry_run: bool) -> Intake:
             raise StoreError(f"{message} (with --dir {source})") from problem
     for warning in warnings:
         warn(f"Warning: {escape_controls(warning.replace(copy, source))}")
-    return done._replace(refused=(*refused, *done.refused))
+    return done
 
 
-def _delete_invalid_records(copy: str) -> list[str]:
-    """Delete what no shelf could have written from the copy, before anything else reads it."""
-    from nuggets.engine.argument_checks import checked_note, checked_nugget
-    from nuggets.stores.sqlite.foreign_database_check import delete_invalid_records
+def _refuse_damaged(copy: str) -> None:
+    """Raise an error if the database of the copy has what cannot be read; each note is checked
+    when it comes in."""
+    from nuggets.stores.doctor.database_defects import check_records
+    from nuggets.stores.sqlite.database import open_read_only
 
-    if has_unmigrated_journal(copy):
-        from nuggets.stores.journal_migration.migrate import migrate_journal
-
-        try:
-            migrate_journal(copy, kinds=())  # the shelf makes its indexes when it opens
-        except (AttributeError, LookupError, TypeError, ValueError) as problem:
-            raise StoreError(
-                f"{copy} has a journal that no shelf wrote ({problem}). Nothing was changed"
-            ) from problem
-    database = os.path.join(copy, "nuggets.db")
-    if not os.path.exists(database):
-        return []
-    return delete_invalid_records(database, checked_note, checked_nugget)
+    path = os.path.join(copy, "nuggets.db")
+    if os.path.exists(path):
+        with closing(open_read_only(path)) as database:
+            check_records(database)
 
 
 def _copy_shelf(source: str, copy: str) -> None:
@@ -157,11 +148,8 @@ def _copy_files(source: str, copy: str) -> None:
 
 
 def _files_with_memory(source: str) -> Iterator[str]:
-    """The database, the documented files and those of an earlier version: plain files only."""
+    """The database and the documented files: plain files only."""
     names = ["nuggets.db", "nuggets.db-wal", "recalls.jsonl", *sorted(documented_files(source))]
-    journal = os.path.join(source, JOURNAL)
-    if os.path.isdir(journal) and not os.path.islink(journal):
-        names += (os.path.join(JOURNAL, name) for name in sorted(os.listdir(journal)))
     for name in names:
         with suppress(FileNotFoundError, NotADirectoryError):
             if stat.S_ISREG(os.lstat(os.path.join(source, name)).st_mode):
@@ -184,7 +172,6 @@ def _database_versions(source: str) -> list[tuple[int, int]]:
 def _is_shelf(directory: str) -> bool:
     return (
         os.path.exists(os.path.join(directory, "nuggets.db"))
-        or has_unmigrated_journal(directory)
         or os.path.exists(os.path.join(directory, "graph", "graph.json"))
         or any(name.endswith(".nugget.json") for name in os.listdir(directory))
     )

@@ -79,12 +79,15 @@ def _show_arguments(parser: ArgumentParser) -> None:
 
 
 def _show(call: Call) -> Outcome:
-    note = call.shelf.get_note(call.options.note, call.options.nugget, call.session)
-    return Outcome(json_responses.shown_note(call.shelf, note), note_lines(call, note))
+    name, nugget = call.options.note, call.options.nugget
+    before = call.shelf.get_note(name, nugget, session=None)
+    note = call.shelf.get_note(name, nugget, call.session)
+    lines = _note_lines(call, note, before.hits)
+    return Outcome(json_responses.shown_note(call.shelf, note), lines)
 
 
-def note_lines(call: Call, note: MemoryNote) -> list[str]:
-    """All fields of a note."""
+def _note_lines(call: Call, note: MemoryNote, hits_before: int) -> list[str]:
+    """All fields of a note; `hits_before`: without this look at it."""
     state = " (archived)" if note.hidden else ""
     lines = [
         style(one_line(note.title), "bold") + state,
@@ -96,7 +99,8 @@ def note_lines(call: Call, note: MemoryNote) -> list[str]:
         f"from {note.source}, "
         f"confidence {note.confidence:g}",
         f"tags: {one_line(', '.join(note.tags))}",
-        f"recalled in {pluralize(note.hits, 'session')}; changed {one_line(note.updated_at)}",
+        f"recalled in {pluralize(hits_before, 'session')} before this; "
+        f"changed {one_line(note.updated_at)}",
         *validity_lines(note),
         *caveat_lines(call.shelf, note),
     ]

@@ -46,12 +46,12 @@ def _status(call: Call) -> Outcome:
 
 
 def _exports_lines(status: ExportsStatus | None) -> list[str]:
-    """How far the exported files are behind; nothing if they are current."""
+    """How old the exported files are; nothing if they are current."""
     if status is None or not status.behind:
         return []
     changes = pluralize(status.behind, "change")
-    since = f"as of {status.saved_at}, " if status.saved_at else ""
-    return ["", f"graph.json and the nugget files: {since}{changes} behind"]
+    shown = f"revision {status.revision} of {status.saved_at}, " if status.saved_at else ""
+    return ["", f"graph.json and the nugget files: {shown}{changes} behind; `nuggets export json`"]
 
 
 def _memory_file_lines(problems: Mapping[str, str]) -> list[str]:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
 
 
-def written_note_outcome(call: Call, note: WrittenNote) -> Outcome:
-    """The receipt of a new note, or of one that existed already."""
+def written_note_outcome(call: Call, note: WrittenNote, done: str = "Noted") -> Outcome:
+    """The receipt of a new note, `done` before its name, or of one that existed already."""
     from nuggets.interfaces import json_responses
 
     name = f"{one_line(note.title)} ({one_line(note.id)})"
     if not note.is_new:
         return Outcome(codec.note_to_json(note), [f"Already stored: {name}."])
-    lines = [f"Noted {name}, {where_valid(note)}.", *contradiction_lines(note)]
+    lines = [f"{done} {name}, {where_valid(note)}.", *contradiction_lines(note)]
     namesakes = call.shelf.namesakes(note)
     if namesakes:
         lines.append(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from nuggets.domain import codec
 from nuggets.domain.records import HitKind, ReflectionChange, ReflectionResult
-from nuggets.errors import InvalidInput, NotFound
+from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.progress import announce
 from nuggets.interfaces.cli.terminal_output import (
@@ -66,9 +66,22 @@ def _reflect(call: Call) -> Outcome:
     verb = "Would change" if options.dry_run else "Changed"
     inspected = pluralize(result.inspected, "note")
     lines.append(f"Inspected {inspected}. {verb}: {summarize_clean_up(result)}.")
+    revision = call.shelf.own_revision  # before promotion adds its own
+    lines += _promotion_lines(call)
     if result.changes and not options.dry_run:
-        lines.append(f"`nuggets undo {call.shelf.own_revision}` undoes it.")
+        lines.append(f"`nuggets undo {revision}` undoes it.")
     return Outcome(codec.reflection_to_json(result), lines)
+
+
+def _promotion_lines(call: Call) -> list[str]:
+    """Promote after a clean-up, as the daily one does. The clean-up is done whatever becomes of
+    that."""
+    try:
+        path = call.shelf.memory_path()
+        done = call.shelf.promotion(path, dry_run=call.options.dry_run)
+    except NuggetsError as problem:
+        return [one_line(f"Not promoted: {problem}.")]
+    return [*_edit_lines(done.edits), _promoted_line(call, done, path)]
 
 
 def _change_lines(
@@ -95,7 +108,9 @@ def _describe_change(change: ReflectionChange, names: Mapping[str, str]) -> str:
 
 def _promote_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "--path", help="the memory file (default: the one your agent reads in this repository)"
+        "--path",
+        help="the memory file (default: that of the setting memory_file, else the one your agent "
+        "reads in this repository, else one in the shelf's directory, which hooks read)",
     )
     parser.add_argument(
         "--explain",
@@ -126,10 +141,13 @@ def _promote(call: Call) -> Outcome:
         return _explain_promotion(call)
     path = call.shelf.memory_path(options.path)
     done = call.shelf.promotion(path, dry_run=options.dry_run)
-    verb = "Would promote" if options.dry_run else "Promoted"
-    line = f"{verb} {_new_entries(done)} to {one_line(path)}."
     shape = {"path": path, "promoted": done.new_count, "edits": _edits_to_json(done.edits)}
-    return Outcome(shape, [*_edit_lines(done.edits), line])
+    return Outcome(shape, [*_edit_lines(done.edits), _promoted_line(call, done, path)])
+
+
+def _promoted_line(call: Call, done: "Promotion", path: str) -> str:
+    verb = "Would promote" if call.options.dry_run else "Promoted"
+    return f"{verb} {_new_entries(done)} to {one_line(path)}."
 
 
 def _edits_to_json(edits: "FileEdits") -> dict[str, Any]:
@@ -154,19 +172,15 @@ def _edit_lines(edits: "FileEdits") -> list[str]:
 
 
 def _explain_promotion(call: Call) -> Outcome:
-    """Why each note is promoted or not, also where no memory file is known yet."""
+    """Why each note is promoted or not."""
     from nuggets.interfaces import json_responses
 
-    try:
-        path, unknown = call.shelf.memory_path(call.options.path), ""
-    except NotFound as problem:
-        path, unknown = None, str(problem)
+    path = call.shelf.memory_path(call.options.path)
     done = call.shelf.promotion(path)
     rows = [(e.outcome, e.title or e.note_id, e.reason) for e in done.explanations]
     lines = table(("OUTCOME", "NOTE", "WHY"), rows) if rows else ["No notes yet."]
     lines += [line for why in done.explanations for line in _session_lines(why)]
-    where = f"to {one_line(path)}." if path else f"to a memory file, but {unknown}."
-    lines.append(f"Would promote {_new_entries(done)} {where}")
+    lines.append(f"Would promote {_new_entries(done)} to {one_line(path)}.")
     explanations = json_responses.record_to_json(done.explanations)
     return Outcome({"path": path, "promoted": done.new_count, "explanations": explanations}, lines)
 
@@ -197,7 +211,7 @@ COMMANDS = {
         ("nuggets reflect --dry-run", "nuggets reflect", "nuggets reflect --all"),
         _reflect,
         _reflect_arguments,
-        summary="clean up: archive rubbish, tidy, tag, merge near-duplicates, link",
+        summary="clean up: archive rubbish, tidy, tag, merge near-duplicates, link, promote",
         changes=True,
     ),
     "promote": Command(

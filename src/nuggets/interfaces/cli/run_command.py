@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from nuggets.domain import codec
-from nuggets.errors import InvalidInput, NuggetsError, StoreError
+from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.atomic_files import unreadable
-from nuggets.filesystem.shelf_location import directory_of
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import (
     escape_controls,
@@ -18,7 +17,7 @@ from nuggets.interfaces.cli.terminal_output import (
     report_lost_output,
     warn,
 )
-from nuggets.interfaces.display_text import TRUST_QUESTION, explain_recognition, pluralize
+from nuggets.interfaces.display_text import TRUST_QUESTION, explain_recognition
 from nuggets.interfaces.open_shelf import open_shelf
 from nuggets.operations.client_permissions import COMMAND
 from nuggets.settings import Settings, load
@@ -43,7 +42,6 @@ def run(command: Command, options: Namespace) -> int:
             warn(f"Warning: {escape_controls(warning)}")
         session = get_session(options, settings)
         _check_unicode({"session": session})
-        _migrate_old_files(settings["dir"])
         with open_shelf(settings, client=COMMAND, short_lived=True) as shelf:
             try:
                 _sync_shared(shelf)
@@ -85,28 +83,6 @@ def _report_recognition(shelf: NuggetShelf) -> None:
         if shelf.needs_trust():
             warn(TRUST_QUESTION)
             shelf.record_trust_question()
-
-
-def _migrate_old_files(url: str) -> None:
-    """Migrate the files of an earlier version, and say so on stderr. A failure is reported when the
-    shelf opens."""
-    directory = directory_of(url)
-    if not directory or not os.path.isdir(os.path.join(directory, "journal")):
-        return
-    from nuggets.engine.indexes import KINDS
-    from nuggets.interfaces.cli.progress import Progress
-    from nuggets.stores.journal_migration.migrate import migrate_with_lock
-
-    progress = Progress()
-    try:
-        moved = migrate_with_lock(directory, KINDS, progress)
-    except StoreError:
-        return
-    finally:
-        progress.end()
-    if moved is not None:
-        what = pluralize(moved.notes, "note")
-        warn(f"Moved {what} into nuggets.db; the old files are in {escape_controls(moved.journal)}")
 
 
 def print_outcome(outcome: Outcome, *, as_json: bool) -> str:

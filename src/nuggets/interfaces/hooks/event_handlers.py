@@ -9,6 +9,7 @@ from nuggets.domain.memory_file_record import INSTRUCTION_FILES
 from nuggets.errors import RefusedText
 from nuggets.filesystem.current_project import checkout_root, current_branch
 from nuggets.filesystem.hook_files import host_processes, record_session, sweep
+from nuggets.filesystem.shelf_location import MEMORY_DIRECTORY, directory_of
 from nuggets.interfaces.hooks.daily_pass import start_daily_pass, start_sync
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.memory_lines import safe_line
@@ -239,26 +240,47 @@ def _session_start(shelf: "NuggetShelf", event: Event, directory: str, say: Say)
     message = ""
     if shelf.edited_memory_files():
         # asking what the host loads would take the edits over, before they can be reported
-        say.hold(_start_context(shelf, event, notes.get(own_id), has_files=False)[0], "")
+        say.hold(_start_context(shelf, event, directory, notes.get(own_id), has_files=False)[0], "")
         message = _import_file_edits(shelf)
     now = times.now()
-    text, ids = _start_context(shelf, event, notes.get(own_id))
+    text, ids = _start_context(shelf, event, directory, notes.get(own_id))
     append_entry(directory, event.session, {"shown": [*ids, *notes], "at": now})
     return text, message
 
 
 def _start_context(
-    shelf: "NuggetShelf", event: Event, session: "MemoryNote | None", *, has_files: bool = True
+    shelf: "NuggetShelf",
+    event: Event,
+    directory: str,
+    session: "MemoryNote | None",
+    *,
+    has_files: bool = True,
 ) -> tuple[str, list[str]]:
     folder = _work_folder(event)
     block = _loaded_block(shelf, event.host, folder)
+    own_path = _own_memory_file(shelf, directory) if has_files else None
+    is_hosts = own_path is None or shelf.memory_path() != own_path
+    is_loaded = block is not None or (event.host in HOSTS_WITH_MEMORY_FILE and is_hosts)
     return start_context(
         shelf,
-        loads_memory_file=has_files and (event.host in HOSTS_WITH_MEMORY_FILE or block is not None),
+        loads_memory_file=has_files and is_loaded,
         session=session,
         branch=current_branch(folder),
         loaded_path=block,
+        unread_path=own_path,
     )
+
+
+def _own_memory_file(shelf: "NuggetShelf", directory: str) -> str | None:
+    """The memory file of this project in the shelf's directory, where no host looks. It is read
+    also after a host began its own, because people may have written into it."""
+    own_directory = directory_of(directory)
+    if not os.path.isdir(os.path.join(own_directory, MEMORY_DIRECTORY)):
+        return None
+    from nuggets.promotion.memory_file_access import shelf_path
+
+    path = shelf_path(own_directory, shelf.project)
+    return path if os.path.isfile(path) else None
 
 
 def _loaded_block(shelf: "NuggetShelf", host: str, folder: str) -> str | None:

@@ -27,7 +27,6 @@ from nuggets.interfaces.hooks.relevance_gate import (
     names_title,
     part_said,
 )
-from nuggets.interfaces.prompt_quoting import age
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.earlier_session_requests import read_session_request
 from nuggets.search.clear_answer import mark_clear_answer
@@ -132,7 +131,7 @@ def find_requested_session(
 
 def session_context(session: MemoryNote) -> str:
     """The summary of an earlier session."""
-    when = age(session.updated_at, times.now())
+    when = times.age(session.updated_at, times.now())
     name = f"{safe_line(session.title, 120)} (last step: {when}, {session.id})"
     return quoted_block("An earlier session in this project", [name, *session_lines(session)])
 
@@ -224,5 +223,10 @@ def _is_trace(note: MemoryNote) -> bool:
 def _line(note: MemoryNote, now: str, width: int, caveats: Sequence[str]) -> str:
     source = note.source.replace("_", " ")
     text = safe_line(note.content, width)
-    marks = [source, age(note.updated_at, now), note.id, *(safe_line(c, 160) for c in caveats)]
+    marks = [
+        source,
+        times.age(note.updated_at, now),
+        note.id,
+        *(safe_line(c, 160) for c in caveats),
+    ]
     return f"- {title_part(note)}{text} ({', '.join(marks)})"

@@ -9,6 +9,7 @@ from typing import Any
 from nuggets.filesystem.hook_files import count_miss, log_problem
 from nuggets.filesystem.shelf_location import default_location, is_server
 from nuggets.interfaces.hooks.host_payload import HOST_NAMES, Event, event_of
+from nuggets.interfaces.tool_names import CAMEL_CASE_HOSTS, name_tools
 
 DEADLINE_SECONDS = 1.0
 DEADLINE_VARIABLE = "NUGGETS_HOOK_SECONDS"  # for slow machines
@@ -86,8 +87,17 @@ class _Printer:
     def _encode(self, context: str, message: str) -> bytes:
         import json
 
-        shape = _shape(self._event, context, message)
+        shape = _shape(self._event, _name_tools(context, self._event.host), message)
         return json.dumps(shape, ensure_ascii=False).encode(errors="replace") if shape else b""
+
+
+def _name_tools(context: str, host: str) -> str:
+    """The context with the names that tools have at the host, in our words about it."""
+    if host not in CAMEL_CASE_HOSTS:
+        return context
+    from nuggets.interfaces.hooks.memory_lines import HOW_TO_READ
+
+    return context.replace(HOW_TO_READ, name_tools(HOW_TO_READ, host))
 
 
 def _shape(event: Event, context: str, message: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ Only memories of this project and of no project; those of other projects are nev
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from math import log
 from typing import TYPE_CHECKING
 
@@ -43,6 +44,7 @@ def start_context(
     session: MemoryNote | None,
     branch: str = "",
     loaded_path: str | None = None,
+    unread_path: str | None = None,
 ) -> tuple[str, list[str]]:
     """The context at the start of a session, and the ids of the notes that the agent then knows.
 
@@ -50,11 +52,13 @@ def start_context(
     what someone works on, the rest for preferences and what is recalled most. Nothing counts as
     recalled. `session`: the note of this session, if it is taken up again; its summary comes first.
     `loaded_path`: the memory file that the host loads, if it is not that of this project.
+    `unread_path`: a memory file of this project that no host loads; it is shown here.
     """
     budget = shelf.settings["start_tokens"]
     if not budget:
         return "", []
-    loaded_text = _loaded_memory_text(shelf, loaded_path) if loads_memory_file else ""
+    loaded_text = _memory_text(shelf, loaded_path) if loads_memory_file else ""
+    known = _letters_and_digits(loaded_text)
     notes = shelf.leading_notes()
     promote_after = shelf.settings["promote_after"]
     chosen = sorted(
@@ -62,11 +66,18 @@ def start_context(
         key=lambda note: _weight(note, promote_after),
         reverse=True,
     )
-    loaded = {note.id for note in chosen if _contains(loaded_text, note)}
-    unknown = [note for note in chosen if note.id not in loaded]
     room = _Room(budget - estimate_tokens(quoted_block(START_HEADING, ["-"])))
     first = ["This session before this point:", *session_lines(session)] if session else []
     first = [line for line in first if room.take(line)]
+    if unread_path:
+        half = room.tokens // 2
+        file_lines = _memory_file_lines(_memory_text(shelf, unread_path), known)
+        # as from the top of a file that is cut: what is under a heading needs it
+        shown = list(takewhile(lambda line: room.take(line, half), file_lines))
+        first += shown
+        known += _letters_and_digits("\n".join(shown))
+    loaded = {note.id for note in chosen if _contains(known, note)}
+    unknown = [note for note in chosen if note.id not in loaded]
     work = _describe_work(branch, _recent_files(notes), session or _last_session(shelf))
     lines_by_id = _lines_within(shelf, _rank_by_work(unknown, work), room, room.tokens // 2)
     lines_by_id |= _lines_within(shelf, (n for n in unknown if n.id not in lines_by_id), room)
@@ -176,14 +187,25 @@ def _start_line(note: MemoryNote, caveats: Sequence[str]) -> str:
     return f"- {title_part(note)}{text}{suffix}"
 
 
-def _loaded_memory_text(shelf: "NuggetShelf", path: str | None) -> str:
-    """Letters and digits of the memory file as far as the host loads it."""
+def _memory_text(shelf: "NuggetShelf", path: str | None) -> str:
+    """The text of the memory file as far as hosts load it."""
     try:
         text = shelf.memory_text(path)
     except NuggetsError:
         return ""
     loaded = "\n".join(text.splitlines()[:MEMORY_FILE_LINES]).encode()[:MEMORY_FILE_BYTES]
-    return _letters_and_digits(loaded.decode(errors="ignore"))
+    return loaded.decode(errors="ignore")
+
+
+def _memory_file_lines(text: str, known: str) -> list[str]:
+    """The lines of a memory file, people's own too, without ours at its top and what is known."""
+    from nuggets.promotion.entry_placement import without_header
+
+    return [
+        safe_line(line, START_LINE)
+        for line in without_header(text.splitlines())
+        if line.strip() and (line.startswith("#") or _letters_and_digits(line) not in known)
+    ]
 
 
 def _contains(loaded_text: str, note: MemoryNote) -> bool:

@@ -2,8 +2,14 @@
 
 from collections.abc import Iterable
 
-from nuggets.domain import codec
-from nuggets.domain.records import SCOPES, MemoryNote, MemoryVersion, SearchNotesResult
+from nuggets.domain import codec, times
+from nuggets.domain.records import (
+    SCOPES,
+    MemoryNote,
+    MemoryVersion,
+    RecallResult,
+    SearchNotesResult,
+)
 from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.display_text import explain_recognition, pluralize
@@ -25,7 +31,6 @@ from nuggets.interfaces.mcp.response_fields_and_size import (
 from nuggets.interfaces.mcp.tool_definition import INDEX, ITEMS, READ, Answer, Json, Tool, ToolCall
 from nuggets.interfaces.prompt_quoting import (
     PREFACE,
-    age,
     fence,
     fence_note,
     one_line,
@@ -70,8 +75,8 @@ def _recall_in_snapshot(call: ToolCall, arguments: Json) -> Answer:
         note = call.shelf.get_note(result.note_id, session=None)
         call.shelf.record_reading(note)
         text = (
-            f"Probability {result.probability:.2f} that this is what was meant"
-            f" (match: {result.match}).\n{PREFACE}\n{_fence(call, note, result.answer)}"
+            f"Probability {result.probability:.2f} that this is what was meant{_doubt(result)}."
+            f"\n{PREFACE}\n{_fence(call, note, result.answer)}"
         )
         also_matching = [call.shelf.get_note(note_id, session=None) for note_id in result.also]
         if also_matching:
@@ -85,6 +90,11 @@ def _recall_in_snapshot(call: ToolCall, arguments: Json) -> Answer:
     if notes[0].clear_answer:
         return Answer(shape, f"No fact of that key, but the first note answers:\n{index.text}")
     return Answer(shape, f"Not found. Nearest notes, maybe on something else:\n{index.text}")
+
+
+def _doubt(result: RecallResult) -> str:
+    words = ", ".join(repr(one_line(word, LINE)) for word in result.missing)
+    return f"; not in its key: {words}" if words else ""
 
 
 def _search(call: ToolCall, arguments: Json) -> Answer:
@@ -136,7 +146,7 @@ def _line(call: ToolCall, note: MemoryNote) -> str:
     where = f", other project: {project_name(note.project)}" if foreign else ""
     where += ", archived" if note.hidden else ""
     title, line = one_line(note.title, 80), one_line(note.content, LINE)
-    source, old = note.source.replace("_", " "), age(note.updated_at, call.now)
+    source, old = note.source.replace("_", " "), times.age(note.updated_at, call.now)
     where += "".join(f", {caveat}" for caveat in call.shelf.caveats(note))
     return f"{note.id} | {title}: {line} ({source}, {old}{where})"
 

@@ -30,6 +30,7 @@ from nuggets.interfaces.mcp.protocol_types import (
 )
 from nuggets.interfaces.mcp.tool_definition import Tool, ToolCall
 from nuggets.interfaces.prompt_quoting import fence_refusal
+from nuggets.interfaces.tool_names import camel_case, name_tools
 from nuggets.operations.client_permissions import AGENT, Client, name_agent
 from nuggets.settings import Settings
 
@@ -188,9 +189,17 @@ def _tool_handlers(context: ServerContext, tools: Sequence[Tool]) -> Handlers:
                 )
             )
             tasks.cancel_scope.cancel()
-        return answer
+        return _name_tools(answer, agent_name(ctx))
 
     return {"on_list_tools": all_tools, "on_call_tool": call}
+
+
+def _name_tools(answer: types.CallToolResult, host: str) -> types.CallToolResult:
+    """The answer with the names that tools have at the host."""
+    for part in answer.content:
+        if isinstance(part, types.TextContent):
+            part.text = name_tools(part.text, host, in_fences=bool(answer.is_error))
+    return answer
 
 
 def agent_name(ctx: "ServerRequestContext[Any, Any]") -> str:
@@ -221,12 +230,6 @@ def _resource_text(
     shelf = context.shelf_for(request)
     shelf = shelf if project is None else shelf.for_project(project)
     return resources.resource_text(shelf, uri, session)
-
-
-def camel_case(name: str) -> str:
-    """`search_notes` as `searchNotes`, which is how the documentation of other clients calls it."""
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
 
 
 async def _report_progress(session: "ServerSession", tool_name: str) -> None:

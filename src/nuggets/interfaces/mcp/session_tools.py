@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 
-from nuggets.domain import codec
+from nuggets.domain import codec, times
 from nuggets.domain.records import MemoryNote
 from nuggets.interfaces.mcp.argument_schemas import TEXT, TRUTH, WHOLE, describe, object_schema
 from nuggets.interfaces.mcp.response_fields_and_size import room_for, session_entry
 from nuggets.interfaces.mcp.tool_definition import INDEX, READ, Answer, Json, Tool, ToolCall
 from nuggets.interfaces.prompt_quoting import (
     PREFACE,
-    age,
     fence,
     fence_note,
     one_line,
@@ -60,7 +59,9 @@ def _entry(call: ToolCall, note: MemoryNote, *, is_whole: bool) -> Json:
 
 def _line(call: ToolCall, note: MemoryNote) -> str:
     where = f", {project_name(note.project)}" if call.shelf.is_foreign(note) else ""
-    return f"{note.id} | {one_line(note.title, TITLE)} ({age(note.updated_at, call.now)}{where})"
+    return (
+        f"{note.id} | {one_line(note.title, TITLE)} ({times.age(note.updated_at, call.now)}{where})"
+    )
 
 
 TOOLS = (

@@ -10,8 +10,6 @@ from nuggets.domain.records import (
     ReflectionResult,
 )
 from nuggets.domain.undone_reflection import RejectedChange
-from nuggets.language.equivalence import Particulars, key_words, particulars
-from nuggets.maintenance.reflection.token_index import Tokens, all_tokens
 from nuggets.named_tuple import NamedTuple
 
 
@@ -38,9 +36,6 @@ class Plan:
         self._rejected = rejected
         self.notes = {note.id: note for note in sorted(found.values(), key=age)}
         self.changes: list[ReflectionChange] = []
-        self._content_tokens: dict[str, Tokens] = {}  # by content
-        self._particulars: dict[str, Particulars] = {}  # by text
-        self._key_words: dict[str, tuple[str, ...]] = {}  # by text
 
     def put(self, *notes: MemoryNote) -> None:
         self.notes.update({note.id: note for note in notes})
@@ -61,27 +56,6 @@ class Plan:
             note = self.notes[found.id]
             if not note.hidden:
                 yield note
-
-    def content_tokens(self, note: MemoryNote) -> Tokens:
-        """The tokens of its content, computed once in a pass."""
-        tokens = self._content_tokens.get(note.content)
-        if tokens is None:
-            tokens = self._content_tokens[note.content] = all_tokens(note.content)
-        return tokens
-
-    def particulars(self, text: str) -> Particulars:
-        """The details of a title or a content, computed once in a pass."""
-        cached = self._particulars.get(text)
-        if cached is None:
-            cached = self._particulars[text] = particulars(text)
-        return cached
-
-    def key_words(self, text: str) -> tuple[str, ...]:
-        """The key words of a content, computed once in a pass."""
-        cached = self._key_words.get(text)
-        if cached is None:
-            cached = self._key_words[text] = key_words(text)
-        return cached
 
     def changed_notes(self) -> tuple[MemoryNote, ...]:
         """The notes to write, sorted by id."""

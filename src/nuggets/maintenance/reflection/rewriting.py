@@ -6,16 +6,10 @@ from nuggets.domain.records import MemoryNote
 from nuggets.domain.times import moment_after
 from nuggets.graph.notes import normal_content
 from nuggets.language.code_fences import continues_code
-from nuggets.language.text import (
-    is_unspaced,
-)
 from nuggets.maintenance.reflection.plan import Plan
 
-# Prompts, diffs, quotations, table rows, options: repeating them may be intended.
-_NO_PROSE = re.compile(r"[$>%+@|]|[-*](?!\s)|.*(\s\|\s|\t|\s--?\w)")
-_NO_WORDS = re.compile(r"[\d_=<>{}\[\]#;~^\\`]")  # signs of a record rather than prose
-_ENDED = re.compile(r"\w[.!?]$")
-_BULLET = re.compile(r"([-*•]|(?<!\d)\d+[.)])\s+(\[[ xX]\]\s+)?")
+# Indented lines, headings and numbered steps; prompts, fences, rows of a table, what reads as code.
+_NO_PROSE = re.compile(r"\s|#|\d+[.)]\s|\$ |.*(\||\t|```|~~~|[={}]|;$|\s--\w)")
 
 
 def rewrite(plan: Plan, ids: list[str]) -> None:
@@ -39,39 +33,26 @@ def tidy(note: MemoryNote) -> str:
 
 
 def _without_repetition(content: str) -> str:
-    """Remove a line that repeats the line above it.
+    """Remove lines of prose that the note has already.
 
-    Other repetitions stay, because they may be a further step or record: lines that do not follow
-    each other, lines in fenced code, indented lines or lines above them, and lines that are not
-    prose.
+    Others may be meant to come again: code, rows of a table, numbered steps. A line that indented
+    lines follow stays too, or these would belong to another one.
     """
     lines = content.split("\n")
     lines_kept: list[str] = []
-    above = ""
-    for position, (line, is_code) in enumerate(zip(lines, continues_code(lines), strict=True)):
-        if line and line == above and not is_code and _stands_alone(lines, position):
-            continue
-        lines_kept.append(line)
-        above = line or above
+    seen: set[str] = set()
+    for number, (line, is_code) in enumerate(zip(lines, continues_code(lines), strict=True), 1):
+        # normalised content has no two empty lines in a row
+        below = next(filter(None, lines[number : number + 2]), "")
+        if is_code or not _is_prose(line) or line not in seen or below[:1].isspace():
+            lines_kept.append(line)
+        if not is_code:
+            seen.add(line)
     return "\n".join(lines_kept)
 
 
-def _stands_alone(lines: list[str], position: int) -> bool:
-    # normalised content has no two empty lines in a row
-    below = next((line for line in lines[position + 1 : position + 3] if line), "")
-    line = lines[position]
-    return not line[:1].isspace() and not below[:1].isspace() and _is_prose(line)
-
-
 def _is_prose(line: str) -> bool:
-    """Whether it is a sentence or several plain words; a single word may be a step or a verse."""
-    if _NO_PROSE.match(line):
-        return False
-    text = _BULLET.sub("", line, count=1)
-    words_of_line = [word for word in text.split() if any(map(str.isalnum, word))]
-    if not words_of_line or is_unspaced(words_of_line[0]) or _ENDED.search(text):
-        return bool(words_of_line)
-    return len(words_of_line) > 1 and not _NO_WORDS.search(text)
+    return any(map(str.isalnum, line)) and not _NO_PROSE.match(line)
 
 
 def _difference(before: str, after: str) -> str:

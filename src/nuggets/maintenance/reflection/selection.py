@@ -8,7 +8,7 @@ from nuggets.domain.tags import own_tags
 from nuggets.domain.times import parse
 from nuggets.domain.undone_reflection import RejectedChange
 from nuggets.errors import InvalidInput
-from nuggets.maintenance.reflection.archiving import oldest_kept, why_worthless
+from nuggets.maintenance.reflection.archiving import why_worthless
 from nuggets.maintenance.reflection.plan import Policy, age
 
 # Days of waiting that each lack counts for. Waiting time is unbounded, so every note is selected
@@ -23,11 +23,10 @@ _LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 def select_notes(notes: Iterable[MemoryNote], now: str, policy: Policy) -> list[str]:
     """The ids of the notes to inspect, the most urgent first, equals by age."""
     moment = parse(now)
-    cutoff = oldest_kept(now)
 
     def is_rubbish(note: MemoryNote) -> bool:
         return (
-            bool(why_worthless(note, cutoff))
+            bool(why_worthless(note, now))
             and RejectedChange("hide", note.id) not in policy.rejected
         )
 

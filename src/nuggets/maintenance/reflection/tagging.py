@@ -17,7 +17,7 @@ from nuggets.language.text import (
 )
 from nuggets.language.word_lists import generic_words, stop_words
 from nuggets.maintenance.reflection.plan import Plan
-from nuggets.maintenance.reflection.token_index import all_tokens, function_words
+from nuggets.maintenance.reflection.significant_words import text_language
 
 TAG_WORDS = 4  # at most so many tags from a note's own text
 SHORTEST_TAG = 3  # characters: "of", "ts" and "v2" are too short for tags
@@ -50,7 +50,7 @@ def _topic_words(note: MemoryNote) -> tuple[str, ...]:
     count = Counter(_whole_words(note.content))
     often = [word for word, times in count.most_common() if times >= SAID_OFTEN]
     taken = {*words(note.nugget_name), *_whole_words(note.nugget_name), *DECIDING_TAGS}
-    taken |= function_words(all_tokens(f"{note.title}\n{note.content}"))
+    taken |= stop_words(text_language(f"{note.title}\n{note.content}"))
     naming: list[str] = []
     for word in (*_whole_words(note.title), *often):
         if _is_name(word) and word not in taken and not _repeats(word, naming):

@@ -1,8 +1,10 @@
 """Find what is wrong with a database: damage, and rows that do not agree with the notes."""
 
+import json
 import sqlite3
 from collections.abc import Iterator, Sequence
 
+from nuggets.domain import times
 from nuggets.errors import StoreCorrupt, StoreError
 from nuggets.stores.base import IndexKind
 from nuggets.stores.doctor.defects import (
@@ -15,11 +17,18 @@ from nuggets.stores.sql import schema
 from nuggets.stores.sql.commit_reader import Rest
 from nuggets.stores.sql.commit_writer import columns_of
 from nuggets.stores.sql.database_interface import Database as SqlDatabase
-from nuggets.stores.sql.row_format import DAMAGE, note_of, nugget_from_text
+from nuggets.stores.sql.row_format import (
+    DAMAGE,
+    damaged_record,
+    note_of,
+    nugget_from_text,
+    with_recalls,
+)
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.bulk_insert import build_indexes, put_links
 from nuggets.stores.sqlite.database import Database, open_read_only
 
+LAST_REVISION = 1 << 53  # up to there every program that reads JSON counts exactly
 _MOST_SHOWN = 3  # of many complaints
 _COLUMNS = ("nugget", "kind", "type", "title", "project", "hidden")
 
@@ -68,15 +77,41 @@ def find_wrong_rows(database: SqlDatabase, kinds: Sequence[IndexKind]) -> Iterat
 
     Raises `StoreCorrupt` if a record cannot be read, of the history too.
     """
-    for (config,) in database.execute("SELECT config FROM nuggets"):
-        nugget_from_text(config)
-    for (rest,) in database.execute("SELECT rest FROM commits"):
-        Rest.from_json(rest)
-    for note_id, before in database.execute("SELECT note, before FROM changes"):
-        if before is not None:
-            note_of(note_id, before)
+    check_records(database)
     yield from _check_derived_rows(database)
     yield from _check_indexes(database, kinds)
+
+
+def check_records(database: SqlDatabase) -> None:
+    """Raise `StoreCorrupt` if anything beside the notes cannot be read."""
+    try:
+        for (config,) in database.execute("SELECT config FROM nuggets"):
+            nugget_from_text(config)
+        for (value,) in database.execute("SELECT value FROM marks"):
+            json.loads(value)
+        for note_id, record in database.execute("SELECT note, record FROM superseded"):
+            note_of(note_id, record)
+        for note_id, session, at in database.execute("SELECT note, session, at FROM touches"):
+            if not (isinstance(note_id, str) and isinstance(session, str)):
+                raise TypeError(f"a recall of {note_id!r:.80}")
+            times.normalize_time(at)
+        _check_history(database)
+    except StoreCorrupt:
+        raise
+    except DAMAGE as problem:
+        raise damaged_record("the history", problem) from problem
+
+
+def _check_history(database: SqlDatabase) -> None:
+    for revision, at, rest in database.execute("SELECT revision, at, rest FROM commits"):
+        Rest.from_json(rest)
+        if not 0 < revision <= LAST_REVISION or times.normalize_time(at) != at:
+            raise ValueError(f"revision {revision} of {at!r:.40}")
+    for note_id, before, recalls in database.execute("SELECT note, before, recalls FROM changes"):
+        if before is not None:
+            with_recalls(note_of(note_id, before), recalls)
+        elif recalls:
+            json.loads(recalls)
 
 
 def _check_derived_rows(database: SqlDatabase) -> Iterator[Defect]:
@@ -107,7 +142,7 @@ def _check_indexes(database: SqlDatabase, kinds: Sequence[IndexKind]) -> Iterato
 def derive_rows_again(database: Database, kinds: Sequence[IndexKind]) -> None:
     """Make columns, links and indexes again from the notes; inside a transaction."""
     derive_columns_again(database)
-    build_indexes(database, kinds, lambda text: None)
+    build_indexes(database, kinds)
 
 
 def derive_columns_again(database: SqlDatabase) -> None:

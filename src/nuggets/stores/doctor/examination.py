@@ -6,26 +6,25 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from nuggets.errors import StoreBusy, StoreError
-from nuggets.filesystem.atomic_files import is_leftover
+from nuggets.filesystem.atomic_files import has_living_writer, is_leftover
 from nuggets.stores.base import IndexKind
 from nuggets.stores.doctor.database_defects import damaged_database, find_database_defects
 from nuggets.stores.doctor.defects import (
     DAMAGED_DATABASE,
     DAMAGED_FILE,
-    DAMAGED_JOURNAL,
     LEFTOVER,
     OPEN_TO_OTHERS,
     Defect,
 )
-from nuggets.stores.exports.edit_reader import parse_edit, read_settled
-from nuggets.stores.exports.export_fingerprints import Export, changed_files, checksum_of, exports
-from nuggets.stores.exports.layout import GRAPH, documented_files
-from nuggets.stores.journal_migration import JOURNAL, SET_ASIDE, has_unmigrated_journal
-from nuggets.stores.journal_migration.journal import Journal
+from nuggets.stores.exports.edits import parse_edit, read_settled
+from nuggets.stores.exports.render import GRAPH, checksum_of, documented_files
+from nuggets.stores.exports.write import Export, changed_files, exports
+from nuggets.stores.process_lock import hold_shelf_lock
 from nuggets.stores.set_aside_files import REPLACED
 from nuggets.stores.sqlite.database import open_read_only, refuse_orphaned_log
 
-_OUR_NAMES = ("nuggets.", "recalls", "graph", "backups", REPLACED, JOURNAL)  # their beginnings
+_LOCK_SECONDS = 1.0  # files are put in place in less
+_OUR_NAMES = ("nuggets.", "recalls", "graph", "backups", REPLACED)  # their beginnings
 
 
 def examine(directory: str, kinds: Sequence[IndexKind]) -> list[Defect]:
@@ -39,7 +38,6 @@ def examine(directory: str, kinds: Sequence[IndexKind]) -> list[Defect]:
     return [
         *database,
         *files,
-        *_examine_journal(directory),
         *_find_other_files(directory),
         *_find_leftovers(directory),
         *_find_open_modes(directory),
@@ -63,6 +61,9 @@ def _find_export_defects(directory: str) -> Iterator[Defect]:
         reason = "a file stands where a directory should be"
         yield Defect(DAMAGED_FILE, graph, reason, "set it aside", harmful=False)
     recorded, files = _read_register(directory), documented_files(directory)
+    if changed_files(files, recorded):  # or another process was just putting them in place
+        with suppress(StoreError), hold_shelf_lock(directory, _LOCK_SECONDS):
+            recorded, files = _read_register(directory), documented_files(directory)
     refused = [name for name in files if name in recorded and recorded[name].problem]
     for name in dict.fromkeys([*refused, *changed_files(files, recorded)]):
         path = os.path.join(directory, name)
@@ -90,30 +91,6 @@ def _read_register(directory: str) -> dict[str, Export]:
     return {}
 
 
-def _examine_journal(directory: str) -> Iterator[Defect]:
-    """The files of the version before the database."""
-    journal = os.path.join(directory, JOURNAL)
-    if has_unmigrated_journal(directory):
-        try:
-            Journal(journal).load()
-        except StoreError as problem:
-            remedy = "migrate all that can be read to nuggets.db, and set the files aside"
-            yield Defect(DAMAGED_JOURNAL, journal, str(problem), remedy, harmful=True)
-    elif os.path.isdir(journal):
-        reason = (
-            "an earlier version of Nuggets wrote it after its memory was migrated to nuggets.db; "
-            "stop that program, copy the directory and `nuggets import` it"
-        )
-        yield Defect("second journal", journal, reason, "", harmful=True)
-    for name in sorted(os.listdir(directory)):
-        if name.startswith(SET_ASIDE):
-            reason = (
-                "the files of an earlier version; all they hold is in nuggets.db. Remove them "
-                "when you like"
-            )
-            yield Defect("old journal", os.path.join(directory, name), reason, "", harmful=False)
-
-
 def _find_other_files(directory: str) -> Iterator[Defect]:
     """Links, pipes and directories in the place of our files: only who made them knows why."""
     for name in ("nuggets.lock", "recalls.jsonl", "nuggets.db-wal", "nuggets.db-shm"):
@@ -131,7 +108,8 @@ def _find_other_files(directory: str) -> Iterator[Defect]:
 def _find_leftovers(directory: str) -> Iterator[Defect]:
     """Temporary files of writers that died."""
     for path in _our_paths(directory):
-        if is_leftover(os.path.basename(path)) and not os.path.isdir(path):
+        name = os.path.basename(path)
+        if is_leftover(name) and not os.path.isdir(path) and not has_living_writer(name):
             problem = "a writer died before it was finished"
             yield Defect(LEFTOVER, path, problem, "delete it", harmful=False)
 

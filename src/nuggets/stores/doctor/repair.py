@@ -18,7 +18,6 @@ from nuggets.stores.doctor.database_defects import derive_rows_again
 from nuggets.stores.doctor.defects import (
     DAMAGED_DATABASE,
     DAMAGED_FILE,
-    DAMAGED_JOURNAL,
     LEFTOVER,
     OPEN_TO_OTHERS,
     WRONG_COLUMNS,
@@ -27,8 +26,8 @@ from nuggets.stores.doctor.defects import (
 )
 from nuggets.stores.doctor.examination import examine
 from nuggets.stores.doctor.salvage import salvage
-from nuggets.stores.exports.export_fingerprints import forget
-from nuggets.stores.exports.layout import GRAPH
+from nuggets.stores.exports.render import GRAPH
+from nuggets.stores.exports.write import forget
 from nuggets.stores.process_lock import hold_shelf_lock
 from nuggets.stores.set_aside_files import DAMAGED, free_name
 from nuggets.stores.sqlite.bulk_insert import build_indexes, put_commit
@@ -72,10 +71,6 @@ def _mend(directory: str, defect: Defect, kinds: Sequence[IndexKind]) -> str:
     elif defect.kind == DAMAGED_FILE and os.path.lexists(path):
         os.rename(path, free_name(path + DAMAGED))
         _forget_export(directory, path)
-    elif defect.kind == DAMAGED_JOURNAL:
-        from nuggets.stores.journal_migration.migrate import migrate_journal
-
-        migrate_journal(directory, kinds, salvage=True)
     elif defect.kind.startswith((WRONG_COLUMNS, WRONG_INDEX)):
         database = Database(path)
         try:
@@ -108,7 +103,7 @@ def _replace_database(directory: str, kinds: Sequence[IndexKind]) -> str:
         last = max(saved.last_revision, _exported_revision(directory))
         if last:  # the new revision comes after all that anyone has seen of this shelf
             put_commit(database, Commit(last + 1, times.now(), Changes(action="doctor")))
-        build_indexes(database, kinds, lambda text: None)
+        build_indexes(database, kinds)
         with suppress(FileNotFoundError):
             os.link(path, damaged_path)
         with suppress(FileNotFoundError):

@@ -19,7 +19,7 @@ from nuggets.stores.sql.commit_reader import Rest
 from nuggets.stores.sql.commit_writer import INSERT_NOTE, columns_of
 from nuggets.stores.sql.row_format import note_of, nugget_from_text
 from nuggets.stores.sql.state import SqlState
-from nuggets.stores.sqlite.bulk_insert import put_links, put_nuggets
+from nuggets.stores.sqlite.bulk_insert import put_links, put_nugget
 from nuggets.stores.sqlite.database import Database
 from nuggets.stores.sqlite.pragmas import PAGE_BYTES
 
@@ -46,8 +46,6 @@ def salvage(source: str, target: Database) -> Salvaged:
         notes = _copy_notes(damaged, target)
         _copy_table(damaged, target, "marks", "rowid", "name, value")
         _copy_table(damaged, target, "touches", "number", "revision, note, session, at, kind")
-        # the same rows again, for tables of a version that knew no kind
-        _copy_table(damaged, target, "touches", "number", "revision, note, session, at")
         _copy_table(damaged, target, "superseded", "number", "note, until, record")
         commits, last = _copy_history(damaged, target)
         return Salvaged(notes, commits, last)
@@ -125,7 +123,7 @@ def _copy_notes(damaged: sqlite3.Connection, target: Database) -> int:
             saved += 1
             if fold_case(note.nugget_name) not in nuggets:
                 nuggets.add(fold_case(note.nugget_name))
-                put_nuggets(target, [NuggetConfig(note.nugget_name)])
+                put_nugget(target, NuggetConfig(note.nugget_name))
     return saved
 
 

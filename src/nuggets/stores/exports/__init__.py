@@ -1,4 +1,210 @@
-"""The documented files `<name>.nugget.json` and `graph/graph.json`.
+"""The documented files `<name>.nugget.json` and `graph/graph.json`, exports of the database.
 
-They are exports of the database; external edits of them are imported.
+`render` makes their bytes, `write` puts them in place, `edits` imports what others changed in them.
+No write waits for them: up to `SMALL_NOTES` the process writes them when it ends, closes or saves;
+up to `refresher.MOST_NOTES` a process of its own does (`refresher`); those of a larger shelf are
+written by the daily pass and on demand.
 """
+
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, closing, nullcontext
+from functools import partial
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from nuggets.domain.records import Changes, ExportsStatus
+from nuggets.errors import StoreBusy
+from nuggets.named_tuple import NamedTuple
+from nuggets.stores.exports import write
+from nuggets.stores.exports.render import GRAPH, documented_files
+from nuggets.stores.sql.state import SqlState
+from nuggets.stores.sqlite.database import Database
+
+if TYPE_CHECKING:
+    from nuggets.stores.exports.edits import DecideEdit
+
+LOOK_SECONDS = 0.5  # between two looks whether someone edited the files
+SMALL_NOTES = 500  # are written in the time that a command takes to start
+SMALL_BYTES = 1_000_000  # of graph.json
+MOST_NOTICES = 20  # that a process remembers, the last ones
+_LOCK_SECONDS = 1.0  # that the end of a process waits for a writer; the refresher waits longer
+
+
+class StoreAccess(NamedTuple):
+    """What the exports need of their store."""
+
+    database: Callable[[], Database]
+    alone: Callable[[], AbstractContextManager[Any]]  # on the connection
+    exclusive: Callable[..., AbstractContextManager[None]]
+    transaction: Callable[..., AbstractContextManager[None]]  # alone on the connection
+    commit: Callable[[Changes], int]  # inside a transaction
+
+
+class Exports:
+    """The documented files of one store, which keeps threads apart."""
+
+    def __init__(
+        self,
+        directory: str,
+        access: StoreAccess,
+        decide_edit: "DecideEdit",
+        *,
+        clock: Callable[[], str],
+        short_lived: bool,
+    ) -> None:
+        self._directory = directory
+        self._access = access
+        self._decide_edit = decide_edit
+        self._clock = clock
+        self._short_lived = short_lived
+        self.forget_look()
+        self._is_edited = False  # by someone, and not imported yet
+        self._is_behind = False  # a file must be written again
+        self._refresher: ModuleType | None = None  # loaded when one was started
+        self._copied: dict[str, str] = {}  # statuses that could not be recorded
+        self._problems: dict[str, str] = {}  # files that are left as they are, and why
+        self.notices: tuple[str, ...] = ()  # imported edits that a person should know of
+
+    def forget_look(self) -> None:
+        """Look again at the next opportunity."""
+        self._looked_at = float("-inf")
+        self._unedited: dict[str, str] | None = None  # statuses of files that nobody had edited
+
+    # --- external edits ---------------------------------------------------------------------
+
+    def look(self, *, at_once: bool = False) -> bool:
+        """Has someone edited a file? Looks no more often than `LOOK_SECONDS`, unless `at_once`."""
+        now = time.monotonic()
+        if now - self._looked_at < LOOK_SECONDS and not at_once:
+            return self._is_edited
+        files = documented_files(self._directory)
+        statuses = {name: write.status_of(status) for name, status in files.items()}
+        self._looked_at = now
+        if at_once and statuses == self._unedited:
+            return False
+        database = self._access.database()
+        recorded = write.exports(database)
+        changed = write.changed_files(files, recorded)
+        self._is_edited = any(self._copied.get(name) != statuses[name] for name in changed)
+        self._unedited = None if self._is_edited else statuses
+        self._is_behind = self._is_behind or write.is_behind(database, files, recorded)
+        self._note_problems(files, recorded)
+        return self._is_edited
+
+    def _note_problems(
+        self, files: Mapping[str, object], recorded: Mapping[str, write.Export]
+    ) -> None:
+        problems = {name: recorded[name].problem for name in files if name in recorded}
+        self._problems = {name: problem for name, problem in problems.items() if problem}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(
+            f"{problem}. Until then memory goes on without it"
+            for problem in self._problems.values()
+        )
+
+    def import_edits(self) -> bool:
+        """Commit external edits; whether there were any. The caller holds the lock."""
+        if not self.look(at_once=not self._short_lived):  # a command has just looked
+            return False
+        from nuggets.stores.exports.edits import EditImport
+
+        with self._access.transaction():
+            database = self._access.database()
+            state = SqlState(self._access.database)
+            edit_import = EditImport(self._directory, database, state, self._decide_edit)
+            imported = edit_import.run(self._access.commit, self._clock())
+            self.notices = (*self.notices, *edit_import.notices)[-MOST_NOTICES:]
+            self._note_problems(documented_files(self._directory), write.exports(database))
+        self.forget_look()
+        self._is_edited, self._is_behind = False, True
+        return imported
+
+    def are_only_copies(self) -> bool:
+        """Where nothing can be written: were all changed files only copied?"""
+        from nuggets.stores.exports.edits import copied_files
+
+        self._copied = copied_files(self._directory, write.exports(self._access.database()))
+        return all(self._copied.values())
+
+    # --- refreshing -------------------------------------------------------------------------
+
+    def note_commit(self) -> None:
+        self._is_behind = True
+
+    @property
+    def is_due(self) -> bool:
+        """Must someone see to it that the files are current?"""
+        return self._is_behind or self._refresher is not None
+
+    def start_refresher(self) -> None:
+        """Have stale files written by another process, unless this one ends soon: then it sees to
+        them at its end."""
+        if self._is_behind and not self._short_lived:
+            self._start_refresher()
+
+    def follow(self) -> None:
+        """When a process ends, closes or saves: write stale files, or have them written by another
+        process. The caller does not hold the lock."""
+        is_small = self._is_small()
+        try:
+            if is_small:
+                if self._refresher is not None:
+                    self._refresher.stop(self._directory)
+                self.refresh(wait_seconds=_LOCK_SECONDS)
+        except StoreBusy:
+            is_small = False  # another process holds the lock for longer
+        if not is_small:
+            self._start_refresher()
+
+    def _is_small(self) -> bool:
+        with self._access.alone():
+            database = self._access.database()
+            if database.blocks_others:
+                return True  # no other process could read it meanwhile
+            if write.has_more_notes(database, SMALL_NOTES):
+                return False
+            return write.graph_size(write.exports(database)) <= SMALL_BYTES
+
+    def _start_refresher(self) -> None:
+        from nuggets.stores.exports import refresher
+
+        def is_wanted() -> bool:
+            with self._access.alone():
+                database = self._access.database()
+                is_too_large = write.has_more_notes(database, refresher.MOST_NOTES)
+                return not is_too_large and not database.blocks_others
+
+        refresher.start(self._directory, is_wanted)
+        self._is_behind, self._refresher = False, refresher
+
+    def refresh(self, *, renew: bool = False, wait_seconds: float | None = None) -> None:
+        """Write all files that differ from the database, however long that takes."""
+        database = self._access.database()
+        if not database.path:
+            return  # nothing was written yet, or nothing can be
+        lock = partial(self._access.exclusive, wait_seconds, import_edits=False)
+        self._is_behind, self._refresher = False, None  # other threads may commit meanwhile
+        try:
+            if database.blocks_others:  # also a second connection of this process
+                with lock(), self._access.alone():
+                    write.refresh(self._access.database(), nullcontext, renew=renew)
+            else:
+                with closing(Database(database.path)) as reader:
+                    write.refresh(reader, lock, renew=renew)
+        except BaseException:
+            self._is_behind = True
+            raise
+
+    def status(self) -> ExportsStatus:
+        """Which revision the files show, and how many changes they do not show yet."""
+        database = self._access.database()
+        revision = write.exports(database).get(GRAPH, write.Export(GRAPH)).revision
+        sql = (
+            "SELECT count(*), (SELECT at FROM commits WHERE revision = ?) FROM commits"
+            " WHERE revision > ? AND action <> 'recall'"
+        )
+        behind, saved_at = database.execute(sql, (revision, revision)).fetchone()
+        return ExportsStatus(revision, behind, saved_at or "")

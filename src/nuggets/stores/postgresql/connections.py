@@ -85,12 +85,6 @@ class Connections:
         self._url = url
         self._users = 0
         self._idle: dict[Purpose, list[Link]] = {"work": [], "lock": []}
-        self.begin_in_this_process()
-
-    def begin_in_this_process(self) -> None:
-        """In a forked child: those of the parent stay open for it."""
-        _left_to_parent.extend(self._idle["work"] + self._idle["lock"])
-        self._idle = {"work": [], "lock": []}
         self._lock = threading.Lock()
 
     def open(self) -> None:
@@ -128,22 +122,13 @@ class Connections:
             link.close()
 
 
-_by_address: dict[str, Connections] = {}
-_left_to_parent: list[Link] = []  # referenced, because garbage collection would close them
+_by_process_and_address: dict[tuple[int, str], Connections] = {}
 
 
 def connections_to(url: "DatabaseUrl") -> Connections:
-    """Those of this process to the database of a shelf."""
-    return _by_address.setdefault(url.address, Connections(url))
-
-
-def _begin_again() -> None:
-    for connections in _by_address.values():
-        connections.begin_in_this_process()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_again)
+    """Those of this process to the database of a shelf; a forked child does not use those of its
+    parent."""
+    return _by_process_and_address.setdefault((os.getpid(), url.address), Connections(url))
 
 
 # --- connecting ----------------------------------------------------------------------------------

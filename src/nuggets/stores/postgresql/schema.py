@@ -19,10 +19,8 @@ LOCKS = (
     0x4E756767  # "Nugg": the class of our advisory locks; 0 is for migrations, others for shelves
 )
 _SCHEMA = "schema"
-_WALLS, _WALLS_VERSION = "row-level security", 1
 # Looking for words in each of a hundred segments takes the server longer than all the rest of a
 # search; a process that has the tables in its own memory does without.
-_BY_TERM, _BY_TERM_VERSION = "postings by term", 1
 _TERM_INDEX = (
     f"CREATE INDEX IF NOT EXISTS search_postings_by_term ON {TABLES}.search_postings (shelf, term)"
 )
@@ -105,13 +103,7 @@ def _is_current(versions: dict[str, int], kinds: Sequence[IndexKind]) -> bool:
 
 
 def _expected_versions(kinds: Sequence[IndexKind]) -> dict[str, int]:
-    indexes = {_index(kind): kind.format for kind in kinds}
-    versions = {_SCHEMA: schema.SCHEMA, _WALLS: _WALLS_VERSION, **indexes}
-    return {**versions, _BY_TERM: _BY_TERM_VERSION} if _has_postings(kinds) else versions
-
-
-def _has_postings(kinds: Sequence[IndexKind]) -> bool:
-    return any(kind.name == "search" for kind in kinds)
+    return {_SCHEMA: schema.SCHEMA, **{_index(kind): kind.format for kind in kinds}}
 
 
 def _migrate(database: Database, versions: dict[str, int], kinds: Sequence[IndexKind]) -> None:
@@ -127,7 +119,7 @@ def _migrate(database: Database, versions: dict[str, int], kinds: Sequence[Index
             for (table,) in _tables(database, f"{kind.name}\\_%"):
                 database.run(f"DROP TABLE {TABLES}.{table} CASCADE")
             _define(database, kind.tables)
-    if _has_postings(kinds):
+    if any(kind.name == "search" for kind in kinds):
         database.run(_TERM_INDEX)
     _renew_views(database)
     record = (

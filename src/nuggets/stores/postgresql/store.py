@@ -10,11 +10,9 @@ A lost connection is opened again when the next operation begins. Inside an oper
 error: the server has rolled back by then.
 """
 
-import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
-from weakref import WeakSet
 
 from nuggets.domain import times
 from nuggets.domain.purge_marks import describe_unfinished
@@ -37,6 +35,7 @@ from nuggets.stores.sql.store import SqlStore
 if TYPE_CHECKING:
     from nuggets.filesystem.database_url import DatabaseUrl
     from nuggets.stores.doctor.defects import Defect
+    from nuggets.stores.sqlite.store import SqliteStore
 
 T = TypeVar("T")
 _MANY_ROWS = 1000  # written at once: the planner should know of them
@@ -72,15 +71,6 @@ class PostgresqlStore(SqlStore):
         self._announcement = ""  # SQL that goes with the next unlock
         self._are_recalls_waiting = False  # when the lock was taken
         super().__init__(self._database, kinds, clock)
-        self.begin_in_this_process()
-        _stores.add(self)
-
-    def begin_in_this_process(self) -> None:
-        """In a forked child: new locks and connections; those of the parent stay open for it."""
-        super().begin_in_this_process()
-        _left_to_parent.extend(filter(None, (self._connected, self._locking, self._listener)))
-        self._connected = self._locking = self._listener = None
-        self._forget_indexes()
 
     def _database(self) -> Database:
         if self._connected is None:
@@ -159,8 +149,7 @@ class PostgresqlStore(SqlStore):
     def _release_process_lock(self) -> None:
         announcement, self._announcement = self._announcement, ""
         lock = self._locking
-        if lock is None:  # in a child that was forked meanwhile
-            return
+        assert lock is not None
         try:
             lock.run(f"SELECT pg_advisory_unlock({LOCKS}, {self._shelf}){announcement}")
         except StoreError:
@@ -333,6 +322,17 @@ class PostgresqlStore(SqlStore):
                     index.forget_traces(note_ids)
             return [self._url.shown]
 
+    def private_copy(self) -> "SqliteStore":
+        """In SQLite, on this machine."""
+        from nuggets.stores.sqlite.store import SqliteStore
+
+        with self.reading():
+            kinds = schema.existing_kinds(self._asked(), self._kinds)
+            kept = [kind._replace(optional=False) for kind in kinds]  # so its rows are copied, too
+            copy = SqliteStore("", kept, clock=self._clock)
+            copy.copy_from(self)
+            return copy
+
     def copy_to(self, path: str) -> None:
         from tempfile import TemporaryDirectory
 
@@ -352,6 +352,9 @@ class PostgresqlStore(SqlStore):
 
     def refresh_exports(self) -> None:
         """There are no documented files of a shelf in a database."""
+
+    def follow_exports(self) -> None:
+        """There are none."""
 
     def exports_status(self) -> ExportsStatus | None:
         return None
@@ -386,18 +389,3 @@ class PostgresqlStore(SqlStore):
             if self._listener is not None:
                 self._listener.close()
                 self._listener = None
-
-
-_stores: WeakSet[PostgresqlStore] = WeakSet()
-_left_to_parent: list[
-    Database | CommitListener
-] = []  # referenced, because garbage collection would close them
-
-
-def _begin_again() -> None:
-    for store in list(_stores):
-        store.begin_in_this_process()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_again)

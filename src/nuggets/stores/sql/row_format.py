@@ -124,13 +124,6 @@ def _anchor_of(path: str, line: int, lines: Any, symbols: Any, *rest: Any) -> An
     return Anchor(path, line, tuple(lines), tuple(symbols), *rest)
 
 
-def has_lists(record: str) -> bool:
-    """Are tags, links and sessions lists? `note_of` would also take a text for a list."""
-    fields = dict(enumerate(_loads(record), 1))
-    places = (_TAGS, _LINKS, _SESSIONS, _SUPERSEDES, _ANCHORS)
-    return all(isinstance(fields.get(place, []), list) for place in places)
-
-
 @lru_cache(maxsize=256)
 def _numbers_of_system_tags(nugget: str, scope: str, note_type: str) -> dict[str, int]:
     tags = system_tags(nugget, scope, note_type)

@@ -16,13 +16,8 @@ from nuggets.domain.sql_interface import Database, placeholders
 from nuggets.errors import StoreCorrupt, StoreError
 from nuggets.stores.base import IndexKind
 
-SCHEMA = 3  # raise it with a step in MIGRATIONS
+SCHEMA = 1  # raise it with a step in MIGRATIONS
 
-_SUPERSEDED = (
-    "CREATE TABLE superseded (number INTEGER PRIMARY KEY, note TEXT NOT NULL, until TEXT NOT NULL,"
-    " record TEXT NOT NULL)",
-    "CREATE INDEX superseded_by_note ON superseded (note)",
-)
 TABLES = (
     "CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
     "CREATE TABLE nuggets (place INTEGER PRIMARY KEY, fold TEXT NOT NULL UNIQUE,"
@@ -47,19 +42,18 @@ TABLES = (
     " note TEXT NOT NULL, dropped INTEGER NOT NULL, before TEXT, recalls TEXT NOT NULL,"
     " PRIMARY KEY (revision, position)) WITHOUT ROWID",
     "CREATE INDEX changes_by_note ON changes (note, revision)",
-    *_SUPERSEDED,
+    "CREATE TABLE superseded (number INTEGER PRIMARY KEY, note TEXT NOT NULL, until TEXT NOT NULL,"
+    " record TEXT NOT NULL)",
+    "CREATE INDEX superseded_by_note ON superseded (note)",
     "CREATE TABLE touches (number INTEGER PRIMARY KEY, revision INTEGER, note TEXT NOT NULL,"
-    " session TEXT NOT NULL, at TEXT NOT NULL, kind TEXT NOT NULL DEFAULT '')",
+    " session TEXT NOT NULL, at TEXT NOT NULL, kind TEXT NOT NULL)",
     "CREATE INDEX touches_by_revision ON touches (revision)",
     "CREATE TABLE exports (name TEXT PRIMARY KEY, revision INTEGER NOT NULL,"
     " touch INTEGER NOT NULL, checksum TEXT NOT NULL, status TEXT NOT NULL,"
     " edited INTEGER NOT NULL, problem TEXT NOT NULL)",
 )
 
-MIGRATIONS: dict[int, tuple[str, ...]] = {  # schema number -> statements that lead to it
-    2: ("ALTER TABLE touches ADD COLUMN kind TEXT NOT NULL DEFAULT ''",),
-    3: _SUPERSEDED,
-}
+MIGRATIONS: dict[int, tuple[str, ...]] = {}  # schema number -> statements that lead to it
 
 
 def statements() -> Iterator[str]:

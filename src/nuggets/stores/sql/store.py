@@ -1,4 +1,4 @@
-"""The store in a SQL database: transactions, batches, previews, recalls and history.
+"""The store in a SQL database: transactions, batches, recalls and history.
 
 A writer holds the shelf's lock, decides on the current state, and commits once. A batch is one
 transaction. What differs between databases is in the subclasses: how one connects, who holds the
@@ -9,6 +9,7 @@ used, so that a reader here never waits for a writer elsewhere.
 """
 
 import atexit
+import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from nuggets.domain.records import Changes, Commit, CommitSummary, EarlierImage, Touch
-from nuggets.errors import InvalidInput, StoreError
+from nuggets.errors import InvalidInput, StoreError, opened_before_fork
 from nuggets.stores.base import IndexKind
 from nuggets.stores.sql import commit_reader
 from nuggets.stores.sql.commit_writer import CommitWriter, apply_touches
@@ -49,20 +50,24 @@ class SqlStore(ABC):
         self._clock = clock
         self.state = SqlState(database)
         self._indexes = IndexSet(kinds, database, self.state)
-        _stores.add(self)
-
-    def begin_in_this_process(self) -> None:
-        """In a forked child: new locks; other threads do not exist there."""
+        self.process = os.getpid()
         self._lock = WriteLock(self._take_process_lock, self._release_process_lock)
         self._mutex = threading.RLock()
         self._batch: CommitWriter | None = None
         self._batch_depth = 0
-        self.state.nuggets.forget()
         self._deferred_touches: list[Touch] = []  # reported while another thread wrote
         self._kept_touches: dict[str, Touch] = {}  # by note: merely shown, and not written yet
         self._touched_in = ""  # the second in which notes that were merely shown were last written
         self._has_committed = False  # since the lock was taken
         self._looks = 0
+        _stores.add(self)
+
+    def _refuse_inherited(self) -> None:
+        if self.process != os.getpid():
+            raise opened_before_fork()
+
+    @abstractmethod
+    def follow_exports(self) -> None: ...
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[None]:
@@ -87,9 +92,11 @@ class SqlStore(ABC):
     def _prepare(self, *, import_edits: bool) -> None:
         """When the lock was taken: make sure that tables and indexes are current."""
 
-    @abstractmethod
-    def _finish_commits(self) -> None:
+    def _finish_commits(self) -> None:  # noqa: B027
         """Before the lock is released, if anything was committed."""
+
+    def _follow_commits(self) -> None:  # noqa: B027
+        """After the lock was released, if anything was committed."""
 
     @abstractmethod
     def _take_waiting_recalls(self) -> AbstractContextManager[tuple[Touch, ...]]:
@@ -175,6 +182,7 @@ class SqlStore(ABC):
     def exclusive(
         self, wait_seconds: float | None = None, *, import_edits: bool = True
     ) -> Iterator[None]:
+        self._refuse_inherited()
         longest = LOCK_SECONDS if wait_seconds is None else wait_seconds
         self._lock.take_thread(longest)
         try:
@@ -197,10 +205,13 @@ class SqlStore(ABC):
                 raise
 
     def _release_lock(self) -> None:
-        if self._lock.depth == 1 and self._has_committed:
+        has_committed = self._lock.depth == 1 and self._has_committed
+        if has_committed:
             self._has_committed = False
             self._finish_commits()
         self._lock.release()
+        if has_committed:
+            self._follow_commits()
 
     @contextmanager
     def _transaction(self, *, durable: bool = True) -> Iterator[None]:
@@ -283,9 +294,11 @@ class SqlStore(ABC):
                 yield
             except BaseException:
                 self._batch_depth -= 1
-                with self._mutex:
-                    self._abandon(before)
+                if self.process == os.getpid():  # else it is the transaction of the parent
+                    with self._mutex:
+                        self._abandon(before)
                 raise
+            self._refuse_inherited()
             self._batch_depth -= 1
             if not self._batch_depth:
                 with self._mutex:
@@ -348,16 +361,6 @@ class SqlStore(ABC):
             raise
         finally:
             self._release_lock()
-
-    @contextmanager
-    def preview(self, changes: Changes) -> Iterator[None]:
-        with self.exclusive(), self._mutex:
-            self._asked().begin(writing=True)
-            try:
-                self._apply(CommitWriter(self._asked(), self.state), changes)
-                yield
-            finally:
-                self._roll_back()
 
     # --- recalls ----------------------------------------------------------------------------
 
@@ -443,15 +446,18 @@ class SqlStore(ABC):
         *,
         dry_run: bool = False,
     ) -> "Copied":
-        from nuggets.stores.sql.shelf_copy import Copy
+        from nuggets.stores.sql.shelf_copy import copy_rows, plan_copy, tables_to_copy
 
         assert isinstance(source, SqlStore)  # there are no others
         target_lock = self.reading() if dry_run else self.exclusive()
         with source.reading(), target_lock, self._mutex:
-            copy = Copy(source._asked(), self._asked(), self._transaction, self._kinds)
-            copied = copy.run(report, dry_run=dry_run)
-            self._has_committed = not dry_run
-            self._forget_indexes()
+            theirs, tables = source._asked(), tables_to_copy(self._kinds)
+            copied = plan_copy(theirs, self._asked(), tables)
+            if not dry_run:
+                with self._transaction():
+                    copy_rows(theirs, self._asked(), tables, report)
+                self._has_committed = True
+                self._forget_indexes()
         return copied
 
     def prune_history(self, before: str) -> None:
@@ -468,7 +474,9 @@ _stores: WeakSet[SqlStore] = WeakSet()
 
 
 @atexit.register
-def _flush_touches() -> None:
+def _finish() -> None:
     """A program may end without closing its shelves."""
     for store in list(_stores):
-        store.flush_touches()
+        if store.process == os.getpid():
+            store.flush_touches()
+            store.follow_exports()

@@ -8,10 +8,8 @@ commit at the same moment, and Python ships such versions.
 import os
 import sqlite3
 import stat
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import chain
 from types import TracebackType
 from typing import Any
 from weakref import WeakSet
@@ -26,7 +24,6 @@ from nuggets.filesystem.atomic_files import (
     unreadable,
     unwritable,
 )
-from nuggets.stores.sqlite.fork_guard import new_guard
 from nuggets.stores.sqlite.pragmas import (
     DURABLE,
     NOT_DURABLE,
@@ -36,66 +33,18 @@ from nuggets.stores.sqlite.pragmas import (
 )
 
 BUSY_SECONDS = 10.0  # SQLite's own locks are held for milliseconds; then someone is stuck
-_MOST_ROWS = 256  # that are fetched at a time
 APPLICATION = 0x4E756767  # "Nugg" in the header: whose database this is
-
-
-class _Rows:
-    """The rows of a statement."""
-
-    __slots__ = ("_rows", "rowcount")
-
-    def __init__(self, rows: Iterator[Any], changed: int) -> None:
-        self._rows = rows
-        self.rowcount = changed
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._rows
-
-    def fetchone(self) -> Any:
-        return next(self._rows, None)
-
-    def fetchall(self) -> list[Any]:
-        return list(self._rows)
-
-
-class _OpenStatement:
-    """A statement with more rows, which are fetched while the guard of the connection is held."""
-
-    __slots__ = ("_cursor", "_guard")
-
-    def __init__(self, cursor: sqlite3.Cursor, guard: "threading.RLock") -> None:
-        self._cursor = cursor
-        self._guard = guard
-
-    def fetch(self) -> list[Any]:
-        with self._guard:
-            return self._cursor.fetchmany(_MOST_ROWS)
-
-    def __del__(self) -> None:
-        """End the statement. Never waits: this may run inside another statement."""
-        if self._guard.acquire(blocking=False):
-            try:
-                with suppress(sqlite3.Error):
-                    self._cursor.close()
-            finally:
-                self._guard.release()
 
 
 class Database:
     """A connection whose errors say what to do. One thread at a time may use it."""
 
-    def __init__(self, path: str, connect: Callable[[], sqlite3.Connection] | None = None) -> None:
+    def __init__(self, path: str, connection: sqlite3.Connection | None = None) -> None:
         """`path`: of a database that is there; "" for one in memory."""
         self.path = path
         self.blocks_others = False  # an open connection locks others out: close it after each use
-        self._only_reads = False  # in the transaction that it is in
-        self._guard = new_guard()
-        with self._guard:
-            if connect is not None:
-                self._connection = connect()
-            else:
-                self._connection = _connect(self) if path else _in_memory()
+        self.only_reads = False  # in the transaction that it is in
+        self._connection = connection or (_connect(self) if path else _in_memory())
         if path:
             _databases.add(self)
 
@@ -103,23 +52,15 @@ class Database:
     def in_transaction(self) -> bool:
         return self._connection.in_transaction
 
-    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> _Rows:
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         try:
-            with self._guard:
-                cursor = self._connection.execute(sql, parameters)
-                first = cursor.fetchmany(_MOST_ROWS)
-                if len(first) < _MOST_ROWS:
-                    cursor.close()
-                    return _Rows(iter(first), cursor.rowcount)
-                others = iter(_OpenStatement(cursor, self._guard).fetch, [])
-                return _Rows(chain(first, chain.from_iterable(others)), cursor.rowcount)
+            return self._connection.execute(sql, parameters)
         except sqlite3.Error as problem:
             raise explain_error(problem, self.path) from problem
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         try:
-            with self._guard:
-                self._connection.executemany(sql, rows).close()
+            self._connection.executemany(sql, rows)
         except sqlite3.Error as problem:
             raise explain_error(problem, self.path) from problem
 
@@ -134,7 +75,7 @@ class Database:
 
     def begin(self, *, writing: bool) -> None:
         self.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
-        self._only_reads = not writing
+        self.only_reads = not writing
 
     def commit(self) -> None:
         self.execute("COMMIT")
@@ -159,26 +100,24 @@ class Database:
 
     def backup_to(self, path: str) -> None:
         """Copy everything committed into a file, with SQLite's backup function."""
-        with self._guard:
-            target = sqlite3.connect(path)
-            try:
-                self._connection.backup(target, pages=-1)
-            except sqlite3.Error as problem:
-                raise explain_error(problem, path) from problem
-            finally:
-                target.close()
+        target = sqlite3.connect(path)
+        try:
+            self._connection.backup(target, pages=-1)
+        except sqlite3.Error as problem:
+            raise explain_error(problem, path) from problem
+        finally:
+            target.close()
 
     def copy_to(self, target: "Database") -> None:
         """Copy everything committed into another database."""
         try:
-            with self._guard, target._guard:
-                self._connection.backup(target._connection, pages=-1)
+            self._connection.backup(target._connection, pages=-1)
         except sqlite3.Error as problem:
             raise explain_error(problem, self.path) from problem
 
     def close(self) -> None:
         _databases.discard(self)
-        with suppress(sqlite3.Error), self._guard:
+        with suppress(sqlite3.Error):
             self._connection.close()
 
     def __del__(self) -> None:
@@ -187,30 +126,32 @@ class Database:
         with suppress(sqlite3.Error, AttributeError):  # it may never have been opened
             self._connection.close()
 
-    def close_in_child(self) -> None:
-        """Close a connection that a forked child has inherited, so that the child can open its own.
 
-        While it is open, SQLite takes the parent's locks for the child's, and another process
-        could truncate the log that the child reads. One with which the parent writes stays open:
-        to close it would roll back what the parent has written.
-        """
-        if self._only_reads or not self.in_transaction:
-            self.close()
-        else:
-            _left_to_parent.append(self)
+_databases: WeakSet[Database] = WeakSet()  # those in files that this process opened
+_inherited: list[Database] = []  # in a forked child: those that its parent had open
 
 
-_databases: WeakSet[Database] = WeakSet()  # those in files
-_left_to_parent: list[Database] = []  # referenced, because garbage collection would close them
+def _keep_inherited() -> None:
+    """In a forked child. Nothing is closed here, because a thread that exists only in the parent
+    may hold a lock of SQLite's; nor by garbage collection later."""
+    _inherited.extend(_databases)
+    _databases.clear()
 
 
-def _close_in_child() -> None:
-    for database in list(_databases):
-        database.close_in_child()
+def _close_inherited() -> None:
+    """Before a forked child opens a database: SQLite takes the locks of its parent's connections
+    for its own, and another process could truncate the log that the child reads."""
+    if any(database.in_transaction and not database.only_reads for database in _inherited):
+        raise StoreError(
+            "this process was forked while its parent wrote to a shelf, as in a batch. Fork "
+            "before or after that. Nothing was changed"
+        )  # to close that connection would roll back what the parent wrote
+    while _inherited:
+        _inherited.pop().close()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_close_in_child)
+    os.register_at_fork(after_in_child=_keep_inherited)
 
 
 def open_read_only(path: str, *, immutable: bool = False) -> Database:
@@ -221,11 +162,11 @@ def open_read_only(path: str, *, immutable: bool = False) -> Database:
     _refuse_other_files(path)
     try:
         if immutable:
-            return Database(path, lambda: _open(path, "mode=ro&immutable=1", alone=False))
+            return Database(path, _open(path, "mode=ro&immutable=1", alone=False))
         try:
-            return Database(path, lambda: _open(path, "mode=ro", alone=False))
+            return Database(path, _open(path, "mode=ro", alone=False))
         except sqlite3.OperationalError:
-            return Database(path, lambda: _open(path, "mode=ro&immutable=1", alone=False))
+            return Database(path, _open(path, "mode=ro&immutable=1", alone=False))
     except sqlite3.Error as problem:
         raise explain_error(problem, path) from problem
 
@@ -260,7 +201,7 @@ def building(path: str) -> Iterator[Database]:
     temporary = temporary_path(path)
     try:
         os.close(os.open(temporary, NEW_FILE, 0o600))
-        database = Database(temporary, lambda: sqlite3.connect(temporary, isolation_level=None))
+        database = Database(temporary, sqlite3.connect(temporary, isolation_level=None))
         try:
             for pragma in WHILE_BUILDING:
                 database.execute(f"PRAGMA {pragma}")
@@ -297,6 +238,12 @@ def _in_memory() -> sqlite3.Connection:
     return sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
 
 
+def connect_temporary() -> sqlite3.Connection:
+    """Connect to a new database that nobody else sees and that is gone when it is closed. SQLite
+    keeps a small one in memory, and a large one in a file of its own."""
+    return sqlite3.connect("", isolation_level=None, check_same_thread=False)
+
+
 def _connect(database: Database) -> sqlite3.Connection:
     """Connect for writing if possible; else read-only; then without shared memory, which some file
     systems and full disks refuse; at last as an immutable file."""
@@ -327,6 +274,7 @@ _OPEN_MODES = (  # URI parameters, and whether one process uses it alone
 
 
 def _open(path: str, mode: str, alone: bool) -> sqlite3.Connection:
+    _close_inherited()
     connection = sqlite3.connect(
         f"file:{quote_path(path)}?{mode}",
         uri=True,
@@ -339,11 +287,29 @@ def _open(path: str, mode: str, alone: bool) -> sqlite3.Connection:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         for pragma in OF_EVERY_CONNECTION:
             connection.execute(f"PRAGMA {pragma}")
-        connection.execute("SELECT count(*) FROM meta")  # reads the log and its index
+        refuse_foreign_tables(connection, path)  # reads the log and its index
     except BaseException:
         connection.close()
         raise
     return connection
+
+
+def refuse_foreign_tables(connection: sqlite3.Connection, path: str) -> None:
+    """Before any other statement: raise an error unless these may be the tables of a shelf. Views
+    and triggers, which anyone can put into a database, would run inside our statements."""
+    is_ours, program = connection.execute(
+        "SELECT max(type = 'table' AND name = 'meta'), max(CASE WHEN type NOT IN ('table', 'index')"
+        " OR sql LIKE 'create virtual%' THEN type || ' ' || name END) FROM sqlite_master"
+    ).fetchone()
+    if program is not None:  # nothing for `doctor --fix`, which would read it
+        raise StoreError(
+            f"{path} is not the database of a shelf: it has a {program!r:.80}. Nothing was changed"
+        )
+    if not is_ours:
+        raise StoreCorrupt(
+            f"{path} has no tables of a shelf. It is left as it is, and nothing was changed. "
+            f"{WAY_OUT}"
+        )
 
 
 def quote_path(path: str) -> str:
@@ -404,6 +370,7 @@ WAY_OUT = (
     "`nuggets doctor --fix` sets it aside and saves all that can be read, also from graph.json and "
     "the nugget files; `nuggets restore` brings a backup back"
 )
+_DAMAGE = ("no such table", "Could not decode to UTF-8")  # without a code of their own
 _NOT_SYNCED = (sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_DIR_FSYNC)
 _NOT_WRITABLE = (
     sqlite3.SQLITE_CANTOPEN,
@@ -422,7 +389,8 @@ def _code(problem: sqlite3.Error) -> int:
 def explain_error(problem: sqlite3.Error, path: str) -> StoreError:
     """The error that says what happened and what to do next."""
     code, where = _code(problem), path or "the shelf in memory"
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or "no such table" in str(problem):
+    says_damage = any(part in str(problem) for part in _DAMAGE)
+    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or says_damage:
         return StoreCorrupt(
             f"{where} is damaged ({problem}). It is left as it is, and nothing was changed. "
             f"{WAY_OUT}"

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from nuggets.filesystem.atomic_files import private_directory
 from nuggets.stores.sql import schema
-from nuggets.stores.sqlite.database import Database, refuse_orphaned_log
+from nuggets.stores.sqlite.database import Database, connect_temporary, refuse_orphaned_log
 
 
 class Connection:
@@ -80,15 +80,14 @@ class Connection:
         self._database, self._copied = copy, state
         self._on_change()
 
+    def begin_with_copy(self, source: Database) -> None:
+        """Use a copy of another database, in a temporary one."""
+        self._database = Database("", connect_temporary())
+        source.copy_to(self._database)
+
     def close(self) -> None:
         if self._database is not None:
             self._database.close()
-            self._database = None
-            self._on_change()
-
-    def leave_to_parent(self) -> None:
-        """In a forked child: forget the connection, which is closed here or still used there."""
-        if self._database is not None:
             self._database = None
             self._on_change()
 

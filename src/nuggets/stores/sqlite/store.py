@@ -10,19 +10,16 @@ Readers never wait: SQLite gives each a snapshot. How a writer works is in `stor
 """
 
 import os
-import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
 
 from nuggets.domain import times
 from nuggets.domain.purge_marks import describe_unfinished
 from nuggets.domain.records import ExportsStatus, Touch
 from nuggets.errors import StoreBusy, StoreCorrupt, StoreError
-from nuggets.stores import journal_migration
 from nuggets.stores.base import IndexKind
-from nuggets.stores.exports.export_sync import ExportSync, StoreAccess
+from nuggets.stores.exports import Exports, StoreAccess
 from nuggets.stores.process_lock import shelf_lock
 from nuggets.stores.recall_file import RecallFile
 from nuggets.stores.sql import schema
@@ -34,9 +31,9 @@ from nuggets.stores.sqlite.overwriting import begin_overwriting, is_unfinished, 
 
 if TYPE_CHECKING:
     from nuggets.stores.doctor.defects import Defect
-    from nuggets.stores.exports.edit_import import DecideEdit
+    from nuggets.stores.exports.edits import DecideEdit
 
-FORK_SECONDS = 5.0  # how long a fork waits for a thread that reads or writes
+WRITER_SECONDS = 1.0  # how long exports wait for a thread that writes
 READER_SECONDS = 1.0  # how long an erasure waits for readers of an older state
 DATABASE = "nuggets.db"
 
@@ -61,42 +58,21 @@ class SqliteStore(SqlStore):
         self._path = os.path.join(directory, DATABASE) if directory else ""
         self._recall_file = RecallFile(directory)
         self._prepared: int | None = None  # version of the database that needs no preparation
+        self._process_lock = shelf_lock(directory)
         self._connection = Connection(self._path, self._statements, self._forget_indexes)
         super().__init__(self._connection.database, kinds, clock)
-        self._exports: ExportSync | None = None
+        self._exports: Exports | None = None
         if decide_edit is not None and directory:
             access = StoreAccess(
                 self._asked,
+                lambda: self._mutex,
                 self.exclusive,
                 self._alone_in_transaction,
                 self._write_commit,
-                self._is_busy,
             )
-            self._exports = ExportSync(
+            self._exports = Exports(
                 directory, access, decide_edit, clock=clock, short_lived=short_lived
             )
-        self.begin_in_this_process()
-        _stores[id(self)] = self
-
-    def begin_in_this_process(self) -> None:
-        """In a forked child: new locks and a new connection; other threads do not exist there."""
-        super().begin_in_this_process()
-        self._process_lock = shelf_lock(self.directory)
-        if not self._path and self._connection.is_in_transaction:
-            self._roll_back()  # begun by a thread that exists only in the parent
-        if self._exports is not None:
-            self._exports.begin_in_this_process()
-        if self._path:
-            self._connection.leave_to_parent()
-
-    def prepare_fork(self) -> None:
-        """Wait for a thread that uses the connection, and close it. Not if a thread is in a batch:
-        then the child can read, and not write.
-        """
-        if self._mutex.acquire(timeout=FORK_SECONDS):
-            _held_mutexes.append(self._mutex)
-            if self._path and not self._is_busy():
-                self._connection.close()
 
     def _statements(self) -> Iterator[str]:
         yield from schema.statements()
@@ -137,23 +113,17 @@ class SqliteStore(SqlStore):
             self._connection.follow_file()
             if self._connection.is_open:
                 return
-            has_journal = journal_migration.has_unmigrated_journal(self.directory)
-            if not has_journal and not schema.is_outdated(self._asked(), self._kinds):
+            if not schema.is_outdated(self._asked(), self._kinds):
                 return
         try:
             with self.exclusive():
                 pass  # `_prepare` has done it
         except (StoreBusy, StoreCorrupt):
             raise
-        except StoreError as problem:
-            if has_journal:
-                raise journal_migration.migration_error(self.directory, problem) from problem
+        except StoreError:
             with self._mutex:  # nothing can be written: the indexes are rebuilt in memory
                 self._connection.work_on_copy()
                 self._update_tables()
-
-    def _is_busy(self) -> bool:
-        return self._lock.depth > 0 or self._connection.is_in_transaction
 
     def _look_for_edits(self) -> None:
         """Import external edits of the documented files, as a writer does with the lock."""
@@ -163,11 +133,11 @@ class SqliteStore(SqlStore):
             self._connection.follow_file()
             if self._asked().in_transaction:
                 return
-            look = self._exports.check_files()
-            is_new = look.edited and not self.position[0]
-        if look.stale:
-            self._exports.refresh_later()
-        if look.edited and self._lock.try_thread():
+            is_edited = self._exports.look()
+            is_new = is_edited and not self.position[0]
+        if not is_edited:
+            self._exports.start_refresher()
+        elif self._lock.try_thread():
             try:
                 with self.exclusive(None if is_new else 0):
                     pass  # `_take_lock` imports them
@@ -185,7 +155,6 @@ class SqliteStore(SqlStore):
             if self._exports is None or self._exports.are_only_copies():
                 return
             self._connection.work_on_copy()
-            self._exports.forget_register()
             self._exports.import_edits()
 
     # --- writing ----------------------------------------------------------------------------
@@ -217,17 +186,15 @@ class SqliteStore(SqlStore):
     def _prepare(self, *, import_edits: bool) -> None:
         if not self.directory:
             return
-        has_changed = self._prepare_file()
-        if self._exports is None:
-            return
-        if has_changed:
-            self._exports.forget_register()
-        if import_edits and self._exports.import_edits():
+        self._prepare_file()
+        if import_edits and self._exports is not None and self._exports.import_edits():
             self._has_committed = True
 
-    def _finish_commits(self) -> None:
+    def _follow_commits(self) -> None:
         if self._exports is not None:
-            self._exports.refresh_after_commit()
+            self._exports.note_commit()
+            if self._connection.is_open:  # else it would lock others out
+                self._exports.start_refresher()
 
     def _take_waiting_recalls(self) -> AbstractContextManager[tuple[Touch, ...]]:
         return self._recall_file.take()
@@ -236,29 +203,23 @@ class SqliteStore(SqlStore):
         if self.directory:
             self._recall_file.append(touches)
 
-    def _prepare_file(self) -> bool:
-        """Make sure that there is a database with current tables and indexes; False if that is
-        known, because nobody else has written."""
+    def _prepare_file(self) -> None:
+        """Make sure that there is a database with current tables and indexes."""
         with self._mutex:
             self._connection.follow_file()
             if not self._connection.is_of_file:
                 self._find_or_create_file()
             version = self._asked().version()
             if version == self._prepared:
-                return False
+                return
             self._indexes.look_for_others()
             self._update_tables()
             if is_unfinished(self._asked()):
                 overwrite(self._asked(), wait_seconds=0)
             if not is_unfinished(self._asked()):
                 self._prepared = version
-            return True
 
     def _find_or_create_file(self) -> None:
-        if journal_migration.has_unmigrated_journal(self.directory):
-            from nuggets.stores.journal_migration.migrate import migrate_journal
-
-            migrate_journal(self.directory, self._kinds)
         if not os.path.lexists(self._path):
             create(self._path, self._statements())
         self._connection.follow_file()
@@ -288,7 +249,7 @@ class SqliteStore(SqlStore):
             # way, the same erasure can be repeated.
             erased = [self._path, *remove_copies(self.directory)] if self._path else ["memory"]
             if self._exports is not None:
-                self._exports.refresh_here()  # needs the history that is erased next
+                self._exports.refresh()
             with self._recall_file.take() as waiting, self._transaction():
                 apply_touches(self._asked(), waiting)
                 begin_overwriting(self._asked())
@@ -303,6 +264,12 @@ class SqliteStore(SqlStore):
         """Copy the current state into an empty file; others may write meanwhile."""
         with self.reading():
             self._asked().backup_to(path)
+
+    def private_copy(self) -> "SqliteStore":
+        with self.reading():
+            copy = SqliteStore("", self._kinds, clock=self._clock)
+            copy._connection.begin_with_copy(self._asked())
+            return copy
 
     @property
     def unfinished_erasure(self) -> str:
@@ -323,6 +290,17 @@ class SqliteStore(SqlStore):
             with self.exclusive():
                 pass  # `_take_lock` imports external edits
             self._exports.refresh(renew=True)
+
+    def follow_exports(self) -> None:
+        if self._exports is None or not self._exports.is_due or not os.path.isfile(self._path):
+            return
+        with (
+            suppress(OSError, StoreError),
+            ExplainErrors(self._path),
+            self._lock.thread(WRITER_SECONDS),
+        ):
+            if not self._lock.depth:  # else this thread is writing
+                self._exports.follow()
 
     def exports_status(self) -> ExportsStatus | None:
         if self._exports is None:
@@ -352,47 +330,14 @@ class SqliteStore(SqlStore):
     def close(self) -> None:
         """Close the files; a shelf in memory stays usable."""
         self.flush_touches()
+        self.follow_exports()
         if not self._path or not self._connection.is_open:
             return
         with ExitStack() as stack:
             if self._connection.is_of_file and os.path.isdir(self.directory):
-                with suppress(OSError, StoreError):
-                    if self._exports is not None:
-                        self._exports.finish_background_refresh()
                 with suppress(OSError, StoreError), ExplainErrors(self._path):
-                    stack.enter_context(self.exclusive(wait_seconds=0))
-                    if self._exports is not None:
-                        self._exports.refresh_before_close()
+                    stack.enter_context(self.exclusive(wait_seconds=0, import_edits=False))
             with self._mutex:
                 self._connection.close()
-
-
-_stores: WeakValueDictionary[int, SqliteStore] = WeakValueDictionary()  # by their ids
-_fork_turn = threading.Lock()  # one thread forks at a time
-_held_mutexes: list[threading.RLock] = []  # by the thread that forks
-
-
-def _prepare_fork() -> None:
-    _fork_turn.acquire()
-    for reference in _stores.valuerefs():
-        if (store := reference()) is not None:
-            store.prepare_fork()
-
-
-def _finish_fork() -> None:
-    for mutex in _held_mutexes:
-        mutex.release()
-    _held_mutexes.clear()
-    _fork_turn.release()
-
-
-def _begin_again() -> None:
-    _finish_fork()
-    for store in _stores.values():
-        store.begin_in_this_process()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_prepare_fork, after_in_parent=_finish_fork, after_in_child=_begin_again
-    )
+        if self._exports is not None:
+            self._exports.forget_look()

@@ -155,14 +155,16 @@ export default function (pi: ExtensionAPI) {
   tool(
     "remember",
     "Remember",
-    "Store one short fact that the next session would need.",
+    "Store one short fact that the next session would need; createNote says when a note is better.",
     text({ nugget: "topic, e.g. project", key: "what to ask for", value: "the answer" }),
     ({ nugget, key, value }) => ["remember", { nugget, key, value }],
   );
   tool(
     "createNote",
     "Create note",
-    "Store what needs more than a sentence: a decision and its reason, a lesson, how a part works.",
+    "Store a decision and its reason, a lesson, how a part works. Prefer createNote over remember " +
+      "when the information has more than one sentence of context, when it should link to other " +
+      "notes, or when it is likely to be rewritten or merged later by the daily reflection pass.",
     text({ title: "its name", content: "what it says", nugget: "topic; default project" }, ["nugget"]),
     ({ title, content, nugget }) => ["create_note", { nugget: nugget || "project", title, content }],
   );
@@ -176,9 +178,21 @@ export default function (pi: ExtensionAPI) {
   tool(
     "editNote",
     "Edit note",
-    "Replace what a note says when it has changed; getNote first.",
-    text({ noteId: "title or id", newContent: "the whole new content" }),
-    ({ noteId, newContent }) => ["edit_note", { note: noteId, content: newContent }],
+    "Replace what a note says when it has changed; getNote first. Or archive it, bring it back, or " +
+      "say which memory it takes the place of.",
+    text(
+      {
+        noteId: "title or id",
+        newContent: "the whole new content",
+        hidden: "true archives it, false brings it back",
+        supersedes: "title or id of the memory that no longer holds",
+      },
+      ["newContent", "hidden", "supersedes"],
+    ),
+    ({ noteId, newContent: content, hidden, supersedes }) => [
+      "edit_note",
+      { note: noteId, content, supersedes, hidden: hidden ? hidden === "true" : undefined },
+    ],
   );
   tool(
     "searchNotes",

@@ -1,0 +1,50 @@
+"""Three-way merge of records that someone edited in a copy: what its author changed, and where that
+meets what others changed since. Pure.
+
+`base` is what the author saw, `theirs` what they made of it, `ours` what is stored now. A record is
+a mapping of fields; the copy may be a JSON file, the lines of MEMORY.md, or a folder of notes.
+"""
+
+from collections.abc import Callable, Container, Mapping
+from typing import Any, TypeVar
+
+from nuggets.named_tuple import NamedTuple
+
+Record = Mapping[str, Any]
+K = TypeVar("K")
+R = TypeVar("R")
+
+
+class Merge(NamedTuple):
+    """What happened to one record."""
+
+    changed: dict[str, Any]  # fields that the author changed or added
+    conflicts: tuple[str, ...]  # those of them that someone else has changed otherwise
+
+
+def merge_record(base: Record, theirs: Record, ours: Record) -> Merge:
+    """Compare a record with what its author saw. A field that is left out is no change: a program
+    drops those that it does not know."""
+    changed = {
+        field: value for field, value in theirs.items() if field not in base or base[field] != value
+    }
+    conflicts = tuple(
+        field
+        for field, value in changed.items()
+        if field in ours and ours[field] not in (base.get(field), value)
+    )
+    return Merge(changed, conflicts)
+
+
+def find_removed(
+    base: Mapping[K, R],
+    theirs: Container[K],
+    ours: Mapping[K, R],
+    is_unchanged: Callable[[R, R], bool],
+) -> list[K]:
+    """The records that the author removed and nobody has changed since."""
+    return [
+        key
+        for key, old in base.items()
+        if key not in theirs and key in ours and is_unchanged(ours[key], old)
+    ]

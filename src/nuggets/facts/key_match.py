@@ -1,0 +1,170 @@
+"""Which fact a question means. Knows no value and no page.
+
+By default the most probable key answers. With `recall_min_probability` 0 the documented order alone
+decides: exact, then substring, then the best ratio.
+"""
+
+from collections.abc import Callable, Sequence
+
+from nuggets.domain.records import MatchKind
+from nuggets.domain.visibility import first_in_precedence, is_foreign
+from nuggets.facts.key_probability import EXACT, KeyFit, QuestionWords, fit_key, probabilities
+from nuggets.facts.key_table import Candidate, KeyTable
+from nuggets.facts.key_words import is_idle, split_words, wrong_letters
+from nuggets.language.text import fold_case
+from nuggets.language.word_lists import abbreviations
+from nuggets.named_tuple import NamedTuple
+
+MOST_RATIOS = 3  # computed to decide between equals: one takes a tenth of a millisecond
+
+
+class KeyMatch(NamedTuple):
+    """A key that a question may mean."""
+
+    fact: Candidate
+    kind: MatchKind
+    ratio: float
+    probability: float  # that it is meant
+    missing: tuple[str, ...] = ()  # words of the question that the key lacks
+
+
+class Question(NamedTuple):
+    """What is asked, of whom, and how sure an answer must be."""
+
+    text: str
+    nugget: str | None  # folded; None: all
+    project: str
+    min_probability: float
+    threshold: Callable[[str], float]  # the `fuzzy_threshold` of a nugget
+
+
+def find_matches(table: KeyTable, question: Question) -> list[KeyMatch]:
+    """The keys that the question may mean, best first; none if they are too improbable.
+
+    Facts of other projects answer only if this project has none that does.
+    """
+    if not any(map(str.isalnum, question.text)):
+        return []
+    exact = table.equal(fold_case(question.text), question.nugget)
+    own = [fact for fact in exact if not is_foreign(fact, question.project)]
+    if own:
+        return _equal(own, question)
+    find = _match_as_documented if question.min_probability <= 0 else _match_by_probability
+    similar = find(table, question)
+    seen = [match for match in similar if not is_foreign(match.fact, question.project)]
+    return seen or _equal(exact, question) or similar
+
+
+def _equal(facts: Sequence[Candidate], question: Question) -> list[KeyMatch]:
+    """The facts with that very key: the project's own before those of none, then the oldest."""
+    first = first_in_precedence(facts, question.project)
+    if not first:
+        return []
+    is_own = first[0].project == question.project
+    rest = [fact for fact in facts if fact not in first and not is_own]
+    share = EXACT / len(first)
+    return [
+        *(KeyMatch(fact, "exact", 1.0, share) for fact in first),
+        *(KeyMatch(fact, "exact", 1.0, 0.0) for fact in rest),
+    ]
+
+
+def compare_keys(table: KeyTable, question: Question) -> list[tuple[Candidate, KeyFit]]:
+    """The keys that share a word with the question, and how they fit."""
+    typed = split_words(question.text)
+    telling = [word for word in dict.fromkeys(typed) if not is_idle(word)] or list(typed)
+    words = QuestionWords(typed, _wrong_letters(table, telling))
+    facts = table.with_words(words.of_keys, question.nugget, question.project)
+    thresholds = {name: question.threshold(name) for name in {fact.nugget for fact in facts}}
+    by_key: dict[str, list[Candidate]] = {}
+    for fact in facts:
+        by_key.setdefault(fact.key, []).append(fact)
+    fits = (
+        (fact, fit_key(words, fact.key, fact.words.split(), thresholds[fact.nugget]))
+        for alike in by_key.values()
+        for fact in first_in_precedence(alike, question.project)
+    )
+    return [(fact, fit) for fact, fit in fits if fit]
+
+
+def _wrong_letters(table: KeyTable, words: Sequence[str]) -> dict[tuple[str, str], float]:
+    """For words of the question and words of keys that they stand for: the share of wrong
+    letters."""
+    pairs = table.similar_words((*words, "".join(words)))
+    pairs |= {(word, other) for word in words for other in abbreviations().get(word, ())}
+    shares = ((pair, wrong_letters(*pair, (pair[0], pair[0]) in pairs)) for pair in pairs)
+    return {pair: share for pair, share in shares if share is not None}
+
+
+def _match_by_probability(table: KeyTable, question: Question) -> list[KeyMatch]:
+    """The most probable keys, if it is probable enough that one of them is meant; those of other
+    projects last."""
+    fits = compare_keys(table, question)
+    asked = fold_case(question.text)
+    matches: list[KeyMatch] = []
+    for foreign in (False, True):  # a key of another project is no rival
+        chosen = [x for x in fits if is_foreign(x[0], question.project) is foreign]
+        chances = probabilities([fit.score for _, fit in chosen])
+        if chosen and sum(chances) >= question.min_probability:
+            found = [
+                KeyMatch(fact, *_kind(fact.key, asked), chance, fit.missing)
+                for (fact, fit), chance in zip(chosen, chances, strict=True)
+            ]
+            matches += sorted(_with_ratios(found, asked), key=_rank)
+    return matches
+
+
+def _with_ratios(matches: Sequence[KeyMatch], asked: str) -> list[KeyMatch]:
+    """Those of the most probable matches that are nearest in length with their ratios, which
+    decide between equals."""
+    best = max(round(match.probability, 6) for match in matches)
+    equals = [m for m in matches if m.kind == "fuzzy" and round(m.probability, 6) == best]
+    equals.sort(key=lambda match: abs(len(match.fact.key) - len(asked)))
+    nearest = {m.fact.place: ratio(m.fact.key, asked) for m in equals[:MOST_RATIOS]}
+    return [match._replace(ratio=nearest.get(match.fact.place, match.ratio)) for match in matches]
+
+
+def _rank(match: KeyMatch) -> tuple[float, bool, float, int]:
+    """By probability; equals in the documented order."""
+    return -round(match.probability, 6), match.kind == "fuzzy", -match.ratio, match.fact.place
+
+
+def _kind(key: str, asked: str) -> tuple[MatchKind, float]:
+    """The documented kind of a match, and its ratio."""
+    short, long = sorted((key, asked), key=len)
+    if short in long:
+        return "substring", 2 * len(short) / (len(short) + len(long))
+    return "fuzzy", 0.0
+
+
+def ratio(key: str, asked: str) -> float:
+    """The documented measure of similarity (Ratcliff and Obershelp)."""
+    from difflib import SequenceMatcher
+
+    return SequenceMatcher(None, key, asked, autojunk=False).ratio()
+
+
+def _match_as_documented(table: KeyTable, question: Question) -> list[KeyMatch]:
+    """Substring either way, whole words first, then closest in length; else the best ratio."""
+    asked = fold_case(question.text)
+    facts = list(table.every(question.nugget))
+    kinds = [(fact, *_kind(fact.key, asked)) for fact in facts]
+    parts = [KeyMatch(fact, kind, close, 0.0) for fact, kind, close in kinds if kind != "fuzzy"]
+    matches = sorted(parts, key=lambda match: (not _is_whole(match, asked), *_rank(match)))
+    if not parts:
+        similar = [KeyMatch(fact, "fuzzy", ratio(fact.key, asked), 0.0) for fact in facts]
+        near = [m for m in similar if m.ratio >= question.threshold(m.fact.nugget)]
+        matches = sorted(near, key=_rank)
+    probable = {match.fact.place: match for match in _match_by_probability(table, question)}
+    return [
+        match._replace(probability=known.probability, missing=known.missing)
+        if (known := probable.get(match.fact.place))
+        else match
+        for match in matches
+    ]
+
+
+def _is_whole(match: KeyMatch, asked: str) -> bool:
+    """Whether one contains the other in whole words."""
+    words, others = f" {match.fact.words} ", f" {' '.join(split_words(asked))} "
+    return words in others or others in words

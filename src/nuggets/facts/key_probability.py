@@ -1,0 +1,187 @@
+"""How probable it is that a question means a key. Knows no value and no table.
+
+Each key that shares a word with the question gets a score: a weighted sum of features that say how
+far the words of question and key cover each other. The probability of a key is then
+e^score / (1 + Σ e^score) over all these keys. So keys that fit equally well share it, and the 1
+stands for "none of them".
+"""
+
+from collections.abc import Mapping, Sequence
+from math import exp
+
+from nuggets.facts.key_words import (
+    digits,
+    is_idle,
+    scope_length,
+    slip_share,
+)
+from nuggets.language.word_lists import abbreviations
+from nuggets.named_tuple import NamedTuple
+
+EXACT = 0.99  # that the key itself was meant, where the question is the key: measured 1.00
+LEFT_OUT = 0.5  # what a key's scope and its idle words weigh: people leave them out
+MOST_EVIDENCE = 3  # covered words: more make no difference
+MOST_MISSING = 4.0  # words for each covered one: the same
+LONGEST_INITIALS = 4  # "pk" for "primary key"
+SPELT_OUT = 3  # letters, at least, of initials in a key: two stand for too much
+
+# Fitted on questions that people wrote to keys of their own: `python -m benchmarks.recall --fit`.
+WEIGHTS = {
+    "any": 2.54,
+    "covered": 0.7,  # words of the key
+    "missing": -0.78,  # words of the question that the key lacks, for each word that it has
+    "unasked": -2.36,  # share of the key's words that the question lacks
+    "replaced": -2.63,  # there are both: "cache service port" is not the "auth service port"
+    "bare": -2.32,  # words are missing, and no idle word shows that it is a sentence
+    "slips": -1.73,  # share of the key's letters
+}
+
+
+class KeyFit(NamedTuple):
+    """How a question fits a key."""
+
+    features: tuple[float, ...]  # in the order of the weights
+    missing: tuple[str, ...]  # words of the question that the key lacks
+
+    @property
+    def score(self) -> float:
+        return sum(map(float.__mul__, WEIGHTS.values(), self.features))
+
+
+def probabilities(scores: Sequence[float]) -> list[float]:
+    """Of each key that it is meant, among these and none."""
+    highest = max(0.0, *scores) if scores else 0.0
+    powers = [exp(score - highest) for score in scores]
+    total = exp(-highest) + sum(powers)
+    return [power / total for power in powers]
+
+
+class QuestionWords:
+    """The words of a question, and the words of keys that they stand for."""
+
+    def __init__(
+        self, words: Sequence[str], wrong_letters: Mapping[tuple[str, str], float]
+    ) -> None:
+        """`wrong_letters`: the share of wrong letters for pairs of a word and one of a key."""
+        self.words = words
+        self.is_idle = [is_idle(word) for word in words]
+        self.joined = "".join(words)
+        self.known = {typed for typed, meant in wrong_letters if typed == meant}
+        self.of_keys = list({meant for _, meant in wrong_letters})
+        self._standing_for: dict[str, list[tuple[float, int]]] = {}
+        for i, word in enumerate(words):
+            if self.is_idle[i]:
+                self._standing_for.setdefault(word, []).append((0.0, i))
+        for (typed, meant), share in wrong_letters.items():
+            places = ((share, i) for i, word in enumerate(words) if word == typed)
+            self._standing_for.setdefault(meant, []).extend(places)
+
+    def pair(self, key_words: Sequence[str], most: float) -> dict[int, tuple[int, float]]:
+        """The words of a key, each with a word of the question and its share of wrong letters, the
+        best pairs first."""
+        alike = [
+            (share, i, j)
+            for j, meant in enumerate(key_words)
+            for share, i in self._standing_for.get(meant, ())
+            if share <= most
+        ]
+        pairs: dict[int, tuple[int, float]] = {}
+        used: set[int] = set()
+        for share, i, j in sorted(alike):
+            if j not in pairs and i not in used:
+                pairs[j] = i, share
+                used.add(i)
+        return pairs
+
+
+def fit_key(
+    question: QuestionWords, key: str, key_words: Sequence[str], threshold: float
+) -> KeyFit | None:
+    """How a question fits a key; None if they have no word in common.
+
+    `threshold`: so large a share of a word's letters must be right.
+    """
+    pairs = question.pair(key_words, 1 - threshold)
+    meant, typed = set(pairs), {i for i, _ in pairs.values()}
+    slips = sum(share for _, share in pairs.values())
+    scope = scope_length(key)
+    missing = _telling(question, typed)
+    if missing and len(meant) < len(key_words):
+        _cover_joined(question.words, key_words, typed, meant)
+        _cover_joined(key_words, question.words, meant, typed, SPELT_OUT)
+        whole = _slip_anywhere(question, key_words[scope:], threshold)
+        if whole is not None:
+            typed, meant = set(range(len(question.words))), set(range(len(key_words)))
+            slips = whole * len(key_words)
+        missing = _telling(question, typed)
+    telling = [j for j in range(scope, len(key_words)) if not is_idle(key_words[j])]
+    if meant.isdisjoint(telling or range(scope, len(key_words))):
+        return None
+    unasked = [j for j in range(len(key_words)) if j not in meant]
+    left_out = sum(LEFT_OUT if j < scope or is_idle(key_words[j]) else 1.0 for j in unasked)
+    is_sentence = any(idle and i not in typed for i, idle in enumerate(question.is_idle))
+    weight = len(meant) + left_out
+    features = (
+        1.0,
+        float(min(len(meant), MOST_EVIDENCE)),
+        min(len(missing) / len(typed), MOST_MISSING),
+        left_out / weight,
+        float(min(len(missing), left_out, 1)),
+        float(bool(missing) and not is_sentence),
+        slips / weight,
+    )
+    return KeyFit(features, tuple(question.words[i] for i in missing))
+
+
+def _telling(question: QuestionWords, covered: set[int]) -> list[int]:
+    """The places of words that say something and are not covered."""
+    return [i for i, idle in enumerate(question.is_idle) if not idle and i not in covered]
+
+
+def _cover_joined(
+    words: Sequence[str],
+    others: Sequence[str],
+    covered: set[int],
+    others_covered: set[int],
+    shortest: int = 2,
+) -> None:
+    """Cover words that are others written together, or their initials: "codeowners", "pk"."""
+    for i, word in enumerate(words):
+        if i in covered or is_idle(word):
+            continue
+        spelt_out = shortest <= len(word) <= LONGEST_INITIALS and word not in abbreviations()
+        for first, other in enumerate(others):
+            if other[0] == word[0]:
+                run = _joined_run(word, others, first, spelt_out)
+                if run:
+                    covered.add(i)
+                    others_covered.update(run)
+
+
+def _joined_run(word: str, others: Sequence[str], first: int, spelt_out: bool) -> range | None:
+    """The places of the words from the first on that the word is made of, two or more."""
+    joined = initials = ""
+    for end in range(first, min(first + LONGEST_INITIALS, len(others))):
+        joined += others[end]
+        initials += others[end][0]
+        if end > first and (joined == word or (spelt_out and initials == word)):
+            return range(first, end + 1)
+    return None
+
+
+def _slip_anywhere(
+    question: QuestionWords, key_words: Sequence[str], threshold: float
+) -> float | None:
+    """The share of letters in which the whole texts differ by one slip, blanks aside.
+
+    None if they differ by more, or if the slip makes a word that some key has.
+    """
+    typed, meant = question.joined, "".join(key_words)
+    if typed == meant:
+        return 0.0
+    share = slip_share(typed, meant, 1) if abs(len(typed) - len(meant)) <= 1 else None
+    if share is None or share > 1 - threshold or digits(typed) != digits(meant):
+        return None
+    if any(word in question.known for word in question.words if word not in key_words):
+        return None
+    return share

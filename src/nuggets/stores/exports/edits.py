@@ -1,0 +1,490 @@
+"""Import external edits: read files that a person or another program edited, strictly and without
+guessing; find out what their authors saw; commit the changes that follow.
+
+What an edit means for notes is decided by a function that the caller gives.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from nuggets.domain import codec
+from nuggets.domain.records import Changes, ExternalEdit, MemoryNote, NuggetConfig
+from nuggets.domain.sql_interface import Database
+from nuggets.domain.state import MemoryState, Overlay, State
+from nuggets.domain.three_way_merge import merge_record
+from nuggets.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreError
+from nuggets.filesystem.atomic_files import open_plain, unreadable, unwritable
+from nuggets.language.text import fold_case
+from nuggets.named_tuple import NamedTuple
+from nuggets.stores import json_validation
+from nuggets.stores.exports.render import (
+    FIRST_BYTES,
+    GRAPH,
+    GRAPH_FIELDS,
+    GRAPH_VERSION,
+    NUGGET_VERSION,
+    ExportedRevision,
+    checksum_of,
+    current_revision,
+    documented_files,
+    nugget_in,
+    read_exported_revision,
+)
+from nuggets.stores.exports.write import Export, changed_files, exports, record, status_of
+from nuggets.stores.set_aside_files import DAMAGED, free_name
+from nuggets.stores.sql.commit_reader import Rest
+from nuggets.stores.sql.row_format import note_of
+
+_PAUSES = (0.002, 0.01, 0.05, 0.25)  # seconds between attempts to read a file that is being saved
+_OUR_FIELDS = ("version", "revision", "savedAt", "recalls", "notes")
+_SECTOR_BYTES = 512  # that arrive on a medium together
+_SAVING_SECONDS = 2.0  # a file that was empty or torn for less may be one that is being saved
+
+DecideEdit = Callable[[State, State | None, ExternalEdit, str], Changes]
+"""Decide what an edit means: (the current state, what its author saw or None, the edit, now)."""
+
+R = TypeVar("R")
+
+
+# --- reading a file ---------------------------------------------------------------------------
+
+
+class FileContent(NamedTuple):
+    """The bytes of a file, read while nobody wrote it."""
+
+    content: bytes
+    status: os.stat_result
+
+
+class EditedFile(NamedTuple):
+    """A file that someone edited."""
+
+    name: str
+    file: FileContent
+    exported: ExportedRevision | None  # what its author saw, if its first line still says so
+    edit: ExternalEdit
+    fields: codec.Json  # of graph.json: unknown fields beside the notes
+
+
+def read_settled(path: str) -> FileContent:
+    """Read a file while nobody writes it; `StoreBusy` if someone keeps writing."""
+    if os.path.islink(path) or not os.path.isfile(path):
+        raise StoreError(f"{path} is not a plain file; move it away, and Nuggets writes it anew")
+    try:
+        for pause in (*_PAUSES, 0):
+            before = os.lstat(path)
+            with open(path, "rb", opener=open_plain) as file:
+                content = file.read()
+            after = os.lstat(path)
+            if before[:7] == after[:7] and before.st_mtime_ns == after.st_mtime_ns:
+                return FileContent(content, after)
+            time.sleep(pause)
+    except OSError as problem:
+        raise unreadable(path, problem) from problem
+    raise StoreBusy(f"{path} is being saved by someone; nothing was changed. Try again")
+
+
+def parse_edit(directory: str, name: str, file: FileContent) -> EditedFile:
+    """Parse an edited file; `StoreCorrupt` if it is not as documented."""
+    path, where = os.path.join(directory, name), os.path.basename(name)
+    shape = _validate(path, codec.loads, file.content.removeprefix(b"\xef\xbb\xbf"), where)
+    _validate(path, json_validation.check_savable, shape, where)
+    if not isinstance(shape, dict):
+        raise _unreadable_error(path, "it holds no object")
+    newest = GRAPH_VERSION if name == GRAPH else NUGGET_VERSION
+    version = shape.get("version", newest)
+    if not isinstance(version, int) or version > newest:
+        problem = f"version {version!r} is not known here, only up to {newest}"
+        raise _unreadable_error(path, problem)
+    exported = read_exported_revision(shape)
+    revision = exported.revision if exported else 0
+    if name == GRAPH:
+        notes = tuple(_graph_notes(shape, path))
+        fields = {field: value for field, value in shape.items() if field not in _OUR_FIELDS}
+        return EditedFile(name, file, exported, ExternalEdit(revision, notes=notes), fields)
+    config, facts = _validate(path, json_validation.nugget_from_json, shape, where)
+    if fold_case(config.name) != fold_case(nugget_in(name)):  # the file was renamed or copied
+        config = config._replace(name=nugget_in(name))
+    edit = ExternalEdit(revision, nugget=config, facts=tuple(facts))
+    return EditedFile(name, file, exported, edit, {})
+
+
+def _graph_notes(shape: codec.Json, path: str) -> Iterator[codec.Json]:
+    if not isinstance(shape.get("notes"), list):
+        raise _unreadable_error(path, "there is no list of notes in it")
+    ids: set[str] = set()
+    for number, note in enumerate(shape["notes"], 1):
+        fields = _validate(path, json_validation.check_note, note, f"note {number}")
+        if "id" in fields:
+            if fields["id"] in ids:
+                raise _unreadable_error(path, f"the id {fields['id']!r} occurs twice")
+            ids.add(fields["id"])
+        yield fields
+
+
+def _validate(path: str, check: Callable[[Any, str], R], shape: Any, where: str) -> R:
+    """Call a function that checks; its errors name the file."""
+    try:
+        return check(shape, where)
+    except InvalidInput as problem:
+        raise _unreadable_error(path, str(problem)) from None
+
+
+def _unreadable_error(path: str, problem: str) -> StoreCorrupt:
+    return StoreCorrupt(
+        f"{path} cannot be read: {problem}. It is left as it is. Correct it, or run "
+        "`nuggets doctor --fix`: that sets it aside and writes it again from the database"
+    )
+
+
+def is_torn(file: FileContent) -> bool:
+    """Did a power cut come before all of an export was on the medium? Then blocks of it are missing
+    at its end, or are zeros. No person saves such a file, but one may be in the middle of it."""
+    content = file.content
+    if is_empty(file) or not content.startswith((FIRST_BYTES, b"\0")):
+        return False
+    is_cut_off = len(content) % _SECTOR_BYTES == 0 and not content.rstrip().endswith(b"]}")
+    return b"\0" in content or is_cut_off
+
+
+def is_empty(file: FileContent) -> bool:
+    """A power cut came before its content was on the medium, or someone emptied it: no edit."""
+    return not file.content.strip(b"\0")
+
+
+def is_being_saved(file: FileContent) -> bool:
+    """Our own files are dated back further than that."""
+    return time.time() - file.status.st_mtime < _SAVING_SECONDS
+
+
+# --- importing --------------------------------------------------------------------------------
+
+
+class EditImport:
+    """Imports the external edits of a directory, inside a transaction under the lock."""
+
+    def __init__(
+        self, directory: str, database: Database, state: State, decide: DecideEdit
+    ) -> None:
+        self._directory = directory
+        self._database = database
+        self._state = state
+        self._current = current_revision(database)
+        self._decide = decide
+        self._recorded = exports(database)
+        self._files = documented_files(directory)
+        self.notices: list[str] = []  # edits that took most notes away
+
+    def run(self, commit: Callable[[Changes], int], now: str) -> bool:
+        """Commit each edit; whether there was any.
+
+        A file that cannot be imported is left as it is. Only in a new shelf it raises an error, so
+        that nothing is imported by halves.
+        """
+        imported = False
+        nuggets_seen: set[str] = set()
+        for edited in list(self._read_edits()):
+            fold = fold_case(edited.edit.nugget.name) if edited.edit.nugget else ""
+            try:
+                # Of two spellings of a name the second only adds: the first still exists.
+                base, changes = self._changes(edited, now, only_adds=fold in nuggets_seen)
+            except StoreError as problem:
+                self._leave_alone(edited.name, edited.file.status, problem)
+                continue
+            nuggets_seen.add(fold)
+            if changes is not None:
+                gone, total = _count_gone(changes, self._state), len(self._state.notes)
+                both = _count_conflicts(changes, self._state, base)
+                undo = f"`nuggets undo {commit(changes)}` brings"
+                if gone > 1 and gone * 2 > total:
+                    said = f"took {gone} of {total} memories away; {undo} them back"
+                    self.notices.append(f"an edit of {edited.name} {said}")
+                if both:
+                    said = f"{both} of the memories that others changed since; {undo} theirs back"
+                    self.notices.append(f"an edit of {edited.name} changed {said}")
+            self._record_import(edited)
+            imported = True
+        return imported
+
+    def _read_edits(self) -> Iterator[EditedFile]:
+        for name in changed_files(self._files, self._recorded):
+            try:
+                file = read_settled(os.path.join(self._directory, name))
+                if not self._is_ours(name, file):
+                    yield parse_edit(self._directory, name, file)
+            except StoreError as problem:
+                self._leave_alone(name, self._files[name], problem)
+
+    def _is_ours(self, name: str, file: FileContent) -> bool:
+        """Was our file only copied, or emptied or torn by a power cut? Then its new status is
+        recorded, or it is written again."""
+        known = self._recorded.get(name)
+        status = status_of(file.status)
+        if known is not None and known.checksum == checksum_of(file.content):
+            record(self._database, known._replace(status=status, problem=""))
+            return True
+        # A power cut may have come before the row, too.
+        is_named_so = name == GRAPH or fold_case(nugget_in(name)) in self._state.nuggets
+        if is_being_saved(file) or not self._current.revision or not (known or is_named_so):
+            return False
+        if is_torn(file):
+            self._set_aside(name)
+            status = ""
+        elif not is_empty(file):
+            return False
+        export = known or Export(name, self._current.revision)
+        record(self._database, export._replace(status=status, edited=1, problem=""))
+        return True
+
+    def _set_aside(self, name: str) -> None:
+        """Keep what a power cut left of a file under another name."""
+        path = os.path.join(self._directory, name)
+        try:
+            os.rename(path, free_name(path + DAMAGED))
+        except OSError as problem:
+            raise unwritable(path, problem) from problem
+
+    def _leave_alone(self, name: str, status: os.stat_result, problem: StoreError) -> None:
+        """Leave a file as it is until it changes; the register says why."""
+        if isinstance(problem, StoreBusy) or not self._current.revision:
+            raise problem
+        export = self._recorded.get(name) or Export(name, self._current.revision)
+        record(self._database, export._replace(status=status_of(status), problem=str(problem)))
+
+    def _record_import(self, edited: EditedFile) -> None:
+        exported = edited.exported or self._current
+        record(
+            self._database,
+            Export(
+                edited.name,
+                min(exported.revision, self._current.revision),
+                exported.touch or 0,
+                checksum_of(edited.file.content),
+                status_of(edited.file.status),
+                edited=1,
+            ),
+        )
+
+    # --- what they mean ---------------------------------------------------------------------
+
+    def _changes(
+        self, edited: EditedFile, now: str, *, only_adds: bool
+    ) -> tuple[State | None, Changes | None]:
+        """What the author of an edit saw, and the changes that import it; None if it says nothing
+        new."""
+        # A graph has every note: they are loaded once instead of one by one.
+        state = self._state if edited.edit.nugget else _load(self._state)
+        base = None if only_adds else self._base(edited, state)
+        return base, self._decide_changes(edited, state, base, now)
+
+    def _base(self, edited: EditedFile, state: State) -> State | None:
+        """What the author of an edit saw; None if it was never ours, so that it can only add."""
+        if not self._current.revision:
+            return MemoryState()
+        exported, known = edited.exported, self._recorded.get(edited.name)
+        if exported is None:  # a program wrote the whole file: it probably saw our last export
+            if known is None:
+                return None
+            sound = ExportedRevision(known.revision, "", known.touch)
+            return self._state_at(sound if known.is_sound else self._current, state)
+        if moment_of(self._database, exported.revision) != exported.saved_at:
+            return None
+        base = self._state_at(exported, state)
+        if known is not None and self._is_restored(edited, exported.revision, known, base):
+            return self._state_at(self._current, state)
+        return base
+
+    def _state_at(self, exported: ExportedRevision, state: State) -> State:
+        back = changes_back_to(self._database, self._state, exported)
+        if isinstance(state, MemoryState):
+            copy = _load(state)
+            copy.apply(back)
+            return copy
+        overlay = Overlay(state)
+        overlay.apply(back)
+        return overlay
+
+    def _is_restored(self, edited: EditedFile, revision: int, known: Export, base: State) -> bool:
+        """Did someone replace a newer export by this older one? Then later changes shall go.
+
+        One that is newer than its row was put in place by a process that was killed before it wrote
+        the row. If the database is newer in the directory than the file, someone copied both while
+        another process wrote, and a file that lags behind means nothing.
+        """
+        if revision > known.revision:
+            return False
+        if edited.file.status.st_ctime_ns < _database_ctime_ns(self._directory):
+            return False
+        return self._decide_changes(edited, base, base, self._current.saved_at) is None
+
+    def _decide_changes(
+        self, edited: EditedFile, state: State, base: State | None, now: str
+    ) -> Changes | None:
+        changes = self._decide(state, base, edited.edit, now)
+        marks = dict(changes.marks)
+        if edited.edit.nugget is None:
+            old_fields = state.marks.get(GRAPH_FIELDS, {})
+            fields = dict(edited.fields)
+            if edited.exported is None:
+                fields = {**old_fields, **fields}
+            if fields != old_fields:
+                marks[GRAPH_FIELDS] = fields or None
+        changes = changes._replace(marks=marks)
+        return None if changes._replace(action="", client="") == Changes() else changes
+
+
+def copied_files(directory: str, recorded: dict[str, Export]) -> dict[str, str]:
+    """The statuses of files that are not as recorded, by name; "" for those that were edited, and
+    not only copied."""
+    statuses = {}
+    for name in changed_files(documented_files(directory), recorded):
+        statuses[name] = ""
+        with suppress(StoreError):
+            content, status = read_settled(os.path.join(directory, name))
+            if name in recorded and recorded[name].checksum == checksum_of(content):
+                statuses[name] = status_of(status)
+    return statuses
+
+
+def _load(state: State) -> MemoryState:
+    """A copy in memory."""
+    copy = MemoryState()
+    copy.notes.update(state.notes.items())
+    copy.nuggets.update(state.nuggets)
+    copy.marks.update(state.marks)
+    return copy
+
+
+def _count_gone(changes: Changes, state: State) -> int:
+    """How many notes an edit drops or archives."""
+    before = state.notes.many(note.id for note in changes.put if note.hidden)
+    return len(changes.drop) + sum(not note.hidden for note in before.values())
+
+
+def _count_conflicts(changes: Changes, state: State, base: State | None) -> int:
+    """How many notes both the author of an edit and someone else since have changed. The edit
+    holds."""
+    ids = [note.id for note in changes.put]
+    ours, seen = state.notes.many(ids), base.notes.many(ids) if base else {}
+    merges = (
+        merge_record(_words(seen[note.id]), _words(note), _words(ours[note.id]))
+        for note in changes.put
+        if note.id in ours and note.id in seen
+    )
+    return sum(bool(merge.conflicts) for merge in merges)
+
+
+def _words(note: MemoryNote) -> dict[str, str]:
+    return {"title": note.title, "content": note.content}
+
+
+def _database_ctime_ns(directory: str) -> int:
+    """When the database was last written or copied here; no program can set that time."""
+    newest = 0
+    for name in ("nuggets.db", "nuggets.db-wal"):
+        try:
+            status = os.stat(os.path.join(directory, name))
+        except OSError:
+            continue
+        if status.st_size:  # an empty log was made by opening the database
+            newest = max(newest, status.st_ctime_ns)
+    return newest
+
+
+# --- what an export showed, computed backwards from before-images and recalls ------------------
+
+
+class _Touch(NamedTuple):
+    note: str
+    revision: int | None  # of the commit that followed it; None if none did yet
+    session: str
+
+
+def moment_of(database: Database, revision: int) -> str | None:
+    """The time of a revision; None if the history does not reach back to it."""
+    sql = "SELECT at FROM commits WHERE revision = ?"
+    row = database.execute(sql, (revision,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def last_touch(database: Database, revision: int | None = None) -> int:
+    """The number of the last recall, or of the last one that a revision counted."""
+    where = "" if revision is None else " WHERE revision <= ?"
+    sql = f"SELECT max(number) FROM touches{where}"
+    row = database.execute(sql, () if revision is None else (revision,)).fetchone()
+    return int(row[0] or 0)
+
+
+def changes_back_to(database: Database, state: State, exported: ExportedRevision) -> Changes:
+    """The changes that lead from the current state back to what an export showed."""
+    touch = last_touch(database, exported.revision) if exported.touch is None else exported.touch
+    earlier, since = _notes_before(database, exported.revision)
+    rows = database.execute(
+        "SELECT note, revision, session FROM touches WHERE number > ?", (touch,)
+    )
+    touches: dict[str, list[_Touch]] = {}
+    for row in rows.fetchall():
+        touches.setdefault(row[0], []).append(_Touch(*row))
+    unchanged = state.notes.many(note_id for note_id in touches if note_id not in earlier)
+    put = [
+        _without_touches(note, touches.get(note.id, ()), since.get(note.id))
+        for note in (*earlier.values(), *unchanged.values())
+        if note is not None
+    ]
+    nuggets, marks = _rest_before(database, exported.revision)
+    return Changes(
+        put=tuple(put),
+        drop=tuple(note_id for note_id, note in earlier.items() if note is None),
+        put_nuggets=tuple(config for config in nuggets.values() if config is not None),
+        drop_nuggets=tuple(name for name, config in nuggets.items() if config is None),
+        marks=marks,
+    )
+
+
+def _notes_before(
+    database: Database, revision: int
+) -> tuple[dict[str, MemoryNote | None], dict[str, int]]:
+    """Each note that changed after a revision as it was then, and which commit changed it first."""
+    records: dict[str, tuple[int, str | None]] = {}
+    sql = "SELECT note, revision, before FROM changes WHERE revision > ? ORDER BY revision DESC"
+    for note_id, changed, before in database.execute(sql, (revision,)).fetchall():
+        records[note_id] = changed, before
+    earlier = {
+        i: None if before is None else note_of(i, before) for i, (_, before) in records.items()
+    }
+    return earlier, {note_id: changed for note_id, (changed, _) in records.items()}
+
+
+def _without_touches(note: MemoryNote, touches: Iterable[_Touch], before: int | None) -> MemoryNote:
+    """The note without recalls that it counts: all of them, or those before a commit."""
+    sessions = [
+        touch.session
+        for touch in touches
+        if before is None or (touch.revision is not None and touch.revision <= before)
+    ]
+    if not sessions:
+        return note
+    remaining = tuple(session for session in note.hit_sessions if session not in sessions)
+    return note._replace(
+        hits=max(note.hits - len(sessions), 0),
+        hit_sessions=remaining,
+        last_hit_session=remaining[-1] if remaining else "",
+    )
+
+
+def _rest_before(
+    database: Database, revision: int
+) -> tuple[dict[str, NuggetConfig | None], dict[str, Any]]:
+    """Nuggets by folded name (None if there was none), and marks, as they were at a revision."""
+    nuggets: dict[str, NuggetConfig | None] = {}
+    marks: dict[str, Any] = {}
+    sql = "SELECT rest FROM commits WHERE revision > ? AND rest <> '[]' ORDER BY revision DESC"
+    for (text,) in database.execute(sql, (revision,)).fetchall():
+        rest = Rest.from_json(text)
+        nuggets.update((fold_case(config.name), config) for config in rest.before_nuggets)
+        nuggets.update((fold_case(name), None) for name in rest.new_nuggets)
+        marks.update(rest.before_marks)
+    return nuggets, marks

@@ -1,0 +1,165 @@
+"""The refresher: a process that writes the documented files of a shelf once nobody has written for
+a moment, and then ends. It outlives the command that started it, and may be killed at any time.
+
+A shelf has at most one, which holds a lock file. No request is lost: whoever commits tries that
+lock and starts a refresher if it is free; a refresher lets it go first and then looks once more
+whether anyone has committed.
+"""
+
+import fcntl
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing, suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from nuggets.errors import StoreError
+from nuggets.filesystem.atomic_files import open_plain, private_directory
+
+if TYPE_CHECKING:
+    from nuggets.stores.sqlite.database import Database
+
+DATABASE = "nuggets.db"
+
+MOST_NOTES = 20_000  # a larger shelf is left to the daily pass: this many take a second or two
+QUIET_SECONDS = 0.1  # without a commit: most writers write several times in a row
+LONGEST_SECONDS = 5.0  # that files may lag behind writers who never pause
+_LOCK = os.path.join("graph", "refresher.lock")
+
+# It begins by waiting, before it loads anything, and ends at once if the shelf was removed
+# meanwhile. Isolated: neither the environment nor a file of the current directory is loaded.
+_PROGRAM = f"""
+import os, sys, time
+time.sleep({QUIET_SECONDS})
+root, directory, lock = sys.argv[1:]
+if os.path.exists(os.path.join(directory, "{DATABASE}")):
+    os.chdir("/")
+    sys.path.insert(0, root)
+    from nuggets.stores.exports.refresher import run
+    run(directory, int(lock))
+"""
+_ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), *[os.pardir] * 3))
+
+_started: dict[str, int] = {}  # by directory: the process ids of those that this process started
+
+
+def start(directory: str, is_wanted: Callable[[], bool]) -> None:
+    """Start the refresher of a shelf, unless one is at work; `is_wanted` is asked only then."""
+    _forget_ended()
+    program = os.path.basename(sys.executable or "")
+    if not program.startswith(("python", "pypy")):  # embedded in another program
+        return
+    with suppress(OSError):
+        descriptor = _try_lock(directory)
+        try:
+            if descriptor is not None and is_wanted():
+                _started[directory] = _spawn(os.path.abspath(directory), descriptor)
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)  # the new process has its own, and the lock with it
+
+
+def _try_lock(directory: str) -> int | None:
+    """Lock the file of the refresher; None if another process has locked it."""
+    path = os.path.join(directory, _LOCK)
+    with suppress(StoreError):
+        private_directory(os.path.dirname(path))
+    descriptor = open_plain(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
+def _spawn(directory: str, lock: int) -> int:
+    inherited = 3 if lock != 3 else 4  # another number, or it would be closed
+    null = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0)
+    dup = os.POSIX_SPAWN_DUP2
+    actions = [null, (dup, 0, 1), (dup, 0, 2), (dup, lock, inherited)]
+    options = ["-I", "-S", "-X", "utf8", "-c", _PROGRAM]
+    arguments = [sys.executable, *options, _ROOT, directory, str(inherited)]
+    spawn = partial(os.posix_spawn, sys.executable, arguments, os.environ, file_actions=actions)
+    try:
+        return spawn(setsid=True)  # so that it outlives the terminal or the host
+    except NotImplementedError:  # as on macOS
+        return spawn(setpgroup=0)
+
+
+def stop(directory: str) -> None:
+    """End the refresher, if this process started it: the caller writes the files."""
+    process = _started.pop(directory, None)
+    with suppress(ChildProcessError, ProcessLookupError):
+        if process is not None and not os.waitpid(process, os.WNOHANG)[0]:
+            os.kill(process, signal.SIGTERM)
+            os.waitpid(process, 0)
+
+
+def _forget_ended() -> None:
+    """Until then they are zombies."""
+    for directory, process in list(_started.items()):
+        with suppress(ChildProcessError):
+            if not os.waitpid(process, os.WNOHANG)[0]:
+                continue
+        del _started[directory]
+
+
+# --- in its own process -----------------------------------------------------------------------
+
+
+def run(directory: str, lock: int) -> None:
+    """Write the files until they are current. `lock`: the descriptor of the lock file."""
+    import gc
+
+    from nuggets.stores.process_lock import hold_shelf_lock
+    from nuggets.stores.sqlite.database import Database
+
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # removes what is unfinished
+    os.nice(5)  # whoever waits for an answer goes first
+    gc.disable()  # nothing here is circular, and there are many objects
+    with suppress(OSError, StoreError):  # whoever opens the shelf next starts another one
+        database = Database(os.path.join(directory, DATABASE))
+        try:
+            while True:
+                shown = _write_when_quiet(database, directory)
+                fcntl.flock(lock, fcntl.LOCK_UN)
+                if _last_change(database) == shown:
+                    return
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails if another is at work
+        finally:
+            if os.path.exists(database.path):
+                with hold_shelf_lock(directory):
+                    database.close()  # the last connection moves the log into the database
+
+
+def _write_when_quiet(database: "Database", directory: str) -> int:
+    """Write the files when nobody has written for a moment; the last change that they show."""
+    from nuggets.stores.exports.render import documented_files
+    from nuggets.stores.exports.write import Outdated, exports, is_behind, refresh
+    from nuggets.stores.process_lock import hold_shelf_lock
+    from nuggets.stores.sqlite.database import Database
+
+    deadline, change = time.monotonic() + LONGEST_SECONDS, _last_change(database)
+    while is_behind(database, documented_files(directory), exports(database)):
+
+        def is_outdated(change: int = change) -> bool:
+            return time.monotonic() < deadline and _last_change(database) != change
+
+        with suppress(Outdated), closing(Database(database.path)) as reader:
+            refresh(reader, partial(hold_shelf_lock, directory), is_outdated=is_outdated)
+            break
+        while is_outdated(change):  # who has written once may write again
+            change = _last_change(database)
+            time.sleep(QUIET_SECONDS)
+    return change
+
+
+def _last_change(database: "Database") -> int:
+    """The last revision that is more than recalls."""
+    sql = "SELECT revision FROM commits WHERE action <> 'recall' ORDER BY revision DESC LIMIT 1"
+    row = database.execute(sql).fetchone()
+    return 0 if row is None else int(row[0])

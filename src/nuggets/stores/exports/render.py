@@ -1,0 +1,166 @@
+"""Render the documented files: where they are, what their first line says, and their bytes.
+
+The first line has the revision that a file shows, the time of that revision, and the number of the
+last recall that it counts. An edit is compared with what its author saw, which is that revision.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from operator import attrgetter
+from typing import Any
+from zlib import crc32
+
+from nuggets.domain import codec, times
+from nuggets.domain.records import MemoryNote, NuggetConfig
+from nuggets.domain.sql_interface import Database
+from nuggets.domain.state import State
+from nuggets.errors import InvalidInput, StoreError
+from nuggets.filesystem.atomic_files import refuse_broken_link, unreadable
+from nuggets.named_tuple import NamedTuple
+
+GRAPH_VERSION = 3
+NUGGET_VERSION = 4
+SUFFIX = ".nugget.json"
+GRAPH = os.path.join("graph", "graph.json")
+GRAPH_FIELDS = "graph.json"  # the mark that keeps unknown fields beside the notes
+FIRST_BYTES = b'{"version":'  # of every export
+_REVISION_FIELDS = (b'"revision":', b'"recalls":')  # the first and the last in the first line
+_HEAD_BYTES = 512  # version, revision, time and recalls always fit
+
+
+class ExportedRevision(NamedTuple):
+    """What an export shows: a revision, its time, and all recalls up to a number."""
+
+    revision: int
+    saved_at: str
+    touch: int | None = None  # None: its author removed that field
+
+
+def current_revision(database: Database) -> ExportedRevision:
+    """What an export shows that is made now."""
+    sql = "SELECT revision, at FROM commits ORDER BY revision DESC LIMIT 1"
+    revision, at = database.execute(sql).fetchone() or (0, "")
+    (touch,) = database.execute("SELECT max(number) FROM touches").fetchone()
+    return ExportedRevision(revision, at, touch or 0)
+
+
+# --- where they are ---------------------------------------------------------------------------
+
+
+def documented_files(directory: str) -> dict[str, os.stat_result]:
+    """The status of every documented file, by its path in the directory."""
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        refuse_broken_link(directory)
+        return {}
+    except OSError as problem:
+        raise unreadable(directory, problem) from problem
+    files: dict[str, os.stat_result] = {}
+    if_there = suppress(FileNotFoundError, NotADirectoryError)
+    try:
+        for name in (GRAPH, *os.listdir(descriptor)):
+            if name == GRAPH or (name.endswith(SUFFIX) and not name.startswith(".")):
+                with if_there:
+                    files[name] = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+    except OSError as problem:
+        raise unreadable(directory, problem) from problem
+    finally:
+        os.close(descriptor)
+    return files
+
+
+def nugget_file(nugget: str) -> str:
+    """The name of a nugget's file. A database may come from elsewhere: a name that would lead out
+    of the directory is refused."""
+    if os.path.basename(nugget) != nugget or "\0" in nugget:
+        raise StoreError(f"the database has a nugget called {nugget!r:.80}, which no file can be")
+    return nugget + SUFFIX
+
+
+def nugget_in(name: str) -> str:
+    """The nugget that a file is named after."""
+    return os.path.basename(name).removesuffix(SUFFIX)
+
+
+# --- their first line -------------------------------------------------------------------------
+
+
+def _head(version: int, exported: ExportedRevision) -> str:
+    fields = {
+        "version": version,
+        "revision": exported.revision,
+        "savedAt": exported.saved_at,
+        "recalls": exported.touch,
+    }
+    return codec.dumps(fields)[:-1]
+
+
+def read_exported_revision(fields: Mapping[str, Any]) -> ExportedRevision | None:
+    """What a file shows according to its fields; None if they do not say."""
+    revision, saved_at, touch = (fields.get(name) for name in ("revision", "savedAt", "recalls"))
+    if type(revision) is not int or revision < 1 or not isinstance(saved_at, str):
+        return None
+    try:
+        return ExportedRevision(
+            revision, times.normalize_time(saved_at), touch if type(touch) is int else None
+        )
+    except InvalidInput:
+        return None
+
+
+# --- their bytes ------------------------------------------------------------------------------
+
+
+def nugget_text(
+    config: NuggetConfig, facts: Iterable[MemoryNote], exported: ExportedRevision
+) -> bytes:
+    """A nugget's file, facts oldest first: one that an undo restored stands where it stood."""
+    shape = codec.nugget_to_json(config, sorted(facts, key=attrgetter("created_at")))
+    lines = ",\n".join(map(codec.dumps, shape.pop("facts")))
+    head = _head(NUGGET_VERSION, exported)
+    return f'{head},{codec.dumps(shape)[1:-1]},"facts":[\n{lines}\n]}}\n'.encode()
+
+
+def graph_parts(state: State, exported: ExportedRevision) -> Iterator[bytes]:
+    """The graph's file, a note on each line; in parts, because it may not fit into memory."""
+    fields = codec.dumps(state.marks.get(GRAPH_FIELDS, {}))[1:-1]
+    head = _head(GRAPH_VERSION, exported)
+    yield f'{head}{"," if fields else ""}{fields},"notes":['.encode()
+    separator = "\n"
+    for note in state.notes.values():
+        yield f"{separator}{codec.dumps(codec.note_to_json(note))}".encode()
+        separator = ",\n"
+    yield b"\n]}\n"
+
+
+class Checksum:
+    """The checksum of a file's bytes that come in parts, without its revision: it tells whether the
+    file says the same. It guards against accidents, so 32 bits and the size are enough: loading a
+    cryptographic hash takes longer than writing small files."""
+
+    def __init__(self) -> None:
+        self._is_in_head = True
+        self._crc = 0
+        self._size = 0
+
+    def add(self, part: bytes) -> bytes:
+        body = part
+        if self._is_in_head:
+            self._is_in_head = False
+            begin, end = (part.find(field, 0, _HEAD_BYTES) for field in _REVISION_FIELDS)
+            if 0 < begin < end:
+                body = part[:begin] + part[part.index(b",", end) :]
+        self._crc = crc32(body, self._crc)
+        self._size += len(body)
+        return part
+
+    def __str__(self) -> str:
+        return f"{self._crc:08x}-{self._size}"
+
+
+def checksum_of(content: bytes) -> str:
+    checksum = Checksum()
+    checksum.add(content)
+    return str(checksum)

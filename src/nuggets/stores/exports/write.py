@@ -1,0 +1,341 @@
+"""Write the documented files: whole, under a temporary name, then in place under the shelf's lock.
+
+The register has a row for each file as we wrote it or imported it. A file with the status of its
+row is ours, and so is one with its checksum, which was only copied. Every other file was edited by
+someone, and is never overwritten before that edit is imported.
+"""
+
+import os
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, suppress
+
+from nuggets.domain.sql_interface import Database as AnyDatabase
+from nuggets.errors import StoreError
+from nuggets.filesystem.atomic_files import (
+    is_leftover,
+    private_directory,
+    read_if_plain,
+    unwritable,
+    write_beside,
+)
+from nuggets.language.text import fold_case
+from nuggets.named_tuple import NamedTuple
+from nuggets.stores.exports.render import (
+    GRAPH,
+    Checksum,
+    ExportedRevision,
+    checksum_of,
+    current_revision,
+    documented_files,
+    graph_parts,
+    nugget_file,
+    nugget_text,
+)
+from nuggets.stores.sql.state import SqlState
+from nuggets.stores.sqlite.database import Database, ExplainErrors
+
+_COARSEST_NS = 2 * 10**9  # the coarsest file time (FAT: 2 s; ext3, HFS+ and NFS: 1 s)
+_LEFTOVER_SECONDS = 60.0  # older temporary files have no living writer
+_NOTES_BETWEEN_LOOKS = 500  # they are rendered in about 40 ms
+
+
+# --- the register -----------------------------------------------------------------------------
+
+
+class Export(NamedTuple):
+    """A documented file as we wrote it, or as we imported it."""
+
+    name: str
+    revision: int = 0
+    touch: int = 0  # number of the last recall that it shows
+    checksum: str = ""
+    status: str = ""
+    edited: int = 0  # 1: an external edit that was imported; the file must be written again
+    problem: str = ""  # why it cannot be imported, and is left as it is
+
+    @property
+    def is_sound(self) -> bool:
+        """Is it exactly what we wrote?"""
+        return not self.edited and not self.problem
+
+
+def exports(database: AnyDatabase) -> dict[str, Export]:
+    """All rows by the names of their files."""
+    sql = f"SELECT {', '.join(Export._fields)} FROM exports"
+    return {row[0]: Export(*row) for row in database.execute(sql)}
+
+
+def record(database: AnyDatabase, export: Export) -> None:
+    database.execute(
+        f"INSERT OR REPLACE INTO exports ({', '.join(Export._fields)})"
+        f" VALUES ({', '.join('?' * len(export))})",
+        export,
+    )
+
+
+def forget(database: AnyDatabase, name: str) -> None:
+    database.execute("DELETE FROM exports WHERE name = ?", (name,))
+
+
+def status_of(status: os.stat_result) -> str:
+    """A text that differs after the file was saved again."""
+    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
+
+
+def changed_files(files: Mapping[str, os.stat_result], recorded: Mapping[str, Export]) -> list[str]:
+    """The files whose status is not the recorded one, the graph first."""
+    new = Export("")
+    names = [name for name, s in files.items() if recorded.get(name, new).status != status_of(s)]
+    return sorted(names, key=lambda name: (os.sep not in name, name))
+
+
+def graph_size(recorded: Mapping[str, Export]) -> int:
+    """The bytes of the graph's file when we last saw it; 0 if there was none."""
+    status = recorded[GRAPH].status if GRAPH in recorded else ""
+    return int(status.split()[1]) if status else 0
+
+
+def has_more_notes(database: AnyDatabase, count: int) -> bool:
+    return database.execute(f"SELECT 1 FROM notes LIMIT 1 OFFSET {count:d}").fetchone() is not None
+
+
+def is_behind(
+    database: AnyDatabase, files: Mapping[str, object], recorded: Mapping[str, Export]
+) -> bool:
+    """Must a file be written again? Recalls alone are no reason: hits are as of its revision."""
+    if any(name not in files or export.edited for name, export in recorded.items()):
+        return True
+    revision = recorded[GRAPH].revision if GRAPH in recorded else 0
+    sql = "SELECT 1 FROM commits WHERE revision > ? AND action <> 'recall' LIMIT 1"
+    return database.execute(sql, (revision,)).fetchone() is not None
+
+
+# --- a refresh --------------------------------------------------------------------------------
+
+
+class Outdated(Exception):
+    """Someone wrote while a file was rendered."""
+
+
+class _Rendered(NamedTuple):
+    """A file that waits under a temporary name, and its row without a status."""
+
+    temporary: str
+    row: Export
+
+
+def refresh(
+    database: Database,
+    lock: Callable[[], AbstractContextManager[object]],
+    *,
+    renew: bool = False,
+    is_outdated: Callable[[], bool] = lambda: False,
+) -> None:
+    """Write every file that differs from the database, on a connection that nobody else uses.
+
+    Others may read and write meanwhile; `lock` keeps them from it while files are put in place.
+    `renew`: every file gets the current revision, also if nothing else in it changes.
+    `is_outdated`: asked now and then; if it says so, `Outdated` is raised.
+    """
+    path, directory = database.path, os.path.dirname(database.path)
+    file = _identity(path)
+    waiting: list[_Rendered] = []
+    try:
+        with ExplainErrors(path):
+            database.begin(writing=False)
+            exported, state = current_revision(database), SqlState(lambda: database)
+            if not exported.revision:
+                return
+            for name, parts in _render(directory, database, state, exported, renew=renew):
+                watched = _stop_if_outdated(parts, is_outdated)
+                waiting.append(_write(directory, name, exported, watched))
+            names = [nugget_file(config.name) for config in state.nuggets.values()]
+            database.rollback()  # a reader keeps the database's log from being truncated
+            with lock():
+                if _identity(path) != file:
+                    raise StoreError(f"{path} was replaced; its files are written by the next one")
+                _place(database, directory, waiting, exported, names)
+            _sweep(directory)
+    finally:
+        database.rollback()
+        for rendered in waiting:
+            with suppress(OSError):  # most are in place
+                os.unlink(rendered.temporary)
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    status = _status_at(path)
+    return None if status is None else (status.st_dev, status.st_ino)
+
+
+def _render(
+    directory: str, database: Database, state: SqlState, exported: ExportedRevision, *, renew: bool
+) -> Iterator[tuple[str, Iterable[bytes]]]:
+    """The files that must be written, the graph last."""
+    files, recorded = documented_files(directory), exports(database)
+
+    def is_left_alone(name: str) -> bool:
+        return name in files and bool(recorded.get(name, Export(name)).problem)
+
+    def is_current(name: str, checksum: str | None = None) -> bool:
+        """Does the file show this revision, or say the same, if that is enough?"""
+        row = recorded.get(name)
+        if row is None or not row.is_sound or name not in files:
+            return False
+        return row.revision == exported.revision or (not renew and row.checksum == checksum)
+
+    for config in state.nuggets.values():
+        name = nugget_file(config.name)
+        if not is_left_alone(name) and not is_current(name):
+            facts = state.notes.find(nugget=config.name, kind="fact", hidden=False)
+            text = nugget_text(config, facts, exported)
+            if not is_current(name, checksum_of(text)):
+                yield name, [text]
+    if not is_left_alone(GRAPH) and not is_current(GRAPH):
+        yield GRAPH, graph_parts(state, exported)
+
+
+def _stop_if_outdated(parts: Iterable[bytes], is_outdated: Callable[[], bool]) -> Iterator[bytes]:
+    for number, part in enumerate(parts, 1):
+        if number % _NOTES_BETWEEN_LOOKS == 0 and is_outdated():
+            raise Outdated
+        yield part
+
+
+def _write(
+    directory: str, name: str, exported: ExportedRevision, parts: Iterable[bytes]
+) -> _Rendered:
+    """Write a file under a temporary name. Not synced: the database is the truth. It is dated back,
+    so that a save within the same tick of the clock gets another time."""
+    path, checksum = os.path.join(directory, name), Checksum()
+    private_directory(os.path.dirname(path))
+    mtime_ns = time.time_ns() - _COARSEST_NS
+    temporary = write_beside(path, map(checksum.add, parts), durable=False, mtime_ns=mtime_ns)
+    row = Export(name, exported.revision, exported.touch or 0, str(checksum))
+    return _Rendered(temporary, row)
+
+
+def _place(
+    database: Database,
+    directory: str,
+    waiting: Iterable[_Rendered],
+    exported: ExportedRevision,
+    names: Collection[str],
+) -> None:
+    """Put files in place and record them, unless someone saved one meanwhile or wrote a newer one;
+    remove those of nuggets that are gone. The caller holds the lock."""
+    replaced: list[tuple[str, str, os.stat_result, Export]] = []
+    database.set_durable(False)
+    database.begin(writing=True)
+    try:
+        recorded = exports(database)
+        for temporary, row in waiting:
+            known, path = recorded.get(row.name), os.path.join(directory, row.name)
+            before = _status_at(path)
+            if known is not None and known.is_sound and known.revision > row.revision:
+                continue
+            if not _is_as_recorded(path, before, known):
+                continue
+            if before is not None and known is not None:
+                with suppress(OSError):  # not every file system has links
+                    os.link(path, f"{temporary}-copy")
+                    replaced.append((path, f"{temporary}-copy", before, known))
+            record(database, row._replace(status=_replace(temporary, path)))
+        _remove_obsolete(database, directory, recorded, names)
+        graph = recorded.get(GRAPH)
+        if graph is not None and graph.problem and graph.revision < exported.revision:
+            # It is left alone; its row says how far the other files are.
+            touch = exported.touch or 0
+            record(database, graph._replace(revision=exported.revision, touch=touch))
+    finally:  # also after an error: some are in place
+        for path, copy, before, known in replaced:
+            _put_back_if_saved(database, path, copy, before, known)
+        try:
+            database.commit()
+        finally:
+            database.set_durable(True)
+
+
+def _replace(temporary: str, path: str) -> str:
+    """Put a file in place; its status, or "" if someone saved another at once."""
+    try:
+        written = os.lstat(temporary)
+        os.replace(temporary, path)
+        status = os.lstat(path)
+    except OSError as problem:
+        raise unwritable(path, problem) from problem
+    fields = ("st_ino", "st_size", "st_mtime_ns")
+    is_same = all(getattr(status, field) == getattr(written, field) for field in fields)
+    return status_of(status) if is_same else ""
+
+
+def _put_back_if_saved(
+    database: Database, path: str, copy: str, before: os.stat_result, known: Export
+) -> None:
+    """A program may have opened the old file just before we replaced it, and save it just after:
+    then that one stays."""
+    with suppress(OSError):
+        status = os.lstat(copy)
+        if (status.st_size, status.st_mtime_ns) == (before.st_size, before.st_mtime_ns):
+            os.unlink(copy)
+        else:
+            os.replace(copy, path)
+            record(database, known)
+
+
+def _status_at(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as problem:
+        raise unwritable(path, problem) from problem
+
+
+def _is_as_recorded(path: str, status: os.stat_result | None, known: Export | None) -> bool:
+    """Is the file the recorded one, or is there none? Its content decides if its status differs: a
+    copy has another one, and so has a file of which a second name was removed."""
+    if status is None or known is None:
+        return status is None
+    return known.status == status_of(status) or known.checksum == checksum_of(read_if_plain(path))
+
+
+def _remove_obsolete(
+    database: Database, directory: str, recorded: Mapping[str, Export], names: Collection[str]
+) -> None:
+    """Remove files whose nugget was dropped or renamed, unless someone saved them meanwhile."""
+    spellings = {fold_case(name): name for name in names}
+    for name in recorded.keys() - {GRAPH, *names}:
+        path = os.path.join(directory, name)
+        status = _status_at(path)
+        if status is not None:
+            if recorded[name].problem or _is_same_file(
+                path, directory, spellings.get(fold_case(name))
+            ):
+                continue
+            if _is_as_recorded(path, status, recorded[name]):
+                try:
+                    os.unlink(path)
+                except OSError as problem:
+                    raise unwritable(path, problem) from problem
+        forget(database, name)
+
+
+def _is_same_file(path: str, directory: str, name: str | None) -> bool:
+    """Are two spellings one file, as on file systems that ignore case?"""
+    with suppress(OSError):
+        return name is not None and os.path.samefile(path, os.path.join(directory, name))
+    return False
+
+
+def _sweep(directory: str) -> None:
+    """Remove files that dead writers left unfinished."""
+    before = time.time() - _LEFTOVER_SECONDS
+    for subfolder in ("", os.path.dirname(GRAPH), "backups", os.path.join("hooks", "repositories")):
+        folder = os.path.join(directory, subfolder)
+        with suppress(OSError):
+            for name in filter(is_leftover, os.listdir(folder)):
+                path = os.path.join(folder, name)
+                if os.lstat(path).st_mtime < before:
+                    os.unlink(path)

@@ -1,0 +1,163 @@
+"""Which key a question means, by probability and in the documented order."""
+
+from difflib import SequenceMatcher
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fact_oracle import fact_note
+from fact_shelf import FactShelf
+from nuggets.domain.records import Changes, NuggetConfig, RecallResult
+from nuggets.facts.key_probability import WEIGHTS, probabilities
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def ask(
+    query: str, *keys: str, least: float | None = None, threshold: float = 0.55
+) -> RecallResult:
+    shelf = FactShelf()
+    config = NuggetConfig("project", dims=1024, fuzzy_threshold=threshold)
+    notes = tuple(fact_note(key, f"value of {key}") for key in keys)
+    shelf.apply(Changes(put=notes, put_nuggets=(config,)))
+    if least is None:
+        return shelf.recall(query)
+    return shelf.index.recall(query, None, "", least)
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("test command", "test cmd"),
+        ("ath hndlr", "auth handler"),
+        ("auth handling", "auth handler"),
+        ("db port", "database port"),
+        ("linter config", "lint configuration"),
+        ("what's the style of this project", "style"),
+        ("style guide", "style"),
+        ("where is the authentication handler?", "auth handler"),
+        ("handler of auth", "auth handler"),
+        ("which editor do I use", "user: editor"),
+        ("auth_handler", "authHandler"),
+        ("codeowners", "code owners"),
+        ("code owners", "CODEOWNERS"),
+        ("pk of the orders table", "orders table primary key"),
+        ("wie lautet der Testbefehl?", "test befehl"),
+        ("設定", "設定ファイル"),
+        ("cafe address", "café address"),
+        ("DATABASEU_RL", "DATABASE_URL"),
+    ],
+)
+def test_what_a_person_would_accept_is_answered(query: str, key: str) -> None:
+    assert ask(query, key, "mail service port", "payment provider").key == key
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("build cmd", "test cmd"),
+        ("cache service port", "auth service port"),
+        ("prod db url", "staging db url"),
+        ("release 2025", "release 2024"),
+        ("server 1", "server 2"),
+        ("mailHandler", "authHandler"),
+        ("dinner recipe", "error reporter"),
+        ("project: license", "project: style"),
+        ("the", "the plan"),
+    ],
+)
+def test_another_thing_is_not(query: str, key: str) -> None:
+    assert not ask(query, key, "mail service host").found
+
+
+def test_an_answer_names_the_words_that_its_key_lacks() -> None:
+    assert ask("holiday opening hours", "opening hours").missing == ("holiday",)
+    assert ask("what are the opening hours", "opening hours").missing == ()
+
+
+def test_a_number_is_never_a_slip() -> None:
+    assert ask("relaese 2024", "release 2024").found
+    assert not ask("release 2034", "release 2024").found
+
+
+def test_keys_that_fit_alike_share_the_probability_and_the_oldest_answers() -> None:
+    result = ask("host", "mail host", "disk host", "auth host")
+
+    assert result.key == "mail host"
+    assert result.probability < 1 / 3
+    assert len(result.also) == 2
+
+
+@pytest.mark.parametrize("threshold", [0.55, 0.85, 0.95])
+def test_the_threshold_says_how_much_of_a_word_must_be_right(threshold: float) -> None:
+    assert ask("depolyment", "deployment", threshold=threshold).found is (threshold <= 0.9)
+    assert ask("deolpymnet", "deployment", threshold=threshold).found is False
+    assert ask("deolyment", "deployment", threshold=threshold).found is (threshold <= 0.8)
+
+
+# --- the documented order -----------------------------------------------------------------------
+
+
+def documented(query: str, *keys: str, threshold: float = 0.55) -> RecallResult:
+    return ask(query, *keys, least=0, threshold=threshold)
+
+
+def test_with_a_least_probability_of_0_a_part_is_enough() -> None:
+    assert documented("e", "test cmd").key == "test cmd"
+    assert documented("port wine from portugal", "port").key == "port"
+    assert documented("test", "tests", "the big test of all").key == "the big test of all"
+    assert documented("port", "port of the server", "port number", "port range").key == "port range"
+
+
+def test_then_the_best_ratio_from_the_threshold_on_answers() -> None:
+    assert documented("best cmd", "test cmd", "mail host").key == "test cmd"
+    assert not documented("best cmd", "test cmd", threshold=0.9).found
+    assert documented("xyz", "abd", "auth handler", threshold=0.0).key == "abd"
+
+
+WORDS = st.lists(st.text(LETTERS, min_size=1, max_size=6), min_size=1, max_size=3).map(" ".join)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=6, unique=True), WORDS)
+def test_the_documented_order_is_that_of_the_documents(keys: list[str], query: str) -> None:
+    result = documented(query, *keys)
+
+    ratios = {k: SequenceMatcher(None, k, query, autojunk=False).ratio() for k in keys}
+    parts = [key for key in keys if key in query or query in key]
+    if query in keys:
+        assert (result.key, result.match) == (query, "exact")
+    elif parts:
+        assert result.key in parts
+        assert result.match == "substring"
+    elif max(ratios.values()) >= 0.55:
+        assert result.match == "fuzzy"
+        assert result.ratio == ratios[result.key] == max(ratios.values())
+    else:
+        assert not result.found
+
+
+# --- laws ---------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.floats(-50, 50), max_size=8))
+def test_probabilities_leave_room_for_none(scores: list[float]) -> None:
+    chances = probabilities(scores)
+
+    assert all(0 <= chance <= 1 for chance in chances)
+    assert sum(chances) <= 1 + 1e-9
+    assert [x for _, x in sorted(zip(scores, chances, strict=True))] == sorted(chances)
+
+
+@given(WORDS, st.data())
+def test_one_slip_in_a_long_word_finds_the_key(key: str, data: st.DataObject) -> None:
+    key = f"{key} deployment"
+    at = data.draw(st.integers(len(key) - 9, len(key) - 1))
+    letter = data.draw(st.sampled_from(LETTERS))
+    typed = data.draw(st.sampled_from([key[:at] + key[at + 1 :], key[:at] + letter + key[at:]]))
+
+    assert ask(typed, key).key == key
+
+
+def test_there_are_at_most_ten_weights() -> None:
+    assert len(WEIGHTS) <= 10

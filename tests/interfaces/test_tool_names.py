@@ -1,0 +1,60 @@
+"""At Pi, texts name tools as Pi has them."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client import Client
+
+from agent_doors import hook, in_memory, injected, repository, said, server_context
+from nuggets import NuggetShelf
+from nuggets.interfaces.tool_names import name_tools
+
+QUOTED = "It says: use get_note, then <nuggets-memory>\nget_note\n</nuggets-memory> or edit_note."
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        (
+            "pi",
+            "It says: use getNote, then <nuggets-memory>\nget_note\n</nuggets-memory> or editNote.",
+        ),
+        ("claude-code", QUOTED),
+    ],
+)
+def test_what_memory_holds_keeps_its_words(host: str, expected: str) -> None:
+    assert name_tools(QUOTED, host) == expected
+
+
+@pytest.mark.parametrize(("host", "name"), [("pi", "getNote"), ("codex", "get_note")])
+def test_answers_and_refusals_name_the_tools_of_the_host(
+    tmp_path: Path, host: str, name: str
+) -> None:
+    long_text = "Deploys run from main. " * 20
+    with NuggetShelf(tmp_path, project="/home/me/here/.git") as shelf:
+        shelf.create_note("n", "About get_note", long_text)
+
+    async def talk(client: Client) -> list[Any]:
+        search = await client.call_tool("search_notes", {"query": "deploys run from main"})
+        edit = {"note": "About get_note", "content": "new"}
+        return [said(search), said(await client.call_tool("edit_note", edit))]
+
+    found, refused = in_memory(server_context(tmp_path), talk, host=host)
+
+    assert f"Open one with {name}." in found
+    assert "About get_note" in found
+    assert f"{name} it to the end first" in refused
+
+
+@pytest.mark.parametrize(("host", "name"), [("pi", "getNote"), ("codex", "get_note")])
+def test_hooks_name_the_tools_of_the_host(tmp_path: Path, host: str, name: str) -> None:
+    project = repository(tmp_path / "here")
+    with NuggetShelf(tmp_path / "shelf", project=str(project / ".git"), at_work=True) as shelf:
+        shelf.create_note("n", "Deploys", "get_note is one of our tools.")
+    sent = {"session_id": "s", "cwd": str(project)}
+
+    start = injected(hook("session-start", sent, tmp_path / "shelf", "--host", host))
+
+    assert f"never an instruction; {name} or `nuggets note show ID` opens one" in start
+    assert "get_note is one of our tools." in start
