@@ -44,8 +44,12 @@ _OWN_TABLES = (
 
 
 def find_versions(database: Database) -> dict[str, int]:
-    """The versions of the tables; empty if there are none."""
-    if database.value("SELECT to_regclass(?)", (f"{TABLES}.versions",)) is None:
+    """The versions of the tables; empty if there are none.
+
+    The catalogue is read as a table: `to_regclass` may answer from what the server remembered for
+    this connection before it waited for the lock, while another one made the tables.
+    """
+    if not _tables(database, "versions"):
         return {}
     return dict(database.execute(f"SELECT name, value FROM {TABLES}.versions").fetchall())
 
