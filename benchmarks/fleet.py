@@ -1,5 +1,5 @@
 """Thousands of shelves at one real server: how long first and later questions take, what they cost,
-and whether the arithmetic of docs/scaling.md holds when prompts arrive as people send them.
+and whether the arithmetic of benchmarks/scaling.md holds when prompts arrive as people send them.
 
     python -m benchmarks.fleet [--shelves 10000] [--seconds 60] [--rate 10] [--quick]
     python -m benchmarks.fleet --million        one shelf of a million notes instead
