@@ -108,6 +108,7 @@ def test_install_adds_a_line_once_and_keeps_the_others(nuggets: Nuggets, crontab
     assert lines[0] == "5 4 * * * backup"
     assert len(lines) == 2
     assert lines[1].startswith("0 9 * * * ")
+    assert "-P -m nuggets" in lines[1]  # no module of the folder that a timer starts in
     assert "schedule run --once" in lines[1]
 
 

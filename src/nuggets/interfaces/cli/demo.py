@@ -8,6 +8,7 @@ from shlex import join
 from shutil import which
 from tempfile import TemporaryDirectory
 
+from nuggets.filesystem.python_process import module_command
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import print_text, style
 
@@ -57,7 +58,8 @@ def _demo(call: Call) -> Outcome:
 def _run(directory: str, arguments: tuple[str, ...]) -> tuple[int, str]:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NUGGETS_")}
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "nuggets", "--dir", directory, *arguments],
+        module_command("nuggets", "--dir", directory, *arguments),
+        cwd=directory,
         capture_output=True,
         text=True,
         encoding="utf-8",

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from shlex import join
 
 from nuggets.errors import MissingExtra
+from nuggets.filesystem.python_process import module_command
 from nuggets.interfaces.display_text import PACKAGE
 
 _MODULES = {  # of each extra that pyproject.toml names
@@ -35,7 +36,7 @@ def install_line(extra: str) -> str:
         return join(["pipx", "inject", PACKAGE, *packages])
     if find_spec("pip") is None:  # environments created by uv have no pip
         return join(["uv", "pip", "install", "--python", sys.executable, *packages])
-    return join([sys.executable, "-m", "pip", "install", *packages])
+    return join(module_command("pip", "install", *packages))
 
 
 def _packages(extra: str) -> list[str]:

@@ -1,6 +1,5 @@
 """Commands that schedule the daily clean-up: schedule run, status, install, uninstall."""
 
-import sys
 from argparse import ArgumentParser
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,6 +7,7 @@ from datetime import datetime
 from nuggets.domain import codec
 from nuggets.domain.records import DailyRun
 from nuggets.errors import NuggetsError
+from nuggets.filesystem.python_process import module_command
 from nuggets.filesystem.shelf_location import written_location
 from nuggets.interfaces import system_timers
 from nuggets.interfaces.cli.command import Call, Command, Outcome
@@ -129,7 +129,7 @@ def _indent(text: str) -> list[str]:
 
 
 def _plan(call: Call) -> system_timers.Plan:
-    program = [*_environment(call.settings), sys.executable, "-m", "nuggets"]
+    program = [*_environment(call.settings), *module_command("nuggets")]
     if call.settings.origins["dir"] != "default":
         program += ["--dir", written_location(call.settings["dir"])]
     program += ["schedule", "run", "--once"]

@@ -18,6 +18,7 @@ from nuggets.filesystem.atomic_files import (
     unwritable,
 )
 from nuggets.filesystem.current_project import checkout_root
+from nuggets.filesystem.python_process import module_command
 from nuggets.interfaces.connect import EditError, jsonc
 from nuggets.interfaces.connect.hosts import (
     Entry,
@@ -341,7 +342,7 @@ def _find_command(host: str, user: bool) -> list[str]:
     own = os.path.join(os.path.dirname(sys.executable), "nuggets")
     if os.access(own, os.X_OK):
         return [own]
-    return [sys.executable, "-P", "-m", "nuggets"]  # -P: never a module of the agent's directory
+    return module_command("nuggets")
 
 
 def _is_in_environment(program: str) -> bool:

@@ -6,12 +6,12 @@ checks that nobody else has run it today.
 """
 
 import os
-import sys
 import time
 from contextlib import suppress
 
 from nuggets.filesystem.atomic_files import open_plain
 from nuggets.filesystem.hook_files import hook_path
+from nuggets.filesystem.python_process import NEUTRAL_FOLDER, module_command
 from nuggets.settings import Settings
 
 STAMP = "daily"  # the date of the last start
@@ -49,12 +49,12 @@ def _start(directory: str, log: str, *command: str) -> None:
     output = open_plain(log, flags)
     try:
         subprocess.Popen(
-            [sys.executable, "-m", "nuggets", *command],
+            module_command("nuggets", *command),
             env={**os.environ, "NUGGETS_STORE": directory},  # others can read a command line
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=output,
-            cwd=os.path.dirname(os.path.dirname(log)),
+            cwd=NEUTRAL_FOLDER,
             start_new_session=True,
         )
     finally:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from nuggets.errors import StoreError
 from nuggets.filesystem.atomic_files import open_plain, private_directory
+from nuggets.filesystem.python_process import NEUTRAL_FOLDER, isolated_command
 
 if TYPE_CHECKING:
     from nuggets.stores.sqlite.database import Database
@@ -30,13 +31,13 @@ LONGEST_SECONDS = 5.0  # that files may lag behind writers who never pause
 _LOCK = os.path.join("graph", "refresher.lock")
 
 # It begins by waiting, before it loads anything, and ends at once if the shelf was removed
-# meanwhile. Isolated: neither the environment nor a file of the current directory is loaded.
+# meanwhile.
 _PROGRAM = f"""
 import os, sys, time
 time.sleep({QUIET_SECONDS})
 root, directory, lock = sys.argv[1:]
 if os.path.exists(os.path.join(directory, "{DATABASE}")):
-    os.chdir("/")
+    os.chdir("{NEUTRAL_FOLDER}")
     sys.path.insert(0, root)
     from nuggets.stores.exports.refresher import run
     run(directory, int(lock))
@@ -81,9 +82,8 @@ def _spawn(directory: str, lock: int) -> int:
     null = (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDWR, 0)
     dup = os.POSIX_SPAWN_DUP2
     actions = [null, (dup, 0, 1), (dup, 0, 2), (dup, lock, inherited)]
-    options = ["-I", "-S", "-X", "utf8", "-c", _PROGRAM]
-    arguments = [sys.executable, *options, _ROOT, directory, str(inherited)]
-    spawn = partial(os.posix_spawn, sys.executable, arguments, os.environ, file_actions=actions)
+    command = isolated_command(_PROGRAM, _ROOT, directory, str(inherited))
+    spawn = partial(os.posix_spawn, command[0], command, os.environ, file_actions=actions)
     try:
         return spawn(setsid=True)  # so that it outlives the terminal or the host
     except NotImplementedError:  # as on macOS
