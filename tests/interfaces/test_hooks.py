@@ -10,9 +10,8 @@ import pytest
 
 from agent_doors import PATIENT, hook, injected, repository
 from enough_sessions import ENOUGH_SESSIONS
-from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES
+from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES, SESSION_CHARACTERS
 from nuggets.domain.records import WrittenNote
-from nuggets.engine.argument_checks import SESSION_CHARACTERS
 from nuggets.filesystem.hook_files import missed_deadlines, recorded_session
 from nuggets.interfaces.hooks.observed_files_import import import_inbox
 from nuggets.interfaces.hooks.observed_files_inbox import LONGEST_PATH

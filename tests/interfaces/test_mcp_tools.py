@@ -8,7 +8,7 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from agent_doors import in_memory, said, server_context
-from nuggets.engine.argument_checks import SESSION_CHARACTERS
+from nuggets.domain.limits import SESSION_CHARACTERS
 from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS, FEW_TOOLS
 from nuggets.interfaces.mcp.resources import INSTRUCTIONS
 from nuggets.interfaces.mcp.server import PROGRESS_SECONDS, WRITES_KNOWN

@@ -10,7 +10,7 @@ from starlette.testclient import TestClient
 from command_line import Nuggets
 from enough_sessions import ENOUGH_SESSIONS
 from nuggets import NuggetShelf
-from nuggets.engine.argument_checks import SESSION_CHARACTERS
+from nuggets.domain.limits import SESSION_CHARACTERS
 from nuggets.interfaces.rest.operation_definition import REVISION
 from web_serving import client
 

@@ -121,7 +121,7 @@ def test_what_is_no_server_of_ours_is_told_in_one_line(answer: bytes, complaint:
     assert "s3cret" not in done.err
 
 
-INDEX = '{"@": "CopyIndex", "revision": "x", "ids": [1], "changed": [], "nuggets": []}'
+INDEX = '{"revision": "x", "ids": [1], "changed": [], "nuggets": []}'
 
 
 @pytest.mark.parametrize("result", ["null", "7", '"text"', "[7]", INDEX])

@@ -1,9 +1,10 @@
 """What may be written: sizes, and text that can be stored. Refuses by name, cuts nothing."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from nuggets.errors import InvalidInput
+from nuggets.named_tuple import NamedTuple
 
 NAME_CHARACTERS = 512  # of a key or title: it is a name, longer text is content
 CONTENT_BYTES = 1024 * 1024  # as UTF-8: a memory, not an archive
@@ -14,6 +15,31 @@ REASON_CHARACTERS = 512
 FILES_SEEN = 200  # of a project: what was touched lately, not a listing of the repository
 MEMORY_FILE_LINES, MEMORY_FILE_BYTES = 200, 25_000  # what hosts load of a MEMORY.md
 LINKS = 1000  # at one note: a hub with more says nothing about any of them
+SESSION_CHARACTERS = 256
+ADDRESS_CHARACTERS = 4096  # of a path, an id, an address
+
+
+class Limit(NamedTuple):
+    """Bounds of a number, of the length of a text or of a list: `Annotated[str, Limit(1, 64)]`."""
+
+    least: float = 0
+    most: float = 0
+    unit: str = "characters"  # or "items"
+    pattern: str = ""  # that a text must match
+    meaning: str = ""  # of the pattern
+
+
+# What a field may hold, said once for files, rows, requests and messages.
+Name = Annotated[str, Limit(1, NAME_CHARACTERS)]
+Session = Annotated[str, Limit(0, SESSION_CHARACTERS)]
+Address = Annotated[
+    str, Limit(0, ADDRESS_CHARACTERS, pattern=r"[^\0]*", meaning="without the character NUL")
+]
+Digits = Annotated[
+    str, Limit(1, 64, pattern="[0-9A-Za-z]*", meaning="letters and digits of ASCII alone")
+]
+Count = Annotated[int, Limit(0, 2**63 - 1)]
+Share = Annotated[float, Limit(0, 1)]
 
 _WHOLE_NUMBERS = {  # of a nugget, and between which bounds its fact memory can be built
     "dims": (2, 1 << 20),

@@ -6,6 +6,7 @@ NamedTuples rather than dataclasses: a cold command builds them in a third of th
 from collections.abc import Mapping
 from typing import Any, Literal, NoReturn, Self, get_args
 
+from nuggets.domain.limits import Address, Count
 from nuggets.language.text import first_words, words
 from nuggets.named_tuple import NamedTuple
 
@@ -93,14 +94,14 @@ class NoteMetadata(NamedTuple):
 class Anchor(NamedTuple):
     """A place in a repository that a memory is about, as it was when the memory was kept."""
 
-    path: str  # from the root of the checkout; "": it is about a branch
-    line: int = 0  # 0: no line is named
+    path: Address  # from the root of the checkout; "": it is about a branch
+    line: Count = 0  # 0: no line is named
     lines: tuple[str, ...] = ()  # fingerprints
     symbols: tuple[str, ...] = ()  # names that stand in the file
-    size: int = 0
-    modified: int = 0  # nanoseconds
-    commit: str = ""  # that was checked out
-    branch: str = ""
+    size: Count = 0
+    modified: Count = 0  # nanoseconds
+    commit: Address = ""  # that was checked out
+    branch: Address = ""
 
 
 class MemoryNote(NamedTuple):
@@ -180,7 +181,7 @@ class NoteFilterOptions(NamedTuple):
 class WrittenNote(MemoryNote):
     """A note as an operation left it, and what it took the place of."""
 
-    is_new = False
+    is_new: bool = False
     replaced: MemoryNote | None = None  # its version before; None if nothing changed
     contradicts: tuple[MemoryNote, ...] = ()  # other memories, of which both cannot hold
 

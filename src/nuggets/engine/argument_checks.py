@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets.domain import codec
-from nuggets.domain.limits import check_config, check_most, storable
+from nuggets.domain.limits import SESSION_CHARACTERS, check_config, check_most, storable
 from nuggets.domain.nugget_names import checked_nugget_name
 from nuggets.domain.records import (
     GraphNoteMetaInput,
@@ -19,8 +19,6 @@ from nuggets.graph import name_resolution
 
 if TYPE_CHECKING:
     from datetime import datetime
-
-SESSION_CHARACTERS = 256
 
 Record = TypeVar("Record")
 StrPath = str | os.PathLike[str]

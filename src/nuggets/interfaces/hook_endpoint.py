@@ -1,23 +1,50 @@
 """What a server answers to the prompt hook of another machine (`hooks/remote_prompt.py`)."""
 
 from collections.abc import Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Annotated, Any, TypedDict
 
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from nuggets.domain.codec import anchor_to_json
+from nuggets.domain.limits import ADDRESS_CHARACTERS, Address, Limit, Session
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.hooks.event_handlers import answer_prompt
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
-from nuggets.interfaces.remote_requests import answer_message, check_caller
+from nuggets.interfaces.remote_requests import answer_message
 from nuggets.interfaces.request_shelf import shelf_of_request
+from nuggets.named_tuple import NamedTuple
 from nuggets.operations.client_permissions import HOOK, name_agent
 from nuggets.operations.idempotent_calls import Caller, Place
 from nuggets.operations.project_identity import Location
+from nuggets.remote.wire_format import decode
 from nuggets.shelf import NuggetShelf
 
 ENTRIES = 1000  # of a diary
+Path = Annotated[Address, Limit(1, ADDRESS_CHARACTERS)]
+
+
+class PromptMessage(NamedTuple):
+    """What a prompt hook sends."""
+
+    host: str
+    session: Session
+    prompt: str
+    entries: Annotated[tuple[Any, ...], Limit(0, ENTRIES, "items")]  # of its diary
+    project: Address = ""
+    place: (  # as in `remote/client_location.py`
+        tuple[Path, Address, Address, Address, bool, tuple[Address, ...]] | None
+    ) = None
+
+
+class DiaryEntry(TypedDict, total=False):
+    """What the server needs of an entry of a diary."""
+
+    prompt: str
+    shown: list[str]
+    at: str
+    forgotten: Any
 
 
 class HookEndpoint:
@@ -31,13 +58,14 @@ class HookEndpoint:
         await answer(scope, receive, send)
 
     def _run(self, request: Request, message: Mapping[str, Any]) -> Mapping[str, Any]:
-        caller = check_caller(_caller(message))
-        shelf = shelf_of_request(request, self._shelf).for_caller(caller)
+        sent = {name: part for name, part in message.items() if name != "protocol"}
+        asked: PromptMessage = decode(sent, PromptMessage, "the message")
+        shelf = shelf_of_request(request, self._shelf).for_caller(_caller(asked))
         written: list[dict[str, Any]] = []
         context, text = answer_prompt(
             shelf,
-            _event(message),
-            _entries(message),
+            _event(asked),
+            _entries(asked),
             written.append,
             _Unprinted(),
             lambda prompt: None,
@@ -62,35 +90,26 @@ class _Unprinted:
     def explain(self, line: str) -> None: ...
 
 
-def _event(message: Mapping[str, Any]) -> Event:
-    host, session, prompt = (message.get(name) for name in ("host", "session", "prompt"))
-    if not isinstance(host, str) or not isinstance(session, str) or not isinstance(prompt, str):
-        raise InvalidInput("host, session and prompt are texts")
-    return Event("user-prompt", host, "", session, "", prompt[:PROMPT_CHARACTERS], "", "", {})
+def _event(asked: PromptMessage) -> Event:
+    prompt = asked.prompt[:PROMPT_CHARACTERS]
+    return Event("user-prompt", asked.host, "", asked.session, "", prompt, "", "", {})
 
 
-def _entries(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    entries = message.get("entries")
-    if not isinstance(entries, list) or len(entries) > ENTRIES:
-        raise InvalidInput("the entries of a diary are a list")
-    return [entry for entry in entries if isinstance(entry, dict) and _is_entry(entry)]
+def _entries(asked: PromptMessage) -> list[dict[str, Any]]:
+    """The entries that are whole: the diary is a file, which may be damaged."""
+    entries = []
+    for entry in asked.entries:
+        with suppress(InvalidInput):
+            entries.append(decode(entry, DiaryEntry, "an entry"))
+    return entries
 
 
-def _is_entry(entry: Mapping[str, Any]) -> bool:
-    shown = entry.get("shown", [])
-    texts = [entry.get("prompt", ""), entry.get("at", "")]
-    return isinstance(shown, list) and all(isinstance(text, str) for text in (*shown, *texts))
-
-
-def _caller(message: Mapping[str, Any]) -> Caller:
-    client = name_agent(HOOK, str(message.get("host", "")))._replace(
-        session=str(message.get("session", ""))
-    )
-    project, place = message.get("project"), message.get("place")
-    if project:
-        return Caller(client, str(project))
-    if not isinstance(place, list) or len(place) != 6 or not isinstance(place[5], list):
+def _caller(asked: PromptMessage) -> Caller:
+    client = name_agent(HOOK, asked.host)._replace(session=asked.session)
+    if asked.project:
+        return Caller(client, asked.project)
+    if asked.place is None:
         return Caller(client)
-    path, stamp, root, remote, is_shallow, folders = place
+    path, stamp, root, remote, is_shallow, folders = asked.place
     here = Location(path, path, stamp, root, remote, is_shallow)
     return Caller(client, place=Place(here, tuple(folders)))

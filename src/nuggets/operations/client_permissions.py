@@ -4,17 +4,21 @@ Every door names its client (`COMMAND`, `PAGE`, `AGENT`, `HOOK`); the rules are 
 `decisions`, never in a door.
 """
 
+from typing import Annotated
+
+from nuggets.domain.limits import Limit, Session
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote, MemorySource
 from nuggets.language.text import visible
 from nuggets.named_tuple import NamedTuple
 
 AGENT_CHARACTERS = 40  # of an agent's name in the history
+CLIENT_CHARACTERS = AGENT_CHARACTERS + 20  # with the name of the door
 
 
 class Client(NamedTuple):
     """What one door may write. The default is a Python program, which has no restrictions."""
 
-    name: str  # for the history
+    name: Annotated[str, Limit(1, CLIENT_CHARACTERS)]  # for the history
     at_work: bool = False  # in the project, so what it learns is the project's
     source: MemorySource | None = None  # whose word its texts are, unless it says otherwise
     is_unattended: bool = False  # no person looks: no credentials, nothing that memory showed
@@ -22,7 +26,7 @@ class Client(NamedTuple):
     reads_first: bool = False  # replaces only texts that it has read
     compares_all: bool = False  # each text with what it may contradict, not plain rules alone
     is_remote: bool = False  # its files are on another machine
-    session: str = ""  # the conversation, for a door that serves several
+    session: Session = ""  # the conversation, for a door that serves several
 
 
 COMMAND = Client("cli", at_work=True, keeps_one_copy=True)

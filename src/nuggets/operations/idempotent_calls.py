@@ -6,8 +6,9 @@ that waited in a queue also says what its author had seen: what others changed s
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
+from nuggets.domain.limits import Address, Digits, Limit
 from nuggets.domain.records import Anchor, Changes
 from nuggets.domain.state import State
 from nuggets.named_tuple import NamedTuple
@@ -16,6 +17,8 @@ from nuggets.operations.project_identity import Location
 from nuggets.operations.write_conflicts import refuse_unseen_changes
 
 CALL_MARK = "call:"
+ANCHORS = 100  # of one text
+FOLDERS = 100  # one in the other
 SLOTS = 64  # marks of one machine; more calls than that are never under way from one
 
 
@@ -23,16 +26,18 @@ class Place(NamedTuple):
     """Where someone works on another machine."""
 
     location: Location  # its path names the machine too
-    folders: tuple[str, ...] = ()  # a plain folder and those around it; none for a repository
+    folders: Annotated[
+        tuple[Address, ...], Limit(0, 100, "items")
+    ] = ()  # a plain folder and those around it; none for a repository
 
 
 class Call(NamedTuple):
     """What makes a call known if it is sent again."""
 
-    machine: str  # an opaque id
-    slot: int
-    id: str
-    seen: str | None = None  # until when its author had seen what others did; None: no matter
+    machine: Digits  # an opaque id
+    slot: Annotated[int, Limit(0, SLOTS - 1)]
+    id: Digits
+    seen: Address | None = None  # until when its author had seen what others did; None: no matter
 
     @property
     def mark(self) -> str:
@@ -43,10 +48,11 @@ class Caller(NamedTuple):
     """A client on another machine."""
 
     client: Client
-    project: str | None = None  # its id, if it was named; otherwise it is recognized by the place
+    project: Address | None = None  # its id, if it was named; else it is recognized by the place
     place: Place | None = None  # None: in no project
-    anchors: tuple[Anchor, ...] = ()  # what the text of this call names of the files there
-    digits: tuple[str, ...] = ()  # for the ids of new notes, so that they are as promised there
+    # what the text of this call names of the files there
+    anchors: Annotated[tuple[Anchor, ...], Limit(0, ANCHORS, "items")] = ()
+    digits: tuple[Digits, ...] = ()  # for the ids of new notes, so that they are as promised there
     call: Call | None = None
 
 

@@ -7,6 +7,7 @@ remote are evidence, kept in one mark per location.
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from nuggets.domain.limits import Address
 from nuggets.named_tuple import NamedTuple
 
 LOCATION_MARK = "location:"
@@ -15,13 +16,13 @@ LOCATION_MARK = "location:"
 class Location(NamedTuple):
     """Where a project lies, and what was known of it there."""
 
-    path: str  # of its git directory, or of a plain folder
-    project: str  # its id
-    stamp: str = ""
-    root: str = ""
-    remote: str = ""
+    path: Address  # of its git directory, or of a plain folder
+    project: Address  # its id
+    stamp: Address = ""
+    root: Address = ""
+    remote: Address = ""
     is_shallow: bool = False
-    resembles: str = ""  # the project that it may be: only a person knows
+    resembles: Address = ""  # the project that it may be: only a person knows
     is_asked: bool = False  # the person has been asked about that
 
     @property

@@ -28,7 +28,6 @@ from nuggets.operations.client_permissions import Client
 from nuggets.operations.idempotent_calls import Call, Caller, Place
 from nuggets.operations.project_identity import Location, Recognition
 from nuggets.operations.read_before_edit import ReadingRecord
-from nuggets.remote.answer_check import fits
 from nuggets.remote.callable_methods import CALL_PATH, METHODS, REFUSED, Kind
 from nuggets.remote.client_location import find_place
 from nuggets.remote.http_connection import CONNECT_SECONDS, HOOK_CONNECT_SECONDS, Unreachable
@@ -36,7 +35,7 @@ from nuggets.remote.local_copy import LocalCopy
 from nuggets.remote.offline_queue import CallQueue, WaitingCall
 from nuggets.remote.server_requests import ServerCalls
 from nuggets.remote.shelf_without_files import ShelfWithoutFiles
-from nuggets.remote.wire_format import NuggetName, decode, encode
+from nuggets.remote.wire_format import NuggetName, decode_answer, encode
 from nuggets.settings import Settings, load
 from nuggets.shelf import NuggetShelf
 
@@ -258,17 +257,20 @@ class RemoteShelf(ShelfWithoutFiles):
     def _take_answer(self, name: str, answer: Mapping[str, Any]) -> Any:
         if self._project is None:
             self._project = str(answer.get("project", ""))
-        question = decode(answer.get("question"))
-        self._recognition = Recognition(question) if isinstance(question, Location) else None
+        try:
+            question = decode_answer(answer.get("question"), Location | None, "the question")
+            result = decode_answer(
+                answer.get("result"), _answer_type(name), f"its answer to {name}"
+            )
+        except InvalidInput as problem:
+            raise StoreError(
+                f"what answers at {self.server} is no Nuggets server, or another version: its "
+                f"answer to {name} makes no sense ({problem}). Check the address"
+            ) from None
+        self._recognition = Recognition(question) if question else None
         revision = answer.get("revision")
         if isinstance(revision, int) and revision:
             self._own_revisions[0] = revision
-        result = decode(answer.get("result"))
-        if not fits(result, _answer_type(name)):
-            raise StoreError(
-                f"what answers at {self.server} is no Nuggets server, or another version: its "
-                f"answer to {name} makes no sense. Check the address"
-            )
         return self._view(result) if isinstance(result, NuggetName) else result
 
     def _caller_for(
@@ -281,7 +283,7 @@ class RemoteShelf(ShelfWithoutFiles):
         """`sent`: the message in which it was sent before; the ids of new notes are the same."""
         text, title = _text_and_title(name, args, options)
         if sent is not None:
-            caller: Caller = decode(sent["caller"])
+            caller: Caller = decode_answer(sent["caller"], Caller, "the caller")
             return caller._replace(call=None)
         is_write = METHODS[name] == "write"
         return Caller(

@@ -75,7 +75,7 @@ def handle_event(event: Event, directory: str, say: Say) -> None:
     is_due = event.name == "stop" and _is_note_due(directory, event)
     if event.name == "stop" and not has_entries(directory) and not is_due and not event.messages:
         return
-    from nuggets.engine.argument_checks import SESSION_CHARACTERS
+    from nuggets.domain.limits import SESSION_CHARACTERS
 
     event = event._replace(
         session=event.session[:SESSION_CHARACTERS]

@@ -123,7 +123,7 @@ class ServerContext:
         A hook of the same host may have recorded the conversation's id. Using it keeps one
         conversation from counting as two sessions.
         """
-        from nuggets.engine.argument_checks import SESSION_CHARACTERS
+        from nuggets.domain.limits import SESSION_CHARACTERS
 
         client_session = (ctx.meta or {}).get(SESSION_KEY)
         if isinstance(client_session, str) and client_session.strip():

@@ -1,12 +1,12 @@
 """The door for other machines: `POST /api/shelf` calls one method of the shelf.
 
-Which methods: `remote/callable_methods.py`; the shelf decides who may call them. A message holds
-only the types that `remote/wire_format.py` lists.
+Which methods: `remote/callable_methods.py`; the shelf decides who may call them. What arguments
+must be is what the annotations of the method say.
 """
 
-from collections.abc import Iterable, Mapping
-from types import UnionType
-from typing import Any, Union, cast, get_args, get_origin
+import inspect
+from collections.abc import Mapping
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,7 +18,7 @@ from nuggets.interfaces.remote_requests import answer_message, read_caller
 from nuggets.interfaces.request_shelf import shelf_of_request
 from nuggets.operations.idempotent_calls import DoneBefore
 from nuggets.remote.callable_methods import CALL_PATH, METHODS, REFUSED
-from nuggets.remote.wire_format import ARGUMENTS, RECORDS, decode, encode
+from nuggets.remote.wire_format import decode, encode
 from nuggets.shelf import NuggetShelf
 
 
@@ -38,13 +38,9 @@ def _run(request: Request, shelf: NuggetShelf, message: Mapping[str, Any]) -> Ma
         reason = REFUSED.get(str(name), "this server knows no such method; update it")
         raise InvalidInput(f"{name!r:.40}: {reason}")
     view = shelf_of_request(request, shelf).for_caller(read_caller(message))
-    args = decode(message.get("args", []), ARGUMENTS)
-    options = decode(message.get("options", {}), ARGUMENTS)
-    if not isinstance(args, tuple) or not isinstance(options, dict):
-        raise InvalidInput("arguments are a list and an object")
     before = view.own_revision
     try:
-        result = _call(view, name, args, options)
+        result = _call(view, name, message.get("args", []), message.get("options", {}))
     except DoneBefore:
         return {"done_before": True, "now": times.now()}
     own = view.own_revision
@@ -58,35 +54,24 @@ def _run(request: Request, shelf: NuggetShelf, message: Mapping[str, Any]) -> Ma
     }
 
 
-def _has_type(value: Any, annotation: Any) -> bool:
-    """Whether a value is what a parameter takes, as far as its annotation says."""
-    if get_origin(annotation) in (Union, UnionType):
-        return any(_has_type(value, one) for one in get_args(annotation))
-    if isinstance(annotation, str):  # only the type checker knows it
-        return annotation not in RECORDS or type(value).__name__ == annotation
-    kind: Any = type(None) if annotation is None else get_origin(annotation) or annotation
-    if kind is Any or not isinstance(kind, type):
-        return True
-    if not isinstance(value, (int, float) if kind is float else kind):
-        return False
-    parts, several = get_args(annotation), cast("Iterable[Any]", value)
-    return len(parts) != 1 or all(_has_type(part, parts[0]) for part in several)
-
-
-def _call(view: NuggetShelf, name: str, args: tuple[Any, ...], options: dict[str, Any]) -> Any:
+def _call(view: NuggetShelf, name: str, args: Any, options: Any) -> Any:
     if METHODS[name] == "attribute":
         return getattr(view, name)
-    import inspect
-
-    method = getattr(view, name)
-    signature = inspect.signature(method)
-    try:
-        given = signature.bind(*args, **options).arguments
-    except TypeError as problem:
-        raise InvalidInput(f"{name}: {problem}") from None
-    for argument, value in given.items():
-        if not _has_type(value, signature.parameters[argument].annotation):
-            raise InvalidInput(f"{name}: {argument} has the wrong type")
+    given = _read_arguments(name, args, options)
     if name == "record_location":
         view.project  # noqa: B018  recognizes it
-    return method(*args, **options)
+    return getattr(view, name)(*given.args[1:], **given.kwargs)
+
+
+def _read_arguments(name: str, args: Any, options: Any) -> inspect.BoundArguments:
+    """What a client sent, as what the method's annotations say."""
+    signature = inspect.signature(getattr(NuggetShelf, name))
+    positional = decode(args, list[Any], "args")
+    try:
+        given = signature.bind(None, *positional, **decode(options, dict[str, Any], "options"))
+    except TypeError as problem:
+        raise InvalidInput(f"{name}: {problem}") from None
+    for argument, value in list(given.arguments.items())[1:]:
+        kind = signature.parameters[argument].annotation
+        given.arguments[argument] = decode(value, kind, f"{name}: {argument}")
+    return given

@@ -6,9 +6,8 @@ Each change but a purge is one step of the history and can be undone.
 from typing import Any
 
 from nuggets.domain import codec
-from nuggets.domain.limits import REASON_CHARACTERS, TAG_CHARACTERS, TAGS
+from nuggets.domain.limits import REASON_CHARACTERS, SESSION_CHARACTERS, TAG_CHARACTERS, TAGS
 from nuggets.domain.records import SCOPES, SOURCES, STABILITIES, TYPES
-from nuggets.engine.argument_checks import SESSION_CHARACTERS
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.rest.operation_definition import (
     CONTENT,
