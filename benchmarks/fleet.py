@@ -145,8 +145,8 @@ class Fleet:
         self._calls = threading.local()
 
     def send(self, member: str, path: str, message: Row) -> Any:
-        from nuggets.remote.callable_methods import PROTOCOL
         from nuggets.remote.http_connection import Connection
+        from nuggets.remote.server_requests import PROTOCOL
 
         if not hasattr(self._calls, "connection"):
             self._calls.connection = Connection(self._url)

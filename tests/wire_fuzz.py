@@ -28,10 +28,11 @@ from nuggets.interfaces.rest.authentication import MemberAccess
 from nuggets.interfaces.rest.rate_limit import RateLimit
 from nuggets.operations.client_permissions import Client
 from nuggets.operations.idempotent_calls import Call, Caller, Place
+from nuggets.operations.operation_table import CALLABLE
 from nuggets.operations.project_identity import Location
-from nuggets.remote.callable_methods import CALL_PATH, HOOK_PATH, METHODS, PROTOCOL
+from nuggets.remote.server_requests import CALL_PATH, HOOK_PATH, PROTOCOL
 from nuggets.remote.wire_format import encode
-from nuggets.team.member_lookup import Team
+from nuggets.team.team_shelves import Team
 
 HOST = "127.0.0.1:1"
 NOTE = "note-work-00000001"
@@ -176,7 +177,7 @@ def wire_message(chance: random.Random) -> tuple[str, Any]:
         entry = {"prompt": "deploy?", "shown": [NOTE], "at": MOMENT, "forgotten": True}
         asked = {"host": "h", "session": "s", "prompt": "When do we deploy?", "entries": [entry]}
         return HOOK_PATH, {"protocol": PROTOCOL, **asked, "place": place, "project": ""}
-    method = chance.choice(list(METHODS))
+    method = chance.choice(list(CALLABLE))
     args, options = ARGUMENTS.get(method, ([], {}))
     shape = caller()
     if "call" in shape:

@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 import wire_fuzz
 from nuggets import NuggetShelf
 from nuggets.interfaces.rest.app import application
-from nuggets.remote.callable_methods import CALL_PATH, PROTOCOL
+from nuggets.remote.server_requests import CALL_PATH, PROTOCOL
 from web_serving import HOST
 
 

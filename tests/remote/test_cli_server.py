@@ -12,7 +12,7 @@ import pytest
 from command_line import run_process
 from nuggets.filesystem.server_url import parse_server_url
 from nuggets.remote import http_connection
-from nuggets.remote.callable_methods import PROTOCOL
+from nuggets.remote.server_requests import PROTOCOL
 from web_serving import served
 
 

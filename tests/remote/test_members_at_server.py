@@ -10,7 +10,7 @@ from nuggets import NuggetShelf
 from nuggets.domain.roles import Role
 from nuggets.errors import NotAllowed, NotFound
 from nuggets.filesystem.server_url import parse_server_url
-from nuggets.remote.offline_queue import CallQueue
+from nuggets.remote.offline import CallQueue
 from web_serving import served
 
 

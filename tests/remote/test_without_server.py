@@ -18,7 +18,7 @@ from nuggets.domain.limits import CONTENT_BYTES, NAME_CHARACTERS, TAG_CHARACTERS
 from nuggets.domain.records import CopyIndex, MemoryNote, NuggetConfig
 from nuggets.errors import NotFound, StoreError
 from nuggets.filesystem.server_url import parse_server_url
-from nuggets.remote.offline_queue import CallQueue
+from nuggets.remote.offline import CallQueue
 from nuggets.remote.remote_shelf import RemoteShelf
 from web_serving import served_here
 
@@ -182,7 +182,7 @@ def test_a_kill_loses_nothing_and_does_nothing_twice(place: Place, moment: str) 
         shelf.refresh_copy()
     script = f"""
 import os, signal
-from nuggets.remote.offline_queue import CallQueue
+from nuggets.remote.offline import CallQueue
 from nuggets.remote.remote_shelf import RemoteShelf
 def die_after(owner, name):
     whole = getattr(owner, name)

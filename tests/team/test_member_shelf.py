@@ -11,20 +11,12 @@ from nuggets.domain.records import MemoryScope
 from nuggets.domain.roles import Member, Role
 from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from nuggets.operations.client_permissions import AGENT, name_agent
+from nuggets.operations.operation_table import OPERATIONS, Refused
 from nuggets.operations.session_notes import SessionRecord
-from nuggets.remote.shelf_without_files import ShelfWithoutFiles
-from nuggets.team.member_lookup import Team
 from nuggets.team.member_shelf import MemberShelf
-from nuggets.team.required_roles import NEEDED_ROLES, NOT_SERVED
+from nuggets.team.team_shelves import Team
 
 Open = Callable[..., MemberShelf]
-
-HARMLESS = {  # of the team's shelf alone, or made of what the member's shelf overrides
-    *("caveats", "invalidity", "is_foreign", "is_team", "members", "namesakes"),
-    *("checkout", "location", "recognition", "working_folder", "last_run", "next_run"),
-    *("import_file_edits", "is_promoted", "memory_text", "meaning_status", "open", "pin"),
-    *("promotion", "client_name", "server", "has_encoder", "nearest_by_meaning"),
-}
 
 
 @pytest.fixture
@@ -52,17 +44,6 @@ def test_metadata_in_a_record_say_where_a_memory_is_kept(member: Open) -> None:
     assert [note.title for note in bob.list_notes()] == ["Ours"]
     with pytest.raises(InvalidInput, match="does not change between"):
         alice.edit_note("Mine", meta=shared)
-
-
-def test_every_operation_of_a_shelf_is_decided_for_members() -> None:
-    public = {name for name in dir(NuggetShelf) if not name.startswith("_")}
-    own = {
-        name
-        for name in {**vars(ShelfWithoutFiles), **vars(MemberShelf)}
-        if not name.startswith("_")
-    }
-    assert public - own == HARMLESS
-    assert own >= NEEDED_ROLES.keys() and own >= NOT_SERVED
 
 
 @pytest.mark.parametrize("scope", ["user", "self", "session"])
@@ -245,7 +226,9 @@ def test_no_file_of_the_server_is_looked_at(member: Open, tmp_path: Path) -> Non
     assert note.anchors == () and alice.caveats(note, ask_git=True) == []
     with pytest.raises(NotFound, match="MEMORY"):
         alice.memory_text()
-    for name in NOT_SERVED:
+    refused = [row.name for row in OPERATIONS.values() if isinstance(row.team, Refused)]
+    assert "backup" in refused
+    for name in refused:
         with pytest.raises(NotAllowed):
             getattr(alice, name)()
 

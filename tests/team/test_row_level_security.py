@@ -15,7 +15,7 @@ from nuggets.filesystem.database_url import DatabaseUrl
 from nuggets.filesystem.shelf_location import private_location
 from nuggets.stores.postgresql.database import Database
 from nuggets.stores.postgresql.schema import find_or_create_shelf
-from nuggets.team.member_lookup import Team
+from nuggets.team.team_shelves import Team
 from postgresql_server import USER, Server
 
 SCALING = Path(__file__).parents[2] / "docs" / "scaling.md"

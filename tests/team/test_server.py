@@ -23,9 +23,10 @@ from nuggets.interfaces.rest.rate_limit import RateLimit
 from nuggets.interfaces.serve import Address
 from nuggets.operations.client_permissions import Client as Agent
 from nuggets.operations.idempotent_calls import Caller
-from nuggets.remote.callable_methods import CALL_PATH, HOOK_PATH, METHODS, PROTOCOL
+from nuggets.operations.operation_table import CALLABLE
+from nuggets.remote.server_requests import CALL_PATH, HOOK_PATH, PROTOCOL
 from nuggets.remote.wire_format import encode
-from nuggets.team.member_lookup import Team
+from nuggets.team.team_shelves import Team
 from web_serving import HOST, served
 
 SECRET = "zanzibar"  # a word that only the private memories of alice contain
@@ -299,8 +300,9 @@ def test_no_call_of_a_client_shows_anothers_private_memory(team: Served, visitor
     ids = keep_secrets(team.visitor("alice"))
     fill(team)
     web = team.visitor(visitor)
-    changing = {method for method, kind in METHODS.items() if kind in ("write", "act")}
-    for method in (*sorted(METHODS.keys() - changing), *sorted(changing)):  # whose traces are found
+    changing = {method for method, row in CALLABLE.items() if row.kind != "read"}
+    reading = CALLABLE.keys() - changing
+    for method in (*sorted(reading), *sorted(changing)):  # whose traces are found
         for args in arguments_about(ids):
             answer = call(web, method, *args)
             assert answer.status_code in (200, 400, 403, 404, 409), (method, args)
@@ -320,8 +322,8 @@ def test_alice_herself_sees_it_by_the_same_calls(team: Served) -> None:
     web = team.visitor("alice")
     texts = {
         method: "".join(call(web, method, *args).text for args in arguments_about(ids))
-        for method in sorted(METHODS)
-        if METHODS[method] == "read"
+        for method in sorted(CALLABLE)
+        if CALLABLE[method].kind == "read"
     }
     shown = {method for method, text in texts.items() if f"The new {SECRET}" in text}
     assert shown >= {"get_note", "get_notes", "list_notes", "search_notes", "history", "versions"}

@@ -9,8 +9,7 @@ import pytest
 from nuggets import NuggetShelf
 from nuggets.domain.roles import Member
 from nuggets.settings import load
-from nuggets.team.member_lookup import Team
-from nuggets.team.shelf_pool import ShelfPool, resident_bytes
+from nuggets.team.team_shelves import ShelfPool, Team, resident_bytes
 from web_serving import served
 
 

@@ -1,6 +1,6 @@
 """The address of a server that keeps shelves for others: https://host, or http://localhost:6844.
 
-No secret belongs into it: the token is in a file of its own (`remote/token_file.py`).
+No secret belongs into it: the token is in a file of its own (`remote/server_requests.py`).
 """
 
 import os

@@ -33,7 +33,7 @@ class PromptMessage(NamedTuple):
     prompt: str
     entries: Annotated[tuple[Any, ...], Limit(0, ENTRIES, "items")]  # of its diary
     project: Address = ""
-    place: (  # as in `remote/client_location.py`
+    place: (  # as in `filesystem/repository_evidence.py`
         tuple[Path, Address, Address, Address, bool, tuple[Address, ...]] | None
     ) = None
 

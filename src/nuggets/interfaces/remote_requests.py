@@ -10,7 +10,7 @@ from starlette.responses import Response
 from nuggets.domain import codec
 from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.operations.idempotent_calls import Caller
-from nuggets.remote.callable_methods import PROTOCOL
+from nuggets.remote.server_requests import PROTOCOL
 from nuggets.remote.wire_format import decode, dump, error_to_wire
 
 _STATUSES = {"invalid_input": 400, "not_found": 404, "not_allowed": 403}

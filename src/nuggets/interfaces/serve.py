@@ -26,10 +26,10 @@ from nuggets.interfaces.rest.authentication import Access, MemberAccess
 from nuggets.interfaces.rest.guard import error_response, is_loopback, is_own_host
 from nuggets.interfaces.rest.rate_limit import RateLimit
 from nuggets.interfaces.scheduler import Heartbeat
-from nuggets.remote.callable_methods import HOOK_PATH
+from nuggets.remote.server_requests import HOOK_PATH
 from nuggets.settings import Settings
 from nuggets.shelf import NuggetShelf
-from nuggets.team.member_lookup import Team
+from nuggets.team.team_shelves import Team
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager

@@ -1,12 +1,13 @@
 """`RemoteShelf`: a shelf that a server keeps, with the public API of every other shelf.
 
-The methods in `remote/callable_methods.py` are called on the server. All others run here: they
-concern files of this machine, or follow from answers.
+`operations/operation_table.py` says which operations are called on the server, which are refused,
+and which have one fixed answer. Those written out here concern files of this machine, or follow
+from answers.
 """
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,19 +23,17 @@ from nuggets.filesystem.current_project import (
     find_project,
     is_repository,
 )
+from nuggets.filesystem.repository_evidence import find_place
 from nuggets.filesystem.server_url import parse_server_url
 from nuggets.graph.metadata_inference import plain_keywords
 from nuggets.operations.client_permissions import Client
 from nuggets.operations.idempotent_calls import Call, Caller, Place
+from nuggets.operations.operation_table import OPERATIONS, Fixed, Kind, Operation, Refused
 from nuggets.operations.project_identity import Location, Recognition
 from nuggets.operations.read_before_edit import ReadingRecord
-from nuggets.remote.callable_methods import CALL_PATH, METHODS, REFUSED, Kind
-from nuggets.remote.client_location import find_place
 from nuggets.remote.http_connection import CONNECT_SECONDS, HOOK_CONNECT_SECONDS, Unreachable
-from nuggets.remote.local_copy import LocalCopy
-from nuggets.remote.offline_queue import CallQueue, WaitingCall
-from nuggets.remote.server_requests import ServerCalls
-from nuggets.remote.shelf_without_files import ShelfWithoutFiles
+from nuggets.remote.offline import CallQueue, LocalCopy, WaitingCall
+from nuggets.remote.server_requests import CALL_PATH, ServerCalls
 from nuggets.remote.wire_format import NuggetName, decode_answer, encode
 from nuggets.settings import Settings, load
 from nuggets.shelf import NuggetShelf
@@ -44,16 +43,13 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from nuggets.domain.typed_kwargs import NoteMeta
-    from nuggets.meaning.nearest import NearestNotes
-    from nuggets.promotion.memory_file_edits import FileEdits
 
 MOST_NOTICES = 20  # that a process has told, the last ones
 _DIGITS = 3  # drawn for a call: it makes one note, and an id may be taken
 _NEEDS_SERVER = ("change_counter", "copy_index", "members", "is_team")
-_TEXT_OF = {"remember": (2, 1), "create_note": (2, 1)}  # where the text and its title stand
 
 
-class RemoteShelf(ShelfWithoutFiles):
+class RemoteShelf(NuggetShelf):
     """A shelf that a `nuggets serve` keeps."""
 
     def __init__(
@@ -101,6 +97,18 @@ class RemoteShelf(ShelfWithoutFiles):
 
     # --- calling ----------------------------------------------------------------------------
 
+    def _answer(self, row: Operation, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        """The answer to an operation, as its row says."""
+        if isinstance(row.remote, Fixed):
+            return row.remote.answer
+        if isinstance(row.remote, Refused):
+            raise InvalidInput(f"{row.name} is not for a shelf at a server: {row.remote.reason}")
+        if not row.text:
+            return self._call(row.name, args, options)
+        written = self._call(row.name, args, _present(plain_keywords(options)))
+        self.record_reading(written)
+        return written
+
     def _call(self, name: str, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
         message = {
             "method": name,
@@ -111,9 +119,10 @@ class RemoteShelf(ShelfWithoutFiles):
         try:
             if not self._queue.is_empty:
                 self._try_to_send()
-            if METHODS[name] == "write" and not self._queue.is_empty:
+            kind = OPERATIONS[name].kind
+            if kind == "write" and not self._queue.is_empty:
                 raise Unreachable(f"{self.server} has not accepted the queued changes yet")
-            return self._take_answer(name, self._send(METHODS[name], message))
+            return self._take_answer(name, self._send(kind, message))
         except Unreachable as problem:
             return self._call_without_server(name, args, options, message, problem)
 
@@ -132,7 +141,7 @@ class RemoteShelf(ShelfWithoutFiles):
         message: dict[str, Any],
         problem: Unreachable,
     ) -> Any:
-        kind = METHODS[name]
+        kind = OPERATIONS[name].kind
         if kind == "act":
             outcome = (
                 "it may have been done: see `nuggets history` when the server answers again"
@@ -176,9 +185,8 @@ class RemoteShelf(ShelfWithoutFiles):
     ) -> Any:
         if self._project is None:
             self._project = copy.project
-        if METHODS[name] == "attribute":
-            return getattr(copy, name)
-        result = getattr(copy, name)(*args, **options)
+        found = getattr(copy, name)
+        result = found(*args, **options) if callable(found) else found
         return self._view(result.name) if type(result).__name__ == "Nugget" else result
 
     def send_waiting(self) -> int:
@@ -281,16 +289,19 @@ class RemoteShelf(ShelfWithoutFiles):
         sent: Mapping[str, Any] | None = None,
     ) -> Caller:
         """`sent`: the message in which it was sent before; the ids of new notes are the same."""
-        text, title = _text_and_title(name, args, options)
         if sent is not None:
             caller: Caller = decode_answer(sent["caller"], Caller, "the caller")
             return caller._replace(call=None)
-        is_write = METHODS[name] == "write"
+        row = OPERATIONS[name]
+        given = [_argument(row, argument, args, options) for argument in row.text]
+        text, title = given or ("", "")
+        has_text = isinstance(text, str) and text and isinstance(title, str | None)
+        is_write = row.kind == "write"
         return Caller(
             self._client._replace(reads_first=False),  # that is checked here, see `edit_note`
             self._named_project,
             None if self._named_project is not None else self._place,
-            self._anchors(text, title) if text else (),
+            self._anchors(text, title or "") if has_text else (),
             tuple(self._draw() for _ in range(_DIGITS)) if is_write else (),
             Call(*self._queue.number_call(), os.urandom(8).hex()) if is_write else None,
         )
@@ -299,15 +310,10 @@ class RemoteShelf(ShelfWithoutFiles):
     def _place(self) -> Place | None:
         folder = self.working_folder
         if folder not in self._places:
-            self._places[folder] = self._find_place(folder)
+            found = find_place(folder, self._url)
+            here = found and Location(found.path, *found[:5])
+            self._places[folder] = here and found and Place(here, found.folders)
         return self._places[folder]
-
-    def _find_place(self, folder: str) -> Place | None:
-        found = find_place(folder, self._url)
-        if found is None:
-            return None
-        here = Location(found.path, *found[:5])
-        return Place(here, found.folders)
 
     # --- what follows from answers ------------------------------------------------------------
 
@@ -327,18 +333,8 @@ class RemoteShelf(ShelfWithoutFiles):
         self._recognition = None
 
     @property
-    def recognition(self) -> Recognition | None:
-        return self._recognition
-
-    @property
     def own_revision(self) -> int:
         return self._own_revisions[0]
-
-    def for_client(self, client: str | Client, *, at_work: bool = False) -> Self:
-        view = object.__new__(type(self))
-        given = client if isinstance(client, Client) else Client(client, at_work=at_work)
-        vars(view).update(vars(self), _client=given)
-        return view
 
     def for_project(self, name: str) -> Self:
         view = object.__new__(type(self))
@@ -414,29 +410,6 @@ class RemoteShelf(ShelfWithoutFiles):
             self._readings.carry_over(self._client.session, written.replaced, written)
         return written
 
-    def remember(
-        self, nugget: str, key: str, value: str, **meta: "Unpack[NoteMeta]"
-    ) -> WrittenNote:
-        fact: WrittenNote = self._call(
-            "remember", (nugget, key, value), _present(plain_keywords(meta))
-        )
-        self.record_reading(fact)
-        return fact
-
-    def create_note(
-        self,
-        nugget: str,
-        title: str,
-        content: str,
-        tags: Iterable[str] = (),
-        created_at: "str | datetime | None" = None,
-        **meta: "Unpack[NoteMeta]",
-    ) -> WrittenNote:
-        options = _present({"created_at": created_at, **plain_keywords(meta)})
-        note: WrittenNote = self._call("create_note", (nugget, title, content, tags), options)
-        self.record_reading(note)
-        return note
-
     def import_memories(
         self, source: "NuggetShelf | Iterable[Mapping[str, Any]]", *, dry_run: bool = False
     ) -> Any:
@@ -475,15 +448,6 @@ class RemoteShelf(ShelfWithoutFiles):
     def load_all(self) -> None:
         self._call("revision", (), {})
 
-    def save_all(self) -> None:
-        """Every call is saved when it returns."""
-
-    def discard_unsaved(self, name: str | None = None) -> None:
-        """There is nothing unsaved."""
-
-    def batch(self) -> AbstractContextManager[None]:
-        raise InvalidInput(REFUSED["batch"])
-
     @property
     def warnings(self) -> Sequence[str]:
         """What a person should know: that the server is away, what is queued, what it refused."""
@@ -494,27 +458,6 @@ class RemoteShelf(ShelfWithoutFiles):
 
         for line in note_lines(self.list_notes(include_hidden=True)):
             write(line)
-
-    def memory_text(self, path: StrPath | None = None) -> str:
-        from nuggets.promotion import memory_file_access
-
-        return memory_file_access.read(self.memory_path(path))
-
-    def import_file_edits(self) -> "Sequence[FileEdits]":
-        return ()
-
-    def is_promoted(self, note_id: str) -> bool:
-        return False
-
-    def encode_waiting(self, seconds: float) -> None:
-        """The server does that."""
-
-    @property
-    def has_encoder(self) -> bool:
-        return False
-
-    def nearest_by_meaning(self, text: str, count: int) -> "NearestNotes | None":
-        return None
 
     @property
     def _defers_writes(self) -> bool:
@@ -534,36 +477,27 @@ def _answer_type(name: str) -> Any:
     return getattr(attribute, "fget", attribute).__annotations__.get("return", Any)
 
 
-def _text_and_title(name: str, args: Sequence[Any], options: Mapping[str, Any]) -> tuple[str, str]:
-    """The text that a call writes, and its title; "" if it writes none."""
-    if name == "edit_note":
-        return str(options.get("content") or ""), str(options.get("title") or "")
-    if name not in _TEXT_OF:
-        return "", ""
-    text, title = (args[index] for index in _TEXT_OF[name])
-    return (text, title) if isinstance(text, str) and isinstance(title, str) else ("", "")
+def _argument(
+    row: Operation, argument: str, args: Sequence[Any], options: Mapping[str, Any]
+) -> Any:
+    """What a call gives for an argument of the shelf's method; None if it gives none."""
+    place = getattr(NuggetShelf, row.name).__code__.co_varnames.index(argument) - 1  # beside self
+    return args[place] if place < len(args) else options.get(argument)
 
 
-def _remote(name: str) -> Any:
-    @wraps(getattr(NuggetShelf, name))
-    def call(self: RemoteShelf, *args: Any, **options: Any) -> Any:
-        return self._call(name, args, options)
+def _method(row: Operation) -> Any:
+    """The operation of a row; an attribute, if that is what it is on every shelf."""
+    on_shelf: Any = getattr(NuggetShelf, row.name)
+    if isinstance(on_shelf, property):
+        return property(lambda self: self._answer(row, (), {}))
 
-    return call
+    @wraps(on_shelf)
+    def run(self: RemoteShelf, *args: Any, **options: Any) -> Any:
+        return self._answer(row, args, options)
 
-
-def _refuse(name: str, reason: str) -> Any:
-    @wraps(getattr(NuggetShelf, name))
-    def refuse(self: RemoteShelf, *args: Any, **options: Any) -> Any:
-        raise InvalidInput(f"{name} is not for a shelf at a server: {reason}")
-
-    return refuse
+    return run
 
 
-for _name, _kind in METHODS.items():
-    if _name not in vars(RemoteShelf):
-        _method = _remote(_name)
-        setattr(RemoteShelf, _name, property(_method) if _kind == "attribute" else _method)
-for _name, _reason in REFUSED.items():
-    if _name not in vars(RemoteShelf):
-        setattr(RemoteShelf, _name, _refuse(_name, _reason))
+for _row in OPERATIONS.values():
+    if _row.remote != "here" and _row.name not in vars(RemoteShelf):
+        setattr(RemoteShelf, _row.name, _method(_row))

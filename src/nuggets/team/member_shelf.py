@@ -4,12 +4,16 @@ Scope decides where a memory is kept (`domain/visibility.py`): `user`, `self` an
 private shelf, which nobody else's requests ever open; `project` and `shared` on the team's. Reads
 ask both; a name means the member's own memory first. Nothing links the two.
 
-Where both shelves are locked, the private one comes first.
+How each operation's answer is made of the two, and which role it needs, says
+`operations/operation_table.py`; what does not fit a row is written out here. Where both shelves are
+locked, the private one comes first.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import wraps
 from heapq import merge
+from inspect import signature
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -19,12 +23,8 @@ from nuggets.domain.records import (
     CopyIndex,
     HitKind,
     MemoryNote,
-    MemoryVersion,
     NoteFilterOptions,
-    NuggetStatus,
-    ProjectStatus,
     RecallResult,
-    ReflectionResult,
     SearchNotesResult,
     WrittenNote,
 )
@@ -34,26 +34,22 @@ from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from nuggets.filesystem.current_project import find_project
 from nuggets.graph.metadata_inference import metadata_from_kwargs
 from nuggets.language.text import fold_case
-from nuggets.operations.client_permissions import Client, name_member
-from nuggets.operations.idempotent_calls import Caller
-from nuggets.remote.shelf_without_files import ShelfWithoutFiles
-from nuggets.search.clear_answer import RESULTS_COMPARED
-from nuggets.shelf import NO_FILTERS, NuggetShelf
-from nuggets.team.merged_answers import (
-    add_reflections,
-    add_status,
+from nuggets.nugget import Nugget
+from nuggets.operations.client_permissions import Client, is_of_member, name_member
+from nuggets.operations.combined_answers import (
     best_recall,
-    commit_time,
+    by_time,
     join_revisions,
     merge_results,
     number_commits,
     number_private,
-    number_summaries,
-    oldest_first,
     private_number,
     split_revision,
 )
-from nuggets.team.required_roles import NEEDED_FOR_OTHERS, guard_operations, may_undo
+from nuggets.operations.idempotent_calls import Caller
+from nuggets.operations.operation_table import OPERATIONS, Both, Fixed, Operation, Refused
+from nuggets.search.clear_answer import RESULTS_COMPARED
+from nuggets.shelf import NO_FILTERS, NuggetShelf
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -62,18 +58,13 @@ if TYPE_CHECKING:
 
     from nuggets.domain.typed_kwargs import NoteFilters, NoteMeta, NuggetOptions
     from nuggets.engine.argument_checks import StrPath
-    from nuggets.maintenance.audit import Finding
-    from nuggets.maintenance.purge import Purged
-    from nuggets.nugget import Nugget
     from nuggets.operations.decisions import Decisions
-    from nuggets.operations.session_notes import SessionRecord
     from nuggets.search.explanation import Explanation
 
 T = TypeVar("T")
 
 
-@guard_operations
-class MemberShelf(ShelfWithoutFiles):
+class MemberShelf(NuggetShelf):
     """The team's shelf and a member's private one, as one shelf."""
 
     def __init__(self, team: NuggetShelf, private: NuggetShelf, member: Member) -> None:
@@ -124,7 +115,7 @@ class MemberShelf(ShelfWithoutFiles):
         for side in self._sides:
             side.project = project
 
-    def require(self, role: Role, what: str) -> None:
+    def _require(self, role: Role, what: str) -> None:
         """Raise `NotAllowed` unless the member has the role."""
         if not allows(self.member.role, role):
             raise NotAllowed(
@@ -142,43 +133,71 @@ class MemberShelf(ShelfWithoutFiles):
             return self._team
         return self._private
 
-    def _common_side(self, a: str, b: str, nugget: str | None) -> NuggetShelf:
-        side = self._side_of(a, nugget)
-        if side is not self._side_of(b, nugget):
-            raise InvalidInput(
-                "one of the two is private to you and the other one the team's; they cannot be "
-                "linked or merged. Store the private one anew with scope project or shared first"
-            )
-        return side
-
     def _side_of_id(self, note_id: str) -> NuggetShelf:
         return self._private if self._private.get_notes([note_id]) else self._team
 
-    def _ask_either(self, ask: Callable[[NuggetShelf], T]) -> T:
-        try:
-            return ask(self._private)
-        except NotFound:
-            return ask(self._team)
-
-    def _ask_both(self, ask: Callable[[NuggetShelf], T]) -> list[T]:
+    def _ask_both(self, ask: Callable[[NuggetShelf], T]) -> tuple[T, ...]:
         """The answers of the shelves that know what is asked for; `NotFound` if none does."""
         answers: list[T] = []
         for side in self._sides:
             try:
-                answers.append(ask(side))
+                answers.append(self._run(side, ask))
             except NotFound:
                 if side is self._team and not answers:
                     raise
-        return answers
+        return tuple(answers)
 
-    def _write(self, side: NuggetShelf, change: Callable[[NuggetShelf], T]) -> T:
+    def _run(self, side: NuggetShelf, ask: Callable[[NuggetShelf], T]) -> T:
+        """Ask one shelf; what it wrote is the member's last change."""
         before = side.own_revision
-        result = change(side)
+        result = ask(side)
         after = side.own_revision
         if after != before:
             is_own = side is self._private
             self._own_revisions[0] = number_private(after) if is_own else after
         return result
+
+    def _answer(self, row: Operation, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+        """The answer to an operation, made of the shelves' answers as its row says."""
+
+        def ask(side: NuggetShelf) -> Any:
+            found = getattr(side, row.name)
+            return found(*args, **options) if callable(found) else found
+
+        how = row.team
+        if isinstance(how, Fixed):
+            return how.answer
+        if isinstance(how, Refused):
+            raise NotAllowed(f"{row.name} is not served to members: {how.reason}")
+        if isinstance(how, Both):
+            return how.combine(self._ask_both(ask))
+        if how == "first_found":
+            result = self._ask_in_turn(row, ask)
+        elif how == "by_note":
+            result = self._run(self._side_of_notes(row, args, options), ask)
+        else:
+            result = self._run(self._private if how == "private" else self._team, ask)
+        return self._view(result.name) if isinstance(result, Nugget) else result
+
+    def _ask_in_turn(self, row: Operation, ask: Callable[[NuggetShelf], T]) -> T:
+        try:
+            return self._run(self._private, ask)
+        except NotFound:
+            self._require(row.role_for_others, row.for_others)
+            return self._run(self._team, ask)
+
+    def _side_of_notes(
+        self, row: Operation, args: Sequence[Any], options: Mapping[str, Any]
+    ) -> NuggetShelf:
+        """The shelf of all notes that a call names."""
+        given = signature(getattr(NuggetShelf, row.name)).bind(self, *args, **options).arguments
+        side, *others = (self._side_of(given[note], given.get("nugget")) for note in row.notes)
+        if any(other is not side for other in others):
+            raise InvalidInput(
+                "one of the two is private to you and the other one the team's; they cannot be "
+                "linked or merged. Store the private one anew with scope project or shared first"
+            )
+        return side
 
     def _home(
         self, decide: "Callable[[Decisions], tuple[Any, WrittenNote]]", scope: str | None
@@ -199,37 +218,16 @@ class MemberShelf(ShelfWithoutFiles):
 
     # --- nuggets ----------------------------------------------------------------------------
 
-    def create(self, name: str, **config: "Unpack[NuggetOptions]") -> "Nugget":
+    def create(self, name: str, **config: "Unpack[NuggetOptions]") -> Nugget:
         if self._private.has(name):
             raise Conflict(f"the nugget {name!r} already exists; use get or get_or_create")
-        return self._view(self._write(self._team, lambda side: side.create(name, **config)).name)
+        return self._view(self._run(self._team, lambda side: side.create(name, **config)).name)
 
-    def get(self, name: str) -> "Nugget":
-        return self._view(self._ask_either(lambda side: side.get(name)).name)
-
-    def get_or_create(self, name: str, **config: "Unpack[NuggetOptions]") -> "Nugget":
+    def get_or_create(self, name: str, **config: "Unpack[NuggetOptions]") -> Nugget:
         if self.has(name):
             return self.get(name)
-        made = self._write(self._team, lambda side: side.get_or_create(name, **config))
+        made = self._run(self._team, lambda side: side.get_or_create(name, **config))
         return self._view(made.name)
-
-    def has(self, name: str) -> bool:
-        return any(side.has(name) for side in self._sides)
-
-    def remove(self, name: str) -> int:
-        return sum(self._ask_both(lambda s: self._write(s, lambda side: side.remove(name))))
-
-    def list(self) -> tuple[NuggetStatus, ...]:
-        by_name: dict[str, NuggetStatus] = {}
-        for side in self._sides:
-            for status in side.list():
-                known = by_name.get(fold_case(status.name))
-                by_name[fold_case(status.name)] = add_status(known, status)
-        return tuple(sorted(by_name.values(), key=lambda status: status.name))
-
-    def status(self, nugget: str) -> NuggetStatus:
-        first, *rest = self._ask_both(lambda side: side.status(nugget))
-        return add_status(first, rest[0]) if rest else first
 
     @property
     def size(self) -> int:
@@ -242,7 +240,7 @@ class MemberShelf(ShelfWithoutFiles):
     ) -> WrittenNote:
         given = metadata_from_kwargs(meta)
         home = self._home(lambda d: d.remember(nugget, key, value, given), given.scope)
-        fact = self._write(home, lambda side: side.remember(nugget, key, value, **meta))
+        fact = self._run(home, lambda side: side.remember(nugget, key, value, **meta))
         if home is self._team:  # else the member's own fact would go on answering
             with suppress(NotFound):
                 self._private.forget(nugget, key)
@@ -281,15 +279,9 @@ class MemberShelf(ShelfWithoutFiles):
 
     def forget(self, nugget: str, key: str) -> bool:
         for side in self._sides:
-            if side.has(nugget) and self._write(side, lambda s: s.forget(nugget, key)):
+            if side.has(nugget) and self._run(side, lambda s: s.forget(nugget, key)):
                 return True
         return False if self.has(nugget) else self._team.forget(nugget, key)
-
-    def facts(self, nugget: str) -> Sequence[MemoryNote]:
-        return oldest_first(self._ask_both(lambda side: side.facts(nugget)))
-
-    def clear(self, nugget: str) -> int:
-        return sum(self._ask_both(lambda s: self._write(s, lambda side: side.clear(nugget))))
 
     # --- notes ------------------------------------------------------------------------------
 
@@ -307,7 +299,7 @@ class MemberShelf(ShelfWithoutFiles):
             lambda d: d.create_note(nugget, title, content, own_tags, created_at, given),
             given.scope,
         )
-        return self._write(
+        return self._run(
             home,
             lambda side: side.create_note(nugget, title, content, own_tags, created_at, **meta),
         )
@@ -321,9 +313,10 @@ class MemberShelf(ShelfWithoutFiles):
         archived: bool = False,
     ) -> MemoryNote:
         counted = self._countable(session)
-        return self._ask_either(
-            lambda side: side.get_note(name, nugget, counted, archived=archived)
-        )
+        try:
+            return self._private.get_note(name, nugget, counted, archived=archived)
+        except NotFound:
+            return self._team.get_note(name, nugget, counted, archived=archived)
 
     def count_hit(self, note_id: str, session: str, kind: HitKind) -> None:
         self._count_shown(note_id, session, kind)
@@ -366,7 +359,7 @@ class MemberShelf(ShelfWithoutFiles):
                 "a memory does not change between your private shelf and the team's; store it "
                 f"anew with scope {scope}, and delete this one"
             )
-        return self._write(
+        return self._run(
             side,
             lambda s: s.edit_note(
                 name, content, title, tags, hidden, nugget=nugget, expected=expected, **meta
@@ -376,43 +369,9 @@ class MemberShelf(ShelfWithoutFiles):
     def record_reading(self, note: MemoryNote, start: int = 0, end: int | None = None) -> None:
         self._side_of_id(note.id).record_reading(note, start, end)
 
-    def delete_note(self, name: str, hard: bool = False, nugget: str | None = None) -> MemoryNote:
-        return self._write(
-            self._side_of(name, nugget), lambda side: side.delete_note(name, hard, nugget)
-        )
-
     def restore_note(self, name: str, nugget: str | None = None) -> MemoryNote:
         side = self._side_of(name, nugget, archived=True)
-        return self._write(side, lambda s: s.restore_note(name, nugget))
-
-    def add_link(self, a: str, b: str, reason: str = "", nugget: str | None = None) -> bool:
-        side = self._common_side(a, b, nugget)
-        return self._write(side, lambda s: s.add_link(a, b, reason, nugget))
-
-    def remove_link(
-        self, a: str, b: str, reason: str | None = None, nugget: str | None = None
-    ) -> bool:
-        side = self._common_side(a, b, nugget)
-        return self._write(side, lambda s: s.remove_link(a, b, reason, nugget))
-
-    def merge_notes(
-        self,
-        target: str,
-        source: str,
-        reason: str = "",
-        nugget: str | None = None,
-        *,
-        dry_run: bool = False,
-    ) -> MemoryNote:
-        side = self._common_side(target, source, nugget)
-        return self._write(
-            side, lambda s: s.merge_notes(target, source, reason, nugget, dry_run=dry_run)
-        )
-
-    def list_notes(
-        self, filters: NoteFilterOptions = NO_FILTERS, **wanted: "Unpack[NoteFilters]"
-    ) -> Sequence[MemoryNote]:
-        return oldest_first(self._ask_both(lambda side: side.list_notes(filters, **wanted)))
+        return self._run(side, lambda s: s.restore_note(name, nugget))
 
     def search_notes(
         self,
@@ -433,28 +392,6 @@ class MemberShelf(ShelfWithoutFiles):
     def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":
         return self._side_of_id(note_id).explain(query, note_id, include_hidden)
 
-    def notes_titled(self, title: str, nugget: str | None = None) -> Sequence[MemoryNote]:
-        return oldest_first(side.notes_titled(title, nugget) for side in self._sides)
-
-    def leading_notes(self) -> Sequence[MemoryNote]:
-        return [note for side in self._sides for note in side.leading_notes()]
-
-    # --- sessions ---------------------------------------------------------------------------
-
-    def keep_session(self, record: "SessionRecord") -> str:
-        return self._write(self._private, lambda side: side.keep_session(record))
-
-    def sessions(self, *, all_projects: bool = False) -> Sequence[MemoryNote]:
-        return self._private.sessions(all_projects=all_projects)
-
-    def get_session(self, name: str | None = None) -> MemoryNote:
-        return self._private.get_session(name)
-
-    def search_sessions(
-        self, query: str, limit: int = 5, *, all_projects: bool = False
-    ) -> Sequence[SearchNotesResult]:
-        return self._private.search_sessions(query, limit, all_projects=all_projects)
-
     # --- history ----------------------------------------------------------------------------
 
     @property
@@ -465,47 +402,31 @@ class MemberShelf(ShelfWithoutFiles):
     def own_revision(self) -> int:
         return self._own_revisions[0]
 
-    def change_counter(self) -> int:
-        return hash((self._private.change_counter(), self._team.change_counter()))
-
     def commits(self, since: int = 0) -> Sequence[Commit]:
         private, team = split_revision(since)
-        own = number_commits(self._private.commits(private))
-        return sorted([*own, *self._team.commits(team)], key=commit_time)
+        return by_time(self._private.commits(private), self._team.commits(team))
 
     def new_commits(self, since: int, most: int) -> Sequence[Commit] | None:
         private, team = split_revision(since)
         own, others = self._private.new_commits(private, most), self._team.new_commits(team, most)
-        if own is None or others is None:
-            return None
-        return sorted([*number_commits(own), *others], key=commit_time)
+        return None if own is None or others is None else by_time(own, others)
 
     def commit_summaries(self, since: int = 0, most: int | None = None) -> Sequence[CommitSummary]:
         private, team = split_revision(since)
-        own = number_summaries(self._private.commit_summaries(private, most))
-        return sorted([*own, *self._team.commit_summaries(team, most)], key=commit_time)
+        own = self._private.commit_summaries(private, most)
+        return by_time(own, self._team.commit_summaries(team, most))
 
     def history(self, note: str | None = None, limit: int = 20, since: int = 0) -> Sequence[Commit]:
         private, team = split_revision(since)
-
-        def ask_private() -> Sequence[Commit]:
-            return number_commits(self._private.history(note, limit, private))
-
+        try:
+            own = number_commits(self._private.history(note, limit, private))
+        except NotFound:  # of one note, which is the team's
+            return self._team.history(note, limit, team)
         if note is not None:
-            try:
-                return ask_private()
-            except NotFound:
-                return self._team.history(note, limit, team)
-        newest_first = merge(
-            ask_private(), self._team.history(None, limit, team), key=commit_time, reverse=True
-        )
+            return own
+        others = self._team.history(None, limit, team)
+        newest_first = merge(own, others, key=lambda commit: commit.at, reverse=True)
         return list(islice(newest_first, limit))
-
-    def versions(self, name: str, nugget: str | None = None) -> Sequence[MemoryVersion]:
-        return self._ask_either(lambda side: side.versions(name, nugget))
-
-    def note_at(self, note_id: str, moment: str) -> MemoryNote | None:
-        return self._private.note_at(note_id, moment) or self._team.note_at(note_id, moment)
 
     def commit(self, revision: int) -> Commit:
         own = private_number(revision)
@@ -524,64 +445,32 @@ class MemberShelf(ShelfWithoutFiles):
         own = {private_number(revision) for revision in wanted} - {0}
         others = {revision for revision in wanted if not private_number(revision)}
         undoable = set(map(number_private, self._private.undoable(own)))
-        return undoable | {
-            revision for revision in self._team.undoable(others) if self._may_undo(revision)
-        }
+        return undoable | set(filter(self._may_undo, self._team.undoable(others)))
 
     def _may_undo(self, revision: int) -> bool:
-        return may_undo(self.member, lambda: self._team.commit(revision).changes.client)
+        """Everyone may undo what they did in the team's memory, an owner whatever anyone did."""
+        role = OPERATIONS["undo"].role_for_others
+        author = self._team.commit(revision).changes.client
+        return allows(self.member.role, role) or is_of_member(author, self.member.name)
 
     def last_own_change(self) -> Commit:
-        found = self._ask_both(
-            lambda side: (
-                number_commits([side.last_own_change()])[0]
-                if side is self._private
-                else side.last_own_change()
-            )
-        )
-        return max(found, key=commit_time)
+        def ask(side: NuggetShelf) -> Commit:
+            commit = side.last_own_change()
+            return number_commits([commit])[0] if side is self._private else commit
+
+        return max(self._ask_both(ask), key=lambda commit: commit.at)
 
     def undo(self, revision: int | None = None, dry_run: bool = False) -> Commit:
+        row = OPERATIONS["undo"]
         if revision is None:
             revision = self.last_own_change().revision
         own = private_number(revision)
         if own:
-            undone = self._write(self._private, lambda side: side.undo(own, dry_run))
+            undone = self._run(self._private, lambda side: side.undo(own, dry_run))
             return number_commits([undone])[0]
         if not self._may_undo(revision):
-            self.require(*NEEDED_FOR_OTHERS["undo"])
-        return self._write(self._team, lambda side: side.undo(revision, dry_run))
-
-    def purge(self, name: str, nugget: str | None = None) -> "Purged":
-        try:
-            return self._private.purge(name, nugget)
-        except NotFound:
-            self.require(*NEEDED_FOR_OTHERS["purge"])
-            return self._team.purge(name, nugget)
-
-    def purge_fact(self, nugget: str, key: str) -> "Purged":
-        try:
-            return self._private.purge_fact(nugget, key)
-        except NotFound:
-            self.require(*NEEDED_FOR_OTHERS["purge_fact"])
-            return self._team.purge_fact(nugget, key)
-
-    # --- looking after it -------------------------------------------------------------------
-
-    def reflect(
-        self, nugget: str | None = None, limit: int | None = None, dry_run: bool = False
-    ) -> ReflectionResult:
-        results = self._ask_both(
-            lambda s: self._write(s, lambda side: side.reflect(nugget, limit, dry_run))
-        )
-        return add_reflections(results)
-
-    def audit(self) -> "Sequence[Finding]":
-        return [finding for side in self._sides for finding in side.audit()]
-
-    def export_lines(self, write: Callable[[bytes], Any]) -> None:
-        for side in self._sides:
-            side.export_lines(write)
+            self._require(row.role_for_others, row.for_others)
+        return self._run(self._team, lambda side: side.undo(revision, dry_run))
 
     def copy_index(self, most: int, since: int = 0) -> CopyIndex:
         own, team = split_revision(since)
@@ -596,17 +485,6 @@ class MemberShelf(ShelfWithoutFiles):
             tuple(note_id for note_id in ids if note_id in changed),
             tuple(nuggets.values()),
         )
-
-    def projects(self) -> Sequence[ProjectStatus]:
-        by_id: dict[str, ProjectStatus] = {}
-        for side in self._sides:
-            for status in side.projects():
-                known = by_id.get(status.project, ProjectStatus(status.project, 0, 0))
-                by_id[status.project] = known._replace(
-                    fact_count=known.fact_count + status.fact_count,
-                    note_count=known.note_count + status.note_count,
-                )
-        return [by_id[project] for project in sorted(by_id)]
 
     # --- the store, and files of the server ---------------------------------------------------
 
@@ -623,18 +501,6 @@ class MemberShelf(ShelfWithoutFiles):
     def batch(self) -> "AbstractContextManager[None]":
         return self._batch()
 
-    def load_all(self) -> None:
-        for side in self._sides:
-            side.load_all()
-
-    def save_all(self) -> None:
-        for side in self._sides:
-            side.save_all()
-
-    def discard_unsaved(self, name: str | None = None) -> None:
-        for side in self._sides:
-            side.discard_unsaved(name)
-
     def close(self) -> None:
         """The shelves belong to the server, which closes them."""
 
@@ -645,3 +511,28 @@ class MemberShelf(ShelfWithoutFiles):
 
     def memory_path(self, path: "StrPath | None" = None) -> str:
         raise NotFound("a server has no MEMORY.md; it is written where an agent works")
+
+
+# --- the operations of the table ----------------------------------------------------------------
+
+
+def _method(row: Operation) -> Any:
+    """The operation of a row; an attribute, if that is what it is on every shelf."""
+    written: Any = getattr(MemberShelf, row.name)
+    if isinstance(written, property):
+        return property(lambda self: self._answer(row, (), {}))
+
+    @wraps(written)
+    def run(self: MemberShelf, *args: Any, **options: Any) -> Any:
+        if row.role != "reader" and not options.get("dry_run"):
+            self._require(row.role, row.name)
+        if row.team == "own":
+            return written(self, *args, **options)
+        return self._answer(row, args, options)
+
+    return run
+
+
+for _row in OPERATIONS.values():
+    if _row.team != "own" or _row.role != "reader":
+        setattr(MemberShelf, _row.name, _method(_row))

@@ -12,7 +12,7 @@ from nuggets.interfaces.display_text import pluralize
 from nuggets.remote.http_connection import Unreachable
 
 if TYPE_CHECKING:
-    from nuggets.remote.offline_queue import WaitingCall
+    from nuggets.remote.offline import WaitingCall
     from nuggets.remote.remote_shelf import RemoteShelf
 
 _TOKEN_CHARACTERS = 8192  # characters read of a token's file
@@ -26,8 +26,7 @@ def _login_arguments(parser: ArgumentParser) -> None:
 
 
 def _login(call: Call) -> Outcome:
-    from nuggets.remote.server_requests import ServerCalls
-    from nuggets.remote.token_file import check_token, write_token
+    from nuggets.remote.server_requests import ServerCalls, check_token, write_token
 
     url = parse_server_url(call.options.server)
     token = check_token(_read_token(call.options.token_file, url.text))
@@ -65,7 +64,7 @@ def _logout_arguments(parser: ArgumentParser) -> None:
 
 
 def _logout(call: Call) -> Outcome:
-    from nuggets.remote.token_file import remove_token
+    from nuggets.remote.server_requests import remove_token
 
     url = parse_server_url(call.options.server)
     if not remove_token(url):

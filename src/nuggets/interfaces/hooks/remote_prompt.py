@@ -9,13 +9,12 @@ import os
 from typing import Any, Protocol
 
 from nuggets.filesystem.hook_files import append, host_processes, record_session
+from nuggets.filesystem.repository_evidence import find_place
 from nuggets.filesystem.server_url import parse_server_url
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.shown_memories import diary_path, read_diary, where_it_is
-from nuggets.remote.callable_methods import HOOK_PATH
-from nuggets.remote.client_location import find_place
 from nuggets.remote.http_connection import HOOK_CONNECT_SECONDS, Unreachable
-from nuggets.remote.server_requests import ServerCalls
+from nuggets.remote.server_requests import HOOK_PATH, ServerCalls
 
 SESSION_CHARACTERS = 256
 ENTRIES = 200  # of the diary, the last ones

@@ -19,7 +19,7 @@ from starlette.requests import cookie_parser
 
 from nuggets.domain.roles import Member
 from nuggets.interfaces.rest.rate_limit import RateLimit
-from nuggets.team.member_lookup import Team
+from nuggets.team.team_shelves import Team
 
 SESSION_SECONDS = 30 * 24 * 3600
 COOKIE = "nuggets_session"  # and the port: browsers share cookies between all ports of a host

@@ -1,6 +1,6 @@
 """The door for other machines: `POST /api/shelf` calls one method of the shelf.
 
-Which methods: `remote/callable_methods.py`; the shelf decides who may call them. What arguments
+Which methods: `operations/operation_table.py`; the shelf decides who may call them. What arguments
 must be is what the annotations of the method say.
 """
 
@@ -17,7 +17,8 @@ from nuggets.errors import InvalidInput
 from nuggets.interfaces.remote_requests import answer_message, read_caller
 from nuggets.interfaces.request_shelf import shelf_of_request
 from nuggets.operations.idempotent_calls import DoneBefore
-from nuggets.remote.callable_methods import CALL_PATH, METHODS, REFUSED
+from nuggets.operations.operation_table import CALLABLE, OPERATIONS, Refused
+from nuggets.remote.server_requests import CALL_PATH
 from nuggets.remote.wire_format import decode, encode
 from nuggets.shelf import NuggetShelf
 
@@ -34,8 +35,11 @@ def route(shelf: NuggetShelf) -> Route:
 def _run(request: Request, shelf: NuggetShelf, message: Mapping[str, Any]) -> Mapping[str, Any]:
     """In one thread, because `own_revision` belongs to the thread."""
     name = message.get("method")
-    if not isinstance(name, str) or name not in METHODS:
-        reason = REFUSED.get(str(name), "this server knows no such method; update it")
+    if not isinstance(name, str) or name not in CALLABLE:
+        row = OPERATIONS.get(str(name))
+        reason = "this server knows no such method; update it"
+        if row is not None and isinstance(row.remote, Refused):
+            reason = row.remote.reason
         raise InvalidInput(f"{name!r:.40}: {reason}")
     view = shelf_of_request(request, shelf).for_caller(read_caller(message))
     before = view.own_revision
@@ -55,7 +59,7 @@ def _run(request: Request, shelf: NuggetShelf, message: Mapping[str, Any]) -> Ma
 
 
 def _call(view: NuggetShelf, name: str, args: Any, options: Any) -> Any:
-    if METHODS[name] == "attribute":
+    if isinstance(getattr(NuggetShelf, name), property):
         return getattr(view, name)
     given = _read_arguments(name, args, options)
     if name == "record_location":

@@ -1,5 +1,5 @@
-"""How the answers and the histories of a member's two shelves become one. Pure; the private shelf's
-comes first.
+"""How the answers and the histories of a member's two shelves become one. The private shelf's
+answer comes first.
 
 A commit of the team keeps its number; that of a private shelf is multiplied by 10⁹. The position in
 both histories is the sum of the two, and can be split again.
@@ -7,31 +7,45 @@ both histories is the sum of the two, and can be split again.
 
 from collections.abc import Iterable, Sequence
 from heapq import merge
+from itertools import chain
+from typing import Any, TypeVar
 
 from nuggets.domain.records import (
     Commit,
     CommitSummary,
     MemoryNote,
     NuggetStatus,
+    ProjectStatus,
     RecallResult,
     ReflectionResult,
     SearchNotesResult,
 )
 from nuggets.domain.visibility import is_foreign
+from nuggets.language.text import fold_case
 from nuggets.search.clear_answer import mark_clear_answer
 
 OTHER_FACTS = 5  # that a recall names
 _PRIVATE = 1_000_000_000
 _UNDO = "undo "  # and the number of the commit that was taken back
 
-
-def commit_time(commit: Commit | CommitSummary) -> str:
-    return commit.at
+AnyCommit = TypeVar("AnyCommit", Commit, CommitSummary)
 
 
-def oldest_first(found: Iterable[Sequence[MemoryNote]]) -> "list[MemoryNote]":
-    notes = [note for some in found for note in some]
-    return sorted(notes, key=lambda note: note.created_at)
+def nothing(answers: Sequence[None]) -> None:
+    """Of what is done on both and has no answer."""
+
+
+def first_there(answers: Sequence[Any]) -> Any:
+    """The first that is not None."""
+    return next((answer for answer in answers if answer is not None), None)
+
+
+def all_in_turn(answers: Sequence[Sequence[Any]]) -> list[Any]:
+    return [part for answer in answers for part in answer]
+
+
+def oldest_first(answers: Sequence[Sequence[MemoryNote]]) -> list[MemoryNote]:
+    return sorted(all_in_turn(answers), key=lambda note: note.created_at)
 
 
 def best_recall(answers: Sequence[RecallResult]) -> RecallResult:
@@ -44,15 +58,32 @@ def best_recall(answers: Sequence[RecallResult]) -> RecallResult:
     return best._replace(also=also[:OTHER_FACTS])
 
 
-def add_status(known: NuggetStatus | None, status: NuggetStatus) -> NuggetStatus:
+def add_status(statuses: Sequence[NuggetStatus]) -> NuggetStatus:
     """One status of a nugget that both shelves have; each of them has its own capacity."""
-    if known is None:
-        return status
-    fuller = max(known, status, key=lambda one: one.capacity_used_pct)
+    fuller = max(statuses, key=lambda status: status.capacity_used_pct)
     return fuller._replace(
-        fact_count=known.fact_count + status.fact_count,
-        note_count=known.note_count + status.note_count,
+        fact_count=sum(status.fact_count for status in statuses),
+        note_count=sum(status.note_count for status in statuses),
     )
+
+
+def add_statuses(answers: Sequence[Sequence[NuggetStatus]]) -> tuple[NuggetStatus, ...]:
+    by_name: dict[str, list[NuggetStatus]] = {}
+    for status in all_in_turn(answers):
+        by_name.setdefault(fold_case(status.name), []).append(status)
+    return tuple(sorted(map(add_status, by_name.values()), key=lambda status: status.name))
+
+
+def add_projects(answers: Sequence[Sequence[ProjectStatus]]) -> list[ProjectStatus]:
+    """Without the places, which are on the machines of members."""
+    by_id: dict[str, ProjectStatus] = {}
+    for status in all_in_turn(answers):
+        known = by_id.get(status.project, ProjectStatus(status.project, 0, 0))
+        by_id[status.project] = known._replace(
+            fact_count=known.fact_count + status.fact_count,
+            note_count=known.note_count + status.note_count,
+        )
+    return [by_id[project] for project in sorted(by_id)]
 
 
 def add_reflections(results: Sequence[ReflectionResult]) -> ReflectionResult:
@@ -97,24 +128,23 @@ def private_number(revision: int) -> int:
     return revision // _PRIVATE
 
 
-def number_commits(commits: Iterable[Commit]) -> list[Commit]:
+def number_commits(commits: Iterable[AnyCommit]) -> list[AnyCommit]:
     """Commits of the private shelf, as the member calls them."""
-    return [
-        commit._replace(
-            revision=number_private(commit.revision),
-            changes=commit.changes._replace(action=_number_action(commit.changes.action)),
-        )
-        for commit in commits
-    ]
+    return [_number_commit(commit) for commit in commits]
 
 
-def number_summaries(summaries: Iterable[CommitSummary]) -> list[CommitSummary]:
-    return [
-        summary._replace(
-            revision=number_private(summary.revision), action=_number_action(summary.action)
-        )
-        for summary in summaries
-    ]
+def by_time(private: Iterable[AnyCommit], team: Iterable[AnyCommit]) -> list[AnyCommit]:
+    """The commits of both, oldest first, as the member calls them."""
+    commits = [number_commits(private), team]
+    return sorted(chain.from_iterable(commits), key=lambda commit: commit.at)
+
+
+def _number_commit(commit: AnyCommit) -> AnyCommit:
+    commit = commit._replace(revision=number_private(commit.revision))
+    if isinstance(commit, CommitSummary):
+        return commit._replace(action=_number_action(commit.action))
+    action = _number_action(commit.changes.action)
+    return commit._replace(changes=commit.changes._replace(action=action))
 
 
 def _number_action(action: str) -> str:

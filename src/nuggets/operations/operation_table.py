@@ -1,0 +1,227 @@
+"""Every operation of a shelf, one row each: what it changes, what a client of a server does with
+it, how the answer of a team's two shelves is made, and which role a member needs.
+
+`RemoteShelf` and `MemberShelf` are made of this table. The protocol between a client and a server
+is the public API of `NuggetShelf`; a test compares its names with the rows, so a new method fails
+until someone writes its row.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from nuggets.domain.roles import Role
+from nuggets.named_tuple import NamedTuple
+from nuggets.operations.combined_answers import (
+    add_projects,
+    add_reflections,
+    add_status,
+    add_statuses,
+    all_in_turn,
+    first_there,
+    nothing,
+    oldest_first,
+)
+
+# "read": changes nothing but the count of recalls. "write": one commit, with an id by which it is
+# done once however often it is sent, so that it can wait in a queue. "act": anything else.
+Kind = Literal["read", "write", "act"]
+
+
+class Fixed(NamedTuple):
+    """The answer is always this one, because the shelf has no files or no encoder of its own."""
+
+    answer: Any
+
+
+class Refused(NamedTuple):
+    """It is not done, and what to do instead."""
+
+    reason: str
+
+
+class Both(NamedTuple):
+    """Both shelves of a member are asked, and their answers become one. A shelf that does not know
+    what is asked for has none; if neither knows, it is `NotFound`."""
+
+    combine: Callable[[Sequence[Any]], Any]
+
+
+# "called": the server does it. "here": the client does, with its own files or with the answers of
+# other calls.
+Remote = Literal["called", "here"] | Fixed | Refused
+
+# "first_found": the private shelf, else the team's. "by_note": the shelf of the notes that are
+# named. "private", "team": that shelf alone. "own": written out in `MemberShelf`, or made of
+# operations that are.
+Team = Literal["first_found", "by_note", "private", "team", "own"] | Both | Fixed | Refused
+
+
+class Operation(NamedTuple):
+    """One row."""
+
+    name: str
+    kind: Kind
+    remote: Remote
+    team: Team
+    role: Role = "reader"  # that a member needs; a preview (`dry_run`) needs none
+    role_for_others: Role = "reader"  # where it is not the member's own
+    for_others: str = ""  # what that is, in words
+    notes: tuple[str, ...] = ()  # the arguments that name notes
+    text: tuple[str, ...] = ()  # the arguments with a text that is written, and its title
+
+
+NOT_SERVED = Refused("run it where the shelf is kept")  # it concerns the server or all shelves
+ON_SERVER = Refused("do this on the machine of the server, with its own --dir")
+OF_FILES = Refused("this needs a shelf on this machine; the memory is at the server")
+ONE_AT_A_TIME = Refused("a server takes one operation at a time; call them one after the other")
+NOTHING, NO, NONE = Fixed(()), Fixed(False), Fixed(None)
+LISTS = Both(all_in_turn)
+NOTES = Both(oldest_first)
+DONE = Both(nothing)
+
+_ROWS = (
+    # --- opening, and for whom ---------------------------------------------------------------
+    Operation("open", "read", "here", "own"),
+    Operation("close", "act", "here", "own"),
+    Operation("server", "read", "here", "team"),
+    Operation("client_name", "read", "here", "team"),
+    Operation("for_client", "read", "here", "own"),
+    Operation("for_project", "read", "here", "own"),
+    Operation("for_caller", "read", "here", "own"),
+    Operation("snapshot", "read", "here", "own"),
+    Operation("load_all", "read", "here", DONE),
+    Operation("save_all", "act", NONE, DONE),
+    Operation("discard_unsaved", "act", NONE, DONE),
+    Operation("batch", "act", ONE_AT_A_TIME, "own", "writer"),
+    Operation("change_counter", "read", "called", Both(hash)),
+    Operation("warnings", "read", "here", "own"),
+    # --- nuggets -----------------------------------------------------------------------------
+    Operation("create", "write", "called", "own", "writer"),
+    Operation("get", "read", "called", "first_found"),
+    Operation("get_or_create", "write", "called", "own", "writer"),
+    Operation("has", "read", "called", Both(any)),
+    Operation("remove", "write", "called", Both(sum), "writer"),
+    Operation("list", "read", "called", Both(add_statuses)),
+    Operation("status", "read", "called", Both(add_status)),
+    Operation("size", "read", "called", "own"),
+    # --- facts -------------------------------------------------------------------------------
+    Operation("remember", "write", "called", "own", "writer", text=("value", "key")),
+    Operation("recall", "read", "called", "own"),
+    Operation("recall_or_search", "read", "called", "own"),
+    Operation("forget", "write", "called", "own", "writer"),
+    Operation("facts", "read", "called", NOTES),
+    Operation("clear", "write", "called", Both(sum), "writer"),
+    # --- notes -------------------------------------------------------------------------------
+    Operation("create_note", "write", "called", "own", "writer", text=("content", "title")),
+    Operation("get_note", "read", "called", "own"),
+    Operation("get_notes", "read", "called", "own"),
+    Operation("count_hit", "read", "called", "own"),
+    Operation("edit_note", "write", "called", "own", "writer", text=("content", "title")),
+    Operation("record_reading", "read", "here", "own"),
+    Operation("delete_note", "write", "called", "by_note", "writer", notes=("name",)),
+    Operation("restore_note", "write", "called", "own", "writer"),
+    Operation("add_link", "write", "called", "by_note", "writer", notes=("a", "b")),
+    Operation("remove_link", "write", "called", "by_note", "writer", notes=("a", "b")),
+    Operation("merge_notes", "write", "called", "by_note", "writer", notes=("target", "source")),
+    Operation("list_notes", "read", "called", NOTES),
+    Operation("search_notes", "read", "called", "own"),
+    Operation("explain", "read", "called", "own"),
+    Operation("namesakes", "read", "here", "own"),
+    Operation("notes_titled", "read", "called", NOTES),
+    Operation("leading_notes", "read", "called", LISTS),
+    Operation("caveats", "read", "here", "own"),
+    Operation("invalidity", "read", "here", "own"),
+    Operation("is_foreign", "read", "here", "own"),
+    # --- sessions ----------------------------------------------------------------------------
+    Operation("keep_session", "write", "called", "private", "writer"),
+    Operation("sessions", "read", "called", "private"),
+    Operation("get_session", "read", "called", "private"),
+    Operation("search_sessions", "read", "called", "private"),
+    # --- history -----------------------------------------------------------------------------
+    Operation("revision", "read", "called", "own"),
+    Operation("own_revision", "read", "here", "own"),
+    Operation("commits", "read", "called", "own"),
+    Operation("new_commits", "read", "called", "own"),
+    Operation("commit_summaries", "read", "called", "own"),
+    Operation("history", "read", "called", "own"),
+    Operation("versions", "read", "called", "first_found"),
+    Operation("note_at", "read", "called", Both(first_there)),
+    Operation("commit", "read", "called", "own"),
+    Operation("changes_in_effect", "read", "called", "own"),
+    Operation("undoable", "read", "called", "own"),
+    Operation("last_own_change", "read", "called", "own"),
+    Operation("undo", "act", "called", "own", "writer", "owner", "undoing what others did"),
+    Operation(
+        *("purge", "act", "called", "first_found", "writer"),
+        *("owner", "purging what is the team's"),
+    ),
+    Operation(
+        *("purge_fact", "act", "called", "first_found", "writer"),
+        *("owner", "purging what is the team's"),
+    ),
+    Operation("copy_index", "read", "called", "own"),
+    # --- looking after it --------------------------------------------------------------------
+    Operation("reflect", "act", "called", Both(add_reflections), "writer"),
+    Operation("run_daily", "act", "called", NOT_SERVED),
+    Operation("last_run", "read", "called", "team"),
+    Operation("next_run", "read", "called", "team"),
+    Operation("audit", "read", "called", LISTS),
+    Operation("checkup", "act", ON_SERVER, NOT_SERVED),
+    Operation("import_memories", "act", "called", NOT_SERVED),
+    Operation("export", "act", ON_SERVER, NOT_SERVED),
+    Operation("export_lines", "read", "here", DONE),
+    Operation("exports_status", "read", NONE, NONE),
+    Operation("backup", "act", ON_SERVER, NOT_SERVED),
+    Operation("restore", "act", ON_SERVER, NOT_SERVED),
+    Operation("copy_from", "act", ON_SERVER, NOT_SERVED),
+    # --- memory files ------------------------------------------------------------------------
+    Operation("promote", "act", OF_FILES, "own", "owner"),
+    Operation("promotion", "act", OF_FILES, "own"),
+    Operation("pin", "act", OF_FILES, "own"),
+    Operation("withdraw_promotion", "act", OF_FILES, NOT_SERVED),
+    Operation("memory_path", "read", "here", "own"),
+    Operation("memory_text", "read", "here", "own"),
+    Operation("edited_memory_files", "read", NOTHING, NOTHING),
+    Operation("import_file_edits", "act", NOTHING, NOTHING),
+    Operation("memory_file_problems", "read", Fixed({}), Fixed({})),
+    Operation("promoted_blocks", "read", NOTHING, NOTHING),
+    Operation("is_promoted", "read", NO, "own"),
+    # --- the repository someone works in -----------------------------------------------------
+    Operation("project", "read", "called", "own"),
+    Operation("location", "read", "here", "team"),
+    Operation("checkout", "read", "here", "team"),
+    Operation("working_folder", "read", "here", "team"),
+    Operation("project_of", "read", "here", NOT_SERVED),
+    Operation("recognition", "read", "here", "team"),
+    Operation("known_location", "read", "here", NOT_SERVED),
+    Operation("record_location", "act", "called", NOT_SERVED),
+    Operation("forget_recognition", "read", "here", NOT_SERVED),
+    Operation("projects", "read", "called", Both(add_projects)),
+    Operation("move_project", "act", "called", NOT_SERVED),
+    Operation("join_project", "act", "called", NOT_SERVED),
+    Operation("leave_project", "act", "called", NOT_SERVED),
+    Operation("find_moved_files", "read", ON_SERVER, NOT_SERVED),
+    Operation("share_project", "act", OF_FILES, NOT_SERVED),
+    Operation("trust_project", "act", OF_FILES, NOT_SERVED),
+    Operation("unshare_project", "act", OF_FILES, NOT_SERVED),
+    Operation("untrust_project", "act", OF_FILES, NOT_SERVED),
+    Operation("sync_shared", "act", NONE, NONE),
+    Operation("needs_trust", "read", NO, NO),
+    Operation("record_trust_question", "act", OF_FILES, NOT_SERVED),
+    # --- members -----------------------------------------------------------------------------
+    Operation("is_team", "read", "called", "team"),
+    Operation("members", "read", "called", "team"),
+    Operation("add_member", "act", "called", "team", "owner"),
+    Operation("revoke_member", "act", "called", "team", "owner"),
+    Operation("find_member", "read", ON_SERVER, NOT_SERVED),
+    # --- meaning -----------------------------------------------------------------------------
+    Operation("has_encoder", "read", NO, "team"),
+    Operation("nearest_by_meaning", "read", NONE, "team"),
+    Operation("meaning_status", "read", "called", "team"),
+    Operation("encode_waiting", "act", NONE, NOT_SERVED),
+    Operation("install_meaning", "act", ON_SERVER, NOT_SERVED),
+    Operation("update_meaning", "act", ON_SERVER, NOT_SERVED),
+    Operation("remove_meaning", "act", ON_SERVER, NOT_SERVED),
+)
+OPERATIONS: Mapping[str, Operation] = {row.name: row for row in _ROWS}
+CALLABLE = {row.name: row for row in _ROWS if row.remote == "called"}  # at a server, by a client
