@@ -27,7 +27,6 @@ from nuggets.interfaces.mcp.protocol_types import tool_to_protocol
 from nuggets.shelf import NuggetShelf
 
 PYTHON = sys.executable
-TESTS = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests")
 Row = dict[str, Any]
 MINIMAL_SERVER = """
 from mcp.server.mcpserver import MCPServer
@@ -200,30 +199,6 @@ def noise(directory: str, project: str) -> int:
         return sum(bool(prompt_context(shelf, prompt, frozenset(), "")[0]) for prompt in STRANGE)
 
 
-def labelled_rows() -> Iterator[Row]:
-    """Prompts whose note is known, and prompts on nothing here, to a shelf that was lived in."""
-    sys.path.insert(0, TESTS)
-    import prompt_samples as samples
-
-    silent = samples.SILENT + samples.SILENT_UNSEEN
-    fitting = samples.FITTING + samples.FITTING_UNSEEN
-    for when in ("before", "after"):
-        with samples.lived_in() as shelf:
-            if when == "after":
-                shelf.reflect(limit=1000)
-            found = samples.measured(shelf, silent, fitting)
-        yield row(
-            f"of {len(silent)} prompts on nothing here, noise, {when} reflection",
-            len(found.noise),
-            len(silent) // 30,
-        )
-        yield row(
-            f"of {len(fitting)} prompts, without their note, {when} reflection",
-            len(found.missed),
-            len(fitting) // 10,
-        )
-
-
 def answered(command: list[str], environ: dict[str, str]) -> tuple[float, float]:
     """Milliseconds from spawn to the answers to initialize and to tools/list."""
     begun = time.perf_counter()
@@ -280,7 +255,6 @@ def rows(quick: bool) -> list[Row]:
     return [
         *hook_rows(quick),
         *daily_pass_rows(quick),
-        *labelled_rows(),
         *server_rows(quick),
         list_row(),
     ]

@@ -1,3 +1,5 @@
+from collections.abc import Iterator
+
 import pytest
 
 from enough_sessions import ENOUGH_SESSIONS
@@ -96,7 +98,7 @@ def test_what_is_called_by_its_name_always_comes(
 
 
 def test_only_the_best_note_counts_as_recalled(shelf: NuggetShelf) -> None:
-    shown = told(shelf, "who should review the payments change?", "s")
+    shown = told(shelf, "is the auth handler or the payment webhook broken?", "s")
 
     assert len(shown) > 1
     assert hits(shelf) == {shown[0]: 1}
@@ -145,3 +147,85 @@ def test_a_title_of_idle_words_is_not_named_in_passing(shelf: NuggetShelf) -> No
 
     assert "Good work" not in told(shelf, "good work, now fix the parser")
     assert "Next time" not in told(shelf, "ok, next time run the tests first")
+
+
+PATHS = (
+    ("cart totals", "src/cart/totals.ts computes them; tests next to it"),
+    ("gift cards", "The model is src/gift/card.ts, the form src/gift/form.tsx."),
+    ("mail templates", "MJML files in packages/mail/templates, previewed on port 5055"),
+    ("runbook", "The switchover is described in docs/runbooks/failover.md."),
+)
+
+
+@pytest.fixture
+def shelf_with_paths() -> Iterator[NuggetShelf]:
+    with NuggetShelf("memory:", project=SHOP) as shelf:
+        for title, content in PATHS:
+            shelf.remember("project", title, content, project=SHOP)
+        yield shelf
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "open src/wishlist/item.ts and rename the prop",
+        "why does src/cart/rounding.test.ts fail?",
+        "TypeError: cannot read slug\n    at renderCard (src/catalog/card.tsx:42:17)",
+        "move src/forms/ to lib/",
+        "there is an unused import in packages/mail/src/transport.ts, drop it",
+        "delete docs/README.md, nobody reads it",
+    ],
+)
+def test_parts_of_a_path_are_no_words(prompt: str, shelf_with_paths: NuggetShelf) -> None:
+    assert told(shelf_with_paths, prompt) == []
+
+
+@pytest.mark.parametrize(
+    ("prompt", "title"),
+    [
+        ("open src/gift/card.ts", "gift cards"),
+        ("what is in card.ts?", "gift cards"),
+        ("open /home/me/shop/src/cart/totals.ts:12", "cart totals"),
+        ("fix packages/mail/templates/order.mjml", "mail templates"),
+        ("what is `failover.md` about?", "runbook"),
+        ("请打开src/gift/card.ts，改一下名字", "gift cards"),
+    ],
+)
+def test_a_path_is_found_as_a_whole_by_its_file_name_or_its_own_directory(
+    prompt: str, title: str, shelf_with_paths: NuggetShelf
+) -> None:
+    assert told(shelf_with_paths, prompt) == [title]
+
+
+@pytest.fixture
+def shelf_with_names() -> Iterator[NuggetShelf]:
+    with NuggetShelf("memory:", project=SHOP) as shelf:
+        for title, content in (
+            ("Falcon: the new importer", "Falcon reads supplier files and replaces the old cron."),
+            ("designer", "Annika Holm, works until Wednesday"),
+            ("error tracking", "GlitchTip, self-hosted"),
+            ("云雀：新的导入程序", "读取供应商的文件。"),
+            ("backups", "restic to the disk vault7, on Sundays"),
+            ("Deploys", "Never on a Friday, because nobody is there on Saturday."),
+        ):
+            shelf.create_note("project", title, content, project=SHOP)
+        yield shelf
+
+
+@pytest.mark.parametrize(
+    ("prompt", "titles"),
+    [
+        ("pull up what we know on Falcon", ["Falcon: the new importer"]),
+        ("I'm seeing Annika tomorrow, what a nice week that will be", ["designer"]),
+        ("somebody says GlitchTip is slow again since this morning", ["error tracking"]),
+        ("vault7 has been beeping since yesterday evening, no idea why", ["backups"]),
+        ("云雀今天又停了", ["云雀：新的导入程序"]),
+        ("the falconry page has a typo in its second headline", []),
+        ("ask Annikasson to repaint the kitchen wall", []),
+        ("I'll be away this Saturday, so write me a summary of the change", []),
+    ],
+)
+def test_a_name_is_evidence_and_part_of_a_longer_word_is_not(
+    prompt: str, titles: list[str], shelf_with_names: NuggetShelf
+) -> None:
+    assert told(shelf_with_names, prompt) == titles

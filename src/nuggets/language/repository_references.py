@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TypeVar
 
+from nuggets.language.text import split_scripts
 from nuggets.language.word_lists import stop_words
 from nuggets.named_tuple import NamedTuple
 
@@ -28,13 +29,14 @@ TARGET_FILES = {
 # Subcommands of package managers, which no package.json defines.
 _OWN_COMMANDS = ("add", "audit", "ci", "exec", "i", "init", "install", "link", "remove", "run")
 
-_EDGES = "`'\"“”‘’()[]{}<>*,;!?"
+_EDGES = "`'\"“”‘’()[]{}<>*,;!?，。；：！？、（）「」『』《》【】"
 _ENDS = "`'\"”’*,;.:!?"  # after a call
 _LINE = re.compile(r":(\d{1,7})(?:[-:]\d{1,7})?$")
 _SYMBOL = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|->|#)[A-Za-z_$][\w$]*)*")
 _VERSION = re.compile(r"v?\d+(?:\.\d+)*(?:\.x)?")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 _QUOTED = re.compile(r"`([^`\n]{1,80})`")
+_CHOICE = re.compile(r"[^\W\d_]+/[^\W\d_]+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
@@ -71,6 +73,21 @@ def read_references(text: str) -> References:
         branches=_unique(map(_branch, words, words[1:])),
         words=frozenset(part for word in words for part in name_parts(word)),
     )
+
+
+def read_paths(text: str) -> tuple[str, tuple[str, ...]]:
+    """A text without the paths that it names, and these. What may as well be a choice, such as
+    `read/write`, stays in the text too."""
+    rest: list[str] = []
+    paths: list[str] = []
+    for piece in (run for word in text[:READ_CHARACTERS].split() for run in split_scripts(word)):
+        word = piece.strip(_EDGES).rstrip(".:")
+        path = word if word.endswith("/") else (_file(word) or ("", 0))[0]
+        if path.strip("/"):
+            paths.append(path.strip("/"))
+        if not path.strip("/") or (path.count("/") == 1 and _CHOICE.fullmatch(path)):
+            rest.append(piece)
+    return " ".join(rest), tuple(dict.fromkeys(paths))
 
 
 def name_parts(name: str) -> list[str]:

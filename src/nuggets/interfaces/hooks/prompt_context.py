@@ -24,8 +24,11 @@ from nuggets.interfaces.hooks.relevance_gate import (
     SAID,
     is_about,
     meant_cosine,
+    names_path,
     names_title,
     part_said,
+    read_prompt,
+    telling_words,
 )
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.earlier_session_requests import read_session_request
@@ -46,7 +49,8 @@ CHANGED_MEMORIES = 5  # that one prompt is told of; the next one is told of more
 SESSIONS_JUDGED = 5  # notes of sessions that are judged word by word
 CHANGED_LINE = 200  # of each version
 PROMPT_CHARACTERS = 2000  # of a prompt that are searched
-RELATIVE = 0.75  # of the best note's relevance: less is noise
+RELATIVE = 0.5  # of the share of the prompt that the best note says: less is noise
+WORDS_SEARCHED = 8  # of a prompt for which search finds nothing as a whole
 _COMMAND = re.compile(r"/[\w:-]+(?:\s|$)")  # a command to the host; "/src/auth.py: …" is a prompt
 
 
@@ -140,7 +144,7 @@ def _session_about(shelf: "NuggetShelf", topic: str, own_id: str) -> MemoryNote 
     for result in shelf.search_sessions(topic, SESSIONS_JUDGED):
         note = result.note
         words = shelf.explain(topic, note.id, include_hidden=True).words
-        if note.id != own_id and is_about(topic, note.title, words):
+        if note.id != own_id and is_about(read_prompt(topic), note, words):
             return note
     return None
 
@@ -170,23 +174,45 @@ def _notes_on_prompt(
     shelf: "NuggetShelf", query: str, nearest: "NearestNotes | None"
 ) -> list[SearchNotesResult]:
     """The notes that a prompt is about by its words, best first, unless meaning speaks against."""
-    results = shelf.search_notes(query, SEARCHED, session=None)
-    visible_results = takewhile(
-        lambda result: not shelf.is_foreign(result.note), results
-    )  # others come last
-    shown = (result for result in visible_results if _is_shown(shelf, result.note))
-    judged = list(islice(shown, PROMPT_LINES))
-    return [
+    prompt = read_prompt(query)
+    on_paths = [found for path in prompt.paths for found in _visible_results(shelf, path)]
+    named = [result for result in on_paths if names_path(prompt, result.note)]
+    judged = _visible_results(shelf, prompt.query) or _results_by_word(shelf, prompt.query)
+    judged = mark_clear_answer(judged, shelf.project)
+    said = {result.note.id: shelf.explain(prompt.query, result.note.id).words for result in judged}
+    about = [
         result
-        for result in mark_clear_answer(judged, shelf.project)
-        if result.relevance >= RELATIVE * judged[0].relevance
-        and is_about(query, result.note.title, shelf.explain(query, result.note.id).words)
+        for result in judged
+        if is_about(prompt, result.note, said[result.note.id])
         and (
             nearest is None
             or _is_recalled(query, result)
             or nearest.cosine(result.note.id) >= CONTRADICTS
         )
     ]
+    least = RELATIVE * max((part_said(said[result.note.id]) for result in about), default=0.0)
+    about = [result for result in about if part_said(said[result.note.id]) >= least]
+    by_id = {result.note.id: result for result in [*named, *about]}
+    return list(by_id.values())[:PROMPT_LINES]
+
+
+def _visible_results(shelf: "NuggetShelf", query: str) -> list[SearchNotesResult]:
+    """The best results of this project and of none, without traces of what hooks saw."""
+    if not any(map(str.isalnum, query)):
+        return []
+    results = shelf.search_notes(query, SEARCHED, session=None)
+    own = takewhile(lambda result: not shelf.is_foreign(result.note), results)  # others come last
+    return list(islice((result for result in own if _is_shown(shelf, result.note)), PROMPT_LINES))
+
+
+def _results_by_word(shelf: "NuggetShelf", query: str) -> list[SearchNotesResult]:
+    """The results for each telling word by itself: one name among small talk is enough."""
+    by_id = {
+        result.note.id: result
+        for word in telling_words(query)[:WORDS_SEARCHED]
+        for result in _visible_results(shelf, word)
+    }
+    return list(by_id.values())
 
 
 def _notes_meant(

@@ -1,21 +1,42 @@
-"""Decides whether a prompt is about a note, by its words and by meaning. Knows no shelf.
+"""Decides whether a prompt is about a note: by the words they share, by names, by paths, and by
+meaning if an encoder is at hand. Knows no shelf.
 
-A search shows weak matches too. A hook is not a search, so one shared word is not enough.
-If an encoder is at hand, a note far from the prompt in meaning is not shown for its words, and one
-plainly near to it is shown without them: nearer than what people ask of any assistant.
+A search shows weak matches too. A hook is not a search, so one shared word is not enough, unless it
+is a name, or much of what the prompt says. A path is one word: `src/gift/card.ts` has nothing in
+common with another file in `src`. What search thinks of the note plays no part.
+
+A note far from the prompt in meaning is not shown for its words, and one plainly near to it is
+shown without them: nearer than what people ask of any assistant.
 Whether a note that is shown also counts as recalled: `search/clear_answer.py`.
 """
 
+import re
 from functools import cache
 from math import log10
 from typing import Any
 
+from nuggets.domain.records import MemoryNote
 from nuggets.language.languages import detect_language
-from nuggets.language.text import tokens, words
-from nuggets.language.word_lists import ENGLISH, conversation_words, stop_words
+from nuggets.language.repository_references import read_paths
+from nuggets.language.text import (
+    edits_between,
+    fold_case,
+    is_unspaced,
+    pairs,
+    split_scripts,
+    tokens,
+    words,
+)
+from nuggets.language.word_lists import ENGLISH, common_prompts, conversation_words, idle_words
+from nuggets.named_tuple import NamedTuple
 
-# Share of a prompt's content words, weighted by rarity:
-NAMES_IT = 0.35  # needed of a single word, which must be in the title
+NAMES_IT = 0.35  # share of a prompt's telling words, by rarity, that a single word must be
+LEAD_WORDS = 8  # of a text: what it is about is said first, further names are mentioned
+TELLING_DIGITS = 3  # a port or a code may be meant; smaller numbers count something
+OWN_DIRECTORY = 3  # parts of a directory that stands for the files in it; `tests/unit` does not
+CAPITALISING = "german"  # writes every noun with a capital letter, so that it marks no name
+
+_PHRASE_END = re.compile(r"[,;.，；。、（(\s]")
 
 # Cosines, measured by benchmarks/paraphrases.py:
 CONTRADICTS = 0.2  # less speaks against a note that has words of the prompt
@@ -27,18 +48,117 @@ SAID = 0.5  # of the share of the prompt's words: they make a note nearer, and w
 AS_NEAR = 0.1  # below the nearest: also shown
 
 
-def is_about(prompt: str, title: str, words: tuple[Any, ...]) -> bool:
+class PromptText(NamedTuple):
+    """A prompt, read once for all notes."""
+
+    query: str  # what is searched: without the paths
+    paths: tuple[str, ...]
+    names: frozenset[str]  # words that are written like names, folded
+    capitals: frozenset[str]  # words with a capital letter
+
+
+def read_prompt(text: str) -> PromptText:
+    """The words, paths and names of a prompt."""
+    rest, paths = read_paths(text)
+    capitals = frozenset(fold_case(word) for word in tokens(rest) if word[0].isupper())
+    return PromptText(rest, paths, _names(rest), capitals)
+
+
+def is_about(prompt: PromptText, note: MemoryNote, words: tuple[Any, ...]) -> bool:
     """Whether a prompt is about a note; `words`: what `explain` says of each word of the prompt."""
-    if names_title(prompt, title, len(words)):
+    if names_title(prompt.query, note.title, len(words)) or names_path(prompt, note):
+        return True
+    if any(alias in fold_case(prompt.query) for alias in _unspaced_aliases(note)):
         return True
     telling = [word for word in words if _tells(word.word)]
     matched = [word for word in telling if word.itself]
-    titled = any("title" in word.fields for word in matched)
     if len(matched) > 1:
         return True
-    alone = len(words) == 1 or (titled and part_said(words) >= NAMES_IT)
-    supported = any(word.alike for word in telling if word not in matched)
-    return bool(matched) and (alone or supported)
+    if not matched:
+        return False
+    if len(words) == 1 and not prompt.paths:
+        return True
+    word, own = matched[0].word, set(map(fold_case, tokens(f"{note.title} {note.content}")))
+    if any(_is_misspelt(other.word, own) for other in telling if other.alike and not other.itself):
+        return True
+    is_much = part_said(words, len(prompt.paths)) >= NAMES_IT
+    if is_much and "title" in matched[0].fields:
+        return True
+    is_said = word in _lead(note) and not word.isdigit() and word not in _everyday_words()
+    is_name = word in prompt.names or (word in prompt.capitals and word in _names_in(note))
+    return is_said and (is_much or is_name)
+
+
+def _is_misspelt(word: str, known: set[str]) -> bool:
+    """Is it one slip away from a word of the note? Part of a longer word is not the word."""
+    return any(edits_between(word, other, 1) == 1 for other in known)
+
+
+def names_path(prompt: PromptText, note: MemoryNote) -> bool:
+    """Does the note name a path of the prompt?"""
+    if not prompt.paths:
+        return False
+    _, own = read_paths(f"{note.title}\n{note.content}")
+    return any(_is_same_place(path, other) for path in prompt.paths for other in own)
+
+
+def _is_same_place(path: str, other: str) -> bool:
+    """Is one path the end of the other, as a file name is? Or is one the directory of the other,
+    asked for by itself, or so deep that it stands for what is in it?"""
+    said, known = path.split("/"), other.split("/")
+    shorter = min(len(said), len(known))
+    if said[-shorter:] == known[-shorter:]:
+        return True
+    is_inside = shorter > 1 and said[:shorter] == known[:shorter]
+    asks_directory = len(said) < len(known) and "." not in said[-1]
+    return is_inside and (asks_directory or OWN_DIRECTORY <= len(known) < len(said))
+
+
+def _names_in(note: MemoryNote) -> frozenset[str]:
+    """What a note writes like a name, and what its title explains after a colon."""
+    head, colon, _ = note.title.partition(":")
+    return _names(note.content) | _names(f"… {head}" if colon else note.title)
+
+
+def _names(text: str) -> frozenset[str]:
+    """Words with a digit or a capital letter inside, and capitalised ones in a sentence, unless
+    its language writes every noun so."""
+    has_capitals = detect_language([fold_case(word) for word in tokens(text)]) != CAPITALISING
+    names = set()
+    begins = True
+    for piece in text.split():
+        for word in tokens(piece):
+            is_marked = any(map(str.isdigit, word)) and not word.isdigit()
+            is_marked = is_marked or any(map(str.isupper, word[1:]))
+            if is_marked or (has_capitals and word[0].isupper() and not begins):
+                names.add(fold_case(word))
+            begins = False
+        begins = piece[-1] in ".!?:"
+    return frozenset(names)
+
+
+def _lead(note: MemoryNote) -> set[str]:
+    rest, _ = read_paths(note.content)
+    lead = [*tokens(note.title), *tokens(rest)[:LEAD_WORDS]]
+    runs = [run for word in lead for run in split_scripts(word) if is_unspaced(run)]
+    return {*map(fold_case, lead), *(pair for run in runs for pair in pairs(run))}
+
+
+def _unspaced_aliases(note: MemoryNote) -> list[str]:
+    """What the note calls its subject, in a script without blanks between words, where no word can
+    be told from part of a longer one: the title before a colon, the first phrase of a fact."""
+    head, colon, _ = note.title.replace("：", ":").partition(":")
+    aliases = [head] if colon else []
+    if note.kind == "fact":
+        aliases.append(_PHRASE_END.split(note.content, maxsplit=1)[0])
+    folded = [fold_case(alias) for alias in aliases]
+    return [alias for alias in folded if len(alias) > 1 and is_unspaced(alias)]
+
+
+@cache
+def _everyday_words() -> frozenset[str]:
+    """Words of prompts that people give to any assistant: they name nothing."""
+    return frozenset(word for prompt in common_prompts() for word in words(prompt))
 
 
 def has_topic(prompt: str) -> bool:
@@ -56,11 +176,13 @@ def meant_cosine(notes: float, common: float) -> float:
     return MEANT + MEANT_MORE * log10(max(1.0, notes / FEW_NOTES)) + COMMON * max(0.0, common)
 
 
-def part_said(words: tuple[Any, ...]) -> float:
-    """The share of a prompt's telling words that a note has; `words`: as of `is_about`."""
+def part_said(words: tuple[Any, ...], paths: int = 0) -> float:
+    """The share of a prompt's telling words that a note has; `words`: as of `is_about`. A path that
+    it does not name is a word as rare as any."""
     telling = [word for word in words if _tells(word.word)]
     said: float = sum(word.rarity for word in telling if word.itself)
-    return said / (sum(word.rarity for word in telling) or 1.0)
+    unsaid = paths * max((word.rarity for word in telling), default=0.0)
+    return said / (sum(word.rarity for word in telling) + unsaid or 1.0)
 
 
 def names_title(prompt: str, title: str, words: int = 0) -> bool:
@@ -71,11 +193,17 @@ def names_title(prompt: str, title: str, words: int = 0) -> bool:
     return meant and name in prompt_text
 
 
+def telling_words(text: str) -> list[str]:
+    """The words of a text that say what it is about."""
+    return [word for word in dict.fromkeys(words(text)) if _tells(word)]
+
+
 def _tells(word: str) -> bool:
-    return word not in _idle_words() and not word.isdigit()
+    is_small_number = word.isdigit() and len(word) < TELLING_DIGITS
+    return word not in _idle_words() and not is_small_number
 
 
 @cache
 def _idle_words() -> frozenset[str]:
     """Words that no prompt is about."""
-    return stop_words() | conversation_words()
+    return idle_words() | conversation_words()
