@@ -3,7 +3,8 @@
     python -m benchmarks.cold_work [--beside DIRECTORY] [--rounds N] [--statements]
 
 On a shelf of 200 notes, in a repository that is known. Modules, statements, files and calls are
-counted in the process of the command, by Python's own hooks; they are the same in every run.
+counted in the process of the command; they are the same in every run. A statement is one that the
+program sends, with one row or with many.
 `--beside`: the `src` of another checkout, measured in turns with this one. `--statements` prints
 each statement of the last round.
 """
@@ -32,11 +33,20 @@ import json, os, sqlite3, sys
 report, counts_calls = int(sys.argv.pop(1)), sys.argv.pop(1) == "calls"
 statements, files, databases, calls = [], [], [], 0
 
+class Connection(sqlite3.Connection):
+    def execute(self, sql, *parameters):
+        statements.append(sql)
+        return super().execute(sql, *parameters)
+
+    def executemany(self, sql, rows):
+        rows = list(rows)
+        if rows:
+            statements.append(sql)
+        return super().executemany(sql, rows)
+
 def connect(path, *options, _connect=sqlite3.connect, **more):
     databases.append(str(path))
-    connection = _connect(path, *options, **more)
-    connection.set_trace_callback(statements.append)
-    return connection
+    return _connect(path, *options, factory=Connection, **more)
 
 def note_file(event, arguments):
     if event == "open" and isinstance(arguments[0], str):
@@ -73,6 +83,7 @@ main()
 
 def environment(source: str, home: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("NUGGETS_")}
+    kept.pop("PYTHONDONTWRITEBYTECODE", None)
     return {
         **kept,
         "HOME": home,

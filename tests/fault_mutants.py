@@ -8,7 +8,6 @@ from nuggets.filesystem import atomic_files
 atomic_files.sync = lambda what: None
 from nuggets.stores.sqlite import database
 database.DURABLE = database.NOT_DURABLE = "synchronous = OFF"
-database.OF_EVERY_CONNECTION = (*database.OF_EVERY_CONNECTION, "synchronous = OFF")
 """
 
 WITHOUT_LOCK = """

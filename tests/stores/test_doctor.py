@@ -20,7 +20,7 @@ from database_samples import (
 )
 from nuggets.errors import StoreError
 from nuggets.stores.doctor.defects import Defect
-from nuggets.stores.sqlite.pragmas import PAGE_BYTES
+from nuggets.stores.sqlite.database import PAGE_BYTES
 
 PAGE = PAGE_BYTES
 

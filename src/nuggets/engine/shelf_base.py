@@ -285,6 +285,10 @@ class ShelfBase:
         with self._transactions.reading_indexes():
             yield
 
+    def needs_migration(self) -> bool:
+        """Will the first operation migrate tables or index all notes, which may take long?"""
+        return self._transactions.store.needs_migration()
+
     def change_counter(self) -> int:
         """A number that changes when anyone may have written; cheap to ask for often."""
         return self._transactions.store.change_counter()

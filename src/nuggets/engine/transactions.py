@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets.domain.purge_marks import UNFINISHED_PURGE, unfinished_purge
@@ -118,15 +118,20 @@ class Transactions:
                 return
         if flush:
             store.flush_touches()
-        self._prepare_first_read()
-        with self.lock, self._touch_scope(), store.reading():
-            yield View(self.state, store.indexes)
+        with self._first_turn() as end_turn, self.lock, store.reading():
+            self._has_read = True
+            end_turn()
+            with self._touch_scope():
+                yield View(self.state, store.indexes)
 
-    def _prepare_first_read(self) -> None:
-        """The first read may import edited files or migrate tables, so it waits for writers."""
-        if not self._has_read:
-            with self._writer_turn(), self.store.reading():
-                self._has_read = True
+    @contextmanager
+    def _first_turn(self) -> Iterator[Callable[[], None]]:
+        """The first read may import edited files or migrate tables, so it waits for writers; not
+        beyond its beginning, which the caller tells."""
+        with ExitStack() as turn:
+            if not self._has_read:
+                turn.enter_context(self._writer_turn())
+            yield turn.close
 
     @contextmanager
     def reading_indexes(self) -> Iterator[View]:
@@ -260,7 +265,9 @@ class Transactions:
     def batch(self) -> Iterator[None]:
         """All changes inside become one write at the end; after an error, none of them is made."""
         with self._writer_turn():
-            self._prepare_first_read()
+            if not self._has_read:
+                with self.store.reading():
+                    self._has_read = True
             outer, unsaved_before = self._batch, list(self._unsaved or ())
             self._batch = outer or Batch.begin()
             if outer is None:

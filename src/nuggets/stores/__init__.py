@@ -10,28 +10,6 @@ if TYPE_CHECKING:
     from nuggets.stores.exports.edits import DecideEdit
 
 
-def needs_migration(url: str, kinds: "Sequence[IndexKind]") -> bool:
-    """Must tables be migrated or all notes indexed before the shelf opens, which takes long?"""
-    import os
-
-    directory = directory_of(url)
-    path = os.path.join(directory, "nuggets.db")
-    if not directory or not os.path.lexists(path):
-        return False
-    from nuggets.errors import StoreError
-    from nuggets.stores.sql import schema
-    from nuggets.stores.sqlite.database import open_read_only
-
-    try:
-        database = open_read_only(path)
-        try:
-            return schema.is_outdated(database, kinds)
-        finally:
-            database.close()
-    except StoreError:
-        return False  # opening the shelf says what is wrong
-
-
 def open_store(
     url: str, kinds: "Sequence[IndexKind]", decide_edit: "DecideEdit", *, short_lived: bool = False
 ) -> "Store":

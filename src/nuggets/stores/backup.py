@@ -91,7 +91,7 @@ def read_backup(path: str) -> Backup:
 def _check_database(database: Database, path: str) -> None:
     if database.value("PRAGMA application_id") != APPLICATION:
         raise InvalidInput(f"{path} is the backup of another program")
-    schema.refuse_newer(database)
+    schema.refuse_newer(schema.read_meta(database))
     problem = database.value("PRAGMA integrity_check")
     if problem != "ok":
         raise StoreCorrupt(

@@ -51,8 +51,9 @@ def _erase_from_backup(
         unpack(path, temporary)
         database = Database(temporary)
         try:
-            schema.refuse_newer(database)
-            schema.migrate(database)
+            meta = schema.read_meta(database)
+            schema.refuse_newer(meta)
+            schema.migrate(database, meta)
             database.begin(writing=True)
             quoting = (note.id for note in _all_versions(database) if may_quote(note))
             drop_and_erase(database, {*note_ids, *quoting})

@@ -99,6 +99,9 @@ class Store(Protocol):
         """A number that changes when anyone may have written; cheaper than asking for the revision,
         and never wrong for more than some seconds."""
 
+    def needs_migration(self) -> bool:
+        """Will the first read migrate tables or index all notes, which may take long?"""
+
     def reading(self) -> AbstractContextManager[None]:
         """All reads inside see one revision. Never waits for a writer."""
 

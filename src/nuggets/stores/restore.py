@@ -27,8 +27,13 @@ from nuggets.stores.process_lock import hold_shelf_lock
 from nuggets.stores.set_aside_files import REPLACED, free_name
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.bulk_insert import put_commit
-from nuggets.stores.sqlite.database import Database, ExplainErrors, open_read_only, sync_file
-from nuggets.stores.sqlite.pragmas import WRITE_AHEAD_LOG
+from nuggets.stores.sqlite.database import (
+    WRITE_AHEAD_LOG,
+    Database,
+    ExplainErrors,
+    open_read_only,
+    sync_file,
+)
 
 _READER_SECONDS = 5.0  # how long to wait for readers of the database that is replaced
 RESTORED = "restored"  # the mark that says from which backup

@@ -130,8 +130,8 @@ def _recall(call: Call) -> Outcome:
     with call.shelf.snapshot():
         result, notes = call.shelf.recall_or_search(query, call.options.nugget, call.session)
         shape = json_responses.recall_result(call.shelf, result, notes)
-    if result.found:
-        return Outcome(shape, _answer_lines(call, result))
+        if result.found:
+            return Outcome(shape, _answer_lines(call, result))
     archived = _archived_lines(call, query)
     if not notes:
         return Outcome(shape, ["Not found.", *archived], 1)

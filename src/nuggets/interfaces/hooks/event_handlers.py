@@ -83,11 +83,11 @@ def handle_event(event: Event, directory: str, say: Say) -> None:
     for process in host_processes():
         record_session(directory, process, event.session)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    if _needs_migration(directory):
-        if event.name == "session-start":
-            say(NEEDS_MIGRATION)
-        return
     with _open_shelf(event, directory) as shelf:
+        if not shelf.server and shelf.needs_migration():  # which takes longer than a hook may
+            if event.name == "session-start":
+                say(NEEDS_MIGRATION)
+            return
         if event.name == "session-start":
             shelf.sync_shared()
             context, message = _session_start(shelf, event, directory, say)
@@ -144,14 +144,6 @@ def _import_inbox(shelf: "NuggetShelf", directory: str) -> None:
     """Which files an agent touched is no memory of a team."""
     if not shelf.server:
         import_inbox(shelf, directory)
-
-
-def _needs_migration(directory: str) -> bool:
-    """Does the shelf need a migration? That takes longer than a hook may."""
-    from nuggets.engine.indexes import KINDS
-    from nuggets.stores import needs_migration
-
-    return needs_migration(directory, KINDS)
 
 
 def _open_shelf(event: Event, directory: str) -> "NuggetShelf":

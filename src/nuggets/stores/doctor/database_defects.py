@@ -44,7 +44,7 @@ def find_database_defects(path: str, kinds: Sequence[IndexKind]) -> Iterator[Def
         yield Defect("unreadable database", path, str(problem), "", harmful=True)
         return
     try:
-        schema.refuse_newer(database)
+        schema.refuse_newer(schema.read_meta(database))
         complaint = _check_integrity(database)
         if complaint:
             yield damaged_database(path, complaint)
@@ -130,8 +130,9 @@ def _check_derived_rows(database: SqlDatabase) -> Iterator[Defect]:
 
 def _check_indexes(database: SqlDatabase, kinds: Sequence[IndexKind]) -> Iterator[Defect]:
     state = SqlState(lambda: database)
-    outdated = schema.outdated_kinds(database, kinds)  # the next command builds them anyway
-    for kind in schema.existing_kinds(database, kinds):
+    meta = schema.read_meta(database)
+    outdated = schema.outdated_kinds(meta, kinds)  # the next command builds them anyway
+    for kind in schema.existing_kinds(meta, kinds):
         if kind in outdated:
             continue
         for complaint in kind.make(database, state).check()[:_MOST_SHOWN]:

@@ -23,6 +23,7 @@ from nuggets.stores.sqlite.database import Database
 
 if TYPE_CHECKING:
     from nuggets.stores.exports.edits import DecideEdit
+    from nuggets.stores.sqlite.opening import Registers
 
 LOOK_SECONDS = 0.5  # between two looks whether someone edited the files
 SMALL_NOTES = 500  # are written in the time that a command takes to start
@@ -35,6 +36,7 @@ class StoreAccess(NamedTuple):
     """What the exports need of their store."""
 
     database: Callable[[], Database]
+    registers: Callable[[], "Registers"]
     alone: Callable[[], AbstractContextManager[Any]]  # on the connection
     exclusive: Callable[..., AbstractContextManager[None]]
     transaction: Callable[..., AbstractContextManager[None]]  # alone on the connection
@@ -73,22 +75,27 @@ class Exports:
 
     # --- external edits ---------------------------------------------------------------------
 
+    @property
+    def is_look_due(self) -> bool:
+        """Was the last look too long ago?"""
+        return time.monotonic() - self._looked_at >= LOOK_SECONDS
+
     def look(self, *, at_once: bool = False) -> bool:
         """Has someone edited a file? Looks no more often than `LOOK_SECONDS`, unless `at_once`."""
-        now = time.monotonic()
-        if now - self._looked_at < LOOK_SECONDS and not at_once:
+        if not at_once and not self.is_look_due:
             return self._is_edited
         files = documented_files(self._directory)
         statuses = {name: write.status_of(status) for name, status in files.items()}
-        self._looked_at = now
+        self._looked_at = time.monotonic()
         if at_once and statuses == self._unedited:
             return False
-        database = self._access.database()
-        recorded = write.exports(database)
+        registers = self._access.registers()
+        recorded = registers.exports
         changed = write.changed_files(files, recorded)
         self._is_edited = any(self._copied.get(name) != statuses[name] for name in changed)
         self._unedited = None if self._is_edited else statuses
-        self._is_behind = self._is_behind or write.is_behind(database, files, recorded)
+        if registers.has_unexported or write.is_incomplete(files, recorded):
+            self._is_behind = True
         self._note_problems(files, recorded)
         return self._is_edited
 
@@ -191,6 +198,9 @@ class Exports:
             if database.blocks_others:  # also a second connection of this process
                 with lock(), self._access.alone():
                     write.refresh(self._access.database(), nullcontext, renew=renew)
+            elif self._short_lived:  # nobody else uses its connection
+                with self._access.alone():
+                    write.refresh(database, lock, renew=renew)
             else:
                 with closing(Database(database.path)) as reader:
                     write.refresh(reader, lock, renew=renew)

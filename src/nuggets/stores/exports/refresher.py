@@ -139,12 +139,18 @@ def run(directory: str, lock: int) -> None:
 def _write_when_quiet(database: "Database", directory: str) -> int:
     """Write the files when nobody has written for a moment; the last change that they show."""
     from nuggets.stores.exports.render import documented_files
-    from nuggets.stores.exports.write import Outdated, exports, is_behind, refresh
+    from nuggets.stores.exports.write import Outdated, is_incomplete, refresh
     from nuggets.stores.process_lock import hold_shelf_lock
     from nuggets.stores.sqlite.database import Database
+    from nuggets.stores.sqlite.opening import read_registers
+
+    def is_behind() -> bool:
+        registers = read_registers(database)
+        files = documented_files(directory)
+        return registers.has_unexported or is_incomplete(files, registers.exports)
 
     deadline, change = time.monotonic() + LONGEST_SECONDS, _last_change(database)
-    while is_behind(database, documented_files(directory), exports(database)):
+    while is_behind():
 
         def is_outdated(change: int = change) -> bool:
             return time.monotonic() < deadline and _last_change(database) != change

@@ -39,9 +39,11 @@ class ExportedRevision(NamedTuple):
 
 def current_revision(database: Database) -> ExportedRevision:
     """What an export shows that is made now."""
-    sql = "SELECT revision, at FROM commits ORDER BY revision DESC LIMIT 1"
-    revision, at = database.execute(sql).fetchone() or (0, "")
-    (touch,) = database.execute("SELECT max(number) FROM touches").fetchone()
+    sql = (
+        "SELECT revision, at, (SELECT max(number) FROM touches) FROM commits"
+        " ORDER BY revision DESC LIMIT 1"
+    )
+    revision, at, touch = database.execute(sql).fetchone() or (0, "", 0)
     return ExportedRevision(revision, at, touch or 0)
 
 

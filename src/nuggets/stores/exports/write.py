@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 
+from nuggets.domain.records import NuggetConfig
 from nuggets.domain.sql_interface import Database as AnyDatabase
 from nuggets.errors import StoreError
 from nuggets.filesystem.atomic_files import (
@@ -100,15 +101,9 @@ def has_more_notes(database: AnyDatabase, count: int) -> bool:
     return database.execute(f"SELECT 1 FROM notes LIMIT 1 OFFSET {count:d}").fetchone() is not None
 
 
-def is_behind(
-    database: AnyDatabase, files: Mapping[str, object], recorded: Mapping[str, Export]
-) -> bool:
-    """Must a file be written again? Recalls alone are no reason: hits are as of its revision."""
-    if any(name not in files or export.edited for name, export in recorded.items()):
-        return True
-    revision = recorded[GRAPH].revision if GRAPH in recorded else 0
-    sql = "SELECT 1 FROM commits WHERE revision > ? AND action <> 'recall' LIMIT 1"
-    return database.execute(sql, (revision,)).fetchone() is not None
+def is_incomplete(files: Mapping[str, object], recorded: Mapping[str, Export]) -> bool:
+    """Must a file be written again, although nothing was committed?"""
+    return any(name not in files or export.edited for name, export in recorded.items())
 
 
 # --- a refresh --------------------------------------------------------------------------------
@@ -147,10 +142,11 @@ def refresh(
             exported, state = current_revision(database), SqlState(lambda: database)
             if not exported.revision:
                 return
-            for name, parts in _render(directory, database, state, exported, renew=renew):
+            nuggets = state.nuggets.values()
+            for name, parts in _render(directory, database, state, nuggets, exported, renew=renew):
                 watched = _stop_if_outdated(parts, is_outdated)
                 waiting.append(_write(directory, name, exported, watched))
-            names = [nugget_file(config.name) for config in state.nuggets.values()]
+            names = [nugget_file(config.name) for config in nuggets]
             database.rollback()  # a reader keeps the database's log from being truncated
             with lock():
                 if _identity(path) != file:
@@ -170,7 +166,13 @@ def _identity(path: str) -> tuple[int, int] | None:
 
 
 def _render(
-    directory: str, database: Database, state: SqlState, exported: ExportedRevision, *, renew: bool
+    directory: str,
+    database: Database,
+    state: SqlState,
+    nuggets: Iterable[NuggetConfig],
+    exported: ExportedRevision,
+    *,
+    renew: bool,
 ) -> Iterator[tuple[str, Iterable[bytes]]]:
     """The files that must be written, the graph last."""
     files, recorded = documented_files(directory), exports(database)
@@ -185,7 +187,7 @@ def _render(
             return False
         return row.revision == exported.revision or (not renew and row.checksum == checksum)
 
-    for config in state.nuggets.values():
+    for config in nuggets:
         name = nugget_file(config.name)
         if not is_left_alone(name) and not is_current(name):
             facts = state.notes.find(nugget=config.name, kind="fact", hidden=False)

@@ -116,10 +116,16 @@ class PostgresqlStore(SqlStore):
                 with self.exclusive():
                     pass  # `_prepare` has built it
             self._begin_anew(lambda database: database.begin(writing=False))
+            self.state.keep()
             try:
                 yield
             finally:
+                self.state.forget()
                 self._asked().rollback()
+
+    def needs_migration(self) -> bool:
+        """Its tables belong to many shelves; whoever connects first has migrated them."""
+        return False
 
     def _has_stale_index(self, database: Database) -> bool:
         return not self._lock.depth and bool(self._stale_kinds(database))
@@ -127,7 +133,7 @@ class PostgresqlStore(SqlStore):
     def _stale_kinds(self, database: Database) -> list[IndexKind]:
         if self._checked is database:
             return []
-        stale = schema.outdated_kinds(database, self._kinds)
+        stale = schema.outdated_kinds(schema.read_meta(database), self._kinds)
         if not stale:
             self._checked = database
         return stale
@@ -231,7 +237,7 @@ class PostgresqlStore(SqlStore):
             self._are_recalls_waiting = current.are_recalls_waiting
             if current.optional != self._optional:  # another process made or dropped one
                 self._optional = current.optional
-                self._indexes.look_for_others()
+                self._indexes.set_existing(None)
             stale = self._stale_kinds(self._asked())
             if stale:
                 with self._transaction():
@@ -283,6 +289,8 @@ class PostgresqlStore(SqlStore):
             return
         try:
             with self._mutex:
+                if self._asked().in_transaction:  # that of whoever has read what is counted
+                    self._asked().rollback()
                 if not self._begin_anew(self._begin_with_lock):
                     raise StoreBusy("another process is writing")
                 self._write_recalls(touches)
@@ -327,7 +335,7 @@ class PostgresqlStore(SqlStore):
         from nuggets.stores.sqlite.store import SqliteStore
 
         with self.reading():
-            kinds = schema.existing_kinds(self._asked(), self._kinds)
+            kinds = schema.existing_kinds(schema.read_meta(self._asked()), self._kinds)
             kept = [kind._replace(optional=False) for kind in kinds]  # so its rows are copied, too
             copy = SqliteStore("", kept, clock=self._clock)
             copy.copy_from(self)
@@ -376,7 +384,8 @@ class PostgresqlStore(SqlStore):
             return defects
         with self.exclusive(), self._mutex, self._transaction():
             derive_columns_again(self._asked())
-            self._rebuild_indexes(schema.existing_kinds(self._asked(), self._kinds))
+            meta = schema.read_meta(self._asked())
+            self._rebuild_indexes(schema.existing_kinds(meta, self._kinds))
         return [defect._replace(mended=True) for defect in defects]
 
     def close(self) -> None:

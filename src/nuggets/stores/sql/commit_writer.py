@@ -67,7 +67,7 @@ class CommitWriter:
         self.revision: int = row[0] + 1
         self._last_at: str = row[1]
         self._next_place: int = row[2] + 1
-        self._has_hits = bool(row[3])  # that belong to this commit
+        self._has_hits = bool(row[3])  # that belong to this commit, and have no revision yet
         # Of notes that this commit has changed before: place in `changes`, and what stands there.
         self._recorded: dict[str, tuple[int, int, str]] = {}
         self._change_rows: list[tuple[Any, ...]] = []  # rows of `changes` to be written
@@ -101,10 +101,9 @@ class CommitWriter:
             write_mark(self._database, name, value)
         return replaced
 
-    def count(self, touches: Collection[Touch]) -> None:
-        """Count recalls."""
-        if apply_touches(self._database, touches):
-            self._has_hits = True
+    def count(self, touches: Collection[Touch]) -> bool:
+        """Count recalls; whether any was a new hit."""
+        return apply_touches(self._database, touches, self.revision)
 
     def _apply_nuggets(self, changes: Changes) -> None:
         if not (changes.put_nuggets or changes.drop_nuggets):
@@ -237,8 +236,13 @@ class CommitWriter:
         return Rest(put, dropped, self._marks, before, new, self._marks_before)
 
 
-def apply_touches(database: Database, touches: Collection[Touch]) -> bool:
-    """Count recalls of notes that exist. Whether any was a new hit."""
+def apply_touches(
+    database: Database, touches: Collection[Touch], revision: int | None = None
+) -> bool:
+    """Count recalls of notes that exist. Whether any was a new hit.
+
+    `revision`: of the commit that they belong to; None: of the next one.
+    """
     if not touches:
         return False
     current = _notes_with_places(database, [touch.note_id for touch in touches])
@@ -253,7 +257,7 @@ def apply_touches(database: Database, touches: Collection[Touch]) -> bool:
         current[touch.note_id] = place, after
         recalls[place] = (place, *recalls_of(after))
         if after.hits != before.hits:
-            hits.append(touch)
+            hits.append((revision, *touch))
     database.executemany(
         "INSERT INTO recalls (place, hits, session, sessions, accessed_at)"
         " VALUES (?, ?, ?, ?, ?) ON CONFLICT (place) DO UPDATE SET hits = excluded.hits,"
@@ -262,8 +266,8 @@ def apply_touches(database: Database, touches: Collection[Touch]) -> bool:
         recalls.values(),
     )
     database.executemany(
-        "INSERT INTO touches (number, note, session, at, kind)"
-        " VALUES ((SELECT coalesce(max(number), 0) + 1 FROM touches), ?, ?, ?, ?)",
+        "INSERT INTO touches (number, revision, note, session, at, kind)"
+        " VALUES ((SELECT coalesce(max(number), 0) + 1 FROM touches), ?, ?, ?, ?, ?)",
         hits,
     )
     return bool(hits)

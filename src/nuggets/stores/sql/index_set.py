@@ -6,7 +6,7 @@ from typing import Any
 from nuggets.domain.state import State
 from nuggets.stores.base import Index, IndexKind, Replaced
 from nuggets.stores.sql.database_interface import Database
-from nuggets.stores.sql.schema import existing_kinds
+from nuggets.stores.sql.schema import existing_kinds, read_meta
 
 INDEXED_TOGETHER = 8000  # notes of a batch: bounds its memory
 
@@ -37,13 +37,17 @@ class IndexSet:
 
     def all(self) -> list[Index]:
         """The indexes that the shelf has."""
-        if self._existing is None:
-            self._existing = existing_kinds(self._database(), self._kinds)
-        return [self._by_name[kind.name] for kind in self._existing]
+        return [self._by_name[kind.name] for kind in self._find_existing()]
 
-    def look_for_others(self) -> None:
-        """Another process has written: it may have made or dropped an optional index."""
-        self._existing = None
+    def _find_existing(self) -> list[IndexKind]:
+        if self._existing is None:
+            self._existing = existing_kinds(read_meta(self._database()), self._kinds)
+        return self._existing
+
+    def set_existing(self, kinds: list[IndexKind] | None) -> None:
+        """These are there now: another process may have made or dropped an optional one. None: look
+        when they are next needed."""
+        self._existing = kinds
 
     def kind(self, name: str) -> IndexKind | None:
         return next((kind for kind in self._kinds if kind.name == name), None)

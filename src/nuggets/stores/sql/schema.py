@@ -9,10 +9,10 @@ known for longer than who changed what.
 """
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from nuggets.domain.sql_interface import Database, placeholders
+from nuggets.domain.sql_interface import Database
 from nuggets.errors import StoreCorrupt, StoreError
 from nuggets.stores.base import IndexKind
 
@@ -71,9 +71,14 @@ def record_format(kind: IndexKind) -> str:
     )
 
 
-def refuse_newer(database: Database) -> None:
+def read_meta(database: Database) -> dict[str, str]:
+    """What a shelf says of itself: its schema, the formats of its indexes, unfinished work."""
+    return dict(iter(database.execute("SELECT name, value FROM meta")))
+
+
+def refuse_newer(meta: Mapping[str, str]) -> None:
     """Raise an error if a later version wrote the shelf."""
-    number = _schema_number(database)
+    number = _schema_number(meta)
     if number > SCHEMA:
         raise StoreError(
             "this shelf was written by a newer version of Nuggets "
@@ -81,9 +86,9 @@ def refuse_newer(database: Database) -> None:
         )
 
 
-def migrate(database: Database) -> None:
+def migrate(database: Database, meta: Mapping[str, str]) -> None:
     """Bring an older shelf to today's schema; each step is a transaction."""
-    for number in range(_schema_number(database) + 1, SCHEMA + 1):
+    for number in range(_schema_number(meta) + 1, SCHEMA + 1):
         database.execute("BEGIN IMMEDIATE")
         try:
             for statement in MIGRATIONS[number]:
@@ -96,40 +101,29 @@ def migrate(database: Database) -> None:
             raise
 
 
-def is_outdated(database: Database, kinds: Sequence[IndexKind]) -> bool:
+def is_outdated(meta: Mapping[str, str], kinds: Sequence[IndexKind]) -> bool:
     """Must the tables or an index be migrated first, because another version made them?"""
-    return _schema_number(database) < SCHEMA or bool(outdated_kinds(database, kinds))
+    return _schema_number(meta) < SCHEMA or bool(outdated_kinds(meta, kinds))
 
 
-def outdated_kinds(database: Database, kinds: Sequence[IndexKind]) -> list[IndexKind]:
+def outdated_kinds(meta: Mapping[str, str], kinds: Sequence[IndexKind]) -> list[IndexKind]:
     """The indexes that do not have today's format; an optional one only if it is there."""
-    if not kinds:
-        return []
-    names = [f"index {kind.name}" for kind in kinds]
-    sql = f"SELECT name, value FROM meta WHERE name IN ({placeholders(names)})"
-    formats = dict(iter(database.execute(sql, names)))
     return [
         kind
         for kind in kinds
-        if formats.get(f"index {kind.name}", str(kind.format) if kind.optional else "")
+        if meta.get(f"index {kind.name}", str(kind.format) if kind.optional else "")
         != str(kind.format)
     ]
 
 
-def existing_kinds(database: Database, kinds: Sequence[IndexKind]) -> list[IndexKind]:
+def existing_kinds(meta: Mapping[str, str], kinds: Sequence[IndexKind]) -> list[IndexKind]:
     """The indexes that this shelf has: those that are not optional, and those that were enabled."""
-    return [kind for kind in kinds if not kind.optional or is_recorded(database, kind)]
+    return [kind for kind in kinds if not kind.optional or f"index {kind.name}" in meta]
 
 
 def table_name(statement: str) -> str:
     """The name in a statement that makes a table."""
     return statement.split()[2]
-
-
-def is_recorded(database: Database, kind: IndexKind) -> bool:
-    """Was the index made, in whatever format?"""
-    rows = database.execute("SELECT 1 FROM meta WHERE name = ?", (f"index {kind.name}",))
-    return rows.fetchone() is not None
 
 
 def recreate(database: Database, kind: IndexKind) -> None:
@@ -142,9 +136,8 @@ def recreate(database: Database, kind: IndexKind) -> None:
         database.execute(statement)
 
 
-def _schema_number(database: Database) -> int:
-    row = database.execute("SELECT value FROM meta WHERE name = 'schema'").fetchone()
-    number = str(row[0])[:9] if row else ""
+def _schema_number(meta: Mapping[str, str]) -> int:
+    number = str(meta.get("schema", ""))[:9]
     if not number.isdecimal() or number == "0":
         raise StoreCorrupt(
             "the database does not say which version wrote it; nothing was changed. "

@@ -25,6 +25,7 @@ _NOTE = (
     " FROM notes n LEFT JOIN recalls r ON r.place = n.place"
 )
 _CHUNK = 500  # notes that one statement reads
+_MOST_KEPT = 200  # notes in the memory of a transaction that reads; a question is about fewer
 
 
 class SqlNotes(Notes):
@@ -32,20 +33,28 @@ class SqlNotes(Notes):
 
     def __init__(self, database: Callable[[], Database]) -> None:
         self._database = database
+        self._kept: dict[str, MemoryNote] | None = None
+
+    def keep(self) -> None:
+        """Read a note by its id once, from now until `forget`: a search, the reasons for it and
+        what is shown of it ask for the same ones."""
+        self._kept = {}
+
+    def forget(self) -> None:
+        self._kept = None
 
     def _select(self, rest: str, parameters: Collection[Any] = ()) -> list[MemoryNote]:
         rows = self._database().execute(f"{_NOTE} {rest}", tuple(parameters))
         return [note_of(*row) for row in rows]
 
     def __getitem__(self, note_id: str) -> MemoryNote:
-        notes = self._select("WHERE n.id = ?", (note_id,))
-        if not notes:
+        note: MemoryNote | None = self.get(note_id)
+        if note is None:
             raise KeyError(note_id)
-        return notes[0]
+        return note
 
     def get(self, note_id: str, default: Any = None) -> Any:
-        notes = self._select("WHERE n.id = ?", (note_id,))
-        return notes[0] if notes else default
+        return self.many((note_id,)).get(note_id, default)
 
     def __contains__(self, note_id: object) -> bool:
         sql = "SELECT 1 FROM notes WHERE id = ?"
@@ -72,21 +81,24 @@ class SqlNotes(Notes):
             sql = f"{_NOTE.replace('SELECT', 'SELECT n.place,', 1)} WHERE n.place > ?"
             rows = self._database().execute(f"{sql} ORDER BY n.place LIMIT {_CHUNK}", (place,))
             chunk = rows.fetchall()
-            if not chunk:
+            yield from ((row[0], note_of(*row[1:])) for row in chunk)
+            if len(chunk) < _CHUNK:
                 return
             place = chunk[-1][0]
-            yield from ((row[0], note_of(*row[1:])) for row in chunk)
 
     def items(self) -> Iterator[tuple[str, MemoryNote]]:  # type: ignore[override]
         return ((note.id, note) for note in self.values())
 
     def many(self, ids: Iterable[str]) -> dict[str, MemoryNote]:
         unique_ids = dict.fromkeys(ids)
-        notes: dict[str, MemoryNote] = {}
-        for chunk in chunks(unique_ids):
+        notes = {} if self._kept is None else self._kept
+        for chunk in chunks([note_id for note_id in unique_ids if note_id not in notes]):
             where = f"WHERE n.id IN ({placeholders(chunk)})"
             notes.update((note.id, note) for note in self._select(where, chunk))
-        return {note_id: notes[note_id] for note_id in unique_ids if note_id in notes}
+        found = {note_id: notes[note_id] for note_id in unique_ids if note_id in notes}
+        if self._kept is not None and len(self._kept) > _MOST_KEPT:
+            self._kept.clear()
+        return found
 
     def find(
         self,
@@ -244,6 +256,10 @@ class SqlNuggets(Mapping[str, NuggetConfig]):
             raise KeyError(fold)
         return _nugget_of(config)
 
+    def values(self) -> list[NuggetConfig]:  # type: ignore[override]
+        rows = self._database().execute("SELECT config FROM nuggets ORDER BY place").fetchall()
+        return [_nugget_of(config) for (config,) in rows]
+
     def __iter__(self) -> Iterator[str]:
         rows = self._database().execute("SELECT fold FROM nuggets ORDER BY place").fetchall()
         return (fold for (fold,) in rows)
@@ -261,6 +277,15 @@ class SqlState:
         self.notes = SqlNotes(database)
         self.nuggets = SqlNuggets(database)
         self.marks = SqlMarks(database)
+
+    def keep(self) -> None:
+        """Read each note and nugget once, until `forget`: nobody writes what is read here."""
+        self.notes.keep()
+        self.nuggets.keep()
+
+    def forget(self) -> None:
+        self.notes.forget()
+        self.nuggets.forget()
 
     @property
     def revision(self) -> int:

@@ -24,7 +24,7 @@ from nuggets.stores.sql import commit_reader
 from nuggets.stores.sql.commit_writer import CommitWriter, apply_touches
 from nuggets.stores.sql.database_interface import Database
 from nuggets.stores.sql.index_set import IndexSet
-from nuggets.stores.sql.schema import existing_kinds, record_format, table_name
+from nuggets.stores.sql.schema import existing_kinds, read_meta, record_format, table_name
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sql.write_lock import WriteLock
 
@@ -112,7 +112,7 @@ class SqlStore(ABC):
 
     def has_index(self, name: str) -> bool:
         kind = self._indexes.kind(name)
-        return kind is not None and bool(existing_kinds(self._asked(), [kind]))
+        return kind is not None and bool(existing_kinds(read_meta(self._asked()), [kind]))
 
     def enable_index(self, name: str) -> None:
         kind = self._indexes.kind(name)
@@ -180,14 +180,19 @@ class SqlStore(ABC):
 
     @contextmanager
     def exclusive(
-        self, wait_seconds: float | None = None, *, import_edits: bool = True
+        self,
+        wait_seconds: float | None = None,
+        *,
+        import_edits: bool = True,
+        prepare: bool = True,
     ) -> Iterator[None]:
+        """`prepare`: False for whoever changes no note, and looks at none."""
         self._refuse_inherited()
         longest = LOCK_SECONDS if wait_seconds is None else wait_seconds
         self._lock.take_thread(longest)
         try:
             with self._explain_errors():
-                self._take_lock(longest, import_edits=import_edits)
+                self._take_lock(longest, import_edits=import_edits, prepare=prepare)
                 try:
                     yield
                 finally:
@@ -196,8 +201,10 @@ class SqlStore(ABC):
             self._lock.release_thread()
         self._count_deferred()
 
-    def _take_lock(self, wait_seconds: float, *, import_edits: bool = True) -> None:
-        if self._lock.take(wait_seconds):
+    def _take_lock(
+        self, wait_seconds: float, *, import_edits: bool = True, prepare: bool = True
+    ) -> None:
+        if self._lock.take(wait_seconds) and prepare:
             try:
                 self._prepare(import_edits=import_edits)
             except BaseException:
@@ -431,8 +438,8 @@ class SqlStore(ABC):
 
     def _write_recalls(self, touches: Sequence[Touch]) -> None:
         """Inside a transaction."""
-        if apply_touches(self._asked(), touches):
-            writer = CommitWriter(self._asked(), self.state)
+        writer = CommitWriter(self._asked(), self.state)
+        if writer.count(touches):
             writer.apply(Changes(action="recall"))
             self._finish(writer)
         self._indexes.save()

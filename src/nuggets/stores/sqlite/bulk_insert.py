@@ -66,6 +66,6 @@ def _rows_of(commit: Commit) -> Iterator[tuple[int, int, str, int, str | None, s
 def build_indexes(database: Database, kinds: Sequence[IndexKind]) -> None:
     """Build all indexes over the notes in the database."""
     state = SqlState(lambda: database)
-    for kind in schema.existing_kinds(database, kinds):
+    for kind in schema.existing_kinds(schema.read_meta(database), kinds):
         schema.recreate(database, kind)
         kind.make(database, state).rebuild(state.notes.with_places())

@@ -24,16 +24,26 @@ from nuggets.filesystem.atomic_files import (
     unreadable,
     unwritable,
 )
-from nuggets.stores.sqlite.pragmas import (
-    DURABLE,
-    NOT_DURABLE,
-    OF_EVERY_CONNECTION,
-    WHILE_BUILDING,
-    WRITE_AHEAD_LOG,
-)
 
 BUSY_SECONDS = 10.0  # SQLite's own locks are held for milliseconds; then someone is stuck
 APPLICATION = 0x4E756767  # "Nugg" in the header: whose database this is
+PAGE_BYTES = 8192  # notes of a few hundred bytes leave less of such a page empty
+CACHE_BYTES = 16_000_000  # of pages that were read; a search reads some hundred, all over the file
+
+# PRAGMAs: how SQLite keeps our database
+WRITE_AHEAD_LOG = "journal_mode = WAL"  # readers never wait for a writer
+DURABLE = "synchronous = FULL"  # a commit returns when it is on the disk
+NOT_DURABLE = "synchronous = NORMAL"  # for counting recalls: a power cut may take the last ones
+BEFORE_WRITING = (  # once; a command that only reads, and counts that, does without
+    "secure_delete = ON",  # what is deleted is overwritten with zeros
+    f"cache_size = {-CACHE_BYTES // 1024}",
+)
+WHILE_BUILDING = (  # of a new file that nobody sees before it is complete and synced
+    f"page_size = {PAGE_BYTES}",
+    "journal_mode = OFF",
+    "synchronous = OFF",
+    "cache_size = -65536",  # KiB
+)
 
 
 class Database:
@@ -44,7 +54,12 @@ class Database:
         self.path = path
         self.blocks_others = False  # an open connection locks others out: close it after each use
         self.only_reads = False  # in the transaction that it is in
+        self._is_durable = True  # as the next transaction that writes is to be
+        self._synchronous = ""  # the PRAGMA that was set
+        self._is_set_up = False  # for writing
         self._connection = connection or (_connect(self) if path else _in_memory())
+        if connection is None:
+            self.set_synchronous(NOT_DURABLE)
         if path:
             _databases.add(self)
 
@@ -74,8 +89,28 @@ class Database:
         return int(self.value("PRAGMA data_version"))
 
     def begin(self, *, writing: bool) -> None:
+        if writing:
+            self.set_up_writing()
         self.execute("BEGIN IMMEDIATE" if writing else "BEGIN")
         self.only_reads = not writing
+
+    def set_up_writing(self) -> None:
+        """Before anything is written, outside of a transaction: how it is to be kept."""
+        self.set_synchronous(DURABLE if self._is_durable else NOT_DURABLE)
+        if not self._is_set_up:
+            self._is_set_up = True
+            for pragma in BEFORE_WRITING:
+                self.execute(f"PRAGMA {pragma}")
+
+    @property
+    def commits_wait(self) -> bool:
+        """Would a commit of the transaction that it is in wait until it is synced to the disk?"""
+        return self._synchronous != NOT_DURABLE
+
+    def set_synchronous(self, pragma: str) -> None:
+        if pragma != self._synchronous:
+            self.execute(f"PRAGMA {pragma}")
+            self._synchronous = pragma
 
     def commit(self) -> None:
         self.execute("COMMIT")
@@ -86,8 +121,8 @@ class Database:
                 self.execute("ROLLBACK")
 
     def set_durable(self, durable: bool) -> None:
-        """Whether a commit waits until it is synced to the disk."""
-        self.execute(f"PRAGMA {DURABLE if durable else NOT_DURABLE}")
+        """Whether commits of transactions that begin now wait until they are synced to the disk."""
+        self._is_durable = durable
 
     def checkpoint(self, wait_seconds: float = BUSY_SECONDS) -> bool:
         """Move the whole log into the database and cut it off; False if a reader still needs it."""
@@ -285,8 +320,6 @@ def _open(path: str, mode: str, alone: bool) -> sqlite3.Connection:
     try:
         if alone:
             connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-        for pragma in OF_EVERY_CONNECTION:
-            connection.execute(f"PRAGMA {pragma}")
         refuse_foreign_tables(connection, path)  # reads the log and its index
     except BaseException:
         connection.close()

@@ -10,8 +10,8 @@ from contextlib import suppress
 
 from nuggets.errors import StoreError
 from nuggets.stores.sqlite.database import Database
+from nuggets.stores.sqlite.opening import UNFINISHED_ERASURE as _UNFINISHED
 
-_UNFINISHED = "unfinished erasure"  # the row in `meta`; its value is the next step
 _REWRITE, _TRUNCATE_LOG = "rewrite", "cut log"
 
 

@@ -15,7 +15,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from typing import TYPE_CHECKING
 
 from nuggets.domain import times
-from nuggets.domain.purge_marks import describe_unfinished
+from nuggets.domain.purge_marks import UNFINISHED_PURGE, describe_unfinished
 from nuggets.domain.records import ExportsStatus, Touch
 from nuggets.errors import StoreBusy, StoreCorrupt, StoreError
 from nuggets.stores.base import IndexKind
@@ -26,8 +26,7 @@ from nuggets.stores.sql import schema
 from nuggets.stores.sql.commit_writer import apply_touches
 from nuggets.stores.sql.store import SqlStore
 from nuggets.stores.sqlite.database import Database, ExplainErrors, create
-from nuggets.stores.sqlite.database_provider import Connection
-from nuggets.stores.sqlite.overwriting import begin_overwriting, is_unfinished, overwrite
+from nuggets.stores.sqlite.opening import Connection, Registers, read_registers
 
 if TYPE_CHECKING:
     from nuggets.stores.doctor.defects import Defect
@@ -55,8 +54,11 @@ class SqliteStore(SqlStore):
     ) -> None:
         """`decide_edit`: what an external edit means; None: without documented files."""
         self.directory = directory
+        self._short_lived = short_lived
         self._path = os.path.join(directory, DATABASE) if directory else ""
         self._recall_file = RecallFile(directory)
+        self._registers: Registers | None = None  # as they were last read from this connection
+        self._is_current = False  # are they those of the transaction that reads?
         self._prepared: int | None = None  # version of the database that needs no preparation
         self._process_lock = shelf_lock(directory)
         self._connection = Connection(self._path, self._statements, self._forget_indexes)
@@ -65,6 +67,7 @@ class SqliteStore(SqlStore):
         if decide_edit is not None and directory:
             access = StoreAccess(
                 self._asked,
+                self._current_registers,
                 lambda: self._mutex,
                 self.exclusive,
                 self._alone_in_transaction,
@@ -83,38 +86,84 @@ class SqliteStore(SqlStore):
 
     def _forget_indexes(self) -> None:
         super()._forget_indexes()
-        self._prepared = None
+        self._registers = self._prepared = None
 
     # --- reading ----------------------------------------------------------------------------
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        self._migrate()
-        self._look_for_edits()
-        with self._mutex, ExplainErrors(self._path):
+        with ExplainErrors(self._path), self._mutex:
             self._connection.follow_file()
-            database = self._asked()
-            if database.in_transaction:
+            if self._asked().in_transaction:
                 yield
                 return
-            database.begin(writing=False)
             try:
+                self._begin_reading()
+                self.state.keep()
                 yield
             finally:
-                database.rollback()
-                if self._connection.blocks_others:
-                    self._connection.close()
+                self._end_reading()
 
-    def _migrate(self) -> None:
-        """Before the first read: migrate tables and indexes that another version wrote."""
-        if not self._path:
+    def _begin_reading(self) -> None:
+        """Begin a transaction; before it, what others left to be done."""
+        self._asked().begin(writing=False)
+        task = self._look()
+        if task is None:
             return
+        self._end_reading()
+        self._mutex.release()  # a writer waits for it while it holds the lock
+        try:
+            task()
+        finally:
+            self._mutex.acquire()
+        self._connection.follow_file()
+        self._asked().begin(writing=False)
+
+    def _end_reading(self) -> None:
+        self._is_current = False
+        self.state.forget()
+        if self._connection.is_open:
+            self._asked().rollback()
+        if self._connection.blocks_others:
+            self._connection.close()
+
+    def _look(self) -> Callable[[], None] | None:
+        """What has to be done before this transaction reads: the tables migrated, or edits of the
+        documented files imported. Looks at the beginning, and then every half second."""
+        if not self._path or self._lock.depth:
+            return None
+        is_due = self._exports is not None and self._exports.is_look_due
+        if self._registers is not None and not is_due:
+            return None
+        if self._current_registers().is_outdated(self._kinds):
+            return self._migrate
+        if self._exports is None:
+            return None
+        if self._exports.look():
+            is_new = not self.position[0]
+            return lambda: self._import_edits(is_new=is_new)
+        self._exports.start_refresher()
+        return None
+
+    def _current_registers(self) -> Registers:
+        """The registers of this transaction."""
+        if self._registers is None or not self._is_current:
+            database = self._asked()
+            self._registers = registers = read_registers(database)
+            self._indexes.set_existing(schema.existing_kinds(registers.meta, self._kinds))
+            self._is_current = database.in_transaction and database.only_reads
+            is_sound = not registers.has_unfinished_erasure
+            if is_sound and not registers.is_outdated(self._kinds):
+                self._prepared = registers.version
+        return self._registers
+
+    def needs_migration(self) -> bool:
         with self._mutex, ExplainErrors(self._path):
             self._connection.follow_file()
-            if self._connection.is_open:
-                return
-            if not schema.is_outdated(self._asked(), self._kinds):
-                return
+            return self._current_registers().is_outdated(self._kinds)
+
+    def _migrate(self) -> None:
+        """Migrate tables and indexes that another version wrote."""
         try:
             with self.exclusive():
                 pass  # `_prepare` has done it
@@ -125,19 +174,9 @@ class SqliteStore(SqlStore):
                 self._connection.work_on_copy()
                 self._update_tables()
 
-    def _look_for_edits(self) -> None:
+    def _import_edits(self, *, is_new: bool) -> None:
         """Import external edits of the documented files, as a writer does with the lock."""
-        if self._exports is None or self._lock.depth:
-            return
-        with self._mutex:
-            self._connection.follow_file()
-            if self._asked().in_transaction:
-                return
-            is_edited = self._exports.look()
-            is_new = is_edited and not self.position[0]
-        if not is_edited:
-            self._exports.start_refresher()
-        elif self._lock.try_thread():
+        if self._lock.try_thread():
             try:
                 with self.exclusive(None if is_new else 0):
                     pass  # `_take_lock` imports them
@@ -209,40 +248,71 @@ class SqliteStore(SqlStore):
             self._connection.follow_file()
             if not self._connection.is_of_file:
                 self._find_or_create_file()
-            version = self._asked().version()
-            if version == self._prepared:
+            if self._prepared is not None and self._prepared == self._asked().version():
                 return
-            self._indexes.look_for_others()
-            self._update_tables()
-            if is_unfinished(self._asked()):
+            if self._update_tables().has_unfinished_erasure:
+                from nuggets.stores.sqlite.overwriting import overwrite
+
                 overwrite(self._asked(), wait_seconds=0)
-            if not is_unfinished(self._asked()):
-                self._prepared = version
+                self._current_registers()  # says whether that was possible
 
     def _find_or_create_file(self) -> None:
         if not os.path.lexists(self._path):
             create(self._path, self._statements())
         self._connection.follow_file()
 
-    def _update_tables(self) -> None:
+    def _update_tables(self) -> Registers:
         """Bring the tables to today's schema, and rebuild each index of another format."""
-        database = self._asked()
-        schema.refuse_newer(database)  # which another process may have made of it meanwhile
-        schema.migrate(database)
-        stale = schema.outdated_kinds(database, self._kinds)
-        if not stale:
-            return
+        database, registers = self._asked(), self._current_registers()
+        if not registers.is_outdated(self._kinds):
+            return registers
+        schema.migrate(database, registers.meta)
+        stale = schema.outdated_kinds(registers.meta, self._kinds)
         with self._transaction():
             for kind in stale:
                 schema.recreate(database, kind)
                 self._forget_indexes()
                 self.indexes[kind.name].rebuild(self.state.notes.with_places())
+        return self._current_registers()
+
+    # --- recalls ----------------------------------------------------------------------------
+
+    def _count(self, touches: Sequence[Touch]) -> None:
+        """Count recalls in the transaction that read, if that is possible."""
+        with self._mutex:
+            if self._connection.is_in_transaction and self._asked().only_reads:
+                if self._count_in_snapshot(touches):
+                    return
+                self._asked().rollback()
+        super()._count(touches)
+
+    def _count_in_snapshot(self, touches: Sequence[Touch]) -> bool:
+        """Count recalls in the transaction that read; False if someone else is writing or has
+        written since, or if something has to be done before anything is written."""
+        database = self._asked()
+        is_prepared = self._is_current and self._prepared is not None
+        if not is_prepared or database.commits_wait or not self._connection.is_of_file:
+            return False
+        try:
+            self._lock.take(0)
+        except StoreError:
+            return False
+        try:
+            self._write_recalls(touches)
+            self._commit()
+        except (OSError, StoreError, UnicodeError):
+            self._roll_back()
+            return False
+        finally:
+            self._lock.release()
+        return True
 
     # --- the rest ---------------------------------------------------------------------------
 
     def erase(self, note_ids: Collection[str]) -> list[str]:
         from nuggets.stores.set_aside_files import remove_copies
         from nuggets.stores.sql.erasure import erase
+        from nuggets.stores.sqlite.overwriting import begin_overwriting, overwrite
 
         with self.exclusive(), self._mutex:
             # Copies and exports go before the history. It says what is to be erased: killed on the
@@ -256,7 +326,7 @@ class SqliteStore(SqlStore):
                 erase(self._asked(), note_ids)
                 for index in self._indexes.all():
                     index.forget_traces(note_ids)
-            self._prepared = None  # the next writer continues if this cannot finish
+            self._registers = self._prepared = None  # the next writer goes on if this cannot finish
             overwrite(self._asked(), wait_seconds=READER_SECONDS)
             return erased
 
@@ -276,8 +346,11 @@ class SqliteStore(SqlStore):
         """Why a file may still hold erased bytes; "" if none does."""
         if not self._connection.is_of_file:
             return ""
-        if not is_unfinished(self._asked()):
-            return describe_unfinished(self.state.marks)
+        with self._mutex:
+            registers = self._registers if self._short_lived else None
+            registers = registers or self._current_registers()
+        if not registers.has_unfinished_erasure:
+            return describe_unfinished({UNFINISHED_PURGE: registers.unfinished_purge})
         return (
             f"{self._path} and its log may still hold what was erased: another program reads an "
             "older state, or there is no room to rewrite it. The first write after that does so"
@@ -336,7 +409,7 @@ class SqliteStore(SqlStore):
         with ExitStack() as stack:
             if self._connection.is_of_file and os.path.isdir(self.directory):
                 with suppress(OSError, StoreError), ExplainErrors(self._path):
-                    stack.enter_context(self.exclusive(wait_seconds=0, import_edits=False))
+                    stack.enter_context(self.exclusive(wait_seconds=0, prepare=False))
             with self._mutex:
                 self._connection.close()
         if self._exports is not None:

@@ -1,13 +1,77 @@
-"""The database that a store is connected to: the file in its directory, an empty database in memory
-while there is no file, or a copy in memory where the file cannot be written."""
+"""Opening the database of a shelf: which one it is, and the one read of all that it says of itself.
 
+It is the file in the shelf's directory, an empty database in memory while there is no file, or a
+copy in memory where the file cannot be written.
+"""
+
+import json
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from typing import Any
 
+from nuggets.domain.purge_marks import UNFINISHED_PURGE
+from nuggets.errors import StoreError
 from nuggets.filesystem.atomic_files import private_directory
+from nuggets.named_tuple import NamedTuple
+from nuggets.stores.base import IndexKind
+from nuggets.stores.exports.render import GRAPH
+from nuggets.stores.exports.write import Export
 from nuggets.stores.sql import schema
 from nuggets.stores.sqlite.database import Database, connect_temporary, refuse_orphaned_log
+
+UNFINISHED_ERASURE = "unfinished erasure"  # the row in `meta`; its value is the next step
+
+# All in one statement, which takes a tenth of a millisecond: each of its own would take that, too.
+_REGISTERS = f"""
+    SELECT 'meta', name, value, 0, '', '', 0, '' FROM meta
+    UNION ALL SELECT 'mark', name, value, 0, '', '', 0, '' FROM marks
+        WHERE name = '{UNFINISHED_PURGE}'
+    UNION ALL SELECT 'export', {", ".join(Export._fields)} FROM exports
+    UNION ALL SELECT 'now', '', data_version, EXISTS (
+        SELECT 1 FROM commits WHERE action <> 'recall' AND revision > coalesce(
+            (SELECT revision FROM exports WHERE name = '{GRAPH}'), 0)
+        ), '', '', 0, '' FROM pragma_data_version
+"""
+
+
+class Registers(NamedTuple):
+    """What a database says of itself, at one moment."""
+
+    version: int  # changes when another connection changes the database
+    meta: Mapping[str, str]  # schema, formats of indexes, unfinished work
+    exports: Mapping[str, Export]  # the documented files as they were written
+    has_unexported: bool  # are there commits that no file shows, besides recalls?
+    unfinished_purge: Any  # a mark (`domain/purge_marks.py`); None if there is none
+
+    def is_outdated(self, kinds: Iterable[IndexKind]) -> bool:
+        """Must the tables or an index be migrated first, because another version made them?"""
+        return schema.is_outdated(self.meta, tuple(kinds))
+
+    @property
+    def has_unfinished_erasure(self) -> bool:
+        return UNFINISHED_ERASURE in self.meta
+
+
+def read_registers(database: Database) -> Registers:
+    """Read them; `StoreError` if a later version wrote the database."""
+    try:
+        rows = database.execute(_REGISTERS).fetchall()
+    except StoreError:
+        meta = schema.read_meta(database)
+        schema.refuse_newer(meta)  # it may have other tables
+        if schema.is_outdated(meta, ()):
+            return Registers(database.version(), meta, {}, False, None)
+        raise
+    kept: dict[str, dict[str, tuple[Any, ...]]] = {"meta": {}, "mark": {}, "export": {}, "now": {}}
+    for register, *row in rows:
+        kept[register][row[0]] = tuple(row)
+    meta = {name: row[1] for name, row in kept["meta"].items()}
+    schema.refuse_newer(meta)
+    _, version, has_unexported, *_ = kept["now"][""]
+    exports = {name: Export(*row) for name, row in kept["export"].items()}
+    purge = kept["mark"].get(UNFINISHED_PURGE, ("", "null"))[1]
+    return Registers(version, meta, exports, bool(has_unexported), json.loads(purge))
 
 
 class Connection:
@@ -39,7 +103,6 @@ class Connection:
         if self.path and os.path.lexists(self.path):
             self._database = Database(self.path)
             self._file = _identity(self.path)
-            schema.refuse_newer(self._database)
             return
         refuse_orphaned_log(self.path)
         self._database = Database("")
