@@ -26,8 +26,8 @@ NOTES = 200
 ROUNDS = 15
 COUNTED = ("modules", "statements", "databases", "files", "calls")
 
-# Runs one command as the entry point does; at its end it says what it did. The calls are counted in a
-# run of their own, because a profiler slows the rest down.
+# Runs one command as the entry point does; at its end it says what it did. The calls are counted in
+# a run of their own, because a profiler slows the rest down.
 PROBE = """
 import json, os, sqlite3, sys
 report, counts_calls = int(sys.argv.pop(1)), sys.argv.pop(1) == "calls"

@@ -20,8 +20,7 @@ from nuggets.stores.sql.commit_writer import INSERT_NOTE, columns_of
 from nuggets.stores.sql.row_format import note_of, nugget_from_text
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.bulk_insert import put_links, put_nugget
-from nuggets.stores.sqlite.database import Database
-from nuggets.stores.sqlite.database import PAGE_BYTES
+from nuggets.stores.sqlite.database import PAGE_BYTES, Database
 
 _CHUNK = 200  # rows that one statement reads, while there is no damage
 _MOST_FAILURES = 100_000  # unreadable keys in a row; after so many the table counts as read

@@ -21,7 +21,7 @@ from nuggets.domain.records import Changes, Commit, CommitSummary, EarlierImage,
 from nuggets.errors import InvalidInput, StoreError, opened_before_fork
 from nuggets.stores.base import IndexKind
 from nuggets.stores.sql import commit_reader
-from nuggets.stores.sql.commit_writer import CommitWriter, apply_touches
+from nuggets.stores.sql.commit_writer import CommitWriter
 from nuggets.stores.sql.database_interface import Database
 from nuggets.stores.sql.index_set import IndexSet
 from nuggets.stores.sql.schema import existing_kinds, read_meta, record_format, table_name
@@ -180,19 +180,14 @@ class SqlStore(ABC):
 
     @contextmanager
     def exclusive(
-        self,
-        wait_seconds: float | None = None,
-        *,
-        import_edits: bool = True,
-        prepare: bool = True,
+        self, wait_seconds: float | None = None, *, import_edits: bool = True
     ) -> Iterator[None]:
-        """`prepare`: False for whoever changes no note, and looks at none."""
         self._refuse_inherited()
         longest = LOCK_SECONDS if wait_seconds is None else wait_seconds
         self._lock.take_thread(longest)
         try:
             with self._explain_errors():
-                self._take_lock(longest, import_edits=import_edits, prepare=prepare)
+                self._take_lock(longest, import_edits=import_edits)
                 try:
                     yield
                 finally:
@@ -201,10 +196,8 @@ class SqlStore(ABC):
             self._lock.release_thread()
         self._count_deferred()
 
-    def _take_lock(
-        self, wait_seconds: float, *, import_edits: bool = True, prepare: bool = True
-    ) -> None:
-        if self._lock.take(wait_seconds) and prepare:
+    def _take_lock(self, wait_seconds: float, *, import_edits: bool = True) -> None:
+        if self._lock.take(wait_seconds):
             try:
                 self._prepare(import_edits=import_edits)
             except BaseException:

@@ -50,6 +50,16 @@ class WriteLock:
         self.depth += 1
         return self.depth == 1
 
+    @contextmanager
+    def hold(self, wait_seconds: float) -> Iterator[None]:
+        """Keep other threads and processes from writing."""
+        with self.thread(wait_seconds):
+            self.take(wait_seconds)
+            try:
+                yield
+            finally:
+                self.release()
+
     def release(self) -> None:
         self.depth -= 1
         if not self.depth:

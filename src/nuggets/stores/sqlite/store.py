@@ -409,7 +409,7 @@ class SqliteStore(SqlStore):
         with ExitStack() as stack:
             if self._connection.is_of_file and os.path.isdir(self.directory):
                 with suppress(OSError, StoreError), ExplainErrors(self._path):
-                    stack.enter_context(self.exclusive(wait_seconds=0, prepare=False))
+                    stack.enter_context(self._lock.hold(wait_seconds=0))
             with self._mutex:
                 self._connection.close()
         if self._exports is not None:
