@@ -140,9 +140,11 @@ def choices(writers: Sequence[str]) -> list[Choice]:
     for question in asked:
         share = SHARES.get(question.kind, 0.0)
         facts = index_of([(key, key) for key in question.keys])
+        table = KeyTable(facts.database)
         fits = key_match.compare_keys(
-            KeyTable(facts.database),
+            table,
             key_match.Question(question.text, None, "", 1.0, lambda name: THRESHOLD),
+            key_match.question_words(table, question.text),
         )
         keys = [fact.key for fact, _ in fits]
         meant = None

@@ -22,7 +22,7 @@ def test_softmax_gives_probabilities(scores: list[float], temperature: float) ->
 def test_confidence_is_the_top_probability_and_margin_the_gap_to_the_second(
     scores: list[float], temperature: float
 ) -> None:
-    verdict = judge(np.array(scores), temperature)
+    (verdict,) = judge(np.array([scores]), temperature)
 
     expected = fact_oracle.confidence_and_margin(scores, temperature)
     assert scores[verdict.best] == max(scores)
@@ -30,7 +30,7 @@ def test_confidence_is_the_top_probability_and_margin_the_gap_to_the_second(
 
 
 def test_a_lone_candidate_has_all_the_margin() -> None:
-    assert judge(np.array([-3.0]), 0.9) == (0, 1.0, 1.0)
+    assert judge(np.array([[-3.0]]), 0.9) == [(0, 1.0, 1.0)]
 
 
 def test_a_temperature_of_zero_is_the_coldest_there_is() -> None:

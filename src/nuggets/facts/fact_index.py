@@ -6,6 +6,7 @@ same pages. Knows no driver, file or transaction: the store has them.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -62,10 +63,10 @@ class FactIndex:
         Facts of other projects answer only if this project has none that does.
         `min_probability` 0: the documented order of matches decides alone.
         """
-        configs = self._nuggets()
+        configured = cache(self._nuggets().get)
 
         def threshold(name: str) -> float:
-            return configs.get(name, NuggetConfig(name)).fuzzy_threshold
+            return (configured(name) or NuggetConfig(name)).fuzzy_threshold
 
         name = None if nugget is None else _storable(fold_case(nugget))
         question = Question(_storable(query), name, _storable(project), min_probability, threshold)
@@ -74,15 +75,12 @@ class FactIndex:
             return RecallResult()
         best = matches[0]
         equals = {m.fact.nugget: m for m in matches[::-1] if m._replace(fact=best.fact) == best}
-        result = max(  # of equal ones the oldest
-            (self._result(match, configs) for match in reversed(equals.values())),
-            key=lambda result: result.confidence,
-        )
+        results = (self._result(m, configured(m.fact.nugget)) for m in reversed(equals.values()))
+        result = max(results, key=lambda result: result.confidence)  # of equal ones the oldest
         return result._replace(also=_alternatives(matches, best, result.note_id))
 
-    def _result(self, match: KeyMatch, configs: Mapping[str, NuggetConfig]) -> RecallResult:
+    def _result(self, match: KeyMatch, config: NuggetConfig | None) -> RecallResult:
         fact = match.fact
-        config = configs.get(fact.nugget)
         answer, confidence, margin, note = self._decode(fact, config or NuggetConfig(fact.nugget))
         return RecallResult(
             answer=answer,
@@ -110,7 +108,9 @@ class FactIndex:
         pattern = tuple(numbers.setdefault(value, len(numbers)) for value in at.values)
         page = Page(fact.nugget, config, at.page, pattern)
         best, confidence, margin = self._pages.verdict(page, at.position)
-        holder = at.notes[at.position if pattern[at.position] == best else pattern.index(best)]
+        holder = fact.note
+        if pattern[at.position] != best:
+            holder = self._table.with_value(fact.nugget, at.values[pattern.index(best)])
         notes = self._notes((holder, fact.note))
         return notes[holder].content, confidence, margin, notes[fact.note]
 

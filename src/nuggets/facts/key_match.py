@@ -50,9 +50,12 @@ def find_matches(table: KeyTable, question: Question) -> list[KeyMatch]:
     if own:
         return _equal(own, question)
     find = _match_as_documented if question.min_probability <= 0 else _match_by_probability
-    similar = find(table, question)
-    seen = [match for match in similar if not is_foreign(match.fact, question.project)]
-    return seen or _equal(exact, question) or similar
+    words = question_words(table, question.text)
+    return (
+        find(table, question, words, foreign=False)
+        or _equal(exact, question)
+        or find(table, question, words, foreign=True)
+    )
 
 
 def _equal(facts: Sequence[Candidate], question: Question) -> list[KeyMatch]:
@@ -69,12 +72,22 @@ def _equal(facts: Sequence[Candidate], question: Question) -> list[KeyMatch]:
     ]
 
 
-def compare_keys(table: KeyTable, question: Question) -> list[tuple[Candidate, KeyFit]]:
-    """The keys that share a word with the question, and how they fit."""
-    typed = split_words(question.text)
+def question_words(table: KeyTable, text: str) -> QuestionWords:
+    """The words of a question, and the words of keys that they stand for."""
+    typed = split_words(text)
     telling = [word for word in dict.fromkeys(typed) if not is_idle(word)] or list(typed)
-    words = QuestionWords(typed, _wrong_letters(table, telling))
-    facts = table.with_words(words.of_keys, question.nugget, question.project)
+    pairs = table.similar_words(telling)
+    pairs |= {(word, other) for word in telling for other in abbreviations().get(word, ())}
+    shares = ((pair, wrong_letters(*pair, (pair[0], pair[0]) in pairs)) for pair in pairs)
+    return QuestionWords(typed, {pair: share for pair, share in shares if share is not None})
+
+
+def compare_keys(
+    table: KeyTable, question: Question, words: QuestionWords, *, foreign: bool = False
+) -> list[tuple[Candidate, KeyFit]]:
+    """The keys that share a word with the question, and how they fit: those that the project sees,
+    or the foreign ones."""
+    facts = table.with_words(words.of_keys, question.nugget, question.project, foreign=foreign)
     thresholds = {name: question.threshold(name) for name in {fact.nugget for fact in facts}}
     by_key: dict[str, list[Candidate]] = {}
     for fact in facts:
@@ -82,36 +95,25 @@ def compare_keys(table: KeyTable, question: Question) -> list[tuple[Candidate, K
     fits = (
         (fact, fit_key(words, fact.key, fact.words.split(), thresholds[fact.nugget]))
         for alike in by_key.values()
-        for fact in first_in_precedence(alike, question.project)
+        for fact in (first_in_precedence(alike, question.project) if len(alike) > 1 else alike)
     )
     return [(fact, fit) for fact, fit in fits if fit]
 
 
-def _wrong_letters(table: KeyTable, words: Sequence[str]) -> dict[tuple[str, str], float]:
-    """For words of the question and words of keys that they stand for: the share of wrong
-    letters."""
-    pairs = table.similar_words((*words, "".join(words)))
-    pairs |= {(word, other) for word in words for other in abbreviations().get(word, ())}
-    shares = ((pair, wrong_letters(*pair, (pair[0], pair[0]) in pairs)) for pair in pairs)
-    return {pair: share for pair, share in shares if share is not None}
-
-
-def _match_by_probability(table: KeyTable, question: Question) -> list[KeyMatch]:
-    """The most probable keys, if it is probable enough that one of them is meant; those of other
-    projects last."""
-    fits = compare_keys(table, question)
+def _match_by_probability(
+    table: KeyTable, question: Question, words: QuestionWords, *, foreign: bool
+) -> list[KeyMatch]:
+    """The most probable keys, if it is probable enough that one of them is meant."""
+    fits = compare_keys(table, question, words, foreign=foreign)
+    chances = probabilities([fit.score for _, fit in fits])
+    if not fits or sum(chances) < question.min_probability:
+        return []
     asked = fold_case(question.text)
-    matches: list[KeyMatch] = []
-    for foreign in (False, True):  # a key of another project is no rival
-        chosen = [x for x in fits if is_foreign(x[0], question.project) is foreign]
-        chances = probabilities([fit.score for _, fit in chosen])
-        if chosen and sum(chances) >= question.min_probability:
-            found = [
-                KeyMatch(fact, *_kind(fact.key, asked), chance, fit.missing)
-                for (fact, fit), chance in zip(chosen, chances, strict=True)
-            ]
-            matches += sorted(_with_ratios(found, asked), key=_rank)
-    return matches
+    matches = [
+        KeyMatch(fact, *_kind(fact.key, asked), chance, fit.missing)
+        for (fact, fit), chance in zip(fits, chances, strict=True)
+    ]
+    return sorted(_with_ratios(matches, asked), key=_rank)
 
 
 def _with_ratios(matches: Sequence[KeyMatch], asked: str) -> list[KeyMatch]:
@@ -120,8 +122,10 @@ def _with_ratios(matches: Sequence[KeyMatch], asked: str) -> list[KeyMatch]:
     best = max(round(match.probability, 6) for match in matches)
     equals = [m for m in matches if m.kind == "fuzzy" and round(m.probability, 6) == best]
     equals.sort(key=lambda match: abs(len(match.fact.key) - len(asked)))
-    nearest = {m.fact.place: ratio(m.fact.key, asked) for m in equals[:MOST_RATIOS]}
-    return [match._replace(ratio=nearest.get(match.fact.place, match.ratio)) for match in matches]
+    nearest = {
+        m.fact.place: m._replace(ratio=ratio(m.fact.key, asked)) for m in equals[:MOST_RATIOS]
+    }
+    return [nearest.get(match.fact.place, match) for match in matches]
 
 
 def _rank(match: KeyMatch) -> tuple[float, bool, float, int]:
@@ -144,10 +148,13 @@ def ratio(key: str, asked: str) -> float:
     return SequenceMatcher(None, key, asked, autojunk=False).ratio()
 
 
-def _match_as_documented(table: KeyTable, question: Question) -> list[KeyMatch]:
+def _match_as_documented(
+    table: KeyTable, question: Question, words: QuestionWords, *, foreign: bool
+) -> list[KeyMatch]:
     """Substring either way, whole words first, then closest in length; else the best ratio."""
     asked = fold_case(question.text)
-    facts = list(table.every(question.nugget))
+    every = table.every(question.nugget)
+    facts = [fact for fact in every if is_foreign(fact, question.project) is foreign]
     kinds = [(fact, *_kind(fact.key, asked)) for fact in facts]
     parts = [KeyMatch(fact, kind, close, 0.0) for fact, kind, close in kinds if kind != "fuzzy"]
     matches = sorted(parts, key=lambda match: (not _is_whole(match, asked), *_rank(match)))
@@ -155,7 +162,8 @@ def _match_as_documented(table: KeyTable, question: Question) -> list[KeyMatch]:
         similar = [KeyMatch(fact, "fuzzy", ratio(fact.key, asked), 0.0) for fact in facts]
         near = [m for m in similar if m.ratio >= question.threshold(m.fact.nugget)]
         matches = sorted(near, key=_rank)
-    probable = {match.fact.place: match for match in _match_by_probability(table, question)}
+    chances = _match_by_probability(table, question, words, foreign=foreign)
+    probable = {match.fact.place: match for match in chances}
     return [
         match._replace(probability=known.probability, missing=known.missing)
         if (known := probable.get(match.fact.place))

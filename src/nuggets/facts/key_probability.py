@@ -64,14 +64,14 @@ class QuestionWords:
     ) -> None:
         """`wrong_letters`: the share of wrong letters for pairs of a word and one of a key."""
         self.words = words
-        self.is_idle = [is_idle(word) for word in words]
+        self.telling = [i for i, word in enumerate(words) if not is_idle(word)]
+        self.idle = [i for i, word in enumerate(words) if is_idle(word)]
         self.joined = "".join(words)
         self.known = {typed for typed, meant in wrong_letters if typed == meant}
         self.of_keys = list({meant for _, meant in wrong_letters})
         self._standing_for: dict[str, list[tuple[float, int]]] = {}
-        for i, word in enumerate(words):
-            if self.is_idle[i]:
-                self._standing_for.setdefault(word, []).append((0.0, i))
+        for i in self.idle:
+            self._standing_for.setdefault(words[i], []).append((0.0, i))
         for (typed, meant), share in wrong_letters.items():
             places = ((share, i) for i, word in enumerate(words) if word == typed)
             self._standing_for.setdefault(meant, []).extend(places)
@@ -105,21 +105,23 @@ def fit_key(
     meant, typed = set(pairs), {i for i, _ in pairs.values()}
     slips = sum(share for _, share in pairs.values())
     scope = scope_length(key)
-    missing = _telling(question, typed)
+    missing = [i for i in question.telling if i not in typed]
     if missing and len(meant) < len(key_words):
-        _cover_joined(question.words, key_words, typed, meant)
-        _cover_joined(key_words, question.words, meant, typed, SPELT_OUT)
+        unasked = [j for j, word in enumerate(key_words) if j not in meant and not is_idle(word)]
+        _cover_joined(question.words, missing, typed, key_words, meant)
+        _cover_joined(key_words, unasked, meant, question.words, typed, SPELT_OUT)
         whole = _slip_anywhere(question, key_words[scope:], threshold)
         if whole is not None:
             typed, meant = set(range(len(question.words))), set(range(len(key_words)))
             slips = whole * len(key_words)
-        missing = _telling(question, typed)
+        missing = [i for i in missing if i not in typed]
     telling = [j for j in range(scope, len(key_words)) if not is_idle(key_words[j])]
     if meant.isdisjoint(telling or range(scope, len(key_words))):
         return None
-    unasked = [j for j in range(len(key_words)) if j not in meant]
-    left_out = sum(LEFT_OUT if j < scope or is_idle(key_words[j]) else 1.0 for j in unasked)
-    is_sentence = any(idle and i not in typed for i, idle in enumerate(question.is_idle))
+    left_out = sum(
+        1.0 if j in telling else LEFT_OUT for j in range(len(key_words)) if j not in meant
+    )
+    is_sentence = not typed.issuperset(question.idle)
     weight = len(meant) + left_out
     features = (
         1.0,
@@ -133,22 +135,20 @@ def fit_key(
     return KeyFit(features, tuple(question.words[i] for i in missing))
 
 
-def _telling(question: QuestionWords, covered: set[int]) -> list[int]:
-    """The places of words that say something and are not covered."""
-    return [i for i, idle in enumerate(question.is_idle) if not idle and i not in covered]
-
-
 def _cover_joined(
     words: Sequence[str],
-    others: Sequence[str],
+    places: Sequence[int],
     covered: set[int],
+    others: Sequence[str],
     others_covered: set[int],
     shortest: int = 2,
 ) -> None:
-    """Cover words that are others written together, or their initials: "codeowners", "pk"."""
-    for i, word in enumerate(words):
-        if i in covered or is_idle(word):
+    """Cover the words at the places that are others written together, or their initials:
+    "codeowners", "pk"."""
+    for i in places:
+        if i in covered:
             continue
+        word = words[i]
         spelt_out = shortest <= len(word) <= LONGEST_INITIALS and word not in abbreviations()
         for first, other in enumerate(others):
             if other[0] == word[0]:

@@ -9,17 +9,16 @@ from hashlib import blake2b
 
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.sql_interface import Database, chunks, placeholders
-from nuggets.domain.visibility import is_foreign
-from nuggets.facts.key_words import MOST_EDITS, forms, spellings, split_words
+from nuggets.domain.visibility import visible_projects
+from nuggets.facts.key_words import forms, joined_spellings, spellings, split_words
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 
 Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, note before, note after
 
-STRETCH = 1024  # places counted together
+STRETCH = 256  # places counted together: about as many stretches in a nugget of 60,000 facts
 HASH_BYTES = 12  # of a value: two of a page are never taken for one by chance
-MOST_CANDIDATES = 10  # keys compared with a question: those with most of its words
-MOST_READ = 24  # keys read for that: those of other projects come last
+MOST_CANDIDATES = 6  # keys compared with a question, those with most of its words: 10 tell no more
 
 COUNT = (
     "INSERT INTO fact_counts VALUES (?, ?, ?) ON CONFLICT (nugget, stretch)"
@@ -30,7 +29,12 @@ RANK = (
     "SELECT COALESCE((SELECT SUM(facts) FROM fact_counts WHERE nugget = ? AND stretch < ?), 0)"
     " + (SELECT COUNT(*) FROM fact_keys WHERE nugget = ? AND place >= ? AND place < ?)"
 )
-SELECT_PAGE = "SELECT note, value FROM fact_keys WHERE nugget = ?"
+PAGE = (
+    "SELECT * FROM (SELECT place, value FROM fact_keys WHERE nugget = ? AND place < ?"
+    " ORDER BY place DESC LIMIT ?) AS before UNION ALL"
+    " SELECT * FROM (SELECT place, value FROM fact_keys WHERE nugget = ? AND place >= ?"
+    " ORDER BY place LIMIT ?) AS onward"
+)
 SELECT = "SELECT nugget, place, note, project, key, words, value FROM fact_keys"
 ADD_SPELLING = "INSERT INTO fact_spellings VALUES (?, ?) ON CONFLICT (spelling, word) DO NOTHING"
 DROP_SPELLING = (
@@ -62,8 +66,7 @@ class PagePlace(NamedTuple):
 
     page: int
     position: int  # of the fact
-    notes: tuple[str, ...]  # ids, in order
-    values: tuple[str, ...]  # hashes of their contents
+    values: tuple[str, ...]  # hashes of the contents of its facts, in order
 
 
 class KeyTable:
@@ -171,11 +174,15 @@ class KeyTable:
         return (Candidate(*row) for row in rows)
 
     def similar_words(self, words: Sequence[str]) -> set[tuple[str, str]]:
-        """Each of the words with words of keys that are forms of it; if no key has the word
-        itself, also with those that share a spelling with it."""
-        pairs = self._spelt({word: forms(word) for word in words})
+        """Each of the words, and all of them written together, with words of keys that are forms of
+        it; if no key has the word itself, also with those that share a spelling with it."""
+        joined = "".join(words)
+        asked = {word: forms(word) for word in (*words, joined)}
+        asked[joined] = asked[joined] | joined_spellings(joined)
+        pairs = self._spelt(asked)
         unknown = [word for word in words if (word, word) not in pairs]
-        return pairs | self._spelt({word: spellings(word) for word in unknown})
+        misspelt = {word: spellings(word) | joined_spellings(word) for word in unknown}
+        return pairs | self._spelt(misspelt)
 
     def _spelt(self, spellings: Mapping[str, Iterable[str]]) -> set[tuple[str, str]]:
         """Each word with those words of keys that have one of its spellings."""
@@ -193,35 +200,38 @@ class KeyTable:
             pairs.update((word, known) for form, known in rows for word in asked[form])
         return pairs
 
-    def with_words(self, words: Sequence[str], nugget: str | None, project: str) -> list[Candidate]:
-        """The facts with most of the words; of equals those that this project sees, then the
-        shortest keys."""
+    def with_words(
+        self, words: Sequence[str], nugget: str | None, project: str, *, foreign: bool
+    ) -> list[Candidate]:
+        """The facts with most of the words, of equals the shortest keys: those that the project
+        sees, or the foreign ones."""
         if not words:
             return []
-        where, values = ("", words) if nugget is None else (" AND nugget = ?", [*words, nugget])
+        where, values = ("", ()) if nugget is None else ("nugget = ? AND", (nugget,))
         rows = self._database.execute(
-            "SELECT c.found, k.nugget, k.place, k.note, k.project, k.key, k.words, k.value FROM"
+            "SELECT k.nugget, k.place, k.note, k.project, k.key, k.words, k.value FROM"
             " (SELECT place, size, COUNT(*) AS found FROM fact_words"
-            f" WHERE word IN ({placeholders(words)}){where} GROUP BY place, size"
-            f" ORDER BY found DESC, size, place LIMIT {MOST_READ}) AS c"
+            f" WHERE word IN ({placeholders(words)}) AND {where}"
+            f" project {'NOT IN' if foreign else 'IN'} (?, ?) GROUP BY place, size"
+            f" ORDER BY found DESC, size, place LIMIT {MOST_CANDIDATES}) AS c"
             " JOIN fact_keys AS k ON k.place = c.place",
-            values,
+            (*words, *values, *visible_projects(project)),
         )
-        counted = [(found, Candidate(*row)) for found, *row in rows]
-        counted.sort(key=lambda pair: (-pair[0], is_foreign(pair[1], project), len(pair[1].key)))
-        return [fact for _, fact in counted[:MOST_CANDIDATES]]
+        return [Candidate(*row) for row in rows]
 
     def locate(self, nugget: str, place: int, size: int) -> "PagePlace":
         """The page of a fact. Pages hold `size` facts in order of their places."""
         page, position = divmod(self._rank(nugget, place), size)
-        before = self._database.execute(
-            f"{SELECT_PAGE} AND place < ? ORDER BY place DESC LIMIT ?", (nugget, place, position)
-        ).fetchall()
-        onward = self._database.execute(
-            f"{SELECT_PAGE} AND place >= ? ORDER BY place LIMIT ?", (nugget, place, size - position)
-        ).fetchall()
-        notes, values = zip(*reversed(before), *onward, strict=True)
-        return PagePlace(page, position, notes, values)
+        rows = self._database.execute(
+            PAGE, (nugget, place, position, nugget, place, size - position)
+        )
+        return PagePlace(page, position, tuple(value for _, value in sorted(rows)))
+
+    def with_value(self, nugget: str, value: str) -> str:
+        """The id of a fact with this hash of a value."""
+        sql = "SELECT note FROM fact_keys WHERE nugget = ? AND value = ? ORDER BY place LIMIT 1"
+        ((note,),) = self._database.execute(sql, (nugget, value)).fetchall()
+        return str(note)
 
     def _rank(self, nugget: str, place: int) -> int:
         """How many facts of the nugget are older."""
@@ -242,12 +252,12 @@ def _identity(fact: MemoryNote) -> tuple[str, ...]:
 
 def _spelling_rows(facts: Iterable[Candidate]) -> set[tuple[str, str]]:
     words = {word for fact in facts for word in fact.words.split()}
-    joined = {"".join(fact.words.split()) for fact in facts} - words
+    joined = {"".join(fact.words.split()) for fact in facts}
     return {
         (spelling, word)
-        for edits, chosen in ((MOST_EDITS, words), (1, joined))
+        for spell, chosen in ((spellings, words), (joined_spellings, joined - words))
         for word in chosen
-        for spelling in spellings(word, edits)
+        for spelling in spell(word)
     }
 
 

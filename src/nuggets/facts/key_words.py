@@ -4,8 +4,6 @@ A word of a question stands for a word of a key if it is the same, another form 
 abbreviation, or a slip of the fingers.
 """
 
-from functools import lru_cache
-
 from nuggets.domain.records import SCOPES
 from nuggets.language.stemming import stems
 from nuggets.language.text import (
@@ -22,16 +20,15 @@ from nuggets.language.word_lists import abbreviations, idle_words
 
 MOST_WORDS = 24  # of a question: more say no more about which key is meant
 LONGEST_WORD = 40  # letters: what is longer (a hash, a URL) is compared by its beginning
-WORDS_REMEMBERED = 4096  # texts and pairs of words, by one process: less than a megabyte each
 STEM_AKIN = 5  # letters, at least, that stems share which are not the same: "expiri", "expir"
 STEM_ENDING = 2  # letters, at most, that may differ at their ends
 SPELT_LETTERS = 7  # of a word: its further letters would make spellings many and hardly rarer
+JOINED_LETTERS = 12  # of a key's words written together: fewer would only be its first word
 SHORTEST_MISSPELT = 3  # letters of a word that is ever taken for a misspelt one
 SHORTEST_TWICE_MISSPELT = 4  # letters; with two slips a shorter word is another one
 MOST_EDITS = 2  # in one word: with three most words of six letters turn into others
 
 
-@lru_cache(WORDS_REMEMBERED)
 def split_words(text: str) -> tuple[str, ...]:
     """The words of a text, folded; identifiers in parts, unspaced scripts in pairs of letters."""
     found: list[str] = []
@@ -54,27 +51,33 @@ def is_idle(word: str) -> bool:
     return word in idle_words()
 
 
-def forms(word: str) -> set[str]:
-    """The beginnings of the word and of its stem: forms of one word share them."""
-    return {word[:SPELT_LETTERS], stems((plain(word),))[0][:SPELT_LETTERS]}
+def forms(word: str, letters: int = SPELT_LETTERS) -> set[str]:
+    """The beginnings of the word and of its stem: forms of one word share them. A word with digits
+    is taken whole: another number means another thing."""
+    letters = LONGEST_WORD if digits(word) else letters
+    return {word[:letters], stems((plain(word),))[0][:letters]}
 
 
-def spellings(word: str, edits: int = MOST_EDITS) -> set[str]:
+def spellings(word: str, edits: int = MOST_EDITS, letters: int = SPELT_LETTERS) -> set[str]:
     """Its forms, with up to so many letters left out.
 
     A slip leaves two words with a spelling in common: both without the wrong letters. Words with
     digits, and of two letters, are never misspelt.
     """
-    found = forms(word)
+    found = forms(word, letters)
     if len(word) < SHORTEST_MISSPELT or digits(word) or is_unspaced(word):
         return found
-    cut = {word[:SPELT_LETTERS]}
+    cut = {word[:letters]}
     for _ in range(edits if len(word) > SHORTEST_TWICE_MISSPELT else min(edits, 1)):
         cut |= {form[:i] + form[i + 1 :] for form in cut for i in range(len(form))}
     return found | cut
 
 
-@lru_cache(WORDS_REMEMBERED)
+def joined_spellings(joined: str) -> set[str]:
+    """Spellings of words that are written together, with one letter left out."""
+    return spellings(joined, 1, JOINED_LETTERS)
+
+
 def wrong_letters(typed: str, meant: str, is_known: bool) -> float | None:
     """The share of wrong letters in a word that may stand for another; None if it cannot.
 
@@ -118,4 +121,4 @@ def slip_share(typed: str, meant: str, most: int = MOST_EDITS) -> float | None:
 
 def digits(text: str) -> str:
     """All digits, in order."""
-    return "".join(filter(str.isdigit, text))
+    return "" if text.isalpha() else "".join(filter(str.isdigit, text))

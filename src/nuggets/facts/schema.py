@@ -1,6 +1,6 @@
 """The tables of the fact index. All are derived from notes and can be rebuilt."""
 
-FORMAT = 1  # to be raised when the derived rows change
+FORMAT = 2  # to be raised when the derived rows change
 
 # One row for each fact that is not hidden, clustered by nugget. Names and keys are folded; the
 # words are those of `key_words.split_words`, with a blank between. Equal values have equal hashes,

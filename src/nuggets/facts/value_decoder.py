@@ -41,13 +41,13 @@ class Banks:
         ensembles = self._keys.first(max(pattern) + 1)
         memories = [self._superpose(keys, pattern) for keys in ensembles]
         unit = noise(self._config.banks, self._config.ensembles, self._config.dims)
-        return [
-            judge(similarities / unit, self._config.temperature)
-            for first in range(0, len(pattern), POSITIONS_AT_ONCE)
-            for similarities in self._similarities(
-                memories, ensembles, range(len(pattern))[first : first + POSITIONS_AT_ONCE]
-            )
-        ]
+        positions = range(len(pattern))
+        verdicts: list[Verdict] = []
+        for first in range(0, len(pattern), POSITIONS_AT_ONCE):
+            chunk = positions[first : first + POSITIONS_AT_ONCE]
+            similarities = self._similarities(memories, ensembles, chunk) / unit
+            verdicts += judge(similarities, self._config.temperature)
+        return verdicts
 
     def _superpose(
         self, keys: "NDArray[np.complex64]", pattern: Pattern

@@ -37,10 +37,16 @@ def noise(banks: int, ensembles: int, dims: int) -> float:
     return float((banks * ensembles / (2 * dims)) ** 0.5)
 
 
-def judge(similarities: "NDArray[np.floating[Any]]", temperature: float) -> Verdict:
-    """Confidence and margin by softmax; the margin of a lone candidate is its confidence."""
+def judge(similarities: "NDArray[np.floating[Any]]", temperature: float) -> list[Verdict]:
+    """Of each row confidence and margin by softmax; the margin of a lone candidate is its
+    confidence."""
+    import numpy as np
+
     shares = softmax(similarities, temperature)
-    best = int(similarities.argmax())  # shares may be equal where similarities are not
-    confidence = float(shares[best])
-    rest = [*shares[:best].tolist(), *shares[best + 1 :].tolist()]
-    return Verdict(best, confidence, confidence - max(rest, default=0.0))
+    rows = np.arange(len(shares))
+    best = similarities.argmax(axis=-1)  # shares may be equal where similarities are not
+    confidence = shares[rows, best]
+    shares[rows, best] = 0.0
+    margin = confidence - shares.max(axis=-1)
+    columns = (best.tolist(), confidence.tolist(), margin.tolist())
+    return [Verdict(*row) for row in zip(*columns, strict=True)]
