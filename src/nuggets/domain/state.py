@@ -33,6 +33,10 @@ class Notes(Mapping[str, MemoryNote]):
         pairs = ((note_id, self.get(note_id)) for note_id in dict.fromkeys(ids))
         return {note_id: note for note_id, note in pairs if note is not None}
 
+    def is_damaged(self, note_id: str) -> bool:
+        """Is there a note with this id whose record cannot be read? All others pass it over."""
+        return False
+
     def find(
         self,
         *,

@@ -6,7 +6,7 @@ from nuggets.domain.limits import storable
 from nuggets.domain.records import MemoryNote, NuggetConfig
 from nuggets.domain.state import Notes, merged_into
 from nuggets.domain.visibility import first_in_precedence
-from nuggets.errors import Ambiguous, InvalidInput, NotFound
+from nuggets.errors import Ambiguous, InvalidInput, NotFound, StoreCorrupt
 from nuggets.filesystem.current_project import name_of
 from nuggets.language.text import edits_between, fold_case
 
@@ -50,6 +50,12 @@ def resolve(
     if titled and follow_merges:
         survivors = (_survivor(notes, note) for note in chosen)
         chosen = list({note.id: note for note in survivors}.values())
+    if not chosen and notes.is_damaged(name.strip()):
+        raise StoreCorrupt(
+            f"the record of {name.strip()} in the database is damaged, and nothing else is. It can "
+            "be deleted (`nuggets note delete --hard`) or purged by this id; `nuggets doctor "
+            "--fix` takes out all that are damaged"
+        )
     if not chosen:
         where = "" if nugget is None else f" in nugget {nugget!r}"
         raise NotFound(f"no note{where} is called {name!r:.80}; {_suggestion(wanted, notes, home)}")

@@ -216,8 +216,10 @@ class Maintenance:
 
     def _id_of(self, name: str, nugget: str | None) -> str:
         """The id of a note; a deleted note can be named by its full id."""
+        notes = self._transactions.state.notes
+        if notes.is_damaged(name.strip()):
+            return name.strip()
         try:
-            notes = self._transactions.state.notes
             return name_resolution.resolve(notes, name, nugget, project=self._project).id
         except NotFound:
             if any(True for _ in self._transactions.store.commits(note=name)):

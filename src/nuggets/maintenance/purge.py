@@ -81,6 +81,7 @@ def purge_notes(
     memories = tuple(notes[note_id] for note_id in dict.fromkeys(ids) if note_id in notes)
     conversation_notes = [note for note in _conversation_notes(transactions) if note.id not in ids]
     present = [note.id for note in (*memories, *conversation_notes) if note.id in notes]
+    present += filter(notes.is_damaged, ids)
     interrupted = unfinished_purge(transactions.state.marks)
     intent = purge_intent([*interrupted, *ids, *(note.id for note in conversation_notes)])
     versions = [*_versions(transactions, ids), *conversation_notes]

@@ -110,6 +110,7 @@ class Search:
                 meaning=entry.meaning,
             )
             for entry, share in zip(ranked[:limit], shares, strict=False)
+            if entry.note in notes  # else its record is damaged
         ]
 
     def _shares_stated(
@@ -195,7 +196,11 @@ class Search:
     ) -> list[Ranked]:
         """Notes of the project and of no project before those of others."""
         notes = self._notes([entry.note for entry in ranked])
-        foreign = [entry for entry in ranked if is_foreign(notes[entry.note], project)]
+        foreign = [
+            entry
+            for entry in ranked
+            if entry.note in notes and is_foreign(notes[entry.note], project)
+        ]
         own = self._documents_labelled(
             [f"{LABEL}project={name}" for name in visible_projects(project)]
         )

@@ -195,7 +195,7 @@ class Store(Protocol):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        """What a person should know of, though nothing need be done about it."""
+        """What a person should know of: no file that a purge would have to look into."""
 
     def close(self) -> None:
         """Finish what is outstanding, and close all files."""

@@ -2,13 +2,17 @@
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 from nuggets.domain import times
+from nuggets.domain.records import Changes, NuggetConfig
 from nuggets.errors import StoreCorrupt, StoreError
+from nuggets.named_tuple import NamedTuple
 from nuggets.stores.base import IndexKind
 from nuggets.stores.doctor.defects import (
     DAMAGED_DATABASE,
+    DAMAGED_RECORDS,
     WRONG_COLUMNS,
     WRONG_INDEX,
     Defect,
@@ -70,6 +74,65 @@ def _check_integrity(database: Database) -> str:
         if complaints != ["ok"]:
             return "; ".join(" ".join(complaint.split()) for complaint in complaints)
     return ""
+
+
+class Records(NamedTuple):
+    """Where records are, and how one that cannot be read is taken out."""
+
+    table: str
+    keys: str  # columns
+    columns: str  # that `read` takes
+    read: Callable[..., Any]
+    remedy: str  # the beginning of a statement; "" where a commit does it
+
+
+RECORDS = (
+    Records("notes", "id", "id, record", note_of, ""),
+    Records("nuggets", "fold", "config", nugget_from_text, ""),
+    Records("superseded", "number", "note, record", note_of, "DELETE FROM superseded"),
+    Records("changes", "revision, position", "note, before", note_of, "DELETE FROM changes"),
+    Records("commits", "revision", "rest", Rest.from_json, "UPDATE commits SET rest = '[]'"),
+)
+Damaged = dict[Records, list[tuple[Any, ...]]]
+"""The keys of rows whose records cannot be read."""
+
+
+def find_damaged_records(database: SqlDatabase) -> Damaged:
+    """Records that cannot be read, of any SQL database."""
+    damaged: Damaged = {}
+    for records in RECORDS:
+        last = records.columns.rpartition(" ")[2]
+        sql = f"SELECT {records.keys}, {records.columns} FROM {records.table}"
+        for row in database.execute(f"{sql} WHERE {last} IS NOT NULL").fetchall():
+            count = records.keys.count(",") + 1
+            try:
+                records.read(*row[count:])
+            except StoreCorrupt:
+                damaged.setdefault(records, []).append(row[:count])
+    return damaged
+
+
+def describe_damaged(damaged: Damaged, path: str) -> Iterator[Defect]:
+    for records, rows in damaged.items():
+        names = ", ".join(" ".join(map(str, keys)) for keys in rows[:_MOST_SHOWN])
+        problem = f"{len(rows)} records of {records.table} cannot be read: {names}"
+        yield Defect(DAMAGED_RECORDS, path, problem, "take them out", harmful=True)
+
+
+def take_out_damaged(database: SqlDatabase, damaged: Damaged) -> Changes:
+    """Take damaged records out of the history; the commit that takes out the others. Inside a
+    transaction."""
+    ids: list[str] = []
+    nuggets: list[NuggetConfig] = []
+    for records, rows in damaged.items():
+        where = " AND ".join(f"{key} = ?" for key in records.keys.split(", "))
+        if records.remedy:
+            database.executemany(f"{records.remedy} WHERE {where}", rows)
+        elif records.table == "notes":
+            ids += [note_id for (note_id,) in rows]
+        else:
+            nuggets += [NuggetConfig(fold) for (fold,) in rows]
+    return Changes(drop=tuple(ids), put_nuggets=tuple(nuggets), action="doctor", client="doctor")
 
 
 def find_wrong_rows(database: SqlDatabase, kinds: Sequence[IndexKind]) -> Iterator[Defect]:

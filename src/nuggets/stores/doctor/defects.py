@@ -3,6 +3,7 @@
 from nuggets.named_tuple import NamedTuple
 
 DAMAGED_DATABASE = "damaged database"
+DAMAGED_RECORDS = "damaged records"
 WRONG_COLUMNS = "wrong columns"
 WRONG_INDEX = "wrong index"
 DAMAGED_FILE = "damaged file"

@@ -14,6 +14,7 @@ from nuggets.domain.records import NuggetConfig
 from nuggets.errors import StoreCorrupt
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
+from nuggets.stores.doctor.database_defects import find_damaged_records, take_out_damaged
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.commit_reader import Rest
 from nuggets.stores.sql.commit_writer import INSERT_NOTE, columns_of
@@ -47,6 +48,7 @@ def salvage(source: str, target: Database) -> Salvaged:
         _copy_table(damaged, target, "touches", "number", "revision, note, session, at, kind")
         _copy_table(damaged, target, "superseded", "number", "note, until, record")
         commits, last = _copy_history(damaged, target)
+        take_out_damaged(target, find_damaged_records(target))  # of the history
         return Salvaged(notes, commits, last)
 
 

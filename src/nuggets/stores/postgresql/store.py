@@ -371,17 +371,26 @@ class PostgresqlStore(SqlStore):
     def warnings(self) -> tuple[str, ...]:
         return ()
 
-    @property
-    def notices(self) -> tuple[str, ...]:
-        return ()
-
     def find_defects(self, *, fix: bool) -> list["Defect"]:
-        from nuggets.stores.doctor.database_defects import derive_columns_again, find_wrong_rows
+        from nuggets.stores.doctor.database_defects import (
+            derive_columns_again,
+            describe_damaged,
+            find_damaged_records,
+            find_wrong_rows,
+            take_out_damaged,
+        )
 
         with self.reading():
-            defects = list(find_wrong_rows(self._asked(), self._kinds))
+            damaged = find_damaged_records(self._asked())
+            defects = list(describe_damaged(damaged, self._asked().path))
+            if not damaged:
+                defects += find_wrong_rows(self._asked(), self._kinds)
         if not fix or not defects:
             return defects
+        if damaged:
+            with self.exclusive(), self._mutex, self._transaction():
+                self._write_commit(take_out_damaged(self._asked(), damaged))
+            self._damage.clear()
         with self.exclusive(), self._mutex, self._transaction():
             derive_columns_again(self._asked())
             meta = schema.read_meta(self._asked())

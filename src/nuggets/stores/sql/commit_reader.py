@@ -19,6 +19,7 @@ from nuggets.domain.records import (
     NuggetConfig,
     Touch,
 )
+from nuggets.errors import StoreCorrupt
 from nuggets.named_tuple import NamedTuple
 from nuggets.stores.sql.database_interface import Database
 from nuggets.stores.sql.row_format import (
@@ -29,7 +30,7 @@ from nuggets.stores.sql.row_format import (
     nugget_record,
     with_recalls,
 )
-from nuggets.stores.sql.state import SqlNotes
+from nuggets.stores.sql.state import Damage, SqlNotes
 
 _CHUNK = 64  # commits read at a time
 
@@ -80,10 +81,40 @@ class Rest(NamedTuple):
 NOTHING_ELSE = Rest()
 
 
+def _image(note_id: str, record: str, damage: Damage | None) -> MemoryNote | None:
+    """The note of a record; None if it is damaged and that is to be noted."""
+    try:
+        return note_of(note_id, record)
+    except StoreCorrupt as problem:
+        if damage is None:
+            raise
+        damage[note_id] = problem
+        return None
+
+
+def _rest(revision: int, text: str, damage: Damage | None) -> Rest:
+    try:
+        return Rest.from_json(text)
+    except StoreCorrupt as problem:
+        if damage is None:
+            raise
+        damage[f"revision {revision}"] = problem
+        return NOTHING_ELSE
+
+
 def commits(
-    database: Database, since: int, note: str | None = None, *, newest_first: bool = False
+    database: Database,
+    since: int,
+    note: str | None = None,
+    *,
+    newest_first: bool = False,
+    damage: Damage | None = None,
 ) -> Iterator[Commit]:
-    """The commits after a revision, or those of them that changed a note."""
+    """The commits after a revision, or those of them that changed a note.
+
+    `damage`: where to note records that cannot be read, which are left out then; without it they
+    are errors.
+    """
     order = "DESC" if newest_first else "ASC"
     of_note = " AND revision IN (SELECT revision FROM changes WHERE note = ?)" if note else ""
     bound = " AND revision < ?" if newest_first else ""
@@ -100,10 +131,12 @@ def commits(
         if not rows:
             return
         last = rows[-1][0]
-        yield from (_commit(database, *row) for row in rows)
+        yield from (_commit(database, damage, *row) for row in rows)
 
 
-def commit_summaries(database: Database, since: int) -> Iterator[CommitSummary]:
+def commit_summaries(
+    database: Database, since: int, damage: Damage | None = None
+) -> Iterator[CommitSummary]:
     """The commits after a revision without their notes, which are most of the work."""
     touches: dict[int, list[Touch]] = {}
     rows = database.execute(
@@ -119,7 +152,7 @@ def commit_summaries(database: Database, since: int) -> Iterator[CommitSummary]:
         (since,),
     )
     for revision, at, action, client, rest, notes in rows.fetchall():
-        rest_of_commit = Rest.from_json(rest)
+        rest_of_commit = _rest(revision, rest, damage)
         yield CommitSummary(
             revision,
             at,
@@ -131,7 +164,9 @@ def commit_summaries(database: Database, since: int) -> Iterator[CommitSummary]:
         )
 
 
-def earlier_images(database: Database, note: str) -> Iterator[EarlierImage]:
+def earlier_images(
+    database: Database, note: str, damage: Damage | None = None
+) -> Iterator[EarlierImage]:
     """A note before each of its changes, oldest first; of deleted commits those of its text."""
     rows = database.execute(
         "SELECT until, record FROM superseded WHERE note = ? ORDER BY number", (note,)
@@ -142,7 +177,9 @@ def earlier_images(database: Database, note: str) -> Iterator[EarlierImage]:
         (note,),
     ).fetchall()
     for until, record in rows:
-        yield EarlierImage(None if record is None else note_of(note, record), until)
+        image = None if record is None else _image(note, record, damage)
+        if record is None or image is not None:
+            yield EarlierImage(image, until)
 
 
 def counted_hits(database: Database) -> Iterator[Touch]:
@@ -152,10 +189,16 @@ def counted_hits(database: Database) -> Iterator[Touch]:
 
 
 def _commit(
-    database: Database, revision: int, at: str, action: str, client: str, rest: str
+    database: Database,
+    damage: Damage | None,
+    revision: int,
+    at: str,
+    action: str,
+    client: str,
+    rest: str,
 ) -> Commit:
-    rest_of_commit = Rest.from_json(rest)
-    put, drop, before, new = _notes(database, revision)
+    rest_of_commit = _rest(revision, rest, damage)
+    put, drop, before, new = _notes(database, revision, damage)
     touches = database.execute(
         "SELECT note, session, at, kind FROM touches WHERE revision = ? ORDER BY number",
         (revision,),
@@ -184,13 +227,14 @@ def _commit(
 
 
 def _notes(
-    database: Database, revision: int
+    database: Database, revision: int, damage: Damage | None
 ) -> tuple[list[MemoryNote], list[str], list[MemoryNote], list[str]]:
     """Notes that the commit put, ids that it dropped, earlier notes, and ids of new notes."""
     put, drop, before, new = [], [], [], []
     sql = "SELECT note, dropped, before, recalls FROM changes WHERE revision = ? ORDER BY position"
     rows = database.execute(sql, (revision,)).fetchall()
-    left = _notes_after(database, revision, [row[0] for row in rows if not row[1]])
+    ids = [row[0] for row in rows if not row[1]]
+    left = _notes_after(database, revision, ids, damage)
     for note_id, dropped, earlier, recalls in rows:
         after = left.get(note_id)
         if dropped:
@@ -198,13 +242,16 @@ def _notes(
         elif after is not None:
             put.append(with_recalls(after, recalls))
         if earlier is not None:
-            before.append(note_of(note_id, earlier))
+            image = _image(note_id, earlier, damage)
+            before += [] if image is None else [image]
         elif not dropped:
             new.append(note_id)
     return put, drop, before, new
 
 
-def _notes_after(database: Database, revision: int, ids: list[str]) -> dict[str, MemoryNote | None]:
+def _notes_after(
+    database: Database, revision: int, ids: list[str], damage: Damage | None
+) -> dict[str, MemoryNote | None]:
     """The notes as a commit left them; those that were purged since are left out."""
     later = database.execute(
         "SELECT c.note, c.before FROM changes c JOIN"
@@ -214,7 +261,8 @@ def _notes_after(database: Database, revision: int, ids: list[str]) -> dict[str,
         (revision, revision),
     )
     changed = {
-        note_id: None if before is None else note_of(note_id, before) for note_id, before in later
+        note_id: None if before is None else _image(note_id, before, damage)
+        for note_id, before in later.fetchall()
     }
-    now = SqlNotes(lambda: database).many(i for i in ids if i not in changed)
+    now = SqlNotes(lambda: database, damage).many(i for i in ids if i not in changed)
     return {**changed, **now}

@@ -1,6 +1,7 @@
 """Write changes to the tables of a database, with before-images. Inside a transaction."""
 
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from typing import Any
 
 from nuggets.domain.codec import dumps
@@ -8,6 +9,7 @@ from nuggets.domain.records import Changes, MemoryNote, NuggetConfig, Touch
 from nuggets.domain.sql_interface import chunks, placeholders
 from nuggets.domain.state import apply_touch
 from nuggets.domain.times import commit_time
+from nuggets.errors import StoreCorrupt
 from nuggets.language.text import fold_case
 from nuggets.stores.base import Replaced
 from nuggets.stores.sql.commit_reader import NOTHING_ELSE, Rest
@@ -70,6 +72,7 @@ class CommitWriter:
         self._has_hits = bool(row[3])  # that belong to this commit, and have no revision yet
         # Of notes that this commit has changed before: place in `changes`, and what stands there.
         self._recorded: dict[str, tuple[int, int, str]] = {}
+        self._taken_out = set[str]()  # ids whose damaged records this commit has deleted
         self._change_rows: list[tuple[Any, ...]] = []  # rows of `changes` to be written
         self._actions: dict[str, None] = {}
         self._client = ""
@@ -84,7 +87,7 @@ class CommitWriter:
         self._write_change_rows()
         copy = CommitWriter.__new__(CommitWriter)
         for name, value in vars(self).items():
-            setattr(copy, name, value.copy() if isinstance(value, dict | list) else value)
+            setattr(copy, name, value.copy() if isinstance(value, dict | list | set) else value)
         return copy
 
     def apply(self, changes: Changes) -> list[Replaced]:
@@ -130,12 +133,16 @@ class CommitWriter:
     def _put(self, note: MemoryNote) -> Replaced:
         columns = columns_of(note)
         _, dropped, _ = self._recorded.get(note.id, _UNRECORDED)
-        if dropped and self._insert(columns, note.id):
+        if (dropped or note.id in self._taken_out) and self._insert(columns, note.id):
             place, before = self._next_place, None
             self._next_place += 1
         else:
             row = self._database.execute(_SELECT_NOTE, (note.id,)).fetchone()
-            place, before = row[0], note_of(*row[1:])
+            place, before = row[0], self._before(*row[1:])
+            if before is None:
+                self._delete(place)
+                self._taken_out.add(note.id)
+                return self._put(note)
             self._database.execute(
                 "UPDATE notes SET nugget = ?, kind = ?, type = ?, title = ?, project = ?,"
                 " hidden = ?, hits = ?, record = ? WHERE place = ?",
@@ -158,12 +165,23 @@ class CommitWriter:
             if note_id not in self._recorded:
                 self._record(note_id, None, None)
             return None
-        place, before = row[0], note_of(*row[1:])
-        self._database.execute("DELETE FROM notes WHERE place = ?", (place,))
-        self._database.execute("DELETE FROM recalls WHERE place = ?", (place,))
+        place, before = row[0], self._before(*row[1:])
+        self._delete(place)
         self._relink(note_id, before, None)
         self._record(note_id, before, None)
-        return Replaced(place, before, None)
+        return Replaced(place, before, None) if before else None
+
+    def _delete(self, place: int) -> None:
+        self._database.execute("DELETE FROM notes WHERE place = ?", (place,))
+        self._database.execute("DELETE FROM recalls WHERE place = ?", (place,))
+
+    def _before(self, note_id: str, *row: Any) -> MemoryNote | None:
+        """The note that is replaced; None if its record is damaged: then nothing leads back."""
+        try:
+            return note_of(note_id, *row)
+        except StoreCorrupt:
+            self._database.execute("DELETE FROM links WHERE source = ?", (note_id,))
+            return None
 
     def _relink(self, note_id: str, before: MemoryNote | None, after: MemoryNote | None) -> None:
         old_links, new_links = before.links if before else (), after.links if after else ()
@@ -279,7 +297,9 @@ def _notes_with_places(
     notes: dict[str, tuple[int, MemoryNote | None]] = {}
     for chunk in chunks(dict.fromkeys(ids)):
         rows = database.execute(f"{_SELECT_NOTES} WHERE n.id IN ({placeholders(chunk)})", chunk)
-        notes.update((row[1], (row[0], note_of(*row[1:]))) for row in rows)
+        for place, note_id, *row in rows:
+            with suppress(StoreCorrupt):  # nobody was shown a damaged one
+                notes[note_id] = place, note_of(note_id, *row)
     return notes
 
 

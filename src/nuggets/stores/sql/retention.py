@@ -1,6 +1,7 @@
 """How long the history is kept. Old commits are deleted a part at a time, so that nobody waits
 long; notes, their recalls and their earlier texts stay."""
 
+from nuggets.errors import StoreCorrupt
 from nuggets.stores.sql.database_interface import Database
 from nuggets.stores.sql.row_format import note_of
 
@@ -49,7 +50,10 @@ def _keep_texts(database: Database, last: int) -> None:
     ).fetchall()
     kept = []
     for note_id, until, record, next_record in rows:
-        before, after = note_of(note_id, record), note_of(note_id, next_record)
+        try:
+            before, after = note_of(note_id, record), note_of(note_id, next_record)
+        except StoreCorrupt:
+            continue  # what cannot be read is no text to keep
         if not before.hidden and (before.title, before.content) != (after.title, after.content):
             kept.append((note_id, until, record))
     database.executemany(

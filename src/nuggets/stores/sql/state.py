@@ -10,6 +10,7 @@ from typing import Any
 from nuggets.domain.records import MemoryNote, NoteKind, NuggetConfig
 from nuggets.domain.sql_interface import chunks, placeholders
 from nuggets.domain.state import NoteCounts, Notes, title_form
+from nuggets.errors import StoreCorrupt
 from nuggets.language.text import fold_case
 from nuggets.stores.sql.database_interface import Database
 from nuggets.stores.sql.row_format import (
@@ -27,12 +28,18 @@ _NOTE = (
 _CHUNK = 500  # notes that one statement reads
 _MOST_KEPT = 200  # notes in the memory of a transaction that reads; a question is about fewer
 
+Damage = dict[str, StoreCorrupt]
+"""Records that cannot be read, by their names, as far as reading has met them."""
+
 
 class SqlNotes(Notes):
     """The notes of a database."""
 
-    def __init__(self, database: Callable[[], Database]) -> None:
+    def __init__(self, database: Callable[[], Database], damage: Damage | None = None) -> None:
+        """`damage`: where to note records that cannot be read, which are passed over then; without
+        it they are errors."""
         self._database = database
+        self._damage = damage
         self._kept: dict[str, MemoryNote] | None = None
 
     def keep(self) -> None:
@@ -45,7 +52,29 @@ class SqlNotes(Notes):
 
     def _select(self, rest: str, parameters: Collection[Any] = ()) -> list[MemoryNote]:
         rows = self._database().execute(f"{_NOTE} {rest}", tuple(parameters))
-        return [note_of(*row) for row in rows]
+        try:
+            return [note_of(*row) for row in rows]
+        except StoreCorrupt:
+            if self._damage is None:
+                raise
+        rows = self._database().execute(f"{_NOTE} {rest}", tuple(parameters))
+        notes = (self._read(*row) for row in rows.fetchall())
+        return [note for note in notes if note is not None]
+
+    def _read(self, note_id: str, *row: Any) -> MemoryNote | None:
+        """The note of a row; None if its record is damaged."""
+        try:
+            return note_of(note_id, *row)
+        except StoreCorrupt as problem:
+            if self._damage is None:
+                raise
+            self._damage[note_id] = problem
+            return None
+
+    def is_damaged(self, note_id: str) -> bool:
+        sql = "SELECT 1 FROM notes WHERE id = ?"
+        is_there = self._database().value(sql, (note_id,)) is not None
+        return is_there and note_id not in self
 
     def __getitem__(self, note_id: str) -> MemoryNote:
         note: MemoryNote | None = self.get(note_id)
@@ -57,8 +86,7 @@ class SqlNotes(Notes):
         return self.many((note_id,)).get(note_id, default)
 
     def __contains__(self, note_id: object) -> bool:
-        sql = "SELECT 1 FROM notes WHERE id = ?"
-        return self._database().value(sql, (note_id,)) is not None
+        return isinstance(note_id, str) and self.get(note_id) is not None
 
     def __iter__(self) -> Iterator[str]:
         return (
@@ -81,7 +109,10 @@ class SqlNotes(Notes):
             sql = f"{_NOTE.replace('SELECT', 'SELECT n.place,', 1)} WHERE n.place > ?"
             rows = self._database().execute(f"{sql} ORDER BY n.place LIMIT {_CHUNK}", (place,))
             chunk = rows.fetchall()
-            yield from ((row[0], note_of(*row[1:])) for row in chunk)
+            for row in chunk:
+                note = self._read(*row[1:])
+                if note is not None:
+                    yield row[0], note
             if len(chunk) < _CHUNK:
                 return
             place = chunk[-1][0]
@@ -222,16 +253,15 @@ class SqlMarks(Mapping[str, Any]):
         return int(self._database().value("SELECT count(*) FROM marks"))
 
 
-@lru_cache(maxsize=64)
-def _nugget_of(config: str) -> NuggetConfig:
-    return nugget_from_text(config)
+_nugget_of = lru_cache(maxsize=64)(nugget_from_text)
 
 
 class SqlNuggets(Mapping[str, NuggetConfig]):
     """The nuggets of a database by folded name, oldest first."""
 
-    def __init__(self, database: Callable[[], Database]) -> None:
+    def __init__(self, database: Callable[[], Database], damage: Damage | None = None) -> None:
         self._database = database
+        self._damage = damage
         self._kept: dict[str, NuggetConfig] | None = None
 
     def keep(self) -> None:
@@ -254,11 +284,20 @@ class SqlNuggets(Mapping[str, NuggetConfig]):
             config = self._database().value("SELECT config FROM nuggets WHERE fold = ?", (fold,))
         if config is None:
             raise KeyError(fold)
-        return _nugget_of(config)
+        return self._parse(fold, config)
+
+    def _parse(self, fold: str, config: str) -> NuggetConfig:
+        try:
+            return _nugget_of(config)
+        except StoreCorrupt as problem:
+            if self._damage is None:
+                raise
+            self._damage[fold] = problem
+            return NuggetConfig(fold)  # its facts do not depend on the rest
 
     def values(self) -> list[NuggetConfig]:  # type: ignore[override]
-        rows = self._database().execute("SELECT config FROM nuggets ORDER BY place").fetchall()
-        return [_nugget_of(config) for (config,) in rows]
+        sql = "SELECT fold, config FROM nuggets ORDER BY place"
+        return [self._parse(*row) for row in self._database().execute(sql).fetchall()]
 
     def __iter__(self) -> Iterator[str]:
         rows = self._database().execute("SELECT fold FROM nuggets ORDER BY place").fetchall()
@@ -271,11 +310,11 @@ class SqlNuggets(Mapping[str, NuggetConfig]):
 class SqlState:
     """The current state; inside a transaction, that of one revision."""
 
-    def __init__(self, database: Callable[[], Database]) -> None:
+    def __init__(self, database: Callable[[], Database], damage: Damage | None = None) -> None:
         """`database`: a function, because a store may open another one."""
         self._database = database
-        self.notes = SqlNotes(database)
-        self.nuggets = SqlNuggets(database)
+        self.notes = SqlNotes(database, damage)
+        self.nuggets = SqlNuggets(database, damage)
         self.marks = SqlMarks(database)
 
     def keep(self) -> None:

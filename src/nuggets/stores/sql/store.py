@@ -25,7 +25,7 @@ from nuggets.stores.sql.commit_writer import CommitWriter
 from nuggets.stores.sql.database_interface import Database
 from nuggets.stores.sql.index_set import IndexSet
 from nuggets.stores.sql.schema import existing_kinds, read_meta, record_format, table_name
-from nuggets.stores.sql.state import SqlState
+from nuggets.stores.sql.state import Damage, SqlState
 from nuggets.stores.sql.write_lock import WriteLock
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from nuggets.stores.sql.shelf_copy import Copied
 
 SECOND = len("2026-01-31T12:00:00")  # of a time
+DAMAGE_SHOWN = 3  # names, of many damaged records
 LOCK_SECONDS = 10.0  # longer than any write takes: then a process is stuck and should be named
 
 
@@ -48,7 +49,8 @@ class SqlStore(ABC):
         self._asked = database
         self._kinds = kinds
         self._clock = clock
-        self.state = SqlState(database)
+        self._damage: Damage = {}
+        self.state = SqlState(database, self._damage)
         self._indexes = IndexSet(kinds, database, self.state)
         self.process = os.getpid()
         self._lock = WriteLock(self._take_process_lock, self._release_process_lock)
@@ -165,13 +167,26 @@ class SqlStore(ABC):
     def commits(
         self, since: int = 0, note: str | None = None, *, newest_first: bool = False
     ) -> Iterator[Commit]:
-        return commit_reader.commits(self._asked(), since, note, newest_first=newest_first)
+        return commit_reader.commits(
+            self._asked(), since, note, newest_first=newest_first, damage=self._damage
+        )
 
     def commit_summaries(self, since: int = 0) -> Iterator[CommitSummary]:
-        return commit_reader.commit_summaries(self._asked(), since)
+        return commit_reader.commit_summaries(self._asked(), since, self._damage)
 
     def earlier_images(self, note: str) -> Iterator[EarlierImage]:
-        return commit_reader.earlier_images(self._asked(), note)
+        return commit_reader.earlier_images(self._asked(), note, self._damage)
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        if not self._damage:
+            return ()
+        names = ", ".join(list(self._damage)[:DAMAGE_SHOWN])
+        return (
+            f"{len(self._damage)} records in the database are damaged and were passed over: "
+            f"{names}. `nuggets doctor --fix` takes them out; `nuggets purge` or `nuggets note "
+            "delete --hard` does so for one, by its id",
+        )
 
     def hits(self) -> Iterator[Touch]:
         return commit_reader.counted_hits(self._asked())

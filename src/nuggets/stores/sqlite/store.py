@@ -387,7 +387,8 @@ class SqliteStore(SqlStore):
 
     @property
     def notices(self) -> tuple[str, ...]:
-        return () if self._exports is None else self._exports.notices
+        exports = () if self._exports is None else self._exports.notices
+        return (*super().notices, *exports)
 
     def find_defects(self, *, fix: bool) -> "list[Defect]":
         from nuggets.stores.doctor.examination import examine
