@@ -138,7 +138,7 @@ class CommitWriter:
             self._next_place += 1
         else:
             row = self._database.execute(_SELECT_NOTE, (note.id,)).fetchone()
-            place, before = row[0], self._before(*row[1:])
+            place, before = row[0], self._read_replaced(*row[1:])
             if before is None:
                 self._delete(place)
                 self._taken_out.add(note.id)
@@ -165,7 +165,7 @@ class CommitWriter:
             if note_id not in self._recorded:
                 self._record(note_id, None, None)
             return None
-        place, before = row[0], self._before(*row[1:])
+        place, before = row[0], self._read_replaced(*row[1:])
         self._delete(place)
         self._relink(note_id, before, None)
         self._record(note_id, before, None)
@@ -175,7 +175,7 @@ class CommitWriter:
         self._database.execute("DELETE FROM notes WHERE place = ?", (place,))
         self._database.execute("DELETE FROM recalls WHERE place = ?", (place,))
 
-    def _before(self, note_id: str, *row: Any) -> MemoryNote | None:
+    def _read_replaced(self, note_id: str, *row: Any) -> MemoryNote | None:
         """The note that is replaced; None if its record is damaged: then nothing leads back."""
         try:
             return note_of(note_id, *row)
