@@ -1,7 +1,8 @@
 """The long form of the fault tests: `make faults`. Prints progress, and a report at the end.
 
 python tests/fault_run.py [--every N] [--states N] [--kills N] [--cuts N] [--storms N]
-    [--flips N] [--fuzz EXECUTIONS] [--soak SECONDS] [--parts NAME …] [--report FILE]
+    [--flips N] [--damages N] [--truncations N] [--fuzz EXECUTIONS] [--soak SECONDS]
+    [--parts NAME …] [--report FILE]
 
 Most parts are ones that the tests run in a short form. Beside Nuggets the same crash states, kills
 and power cuts are survived, or not, by what programs usually do: a JSON file that is written to a
@@ -162,6 +163,17 @@ def damage_files(work: str, flips: int) -> Iterator[str]:
         yield f"damage, {line}: every command ended with an answer or a message"
 
 
+def damage_databases(work: str, damages: int, truncations: int) -> Iterator[str]:
+    from fault_random_damage import damage_all, summarize
+
+    folder = os.path.join(work, "torn")
+    os.mkdir(folder)
+    line, problems = summarize(damage_all(folder, damages, truncations))
+    if problems:
+        raise NotSurvived(f"{line}: {problems[:5]}")
+    yield line
+
+
 def fuzz(work: str, executions: int) -> Iterator[str]:
     """So many executions of all targets of `fuzz_targets.py` together."""
     from fuzz_run import FUZZING, executions_of
@@ -228,6 +240,8 @@ def main() -> None:
     parser.add_argument("--cuts", type=int, default=40, help="power cuts of each file system")
     parser.add_argument("--storms", type=int, default=10, help="storms of sixteen processes")
     parser.add_argument("--flips", type=int, default=1000, help="bits that are flipped")
+    parser.add_argument("--damages", type=int, default=650, help="overwritten databases")
+    parser.add_argument("--truncations", type=int, default=350, help="databases cut off")
     parser.add_argument("--fuzz", type=int, default=20_000_000, help="executions of the fuzzers")
     parser.add_argument("--soak", type=float, default=1800, help="seconds of the soak")
     parser.add_argument("--parts", nargs="*", help="only these, by the first word of their names")
@@ -249,6 +263,7 @@ def main() -> None:
             "Storms": lambda: run_storms(disk, options.storms),
             "Surroundings": lambda: change_surroundings(shim, disk),
             "Damage": lambda: damage_files(work, options.flips),
+            "Torn databases": lambda: damage_databases(work, options.damages, options.truncations),
             "Trace": lambda: trace_commands(disk),
             "Fuzz": lambda: fuzz(disk, options.fuzz),
             "Soak": lambda: soak(os.path.join(disk, "soak"), options.soak),

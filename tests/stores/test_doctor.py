@@ -117,16 +117,59 @@ def test_a_record_that_cannot_be_read_is_told_and_costs_no_other(
     assert len(saved) >= len(ALL) - 1
 
 
-def test_a_lost_header_loses_nothing_else(tmp_path: Path) -> None:
+def test_without_its_header_a_database_costs_the_history_and_no_memory(tmp_path: Path) -> None:
     path = filled(tmp_path)
-    history = opened(tmp_path).commits()
-    without_documented_files(tmp_path)
     overwrite(path, 0, b"\xff" * 100)
     found = opened(tmp_path).checkup(fix=True)
 
     assert all(defect.mended for defect in found)
     assert facts(tmp_path) == ALL
-    assert opened(tmp_path).commits()[: len(history)] == history
+
+
+def test_a_tree_that_leads_back_to_itself_is_not_walked_for_ever(tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    with closing(sqlite3.connect(path)) as database:
+        root = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'notes'")
+        place = (root.fetchone()[0] - 1) * PAGE
+    page = bytearray(path.read_bytes()[place : place + PAGE])
+    cells = int.from_bytes(page[3:5], "big")
+    assert (page[0], cells > 0) == (5, True)  # an interior page of a table
+    first = int.from_bytes(page[12:14], "big")
+    for number in range(1, cells):  # each child is the first one
+        cell = int.from_bytes(page[12 + 2 * number : 14 + 2 * number], "big")
+        page[cell : cell + 4] = page[first : first + 4]
+    page[8:12] = page[first : first + 4]
+    overwrite(path, place, bytes(page))
+    without_documented_files(tmp_path)
+    with pytest.raises(StoreError, match="doctor --fix"), opened(tmp_path) as shelf:
+        shelf.export_lines(bytes)
+    found = opened(tmp_path).checkup(fix=True)
+
+    assert all(defect.mended for defect in found)
+    saved = facts(tmp_path)
+    assert saved
+    assert saved.items() <= ALL.items()
+
+
+def test_a_copy_for_the_repair_is_private_and_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = filled(tmp_path)
+    path.chmod(0o600)
+    overwrite(path, 5 * PAGE, b"\xff" * PAGE)
+    modes = set[int]()
+    connect = sqlite3.connect
+
+    def watching(name: str, *arguments: object, **options: object) -> sqlite3.Connection:
+        if str(name).endswith("-copy"):
+            modes.add(os.stat(name).st_mode & 0o777)
+        return connect(name, *arguments, **options)  # type: ignore[call-overload, no-any-return]
+
+    monkeypatch.setattr("sqlite3.connect", watching)
+    opened(tmp_path).checkup(fix=True)
+
+    assert modes == {0o600}
+    assert not [name for name in os.listdir(tmp_path) if "-copy" in name or ".tmp" in name]
 
 
 @pytest.mark.parametrize("content", [b"", b"garbage " * 2000])

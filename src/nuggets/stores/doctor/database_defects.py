@@ -1,14 +1,10 @@
 """Find what is wrong with a database: damage, and rows that do not agree with the notes."""
 
-import json
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from nuggets.domain import times
 from nuggets.domain.records import Changes, NuggetConfig
 from nuggets.errors import StoreCorrupt, StoreError
-from nuggets.named_tuple import NamedTuple
 from nuggets.stores.base import IndexKind
 from nuggets.stores.doctor.defects import (
     DAMAGED_DATABASE,
@@ -17,22 +13,15 @@ from nuggets.stores.doctor.defects import (
     WRONG_INDEX,
     Defect,
 )
+from nuggets.stores.doctor.row_checks import CHANGES, COMMITS, OTHERS, RECALLS, RECORDS, Rows
 from nuggets.stores.sql import schema
-from nuggets.stores.sql.commit_reader import Rest
 from nuggets.stores.sql.commit_writer import columns_of
 from nuggets.stores.sql.database_interface import Database as SqlDatabase
-from nuggets.stores.sql.row_format import (
-    DAMAGE,
-    damaged_record,
-    note_of,
-    nugget_from_text,
-    with_recalls,
-)
+from nuggets.stores.sql.row_format import DAMAGE, damaged_record
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.bulk_insert import build_indexes, put_links
 from nuggets.stores.sqlite.database import Database, open_read_only
 
-LAST_REVISION = 1 << 53  # up to there every program that reads JSON counts exactly
 _MOST_SHOWN = 3  # of many complaints
 _COLUMNS = ("nugget", "kind", "type", "title", "project", "hidden")
 
@@ -54,10 +43,12 @@ def find_database_defects(path: str, kinds: Sequence[IndexKind]) -> Iterator[Def
             yield damaged_database(path, complaint)
         else:
             yield from find_wrong_rows(database, kinds)
-    except (sqlite3.Error, StoreCorrupt, *DAMAGE) as problem:
+    except StoreCorrupt as problem:
         yield damaged_database(path, str(problem))
     except StoreError as problem:
         yield Defect("newer database", path, str(problem), "", harmful=True)
+    except Exception as problem:  # whatever a damaged row makes of our own functions
+        yield damaged_database(path, f"{type(problem).__name__}: {problem}")
     finally:
         database.close()
 
@@ -76,39 +67,19 @@ def _check_integrity(database: Database) -> str:
     return ""
 
 
-class Records(NamedTuple):
-    """Where records are, and how one that cannot be read is taken out."""
-
-    table: str
-    keys: str  # columns
-    columns: str  # that `read` takes
-    read: Callable[..., Any]
-    remedy: str  # the beginning of a statement; "" where a commit does it
-
-
-RECORDS = (
-    Records("notes", "id", "id, record", note_of, ""),
-    Records("nuggets", "fold", "config", nugget_from_text, ""),
-    Records("superseded", "number", "note, record", note_of, "DELETE FROM superseded"),
-    Records("changes", "revision, position", "note, before", note_of, "DELETE FROM changes"),
-    Records("commits", "revision", "rest", Rest.from_json, "UPDATE commits SET rest = '[]'"),
-)
-Damaged = dict[Records, list[tuple[Any, ...]]]
-"""The keys of rows whose records cannot be read."""
+Damaged = dict[Rows, list[tuple[Any, ...]]]
+"""The keys of rows that cannot be read."""
 
 
 def find_damaged_records(database: SqlDatabase) -> Damaged:
     """Records that cannot be read, of any SQL database."""
     damaged: Damaged = {}
-    for records in RECORDS:
-        last = records.columns.rpartition(" ")[2]
-        sql = f"SELECT {records.keys}, {records.columns} FROM {records.table}"
-        for row in database.execute(f"{sql} WHERE {last} IS NOT NULL").fetchall():
-            count = records.keys.count(",") + 1
-            try:
-                records.read(*row[count:])
-            except StoreCorrupt:
-                damaged.setdefault(records, []).append(row[:count])
+    for rows in RECORDS:
+        count = rows.keys.count(",") + 1
+        sql = f"SELECT {rows.keys}, {rows.columns} FROM {rows.table}"
+        for row in database.execute(sql).fetchall():
+            if not rows.is_sound(row[count:]):
+                damaged.setdefault(rows, []).append(row[:count])
     return damaged
 
 
@@ -147,34 +118,14 @@ def find_wrong_rows(database: SqlDatabase, kinds: Sequence[IndexKind]) -> Iterat
 
 def check_records(database: SqlDatabase) -> None:
     """Raise `StoreCorrupt` if anything beside the notes cannot be read."""
-    try:
-        for (config,) in database.execute("SELECT config FROM nuggets"):
-            nugget_from_text(config)
-        for (value,) in database.execute("SELECT value FROM marks"):
-            json.loads(value)
-        for note_id, record in database.execute("SELECT note, record FROM superseded"):
-            note_of(note_id, record)
-        for note_id, session, at in database.execute("SELECT note, session, at FROM touches"):
-            if not (isinstance(note_id, str) and isinstance(session, str)):
-                raise TypeError(f"a recall of {note_id!r:.80}")
-            times.normalize_time(at)
-        _check_history(database)
-    except StoreCorrupt:
-        raise
-    except DAMAGE as problem:
-        raise damaged_record("the history", problem) from problem
-
-
-def _check_history(database: SqlDatabase) -> None:
-    for revision, at, rest in database.execute("SELECT revision, at, rest FROM commits"):
-        Rest.from_json(rest)
-        if not 0 < revision <= LAST_REVISION or times.normalize_time(at) != at:
-            raise ValueError(f"revision {revision} of {at!r:.40}")
-    for note_id, before, recalls in database.execute("SELECT note, before, recalls FROM changes"):
-        if before is not None:
-            with_recalls(note_of(note_id, before), recalls)
-        elif recalls:
-            json.loads(recalls)
+    for rows in (*OTHERS, RECALLS, COMMITS, CHANGES):
+        try:
+            for row in database.execute(f"SELECT {rows.columns} FROM {rows.table}"):
+                rows.check(*row)
+        except StoreCorrupt:
+            raise
+        except DAMAGE as problem:
+            raise damaged_record(f"a row of {rows.table}", problem) from problem
 
 
 def _check_derived_rows(database: SqlDatabase) -> Iterator[Defect]:

@@ -21,7 +21,8 @@ from nuggets.stores.exports.render import GRAPH, checksum_of, documented_files
 from nuggets.stores.exports.write import Export, changed_files, exports
 from nuggets.stores.process_lock import hold_shelf_lock
 from nuggets.stores.set_aside_files import REPLACED
-from nuggets.stores.sqlite.database import open_read_only, refuse_orphaned_log
+from nuggets.stores.sql.row_format import DAMAGE
+from nuggets.stores.sqlite.database import ExplainErrors, open_read_only, refuse_orphaned_log
 
 _LOCK_SECONDS = 1.0  # files are put in place in less
 _OUR_NAMES = ("nuggets.", "recalls", "graph", "backups", REPLACED)  # their beginnings
@@ -82,8 +83,9 @@ def _find_export_defects(directory: str) -> Iterator[Defect]:
 
 def _read_register(directory: str) -> dict[str, Export]:
     """The recorded exports; none if the database cannot be read."""
-    with suppress(StoreError, OSError):
-        database = open_read_only(os.path.join(directory, "nuggets.db"))
+    path = os.path.join(directory, "nuggets.db")
+    with suppress(StoreError, OSError, *DAMAGE), ExplainErrors(path):
+        database = open_read_only(path)
         try:
             return exports(database)
         finally:

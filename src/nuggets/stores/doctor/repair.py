@@ -52,11 +52,14 @@ def repair(
                 raise unwritable(defect.path, problem) from problem
             defects[number] = defect._replace(remedy=done or defect.remedy)
     if all(defect.remedy or not defect.harmful for defect in defects):
-        sync_exports()
-    remaining = {(defect.kind, defect.path) for defect in examine(directory, kinds)}
-    return [
-        defect._replace(mended=(defect.kind, defect.path) not in remaining) for defect in defects
+        with suppress(StoreError):  # the next examination tells of it
+            sync_exports()
+    remaining = {(defect.kind, defect.path): defect for defect in examine(directory, kinds)}
+    told = [
+        defect._replace(mended=remaining.pop((defect.kind, defect.path), None) is None)
+        for defect in defects
     ]
+    return [*told, *remaining.values()]
 
 
 def _mend(directory: str, defect: Defect, kinds: Sequence[IndexKind]) -> str:

@@ -6,25 +6,24 @@ It is read from a copy, so that no byte of the damaged file changes.
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
 from nuggets.domain.records import NuggetConfig
-from nuggets.errors import StoreCorrupt
+from nuggets.filesystem.atomic_files import NEW_FILE
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.doctor.database_defects import find_damaged_records, take_out_damaged
+from nuggets.stores.doctor.row_checks import CHANGES, COMMITS, NOTES, OTHERS, RECALLS, Rows
 from nuggets.stores.sql import schema
-from nuggets.stores.sql.commit_reader import Rest
 from nuggets.stores.sql.commit_writer import INSERT_NOTE, columns_of
-from nuggets.stores.sql.row_format import note_of, nugget_from_text
+from nuggets.stores.sql.row_format import note_of
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.bulk_insert import put_links, put_nugget
-from nuggets.stores.sqlite.database import PAGE_BYTES, Database
+from nuggets.stores.sqlite.database import FAILURES, Database
 
-_CHUNK = 200  # rows that one statement reads, while there is no damage
-_MOST_FAILURES = 100_000  # unreadable keys in a row; after so many the table counts as read
+_MOST_FAILURES = 5_000  # in a row, over 600,000 keys; after so many the table counts as read
+_FAILURES_PER_STEP = 20  # so the steps miss at most a twentieth more than is damaged
 
 
 class Salvaged(NamedTuple):
@@ -42,13 +41,10 @@ def salvage(source: str, target: Database) -> Salvaged:
     with _open_copy(source, f"{target.path}-copy") as damaged:
         if damaged is None:
             return Salvaged()
-        _copy_nuggets(damaged, target)
+        for rows in OTHERS:
+            _insert(target, rows, _read_rows(damaged, rows))
         notes = _copy_notes(damaged, target)
-        _copy_table(damaged, target, "marks", "rowid", "name, value")
-        _copy_table(damaged, target, "touches", "number", "revision, note, session, at, kind")
-        _copy_table(damaged, target, "superseded", "number", "note, until, record")
         commits, last = _copy_history(damaged, target)
-        take_out_damaged(target, find_damaged_records(target))  # of the history
         return Salvaged(notes, commits, last)
 
 
@@ -57,12 +53,11 @@ def _open_copy(source: str, copy: str) -> Iterator[sqlite3.Connection | None]:
     """Copy a database with its log, and connect to the copy; None if it is no database at all."""
     try:
         for suffix in ("", "-wal"):
-            with suppress(FileNotFoundError):
-                shutil.copyfile(source + suffix, copy + suffix)
+            with suppress(FileNotFoundError), open(source + suffix, "rb") as original:
+                descriptor = os.open(copy + suffix, NEW_FILE, 0o600)
+                with os.fdopen(descriptor, "wb") as file:
+                    shutil.copyfileobj(original, file)
         connection = _connect(copy)
-        if connection is None and os.path.exists(copy):
-            _write_header(copy)
-            connection = _connect(copy)
         try:
             yield connection
         finally:
@@ -77,7 +72,8 @@ def _open_copy(source: str, copy: str) -> Iterator[sqlite3.Connection | None]:
 def _connect(copy: str) -> sqlite3.Connection | None:
     """A connection; None if there are no tables of ours."""
     connection = sqlite3.connect(copy, isolation_level=None)
-    with suppress(sqlite3.Error):
+    connection.text_factory = bytes  # one row that is no UTF-8 must not end the reading of others
+    with suppress(*FAILURES):
         connection.execute("PRAGMA writable_schema = ON")  # also opens a file that was cut off
         tables = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'notes'")
         if tables.fetchone()[0]:
@@ -86,89 +82,68 @@ def _connect(copy: str) -> sqlite3.Connection | None:
     return None
 
 
-def _write_header(copy: str) -> None:
-    """Replace a damaged header, the first 100 bytes, by that which all our databases have."""
-    pages = os.path.getsize(copy) // PAGE_BYTES
-    parts = (
-        (0, b"SQLite format 3\0"),
-        (16, PAGE_BYTES.to_bytes(2, "big") + b"\2\2\0\x40\x20\x20"),
-        (28, pages.to_bytes(4, "big")),
-        (44, b"\0\0\0\4"),  # the format of the schema
-        (56, b"\0\0\0\1"),  # UTF-8
-    )
-    header = bytearray(100)
-    for offset, content in parts:
-        header[offset : offset + len(content)] = content
-    with open(copy, "r+b") as file:
-        file.write(header)
-
-
-def _copy_nuggets(damaged: sqlite3.Connection, target: Database) -> None:
-    for row in _read_rows(damaged, "nuggets", "place", "fold, config"):
-        with suppress(StoreCorrupt):  # a note brings its nugget along
-            nugget_from_text(row[2])
-            target.execute("INSERT OR IGNORE INTO nuggets VALUES (?, ?, ?)", row)
-
-
 def _copy_notes(damaged: sqlite3.Connection, target: Database) -> int:
-    recalls = {
-        row[0]: row[1:]
-        for row in _read_rows(damaged, "recalls", "place", "hits, session, sessions, accessed_at")
-    }
-    saved, nuggets = 0, set(SqlState(lambda: target).nuggets)
-    for place, note_id, record in _read_rows(damaged, "notes", "place", "id, record"):
-        with suppress(StoreCorrupt, ValueError, TypeError):  # the bytes of this record are damaged
-            note = note_of(note_id, record, *recalls.get(place, ()))
-            target.execute(INSERT_NOTE, (*columns_of(note), note.id, None))
-            put_links(target, note)
-            saved += 1
-            if fold_case(note.nugget_name) not in nuggets:
-                nuggets.add(fold_case(note.nugget_name))
-                put_nugget(target, NuggetConfig(note.nugget_name))
-    return saved
+    recalls = {place: row for place, *row in _read_rows(damaged, RECALLS)}
+    nuggets, ids = set(SqlState(lambda: target).nuggets), set[str]()
+    for place, note_id, record in _read_rows(damaged, NOTES):
+        note = note_of(note_id, record, *recalls.get(place, ()))
+        if note_id in ids:  # a page that stands in the tree twice
+            continue
+        ids.add(note_id)
+        target.execute(INSERT_NOTE, (*columns_of(note), note.id, None))
+        put_links(target, note)
+        if fold_case(note.nugget_name) not in nuggets:
+            nuggets.add(fold_case(note.nugget_name))
+            put_nugget(target, NuggetConfig(note.nugget_name))
+    return len(ids)
 
 
 def _copy_history(damaged: sqlite3.Connection, target: Database) -> tuple[int, int]:
     saved = last = 0
-    for row in _read_rows(damaged, "commits", "revision", "at, action, client, rest"):
-        try:
-            Rest.from_json(row[4])
-        except StoreCorrupt:
-            continue
-        target.execute("INSERT INTO commits VALUES (?, ?, ?, ?, ?)", row)
-        saved, last = saved + 1, row[0]
-        with suppress(sqlite3.Error):
-            sql = "SELECT * FROM changes WHERE revision = ? ORDER BY position"
-            for change in damaged.execute(sql, (row[0],)):
-                target.execute("INSERT OR IGNORE INTO changes VALUES (?, ?, ?, ?, ?, ?)", change)
+    for key, *commit in _read_rows(damaged, COMMITS):
+        target.execute("INSERT INTO commits VALUES (?, ?, ?, ?, ?)", commit)
+        saved, last = saved + 1, key
+        for change in _read_rows(damaged, CHANGES, f"revision = {key:d} AND", 1):
+            target.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?, ?)", (key, *change))
     return saved, last
 
 
-def _copy_table(
-    damaged: sqlite3.Connection, target: Database, table: str, key: str, columns: str
-) -> None:
-    values = ", ".join("?" * (columns.count(",") + 2))
-    sql = f"INSERT OR IGNORE INTO {table} ({key}, {columns}) VALUES ({values})"
-    for row in _read_rows(damaged, table, key, columns):
-        target.execute(sql, row)
+def _insert(target: Database, rows: Rows, found: Iterable[tuple[Any, ...]]) -> None:
+    values = ", ".join("?" * (rows.columns.count(",") + 2))
+    sql = f"INSERT OR IGNORE INTO {rows.table} ({rows.key}, {rows.columns}) VALUES ({values})"
+    target.executemany(sql, found)
 
 
 def _read_rows(
-    damaged: sqlite3.Connection, table: str, key: str, columns: str
+    damaged: sqlite3.Connection, rows: Rows, where: str = "", most_failures: int = _MOST_FAILURES
 ) -> Iterator[tuple[Any, ...]]:
-    """The rows by growing key, without those that cannot be read."""
-    sql = f"SELECT {key}, {columns} FROM {table} WHERE {key} > ? ORDER BY {key} LIMIT ?"
-    last, size, failures = -1, _CHUNK, 0
-    while failures < _MOST_FAILURES:
-        try:
-            chunk = damaged.execute(sql, (last, size)).fetchall()
-        except sqlite3.Error:
-            if size == 1:
-                last, failures = last + 1, failures + 1
-            size = 1
-            continue
-        if not chunk:
-            return
-        yield from chunk
-        last, failures = chunk[-1][0], 0
-        size = min(_CHUNK, size * 2)
+    """The rows that can be read, each with its key before it.
+
+    Keys grow: a torn tree leads to the same rows again, or for ever in a circle. Behind what cannot
+    be read it goes on with the next key, in steps that grow with the failures.
+    """
+    sql = f"SELECT {rows.key}, {rows.columns} FROM {rows.table} WHERE {where} {rows.key} > ?"
+    last, failures = -1, 0
+    while failures < most_failures:
+        previous = last
+        with suppress(*FAILURES):
+            for raw in damaged.execute(f"{sql} ORDER BY {rows.key}", (last,)):
+                if raw[0] <= previous:
+                    break
+                previous = raw[0]
+                row = _decode(raw)
+                if row is not None and rows.is_sound(row[1:]):
+                    last, failures = raw[0], 0
+                    yield row
+            else:
+                return
+        last += 1 + failures // _FAILURES_PER_STEP
+        failures += 1
+
+
+def _decode(raw: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """The row with its texts; None if one is no UTF-8."""
+    try:
+        return tuple(value.decode() if type(value) is bytes else value for value in raw)
+    except UnicodeDecodeError:
+        return None

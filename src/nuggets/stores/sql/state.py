@@ -115,6 +115,8 @@ class SqlNotes(Notes):
                     yield row[0], note
             if len(chunk) < _CHUNK:
                 return
+            if chunk[-1][0] <= place:  # a torn tree leads to the same rows again and again
+                raise StoreCorrupt("the notes do not stand in their order; `nuggets doctor --fix`")
             place = chunk[-1][0]
 
     def items(self) -> Iterator[tuple[str, MemoryNote]]:  # type: ignore[override]

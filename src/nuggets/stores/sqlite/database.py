@@ -8,13 +8,13 @@ commit at the same moment, and Python ships such versions.
 import os
 import sqlite3
 import stat
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any
 from weakref import WeakSet
 
-from nuggets.errors import StoreBusy, StoreCorrupt, StoreError
+from nuggets.errors import NuggetsError, StoreBusy, StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import (
     NEW_FILE,
     refuse_broken_link,
@@ -26,6 +26,7 @@ from nuggets.filesystem.atomic_files import (
 )
 
 BUSY_SECONDS = 10.0  # SQLite's own locks are held for milliseconds; then someone is stuck
+FAILURES = (sqlite3.Error, UnicodeDecodeError)  # of a statement; the latter if texts are damaged
 APPLICATION = 0x4E756767  # "Nugg" in the header: whose database this is
 PAGE_BYTES = 8192  # notes of a few hundred bytes leave less of such a page empty
 CACHE_BYTES = 16_000_000  # of pages that were read; a search reads some hundred, all over the file
@@ -70,13 +71,13 @@ class Database:
     def execute(self, sql: str, parameters: Sequence[Any] = ()) -> sqlite3.Cursor:
         try:
             return self._connection.execute(sql, parameters)
-        except sqlite3.Error as problem:
+        except FAILURES as problem:
             raise explain_error(problem, self.path) from problem
 
     def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
         try:
             self._connection.executemany(sql, rows)
-        except sqlite3.Error as problem:
+        except FAILURES as problem:
             raise explain_error(problem, self.path) from problem
 
     def value(self, sql: str, parameters: Sequence[Any] = ()) -> Any:
@@ -147,7 +148,7 @@ class Database:
         """Copy everything committed into another database."""
         try:
             self._connection.backup(target._connection, pages=-1)
-        except sqlite3.Error as problem:
+        except FAILURES as problem:
             raise explain_error(problem, self.path) from problem
 
     def close(self) -> None:
@@ -202,15 +203,17 @@ def open_read_only(path: str, *, immutable: bool = False) -> Database:
             return Database(path, _open(path, "mode=ro", alone=False))
         except sqlite3.OperationalError:
             return Database(path, _open(path, "mode=ro&immutable=1", alone=False))
-    except sqlite3.Error as problem:
+    except FAILURES as problem:
         raise explain_error(problem, path) from problem
 
 
 class ExplainErrors:
     """Translates SQLite errors of rows that are fetched inside, as `Database` does."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, find_damage: Callable[[], str] | None = None) -> None:
+        """`find_damage`: asked after any other failure inside, which damage may explain."""
         self._path = path
+        self._find_damage = find_damage
 
     def __enter__(self) -> None:
         pass
@@ -218,8 +221,14 @@ class ExplainErrors:
     def __exit__(
         self, kind: object, problem: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if isinstance(problem, sqlite3.Error):
+        if isinstance(problem, FAILURES):
             raise explain_error(problem, self._path) from problem
+        if self._find_damage is None or not isinstance(problem, Exception):
+            return
+        if not isinstance(problem, NuggetsError | OSError):
+            damage = self._find_damage()
+            if damage:
+                raise _damaged(self._path, damage) from problem
 
 
 def create(path: str, statements: Iterable[str]) -> None:
@@ -292,7 +301,7 @@ def _connect(database: Database) -> sqlite3.Connection:
             if _code(problem) not in _NOT_WRITABLE:
                 raise explain_error(problem, path) from problem
             problems.append(problem)
-        except sqlite3.Error as problem:
+        except FAILURES as problem:
             raise explain_error(problem, path) from problem
         else:
             database.blocks_others = alone
@@ -419,15 +428,21 @@ def _code(problem: sqlite3.Error) -> int:
     return sqlite3.SQLITE_READONLY if code is None else int(code) & 0xFF
 
 
-def explain_error(problem: sqlite3.Error, path: str) -> StoreError:
+def _damaged(where: str, problem: object) -> StoreCorrupt:
+    return StoreCorrupt(
+        f"{where} is damaged ({problem}). It is left as it is, and nothing was changed. {WAY_OUT}"
+    )
+
+
+def explain_error(problem: sqlite3.Error | UnicodeDecodeError, path: str) -> StoreError:
     """The error that says what happened and what to do next."""
-    code, where = _code(problem), path or "the shelf in memory"
+    where = path or "the shelf in memory"
+    if isinstance(problem, UnicodeDecodeError):
+        return _damaged(where, problem)
+    code = _code(problem)
     says_damage = any(part in str(problem) for part in _DAMAGE)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or says_damage:
-        return StoreCorrupt(
-            f"{where} is damaged ({problem}). It is left as it is, and nothing was changed. "
-            f"{WAY_OUT}"
-        )
+        return _damaged(where, problem)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreBusy(
             f"another program is holding {where}. Nothing was changed; try again, and if it stays "

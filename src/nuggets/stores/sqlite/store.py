@@ -92,7 +92,7 @@ class SqliteStore(SqlStore):
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        with ExplainErrors(self._path), self._mutex:
+        with self._explain_errors(), self._mutex:
             self._connection.follow_file()
             if self._asked().in_transaction:
                 yield
@@ -158,7 +158,7 @@ class SqliteStore(SqlStore):
         return self._registers
 
     def needs_migration(self) -> bool:
-        with self._mutex, ExplainErrors(self._path):
+        with self._mutex, self._explain_errors():
             self._connection.follow_file()
             return self._current_registers().is_outdated(self._kinds)
 
@@ -220,7 +220,15 @@ class SqliteStore(SqlStore):
             )
 
     def _explain_errors(self) -> ExplainErrors:
-        return ExplainErrors(self._path)
+        return ExplainErrors(self._path, self._find_damage if self._path else None)
+
+    def _find_damage(self) -> str:
+        """What is wrong with the database, if anything is: a row that is damaged fails where
+        nobody expects it."""
+        from nuggets.stores.doctor.database_defects import find_database_defects
+
+        defects = find_database_defects(self._path, self._kinds)
+        return next((defect.problem for defect in defects), "")
 
     def _prepare(self, *, import_edits: bool) -> None:
         if not self.directory:
@@ -369,7 +377,7 @@ class SqliteStore(SqlStore):
             return
         with (
             suppress(OSError, StoreError),
-            ExplainErrors(self._path),
+            self._explain_errors(),
             self._lock.thread(WRITER_SECONDS),
         ):
             if not self._lock.depth:  # else this thread is writing
@@ -409,7 +417,7 @@ class SqliteStore(SqlStore):
             return
         with ExitStack() as stack:
             if self._connection.is_of_file and os.path.isdir(self.directory):
-                with suppress(OSError, StoreError), ExplainErrors(self._path):
+                with suppress(OSError, StoreError), self._explain_errors():
                     stack.enter_context(self._lock.hold(wait_seconds=0))
             with self._mutex:
                 self._connection.close()
