@@ -6,7 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from nuggets.filesystem.current_project import checkout_root, current_project, name_of
+from git_repositories import new_repository
+from nuggets.filesystem.current_project import (
+    checkout_root,
+    current_branch,
+    current_project,
+    git_directory,
+    name_of,
+)
 
 
 @pytest.fixture
@@ -94,9 +101,40 @@ def test_a_submodule_is_named_by_where_its_git_directory_really_is(repository: P
     inner = repository / "inner"
     inner.mkdir()
     (inner / ".git").write_text("gitdir: ../.git/modules/inner\n")
-    (repository / ".git" / "modules" / "inner").mkdir(parents=True)
+    own = repository / ".git" / "modules" / "inner"
+    own.mkdir(parents=True)
+    (own / "config").write_text("[core]\n\tworktree = ../../../inner\n")
 
-    assert current_project(str(inner)) == str(repository / ".git" / "modules" / "inner")
+    assert current_project(str(inner)) == str(own)
+
+
+def test_a_folder_that_names_a_submodule_of_the_repository_around_it_is_not_that(
+    repository: Path,
+) -> None:
+    inner, copied = repository / "inner", repository / "vendor" / "copied"
+    own = repository / ".git" / "modules" / "inner"
+    own.mkdir(parents=True)
+    (own / "config").write_text(f"[core]\n\tworktree = {inner}\n")
+    copied.mkdir(parents=True)
+    (copied / ".git").write_text("gitdir: ../../.git/modules/inner\n")
+
+    assert current_project(str(copied)) == str(copied / ".git")
+    assert git_directory(str(copied)) == ""
+
+
+def test_pointers_of_an_archive_open_no_other_repository(directory: Path) -> None:
+    victim = new_repository(directory / "victim")
+    unpacked = directory / "unpacked"
+    (unpacked / "gd").mkdir(parents=True)
+    (unpacked / ".git").write_text("gitdir: gd\n")
+    (unpacked / "gd" / "gitdir").write_text(f"{unpacked}/.git\n")
+    (unpacked / "gd" / "commondir").write_text("../../victim/.git\n")
+    (unpacked / "gd" / "HEAD").write_text("ref: refs/heads/main\n")
+
+    assert current_project(str(unpacked)) == str(unpacked / ".git")
+    assert git_directory(str(unpacked)) == ""
+    assert current_branch(str(unpacked)) == ""
+    assert current_project(str(victim)) == str(victim / ".git")
 
 
 @pytest.mark.parametrize("target", ["../repo/.git", "../repo/.git/worktrees/mine"])

@@ -4,6 +4,7 @@ import os
 from typing import TYPE_CHECKING
 
 from nuggets.errors import Ambiguous, NotFound
+from nuggets.filesystem.git import read_beginning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -81,12 +82,17 @@ def checkout_root(folder: str) -> str:
 
 def current_branch(folder: str) -> str:
     """The branch that is checked out around a folder; "" if there is none."""
-    git = os.path.join(checkout_root(folder), ".git")
-    if not os.path.isdir(git):  # a worktree: a file that names the directory
-        target = _read_first_line(git).removeprefix("gitdir:").strip()
-        git = os.path.normpath(os.path.join(os.path.dirname(git), target))
-    head = _read_first_line(os.path.join(git, "HEAD"))
+    head = _read_first_line(os.path.join(git_directory(checkout_root(folder)), "HEAD"))
     return head.removeprefix(_BRANCH) if head.startswith(_BRANCH) else ""
+
+
+def git_directory(root: str) -> str:
+    """The git directory of a checkout, which in a worktree is its own one; "" if there is none, or
+    if another repository's is named that does not know this checkout."""
+    git = os.path.join(root, ".git")
+    if os.path.isdir(git):
+        return "" if os.path.islink(git) else git
+    return _named_directory(git) if _common_directory(git) != git else ""
 
 
 def has_shared_files(folder: str) -> bool:
@@ -161,42 +167,55 @@ def _find_checkout(folder: str) -> str:
 
 
 def _common_directory(git: str, levels: int = _SUBMODULE_LEVELS) -> str:
-    """The git directory that all worktrees share.
+    """The git directory that all worktrees share; `git` itself if it names one that does not know
+    this checkout: anybody can put pointers into an archive, and must not get at the memory of
+    another project with them.
 
     In a worktree, `.git` is a file that names a directory, and that names the shared one. `levels`:
     how many outer repositories may be asked whether they know it.
     """
     if os.path.isdir(git):
         return git
+    own = _named_directory(git)
+    shared = _read_first_line(os.path.join(own, "commondir"))
+    if not shared:
+        return own if _is_submodule(own, git, levels) else git
+    common = os.path.normpath(os.path.join(own, shared))
+    registered = os.path.join(own, _read_first_line(os.path.join(own, "gitdir")))
+    is_known = _is_same(os.path.dirname(own), os.path.join(common, "worktrees"))
+    return common if is_known and _is_same(registered, git) else git
+
+
+def _named_directory(git: str) -> str:
+    """The directory that a `.git` file names."""
     target = _read_first_line(git).removeprefix("gitdir:").strip()
-    git_directory = os.path.normpath(os.path.join(os.path.dirname(git), target))
-    if not _is_registered(git_directory, git, levels):
-        return git
-    shared = _read_first_line(os.path.join(git_directory, "commondir"))
-    return os.path.normpath(os.path.join(git_directory, shared)) if shared else git_directory
+    return os.path.normpath(os.path.join(os.path.dirname(git), target))
 
 
-def _is_registered(git_directory: str, git: str, levels: int) -> bool:
-    """Does the repository know this checkout? Anybody can put a `.git` file into an archive, and
-    must not get at the memory of another project with it."""
-    registered = _read_first_line(os.path.join(git_directory, "gitdir"))
-    if registered:
-        path = os.path.join(git_directory, registered)
-        return os.path.realpath(path) == os.path.realpath(git)
-    outer = _find_checkout(os.path.dirname(os.path.dirname(git)))
+def _is_submodule(own: str, git: str, levels: int) -> bool:
+    """Does the directory lie within that of the outer repository, and name this checkout?"""
+    checkout = os.path.dirname(git)
+    outer = _find_checkout(os.path.dirname(checkout))
     if not outer or not levels:
         return False
-    # The git directory of a submodule lies within that of the outer repository.
     shared = _common_directory(os.path.join(outer, ".git"), levels - 1)
-    return git_directory.startswith(shared + os.sep)
+    is_inside = os.path.realpath(own).startswith(os.path.realpath(shared) + os.sep)
+    return is_inside and _is_same(_configured_work_tree(own), checkout)
+
+
+def _configured_work_tree(git_directory: str) -> str:
+    """The checkout that a submodule's git directory names in its configuration; else ""."""
+    for line in read_beginning(os.path.join(git_directory, "config"), 65536).splitlines():
+        name, _, value = line.partition("=")
+        if name.strip().lower() == "worktree":
+            return os.path.join(git_directory, value.strip().strip('"'))
+    return ""
+
+
+def _is_same(first: str, second: str) -> bool:
+    return bool(first and second) and os.path.realpath(first) == os.path.realpath(second)
 
 
 def _read_first_line(path: str) -> str:
     """The first line of a plain file; "" for anything else, which might never end."""
-    try:
-        if os.path.isfile(path):
-            with open(path, encoding="utf-8", errors="replace") as file:
-                return file.readline(_LONGEST_LINE).strip()
-    except OSError:
-        pass
-    return ""
+    return read_beginning(path, _LONGEST_LINE).partition("\n")[0].strip()

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from nuggets.domain.records import Anchor
 from nuggets.filesystem.anchors import holds_anchor, is_gone, read_lines
+from nuggets.filesystem.current_project import git_directory
 from nuggets.filesystem.git import run_git
 
 MOST_COMMITS = 2000
@@ -28,7 +29,8 @@ def find_moved(root: str, anchors: Iterable[Anchor]) -> dict[str, str]:
             moved[path] = new
             continue
         if listed is None:
-            output = run_git(root, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
+            question = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+            output = run_git(git_directory(root), *question, work_tree=root)
             listed = output.split("\0")[:MOST_FILES]
         new = _find_alike(root, anchor, listed)
         if new:
@@ -42,7 +44,7 @@ def _renames(root: str) -> list[tuple[str, str]]:
         *("-z", "-M", "--diff-filter=R", "--name-status", "--format=", f"-n{MOST_COMMITS}"),
         *("--no-ext-diff", "--no-textconv"),
     )
-    output = run_git(root, "log", *options, "HEAD", "--")
+    output = run_git(git_directory(root), "log", *options, "HEAD", "--", work_tree=root)
     fields = output.split("\0")
     renames = [
         (fields[i + 1], fields[i + 2])

@@ -8,7 +8,6 @@ import os
 from contextlib import suppress
 
 from nuggets.errors import StoreError
-from nuggets.filesystem.atomic_files import open_plain
 from nuggets.filesystem.current_project import (
     ID_SEPARATOR,
     current_project,
@@ -16,6 +15,7 @@ from nuggets.filesystem.current_project import (
     plain_folders,
     repository_stamp,
 )
+from nuggets.filesystem.git import read_beginning, run_git
 from nuggets.filesystem.hook_files import hook_path
 from nuggets.named_tuple import NamedTuple
 
@@ -48,7 +48,7 @@ class FoundPlace(NamedTuple):
 def gather_evidence(location: str, shelf_url: str) -> Evidence:
     """The evidence of the repository whose git directory this is; none for a plain folder."""
     stamp = repository_stamp(location)
-    if not stamp or not os.path.isfile(os.path.join(location, "HEAD")):
+    if not stamp or os.path.islink(location) or not os.path.isfile(os.path.join(location, "HEAD")):
         return Evidence()
     return Evidence(
         stamp,
@@ -60,13 +60,13 @@ def gather_evidence(location: str, shelf_url: str) -> Evidence:
 
 def has_commits(location: str) -> bool:
     """Does HEAD lead to a commit? Read from git's files."""
-    head = _read(os.path.join(location, "HEAD"), 4096).strip()
+    head = read_beginning(os.path.join(location, "HEAD"), 4096).strip()
     reference = head.removeprefix("ref:").strip()
     if reference == head:  # detached
         return bool(head)
     if os.path.isfile(os.path.join(location, *reference.split("/"))):
         return True
-    packed = _read(os.path.join(location, "packed-refs"), 16 * 1024 * 1024)
+    packed = read_beginning(os.path.join(location, "packed-refs"), 16 * 1024 * 1024)
     is_reftable = os.path.isdir(os.path.join(location, "reftable"))
     return is_reftable or f" {reference}\n" in packed
 
@@ -94,7 +94,7 @@ def _cached_root(location: str, stamp: str, shelf_url: str) -> str:
     digest = hashlib.sha1(location.encode(errors="replace"), usedforsecurity=False).hexdigest()
     path = hook_path(shelf_url, "repositories", digest)
     with suppress(ValueError, TypeError, RecursionError):
-        cached_location, cached_stamp, root = json.loads(_read(path, 16 * 1024))
+        cached_location, cached_stamp, root = json.loads(read_beginning(path, 16 * 1024))
         if (cached_location, cached_stamp) == (location, stamp) and (root or _is_recent(path)):
             return str(root)
     root = _ask_git_for_root(location)
@@ -113,10 +113,8 @@ def _is_recent(path: str) -> bool:
 
 def _ask_git_for_root(location: str) -> str:
     """The first commit of HEAD's history; "" if git is missing, too slow or fails."""
-    from nuggets.filesystem.git import run_git
-
     # Without the "--" some versions of git take HEAD for the file of that name, and refuse.
-    question = ("--git-dir=.", "rev-list", "--max-parents=0", "HEAD", "--")
+    question = ("rev-list", "--max-parents=0", "HEAD", "--")
     commits = run_git(location, *question, seconds=GIT_SECONDS).split()
     return commits[-1] if commits else ""
 
@@ -140,7 +138,7 @@ def _read_remote(location: str) -> str:
     """The address of `origin`, or of the only remote there is."""
     remotes: dict[str, str] = {}
     section = ""
-    for line in _read(os.path.join(location, "config"), _CONFIG_BYTES).splitlines():
+    for line in read_beginning(os.path.join(location, "config"), _CONFIG_BYTES).splitlines():
         words = line.strip()
         if words.startswith("["):
             section = words
@@ -150,15 +148,6 @@ def _read_remote(location: str) -> str:
     if len(remotes) == 1:
         return normalize_remote(next(iter(remotes.values())))
     return normalize_remote(remotes.get("origin", ""))
-
-
-def _read(path: str, most: int) -> str:
-    """The beginning of a plain file; "" if there is none."""
-    try:
-        with open(path, encoding="utf-8", errors="replace", opener=open_plain) as file:
-            return file.read(most)
-    except (OSError, ValueError):
-        return ""
 
 
 def _write(path: str, text: str) -> None:
