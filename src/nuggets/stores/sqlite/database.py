@@ -228,7 +228,7 @@ class ExplainErrors:
         if not isinstance(problem, NuggetsError | OSError):
             damage = self._find_damage()
             if damage:
-                raise _damaged(self._path, damage) from problem
+                raise _damage_error(self._path, damage) from problem
 
 
 def create(path: str, statements: Iterable[str]) -> None:
@@ -428,7 +428,7 @@ def _code(problem: sqlite3.Error) -> int:
     return sqlite3.SQLITE_READONLY if code is None else int(code) & 0xFF
 
 
-def _damaged(where: str, problem: object) -> StoreCorrupt:
+def _damage_error(where: str, problem: object) -> StoreCorrupt:
     return StoreCorrupt(
         f"{where} is damaged ({problem}). It is left as it is, and nothing was changed. {WAY_OUT}"
     )
@@ -438,11 +438,11 @@ def explain_error(problem: sqlite3.Error | UnicodeDecodeError, path: str) -> Sto
     """The error that says what happened and what to do next."""
     where = path or "the shelf in memory"
     if isinstance(problem, UnicodeDecodeError):
-        return _damaged(where, problem)
+        return _damage_error(where, problem)
     code = _code(problem)
     says_damage = any(part in str(problem) for part in _DAMAGE)
     if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or says_damage:
-        return _damaged(where, problem)
+        return _damage_error(where, problem)
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return StoreBusy(
             f"another program is holding {where}. Nothing was changed; try again, and if it stays "
