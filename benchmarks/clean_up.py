@@ -207,6 +207,7 @@ def measured() -> dict[str, Proposals]:
 RELATED = {  # the first four helped to choose what a common word is
     "links as a person drew them, four nuggets": ("n1", "n2", "n3", "n4"),
     "links as a person drew them, four kept aside": ("n5", "n6", "n7", "n8"),
+    "links as another person drew them, other fields": ("r1", "l1", "c1", "d1"),
 }
 GOALS = {
     "merges": (0.98, 0.7),
