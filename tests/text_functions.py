@@ -31,7 +31,7 @@ from nuggets.language import (
 from nuggets.maintenance.reflection import rewriting, tagging
 from nuggets.maintenance.reflection.plan import Plan
 from nuggets.operations import earlier_session_requests
-from nuggets.promotion import WrittenEntries, entry_rendering, markdown_structure, merged_text
+from nuggets.promotion import WrittenEntries, entry_text, markdown_structure, merged_text
 from nuggets.search.index import note_analyzer
 from nuggets.search.query.tokenized_query import tokenize_query
 
@@ -185,7 +185,7 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         lambda words: markdown_structure.structure(markdown_structure.parse_lines(words)),
         _promote,
     ),
-    "promotion/entry_rendering.py": (lambda words: entry_rendering.line_for(_note(words)),),
+    "promotion/entry_text.py": (lambda words: entry_text.line_for(_note(words)),),
     "search/index/note_analyzer.py": (lambda words: note_analyzer.analyze(_note(words)),),
     "search/query/tokenized_query.py": (tokenize_query,),
 }

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import StoreError
-from nuggets.promotion.edited_memory import apply_edit
-from nuggets.promotion.entry_rendering import CONTENT_CHARACTERS, line_for
+from nuggets.promotion.entry_text import CONTENT_CHARACTERS, apply_edit, line_for
 from nuggets.shelf import NuggetShelf
 
 LESSONS = {

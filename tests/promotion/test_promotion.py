@@ -7,7 +7,7 @@ from nuggets.graph.links import add_link
 from nuggets.graph.note_merging import merge_notes
 from nuggets.graph.notes import archive_note
 from nuggets.promotion import Budget, Promotion, WrittenEntries, merged_text
-from nuggets.promotion.entry_hashes import Entry
+from nuggets.promotion.written_entries import Entry
 
 HEADER = (
     "# Memory\n\nAuto-promoted from nuggets graph notes "

@@ -30,8 +30,8 @@ from nuggets.maintenance.audit import Finding, audit_notes
 from nuggets.maintenance.daily_schedule import RUN_MARK
 from nuggets.maintenance.purge import Purged, finish_purge, purge_notes
 from nuggets.promotion import Promotion
+from nuggets.promotion.eligibility import reverted_pins
 from nuggets.promotion.memory_files import MemoryFiles
-from nuggets.promotion.pins import reverted_pins
 from nuggets.settings import Settings
 from nuggets.stores.doctor.defects import UNFINISHED_PURGE, Defect
 

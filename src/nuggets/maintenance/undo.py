@@ -12,8 +12,8 @@ from nuggets.errors import Conflict, NotFound
 from nuggets.graph.links import link_identity
 from nuggets.language.text import fold_case
 from nuggets.maintenance.daily_schedule import MOVED_FILES_MARK, RUN_MARK
-from nuggets.promotion.entry_hashes import unchanged_files
-from nuggets.promotion.pins import reverted_pins
+from nuggets.promotion.eligibility import reverted_pins
+from nuggets.promotion.written_entries import unchanged_files
 
 PURGE = "purge"
 UNDO = "undo"  # an undo commit has the action "undo <revision of the undone commit>"

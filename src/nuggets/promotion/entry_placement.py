@@ -11,7 +11,7 @@ from nuggets.domain.records import MemoryNote
 from nuggets.graph.metadata_inference import PREFERENCE_NUGGETS
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.promotion.entry_rendering import title_of
+from nuggets.promotion.entry_text import title_of
 from nuggets.promotion.markdown_structure import (
     Line,
     Structure,

@@ -1,4 +1,5 @@
-"""Locates, reads and rewrites a MEMORY.md that people edit too, without losing their saves.
+"""Locates, reads and rewrites a MEMORY.md that people edit too, or our block in a file of theirs,
+without losing their saves.
 
 Knows text and paths; `memory_file_update` decides what is written.
 """
@@ -10,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from nuggets.domain.memory_file_record import is_block_file
+from nuggets.domain.memory_file_record import BLOCK_BEGIN, BLOCK_END, is_block_file
 from nuggets.errors import NotFound, StoreBusy, StoreError
 from nuggets.filesystem.atomic_files import (
     NEW_FILE,
@@ -25,8 +26,7 @@ from nuggets.filesystem.atomic_files import (
 )
 from nuggets.filesystem.current_project import name_of, root_of
 from nuggets.filesystem.shelf_location import MEMORY_DIRECTORY
-from nuggets.promotion.agents_md_block import block_text, replace_block
-from nuggets.promotion.entry_hashes import line_hash
+from nuggets.promotion.written_entries import line_hash
 
 T = TypeVar("T")
 NAME_CHARACTERS = 60  # of at most 4 bytes: file systems allow 255
@@ -191,3 +191,50 @@ def _swap(path: str, other_path: str) -> bool:
     except (OSError, AttributeError):
         return False
     return bool(swap(at_cwd, os.fsencode(path), at_cwd, os.fsencode(other_path), exchange) == 0)
+
+
+# --- the block of Nuggets in a file of instructions that agents read: AGENTS.md, GEMINI.md ------
+#
+# Such a file belongs to the people of a repository. What is outside of the block is never changed;
+# what is inside is treated like a whole memory file.
+
+
+def block_text(text: str) -> str:
+    """What is inside of the block; "" if there is none."""
+    parts = _split(text)
+    return parts[1] if parts else ""
+
+
+def replace_block(text: str, inside: str) -> str:
+    """The text with another inside of the block, which is appended if there is none. Without
+    anything inside, the block goes, and the text is as it was before the block came."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    parts = _split(text)
+    if not inside.strip():
+        if parts is None:
+            return text
+        before, _, after = parts
+        return before + after if after else before.removesuffix(newline)
+    body = inside.replace("\r\n", "\n").replace("\n", newline).removesuffix(newline)
+    block = newline.join((BLOCK_BEGIN, body, BLOCK_END, ""))
+    if parts is None:
+        return f"{text}{newline if text else ''}{block}"
+    return f"{parts[0]}{block}{parts[2]}"
+
+
+def _split(text: str) -> tuple[str, str, str] | None:
+    """The text before, inside and after the block; None if there is no block."""
+    if BLOCK_BEGIN not in text and BLOCK_END not in text:
+        return None
+    before, _, rest = text.partition(BLOCK_BEGIN)
+    inside, end, after = rest.partition(BLOCK_END)
+    if not end or BLOCK_BEGIN in rest or BLOCK_END in before + after:
+        raise StoreError(
+            f"the marks of the block of Nuggets ({BLOCK_BEGIN!r}, {BLOCK_END!r}) are not one pair; "
+            "repair or delete them. Nothing was written"
+        )
+    return before, _without_first_newline(inside), _without_first_newline(after)
+
+
+def _without_first_newline(text: str) -> str:
+    return text.removeprefix("\r\n") if text.startswith("\r\n") else text.removeprefix("\n")

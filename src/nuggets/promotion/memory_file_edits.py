@@ -18,10 +18,9 @@ from nuggets.graph.metadata_inference import metadata_from_kwargs
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.client_permissions import Client
 from nuggets.operations.decisions import Decisions
-from nuggets.promotion.edited_memory import apply_edit, entry_text
-from nuggets.promotion.entry_hashes import Entry, WrittenEntries, line_hash, short_hash
-from nuggets.promotion.entry_rendering import line_for, title_of
+from nuggets.promotion.entry_text import apply_edit, entry_text, line_for, title_of
 from nuggets.promotion.markdown_structure import Line, is_item, parse_lines, structure
+from nuggets.promotion.written_entries import Entry, WrittenEntries, line_hash, short_hash
 
 ACTION = "edit_memory_file"
 CLIENT = Client("memory file", is_unattended=True)  # nobody says who edits the file

@@ -9,14 +9,12 @@ from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES
 from nuggets.domain.records import PROMOTE_THRESHOLD, MemoryNote
 from nuggets.domain.state import merged_into
 from nuggets.named_tuple import NamedTuple
-from nuggets.promotion.agents_md_block import why_personal
 from nuggets.promotion.eligibility import (
     Explanation,
     Outcome,
     why_not,
+    why_personal,
 )
-from nuggets.promotion.entry_hashes import Entry, Fate, WrittenEntries, line_hash, short_hash
-from nuggets.promotion.entry_lookup import fate_of, owners_of
 from nuggets.promotion.entry_placement import (
     Page,
     Place,
@@ -27,9 +25,18 @@ from nuggets.promotion.entry_placement import (
     without_entries_and_headings,
     without_removed_headings,
 )
-from nuggets.promotion.entry_rendering import line_for, with_caveats
+from nuggets.promotion.entry_text import line_for, with_caveats
 from nuggets.promotion.markdown_structure import Line, join_lines, parse_lines, size_of
 from nuggets.promotion.memory_file_edits import FileEdits
+from nuggets.promotion.written_entries import (
+    Entry,
+    Fate,
+    WrittenEntries,
+    fate_of,
+    line_hash,
+    owners_of,
+    short_hash,
+)
 
 BOM = "\ufeff"
 

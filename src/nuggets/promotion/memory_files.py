@@ -25,12 +25,10 @@ from nuggets.promotion import (
     mentions_notes,
     merged_text,
 )
-from nuggets.promotion.agents_md_block import replace_block
-from nuggets.promotion.eligibility import counted_sessions, why_not
-from nuggets.promotion.entry_hashes import line_hash, written_entries
-from nuggets.promotion.entry_lookup import annotated_entries
+from nuggets.promotion.eligibility import counted_sessions, pin_marks, pinned_ids, why_not
 from nuggets.promotion.entry_placement import header, insert_entries
-from nuggets.promotion.entry_rendering import line_for
+from nuggets.promotion.entry_text import line_for
+from nuggets.promotion.memory_file_access import replace_block
 from nuggets.promotion.memory_file_edits import (
     ACTION,
     CLIENT,
@@ -39,7 +37,7 @@ from nuggets.promotion.memory_file_edits import (
     Shelf,
     import_edits,
 )
-from nuggets.promotion.pins import pin_marks, pinned_ids
+from nuggets.promotion.written_entries import annotated_entries, line_hash, written_entries
 
 
 class MemoryFiles:

@@ -11,7 +11,7 @@ from nuggets.domain.host_markup import escape_host_markup
 from nuggets.domain.records import GraphNoteMetaInput
 from nuggets.promotion import WrittenEntries, merged_text
 from nuggets.promotion.entry_placement import header
-from nuggets.promotion.entry_rendering import (
+from nuggets.promotion.entry_text import (
     CONTENT_CHARACTERS,
     TITLE_CHARACTERS,
     cut,
