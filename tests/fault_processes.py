@@ -17,8 +17,8 @@ TESTS = os.path.dirname(os.path.abspath(__file__))
 WRITER = """
 import sys
 from nuggets.shelf import NuggetShelf
-from nuggets.stores.sql import store
-store.LOCK_SECONDS = 600.0  # a busy machine is no failure
+from nuggets.stores import process_lock
+process_lock.LOCK_SECONDS = 600.0  # a busy machine is no failure
 directory, name, count, *manners = sys.argv[1:]
 shelf = NuggetShelf(directory, short_lived="short-lived" in manners, project="")
 for number in range(int(count)):

@@ -11,7 +11,7 @@ from in_memory import InMemoryStore
 from nuggets import NuggetShelf
 from nuggets.domain.records import Changes
 from nuggets.errors import Conflict, NotFound, StoreBusy, StoreError
-from nuggets.stores.sql import store
+from nuggets.stores import process_lock
 
 
 @pytest.fixture
@@ -239,7 +239,7 @@ def test_closing_saves_what_can_be_saved_and_tells_the_rest(
 def test_others_wait_for_a_batch_that_has_written(
     directory: Path, other: NuggetShelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store, "LOCK_SECONDS", 0.01)
+    monkeypatch.setattr(process_lock, "LOCK_SECONDS", 0.01)
     shelf = NuggetShelf(directory, project="")
 
     with shelf.batch():

@@ -13,7 +13,7 @@ from in_memory import InMemoryStore
 from nuggets import NuggetShelf
 from nuggets.engine import transactions
 from nuggets.errors import Conflict, StoreBusy
-from nuggets.stores.sql import store
+from nuggets.stores import process_lock
 
 
 class Crowded(InMemoryStore):
@@ -183,7 +183,7 @@ def test_a_batch_that_waits_for_its_own_worker_is_told_so(
 
 
 def test_threads_wait_for_a_writer_as_long_as_processes_do() -> None:
-    assert transactions.TURN_SECONDS == store.LOCK_SECONDS
+    assert transactions.TURN_SECONDS == process_lock.LOCK_SECONDS
 
 
 def test_the_first_read_of_another_thread_does_not_wait_for_a_batch(

@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from nuggets.shelf import NuggetGraph, NuggetShelf, promote_facts, reflect_and_clean_memory
     from nuggets.stores.doctor.defects import Defect
 
+__version__ = "0.1.0"
+
 __all__ = [
     "PROMOTE_THRESHOLD",
     "Ambiguous",

@@ -15,12 +15,12 @@ from nuggets.domain.records import Changes, Touch
 from nuggets.engine.indexes import KINDS
 from nuggets.errors import SettingsError, StoreBusy, StoreError
 from nuggets.filesystem.database_url import DatabaseUrl
-from nuggets.stores.base import IndexKind
+from nuggets.stores import process_lock
 from nuggets.stores.postgresql import connections
 from nuggets.stores.postgresql import database as module
 from nuggets.stores.postgresql.store import PostgresqlStore
 from nuggets.stores.sql import schema
-from nuggets.stores.sql import store as sql_store
+from nuggets.stores.sql.schema import IndexKind
 from postgresql_server import PASSWORD, Server
 from store_samples import NOW, contents, note, put, revision_of, touch
 
@@ -162,7 +162,7 @@ def test_a_purge_leaves_no_row_with_the_memory_and_says_what_it_cannot_reach(
 def test_a_write_that_waits_too_long_names_who_writes(
     postgresql_url: str, store: PostgresqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sql_store, "LOCK_SECONDS", 0.05)
+    monkeypatch.setattr(process_lock, "LOCK_SECONDS", 0.05)
     other = opened(postgresql_url)
     with store.exclusive(), pytest.raises(StoreBusy, match=f"nuggets {os.getpid()} at the server"):
         put(other, note(1))

@@ -8,7 +8,7 @@ from nuggets.domain.state import State
 from nuggets.facts import schema as fact_schema
 from nuggets.search.index import schema as search_schema
 from nuggets.search.search_index import SearchIndex
-from nuggets.stores.base import IndexKind
+from nuggets.stores.sql.schema import IndexKind
 
 if TYPE_CHECKING:
     from nuggets.facts.fact_index import FactIndex

@@ -5,7 +5,6 @@ reads few rows, however many facts there are.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import blake2b
 
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.sql_interface import Database, chunks, placeholders
@@ -269,5 +268,13 @@ def _row(place: int, fact: MemoryNote) -> Candidate:
         fact.project,
         fold_case(fact.title),
         " ".join(split_words(fact.title)),
-        blake2b(fact.content.encode(), digest_size=HASH_BYTES).hexdigest(),
+        _digest(fact.content),
     )
+
+
+def _digest(text: str) -> str:
+    try:
+        from _blake2 import blake2b  # `hashlib` has the same one, and loads OpenSSL as well
+    except ImportError:
+        from hashlib import blake2b
+    return blake2b(text.encode(), digest_size=HASH_BYTES).hexdigest()

@@ -1,4 +1,4 @@
-"""Texts that several interfaces show to people: plurals, the summary of a clean-up, the version."""
+"""Texts that several interfaces show to people: plurals, the summary of a clean-up."""
 
 from typing import TYPE_CHECKING
 
@@ -7,13 +7,6 @@ if TYPE_CHECKING:
     from nuggets.operations.project_identity import Recognition
 
 PACKAGE = "nuggets-memory"  # as pyproject.toml calls it
-
-
-def version() -> str:
-    """The version of the installed package."""
-    from importlib.metadata import version
-
-    return version(PACKAGE)
 
 
 def pluralize(number: int, singular: str, plural: str = "") -> str:

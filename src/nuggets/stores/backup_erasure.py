@@ -8,11 +8,11 @@ from nuggets.domain.records import MemoryNote
 from nuggets.errors import NuggetsError
 from nuggets.filesystem.atomic_files import sync_directory, temporary_path
 from nuggets.stores.backup import append_checksum, unpack
-from nuggets.stores.base import IndexKind
 from nuggets.stores.set_aside_files import list_backups
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.commit_reader import commits
 from nuggets.stores.sql.erasure import drop_and_erase
+from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.bulk_insert import build_indexes
 from nuggets.stores.sqlite.database import Database, ExplainErrors

@@ -13,21 +13,12 @@ from nuggets.domain.records import (
     MemoryNote,
     Touch,
 )
-from nuggets.domain.sql_interface import Database
 from nuggets.domain.state import State
-from nuggets.named_tuple import NamedTuple
+from nuggets.stores.sql.index_set import Replaced
 
 if TYPE_CHECKING:
     from nuggets.stores.doctor.defects import Defect
     from nuggets.stores.sql.shelf_copy import Copied
-
-
-class Replaced(NamedTuple):
-    """A note before and after a change; None where there is none."""
-
-    place: int  # the number of its row, which grows with every new note
-    before: MemoryNote | None
-    after: MemoryNote | None
 
 
 class Index(Protocol):
@@ -51,16 +42,6 @@ class Index(Protocol):
 
     def check(self) -> list[str]:
         """Complaints about what a rebuild would make differently."""
-
-
-class IndexKind(NamedTuple):
-    """How a store makes an index."""
-
-    name: str
-    format: int  # if another number is recorded, the index is rebuilt
-    tables: tuple[str, ...]  # statements that create the tables
-    make: Callable[[Database, State], Index]
-    optional: bool = False  # exists only where `enable_index` made it
 
 
 class Store(Protocol):

@@ -22,7 +22,7 @@ from nuggets.filesystem.atomic_files import (
 from nuggets.named_tuple import NamedTuple
 from nuggets.stores.backup import Backup, open_backup, read_backup, unpack
 from nuggets.stores.doctor.database_defects import check_records
-from nuggets.stores.exports.render import documented_files
+from nuggets.stores.exports.register import documented_files
 from nuggets.stores.process_lock import hold_shelf_lock
 from nuggets.stores.set_aside_files import REPLACED, free_name
 from nuggets.stores.sql.state import SqlState

@@ -25,7 +25,7 @@ from nuggets.interfaces.cli.terminal_output import (
 )
 from nuggets.interfaces.display_text import pluralize
 from nuggets.shelf import NuggetShelf
-from nuggets.stores.exports.render import documented_files
+from nuggets.stores.exports.register import documented_files
 
 if TYPE_CHECKING:
     from nuggets.interfaces.mcp_memory_import import Entities

@@ -4,11 +4,16 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
+from nuggets import __version__
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.cli.command import Command, Outcome
 from nuggets.interfaces.cli.command_table import GROUPS, MODULES
-from nuggets.interfaces.cli.terminal_output import report_lost_output, screen_width, warn
-from nuggets.interfaces.display_text import version
+from nuggets.interfaces.cli.terminal_output import (
+    print_outcome,
+    report_lost_output,
+    screen_width,
+    warn,
+)
 
 GLOBAL_HELP = """\
 Global options:
@@ -62,7 +67,7 @@ def show_overview(name: str, arguments: Sequence[str], first: int) -> int:
 
 
 def version_outcome() -> Outcome:
-    return Outcome({"version": version()}, [f"nuggets {version()}"])
+    return Outcome({"version": __version__}, [f"nuggets {__version__}"])
 
 
 def help_outcome(text: str) -> Outcome:
@@ -70,8 +75,6 @@ def help_outcome(text: str) -> Outcome:
 
 
 def _print_outcome(outcome: Outcome, *, as_json: bool) -> int:
-    from nuggets.interfaces.cli.run_command import print_outcome
-
     problem = print_outcome(outcome, as_json=as_json)
     return report_lost_output(problem) if problem else 0
 

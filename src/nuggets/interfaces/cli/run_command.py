@@ -12,8 +12,7 @@ from nuggets.filesystem.atomic_files import unreadable
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import (
     escape_controls,
-    inert_json,
-    print_text,
+    print_outcome,
     report_lost_output,
     warn,
 )
@@ -83,13 +82,6 @@ def _report_recognition(shelf: NuggetShelf) -> None:
         if shelf.needs_trust():
             warn(TRUST_QUESTION)
             shelf.record_trust_question()
-
-
-def print_outcome(outcome: Outcome, *, as_json: bool) -> str:
-    """Print the JSON for a script, the lines for a person; returns why that failed, else ""."""
-    if as_json:
-        return print_text("" if outcome.json is None else inert_json(codec.dumps(outcome.json)))
-    return print_text("\n".join(outcome.lines))
 
 
 def _handle_lost_output(problem: str, outcome: Outcome, *, has_changed: bool) -> int:

@@ -14,6 +14,7 @@ from nuggets.language.text import STEERING
 
 if TYPE_CHECKING:
     from nuggets.domain.records import MemoryNote
+    from nuggets.interfaces.cli.command import Outcome
 
 _ESCAPES = {
     code: f"\\x{code:02x}"
@@ -28,6 +29,15 @@ MIN_COLUMN = 12  # width of a column between the first, which people copy, and t
 TITLE_WIDTH = 80  # of a title in a line with other text
 UNLIMITED = 1 << 30  # screen width where there is no screen: a program gets the whole text
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+
+
+def print_outcome(outcome: "Outcome", *, as_json: bool) -> str:
+    """Print the JSON for a script, the lines for a person; returns why that failed, else ""."""
+    if not as_json:
+        return print_text("\n".join(outcome.lines))
+    from nuggets.domain import codec
+
+    return print_text("" if outcome.json is None else inert_json(codec.dumps(outcome.json)))
 
 
 def print_text(text: str) -> str:

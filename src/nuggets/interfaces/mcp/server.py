@@ -10,11 +10,11 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
+from nuggets import __version__
 from nuggets.domain import times
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.hook_files import log_problem, recorded_session
 from nuggets.filesystem.shelf_location import directory_of, is_database, is_server
-from nuggets.interfaces.display_text import version
 from nuggets.interfaces.mcp import resources
 from nuggets.interfaces.mcp.argument_schemas import check_arguments
 from nuggets.interfaces.mcp.offered_tools import FEW_TOOLS
@@ -158,7 +158,7 @@ def build_server(context: ServerContext, tools: Sequence[Tool] = FEW_TOOLS) -> S
     """The server on any transport; whoever runs it closes the context afterwards."""
     return Server(
         "nuggets",
-        version=version(),
+        version=__version__,
         title="Nuggets memory",
         instructions=resources.INSTRUCTIONS,
         **_tool_handlers(context, tools),

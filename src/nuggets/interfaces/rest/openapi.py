@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from nuggets.interfaces.display_text import version
+from nuggets import __version__
 from nuggets.interfaces.rest.operation_definition import REVISION, Operation, Schema, reference
 from nuggets.interfaces.rest.response_schemas import COMPONENTS
 
@@ -39,7 +39,7 @@ def document(operations: Sequence[Operation]) -> dict[str, Any]:
             "title": "Nuggets",
             "description": "Facts and linked notes of one shelf. GET never changes anything; "
             "changes are announced at /api/events as server-sent events.",
-            "version": version(),
+            "version": __version__,
         },
         "paths": paths,
         "components": {"schemas": dict(COMPONENTS)},

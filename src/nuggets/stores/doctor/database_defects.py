@@ -5,7 +5,6 @@ from typing import Any
 
 from nuggets.domain.records import Changes, NuggetConfig
 from nuggets.errors import StoreCorrupt, StoreError
-from nuggets.stores.base import IndexKind
 from nuggets.stores.doctor.defects import (
     DAMAGED_DATABASE,
     DAMAGED_RECORDS,
@@ -18,6 +17,7 @@ from nuggets.stores.sql import schema
 from nuggets.stores.sql.commit_writer import columns_of
 from nuggets.stores.sql.database_interface import Database as SqlDatabase
 from nuggets.stores.sql.row_format import DAMAGE, damaged_record
+from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.bulk_insert import build_indexes, put_links
 from nuggets.stores.sqlite.database import Database, open_read_only

@@ -7,7 +7,6 @@ from contextlib import suppress
 
 from nuggets.errors import StoreBusy, StoreError
 from nuggets.filesystem.atomic_files import has_living_writer, is_leftover
-from nuggets.stores.base import IndexKind
 from nuggets.stores.doctor.database_defects import damaged_database, find_database_defects
 from nuggets.stores.doctor.defects import (
     DAMAGED_DATABASE,
@@ -17,11 +16,18 @@ from nuggets.stores.doctor.defects import (
     Defect,
 )
 from nuggets.stores.exports.edits import parse_edit, read_settled
-from nuggets.stores.exports.render import GRAPH, checksum_of, documented_files
-from nuggets.stores.exports.write import Export, changed_files, exports
+from nuggets.stores.exports.register import (
+    GRAPH,
+    Export,
+    changed_files,
+    documented_files,
+    exports,
+)
+from nuggets.stores.exports.render import checksum_of
 from nuggets.stores.process_lock import hold_shelf_lock
 from nuggets.stores.set_aside_files import REPLACED
 from nuggets.stores.sql.row_format import DAMAGE
+from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sqlite.database import ExplainErrors, open_read_only, refuse_orphaned_log
 
 _LOCK_SECONDS = 1.0  # files are put in place in less

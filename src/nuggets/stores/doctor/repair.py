@@ -13,7 +13,6 @@ from nuggets.domain import times
 from nuggets.domain.records import Changes, Commit
 from nuggets.errors import StoreError
 from nuggets.filesystem.atomic_files import open_plain, sync_directory, unwritable
-from nuggets.stores.base import IndexKind
 from nuggets.stores.doctor.database_defects import derive_rows_again
 from nuggets.stores.doctor.defects import (
     DAMAGED_DATABASE,
@@ -26,10 +25,10 @@ from nuggets.stores.doctor.defects import (
 )
 from nuggets.stores.doctor.examination import examine
 from nuggets.stores.doctor.salvage import salvage
-from nuggets.stores.exports.render import GRAPH
-from nuggets.stores.exports.write import forget
+from nuggets.stores.exports.register import GRAPH, forget
 from nuggets.stores.process_lock import hold_shelf_lock
 from nuggets.stores.set_aside_files import DAMAGED, free_name
+from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sqlite.bulk_insert import build_indexes, put_commit
 from nuggets.stores.sqlite.database import Database, building
 

@@ -7,8 +7,7 @@ from typing import Any
 from nuggets.domain import times
 from nuggets.errors import StoreCorrupt
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.sql.commit_reader import Rest
-from nuggets.stores.sql.row_format import DAMAGE, note_of, nugget_from_text, with_recalls
+from nuggets.stores.sql.row_format import DAMAGE, Rest, note_of, nugget_from_text, with_recalls
 
 LAST_REVISION = 1 << 53  # up to there every program that reads JSON counts exactly
 

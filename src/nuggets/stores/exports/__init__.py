@@ -1,10 +1,13 @@
 """The documented files `<name>.nugget.json` and `graph/graph.json`, exports of the database.
 
-`render` makes their bytes, `write` puts them in place, `edits` imports what others changed in them.
+`register` knows where they are and how they were written, `render` makes their bytes, `write` puts
+them in place, `edits` imports what others changed in them.
 No write waits for them: up to `SMALL_NOTES` the process writes them when it ends, closes or saves;
 up to `refresher.MOST_NOTES` a process of its own does (`refresher`); those of a larger shelf are
 written by the daily pass and on demand.
 """
+
+from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
@@ -16,9 +19,17 @@ from typing import TYPE_CHECKING, Any
 from nuggets.domain.records import Changes, ExportsStatus
 from nuggets.errors import StoreBusy
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.exports import write
-from nuggets.stores.exports.render import GRAPH, documented_files
-from nuggets.stores.sql.state import SqlState
+from nuggets.stores.exports.register import (
+    GRAPH,
+    Export,
+    changed_files,
+    documented_files,
+    exports,
+    graph_size,
+    has_more_notes,
+    is_incomplete,
+    status_of,
+)
 from nuggets.stores.sqlite.database import Database
 
 if TYPE_CHECKING:
@@ -36,7 +47,7 @@ class StoreAccess(NamedTuple):
     """What the exports need of their store."""
 
     database: Callable[[], Database]
-    registers: Callable[[], "Registers"]
+    registers: Callable[[], Registers]
     alone: Callable[[], AbstractContextManager[Any]]  # on the connection
     exclusive: Callable[..., AbstractContextManager[None]]
     transaction: Callable[..., AbstractContextManager[None]]  # alone on the connection
@@ -50,7 +61,7 @@ class Exports:
         self,
         directory: str,
         access: StoreAccess,
-        decide_edit: "DecideEdit",
+        decide_edit: DecideEdit,
         *,
         clock: Callable[[], str],
         short_lived: bool,
@@ -85,23 +96,21 @@ class Exports:
         if not at_once and not self.is_look_due:
             return self._is_edited
         files = documented_files(self._directory)
-        statuses = {name: write.status_of(status) for name, status in files.items()}
+        statuses = {name: status_of(status) for name, status in files.items()}
         self._looked_at = time.monotonic()
         if at_once and statuses == self._unedited:
             return False
         registers = self._access.registers()
         recorded = registers.exports
-        changed = write.changed_files(files, recorded)
+        changed = changed_files(files, recorded)
         self._is_edited = any(self._copied.get(name) != statuses[name] for name in changed)
         self._unedited = None if self._is_edited else statuses
-        if registers.has_unexported or write.is_incomplete(files, recorded):
+        if registers.has_unexported or is_incomplete(files, recorded):
             self._is_behind = True
         self._note_problems(files, recorded)
         return self._is_edited
 
-    def _note_problems(
-        self, files: Mapping[str, object], recorded: Mapping[str, write.Export]
-    ) -> None:
+    def _note_problems(self, files: Mapping[str, object], recorded: Mapping[str, Export]) -> None:
         problems = {name: recorded[name].problem for name in files if name in recorded}
         self._problems = {name: problem for name, problem in problems.items() if problem}
 
@@ -117,6 +126,7 @@ class Exports:
         if not self.look(at_once=not self._short_lived):  # a command has just looked
             return False
         from nuggets.stores.exports.edits import EditImport
+        from nuggets.stores.sql.state import SqlState
 
         with self._access.transaction():
             database = self._access.database()
@@ -124,7 +134,7 @@ class Exports:
             edit_import = EditImport(self._directory, database, state, self._decide_edit)
             imported = edit_import.run(self._access.commit, self._clock())
             self.notices = (*self.notices, *edit_import.notices)[-MOST_NOTICES:]
-            self._note_problems(documented_files(self._directory), write.exports(database))
+            self._note_problems(documented_files(self._directory), exports(database))
         self.forget_look()
         self._is_edited, self._is_behind = False, True
         return imported
@@ -133,7 +143,7 @@ class Exports:
         """Where nothing can be written: were all changed files only copied?"""
         from nuggets.stores.exports.edits import copied_files
 
-        self._copied = copied_files(self._directory, write.exports(self._access.database()))
+        self._copied = copied_files(self._directory, exports(self._access.database()))
         return all(self._copied.values())
 
     # --- refreshing -------------------------------------------------------------------------
@@ -171,9 +181,9 @@ class Exports:
             database = self._access.database()
             if database.blocks_others:
                 return True  # no other process could read it meanwhile
-            if write.has_more_notes(database, SMALL_NOTES):
+            if has_more_notes(database, SMALL_NOTES):
                 return False
-            return write.graph_size(write.exports(database)) <= SMALL_BYTES
+            return graph_size(exports(database)) <= SMALL_BYTES
 
     def _start_refresher(self) -> None:
         from nuggets.stores.exports import refresher
@@ -181,7 +191,7 @@ class Exports:
         def is_wanted() -> bool:
             with self._access.alone():
                 database = self._access.database()
-                is_too_large = write.has_more_notes(database, refresher.MOST_NOTES)
+                is_too_large = has_more_notes(database, refresher.MOST_NOTES)
                 return not is_too_large and not database.blocks_others
 
         refresher.start(self._directory, is_wanted)
@@ -189,6 +199,8 @@ class Exports:
 
     def refresh(self, *, renew: bool = False, wait_seconds: float | None = None) -> None:
         """Write all files that differ from the database, however long that takes."""
+        from nuggets.stores.exports import write
+
         database = self._access.database()
         if not database.path:
             return  # nothing was written yet, or nothing can be
@@ -211,7 +223,7 @@ class Exports:
     def status(self) -> ExportsStatus:
         """Which revision the files show, and how many changes they do not show yet."""
         database = self._access.database()
-        revision = write.exports(database).get(GRAPH, write.Export(GRAPH)).revision
+        revision = exports(database).get(GRAPH, Export(GRAPH)).revision
         sql = (
             "SELECT count(*), (SELECT at FROM commits WHERE revision = ?) FROM commits"
             " WHERE revision > ? AND action <> 'recall'"

@@ -20,23 +20,28 @@ from nuggets.filesystem.atomic_files import open_plain, unreadable, unwritable
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 from nuggets.stores import json_validation
+from nuggets.stores.exports.register import (
+    GRAPH,
+    Export,
+    changed_files,
+    documented_files,
+    exports,
+    nugget_in,
+    record,
+    status_of,
+)
 from nuggets.stores.exports.render import (
     FIRST_BYTES,
-    GRAPH,
     GRAPH_FIELDS,
     GRAPH_VERSION,
     NUGGET_VERSION,
     ExportedRevision,
     checksum_of,
     current_revision,
-    documented_files,
-    nugget_in,
     read_exported_revision,
 )
-from nuggets.stores.exports.write import Export, changed_files, exports, record, status_of
 from nuggets.stores.set_aside_files import DAMAGED, free_name
-from nuggets.stores.sql.commit_reader import Rest
-from nuggets.stores.sql.row_format import note_of
+from nuggets.stores.sql.row_format import Rest, note_of
 
 _PAUSES = (0.002, 0.01, 0.05, 0.25)  # seconds between attempts to read a file that is being saved
 _OUR_FIELDS = ("version", "revision", "savedAt", "recalls", "notes")

@@ -138,8 +138,8 @@ def run(directory: str, lock: int) -> None:
 
 def _write_when_quiet(database: "Database", directory: str) -> int:
     """Write the files when nobody has written for a moment; the last change that they show."""
-    from nuggets.stores.exports.render import documented_files
-    from nuggets.stores.exports.write import Outdated, is_incomplete, refresh
+    from nuggets.stores.exports.register import documented_files, is_incomplete
+    from nuggets.stores.exports.write import Outdated, refresh
     from nuggets.stores.process_lock import hold_shelf_lock
     from nuggets.stores.sqlite.database import Database
     from nuggets.stores.sqlite.opening import read_registers

@@ -1,12 +1,10 @@
-"""Render the documented files: where they are, what their first line says, and their bytes.
+"""Render the documented files: what their first line says, and their bytes.
 
 The first line has the revision that a file shows, the time of that revision, and the number of the
 last recall that it counts. An edit is compared with what its author saw, which is that revision.
 """
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from operator import attrgetter
 from typing import Any
 from zlib import crc32
@@ -15,14 +13,11 @@ from nuggets.domain import codec, times
 from nuggets.domain.records import MemoryNote, NuggetConfig
 from nuggets.domain.sql_interface import Database
 from nuggets.domain.state import State
-from nuggets.errors import InvalidInput, StoreError
-from nuggets.filesystem.atomic_files import refuse_broken_link, unreadable
+from nuggets.errors import InvalidInput
 from nuggets.named_tuple import NamedTuple
 
 GRAPH_VERSION = 3
 NUGGET_VERSION = 4
-SUFFIX = ".nugget.json"
-GRAPH = os.path.join("graph", "graph.json")
 GRAPH_FIELDS = "graph.json"  # the mark that keeps unknown fields beside the notes
 FIRST_BYTES = b'{"version":'  # of every export
 _REVISION_FIELDS = (b'"revision":', b'"recalls":')  # the first and the last in the first line
@@ -45,45 +40,6 @@ def current_revision(database: Database) -> ExportedRevision:
     )
     revision, at, touch = database.execute(sql).fetchone() or (0, "", 0)
     return ExportedRevision(revision, at, touch or 0)
-
-
-# --- where they are ---------------------------------------------------------------------------
-
-
-def documented_files(directory: str) -> dict[str, os.stat_result]:
-    """The status of every documented file, by its path in the directory."""
-    try:
-        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
-    except FileNotFoundError:
-        refuse_broken_link(directory)
-        return {}
-    except OSError as problem:
-        raise unreadable(directory, problem) from problem
-    files: dict[str, os.stat_result] = {}
-    if_there = suppress(FileNotFoundError, NotADirectoryError)
-    try:
-        for name in (GRAPH, *os.listdir(descriptor)):
-            if name == GRAPH or (name.endswith(SUFFIX) and not name.startswith(".")):
-                with if_there:
-                    files[name] = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
-    except OSError as problem:
-        raise unreadable(directory, problem) from problem
-    finally:
-        os.close(descriptor)
-    return files
-
-
-def nugget_file(nugget: str) -> str:
-    """The name of a nugget's file. A database may come from elsewhere: a name that would lead out
-    of the directory is refused."""
-    if os.path.basename(nugget) != nugget or "\0" in nugget:
-        raise StoreError(f"the database has a nugget called {nugget!r:.80}, which no file can be")
-    return nugget + SUFFIX
-
-
-def nugget_in(name: str) -> str:
-    """The nugget that a file is named after."""
-    return os.path.basename(name).removesuffix(SUFFIX)
 
 
 # --- their first line -------------------------------------------------------------------------

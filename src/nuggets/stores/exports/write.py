@@ -1,9 +1,4 @@
-"""Write the documented files: whole, under a temporary name, then in place under the shelf's lock.
-
-The register has a row for each file as we wrote it or imported it. A file with the status of its
-row is ours, and so is one with its checksum, which was only copied. Every other file was edited by
-someone, and is never overwritten before that edit is imported.
-"""
+"""Write the documented files: whole, under a temporary name, then in place under the lock."""
 
 import os
 import time
@@ -11,7 +6,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 
 from nuggets.domain.records import NuggetConfig
-from nuggets.domain.sql_interface import Database as AnyDatabase
 from nuggets.errors import StoreError
 from nuggets.filesystem.atomic_files import (
     is_leftover,
@@ -22,15 +16,22 @@ from nuggets.filesystem.atomic_files import (
 )
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.exports.render import (
+from nuggets.stores.exports.register import (
     GRAPH,
+    Export,
+    documented_files,
+    exports,
+    forget,
+    nugget_file,
+    record,
+    status_of,
+)
+from nuggets.stores.exports.render import (
     Checksum,
     ExportedRevision,
     checksum_of,
     current_revision,
-    documented_files,
     graph_parts,
-    nugget_file,
     nugget_text,
 )
 from nuggets.stores.sql.state import SqlState
@@ -39,71 +40,6 @@ from nuggets.stores.sqlite.database import Database, ExplainErrors
 _COARSEST_NS = 2 * 10**9  # the coarsest file time (FAT: 2 s; ext3, HFS+ and NFS: 1 s)
 _LEFTOVER_SECONDS = 60.0  # older temporary files have no living writer
 _NOTES_BETWEEN_LOOKS = 500  # they are rendered in about 40 ms
-
-
-# --- the register -----------------------------------------------------------------------------
-
-
-class Export(NamedTuple):
-    """A documented file as we wrote it, or as we imported it."""
-
-    name: str
-    revision: int = 0
-    touch: int = 0  # number of the last recall that it shows
-    checksum: str = ""
-    status: str = ""
-    edited: int = 0  # 1: an external edit that was imported; the file must be written again
-    problem: str = ""  # why it cannot be imported, and is left as it is
-
-    @property
-    def is_sound(self) -> bool:
-        """Is it exactly what we wrote?"""
-        return not self.edited and not self.problem
-
-
-def exports(database: AnyDatabase) -> dict[str, Export]:
-    """All rows by the names of their files."""
-    sql = f"SELECT {', '.join(Export._fields)} FROM exports"
-    return {row[0]: Export(*row) for row in database.execute(sql)}
-
-
-def record(database: AnyDatabase, export: Export) -> None:
-    database.execute(
-        f"INSERT OR REPLACE INTO exports ({', '.join(Export._fields)})"
-        f" VALUES ({', '.join('?' * len(export))})",
-        export,
-    )
-
-
-def forget(database: AnyDatabase, name: str) -> None:
-    database.execute("DELETE FROM exports WHERE name = ?", (name,))
-
-
-def status_of(status: os.stat_result) -> str:
-    """A text that differs after the file was saved again."""
-    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
-
-
-def changed_files(files: Mapping[str, os.stat_result], recorded: Mapping[str, Export]) -> list[str]:
-    """The files whose status is not the recorded one, the graph first."""
-    new = Export("")
-    names = [name for name, s in files.items() if recorded.get(name, new).status != status_of(s)]
-    return sorted(names, key=lambda name: (os.sep not in name, name))
-
-
-def graph_size(recorded: Mapping[str, Export]) -> int:
-    """The bytes of the graph's file when we last saw it; 0 if there was none."""
-    status = recorded[GRAPH].status if GRAPH in recorded else ""
-    return int(status.split()[1]) if status else 0
-
-
-def has_more_notes(database: AnyDatabase, count: int) -> bool:
-    return database.execute(f"SELECT 1 FROM notes LIMIT 1 OFFSET {count:d}").fetchone() is not None
-
-
-def is_incomplete(files: Mapping[str, object], recorded: Mapping[str, Export]) -> bool:
-    """Must a file be written again, although nothing was committed?"""
-    return any(name not in files or export.edited for name, export in recorded.items())
 
 
 # --- a refresh --------------------------------------------------------------------------------

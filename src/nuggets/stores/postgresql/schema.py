@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from nuggets.domain.sql_interface import placeholders
 from nuggets.errors import StoreError
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.base import IndexKind
 from nuggets.stores.postgresql.database import Database
 from nuggets.stores.postgresql.dialect import SHELF, TABLES, VIEWS, definition
 from nuggets.stores.sql import schema
+from nuggets.stores.sql.schema import IndexKind
 
 LOCKS = (
     0x4E756767  # "Nugg": the class of our advisory locks; 0 is for migrations, others for shelves

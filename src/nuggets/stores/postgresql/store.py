@@ -18,7 +18,6 @@ from nuggets.domain import times
 from nuggets.domain.purge_marks import describe_unfinished
 from nuggets.domain.records import ExportsStatus, Touch
 from nuggets.errors import StoreBusy, StoreError
-from nuggets.stores.base import IndexKind
 from nuggets.stores.postgresql.commit_listener import CHANNEL, CommitListener
 from nuggets.stores.postgresql.database import ConnectionLost, Database
 from nuggets.stores.postgresql.schema import (
@@ -30,6 +29,7 @@ from nuggets.stores.postgresql.schema import (
 )
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.commit_writer import INSERT_COMMIT, apply_touches
+from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.store import SqlStore
 
 if TYPE_CHECKING:

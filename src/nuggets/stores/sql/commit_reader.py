@@ -4,81 +4,28 @@ A commit keeps before-images only. The note after a commit is its next before-im
 note, with the recalls that were counted at that time.
 """
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
-from nuggets.domain.codec import dumps
 from nuggets.domain.records import (
-    NO_EXTRA,
     Changes,
     Commit,
     CommitSummary,
     EarlierImage,
     MemoryNote,
-    NuggetConfig,
     Touch,
 )
 from nuggets.errors import StoreCorrupt
-from nuggets.named_tuple import NamedTuple
 from nuggets.stores.sql.database_interface import Database
 from nuggets.stores.sql.row_format import (
-    DAMAGE,
-    damaged_record,
+    NOTHING_ELSE,
+    Rest,
     note_of,
-    nugget_of,
-    nugget_record,
     with_recalls,
 )
 from nuggets.stores.sql.state import Damage, SqlNotes
 
 _CHUNK = 64  # commits read at a time
-
-
-class Rest(NamedTuple):
-    """What a commit changed besides notes: nuggets and marks."""
-
-    put_nuggets: tuple[NuggetConfig, ...] = ()
-    drop_nuggets: tuple[str, ...] = ()
-    marks: Mapping[str, Any] = NO_EXTRA
-    before_nuggets: tuple[NuggetConfig, ...] = ()
-    new_nuggets: tuple[str, ...] = ()  # names of those that were not there before
-    before_marks: Mapping[str, Any] = NO_EXTRA
-
-    def to_json(self) -> str:
-        if self == NOTHING_ELSE:
-            return "[]"
-        return dumps(
-            [
-                [nugget_record(config) for config in self.put_nuggets],
-                self.drop_nuggets,
-                self.marks,
-                [nugget_record(config) for config in self.before_nuggets],
-                self.new_nuggets,
-                self.before_marks,
-            ]
-        )
-
-    @classmethod
-    def from_json(cls, text: str) -> "Rest":
-        try:
-            fields = json.loads(text)
-            if not fields:
-                return cls()
-            put, drop, marks, before, new, before_marks = fields
-            return cls(
-                tuple(map(nugget_of, put)),
-                tuple(drop),
-                marks,
-                tuple(map(nugget_of, before)),
-                tuple(new),
-                before_marks,
-            )
-        except DAMAGE as problem:
-            raise damaged_record("a change", problem) from problem
-
-
-NOTHING_ELSE = Rest()
 
 
 def _image(note_id: str, record: str, damage: Damage | None) -> MemoryNote | None:

@@ -1,8 +1,10 @@
 """Write changes to the tables of a database, with before-images. Inside a transaction."""
 
+from __future__ import annotations
+
 from collections.abc import Collection, Iterable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.codec import dumps
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig, Touch
@@ -11,10 +13,10 @@ from nuggets.domain.state import apply_touch
 from nuggets.domain.times import commit_time
 from nuggets.errors import StoreCorrupt
 from nuggets.language.text import fold_case
-from nuggets.stores.base import Replaced
-from nuggets.stores.sql.commit_reader import NOTHING_ELSE, Rest
-from nuggets.stores.sql.database_interface import Database
+from nuggets.stores.sql.index_set import Replaced
 from nuggets.stores.sql.row_format import (
+    NOTHING_ELSE,
+    Rest,
     note_of,
     nugget_record,
     recalls_kept,
@@ -22,7 +24,10 @@ from nuggets.stores.sql.row_format import (
     record_of,
     title_number,
 )
-from nuggets.stores.sql.state import SqlState
+
+if TYPE_CHECKING:
+    from nuggets.stores.sql.database_interface import Database
+    from nuggets.stores.sql.state import SqlState
 
 _SELECT_NOTES = (
     "SELECT n.place, n.id, n.record, r.hits, r.session, r.sessions, r.accessed_at"
@@ -82,7 +87,7 @@ class CommitWriter:
         self._marks_before: dict[str, Any] = {}
         self._names: dict[str, str] = {}  # how nuggets are spelt, by folded name
 
-    def copy(self) -> "CommitWriter":
+    def copy(self) -> CommitWriter:
         """A copy, to return to after a rollback to a savepoint that is made after this."""
         self._write_change_rows()
         copy = CommitWriter.__new__(CommitWriter)

@@ -1,14 +1,29 @@
 """The indexes of a store: created when first used, and updated with its changes."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from __future__ import annotations
 
-from nuggets.domain.state import State
-from nuggets.stores.base import Index, IndexKind, Replaced
-from nuggets.stores.sql.database_interface import Database
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from nuggets.named_tuple import NamedTuple
 from nuggets.stores.sql.schema import existing_kinds, read_meta
 
+if TYPE_CHECKING:
+    from nuggets.domain.records import MemoryNote
+    from nuggets.domain.state import State
+    from nuggets.stores.base import Index
+    from nuggets.stores.sql.database_interface import Database
+    from nuggets.stores.sql.schema import IndexKind
+
 INDEXED_TOGETHER = 8000  # notes of a batch: bounds its memory
+
+
+class Replaced(NamedTuple):
+    """A note before and after a change; None where there is none."""
+
+    place: int  # the number of its row, which grows with every new note
+    before: MemoryNote | None
+    after: MemoryNote | None
 
 
 class IndexSet:

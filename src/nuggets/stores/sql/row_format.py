@@ -6,6 +6,7 @@ metadata and tags are numbers: that is a tenth of what a short note takes.
 """
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from sys import intern
 from typing import Any
@@ -16,6 +17,7 @@ from nuggets.domain.records import NO_EXTRA, Anchor, MemoryNote, NoteLink, Nugge
 from nuggets.domain.state import title_form
 from nuggets.domain.tags import system_tags
 from nuggets.errors import StoreCorrupt
+from nuggets.named_tuple import NamedTuple
 
 _decoder = json.JSONDecoder()
 _loads = _decoder.decode  # without looking at options each time
@@ -187,3 +189,49 @@ def nugget_from_text(config: str) -> NuggetConfig:
 def nugget_of(fields: list[Any]) -> NuggetConfig:
     fields[_EXTRA_OF_NUGGET] = fields[_EXTRA_OF_NUGGET] or NO_EXTRA
     return NuggetConfig(*fields)
+
+
+class Rest(NamedTuple):
+    """What a commit changed besides notes: nuggets and marks."""
+
+    put_nuggets: tuple[NuggetConfig, ...] = ()
+    drop_nuggets: tuple[str, ...] = ()
+    marks: Mapping[str, Any] = NO_EXTRA
+    before_nuggets: tuple[NuggetConfig, ...] = ()
+    new_nuggets: tuple[str, ...] = ()  # names of those that were not there before
+    before_marks: Mapping[str, Any] = NO_EXTRA
+
+    def to_json(self) -> str:
+        if self == NOTHING_ELSE:
+            return "[]"
+        return dumps(
+            [
+                [nugget_record(config) for config in self.put_nuggets],
+                self.drop_nuggets,
+                self.marks,
+                [nugget_record(config) for config in self.before_nuggets],
+                self.new_nuggets,
+                self.before_marks,
+            ]
+        )
+
+    @classmethod
+    def from_json(cls, text: str) -> "Rest":
+        try:
+            fields = json.loads(text)
+            if not fields:
+                return cls()
+            put, drop, marks, before, new, before_marks = fields
+            return cls(
+                tuple(map(nugget_of, put)),
+                tuple(drop),
+                marks,
+                tuple(map(nugget_of, before)),
+                tuple(new),
+                before_marks,
+            )
+        except DAMAGE as problem:
+            raise damaged_record("a change", problem) from problem
+
+
+NOTHING_ELSE = Rest()

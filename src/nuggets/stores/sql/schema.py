@@ -8,13 +8,20 @@ commits are deleted, before-images of another text go to `superseded`: what a me
 known for longer than who changed what.
 """
 
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from __future__ import annotations
 
-from nuggets.domain.sql_interface import Database
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
 from nuggets.errors import StoreCorrupt, StoreError
-from nuggets.stores.base import IndexKind
+from nuggets.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from nuggets.domain.sql_interface import Database
+    from nuggets.domain.state import State
+    from nuggets.stores.base import Index
 
 SCHEMA = 1  # raise it with a step in MIGRATIONS
 
@@ -54,6 +61,16 @@ TABLES = (
 )
 
 MIGRATIONS: dict[int, tuple[str, ...]] = {}  # schema number -> statements that lead to it
+
+
+class IndexKind(NamedTuple):
+    """How a store makes an index."""
+
+    name: str
+    format: int  # if another number is recorded, the index is rebuilt
+    tables: tuple[str, ...]  # statements that create the tables
+    make: Callable[[Database, State], Index]
+    optional: bool = False  # exists only where `enable_index` made it
 
 
 def statements() -> Iterator[str]:

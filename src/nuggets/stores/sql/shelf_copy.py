@@ -10,10 +10,9 @@ from typing import Any
 
 from nuggets.errors import Conflict, StoreError
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.base import IndexKind
 from nuggets.stores.sql.create_statements import Table, parse_table
 from nuggets.stores.sql.database_interface import Database
-from nuggets.stores.sql.schema import TABLES
+from nuggets.stores.sql.schema import TABLES, IndexKind
 
 _CHUNK = 2000  # rows that are in memory at a time
 _LEFT_OUT = ("meta", "exports")  # of the shelf itself, and of the files in its directory

@@ -1,18 +1,19 @@
 """The state of a shelf, read from its database: each query is one statement or a few."""
 
+from __future__ import annotations
+
 import json
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.records import MemoryNote, NoteKind, NuggetConfig
 from nuggets.domain.sql_interface import chunks, placeholders
 from nuggets.domain.state import NoteCounts, Notes, title_form
 from nuggets.errors import StoreCorrupt
 from nuggets.language.text import fold_case
-from nuggets.stores.sql.database_interface import Database
 from nuggets.stores.sql.row_format import (
     LENGTH_OF_TITLE,
     note_of,
@@ -20,6 +21,9 @@ from nuggets.stores.sql.row_format import (
     title_length,
     title_number,
 )
+
+if TYPE_CHECKING:
+    from nuggets.stores.sql.database_interface import Database
 
 _NOTE = (
     "SELECT n.id, n.record, r.hits, r.session, r.sessions, r.accessed_at"

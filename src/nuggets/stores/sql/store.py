@@ -8,6 +8,8 @@ The write lock is held as long as the lock between processes, `_mutex` only whil
 used, so that a reader here never waits for a writer elsewhere.
 """
 
+from __future__ import annotations
+
 import atexit
 import os
 import threading
@@ -17,24 +19,24 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from nuggets.domain.records import Changes, Commit, CommitSummary, EarlierImage, Touch
+from nuggets.domain.records import Changes, Touch
 from nuggets.errors import InvalidInput, StoreError, opened_before_fork
-from nuggets.stores.base import IndexKind
-from nuggets.stores.sql import commit_reader
+from nuggets.stores import process_lock
+from nuggets.stores.process_lock import WriteLock
 from nuggets.stores.sql.commit_writer import CommitWriter
-from nuggets.stores.sql.database_interface import Database
 from nuggets.stores.sql.index_set import IndexSet
 from nuggets.stores.sql.schema import existing_kinds, read_meta, record_format, table_name
 from nuggets.stores.sql.state import Damage, SqlState
-from nuggets.stores.sql.write_lock import WriteLock
 
 if TYPE_CHECKING:
+    from nuggets.domain.records import Commit, CommitSummary, EarlierImage
     from nuggets.stores.base import Store
+    from nuggets.stores.sql.database_interface import Database
+    from nuggets.stores.sql.schema import IndexKind
     from nuggets.stores.sql.shelf_copy import Copied
 
 SECOND = len("2026-01-31T12:00:00")  # of a time
 DAMAGE_SHOWN = 3  # names, of many damaged records
-LOCK_SECONDS = 10.0  # longer than any write takes: then a process is stuck and should be named
 
 
 class SqlStore(ABC):
@@ -167,15 +169,19 @@ class SqlStore(ABC):
     def commits(
         self, since: int = 0, note: str | None = None, *, newest_first: bool = False
     ) -> Iterator[Commit]:
-        return commit_reader.commits(
-            self._asked(), since, note, newest_first=newest_first, damage=self._damage
-        )
+        from nuggets.stores.sql.commit_reader import commits
+
+        return commits(self._asked(), since, note, newest_first=newest_first, damage=self._damage)
 
     def commit_summaries(self, since: int = 0) -> Iterator[CommitSummary]:
-        return commit_reader.commit_summaries(self._asked(), since, self._damage)
+        from nuggets.stores.sql.commit_reader import commit_summaries
+
+        return commit_summaries(self._asked(), since, self._damage)
 
     def earlier_images(self, note: str) -> Iterator[EarlierImage]:
-        return commit_reader.earlier_images(self._asked(), note, self._damage)
+        from nuggets.stores.sql.commit_reader import earlier_images
+
+        return earlier_images(self._asked(), note, self._damage)
 
     @property
     def notices(self) -> tuple[str, ...]:
@@ -189,7 +195,9 @@ class SqlStore(ABC):
         )
 
     def hits(self) -> Iterator[Touch]:
-        return commit_reader.counted_hits(self._asked())
+        from nuggets.stores.sql.commit_reader import counted_hits
+
+        return counted_hits(self._asked())
 
     # --- writing ----------------------------------------------------------------------------
 
@@ -198,7 +206,7 @@ class SqlStore(ABC):
         self, wait_seconds: float | None = None, *, import_edits: bool = True
     ) -> Iterator[None]:
         self._refuse_inherited()
-        longest = LOCK_SECONDS if wait_seconds is None else wait_seconds
+        longest = process_lock.LOCK_SECONDS if wait_seconds is None else wait_seconds
         self._lock.take_thread(longest)
         try:
             with self._explain_errors():
@@ -261,7 +269,7 @@ class SqlStore(ABC):
         self._forget_indexes()
 
     def write(self, changes: Changes) -> int:
-        self._lock.take_thread(LOCK_SECONDS)
+        self._lock.take_thread(process_lock.LOCK_SECONDS)
         try:
             if self._batch is not None:  # it holds the lock, and has prepared everything
                 with self._explain_errors(), self._mutex:
@@ -302,7 +310,7 @@ class SqlStore(ABC):
 
     @contextmanager
     def batch(self) -> Iterator[None]:
-        with self._lock.thread(LOCK_SECONDS):
+        with self._lock.thread(process_lock.LOCK_SECONDS):
             before = self._savepoint()
             self._batch_depth += 1
             try:
@@ -323,7 +331,7 @@ class SqlStore(ABC):
     def _write_in_batch(self, changes: Changes) -> int:
         """The first write of a batch takes the lock, until its end."""
         if self._batch is None:
-            self._take_lock(LOCK_SECONDS)
+            self._take_lock(process_lock.LOCK_SECONDS)
             try:
                 self._asked().begin(writing=True)
             except BaseException:
@@ -456,11 +464,11 @@ class SqlStore(ABC):
 
     def copy_from(
         self,
-        source: "Store",
+        source: Store,
         report: Callable[[str], None] = lambda text: None,
         *,
         dry_run: bool = False,
-    ) -> "Copied":
+    ) -> Copied:
         from nuggets.stores.sql.shelf_copy import copy_rows, plan_copy, tables_to_copy
 
         assert isinstance(source, SqlStore)  # there are no others

@@ -5,11 +5,10 @@ from collections.abc import Iterator, Sequence
 from nuggets.domain.codec import dumps
 from nuggets.domain.records import Commit, MemoryNote, NuggetConfig
 from nuggets.language.text import fold_case
-from nuggets.stores.base import IndexKind
 from nuggets.stores.sql import schema
-from nuggets.stores.sql.commit_reader import Rest
 from nuggets.stores.sql.database_interface import Database as SqlDatabase
-from nuggets.stores.sql.row_format import nugget_record, recalls_kept, record_of
+from nuggets.stores.sql.row_format import Rest, nugget_record, recalls_kept, record_of
+from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import Database
 

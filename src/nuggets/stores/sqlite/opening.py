@@ -14,10 +14,9 @@ from nuggets.domain.purge_marks import UNFINISHED_PURGE
 from nuggets.errors import StoreError
 from nuggets.filesystem.atomic_files import private_directory
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.base import IndexKind
-from nuggets.stores.exports.render import GRAPH
-from nuggets.stores.exports.write import Export
+from nuggets.stores.exports.register import GRAPH, Export
 from nuggets.stores.sql import schema
+from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sqlite.database import Database, connect_temporary, refuse_orphaned_log
 
 UNFINISHED_ERASURE = "unfinished erasure"  # the row in `meta`; its value is the next step

@@ -9,21 +9,23 @@
 Readers never wait: SQLite gives each a snapshot. How a writer works is in `stores/sql/store.py`.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nuggets.domain import times
 from nuggets.domain.purge_marks import UNFINISHED_PURGE, describe_unfinished
 from nuggets.domain.records import ExportsStatus, Touch
 from nuggets.errors import StoreBusy, StoreCorrupt, StoreError
-from nuggets.stores.base import IndexKind
 from nuggets.stores.exports import Exports, StoreAccess
 from nuggets.stores.process_lock import shelf_lock
-from nuggets.stores.recall_file import RecallFile
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.commit_writer import apply_touches
+from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.store import SqlStore
 from nuggets.stores.sqlite.database import Database, ExplainErrors, create
 from nuggets.stores.sqlite.opening import Connection, Registers, read_registers
@@ -31,6 +33,7 @@ from nuggets.stores.sqlite.opening import Connection, Registers, read_registers
 if TYPE_CHECKING:
     from nuggets.stores.doctor.defects import Defect
     from nuggets.stores.exports.edits import DecideEdit
+    from nuggets.stores.recall_file import RecallFile
 
 WRITER_SECONDS = 1.0  # how long exports wait for a thread that writes
 READER_SECONDS = 1.0  # how long an erasure waits for readers of an older state
@@ -47,7 +50,7 @@ class SqliteStore(SqlStore):
         self,
         directory: str,
         kinds: Sequence[IndexKind] = (),
-        decide_edit: "DecideEdit | None" = None,
+        decide_edit: DecideEdit | None = None,
         *,
         short_lived: bool = False,
         clock: Callable[[], str] = times.now,
@@ -56,7 +59,6 @@ class SqliteStore(SqlStore):
         self.directory = directory
         self._short_lived = short_lived
         self._path = os.path.join(directory, DATABASE) if directory else ""
-        self._recall_file = RecallFile(directory)
         self._registers: Registers | None = None  # as they were last read from this connection
         self._is_current = False  # are they those of the transaction that reads?
         self._prepared: int | None = None  # version of the database that needs no preparation
@@ -243,6 +245,12 @@ class SqliteStore(SqlStore):
             if self._connection.is_open:  # else it would lock others out
                 self._exports.start_refresher()
 
+    @cached_property
+    def _recall_file(self) -> RecallFile:
+        from nuggets.stores.recall_file import RecallFile  # a read needs none of it
+
+        return RecallFile(self.directory)
+
     def _take_waiting_recalls(self) -> AbstractContextManager[tuple[Touch, ...]]:
         return self._recall_file.take()
 
@@ -343,7 +351,7 @@ class SqliteStore(SqlStore):
         with self.reading():
             self._asked().backup_to(path)
 
-    def private_copy(self) -> "SqliteStore":
+    def private_copy(self) -> SqliteStore:
         with self.reading():
             copy = SqliteStore("", self._kinds, clock=self._clock)
             copy._connection.begin_with_copy(self._asked())
@@ -398,7 +406,7 @@ class SqliteStore(SqlStore):
         exports = () if self._exports is None else self._exports.notices
         return (*super().notices, *exports)
 
-    def find_defects(self, *, fix: bool) -> "list[Defect]":
+    def find_defects(self, *, fix: bool) -> list[Defect]:
         from nuggets.stores.doctor.examination import examine
         from nuggets.stores.doctor.repair import repair
 

@@ -1,0 +1,127 @@
+"""The documented files: where they are, and the register of them in the database.
+
+The register has a row for each file as we wrote it or imported it. A file with the status of its
+row is ours, and so is one with its checksum, which was only copied. Every other file was edited by
+someone, and is never overwritten before that edit is imported.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from nuggets.errors import StoreError
+from nuggets.filesystem.atomic_files import refuse_broken_link, unreadable
+from nuggets.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from nuggets.domain.sql_interface import Database
+
+SUFFIX = ".nugget.json"
+GRAPH = os.path.join("graph", "graph.json")
+
+
+# --- where they are ---------------------------------------------------------------------------
+
+
+def documented_files(directory: str) -> dict[str, os.stat_result]:
+    """The status of every documented file, by its path in the directory."""
+    try:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    except FileNotFoundError:
+        refuse_broken_link(directory)
+        return {}
+    except OSError as problem:
+        raise unreadable(directory, problem) from problem
+    files: dict[str, os.stat_result] = {}
+    if_there = suppress(FileNotFoundError, NotADirectoryError)
+    try:
+        for name in (GRAPH, *os.listdir(descriptor)):
+            if name == GRAPH or (name.endswith(SUFFIX) and not name.startswith(".")):
+                with if_there:
+                    files[name] = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
+    except OSError as problem:
+        raise unreadable(directory, problem) from problem
+    finally:
+        os.close(descriptor)
+    return files
+
+
+def nugget_file(nugget: str) -> str:
+    """The name of a nugget's file. A database may come from elsewhere: a name that would lead out
+    of the directory is refused."""
+    if os.path.basename(nugget) != nugget or "\0" in nugget:
+        raise StoreError(f"the database has a nugget called {nugget!r:.80}, which no file can be")
+    return nugget + SUFFIX
+
+
+def nugget_in(name: str) -> str:
+    """The nugget that a file is named after."""
+    return os.path.basename(name).removesuffix(SUFFIX)
+
+
+# --- the register -----------------------------------------------------------------------------
+
+
+class Export(NamedTuple):
+    """A documented file as we wrote it, or as we imported it."""
+
+    name: str
+    revision: int = 0
+    touch: int = 0  # number of the last recall that it shows
+    checksum: str = ""
+    status: str = ""
+    edited: int = 0  # 1: an external edit that was imported; the file must be written again
+    problem: str = ""  # why it cannot be imported, and is left as it is
+
+    @property
+    def is_sound(self) -> bool:
+        """Is it exactly what we wrote?"""
+        return not self.edited and not self.problem
+
+
+def exports(database: Database) -> dict[str, Export]:
+    """All rows by the names of their files."""
+    sql = f"SELECT {', '.join(Export._fields)} FROM exports"
+    return {row[0]: Export(*row) for row in database.execute(sql)}
+
+
+def record(database: Database, export: Export) -> None:
+    database.execute(
+        f"INSERT OR REPLACE INTO exports ({', '.join(Export._fields)})"
+        f" VALUES ({', '.join('?' * len(export))})",
+        export,
+    )
+
+
+def forget(database: Database, name: str) -> None:
+    database.execute("DELETE FROM exports WHERE name = ?", (name,))
+
+
+def status_of(status: os.stat_result) -> str:
+    """A text that differs after the file was saved again."""
+    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"
+
+
+def changed_files(files: Mapping[str, os.stat_result], recorded: Mapping[str, Export]) -> list[str]:
+    """The files whose status is not the recorded one, the graph first."""
+    new = Export("")
+    names = [name for name, s in files.items() if recorded.get(name, new).status != status_of(s)]
+    return sorted(names, key=lambda name: (os.sep not in name, name))
+
+
+def graph_size(recorded: Mapping[str, Export]) -> int:
+    """The bytes of the graph's file when we last saw it; 0 if there was none."""
+    status = recorded[GRAPH].status if GRAPH in recorded else ""
+    return int(status.split()[1]) if status else 0
+
+
+def has_more_notes(database: Database, count: int) -> bool:
+    return database.execute(f"SELECT 1 FROM notes LIMIT 1 OFFSET {count:d}").fetchone() is not None
+
+
+def is_incomplete(files: Mapping[str, object], recorded: Mapping[str, Export]) -> bool:
+    """Must a file be written again, although nothing was committed?"""
+    return any(name not in files or export.edited for name, export in recorded.items())
