@@ -96,6 +96,22 @@ def test_another_value_in_the_same_pattern_needs_no_decode() -> None:
     assert not another.has_unsaved
 
 
+def test_the_next_facts_need_no_decode_if_their_values_are_new() -> None:
+    shelf = shelf_of("x", "y")
+    shelf.recall("key number 1")
+    shelf.index.save()
+
+    shelf.apply(Changes(put=(fact_note("another", "z"),)))
+    another = shelf.another_process()
+    result = another.recall("another")
+
+    assert result.answer == "z"
+    assert not another.has_unsaved
+    fresh = FactShelf()
+    fresh.apply(Changes(put=tuple(shelf.notes.values()), put_nuggets=tuple(shelf.nuggets.values())))
+    assert result == fresh.recall("another")
+
+
 def test_pages_without_a_repeated_value_share_one_decode() -> None:
     shelf = shelf_of(*map(str, range(12)))
 
@@ -120,7 +136,7 @@ def test_a_kept_decode_that_was_cut_off_is_made_anew() -> None:
     shelf = shelf_of("x", "y")
     expected = shelf.recall("key number 1")
     shelf.index.save()
-    shelf.database.execute("UPDATE fact_pages SET decoded = substr(decoded, 1, 20)")
+    shelf.database.execute("UPDATE fact_pages SET decoded = substr(decoded, 1, 20) WHERE page = -2")
 
     another = shelf.another_process()
 
