@@ -39,7 +39,7 @@ FUZZING: Mapping[str, Fuzzing] = {
     "read_memory_file": Fuzzing(("nuggets.promotion",), 1, 256),
     "read_shared_file": Fuzzing(("nuggets.operations.shared_memories",), 40),
     "read_transcript": Fuzzing((f"{HOOKS}.transcripts",), 47, 1024),
-    "send_request": Fuzzing(("nuggets.interfaces.rest.request_validation",), 5, 256),
+    "send_request": Fuzzing(("nuggets.domain.type_check",), 5, 256),
 }
 
 

@@ -24,11 +24,9 @@ from nuggets.interfaces import mcp_memory_import
 from nuggets.interfaces.cli import terminal_output
 from nuggets.interfaces.connect import EditError, jsonc, toml
 from nuggets.interfaces.hooks import host_payload, preference_extraction
-from nuggets.interfaces.mcp.argument_schemas import check_arguments
 from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS
 from nuggets.interfaces.mcp.tool_definition import ToolCall
 from nuggets.interfaces.rest.app import OPERATIONS
-from nuggets.interfaces.rest.request_validation import validate
 from nuggets.language import dates, text
 from nuggets.operations.shared_memories import parse_file
 from nuggets.promotion import WrittenEntries, merged_text
@@ -217,10 +215,10 @@ def call_tool(raw: bytes) -> None:
     tool = ALL_TOOLS[raw[0] % len(ALL_TOOLS)]
     value = json_of(raw[1:])
     if not isinstance(value, dict):
-        value = _same_for_all(tool.arguments["properties"], words_of(raw[1:]))
+        value = _same_for_all(tool.arguments.schema["properties"], words_of(raw[1:]))
     try:
         answer = tool.run(
-            ToolCall(_shelf("mcp"), "s", NOW, set()), check_arguments(value, tool.arguments)
+            ToolCall(_shelf("mcp"), "s", NOW, set()), tool.arguments.read(value, "it")
         )
     except NuggetsError:
         return
@@ -237,10 +235,10 @@ def send_request(raw: bytes) -> None:
     assert operation.body is not None
     value = json_of(raw[1:])
     if not isinstance(value, dict):
-        value = _same_for_all(operation.body.get("properties", {}), words_of(raw[1:]))
+        value = _same_for_all(operation.body.schema["properties"], words_of(raw[1:]))
     parts = {"nugget": "p", "note": "Title", "revision": "1", "link": "Title", "other": "Other"}
     try:
-        body = validate(value, operation.body, "body")
+        body = operation.body.read(value, "body")
         operation.run(_shelf("rest"), {**parts, **body})
     except (NuggetsError, KeyError) as problem:
         # without the part of a path, which the router checks

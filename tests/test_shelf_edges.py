@@ -266,7 +266,7 @@ def test_a_nugget_in_place_of_its_name_is_refused(shelf: NuggetShelf, operation:
     shelf.create_note("n", "Beta", "b")
 
     for odd in (shelf["n"], 5, b"n"):
-        with pytest.raises(InvalidInput, match="a nugget's name must be text"):
+        with pytest.raises(InvalidInput, match="a nugget's name must be a text"):
             TAKING_A_NUGGET[operation](shelf, odd)
 
 
@@ -292,7 +292,7 @@ def test_what_is_neither_true_nor_false_does_nothing(
     shelf.create_note("n", "Beta", "b")
     before = shelf.revision
 
-    with pytest.raises(InvalidInput, match=f"{flag.partition(' ')[0]} must be True or False, not "):
+    with pytest.raises(InvalidInput, match=f"{flag.partition(' ')[0]} must be true or false, not "):
         FLAGS[flag](shelf, odd)
 
     assert shelf.revision == before

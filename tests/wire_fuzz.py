@@ -253,7 +253,7 @@ def body_of(operation: Any, chance: random.Random) -> Any:
 
 
 def operation_names(operation: Any) -> list[str]:
-    return list(operation.body["properties"])
+    return list(operation.body.kinds)
 
 
 def make_request(chance: random.Random) -> Request:

@@ -29,7 +29,8 @@ TEXTS: list[Callable[[str], object]] = [
 
 @pytest.mark.parametrize("check", TEXTS)
 @pytest.mark.parametrize(
-    ("text", "complaint"), [("a\0b", "NUL"), ("a\ud800b", "surrogate.*position 1"), (7, "int")]
+    ("text", "complaint"),
+    [("a\0b", "NUL"), ("a\ud800b", "surrogate.*position 1"), (7, "a text, not 7")],
 )
 def test_what_no_file_could_hold_is_refused_everywhere(
     check: Callable[[Any], object], text: Any, complaint: str

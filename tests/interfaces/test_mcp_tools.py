@@ -280,7 +280,7 @@ def test_memories_of_other_projects_come_last_and_are_marked(tmp_path: Path) -> 
     [
         ({"nugget": 3, "key": "k", "value": "v"}, "nugget must be a text"),
         ({"nugget": "n", "key": "k"}, "value"),
-        ({"nugget": "n", "key": "k", "value": "v", "ttl": 3}, "no argument ttl"),
+        ({"nugget": "n", "key": "k", "value": "v", "ttl": 3}, "has no ttl; there are: nugget, key"),
         ({"nugget": "n", "key": "k", "value": ["v"]}, "value must be a text"),
         ({"nugget": "n", "key": "k", "value": "v", "scope": "galaxy"}, "scope must be one of"),
         ({"nugget": "../etc", "key": "k", "value": "v"}, "name"),

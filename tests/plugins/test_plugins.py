@@ -259,8 +259,8 @@ def test_on_pi_an_agent_reads_and_writes_through_the_server_as_everywhere() -> N
     for name, given in calls:
         arguments = {one.partition(":")[0] for one in given.split(", ")}
 
-        assert arguments <= offered[name]["properties"].keys()
-        assert arguments >= set(offered[name].get("required", ()))
+        assert arguments <= offered[name].kinds.keys()
+        assert arguments >= set(offered[name].required)
 
 
 def test_on_pi_the_agent_is_told_when_to_prefer_a_note() -> None:

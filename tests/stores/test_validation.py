@@ -17,7 +17,7 @@ configs = st.builds(
         name, dims=dims, temperature=temperature, extra=extra
     ),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=8),
-    st.integers(0, 9),
+    st.integers(2, 9),
     st.floats(0, 2),
     st.dictionaries(st.sampled_from(["colour", "x"]), st.none() | st.lists(st.booleans())),
 )

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from nuggets.domain.limits import check_choice
-from nuggets.domain.records import KINDS, SCOPES, TYPES, MemoryNote, NoteFilterOptions
+from nuggets.domain.records import MemoryNote, NoteFilterOptions
 from nuggets.domain.tags import normal_tag
 from nuggets.errors import InvalidInput
 from nuggets.language.text import fold_case
+
+_NO_FILTERS = NoteFilterOptions()
 
 
 def combine_filters(filters: NoteFilterOptions, wanted: Mapping[str, Any]) -> NoteFilterOptions:
@@ -26,15 +27,10 @@ def combine_filters(filters: NoteFilterOptions, wanted: Mapping[str, Any]) -> No
 def checked_filters(filters: NoteFilterOptions) -> NoteFilterOptions:
     """The filters, with tags in normal form; an unknown value is refused, because it would match
     nothing."""
-    check_choice("scope", filters.scope, SCOPES)
-    check_choice("type", filters.type, TYPES)
-    check_choice("kind", filters.kind, KINDS)
-    for name in ("subject", "tag"):
-        value = getattr(filters, name)
-        if value is not None and not isinstance(value, str):
-            raise InvalidInput(f"{name} must be a text, not {value!r}")
-    if not isinstance(filters.include_hidden, bool):
-        raise InvalidInput(f"include_hidden must be True or False, not {filters.include_hidden!r}")
+    if filters != _NO_FILTERS:
+        from nuggets.domain.type_check import check_fields  # most questions have no filter
+
+        check_fields(filters._asdict(), NoteFilterOptions)
     return filters if filters.tag is None else filters._replace(tag=normal_tag(filters.tag))
 
 

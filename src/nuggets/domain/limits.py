@@ -1,7 +1,7 @@
 """What may be written: sizes, and text that can be stored. Refuses by name, cuts nothing."""
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from nuggets.errors import InvalidInput
 from nuggets.named_tuple import NamedTuple
@@ -14,6 +14,7 @@ TAG_CHARACTERS = 64
 REASON_CHARACTERS = 512
 FILES_SEEN = 200  # of a project: what was touched lately, not a listing of the repository
 MEMORY_FILE_LINES, MEMORY_FILE_BYTES = 200, 25_000  # what hosts load of a MEMORY.md
+ID_CHARACTERS = 256  # of a note from elsewhere; ours have half of that
 LINKS = 1000  # at one note: a hub with more says nothing about any of them
 SESSION_CHARACTERS = 256
 ADDRESS_CHARACTERS = 4096  # of a path, an id, an address
@@ -38,22 +39,9 @@ Address = Annotated[
 Digits = Annotated[
     str, Limit(1, 64, pattern="[0-9A-Za-z]*", meaning="letters and digits of ASCII alone")
 ]
+Moment = Annotated[str, Limit(0, NAME_CHARACTERS)]  # a day or a time, in any form that is read
 Count = Annotated[int, Limit(0, 2**63 - 1)]
 Share = Annotated[float, Limit(0, 1)]
-
-_WHOLE_NUMBERS = {  # of a nugget, and between which bounds its fact memory can be built
-    "dims": (2, 1 << 20),
-    "banks": (1, 256),
-    "ensembles": (1, 64),
-    "max_facts": (0, 1 << 53),
-    "ortho_iters": (0, 32),
-}
-_NUMBERS = {
-    "sharpen_p": (0, 8),  # sharper, and a full page decodes wrongly
-    "corvacs_a": (0, 1_000_000),
-    "temperature": (0, 1_000_000),
-    "fuzzy_threshold": (0, 1),
-}
 
 
 def checked_key(key: str) -> str:
@@ -104,35 +92,25 @@ def check_choice(field: str, value: object, allowed: Iterable[str]) -> None:
     """Refuse a value that is neither None nor one of the allowed words."""
     choices = tuple(allowed)
     if value is not None and not (isinstance(value, str) and value in choices):
-        raise InvalidInput(f"{field} must be one of {', '.join(choices)}; not {value!r:.80}")
-
-
-def check_config(values: Mapping[str, Any]) -> None:
-    """Refuse options from which no fact memory can be built; other fields are not checked."""
-    for field, (least, most) in (_WHOLE_NUMBERS | _NUMBERS).items():
-        value, whole = values.get(field, least), field in _WHOLE_NUMBERS
-        fits = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-        if not fits or not least <= value <= most:
-            kind = "whole number" if whole else "number"
-            raise InvalidInput(f"{field} is a {kind} from {least} to {most}; not {value!r:.80}")
+        raise wrong_type(value, f"one of {', '.join(choices)}", field)
 
 
 def check_count(limit: object, what: str) -> None:
     """Refuse anything but a positive whole number; `what` names what is counted."""
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
-        raise InvalidInput(f"limit is {what}, at least 1; not {limit!r}")
+        raise InvalidInput(f"limit is {what}, at least 1; not {describe(limit)}")
 
 
 def check_whole(number: object, what: str) -> None:
     """Refuse anything but a whole number; True is none."""
     if isinstance(number, bool) or not isinstance(number, int):
-        raise InvalidInput(f"{what} is a whole number, not {number!r:.80}")
+        raise wrong_type(number, CALLED[int], what)
 
 
 def check_flag(flag: object, name: str) -> None:
     """Refuse anything but True and False, such as a text."""
     if not isinstance(flag, bool):
-        raise InvalidInput(f"{name} must be True or False, not {flag!r:.80}")
+        raise wrong_type(flag, CALLED[bool], name)
 
 
 def check_most(count: int, most: int, what: str, unit: str) -> None:
@@ -145,10 +123,16 @@ def storable(text: object, what: str) -> str:
 
     Returns a plain `str`, also for a member of a text Enum.
     """
-    if not isinstance(text, str):
-        raise InvalidInput(f"{what} must be text, not {type(text).__name__}")
-    if "\0" in text:
+    plain = whole_text(text, what)
+    if "\0" in plain:
         raise InvalidInput(f"{what} must not contain the character NUL; take it out")
+    return str.__str__(plain)
+
+
+def whole_text(text: object, what: str) -> str:
+    """Text of whole characters."""
+    if not isinstance(text, str):
+        raise wrong_type(text, CALLED[str], what)
     try:
         text.encode()
     except UnicodeEncodeError as problem:
@@ -156,7 +140,33 @@ def storable(text: object, what: str) -> str:
             f"{what} is not valid Unicode: half a character (lone surrogate) "
             f"at position {problem.start}; was it read with the wrong encoding?"
         ) from problem
-    return str.__str__(text)
+    return text
+
+
+CALLED: Mapping[type, str] = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    type(None): "null",
+    list: "a list",
+    tuple: "a list",
+    dict: "an object",
+}
+
+
+def wrong_type(value: object, called: str, where: str) -> InvalidInput:
+    """The error for a value that is not what it should be, in the words of all doors."""
+    return InvalidInput(f"{where} must be {called}, not {describe(value)}")
+
+
+def describe(value: object) -> str:
+    """A value in words: itself, if it is short."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, str | int | float):
+        return f"{value!r:.80}"
+    return CALLED.get(type(value)) or f"a {type(value).__name__}"
 
 
 def _checked_short(text: str, what: str, most: int) -> str:

@@ -4,9 +4,9 @@ NamedTuples rather than dataclasses: a cold command builds them in a third of th
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, NoReturn, Self, get_args
+from typing import Annotated, Any, Literal, NoReturn, Self, get_args
 
-from nuggets.domain.limits import Address, Count
+from nuggets.domain.limits import Address, Count, Limit, Moment, Share
 from nuggets.language.text import first_words, words
 from nuggets.named_tuple import NamedTuple
 
@@ -29,6 +29,10 @@ SOURCES: tuple[MemorySource, ...] = get_args(MemorySource)
 STABILITIES: tuple[MemoryStability, ...] = get_args(MemoryStability)
 KINDS: tuple[NoteKind, ...] = get_args(NoteKind)
 
+# Marks of fields, beside their types: how the documented JSON has them.
+SPARSE = "left out if there is none"
+INTERNAL = "never in it"
+
 # Sessions that must have recalled a memory before it is promoted, unless the setting
 # `promote_after` says otherwise: once is chance, twice is coincidence.
 PROMOTE_THRESHOLD = 3
@@ -49,19 +53,24 @@ class _Nothing(dict[str, Any]):
 NO_EXTRA: Mapping[str, Any] = _Nothing()
 
 
+OptionalText = Annotated[str | None, SPARSE]
+Extra = Annotated[Mapping[str, Any], INTERNAL]
+
+
 class NuggetConfig(NamedTuple):
     """How one nugget's fact memory is built; what its file says wins."""
 
     name: str
-    dims: int = 16384
-    banks: int = 4
-    ensembles: int = 1
-    max_facts: int = 0  # 0: no limit
-    sharpen_p: float = 1.0
-    corvacs_a: float = 0.0
-    temperature: float = 0.9
-    ortho_iters: int = 1
-    fuzzy_threshold: float = 0.55
+    # between which bounds its fact memory can be built
+    dims: Annotated[int, Limit(2, 1 << 20)] = 16384
+    banks: Annotated[int, Limit(1, 256)] = 4
+    ensembles: Annotated[int, Limit(1, 64)] = 1
+    max_facts: Annotated[int, Limit(0, 1 << 53)] = 0  # 0: no limit
+    sharpen_p: Annotated[float, Limit(0, 8)] = 1.0  # sharper, and a full page decodes wrongly
+    corvacs_a: Annotated[float, Limit(0, 1_000_000)] = 0.0
+    temperature: Annotated[float, Limit(0, 1_000_000)] = 0.9
+    ortho_iters: Annotated[int, Limit(0, 32)] = 1
+    fuzzy_threshold: Share = 0.55
     extra: Mapping[str, Any] = NO_EXTRA  # unknown fields of its file, kept
 
 
@@ -69,8 +78,8 @@ class NoteLink(NamedTuple):
     """One direction of a link; the other end holds the same reason and time."""
 
     to: str
-    reason: str
-    created_at: str
+    reason: str = ""
+    created_at: str = ""
 
 
 class NoteVectorSpec(NamedTuple):
@@ -95,13 +104,13 @@ class Anchor(NamedTuple):
     """A place in a repository that a memory is about, as it was when the memory was kept."""
 
     path: Address  # from the root of the checkout; "": it is about a branch
-    line: Count = 0  # 0: no line is named
-    lines: tuple[str, ...] = ()  # fingerprints
-    symbols: tuple[str, ...] = ()  # names that stand in the file
-    size: Count = 0
-    modified: Count = 0  # nanoseconds
-    commit: Address = ""  # that was checked out
-    branch: Address = ""
+    line: Annotated[Count, SPARSE] = 0  # 0: no line is named
+    lines: Annotated[tuple[str, ...], SPARSE] = ()  # fingerprints
+    symbols: Annotated[tuple[str, ...], SPARSE] = ()  # names that stand in the file
+    size: Annotated[Count, SPARSE] = 0
+    modified: Annotated[Count, SPARSE] = 0  # nanoseconds
+    commit: Annotated[Address, SPARSE] = ""  # that was checked out
+    branch: Annotated[Address, SPARSE] = ""
 
 
 class MemoryNote(NamedTuple):
@@ -124,20 +133,21 @@ class MemoryNote(NamedTuple):
     tags: tuple[str, ...] = ()
     links: tuple[NoteLink, ...] = ()
     hidden: bool = False
-    source_key: str | None = None
-    hits: int = 0  # distinct sessions that recalled it
+    source_key: OptionalText = None
+    hits: Count = 0  # distinct sessions that recalled it
     last_hit_session: str = ""
     hit_sessions: tuple[str, ...] = ()  # the last 64 of them
-    last_rewritten_at: str | None = None
-    archived_at: str | None = None
-    last_inspected_at: str | None = None
+    last_rewritten_at: OptionalText = None
+    archived_at: OptionalText = None
+    last_inspected_at: OptionalText = None
     project: str = ""  # "": everywhere
-    extra: Mapping[str, Any] = NO_EXTRA  # unknown fields of its file, kept
-    valid_from: str | None = None  # when what it says became true; None: when it was written
-    valid_until: str | None = None  # when it ceases, or ceased, to be true
-    supersedes: tuple[str, ...] = ()  # ids of notes that it took the place of
-    anchors: tuple[Anchor, ...] = ()  # what it names of its repository
-    stability_given: bool = False  # someone said how durable it is; else it follows from the key
+    extra: Extra = NO_EXTRA  # unknown fields of its file, kept
+    valid_from: OptionalText = None  # when what it says became true; None: when it was written
+    valid_until: OptionalText = None  # when it ceases, or ceased, to be true
+    supersedes: Annotated[tuple[str, ...], SPARSE] = ()  # ids of notes that it took the place of
+    anchors: Annotated[tuple[Anchor, ...], SPARSE] = ()  # what it names of its repository
+    # someone said how durable it is; else it follows from the key
+    stability_given: Annotated[bool, SPARSE] = False
 
     @property
     def metadata(self) -> NoteMetadata:
@@ -168,11 +178,11 @@ class GraphNoteMetaInput(NamedTuple):
     scope: MemoryScope | None = None
     type: MemoryType | None = None
     source: MemorySource | None = None
-    confidence: float | None = None
+    confidence: Share | None = None
     stability: MemoryStability | None = None
-    project: str | None = None
-    valid_from: str | None = None  # "" takes it away, as for valid_until
-    valid_until: str | None = None
+    project: Address | None = None
+    valid_from: Moment | None = None  # "" takes it away, as for valid_until
+    valid_until: Moment | None = None
     supersedes: str | None = None  # id or title of the memory that this one takes the place of
 
 
@@ -246,7 +256,8 @@ class ReflectionChange(NamedTuple):
     nugget_name: str
     note_id: str
     detail: str
-    partners: tuple[str, ...] = ()  # the other notes that this is only true together with
+    # the other notes that this is only true together with
+    partners: Annotated[tuple[str, ...], INTERNAL] = ()
 
 
 class ReflectionResult(NamedTuple):
@@ -387,20 +398,22 @@ class RecallResult(NamedTuple):
     """What a recall found; a miss is an answer, not an error, and falsy."""
 
     answer: str = ""
-    confidence: float = 0.0  # in [0, 1]: how surely the value was decoded
-    margin: float = 0.0  # in [0, 1]: distance to the second candidate
+    confidence: Share = 0.0  # in [0, 1]: how surely the value was decoded
+    margin: Share = 0.0  # in [0, 1]: distance to the second candidate
     found: bool = False
     key: str = ""
     nugget: str = ""
     match: MatchKind | None = None  # how the query fits the key
-    ratio: float = 0.0  # in [0, 1]; 1 for an exact match
+    ratio: Share = 0.0  # in [0, 1]; 1 for an exact match
     note_id: str = ""
-    project: str = ""  # that the fact belongs to; "": everywhere
-    also: tuple[str, ...] = ()  # ids of other facts that the query fits as well, a few of them
-    probability: float = 0.0  # in [0, 1]: that the answer is what was meant
-    missing: tuple[str, ...] = ()  # words of the query that the key does not have
-    valid_from: str | None = None  # since when it is true, if that is known
-    valid_until: str | None = None  # until when
+    project: Annotated[str, SPARSE] = ""  # that the fact belongs to; "": everywhere
+    # ids of other facts that the query fits as well, a few of them
+    also: Annotated[tuple[str, ...], SPARSE] = ()
+    probability: Share = 0.0  # in [0, 1]: that the answer is what was meant
+    # words of the query that the key does not have
+    missing: Annotated[tuple[str, ...], SPARSE] = ()
+    valid_from: OptionalText = None  # since when it is true, if that is known
+    valid_until: OptionalText = None  # until when
 
     def __bool__(self) -> bool:
         return self.found
@@ -417,13 +430,15 @@ class SearchNotesResult(NamedTuple):
     """One note that a search found; all scores lie in [0, 1]."""
 
     note: MemoryNote
-    score: float  # share among the best twenty of this search (softmax); no probability
-    vector_score: float
-    text_score: float
-    relevance: float  # comparable between queries
-    stated: float = 0.0  # share of the question that the note states in its own words
+    score: Share  # share among the best twenty of this search (softmax); no probability
+    vector_score: Share
+    text_score: Share
+    relevance: Share  # comparable between queries
+    # share of the question that the note states in its own words
+    stated: Annotated[float, INTERNAL] = 0.0
     clear_answer: bool = False  # whether it answers the question, rather than being near it
-    meaning: float = 0.0  # what a sentence encoder adds to the relevance, if one is installed
+    # what a sentence encoder adds to the relevance, if one is installed
+    meaning: Annotated[float, SPARSE] = 0.0
 
 
 BASIS_LENGTH = 20  # strings in a stored recipe

@@ -12,23 +12,12 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, Unpack, get_args, get_origin, is_typeddict
 
-from nuggets.domain.limits import Limit, check_most
+from nuggets.domain.limits import CALLED, Limit, check_most, whole_text, wrong_type
 from nuggets.errors import InvalidInput
 from nuggets.named_tuple import NamedTuple
 
 _WHOLE = Limit(-(2**63), 2**63 - 1)  # what a database can hold
 _NUMBER = Limit(-(2.0**1000), 2.0**1000)  # finite, and an int may be larger than any float
-_CALLED: Mapping[Any, str] = {
-    str: "a text",
-    int: "a whole number",
-    float: "a number",
-    bool: "true or false",
-    datetime: "a time, such as 2026-01-31T09:00:00Z",
-    NoneType: "null",
-    list: "a list",
-    tuple: "a list",
-    dict: "an object",
-}
 
 
 class Field(NamedTuple):
@@ -44,10 +33,13 @@ class Strictness(NamedTuple):
 
     refuses_unknown: bool = True  # fields; else they are passed over
     refuses_words: bool = True  # other than the listed ones; else any text will do
+    has_limits: bool = True
+    is_documented: bool = False  # the names are those of the documented JSON, and null is missing
 
 
 STRICT = Strictness()
-FROM_SERVER = Strictness(False, False)  # a newer one may know more fields and words
+FROM_SERVER = Strictness(False, False, has_limits=False)  # a newer one may know and allow more
+DOCUMENTED = Strictness(False, is_documented=True)  # fields that others added are theirs
 
 
 def read(value: Any, kind: Any, where: str, how: Strictness = STRICT) -> Any:
@@ -63,7 +55,7 @@ def read(value: Any, kind: Any, where: str, how: Strictness = STRICT) -> Any:
     if origin is not None:
         return _read_generic(value, kind, origin, where, how)
     if kind is str:
-        return read_text(value, where)
+        return whole_text(value, where)
     if kind is int or kind is float:
         return _read_number(value, kind, where)
     if kind is datetime:
@@ -75,13 +67,13 @@ def read(value: Any, kind: Any, where: str, how: Strictness = STRICT) -> Any:
     if isinstance(value, kind):
         return value
     if issubclass(kind, str):
-        return kind(read_text(value, where))
+        return kind(whole_text(value, where))
     raise wrong(value, kind, where)
 
 
 def wrong(value: Any, kind: Any, where: str) -> InvalidInput:
     """The error for a value of another type."""
-    return InvalidInput(f"{where} must be {call(kind)}, not {describe(value)}")
+    return wrong_type(value, call(kind), where)
 
 
 def call(kind: Any) -> str:
@@ -95,31 +87,17 @@ def call(kind: Any) -> str:
         return " or ".join(dict.fromkeys(map(call, args)))
     if origin is not None:
         return "an object" if issubclass(origin, Mapping) else "a list"
+    if kind is datetime:
+        return "a time, such as 2026-01-31T09:00:00Z"
     name: str = getattr(kind, "__name__", "null")
-    return _CALLED.get(kind) or ("an object" if hasattr(kind, "_fields") else f"a {name}")
+    return CALLED.get(kind) or ("an object" if hasattr(kind, "_fields") else f"a {name}")
 
 
-def describe(value: Any) -> str:
-    """A value in words: itself, if it is short."""
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, str | int | float):
-        return f"{value!r:.80}"
-    return _CALLED.get(type(value)) or f"a {type(value).__name__}"
-
-
-def read_text(value: Any, where: str) -> str:
-    """A text of whole characters."""
-    if not isinstance(value, str):
-        raise wrong(value, str, where)
-    try:
-        value.encode()
-    except UnicodeEncodeError as problem:
-        raise InvalidInput(
-            f"{where} is not valid Unicode: half a character (lone surrogate) at position "
-            f"{problem.start}"
-        ) from None
-    return value
+def check_fields(values: Mapping[str, Any], record: Any) -> None:
+    """Refuse values, by name, that the fields of a record cannot have."""
+    for name, field in fields_of(record).items():
+        if name in values:
+            read(values[name], field.kind, name)
 
 
 def _read_number(value: Any, kind: Any, where: str) -> Any:
@@ -134,7 +112,7 @@ def _read_time(value: Any, where: str) -> datetime:
     if isinstance(value, datetime):
         return value
     try:
-        return datetime.fromisoformat(read_text(value, where))
+        return datetime.fromisoformat(whole_text(value, where))
     except ValueError:
         raise wrong(value, datetime, where) from None
 
@@ -144,7 +122,7 @@ def _read_generic(value: Any, kind: Any, origin: Any, where: str, how: Strictnes
     if origin is Annotated:
         value = read(value, args[0], where, how)
         for limit in args[1:] if value is not None else ():
-            if isinstance(limit, Limit):
+            if isinstance(limit, Limit) and how.has_limits:
                 _check_limit(value, limit, where)
         return value
     if origin is Unpack:
@@ -215,16 +193,25 @@ def _read_fields(value: Any, kind: Any, where: str, how: Strictness) -> dict[str
     if not isinstance(value, Mapping):
         raise wrong(value, kind, where)
     fields = fields_of(kind)
+    if how.is_documented:
+        fields = {json_name(name): field for name, field in fields.items()}
+        value = {name: part for name, part in value.items() if part is not None}
     unknown = value.keys() - fields.keys()
     if unknown and how.refuses_unknown:
         raise unknown_names(unknown, fields, where)
     given = {}
     for name, field in fields.items():
         if name in value:
-            given[name] = read(value[name], field.kind, f"{where}: {name}", how)
+            given[field.name] = read(value[name], field.kind, f"{where}: {name}", how)
         elif field.is_required:
             raise InvalidInput(f"{where}: {name} is missing")
     return given
+
+
+def json_name(name: str) -> str:
+    """How the documented JSON spells a field: lastHitSession."""
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
 
 
 def unknown_names(unknown: Set[Any], known: Mapping[str, Any], where: str) -> InvalidInput:

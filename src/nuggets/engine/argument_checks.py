@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets.domain import codec
-from nuggets.domain.limits import SESSION_CHARACTERS, check_config, check_most, storable
+from nuggets.domain.limits import SESSION_CHARACTERS, check_most, storable
 from nuggets.domain.nugget_names import checked_nugget_name
 from nuggets.domain.records import (
     GraphNoteMetaInput,
@@ -123,7 +123,6 @@ def checked_nugget(config: NuggetConfig) -> NuggetConfig:
         shape = codec.nugget_to_json(config)
         check_savable(shape, where)
         checked, _ = nugget_from_json(shape, where)
-        check_config(checked._asdict())
         return checked._replace(name=checked_nugget_name(checked.name))
     except InvalidInput as problem:
         raise InvalidInput(f"{where}: {str(problem).removeprefix(f'{where}: ')}") from None

@@ -10,7 +10,6 @@ from typing import Any
 from nuggets.domain import undone_reflection
 from nuggets.domain.codec import note_from_json, note_to_json
 from nuggets.domain.fact_identity import FactIdentity, identity, identity_of
-from nuggets.domain.limits import check_config
 from nuggets.domain.nugget_names import checked_nugget_name
 from nuggets.domain.purge_marks import without_purged
 from nuggets.domain.records import (
@@ -24,6 +23,7 @@ from nuggets.domain.records import (
 from nuggets.domain.state import MemoryState, State
 from nuggets.domain.three_way_merge import find_removed, merge_record
 from nuggets.domain.times import moment_after
+from nuggets.domain.type_check import check_fields
 from nuggets.errors import InvalidInput, StoreCorrupt
 from nuggets.graph.links import (
     DEFAULT_REASON,
@@ -262,7 +262,7 @@ def _merge_config(
     known: NuggetConfig | None, old: NuggetConfig | None, given: NuggetConfig
 ) -> NuggetConfig:
     """What the file says, as far as its author changed it; the spelling of a known name stays."""
-    check_config(given._asdict())
+    check_fields(given._asdict(), NuggetConfig)
     if known is None:
         return given._replace(name=checked_nugget_name(given.name))
     if old is None:

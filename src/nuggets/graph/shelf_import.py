@@ -9,7 +9,6 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from nuggets.domain.fact_identity import identity_of
-from nuggets.domain.limits import check_config
 from nuggets.domain.nugget_names import checked_nugget_name
 from nuggets.domain.records import (
     NO_EXTRA,
@@ -20,6 +19,7 @@ from nuggets.domain.records import (
     NuggetConfig,
 )
 from nuggets.domain.state import SESSIONS_KEPT, State
+from nuggets.domain.type_check import check_fields
 from nuggets.domain.undone_reflection import RejectedChange, read_rejected
 from nuggets.graph.external_edits import NuggetSpellings, archive_second_keys
 from nuggets.graph.links import repair_links
@@ -125,7 +125,7 @@ def _new_nuggets(
     new = [fold for fold in needed if fold not in state.nuggets]
     configs = tuple(their_nuggets.get(fold, NuggetConfig(names[fold])) for fold in new)
     for config in configs:
-        check_config(config._asdict())
+        check_fields(config._asdict(), NuggetConfig)
     return tuple(config._replace(name=checked_nugget_name(config.name)) for config in configs)
 
 

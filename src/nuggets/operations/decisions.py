@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nuggets.domain import undone_reflection
 from nuggets.domain.fact_identity import facts_with_key, identity_of
-from nuggets.domain.limits import check_config, storable
+from nuggets.domain.limits import storable
 from nuggets.domain.nugget_names import checked_nugget_name
 from nuggets.domain.records import (
     Changes,
@@ -477,5 +477,8 @@ def _checked_config(name: str, config: dict[str, Any]) -> NuggetConfig:
     unknown = config.keys() - (set(NuggetConfig._fields) - {"name", "extra"})
     if unknown:
         raise InvalidInput(f"a nugget has no setting called {', '.join(sorted(unknown))}")
-    check_config(config)
+    if config:
+        from nuggets.domain.type_check import check_fields  # hardly anyone sets any of it
+
+        check_fields(config, NuggetConfig)
     return NuggetConfig(checked_nugget_name(name), **config)

@@ -7,7 +7,7 @@ from nuggets.domain import codec
 from nuggets.domain.records import Commit
 from nuggets.errors import NotFound
 from nuggets.interfaces.display_text import pluralize, summarize_clean_up
-from nuggets.interfaces.mcp.argument_schemas import TEXT, TRUTH, WHOLE, object_schema
+from nuggets.interfaces.json_schemas import Parameters, some_of
 from nuggets.interfaces.mcp.response_fields_and_size import room_for
 from nuggets.interfaces.mcp.tool_definition import CHANGE, ITEMS, TIDY, Answer, Json, Tool, ToolCall
 from nuggets.interfaces.prompt_quoting import fence, project_name
@@ -80,8 +80,8 @@ TOOLS = (
         "Reflect and clean up",
         "Tidy memory (merge near-duplicates, tag, link, archive rubbish) when the user asks or "
         "after a long session; it runs daily anyway. dry_run shows the plan.",
-        object_schema({"nugget": TEXT, "limit": WHOLE, "dry_run": TRUTH}),
-        object_schema({"inspected": WHOLE, "changes": ITEMS}),
+        Parameters({"nugget": str, "limit": int, "dry_run": bool}),
+        some_of({"inspected": int, "changes": ITEMS}),
         TIDY,
         _reflect,
     ),
@@ -89,8 +89,8 @@ TOOLS = (
         "undo",
         "Undo a change",
         "Undo your last change to memory, or the change of a revision, when it was a mistake.",
-        object_schema({"revision": WHOLE}),
-        object_schema({"revision": WHOLE, "action": TEXT}),
+        Parameters({"revision": int}),
+        some_of({"revision": int, "action": str}),
         CHANGE._replace(idempotent=False),
         _undo,
     ),
@@ -98,8 +98,8 @@ TOOLS = (
         "promote",
         "Promote to MEMORY.md",
         "Write what was recalled often enough to this project's MEMORY.md, when the user asks.",
-        object_schema({"dry_run": TRUTH}),
-        object_schema({"promoted": WHOLE, "project": TEXT}),
+        Parameters({"dry_run": bool}),
+        some_of({"promoted": int, "project": str}),
         CHANGE._replace(destructive=False),
         _promote,
     ),

@@ -36,8 +36,8 @@ def tool_to_protocol(tool: Tool) -> types.Tool:
     return types.Tool(
         name=tool.name,
         description=tool.description,
-        input_schema={**tool.arguments, "additionalProperties": False},
-        output_schema=tool.result,
+        input_schema=dict(tool.arguments.schema),
+        output_schema=dict(tool.result),
         annotations=types.ToolAnnotations(
             title=tool.title,
             read_only_hint=hints.read_only,

@@ -1,11 +1,12 @@
 """Tools that read: recall, search_notes, get_note, list_notes, status."""
 
 from collections.abc import Iterable
+from typing import Annotated
 
 from nuggets.domain import codec, times
 from nuggets.domain.records import (
-    SCOPES,
     MemoryNote,
+    MemoryScope,
     MemoryVersion,
     RecallResult,
     SearchNotesResult,
@@ -13,14 +14,7 @@ from nuggets.domain.records import (
 from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.display_text import explain_recognition, pluralize
-from nuggets.interfaces.mcp.argument_schemas import (
-    TEXT,
-    TRUTH,
-    WHOLE,
-    describe,
-    object_schema,
-    one_of,
-)
+from nuggets.interfaces.json_schemas import Parameters, some_of
 from nuggets.interfaces.mcp.response_fields_and_size import (
     MOST_LINKS,
     full_note,
@@ -44,8 +38,8 @@ PAGE = 30_000  # characters of a note shown at once: hosts cut an answer at abou
 NOTES_LISTED = 50
 VERSIONS = 20  # of a memory, the newest
 
-_NOTE = describe(TEXT, "id, exact title, or start of the id")
-_NUGGET = describe(TEXT, "only this topic")
+_NOTE = Annotated[str, "id, exact title, or start of the id"]
+_NUGGET = Annotated[str, "only this topic"]
 
 
 def _recall(call: ToolCall, arguments: Json) -> Answer:
@@ -233,8 +227,8 @@ TOOLS = (
         "or ask the user something they may have said before. Finds a fact by key (typos are "
         "fine), else the nearest notes; as_of: what was true on a day. found=false and no note "
         "with clearAnswer: not known.",
-        object_schema({"query": TEXT, "nugget": _NUGGET, "as_of": TEXT}, ("query",)),
-        object_schema({"found": TRUTH, "answer": TEXT, "notes": ITEMS}),
+        Parameters({"query": str, "nugget": _NUGGET, "as_of": str}, ("query",)),
+        some_of({"found": bool, "answer": str, "notes": ITEMS}),
         READ,
         _recall,
     ),
@@ -243,14 +237,14 @@ TOOLS = (
         "Search notes",
         "Find notes by topic, when you start a task or recall found no fact. "
         "Returns an index (id, title, one line), best first; open what matters with get_note.",
-        object_schema(
+        Parameters(
             {
-                "query": TEXT,
-                "limit": WHOLE,
+                "query": str,
+                "limit": int,
                 "nugget": _NUGGET,
-                "scope": one_of(SCOPES),
-                "type": TEXT,
-                "tag": TEXT,
+                "scope": MemoryScope,
+                "type": str,
+                "tag": str,
             },
             ("query",),
         ),
@@ -263,10 +257,8 @@ TOOLS = (
         "Read a note",
         "Read a whole note and its links, after an index showed that it matters; versions=true "
         "adds what it said before.",
-        object_schema(
-            {"note": _NOTE, "nugget": TEXT, "offset": WHOLE, "versions": TRUTH}, ("note",)
-        ),
-        object_schema({"id": TEXT, "content": TEXT}),
+        Parameters({"note": _NOTE, "nugget": str, "offset": int, "versions": bool}, ("note",)),
+        some_of({"id": str, "content": str}),
         READ,
         _get,
     ),
@@ -274,8 +266,8 @@ TOOLS = (
         "status",
         "Memory status",
         "See which nuggets exist, how full they are and your project, before you choose one.",
-        object_schema({"nugget": TEXT}),
-        object_schema({"nuggets": ITEMS, "project": TEXT}),
+        Parameters({"nugget": str}),
+        some_of({"nuggets": ITEMS, "project": str}),
         READ,
         _status,
     ),
@@ -283,13 +275,13 @@ TOOLS = (
         "list_notes",
         "List notes",
         "List notes by filter, newest first.",
-        object_schema(
+        Parameters(
             {
                 "nugget": _NUGGET,
-                "tag": TEXT,
-                "scope": one_of(SCOPES),
-                "include_hidden": TRUTH,
-                "limit": WHOLE,
+                "tag": str,
+                "scope": MemoryScope,
+                "include_hidden": bool,
+                "limit": int,
             }
         ),
         INDEX,

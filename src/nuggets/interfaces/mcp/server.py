@@ -16,7 +16,6 @@ from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.hook_files import log_problem, recorded_session
 from nuggets.filesystem.shelf_location import directory_of, is_database, is_server
 from nuggets.interfaces.mcp import resources
-from nuggets.interfaces.mcp.argument_schemas import check_arguments
 from nuggets.interfaces.mcp.offered_tools import FEW_TOOLS
 from nuggets.interfaces.mcp.protocol_types import (
     MARKDOWN,
@@ -338,7 +337,8 @@ def _answer_call(
     request: Any,
 ) -> types.CallToolResult:
     try:
-        checked = check_arguments(arguments, tool.arguments)
+        given = {name: value for name, value in arguments.items() if value is not None}
+        checked = tool.arguments.read(given, tool.name)
     except InvalidInput as problem:  # it quotes only the call
         return refusal(str(problem))
     try:

@@ -1,10 +1,11 @@
 """The tool for notes of sessions with agents: list, show, search."""
 
 from collections.abc import Sequence
+from typing import Annotated
 
 from nuggets.domain import codec, times
 from nuggets.domain.records import MemoryNote
-from nuggets.interfaces.mcp.argument_schemas import TEXT, TRUTH, WHOLE, describe, object_schema
+from nuggets.interfaces.json_schemas import Parameters
 from nuggets.interfaces.mcp.response_fields_and_size import room_for, session_entry
 from nuggets.interfaces.mcp.tool_definition import INDEX, READ, Answer, Json, Tool, ToolCall
 from nuggets.interfaces.prompt_quoting import (
@@ -70,12 +71,12 @@ TOOLS = (
         "Earlier sessions",
         "See what earlier sessions with any agent in this project were about (goal, decisions, "
         "open points), when the user asks where you were or to continue something.",
-        object_schema(
+        Parameters(
             {
-                "query": TEXT,
-                "session": describe(TEXT, "id: only this one"),
-                "all": describe(TRUTH, "of all projects"),
-                "limit": WHOLE,
+                "query": str,
+                "session": Annotated[str, "id: only this one"],
+                "all": Annotated[bool, "of all projects"],
+                "limit": int,
             }
         ),
         INDEX,

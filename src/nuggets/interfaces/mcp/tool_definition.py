@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.records import MemoryNote, WrittenNote
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.mcp.argument_schemas import TEXT, WHOLE, Schema, object_schema
+from nuggets.interfaces.json_schemas import Parameters, Schema, some_of
 from nuggets.interfaces.prompt_quoting import fence, one_line, project_name
 from nuggets.named_tuple import NamedTuple
 
@@ -51,16 +51,16 @@ class Tool(NamedTuple):
     name: str
     title: str
     description: str
-    arguments: Schema
+    arguments: Parameters
     result: Schema
     hints: Hints
     run: Callable[[ToolCall, Json], Answer]
 
 
 # What a tool answers with, in few words, because hosts list all tools; the text says more.
-HEAD: Schema = object_schema({"id": TEXT})
+HEAD: Schema = some_of({"id": str})
 ITEMS: Schema = {"type": "array"}
-INDEX: Schema = object_schema({"results": ITEMS, "omitted": WHOLE})
+INDEX: Schema = some_of({"results": ITEMS, "omitted": int})
 
 
 def receipt(verb: str, note: MemoryNote) -> Answer:

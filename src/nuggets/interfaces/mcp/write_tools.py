@@ -1,17 +1,11 @@
 """Tools that write: remember, forget, create_note, edit_note, add_link, merge_notes."""
 
-from nuggets.domain.records import SCOPES, STABILITIES, TYPES
+from typing import Annotated, Literal
+
+from nuggets.domain.records import MemoryScope, MemoryStability, MemoryType
 from nuggets.errors import Conflict, InvalidInput
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.mcp.argument_schemas import (
-    TEXT,
-    TEXTS,
-    TRUTH,
-    WHOLE,
-    describe,
-    object_schema,
-    one_of,
-)
+from nuggets.interfaces.json_schemas import Parameters, some_of
 from nuggets.interfaces.mcp.tool_definition import (
     ADD,
     CHANGE,
@@ -24,13 +18,12 @@ from nuggets.interfaces.mcp.tool_definition import (
     valid_in,
 )
 from nuggets.interfaces.prompt_quoting import fence, one_line
-from nuggets.operations.client_permissions import AGENT
 
-_NOTE = describe(TEXT, "id or exact title")
-_NUGGET = describe(TEXT, "topic, e.g. project, prefs, learnings; created if new")
-_SOURCE = one_of((str(AGENT.source), "explicit_user"))  # the instructions say what they mean
-_META = {"scope": one_of(SCOPES), "stability": one_of(STABILITIES), "source": _SOURCE}
-_VALIDITY = {"valid_until": TEXT, "supersedes": TEXT}
+_NOTE = Annotated[str, "id or exact title"]
+_NUGGET = Annotated[str, "topic, e.g. project, prefs, learnings; created if new"]
+_SOURCE = Literal["agent_reflection", "explicit_user"]  # the instructions say what they mean
+_META = {"scope": MemoryScope, "stability": MemoryStability, "source": _SOURCE}
+_VALIDITY = {"valid_until": str, "supersedes": str}
 
 
 def _remember(call: ToolCall, arguments: Json) -> Answer:
@@ -112,13 +105,13 @@ TOOLS = (
         "Store one short fact under a key you will ask for again: as soon as you learn a file "
         "location, command, convention or preference that the next session would need. A known "
         "key gets the new value. Longer than a sentence: create_note.",
-        object_schema(
+        Parameters(
             {
                 "nugget": _NUGGET,
-                "key": describe(TEXT, "what you will ask for, e.g. test cmd"),
-                "value": TEXT,
+                "key": Annotated[str, "what you will ask for, e.g. test cmd"],
+                "value": str,
                 **_META,
-                "valid_until": TEXT,
+                "valid_until": str,
             },
             ("nugget", "key", "value"),
         ),
@@ -130,8 +123,8 @@ TOOLS = (
         "forget",
         "Forget a fact",
         "Delete a fact when it is wrong or the user asks. Exact key only.",
-        object_schema({"nugget": TEXT, "key": TEXT}, ("nugget", "key")),
-        object_schema({"forgotten": WHOLE}),
+        Parameters({"nugget": str, "key": str}, ("nugget", "key")),
+        some_of({"forgotten": int}),
         CHANGE,
         _forget,
     ),
@@ -140,14 +133,14 @@ TOOLS = (
         "Write a note",
         "Store what needs more than a sentence: a decision and its reason, how a part works, a "
         "lesson from a bug. One idea per note; search_notes first and edit what exists.",
-        object_schema(
+        Parameters(
             {
                 "nugget": _NUGGET,
-                "title": TEXT,
-                "content": TEXT,
-                "tags": TEXTS,
+                "title": str,
+                "content": str,
+                "tags": tuple[str, ...],
                 **_META,
-                "type": one_of(TYPES),
+                "type": MemoryType,
             },
             ("nugget", "title", "content"),
         ),
@@ -160,14 +153,14 @@ TOOLS = (
         "Change a note",
         "Correct or extend a note or fact when what it says has changed; hidden=true archives "
         "it, hidden=false brings it back. Give the whole new content: get_note first.",
-        object_schema(
+        Parameters(
             {
                 "note": _NOTE,
-                "content": TEXT,
-                "title": TEXT,
-                "tags": TEXTS,
-                "hidden": TRUTH,
-                "scope": one_of(SCOPES),
+                "content": str,
+                "title": str,
+                "tags": tuple[str, ...],
+                "hidden": bool,
+                "scope": MemoryScope,
                 "source": _SOURCE,
                 **_VALIDITY,
             },
@@ -181,8 +174,8 @@ TOOLS = (
         "add_link",
         "Link two notes",
         "Connect two notes when one helps to understand the other; say why.",
-        object_schema({"a": _NOTE, "b": _NOTE, "reason": TEXT}, ("a", "b")),
-        object_schema({"added": TRUTH}),
+        Parameters({"a": _NOTE, "b": _NOTE, "reason": str}, ("a", "b")),
+        some_of({"added": bool}),
         ADD._replace(idempotent=True),
         _link,
     ),
@@ -190,7 +183,7 @@ TOOLS = (
         "merge_notes",
         "Merge two notes",
         "Unite two notes that say the same; the source, never a fact, is archived with a link.",
-        object_schema({"target": _NOTE, "source": _NOTE, "reason": TEXT}, ("target", "source")),
+        Parameters({"target": _NOTE, "source": _NOTE, "reason": str}, ("target", "source")),
         HEAD,
         CHANGE,
         _merge,

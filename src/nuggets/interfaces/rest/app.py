@@ -15,6 +15,8 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Scope
 
 from nuggets.domain import codec
+from nuggets.domain.limits import Name
+from nuggets.domain.type_check import read
 from nuggets.errors import (
     Ambiguous,
     Conflict,
@@ -37,7 +39,7 @@ from nuggets.interfaces.rest.authentication import Access, MemberAccess
 from nuggets.interfaces.rest.guard import Guard, TooLarge, error_response, too_large_response
 from nuggets.interfaces.rest.openapi import document
 from nuggets.interfaces.rest.operation_definition import REVISION, Arguments, Operation
-from nuggets.interfaces.rest.request_validation import validate, validate_query
+from nuggets.interfaces.rest.request_validation import validate_query
 from nuggets.shelf import NuggetShelf
 
 OPERATIONS = (
@@ -167,15 +169,14 @@ def _run_operation(
 
 async def _read_arguments(request: Request, operation: Operation) -> Arguments:
     arguments: Arguments = {
-        name: validate(part, operation.path_part, name)
-        for name, part in request.path_params.items()
+        name: read(part, Name, name) for name, part in request.path_params.items()
     }
     arguments |= validate_query(
         request.query_params.multi_items(), operation.query, operation.required
     )
     if operation.body is not None:
         body = codec.loads(await request.body(), "the body")
-        arguments |= validate(body, operation.body, "the body")
+        arguments |= operation.body.read(body, "the body")
     return arguments
 
 

@@ -1,34 +1,23 @@
 """Operations on the whole shelf: history, undo, clean-up, MEMORY.md, activity."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from nuggets.domain import codec
+from nuggets.domain.limits import Limit, Name
 from nuggets.domain.records import CommitSummary
 from nuggets.errors import InvalidInput, NotFound
 from nuggets.interfaces import json_responses
+from nuggets.interfaces.json_schemas import Default, Parameters, array, nullable, reference, shape
 from nuggets.interfaces.rest import record_summaries
-from nuggets.interfaces.rest.operation_definition import (
-    NAME,
-    TEXT,
-    Arguments,
-    Operation,
-    Schema,
-    array,
-    integer,
-    nullable,
-    reference,
-    shape,
-    strict_object,
-)
-from nuggets.interfaces.rest.response_schemas import COUNT, STEPS
+from nuggets.interfaces.rest.operation_definition import Arguments, Count, Operation, Steps
 from nuggets.shelf import NuggetShelf
 
 TEXT_SHOWN = 100_000  # characters of MEMORY.md; hosts load a quarter of that
 NOTES_EXPLAINED = 300  # notes, those with most hits first
 RECENT_STEPS = 5000  # of the history, for the plot and the list of clean-ups
-REVISIONS: Schema = {"type": "string", "minLength": 1, "maxLength": 4000}
-SINCE = integer(0, 2**53, 0)  # a revision: only what came later
+REVISIONS = Annotated[str, Limit(1, 4000)]
+SINCE = Annotated[int, Limit(0, 2**53), Default(0)]  # a revision: only what came later
 
 
 def _history(shelf: NuggetShelf, arguments: Arguments) -> Any:
@@ -106,23 +95,23 @@ def _promote(shelf: NuggetShelf, arguments: Arguments) -> Any:
     return {"promoted": shelf.promote()}  # never to a path from outside: it writes a file
 
 
-_KEPT = shape({"revision": COUNT, "at": TEXT, "action": TEXT, "client": TEXT, "noteCount": COUNT})
+_KEPT = shape({"revision": Count, "at": str, "action": str, "client": str, "noteCount": Count})
 _WHY = shape(
     {
-        "noteId": TEXT,
-        "title": TEXT,
-        "outcome": TEXT,
-        "reason": TEXT,
-        "hits": COUNT,
-        "sessions": array(shape({"session": TEXT, "at": TEXT, "kind": TEXT})),
+        "noteId": str,
+        "title": str,
+        "outcome": str,
+        "reason": str,
+        "hits": Count,
+        "sessions": array(shape({"session": str, "at": str, "kind": str})),
     }
 )
 _PROMOTION = shape(
     {
-        "problem": nullable(TEXT),
-        "path": TEXT,
-        "text": TEXT,
-        "promoteAfter": COUNT,
+        "problem": nullable(str),
+        "path": str,
+        "text": str,
+        "promoteAfter": Count,
         "notes": array(_WHY),
     },
 )
@@ -135,7 +124,7 @@ OPERATIONS = (
         "What was done, newest first",
         _history,
         array(reference("Commit")),
-        {"limit": STEPS, "since": SINCE},
+        {"limit": Steps, "since": SINCE},
     ),
     Operation(
         "GET",
@@ -143,7 +132,7 @@ OPERATIONS = (
         "undoable",
         "Which of these revisions (`12,15`) can be undone at the moment",
         _undoable,
-        shape({"revisions": array(COUNT)}),
+        shape({"revisions": array(Count)}),
         {"revisions": REVISIONS},
         ("revisions",),
     ),
@@ -154,7 +143,7 @@ OPERATIONS = (
         "What the next clean-up would do",
         _preview,
         reference("Reflection"),
-        {"nugget": NAME, "limit": integer(1, 1_000_000)},
+        {"nugget": Name, "limit": Annotated[int, Limit(1, 1_000_000)]},
     ),
     Operation(
         "GET",
@@ -163,7 +152,7 @@ OPERATIONS = (
         "Past clean-ups with what they changed, newest first",
         _passes,
         array(reference("Commit")),
-        {"limit": STEPS},
+        {"limit": Steps},
     ),
     Operation(
         "GET",
@@ -189,7 +178,7 @@ OPERATIONS = (
         "Undo a change, by default the page's own last one in its project",
         _undo,
         shape({"undone": reference("Commit"), "kept": array(_KEPT)}, "kept"),
-        body=strict_object({"revision": integer(1, 2**53)}),
+        body=Parameters({"revision": Annotated[int, Limit(1, 2**53)]}),
     ),
     Operation(
         "POST",
@@ -198,7 +187,7 @@ OPERATIONS = (
         "Clean up now",
         _reflect,
         reference("Reflection"),
-        body=strict_object({"nugget": NAME, "limit": integer(1, 1_000_000)}),
+        body=Parameters({"nugget": Name, "limit": Annotated[int, Limit(1, 1_000_000)]}),
     ),
     Operation(
         "POST",
@@ -206,7 +195,7 @@ OPERATIONS = (
         "promote",
         "Promote to MEMORY.md now",
         _promote,
-        shape({"promoted": COUNT}),
-        body=strict_object({}),
+        shape({"promoted": Count}),
+        body=Parameters({}),
     ),
 )

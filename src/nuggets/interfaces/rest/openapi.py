@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from nuggets import __version__
-from nuggets.interfaces.rest.operation_definition import REVISION, Operation, Schema, reference
+from nuggets.domain.limits import Name
+from nuggets.interfaces.json_schemas import Schema, reference, schema_of
+from nuggets.interfaces.rest.operation_definition import REVISION, Operation
 from nuggets.interfaces.rest.response_schemas import COMPONENTS
 
 _PATH_PART = re.compile(r"{(\w+)}")
@@ -62,7 +64,7 @@ def _describe(operation: Operation) -> dict[str, Any]:
         "summary": operation.summary,
         "parameters": [
             *(
-                {"name": name, "in": "path", "required": True, "schema": operation.path_part}
+                {"name": name, "in": "path", "required": True, "schema": schema_of(Name)}
                 for name in _PATH_PART.findall(operation.path)
             ),
             *(
@@ -70,15 +72,15 @@ def _describe(operation: Operation) -> dict[str, Any]:
                     "name": name,
                     "in": "query",
                     "required": name in operation.required,
-                    "schema": schema,
+                    "schema": schema_of(kind),
                 }
-                for name, schema in operation.query.items()
+                for name, kind in operation.query.items()
             ),
         ],
         "responses": answers,
     }
     if operation.body is not None:
-        description["requestBody"] = {"required": True, "content": _json(operation.body)}
+        description["requestBody"] = {"required": True, "content": _json(operation.body.schema)}
     return description
 
 

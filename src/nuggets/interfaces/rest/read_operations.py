@@ -1,39 +1,33 @@
 """Operations that only read: they count no hit and change no time."""
 
-from typing import Any
+from typing import Annotated, Any
 
 from nuggets.domain import codec
-from nuggets.domain.records import KINDS, SCOPES, TYPES
+from nuggets.domain.limits import Limit, Name
+from nuggets.domain.records import NoteFilterOptions
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.rest import record_summaries
-from nuggets.interfaces.rest.operation_definition import (
-    NAME,
-    TEXT,
-    TRUTH,
-    Arguments,
-    Operation,
-    Schema,
+from nuggets.interfaces.json_schemas import (
+    Default,
     array,
-    choice,
-    integer,
+    given_kinds,
     nullable,
     reference,
     shape,
 )
-from nuggets.interfaces.rest.response_schemas import COUNT, STEPS
+from nuggets.interfaces.rest import record_summaries
+from nuggets.interfaces.rest.operation_definition import Arguments, Count, Operation, Steps
 from nuggets.shelf import NuggetShelf
 
-QUERY: Schema = {"type": "string", "minLength": 1, "maxLength": 2000}
+QUERY = Annotated[str, Limit(1, 2000)]
+
+
+def up_to(most: int, default: int, *, least: int = 1) -> Any:
+    """How many items to answer with, or to pass over."""
+    return Annotated[int, Limit(least, most), Default(default)]
+
+
 LAST = "last"  # instead of a session's id
-FILTERS: dict[str, Schema] = {
-    "nugget": NAME,
-    "tag": NAME,
-    "subject": NAME,
-    "scope": choice(SCOPES),
-    "type": choice(TYPES),
-    "kind": choice(KINDS),
-    "include_hidden": TRUTH,
-}
+FILTERS = given_kinds(NoteFilterOptions)
 
 
 def _filters(arguments: Arguments) -> dict[str, Any]:
@@ -137,17 +131,17 @@ def _search_sessions(shelf: NuggetShelf, arguments: Arguments) -> Any:
 _NOTES = array(reference("Note"))
 _SUMMARY = shape(
     {
-        "revision": COUNT,
-        "project": TEXT,
+        "revision": Count,
+        "project": str,
         "nuggets": array(reference("Status")),
-        "exports": nullable(shape({"revision": COUNT, "behind": COUNT, "savedAt": TEXT})),
-        "warnings": array(TEXT),
+        "exports": nullable(shape({"revision": Count, "behind": Count, "savedAt": str})),
+        "warnings": array(str),
     }
 )
 
 OPERATIONS = (
     Operation(
-        "GET", "/api/health", "health", "Whether the server answers", _health, shape({"ok": TRUTH})
+        "GET", "/api/health", "health", "Whether the server answers", _health, shape({"ok": bool})
     ),
     Operation(
         "GET", "/api/status", "status", "Every nugget and how full it is", _summary, _SUMMARY
@@ -175,7 +169,7 @@ OPERATIONS = (
         "Recall a fact by its key, part of it, or a misspelling, else search notes; counts no hit",
         _recall,
         reference("Recall"),
-        {"query": QUERY, "nugget": NAME, "as_of": NAME},
+        {"query": QUERY, "nugget": Name, "as_of": Name},
         ("query",),
     ),
     Operation(
@@ -185,7 +179,7 @@ OPERATIONS = (
         "Notes, oldest first",
         _notes,
         _NOTES,
-        {**FILTERS, "limit": integer(1, 1000, 100), "offset": integer(0, 2**31, 0)},
+        {**FILTERS, "limit": up_to(1000, 100), "offset": up_to(2**31, 0, least=0)},
     ),
     Operation(
         "GET",
@@ -202,7 +196,7 @@ OPERATIONS = (
         "What was done to a note, newest first",
         _note_history,
         array(reference("Commit")),
-        {"limit": STEPS},
+        {"limit": Steps},
     ),
     Operation(
         "GET",
@@ -211,7 +205,7 @@ OPERATIONS = (
         "What a fact or note said and when, newest first",
         _versions,
         array(reference("Version")),
-        {"nugget": NAME},
+        {"nugget": Name},
     ),
     Operation(
         "GET",
@@ -220,7 +214,7 @@ OPERATIONS = (
         "Why a search for a query finds this note",
         _explanation,
         {"type": "object"},
-        {"query": QUERY, "include_hidden": TRUTH},
+        {"query": QUERY, "include_hidden": bool},
         ("query",),
     ),
     Operation(
@@ -230,7 +224,7 @@ OPERATIONS = (
         "The notes of this project's sessions with agents, or of all, the last one first",
         _sessions,
         _NOTES,
-        {"all": TRUTH, "limit": integer(1, 1000, 20)},
+        {"all": bool, "limit": up_to(1000, 20)},
     ),
     Operation(
         "GET",
@@ -239,7 +233,7 @@ OPERATIONS = (
         "The notes of sessions that are about a query, best first; counts no hit",
         _search_sessions,
         array(reference("SearchResult")),
-        {"query": QUERY, "all": TRUTH, "limit": integer(1, 100, 5)},
+        {"query": QUERY, "all": bool, "limit": up_to(100, 5)},
         ("query",),
     ),
     Operation(
@@ -256,7 +250,7 @@ OPERATIONS = (
         "graph",
         "Every note as a node with its links, without contents",
         _graph,
-        shape({"revision": COUNT, "nodes": array(reference("Node"))}),
+        shape({"revision": Count, "nodes": array(reference("Node"))}),
     ),
     Operation(
         "GET",
@@ -265,7 +259,7 @@ OPERATIONS = (
         "The notes that match a query, best first; counts no hit",
         _search,
         array(reference("SearchResult")),
-        {**FILTERS, "query": QUERY, "limit": integer(1, 100, 5), "why": TRUTH},
+        {**FILTERS, "query": QUERY, "limit": up_to(100, 5), "why": bool},
         ("query",),
     ),
 )

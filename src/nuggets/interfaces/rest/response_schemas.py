@@ -1,255 +1,103 @@
-"""What the REST interface answers with: the documented shapes, described once."""
+"""What the REST interface answers with: the documented JSON of records, and what goes with it."""
 
 from collections.abc import Mapping
-from typing import get_args
 
-from nuggets.domain.records import KINDS, SCOPES, SOURCES, STABILITIES, TYPES, MatchKind
+from nuggets.domain.limits import Share
+from nuggets.domain.records import (
+    MemoryNote,
+    MemorySource,
+    NoteVectorSpec,
+    NuggetStatus,
+    RecallResult,
+    ReflectionChange,
+    ReflectionResult,
+    SearchNotesResult,
+)
+from nuggets.domain.type_check import fields_of
 from nuggets.interfaces.json_responses import BRIEF
-from nuggets.interfaces.rest.operation_definition import (
-    NUMBER,
-    SHARE,
-    TEXT,
-    TRUTH,
+from nuggets.interfaces.json_schemas import (
     Schema,
     array,
-    choice,
-    integer,
     nullable,
+    record_schema,
     reference,
     shape,
 )
+from nuggets.interfaces.rest.operation_definition import Count
 
-COUNT = integer(0, 2**53)
-STEPS = integer(1, 200, 20)  # of the history, in one answer
+_CAVEATS = {"caveats": array(str)}
 
-_LINK = shape({"to": TEXT, "reason": TEXT, "createdAt": TEXT})
-_ANCHOR = shape(
-    {
-        "path": TEXT,
-        "line": COUNT,
-        "lines": array(TEXT),
-        "symbols": array(TEXT),
-        "size": COUNT,
-        "modified": integer(0, 2**63),
-        "commit": TEXT,
-        "branch": TEXT,
-    },
-    *("line", "lines", "symbols", "size", "modified", "commit", "branch"),
-)
-_NOTE = shape(
-    {
-        "id": TEXT,
-        "nuggetName": TEXT,
-        "title": TEXT,
-        "content": TEXT,
-        "tags": array(TEXT),
-        "links": array(_LINK),
-        "vector": shape({"seed": COUNT, "basis": array(TEXT)}),
-        "hidden": TRUTH,
-        "kind": choice(KINDS),
-        "sourceKey": TEXT,
-        "hits": COUNT,
-        "lastHitSession": TEXT,
-        "hitSessions": array(TEXT),
-        "createdAt": TEXT,
-        "updatedAt": TEXT,
-        "lastAccessedAt": TEXT,
-        "lastRewrittenAt": TEXT,
-        "archivedAt": TEXT,
-        "lastInspectedAt": TEXT,
-        "subject": TEXT,
-        "scope": choice(SCOPES),
-        "type": choice(TYPES),
-        "source": choice(SOURCES),
-        "confidence": SHARE,
-        "stability": choice(STABILITIES),
-        "project": TEXT,
-        "validFrom": TEXT,
-        "validUntil": TEXT,
-        "supersedes": array(TEXT),
-        "anchors": array(_ANCHOR),
-        "stabilityGiven": TRUTH,
-        "caveats": array(TEXT),
-    },
-    "anchors",
-    "stabilityGiven",
-    "caveats",
-    "sourceKey",
-    "lastRewrittenAt",
-    "archivedAt",
-    "lastInspectedAt",
-    "validFrom",
-    "validUntil",
-    "supersedes",
-)
-_VERSION = shape(
-    {
-        "title": TEXT,
-        "value": TEXT,
-        "validFrom": TEXT,
-        "validUntil": nullable(TEXT),
-        "noteId": TEXT,
-        "source": choice(SOURCES),
-    }
-)
-_WRITTEN = shape(
-    {**_NOTE["properties"], "contradicts": array(reference("Brief"))},
-    *(_NOTE["properties"].keys() - set(_NOTE["required"])),
-    "contradicts",
-)
-_BRIEF = shape({name: _NOTE["properties"][name] for name in BRIEF})
-_FACT = shape(
-    {
-        **_NOTE["properties"],
-        "key": TEXT,
-        "value": TEXT,
-        "last_hit_session": TEXT,
-    },
-    *(_NOTE["properties"].keys() - set(_NOTE["required"])),
-)
-_REMEMBERED = shape(
-    {**_WRITTEN["properties"], "before": shape({"content": TEXT})},
-    *(_WRITTEN["properties"].keys() - set(_WRITTEN["required"])),
-    "before",
-)
-_NODE = shape(
-    {
-        "id": TEXT,
-        "title": TEXT,
-        "nugget": TEXT,
-        "kind": choice(KINDS),
-        "type": choice(TYPES),
-        "tags": array(TEXT),
-        "hits": COUNT,
-        "hidden": TRUTH,
-        "scope": choice(SCOPES),
-        "project": TEXT,
-        "updatedAt": TEXT,
-        "links": array(array(TEXT)),
-    }
-)
-_STATUS = shape(
-    {
-        "name": TEXT,
-        "fact_count": COUNT,
-        "note_count": COUNT,
-        "dimension": COUNT,
-        "banks": COUNT,
-        "ensembles": COUNT,
-        "capacity": COUNT,
-        "capacity_used_pct": NUMBER,
-        "capacity_warning": TEXT,
-        "max_facts": COUNT,
-    }
-)
-_RECALL = shape(
-    {
-        "answer": TEXT,
-        "probability": SHARE,
-        "confidence": SHARE,
-        "margin": SHARE,
-        "found": TRUTH,
-        "key": TEXT,
-        "nugget": TEXT,
-        "match": nullable(choice(get_args(MatchKind))),
-        "ratio": SHARE,
-        "missing": array(TEXT),
-        "noteId": TEXT,
-        "project": TEXT,
-        "note": reference("Brief"),
-        "also": array(reference("Brief")),
-        "notes": array(reference("SearchResult")),
-        "validFrom": TEXT,
-        "validUntil": TEXT,
-        "caveats": array(TEXT),
-    },
-    "missing",
-    "caveats",
-    "project",
-    "note",
-    "also",
-    "notes",
-    "validFrom",
-    "validUntil",
-)
-_FOUND = shape(
-    {
-        "note": reference("Note"),
-        "score": SHARE,
-        "vectorScore": SHARE,
-        "textScore": SHARE,
-        "relevance": SHARE,
-        "clearAnswer": TRUTH,
-        "foreign": TRUTH,
-        "why": {"type": "object"},
-        "caveats": array(TEXT),
-    },
-    "why",
-    "caveats",
-)
-_COMMIT = shape(
-    {
-        "revision": COUNT,
-        "at": TEXT,
-        "action": TEXT,
-        "client": TEXT,
-        "notes": array(
-            shape(
-                {
-                    "id": TEXT,
-                    "before": nullable(reference("Note")),
-                    "after": nullable(reference("Note")),
-                }
-            )
-        ),
-        "noteCount": COUNT,
-        "nuggets": array(TEXT),
-        "removedNuggets": array(TEXT),
-    }
-)
-_REFLECTION = shape(
-    {
-        "ranAt": TEXT,
-        "inspected": COUNT,
-        "rewritten": COUNT,
-        "merged": COUNT,
-        "hidden": COUNT,
-        "tagged": COUNT,
-        "linked": COUNT,
-        "changes": array(shape({"type": TEXT, "nuggetName": TEXT, "noteId": TEXT, "detail": TEXT})),
-    }
-)
-_ACTIVITY = shape(
-    {
-        "revision": COUNT,
-        "steps": array(
-            shape(
-                {
-                    "revision": COUNT,
-                    "at": TEXT,
-                    "action": TEXT,
-                    "client": TEXT,
-                    "notes": COUNT,
-                }
-            )
-        ),
-        "recalls": array(shape({"at": TEXT, "session": TEXT, "noteId": TEXT})),
-    }
-)
+
+def _more(schema: Schema, optional: Mapping[str, Schema], **required: object) -> Schema:
+    """The schema of an object that has more."""
+    known = schema["properties"]
+    left_out = known.keys() - set(schema["required"])
+    return shape({**known, **required, **optional}, *left_out, *optional)
+
+
+_NOTE = _more(record_schema(MemoryNote, vector=NoteVectorSpec, confidence=Share), _CAVEATS)
+_PROPERTIES = _NOTE["properties"]
+_WRITTEN = _more(_NOTE, {"contradicts": array(reference("Brief"))})
+_STEP = {"revision": Count, "at": str, "action": str, "client": str}
+_CHANGE = {
+    "id": str,
+    "before": nullable(reference("Note")),
+    "after": nullable(reference("Note")),
+}
+_NODE = ("id", "title", "kind", "type", "tags", "hits", "hidden", "scope", "project", "updatedAt")
+_ALSO = {
+    "note": reference("Brief"),
+    "also": array(reference("Brief")),
+    "notes": array(reference("SearchResult")),
+    **_CAVEATS,
+}
 
 COMPONENTS: Mapping[str, Schema] = {
     "Note": _NOTE,
     "Written": _WRITTEN,
-    "Brief": _BRIEF,
-    "Fact": _FACT,
-    "Remembered": _REMEMBERED,
-    "Node": _NODE,
-    "Status": _STATUS,
-    "Recall": _RECALL,
-    "SearchResult": _FOUND,
-    "Version": _VERSION,
-    "Commit": _COMMIT,
-    "Reflection": _REFLECTION,
-    "Activity": _ACTIVITY,
-    "Error": shape({"error": shape({"code": TEXT, "message": TEXT})}),
+    "Brief": shape({name: _PROPERTIES[name] for name in BRIEF}),
+    "Fact": _more(_NOTE, {}, key=str, value=str, last_hit_session=str),
+    "Remembered": _more(_WRITTEN, {"before": shape({"content": str})}),
+    "Node": shape(
+        {
+            **{name: _PROPERTIES[name] for name in _NODE},
+            "nugget": str,
+            "links": array(array(str)),
+        }
+    ),
+    "Status": shape({name: field.kind for name, field in fields_of(NuggetStatus).items()}),
+    "Recall": _more(record_schema(RecallResult), _ALSO),
+    "SearchResult": _more(
+        record_schema(SearchNotesResult, note=reference("Note")),
+        {"why": {"type": "object"}, **_CAVEATS},
+        foreign=bool,
+    ),
+    "Version": shape(
+        {
+            "title": str,
+            "value": str,
+            "validFrom": str,
+            "validUntil": nullable(str),
+            "noteId": str,
+            "source": MemorySource,
+        }
+    ),
+    "Commit": shape(
+        {
+            **_STEP,
+            "notes": array(shape(_CHANGE)),
+            "noteCount": Count,
+            "nuggets": array(str),
+            "removedNuggets": array(str),
+        }
+    ),
+    "Reflection": record_schema(ReflectionResult, changes=array(ReflectionChange)),
+    "Activity": shape(
+        {
+            "revision": Count,
+            "steps": array(shape({**_STEP, "notes": Count})),
+            "recalls": array(shape({"at": str, "session": str, "noteId": str})),
+        }
+    ),
+    "Error": shape({"error": shape({"code": str, "message": str})}),
 }

@@ -3,47 +3,28 @@
 Each change but a purge is one step of the history and can be undone.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
 from nuggets.domain import codec
-from nuggets.domain.limits import REASON_CHARACTERS, SESSION_CHARACTERS, TAG_CHARACTERS, TAGS
-from nuggets.domain.records import SCOPES, SOURCES, STABILITIES, TYPES
+from nuggets.domain.limits import REASON_CHARACTERS, TAG_CHARACTERS, TAGS, Limit, Name, Session
+from nuggets.domain.records import GraphNoteMetaInput
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.rest.operation_definition import (
-    CONTENT,
-    NAME,
-    SHARE,
-    TEXT,
-    TRUTH,
-    Arguments,
-    Operation,
-    Schema,
+from nuggets.interfaces.json_schemas import (
+    Parameters,
     array,
-    choice,
+    given_kinds,
     reference,
     shape,
-    strict_object,
 )
+from nuggets.interfaces.rest.operation_definition import Arguments, Content, Count, Operation
 from nuggets.interfaces.rest.read_operations import QUERY
-from nuggets.interfaces.rest.response_schemas import COUNT
 from nuggets.shelf import NuggetShelf
 
-REASON: Schema = {"type": "string", "maxLength": REASON_CHARACTERS}
-PROJECT: Schema = {"type": "string", "maxLength": 4096}  # a repository; "" for none
-SESSION: Schema = {"type": "string", "maxLength": SESSION_CHARACTERS}
-TAG_LIST = array({"type": "string", "maxLength": TAG_CHARACTERS}, TAGS + 3)
-META: dict[str, Schema] = {
-    "subject": NAME,
-    "scope": choice(SCOPES),
-    "type": choice(TYPES),
-    "source": choice(SOURCES),
-    "confidence": SHARE,
-    "stability": choice(STABILITIES),
-    "project": PROJECT,
-    "valid_from": TEXT,
-    "valid_until": TEXT,
-    "supersedes": NAME,
-}
+REASON = Annotated[str, Limit(0, REASON_CHARACTERS)]
+TAG_LIST = Annotated[
+    tuple[Annotated[str, Limit(0, TAG_CHARACTERS)], ...], Limit(0, TAGS + 3, "items")
+]
+META = given_kinds(GraphNoteMetaInput)
 
 
 def _meta(arguments: Arguments) -> dict[str, Any]:
@@ -139,7 +120,7 @@ def _remove(shelf: NuggetShelf, arguments: Arguments) -> Any:
 
 
 _NOTE = reference("Note")
-_PAIR: dict[str, Schema] = {"a": NAME, "b": NAME, "reason": REASON}
+_PAIR: dict[str, Any] = {"a": Name, "b": Name, "reason": REASON}
 
 OPERATIONS = (
     Operation(
@@ -149,7 +130,7 @@ OPERATIONS = (
         "Store a fact; a known key gets the new value",
         _remember,
         reference("Remembered"),
-        body=strict_object({"key": NAME, "value": CONTENT, **META}, ("key", "value")),
+        body=Parameters({"key": Name, "value": Content, **META}, ("key", "value")),
         status=201,
     ),
     Operation(
@@ -158,8 +139,8 @@ OPERATIONS = (
         "forget",
         "Forget a fact",
         _forget,
-        shape({"forgotten": COUNT, "nugget": NAME, "key": NAME}),
-        {"key": NAME},
+        shape({"forgotten": Count, "nugget": Name, "key": Name}),
+        {"key": Name},
         ("key",),
     ),
     Operation(
@@ -168,8 +149,8 @@ OPERATIONS = (
         "clear",
         "Forget all facts of a nugget; its notes stay",
         _clear,
-        shape({"forgotten": COUNT, "nugget": NAME}),
-        body=strict_object({}),
+        shape({"forgotten": Count, "nugget": Name}),
+        body=Parameters({}),
     ),
     Operation(
         "DELETE",
@@ -177,7 +158,7 @@ OPERATIONS = (
         "remove",
         "Remove a nugget with everything in it",
         _remove,
-        shape({"removed": COUNT, "nugget": NAME}),
+        shape({"removed": Count, "nugget": Name}),
     ),
     Operation(
         "POST",
@@ -186,7 +167,7 @@ OPERATIONS = (
         "Recall a fact for an agent, else search notes; a new session adds a hit",
         _recall,
         reference("Recall"),
-        body=strict_object({"query": QUERY, "nugget": NAME, "session": SESSION}, ("query",)),
+        body=Parameters({"query": QUERY, "nugget": Name, "session": Session}, ("query",)),
         is_quiet=True,
     ),
     Operation(
@@ -196,8 +177,8 @@ OPERATIONS = (
         "Store a note",
         _create_note,
         reference("Written"),
-        body=strict_object(
-            {"nugget": NAME, "title": NAME, "content": CONTENT, "tags": TAG_LIST, **META},
+        body=Parameters(
+            {"nugget": Name, "title": Name, "content": Content, "tags": TAG_LIST, **META},
             ("nugget", "title", "content"),
         ),
         status=201,
@@ -209,13 +190,13 @@ OPERATIONS = (
         "Change the given fields; `expected` is the updatedAt that the editor saw",
         _edit_note,
         reference("Written"),
-        body=strict_object(
+        body=Parameters(
             {
-                "content": CONTENT,
-                "title": NAME,
+                "content": Content,
+                "title": Name,
                 "tags": TAG_LIST,
-                "hidden": TRUTH,
-                "expected": NAME,
+                "hidden": bool,
+                "expected": Name,
                 **META,
             }
         ),
@@ -226,8 +207,8 @@ OPERATIONS = (
         "deleteNote",
         "Archive a note, or with `hard` delete it and all links to it",
         _delete_note,
-        {"anyOf": [_NOTE, shape({"deleted": COUNT, "id": NAME})]},
-        {"hard": TRUTH},
+        {"anyOf": [_NOTE, shape({"deleted": Count, "id": Name})]},
+        {"hard": bool},
     ),
     Operation(
         "POST",
@@ -236,7 +217,7 @@ OPERATIONS = (
         "Restore an archived note",
         _restore_note,
         _NOTE,
-        body=strict_object({}),
+        body=Parameters({}),
     ),
     Operation(
         "POST",
@@ -245,7 +226,7 @@ OPERATIONS = (
         "Merge another note into this one; the other is archived",
         _merge,
         _NOTE,
-        body=strict_object({"source": NAME, "reason": REASON}, ("source",)),
+        body=Parameters({"source": Name, "reason": REASON}, ("source",)),
     ),
     Operation(
         "GET",
@@ -254,7 +235,7 @@ OPERATIONS = (
         "Preview of a merge; changes nothing",
         _merge_preview,
         _NOTE,
-        {"source": NAME},
+        {"source": Name},
         ("source",),
     ),
     Operation(
@@ -265,13 +246,13 @@ OPERATIONS = (
         _purge,
         shape(
             {
-                "erased": array(TEXT),
+                "erased": array(str),
                 "mergedWith": array(reference("Brief")),
-                "backups": array(TEXT),
-                "notReached": array(TEXT),
+                "backups": array(str),
+                "notReached": array(str),
             }
         ),
-        body=strict_object({}),
+        body=Parameters({}),
     ),
     Operation(
         "POST",
@@ -279,8 +260,8 @@ OPERATIONS = (
         "link",
         "Link two notes, at both ends",
         _link,
-        shape({"added": TRUTH, "notes": array(reference("Brief"))}),
-        body=strict_object(_PAIR, ("a", "b")),
+        shape({"added": bool, "notes": array(reference("Brief"))}),
+        body=Parameters(_PAIR, ("a", "b")),
     ),
     Operation(
         "DELETE",
@@ -288,7 +269,7 @@ OPERATIONS = (
         "unlink",
         "Remove the link with this reason, or all links between the two",
         _unlink,
-        shape({"removed": TRUTH}),
+        shape({"removed": bool}),
         _PAIR,
         ("a", "b"),
     ),

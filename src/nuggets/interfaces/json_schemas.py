@@ -1,0 +1,142 @@
+"""JSON Schema of types, so that what a door documents is what `domain/type_check.py` checks.
+
+`Annotated` may add a `Limit`, a description in words, and a `Default`.
+"""
+
+from collections.abc import Mapping, Sequence
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from nuggets.domain.limits import Limit, Name
+from nuggets.domain.records import INTERNAL, SPARSE
+from nuggets.domain.type_check import fields_of, json_name, read, unknown_names
+from nuggets.errors import InvalidInput
+from nuggets.named_tuple import NamedTuple
+
+Schema = Mapping[str, Any]
+_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+class Default(NamedTuple):
+    """What a parameter is if it is not given."""
+
+    value: Any
+
+
+class Parameters(NamedTuple):
+    """What someone may send, by name: a misspelt one is refused, not ignored."""
+
+    kinds: Mapping[str, Any]
+    required: Sequence[str] = ()
+
+    @property
+    def schema(self) -> Schema:
+        optional = self.kinds.keys() - set(self.required)
+        return {**shape(self.kinds, *optional), "additionalProperties": False}
+
+    def read(self, values: Any, where: str) -> dict[str, Any]:
+        """The values as what they must be; `InvalidInput` says what is wrong."""
+        given = read(values, dict[str, Any], where)
+        unknown = given.keys() - self.kinds.keys()
+        if unknown:
+            raise unknown_names(unknown, self.kinds, where)
+        for name in self.required:
+            if name not in given:
+                raise InvalidInput(f"{where}: {name} is missing")
+        return {name: read(value, self.kinds[name], name) for name, value in given.items()}
+
+
+def schema_of(kind: Any) -> Schema:
+    """The schema of a type; a schema stands for itself."""
+    if isinstance(kind, Mapping):
+        return kind
+    origin, args = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return {**schema_of(args[0]), **_marks(args[0], args[1:])}
+    if origin is Literal:
+        return {"type": "string", "enum": list(args)}
+    if origin in (Union, UnionType):
+        others = [schema_of(arg) for arg in args if arg is not NoneType]
+        null = [{"type": "null"}] if NoneType in args else []
+        return {"anyOf": [*others, *null]}
+    if origin is not None:
+        is_object = issubclass(origin, Mapping)
+        return {"type": "object"} if is_object else array(args[0])
+    return record_schema(kind) if hasattr(kind, "_fields") else {"type": _NAMES[kind]}
+
+
+def _marks(kind: Any, marks: Sequence[Any]) -> dict[str, Any]:
+    described: dict[str, Any] = {}
+    for mark in marks:
+        if isinstance(mark, Limit):
+            described |= _bounds(kind, mark)
+        elif isinstance(mark, Default):
+            described["default"] = mark.value
+        elif mark not in (SPARSE, INTERNAL):
+            described["description"] = mark
+    return described
+
+
+def _bounds(kind: Any, limit: Limit) -> dict[str, Any]:
+    if kind in (int, float):
+        return {"minimum": limit.least, "maximum": limit.most}
+    least, most = ("minLength", "maxLength") if kind is str else ("minItems", "maxItems")
+    return {**({least: limit.least} if limit.least else {}), most: limit.most}
+
+
+def record_schema(record: Any, **others: Any) -> Schema:
+    """The documented JSON of a record; `others`: properties of other types than its fields, or
+    beside them."""
+    kinds: dict[str, Any] = {}
+    optional = []
+    for name, field in fields_of(record).items():
+        marks = getattr(field.kind, "__metadata__", ())
+        if INTERNAL in marks:
+            continue
+        kinds[json_name(name)] = field.kind
+        if SPARSE in marks:
+            optional.append(json_name(name))
+            inner = [arg for arg in get_args(field.kind.__origin__) if arg is not NoneType]
+            is_text = get_origin(field.kind.__origin__) in (Union, UnionType)
+            kinds[json_name(name)] = inner[0] if is_text else field.kind
+    return shape({**kinds, **others}, *optional)
+
+
+def given_kinds(record: Any) -> dict[str, Any]:
+    """The types of a record's fields, of which each may be given or not; a text is a name."""
+    kinds = {}
+    for name, field in fields_of(record).items():
+        given = [arg for arg in get_args(field.kind) if arg is not NoneType]
+        kind = given[0] if len(given) == 1 else field.kind
+        kinds[name] = Name if kind is str else kind
+    return kinds
+
+
+def shape(properties: Mapping[str, Any], *optional: str) -> Schema:
+    """An object: all properties but the optional ones are there."""
+    required = [name for name in properties if name not in optional]
+    schema: dict[str, Any] = {
+        "type": "object",
+        "properties": {name: schema_of(kind) for name, kind in properties.items()},
+    }
+    return {**schema, "required": required} if required else schema
+
+
+def some_of(properties: Mapping[str, Any]) -> Schema:
+    """An object with any of these properties."""
+    return shape(properties, *properties)
+
+
+def array(items: Any) -> Schema:
+    """A list of items of this type."""
+    return {"type": "array", "items": schema_of(items)}
+
+
+def nullable(kind: Any) -> Schema:
+    """The type, or null."""
+    return {"anyOf": [schema_of(kind), {"type": "null"}]}
+
+
+def reference(component: str) -> Schema:
+    """A schema of the REST interface, by its name."""
+    return {"$ref": f"#/components/schemas/{component}"}
