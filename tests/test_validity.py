@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from nuggets import InvalidInput, NotFound, NuggetShelf
-from test_history_days import shelf_at
+from test_history_days import shelf_at, use_daily
 
 
 def values(shelf: NuggetShelf, name: str) -> list[tuple[str, str, str | None]]:
@@ -66,6 +66,7 @@ def test_what_was_forgotten_was_true_before(tmp_path: Path) -> None:
 
 def test_earlier_values_outlive_the_history(tmp_path: Path) -> None:
     moved_host(tmp_path)
+    use_daily(tmp_path, "2026-11-01")
     with shelf_at(tmp_path, "2026-11-01", history_days=30) as shelf:
         before = values(shelf, "deploy host")
         shelf.create_note("project", "another", "text")  # the last commit is always kept
@@ -77,6 +78,7 @@ def test_earlier_values_outlive_the_history(tmp_path: Path) -> None:
 
 def test_a_purged_memory_leaves_no_earlier_value(tmp_path: Path) -> None:
     moved_host(tmp_path)
+    use_daily(tmp_path, "2026-11-01")
     with shelf_at(tmp_path, "2026-11-01", history_days=30) as shelf:
         shelf.create_note("project", "another", "text")
         shelf.run_daily(datetime(2026, 11, 1, 12))

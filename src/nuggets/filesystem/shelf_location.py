@@ -95,3 +95,12 @@ def directory_of(url: str) -> str:
             f"(and ./ before it if {scheme}: begins the name of a directory)"
         )
     return os.path.abspath(os.path.expanduser(path))
+
+
+def database_stamp(directory: str) -> str:
+    """Another text for a copy of a shelf, and for one that a backup or a repair replaced."""
+    try:
+        status = os.stat(os.path.join(directory, "nuggets.db"))
+    except OSError:  # in memory, or on a server
+        return directory
+    return f"{status.st_dev}-{status.st_ino}"

@@ -294,8 +294,9 @@ class Maintenance:
     def _prune_history(self) -> None:
         days = self._settings["history_days"]
         if days:
-            oldest = times.parse(self._now()) - timedelta(days=days)
-            self._transactions.store.prune_history(times.iso(oldest))
+            store = self._transactions.store
+            oldest = times.parse(store.believed_time()) - timedelta(days=days)
+            store.prune_history(times.iso(oldest))
 
     def last_run(self) -> DailyRun | None:
         with self._transactions.reading() as view:

@@ -21,6 +21,7 @@ from nuggets.filesystem.current_project import (
     require_folder,
     root_of,
 )
+from nuggets.filesystem.shelf_location import database_stamp
 from nuggets.maintenance.maintained_shelf import MaintainedShelf
 from nuggets.operations.project_identity import Location, recorded_locations
 
@@ -173,14 +174,20 @@ class ProjectShelf(MaintainedShelf):
 
     @property
     def _sharing(self) -> "ProjectSharing":
-        from nuggets.maintenance.trusted_repositories import ProjectSharing
+        from nuggets.filesystem.repository_evidence import gather_evidence
+        from nuggets.maintenance.trusted_repositories import Identity, ProjectSharing
 
         root = self.checkout
         if not root:
             raise NotFound("there is no git repository here; memories are shared through one")
+        evidence, directory = (
+            gather_evidence(self.location, self._url),
+            self._transactions.store.directory,
+        )
         return ProjectSharing(
             self._transactions,
             root=root,
+            repository=lambda: Identity(database_stamp(directory), evidence.stamp, evidence.root),
             project=self.project,
             client=self._client.name,
             clock=self._clock,

@@ -1,6 +1,8 @@
 """Reads and writes the memories that a repository carries, as far as the person allowed it.
 
-One mark per checkout records the permission: a copy of the repository elsewhere is not trusted.
+One mark per checkout records the permission, for one repository and one shelf: a copy of the
+repository elsewhere is not trusted, nor another one in its place, nor does a shelf that was copied
+or restored bring its trust along.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,6 +28,19 @@ from nuggets.operations.shared_memories import (
 MARK = "shared:"
 
 
+class Identity(NamedTuple):
+    """Which repository is trusted, and by which shelf."""
+
+    shelf: str = ""  # another one for a copy of its database
+    stamp: str = ""  # another one if another repository takes its place
+    first_commit: str = ""  # "" before there is one, or if git did not answer
+
+    def agrees(self, other: "Identity") -> bool:
+        """Is it the same? An unknown first commit says nothing."""
+        commits = {self.first_commit, other.first_commit} - {""}
+        return self[:2] == other[:2] and len(commits) < 2
+
+
 class Sharing(NamedTuple):
     """What is allowed with the memories in a checkout, and where both sides last were."""
 
@@ -35,9 +50,15 @@ class Sharing(NamedTuple):
     fingerprint: str = ""
     base: Mapping[str, str] = NO_EXTRA
     foreign: tuple[str, ...] = ()  # ids of the memories that came from the files
+    repository: Identity = Identity()
 
     def to_json(self) -> dict[str, Any]:
-        return {**self._asdict(), "base": dict(self.base), "foreign": list(self.foreign)}
+        return {
+            **self._asdict(),
+            "base": dict(self.base),
+            "foreign": list(self.foreign),
+            "repository": list(self.repository),
+        }
 
 
 class SyncResult(NamedTuple):
@@ -51,13 +72,19 @@ class SyncResult(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
-def sharing_of(marks: Mapping[str, Any], root: str) -> Sharing:
-    """What the person allowed for a checkout."""
+def sharing_of(marks: Mapping[str, Any], root: str, repository: Identity) -> Sharing:
+    """What the person allowed for this repository in a checkout. Of another one in its place only
+    what came from it is known."""
     value = marks.get(MARK + root)
     if not isinstance(value, dict):
-        return Sharing()
+        return Sharing(repository=repository)
     known = {name: value[name] for name in Sharing._fields if name in value}
-    return Sharing(**{**known, "foreign": tuple(value.get("foreign", ()))})
+    trusted = Identity(*value.get("repository", ()))
+    known |= {"foreign": tuple(value.get("foreign", ())), "repository": trusted}
+    sharing = Sharing(**known)
+    if trusted.agrees(repository):
+        return sharing
+    return Sharing(base=sharing.base, foreign=sharing.foreign, repository=repository)
 
 
 class ProjectSharing:
@@ -68,19 +95,22 @@ class ProjectSharing:
         transactions: Transactions,
         *,
         root: str,
+        repository: Callable[[], Identity],
         project: str,
         client: str,
         clock: Callable[[], str],
     ) -> None:
+        """`repository`: asked inside a transaction, because the first one makes the shelf."""
         self._transactions = transactions
         self._root = root
+        self._repository = repository
         self._project = project
         self._client = client
         self._clock = clock
 
     def sharing(self) -> Sharing:
         with self._transactions.reading() as view:
-            return sharing_of(view.state.marks, self._root)
+            return sharing_of(view.state.marks, self._root, self._repository())
 
     def needs_trust(self) -> bool:
         """Are there memories that the person has not been asked about?"""
@@ -105,7 +135,7 @@ class ProjectSharing:
     def _preview(self, writes: bool) -> SyncResult:
         notes, unread, problems = self._read()
         with self._transactions.reading() as view:
-            base = sharing_of(view.state.marks, self._root).base
+            base = sharing_of(view.state.marks, self._root, self._repository()).base
             plan = plan_intake(view.state, self._project, notes, unread, base, self._clock())
             export = plan_export(view.state, self._project, notes, plan.base)
         written, removed = (tuple(export.texts), tuple(export.removed)) if writes else ((), ())
@@ -122,7 +152,8 @@ class ProjectSharing:
             for note in notes.values()
             if statement_digest(note) == sharing.base.get(note.id, statement_digest(note))
         )
-        mark = {MARK + self._root: Sharing(is_asked=True).to_json()}
+        withdrawn = Sharing(is_asked=True, repository=self._repository())
+        mark = {MARK + self._root: withdrawn.to_json()}
         changes = Changes(drop=tuple(note.id for note in dropped), marks=mark)
         self._transactions.update("untrust_project", self._client, lambda: (changes, None))
         return dropped
@@ -169,7 +200,7 @@ class ProjectSharing:
     ) -> SharingPlan:
         def decide() -> tuple[Changes, SharingPlan]:
             state = self._transactions.state
-            base = sharing_of(state.marks, self._root).base
+            base = sharing_of(state.marks, self._root, self._repository()).base
             plan = plan_intake(state, self._project, notes, unread, base, self._clock())
             foreign = (*sharing.foreign, *(note.id for note in plan.added))
             after = sharing._replace(fingerprint=fingerprint, base=plan.base, foreign=foreign)
@@ -181,7 +212,7 @@ class ProjectSharing:
     def _write(self, notes: list[MemoryNote]) -> tuple[list[str], list[str]]:
         """The files first: a base that names files which are not there would retire memories."""
         with self._transactions.reading() as view:
-            sharing = sharing_of(view.state.marks, self._root)
+            sharing = sharing_of(view.state.marks, self._root, self._repository())
             plan = plan_export(view.state, self._project, notes, sharing.base)
         if plan.texts or plan.removed:
             write_shared_files(self._root, plan.texts, plan.removed)
@@ -191,7 +222,9 @@ class ProjectSharing:
     def _record(self, sharing: Sharing) -> None:
         if sharing == self.sharing():
             return
-        mark = {MARK + self._root: sharing.to_json()}
-        self._transactions.update(
-            "share_project", self._client, lambda: (Changes(marks=mark), None)
-        )
+
+        def decide() -> tuple[Changes, None]:
+            known = sharing._replace(repository=self._repository())
+            return Changes(marks={MARK + self._root: known.to_json()}), None
+
+        self._transactions.update("share_project", self._client, decide)

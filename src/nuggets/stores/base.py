@@ -131,6 +131,10 @@ class Store(Protocol):
     def erase(self, note_ids: Collection[str]) -> list[str]:
         """Erase dropped notes from the history and all files; the paths. Cannot be undone."""
 
+    def believed_time(self) -> str:
+        """Now; or an earlier moment if the clock has jumped ahead of all changes, which nothing has
+        confirmed yet."""
+
     def prune_history(self, before: str) -> None:
         """Delete the commits before a moment, except the last and those that exports need."""
 

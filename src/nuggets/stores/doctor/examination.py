@@ -26,8 +26,10 @@ from nuggets.stores.exports.register import (
 from nuggets.stores.exports.render import checksum_of
 from nuggets.stores.process_lock import hold_shelf_lock
 from nuggets.stores.set_aside_files import REPLACED
+from nuggets.stores.sql.retention import believed_time
 from nuggets.stores.sql.row_format import DAMAGE
 from nuggets.stores.sql.schema import IndexKind
+from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import ExplainErrors, open_read_only, refuse_orphaned_log
 
 _LOCK_SECONDS = 1.0  # files are put in place in less
@@ -45,6 +47,7 @@ def examine(directory: str, kinds: Sequence[IndexKind]) -> list[Defect]:
     return [
         *database,
         *files,
+        *_find_clock_jump(directory),
         *_find_other_files(directory),
         *_find_leftovers(directory),
         *_find_open_modes(directory),
@@ -97,6 +100,25 @@ def _read_register(directory: str) -> dict[str, Export]:
         finally:
             database.close()
     return {}
+
+
+def _find_clock_jump(directory: str) -> Iterator[Defect]:
+    """Dates of the last changes that lie far after all others; only a person knows why."""
+    path = os.path.join(directory, "nuggets.db")
+    with suppress(StoreError, OSError, *DAMAGE), ExplainErrors(path):
+        database = open_read_only(path)
+        try:
+            last = SqlState(lambda: database).position[1]
+            believed = believed_time(database, last) if last else last
+        finally:
+            database.close()
+        if believed != last:
+            problem = (
+                f"the changes before {believed[:10]} and after it lie far apart: was the clock "
+                "wrong? Until there are changes on some more days, the history is kept as if no "
+                "time had passed"
+            )
+            yield Defect("clock", path, problem, "", harmful=False)
 
 
 def _find_other_files(directory: str) -> Iterator[Defect]:

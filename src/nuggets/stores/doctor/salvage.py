@@ -128,7 +128,7 @@ def _read_rows(
         previous = last
         with suppress(*FAILURES):
             for raw in damaged.execute(f"{sql} ORDER BY {rows.key}", (last,)):
-                if raw[0] <= previous:
+                if type(raw[0]) is not int or raw[0] <= previous:
                     break
                 previous = raw[0]
                 row = _decode(raw)

@@ -1,13 +1,36 @@
 """How long the history is kept. Old commits are deleted a part at a time, so that nobody waits
 long; notes, their recalls and their earlier texts stay."""
 
+from datetime import timedelta
+
+from nuggets.domain.times import parse
 from nuggets.errors import StoreCorrupt
 from nuggets.stores.sql.database_interface import Database
 from nuggets.stores.sql.row_format import note_of
 
+JUMP_DAYS = 90  # a longer time without a change may be a clock that was set wrong
+DAYS_OF_USE = 7  # on so many days after it there were changes: then it was a pause
 TEXTS_KEPT = 100  # earlier texts of one note, of commits that were deleted
 _BEYOND_ALL = 1 << 62  # a revision that no shelf reaches
 _MOST_ROWS = 2000  # that one transaction deletes of a table
+
+
+def believed_time(database: Database, now: str) -> str:
+    """Now, or the end of the last day before a jump of the clock that nothing has confirmed yet: a
+    wrong clock must not make everything old."""
+    days = database.execute(
+        "SELECT DISTINCT substr(at, 1, 10) AS day FROM commits WHERE at <= ? ORDER BY day DESC"
+        f" LIMIT {DAYS_OF_USE}",
+        (now,),
+    )
+    believed = now
+    later = parse(now)
+    for (day,) in days.fetchall():
+        moment = min(f"{day}T23:59:59.999Z", now)
+        if later - parse(moment) > timedelta(days=JUMP_DAYS):
+            believed = moment
+        later = parse(moment)
+    return believed
 
 
 def prune_some(database: Database, before: str, now: str) -> bool:

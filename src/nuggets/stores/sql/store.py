@@ -483,6 +483,12 @@ class SqlStore(ABC):
                 self._forget_indexes()
         return copied
 
+    def believed_time(self) -> str:
+        from nuggets.stores.sql.retention import believed_time
+
+        with self.reading():
+            return believed_time(self._asked(), self._clock())
+
     def prune_history(self, before: str) -> None:
         """Delete old commits in small transactions, so that nobody waits long."""
         from nuggets.stores.sql.retention import prune_some

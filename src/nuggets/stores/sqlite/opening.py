@@ -17,7 +17,12 @@ from nuggets.named_tuple import NamedTuple
 from nuggets.stores.exports.register import GRAPH, Export
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.schema import IndexKind
-from nuggets.stores.sqlite.database import Database, connect_temporary, refuse_orphaned_log
+from nuggets.stores.sqlite.database import (
+    Database,
+    ExplainErrors,
+    connect_temporary,
+    refuse_orphaned_log,
+)
 
 UNFINISHED_ERASURE = "unfinished erasure"  # the row in `meta`; its value is the next step
 
@@ -55,7 +60,8 @@ class Registers(NamedTuple):
 def read_registers(database: Database) -> Registers:
     """Read them; `StoreError` if a later version wrote the database."""
     try:
-        rows = database.execute(_REGISTERS).fetchall()
+        with ExplainErrors(database.path):
+            rows = database.execute(_REGISTERS).fetchall()
     except StoreError:
         meta = schema.read_meta(database)
         schema.refuse_newer(meta)  # it may have other tables
