@@ -11,7 +11,7 @@ from typing import Any
 PARTS = ("engine", "facts", "stores", "exports", "search", "reflection", "agents", "web")
 # What an agent's user notices over weeks; `python -m benchmarks.agents` is the report of these.
 DAILY_USE = (
-    *("everyday", "session_start", "preferences", "credentials", "sessions"),
+    *("everyday", "session_start", "credentials", "sessions"),
     *("staleness", "contradictions"),
 )
 LABELLED = ("answers", "recall", "clean_up", *DAILY_USE, "unknown")

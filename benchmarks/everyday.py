@@ -23,6 +23,8 @@ from benchmarks.__main__ import line
 from nuggets.domain.records import MemoryNote
 from nuggets.interfaces.hooks.event_handlers import handle_event
 from nuggets.interfaces.hooks.host_payload import event_of
+from nuggets.interfaces.hooks.order_inbox import leave_orders
+from nuggets.interfaces.hooks.orders import read_orders
 from nuggets.language.text import tokens
 from nuggets.shelf import NuggetShelf
 
@@ -82,7 +84,9 @@ class Project:
         before = self._contents(directory) if writes else {}
         say = _Say()
         sent = {"session_id": os.urandom(8).hex(), "cwd": self._folder, "prompt": prompt}
-        handle_event(event_of("user-prompt", "claude-code", sent), directory, say)
+        event = event_of("user-prompt", "claude-code", sent)
+        left = leave_orders(directory, read_orders(prompt), self._folder)
+        handle_event(event, directory, say, left)
         after = self._contents(directory) if writes else {}
         shown = [text for text in say.context.splitlines() if text.startswith("- ")]
         asked = [text for text in say.context.splitlines() if KEEP_LINE in text]

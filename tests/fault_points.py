@@ -174,7 +174,7 @@ OPERATIONS: dict[str, Operation] = {
     "command doctor": command("doctor"),
     "command doctor --fix": command("doctor", "--fix"),
     "command config set": command("config", "set", "history_days", "30"),
-    "hook prompt": hook("user-prompt", session_id="s", prompt="I prefer tabs over spaces. And b?"),
+    "hook prompt": hook("user-prompt", session_id="s", prompt="Remember that we use tabs. And b?"),
     "hook stop": hook("stop", session_id="s"),
     "mcp remember": mcp("remember", nugget="facts", key="new", value="value"),
     "mcp recall": mcp("recall", query="b"),

@@ -230,7 +230,7 @@ def read_and_maintain(storm: Storm, name: str) -> None:
 def use_hooks(storm: Storm, name: str) -> None:
     """Hooks acknowledge nothing, but they never fail and answer with JSON or not at all."""
     for key in storm.keys(name):
-        payload = {"session_id": key, "prompt": f"What is the value of {key}? I prefer tabs."}
+        payload = {"session_id": key, "prompt": f"What is the value of {key}? Remember: use tabs."}
         for event in ("session-start", "user-prompt", "stop"):
             with storm.process(
                 *(sys.executable, "-P", "-m", "nuggets.interfaces.hooks", event),

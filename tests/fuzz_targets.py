@@ -23,7 +23,7 @@ from nuggets.graph.external_edits import import_edit
 from nuggets.interfaces import mcp_memory_import
 from nuggets.interfaces.cli import terminal_output
 from nuggets.interfaces.connect import EditError, jsonc, toml
-from nuggets.interfaces.hooks import host_payload, preference_extraction
+from nuggets.interfaces.hooks import host_payload, orders
 from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS
 from nuggets.interfaces.mcp.tool_definition import ToolCall
 from nuggets.interfaces.rest.app import OPERATIONS
@@ -188,8 +188,9 @@ def read_hook(raw: bytes) -> None:
     sent = value if isinstance(value, dict) else {"prompt": words_of(raw), "cwd": "/"}
     for name in ("user-prompt", "post-tool", ""):
         host_payload.files_of(event := host_payload.event_of(name, "claude", sent))
-    preference_extraction.extract_preferences(event.prompt)
-    preference_extraction.refusal_of_order(event.prompt)
+    orders.read_orders(event.prompt)
+    orders.is_lasting(event.prompt)
+    orders.find_old_value(event.prompt)
 
 
 def read_transcript(raw: bytes) -> None:

@@ -571,7 +571,7 @@ a senha é gerada por pwgen e guardada no cofre
 密码是 bcrypt2 加密的
 パスワードは 12文字以上
 пароль: смотри vault/prod/db1
-nuggets.interfaces.hooks.preference_extraction.extract_preferences
+nuggets.interfaces.hooks.session_note_update.keep_left_over
 module_of_the_rendering_en.public.function_with_a_long_name_for_tests
 """.strip().splitlines()
 # Known to be held back though harmless: people choose passwords like these.

@@ -17,7 +17,7 @@ import pytest
 import nuggets
 from nuggets.domain.credentials import JUDGED_CHARACTERS
 from nuggets.domain.limits import NAME_CHARACTERS
-from nuggets.interfaces.hooks.preference_extraction import LONGEST, LONGEST_PROMPT
+from nuggets.interfaces.hooks.orders import LONGEST_PROMPT
 from nuggets.operations.earlier_session_requests import LONGEST_QUESTION, READ_CHARACTERS
 from regex_attacks import attacks, pumped
 from text_functions import TEXT_FUNCTIONS
@@ -34,11 +34,7 @@ FILES = sorted(
 )
 # Patterns that are given no more than so many characters: by file, and by how they begin.
 BOUNDS: Mapping[str, Mapping[tuple[str, ...], int]] = {
-    "interfaces/hooks/preference_extraction.py": {
-        ("(?ims)", '["“]', r"\n", "(?<=[.!?;])", "(?i):"): LONGEST_PROMPT,
-        ("",): LONGEST,
-    },
-    "interfaces/hooks/preferences_in_other_languages.py": {("",): LONGEST},
+    "interfaces/hooks/orders.py": {("",): LONGEST_PROMPT},
     "operations/earlier_session_requests.py": {
         (r"(?i)\bwhere", "(?i)(?:(?:please"): READ_CHARACTERS,
         ("",): LONGEST_QUESTION,

@@ -17,8 +17,9 @@ from nuggets.interfaces.connect import EditError, jsonc
 from nuggets.interfaces.hooks import (
     host_payload,
     memory_lines,
-    preference_extraction,
-    preferences_in_other_languages,
+    memory_orders,
+    orders,
+    relevance_gate,
 )
 from nuggets.language import (
     code_fences,
@@ -137,18 +138,15 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     "interfaces/hooks/host_payload.py": (
         lambda words: host_payload.event_of("user-prompt", "", {"prompt": words, "cwd": "."}),
     ),
-    "interfaces/hooks/preference_extraction.py": (
-        preference_extraction.extract_preferences,
-        preference_extraction.refusal_of_order,
+    "interfaces/hooks/orders.py": (
+        orders.read_orders,
+        orders.is_lasting,
+        orders.find_old_value,
+        orders.is_personal,
     ),
-    "interfaces/hooks/preferences_in_other_languages.py": (
-        lambda words: preferences_in_other_languages.parse_foreign(
-            words[: preference_extraction.LONGEST], opening=True
-        ),
-        lambda words: preferences_in_other_languages.is_foreign_order(
-            words[: preference_extraction.LONGEST]
-        ),
-        preferences_in_other_languages.has_phrase,
+    "interfaces/hooks/memory_orders.py": (memory_orders.stated_values,),
+    "interfaces/hooks/relevance_gate.py": (
+        lambda words: relevance_gate.is_about(relevance_gate.read_prompt(words), _note(words), ()),
     ),
     "interfaces/hooks/memory_lines.py": (lambda words: memory_lines.safe_line(words, 300),),
     "interfaces/mcp_memory_import.py": (_import_entities,),

@@ -85,9 +85,9 @@ def test_after_a_compaction_only_later_changes_are_news(shelf: NuggetShelf, ask:
 
 
 def test_a_preference_said_in_this_session_is_not_news(shelf: NuggetShelf, ask: Ask) -> None:
-    ask("Always use pnpm, never npm.")
+    ask("Remember: use pnpm, never npm.")
     ask("", "session-start")
-    ask("Never use npm, always use pnpm!")
+    ask("Remember: use pnpm, never npm!")
 
     assert ask("thanks, go on") == ""
 

@@ -182,7 +182,7 @@ def test_preferences_are_kept_where_they_belong_and_without_credentials(
 ) -> None:
     token = "ghp_" + "a1B2" * 9
     prompt = (
-        "I prefer short answers. Always use pnpm in this repo! Should I always use tabs? "
+        "Remember that I prefer short answers. Remember: use pnpm in this repo! Use tabs? "
         f"Remember that the deploy token is {token}."
     )
     injected(
@@ -195,10 +195,10 @@ def test_preferences_are_kept_where_they_belong_and_without_credentials(
     found = {n.content: n for n in shelf_of(shelf_directory, project).list_notes(nugget="prefs")}
 
     assert found["I prefer short answers"].project == ""
-    assert found["Always use pnpm in this repo"].project == str(project / ".git")
+    assert found["use pnpm in this repo"].project == str(project / ".git")
     assert not any("tabs" in text for text in found)
     assert not any("deploy token" in text for text in found)
-    assert found["I prefer short answers"].title == "short answers"
+    assert found["I prefer short answers"].title == "I prefer short answers"
     for path in shelf_directory.rglob("*"):
         assert path.is_dir() or token.encode() not in path.read_bytes()
 
@@ -206,17 +206,21 @@ def test_preferences_are_kept_where_they_belong_and_without_credentials(
 def test_a_preference_is_told_once_not_with_a_title_that_repeats_it(
     shelf_directory: Path, project: Path
 ) -> None:
-    sent = {"session_id": "s", "cwd": str(project), "prompt": "Always use pnpm, never npm."}
+    sent = {
+        "session_id": "s",
+        "cwd": str(project),
+        "prompt": "Remember: always use pnpm, never npm.",
+    }
     hook("user-prompt", sent, shelf_directory)
 
     start = injected(hook("session-start", {**sent, "session_id": "t"}, shelf_directory))
 
     assert start.count("pnpm") == 1
-    assert "\n- Always use pnpm, never npm\n" in start
+    assert "\n- always use pnpm, never npm\n" in start
 
 
 def test_what_was_injected_is_not_learnt_again(shelf_directory: Path, project: Path) -> None:
-    prompt = "<nuggets-memory>\nAlways use the old server.\n</nuggets-memory>\nhello there friend"
+    prompt = "<nuggets-memory>\nRemember: use the old server.\n</nuggets-memory>\nhello friend"
     hook("user-prompt", {"session_id": "s", "cwd": str(project), "prompt": prompt}, shelf_directory)
 
     assert not shelf_of(shelf_directory, project).has("prefs")
@@ -601,7 +605,7 @@ def test_the_command_itself_answers_hooks(shelf_directory: Path, project: Path) 
 def test_options_are_understood_however_they_are_written(
     words: tuple[str, ...], tmp_path: Path, shelf_directory: Path, project: Path
 ) -> None:
-    sent = {"cwd": str(project), "prompt": "Always use pnpm here. Which deploy command?"}
+    sent = {"cwd": str(project), "prompt": "Remember: use pnpm. Which deploy command?"}
     with shelf_of(shelf_directory, project) as shelf:
         shelf.remember("project", "deploy command", "make zebra")
     inherited = {name: value for name, value in os.environ.items() if name != "NUGGETS_DIR"}

@@ -103,7 +103,7 @@ def test_the_project_is_the_one_that_the_host_was_started_in(
     (tmp_path / "outside").mkdir()
     with shelf_of(shelf_directory, project) as shelf:
         shelf.create_note("project", "Auth middleware", "JWT with RS256")
-    prompt = "Always run make fmt before committing. Where is the auth middleware?"
+    prompt = "Remember: run make fmt before committing. Where is the auth middleware?"
     sent = {"session_id": "s", "cwd": str(tmp_path / elsewhere), "prompt": prompt}
 
     environ = {"CLAUDE_PROJECT_DIR": str(project)}
@@ -167,10 +167,10 @@ def test_half_an_emoji_costs_neither_memory_nor_a_preference(
         shelf.create_note("project", "Auth middleware", "JWT with RS256")
 
     told = call("user-prompt", "s\ud83d", prompt="the auth middleware \ud83d")
-    call("user-prompt", prompt="Always use pnpm \ud83d")
+    call("user-prompt", prompt="Remember: use pnpm \ud83d")
 
     assert "JWT" in told
-    assert [note.title.split()[0] for note in kept(shelf_directory, project)] == ["pnpm"]
+    assert [note.title.split()[0] for note in kept(shelf_directory, project)] == ["Use"]
 
 
 def test_german_function_words_are_not_what_a_prompt_is_about() -> None:
@@ -228,8 +228,8 @@ def test_a_task_is_told_after_its_compaction_and_to_nobody_else(call: Ask) -> No
 def test_preferences_about_different_things_stand_beside_each_other(
     shelf_directory: Path, project: Path, call: Ask
 ) -> None:
-    call("user-prompt", prompt="Always write tests for new API endpoints in Python")
-    call("user-prompt", prompt="Always write tests for new API clients in Go")
+    call("user-prompt", prompt="Remember: write tests for new API endpoints in Python")
+    call("user-prompt", prompt="Remember: write tests for new API clients in Go")
 
     assert len(kept(shelf_directory, project)) == 2
 
@@ -237,23 +237,23 @@ def test_preferences_about_different_things_stand_beside_each_other(
 def test_two_rules_about_one_thing_stand_beside_each_other(
     shelf_directory: Path, project: Path, call: Ask
 ) -> None:
-    call("user-prompt", prompt="Always use TypeScript")
-    call("user-prompt", prompt="Never use any in TypeScript")
+    call("user-prompt", prompt="Remember: always use TypeScript")
+    call("user-prompt", prompt="Remember: never use any in TypeScript")
 
     assert {note.content for note in kept(shelf_directory, project)} == {
-        "Always use TypeScript",
-        "Never use any in TypeScript",
+        "always use TypeScript",
+        "never use any in TypeScript",
     }
 
 
 def test_a_change_of_mind_takes_the_place_of_what_it_changes(
     shelf_directory: Path, project: Path, call: Ask
 ) -> None:
-    call("user-prompt", prompt="Use uv instead of pip")
-    call("user-prompt", prompt="Use pip instead of uv")
+    call("user-prompt", prompt="Remember that we use uv instead of pip")
+    call("user-prompt", prompt="we use pip instead of uv")
     (note,) = kept(shelf_directory, project)
 
-    assert note.content == "Use pip instead of uv"
+    assert note.content == "we use pip instead of uv"
     assert note.hits == 0
 
 
@@ -264,13 +264,10 @@ def test_a_taste_and_a_rule_of_the_same_words_stand_beside_each_other(
     elsewhere = repository(tmp_path / "elsewhere")
     taste, rule = "I prefer tabs over spaces", "In this project, always use tabs over spaces"
     for prompt in (rule, taste) if rule_first else (taste, rule):
-        call("user-prompt", prompt=prompt)
+        call("user-prompt", prompt=f"Remember: {prompt}")
     homes = {note.content: note.project for note in kept(shelf_directory, project)}
-    with shelf_of(shelf_directory, project) as here, shelf_of(shelf_directory, elsewhere) as there:
-        answers = [shelf.recall("tabs spaces").answer for shelf in (here, there)]
 
     assert homes == {taste: "", rule: str(project / ".git")}
-    assert answers == [rule, taste]
     assert rule in call("session-start", "t")
     assert rule not in call("session-start", "t", cwd=str(elsewhere))
 
@@ -281,12 +278,12 @@ def test_a_prompt_that_states_a_preference_recalls_nothing(
     with shelf_of(shelf_directory, project) as shelf:
         shelf.remember("prefs", "package manager", "pnpm")
 
-    call("user-prompt", prompt="Always use npm as package manager")
+    call("user-prompt", prompt="Remember: use npm as package manager")
     call("user-prompt", "t", prompt="which package manager?")
 
     assert {note.title: note.hits for note in kept(shelf_directory, project)} == {
         "package manager": 1,
-        "npm package manager": 0,
+        "Use npm as package manager": 0,
     }
 
 

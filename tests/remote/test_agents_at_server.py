@@ -40,7 +40,7 @@ def test_a_prompt_is_answered_from_the_server(server: str, tmp_path: Path) -> No
 
 
 def test_a_preference_in_a_prompt_is_kept_there(server: str, tmp_path: Path) -> None:
-    sent = {"session_id": "s1", "cwd": str(tmp_path), "prompt": "Always use tabs, never spaces."}
+    sent = {"session_id": "s1", "cwd": str(tmp_path), "prompt": "Remember: use tabs, never spaces."}
 
     answer = json.loads(hook("user-prompt", sent, server).stdout)
 
@@ -117,7 +117,7 @@ def test_without_the_server_a_prompt_is_answered_from_the_copy_and_a_preference_
     sent = {"session_id": "s1", "cwd": str(tmp_path)}
 
     asked = hook("user-prompt", {**sent, "prompt": "On which deploy day do we ship?"}, url)
-    stated = hook("user-prompt", {**sent, "prompt": "Always use tabs, never spaces."}, url)
+    stated = hook("user-prompt", {**sent, "prompt": "Remember: use tabs, never spaces."}, url)
 
     assert "Tuesdays" in injected(asked)
     assert "local copy, which is" in json.loads(asked.stdout)["systemMessage"]

@@ -5,6 +5,7 @@
       hosts/<process>      which conversation a host's process is in
       sessions/<id>        a conversation's diary: its last prompts, and what it was shown
       inbox                files that tools touched, on their way into memory
+      inbox-order-<time>   what a person ordered memory to do, until it is done
       repositories/<hash>  the first commit of a repository, so that git is asked once
       meaning.socket       where a living process answers hooks (interfaces/meaning_socket.py)
       purged               when a memory was last erased: no older transcript is read again
@@ -24,6 +25,7 @@ MISSES_BYTES = 64 * 1024  # far more than anyone needs to see that something is 
 SESSION_SECONDS = 2 * 86400  # a conversation that was silent for two days is over
 MISS_SECONDS = 7 * 86400  # who was in time for a week is no longer late
 ASKED_SECONDS = 30 * 86400  # then git is asked again
+ORDER_PREFIX = "inbox-order-"
 SHELLS = ("sh", "ash", "bash", "busybox", "dash", "fish", "ksh", "zsh")
 
 
@@ -62,6 +64,16 @@ def file_size(path: str) -> int:
         return os.stat(path).st_size
     except OSError:
         return 0
+
+
+def waiting_order_paths(directory: str) -> list[str]:
+    """The orders that wait for memory, oldest first."""
+    folder = hook_path(directory)
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.startswith(ORDER_PREFIX))
+    except OSError:
+        return []
+    return [os.path.join(folder, name) for name in names]
 
 
 def log_problem(directory: str, what: str, problem: BaseException) -> None:

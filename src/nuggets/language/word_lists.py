@@ -109,19 +109,12 @@ def months() -> dict[str, list[str]]:
 
 
 @cache
-def order_verbs() -> frozenset[str]:
-    """English verbs of orders to an agent, and of what a team says that it does."""
-    return frozenset(_read("order_verbs").split())
-
-
-@cache
-def phrases_in_other_languages() -> dict[str, dict[str, list[str]]]:
-    """By language and role, the phrases that order something to be kept, or state a preference."""
-    phrases: dict[str, dict[str, list[str]]] = {}
-    for heading, words in _read_sections("preferences_in_other_languages").items():
-        language, role = heading.split()
-        phrases.setdefault(language, {})[role] = [word.replace("_", " ") for word in words]
-    return phrases
+def order_phrases() -> dict[str, list[str]]:
+    """By role, the phrases by which people order memory, or state something lasting."""
+    sections = _read_sections("orders")
+    return {
+        role: [phrase.replace("_", " ") for phrase in phrases] for role, phrases in sections.items()
+    }
 
 
 @cache

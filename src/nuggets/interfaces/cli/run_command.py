@@ -9,6 +9,7 @@ from contextlib import suppress
 from nuggets.domain import codec
 from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.atomic_files import unreadable
+from nuggets.filesystem.hook_files import waiting_order_paths
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import (
     escape_controls,
@@ -44,6 +45,7 @@ def run(command: Command, options: Namespace) -> int:
         with open_shelf(settings, client=COMMAND, short_lived=True) as shelf:
             try:
                 _sync_shared(shelf)
+                _take_in_orders(shelf, settings["dir"])
                 before = shelf.own_revision
                 outcome = command.run(Call(options, settings, shelf, session))
                 problem = print_outcome(outcome, as_json=options.json)
@@ -63,6 +65,15 @@ def run(command: Command, options: Namespace) -> int:
     except OSError as problem:  # something else stands where a file or a directory belongs
         path = str(problem.filename or "a file")
         return report_error(unreadable(path, problem), as_json=options.json)
+
+
+def _take_in_orders(shelf: NuggetShelf, directory: str) -> None:
+    """Carry out what a person ordered through a hook that had no time for it."""
+    if waiting_order_paths(directory):
+        from nuggets.interfaces.hooks.memory_orders import take_in_waiting
+
+        for receipt in take_in_waiting(shelf, directory):
+            warn(escape_controls(receipt))
 
 
 def _sync_shared(shelf: NuggetShelf, *, has_written: bool = False) -> None:

@@ -1,20 +1,22 @@
 """What each hook event does."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nuggets.domain import times
 from nuggets.domain.memory_file_record import INSTRUCTION_FILES
-from nuggets.errors import RefusedText
 from nuggets.filesystem.current_project import checkout_root, current_branch
 from nuggets.filesystem.hook_files import host_processes, record_session, sweep
 from nuggets.filesystem.shelf_location import MEMORY_DIRECTORY, directory_of
+from nuggets.interfaces.hooks import memory_orders
 from nuggets.interfaces.hooks.daily_pass import start_daily_pass, start_sync
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.memory_lines import safe_line
 from nuggets.interfaces.hooks.observed_files_import import import_inbox
 from nuggets.interfaces.hooks.observed_files_inbox import has_entries
+from nuggets.interfaces.hooks.order_inbox import WaitingOrder, waiting_orders
+from nuggets.interfaces.hooks.orders import read_orders
 from nuggets.interfaces.hooks.prompt_context import (
     changed_context,
     find_changed,
@@ -32,13 +34,11 @@ from nuggets.interfaces.hooks.shown_memories import (
     where_it_is,
 )
 from nuggets.interfaces.prompt_quoting import one_line, remove_fenced
-from nuggets.language.text import fold_case, tokens
 from nuggets.operations.session_notes import session_note_id
 from nuggets.settings import load
 
 if TYPE_CHECKING:
     from nuggets.domain.records import MemoryNote
-    from nuggets.interfaces.hooks.preference_extraction import Preference
     from nuggets.meaning.nearest import NearestNotes
     from nuggets.shelf import NuggetShelf
 
@@ -50,8 +50,6 @@ NEEDS_MIGRATION = (
     "Nuggets: another version wrote this memory; hooks do not use it until a command has "
     "migrated it. Run `nuggets list` once."
 )
-BUSY = "Nuggets: not kept: memory was busy. Please say it again."
-INSIST = "`nuggets remember` keeps it."
 HOSTS_WITH_MEMORY_FILE = ("claude-code",)
 
 
@@ -67,9 +65,9 @@ class Say(Protocol):
         """Tell whoever asked why (`--why`)."""
 
 
-def handle_event(event: Event, directory: str, say: Say) -> None:
-    """Handle one event. The answer is printed before anything is written, because a write may wait
-    for the lock; only the receipt for a preference needs the write."""
+def handle_event(event: Event, directory: str, say: Say, left: Sequence[WaitingOrder] = ()) -> None:
+    """Handle one event; `left`: the orders of the prompt. The answer is printed before anything is
+    written, because a write may wait for the lock; only the receipt for an order waits."""
     if event.name == "session-end":  # hosts allow less than a second; the next start does the work
         return
     is_due = event.name == "stop" and _is_note_due(directory, event)
@@ -91,7 +89,8 @@ def handle_event(event: Event, directory: str, say: Say) -> None:
         if event.name == "session-start":
             shelf.sync_shared()
             context, message = _session_start(shelf, event, directory, say)
-            say(context, "\n".join(filter(None, [_start_message(shelf), message])))
+            kept = memory_orders.take_in_waiting(shelf, directory)
+            say(context, "\n".join(filter(None, [_start_message(shelf), message, *kept])))
         elif event.name == "user-prompt":
             place = where_it_is(event, _work_folder(event))
 
@@ -100,7 +99,9 @@ def handle_event(event: Event, directory: str, say: Say) -> None:
 
             meaning = PromptMeaning(shelf, directory, say.explain)
             entries = read_diary(directory, event.session)
-            say(*answer_prompt(shelf, event, entries, record, say, meaning.compare))
+            refused = [one for one in left if one.order.refusal]
+            orders = [*refused, *waiting_orders(directory, _work_folder(event))]
+            say(*answer_prompt(shelf, event, entries, record, say, meaning.compare, orders))
         if event.name != "user-prompt":  # the person waits for this event
             _import_inbox(shelf, directory)
             _keep_sessions(shelf, event, directory)
@@ -119,24 +120,31 @@ def answer_prompt(
     record: Callable[[dict[str, Any]], None],
     say: Say,
     compare: "Compare",
+    orders: "Sequence[WaitingOrder] | None" = None,
 ) -> tuple[str, str]:
     """Context and message for a prompt. `entries`: of the session's diary; `record`: adds one;
-    `compare`: what the encoder says of the prompt, if there is one."""
-    from nuggets.interfaces.hooks.preference_extraction import find_preferences
-
-    stated, refusal = find_preferences(event.prompt)
-    known = [_find_preference(shelf, preference) for preference in stated]
-    said = frozenset(fact.id for fact in known if fact)
-    context, entry = _user_prompt(shelf, event, entries, compare, said, counts=not stated)
+    `compare`: what the encoder says of the prompt, if there is one; `orders`: those that wait,
+    with the prompt's own, if they are known."""
+    if orders is None:
+        orders = [WaitingOrder(order, "", "") for order in read_orders(event.prompt)]
+    asked = "".join(
+        memory_orders.ask_what_to_forget(shelf, one.order.text)
+        for one in orders
+        if one.order.kind == "forget"
+    )
+    done = memory_orders.obey(shelf, orders)
+    if not orders:
+        done = [memory_orders.replace_outdated(shelf, event.prompt)]
+    receipts = [receipt for one in done for receipt in one.receipts]
+    said = frozenset(one.kept for one in done)
+    context, entry = _user_prompt(shelf, event, entries, compare, said, counts=not receipts)
+    if not orders and not receipts:
+        asked = memory_orders.ask_model(shelf, event.prompt)
     record(entry)
-    if stated:
-        say.hold(context, BUSY)
-    receipts = _store_preferences(shelf, stated, known)
-    if refusal:
-        receipts.append(f"Nuggets: not kept: {refusal}. {INSIST}")
-    if stated:  # the person said it in this session: nobody has to be told that it changed
+    if receipts:  # the person said it in this session: nobody has to be told that it changed
         record({"shown": list(shown_notes([*entries, entry])), "at": times.now()})
     news = [_explain_recognition(shelf), *_news_of_server(shelf)]
+    context = "\n".join(filter(None, [context, asked]))
     return context, "\n".join(filter(None, [*receipts, *news]))
 
 
@@ -301,7 +309,7 @@ def _user_prompt(
     counts: bool,
 ) -> tuple[str, dict[str, Any]]:
     """The context, and the entry of the diary. `said`: facts that the prompt itself states anew.
-    `counts`: whether a note may count as recalled; stating a preference asks for none."""
+    `counts`: whether a note may count as recalled; an order asks for none."""
     now = times.now()
     own = remove_fenced(event.prompt[:PROMPT_CHARACTERS]).strip()
     shown = shown_notes(entries)
@@ -317,55 +325,3 @@ def _user_prompt(
         text = "\n".join(filter(None, [session_context(earlier), text]))
         ids.append(earlier.id)
     return text, {"prompt": safe_line(own, DIARY_CHARACTERS), "shown": ids, "at": now}
-
-
-def _store_preferences(
-    shelf: "NuggetShelf", preferences: "list[Preference]", known: "list[MemoryNote | None]"
-) -> list[str]:
-    """Store preferences; a receipt for each. One with a credential is refused, not redacted."""
-    receipts: list[str] = []
-    for stated, fact in zip(preferences, known, strict=True):
-        project = "" if stated.personal else shelf.project
-        try:
-            kept = shelf.remember(
-                "prefs",
-                fact.title if fact else stated.key,
-                stated.text,
-                scope="project" if project else "user",
-                project=project,  # else a rule could replace a personal preference
-                source="explicit_user",
-                stability="durable",
-            )
-        except RefusedText as problem:
-            receipts.append(f"Nuggets: not kept: {str(problem).partition(' and ')[0]}. {INSIST}")
-        else:
-            before = (
-                f" · instead of: {one_line(kept.replaced_content, 120)}"
-                if kept.replaced_content
-                else ""
-            )
-            undo = f"nuggets undo {shelf.own_revision}"
-            receipts.append(f"Nuggets: kept: {one_line(stated.text, 120)}{before} · {undo}")
-            receipts += (
-                f"Nuggets: it contradicts: {one_line(other.content, 120)} · if only the new one "
-                f"holds: nuggets note edit {kept.id} --supersedes {other.id}"
-                for other in kept.contradicts
-            )
-    return receipts
-
-
-def _find_preference(shelf: "NuggetShelf", stated: "Preference") -> "MemoryNote | None":
-    """The stored preference with the same words in any order."""
-    if not shelf.has("prefs"):
-        return None
-    project, words = "" if stated.personal else shelf.project, _word_set(stated.key)
-    same = (
-        note
-        for note in shelf.list_notes(nugget="prefs", kind="fact")
-        if note.project == project and _word_set(note.title) == words
-    )
-    return next(same, None)
-
-
-def _word_set(key: str) -> set[str]:
-    return set(map(fold_case, tokens(key)))

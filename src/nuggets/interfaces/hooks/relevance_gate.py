@@ -127,10 +127,11 @@ def _names(text: str) -> frozenset[str]:
     names = set()
     begins = True
     for piece in text.split():
-        for word in tokens(piece):
+        for word in (run for token in tokens(piece) for run in split_scripts(token)):
             is_marked = any(map(str.isdigit, word)) and not word.isdigit()
             is_marked = is_marked or any(map(str.isupper, word[1:]))
-            if is_marked or (has_capitals and word[0].isupper() and not begins):
+            is_capital = has_capitals and word[0].isupper() and len(word) > 1 and not begins
+            if is_marked or is_capital:
                 names.add(fold_case(word))
             begins = False
         begins = piece[-1] in ".!?:"
@@ -191,6 +192,11 @@ def names_title(prompt: str, title: str, words: int = 0) -> bool:
     named = name.split()
     meant = any(map(_tells, named)) if len(named) > 1 else bool(named) and words == 1
     return meant and name in prompt_text
+
+
+def shared_words(words: tuple[Any, ...]) -> list[str]:
+    """Those of a prompt's telling words that a note has; `words`: as of `is_about`."""
+    return [word.word for word in words if word.itself and _tells(word.word)]
 
 
 def telling_words(text: str) -> list[str]:

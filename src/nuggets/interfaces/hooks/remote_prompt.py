@@ -6,12 +6,14 @@ diary itself stays on this machine, and files that memories name are looked at h
 
 import json
 import os
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 from nuggets.filesystem.hook_files import append, host_processes, record_session
 from nuggets.filesystem.repository_evidence import find_place
 from nuggets.filesystem.server_url import parse_server_url
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
+from nuggets.interfaces.hooks.order_inbox import WaitingOrder, settle
 from nuggets.interfaces.hooks.shown_memories import diary_path, read_diary, where_it_is
 from nuggets.remote.http_connection import HOOK_CONNECT_SECONDS, Unreachable
 from nuggets.remote.server_requests import HOOK_PATH, ServerCalls
@@ -30,8 +32,8 @@ class Say(Protocol):
     def explain(self, line: str) -> None: ...
 
 
-def ask_server(event: Event, url: str, say: Say) -> None:
-    """Ask, print the answer, and write the diary."""
+def ask_server(event: Event, url: str, say: Say, left: Sequence[WaitingOrder] = ()) -> None:
+    """Ask, print the answer, and write the diary; `left`: orders that the server now obeys."""
     event = event._replace(session=event.session[:SESSION_CHARACTERS])
     for process in host_processes():
         record_session(url, process, event.session)
@@ -54,8 +56,10 @@ def ask_server(event: Event, url: str, say: Say) -> None:
     except Unreachable:
         from nuggets.interfaces.hooks.event_handlers import handle_event
 
-        handle_event(event, url, say)  # from the copy; what the person states is queued
+        handle_event(event, url, say, left)  # from the copy; what the person orders is queued
         return
+    for waiting in left:
+        settle(waiting)
     context = str(answer.get("context", ""))
     if answer.get("anchors"):
         context = _add_stale_reasons(context, answer["anchors"], folder)

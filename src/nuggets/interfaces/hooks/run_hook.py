@@ -4,14 +4,18 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nuggets.filesystem.hook_files import count_miss, log_problem
 from nuggets.filesystem.shelf_location import default_location, is_server
 from nuggets.interfaces.hooks.host_payload import HOST_NAMES, Event, event_of
 from nuggets.interfaces.tool_names import CAMEL_CASE_HOSTS, name_tools
 
+if TYPE_CHECKING:
+    from nuggets.interfaces.hooks.order_inbox import WaitingOrder
+
 DEADLINE_SECONDS = 1.0
+WAITING = "Nuggets: waiting: memory is busy. It is kept with the next prompt or command."
 DEADLINE_VARIABLE = "NUGGETS_HOOK_SECONDS"  # for slow machines
 
 
@@ -41,18 +45,28 @@ def answer(
     `explains`: print to standard error how a prompt was judged.
     """
     import json
+    import signal
 
-    sent = json.loads(raw) if raw.strip() else {}
-    if not isinstance(sent, Mapping):
-        sent = {}
-    event = event_of(name, host or _host(sent), sent)
+    # Whatever is late: an order is written down, and said to wait, before the deadline may end us.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+    try:
+        sent = json.loads(raw) if raw.strip() else {}
+        if not isinstance(sent, Mapping):
+            sent = {}
+        event = event_of(name, host or _host(sent), sent)
+        printer = _Printer(event, held, explains)
+        left = _leave_orders(event, directory) if event.name == "user-prompt" else []
+        if any(one.path for one in left):
+            printer.hold("", WAITING)
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
     if not event.name:
         return
     if is_server(directory) and event.name in ("post-tool", "user-prompt"):
         if event.name == "user-prompt":
             from nuggets.interfaces.hooks.remote_prompt import ask_server
 
-            ask_server(event, directory, _Printer(event, held, explains))
+            ask_server(event, directory, printer, left)
         return  # which files an agent touched is no memory of a team
     if event.name == "post-tool":
         from nuggets.interfaces.hooks.observed_files_inbox import append_files
@@ -61,7 +75,20 @@ def answer(
         return
     from nuggets.interfaces.hooks.event_handlers import handle_event
 
-    handle_event(event, directory, _Printer(event, held, explains))
+    handle_event(event, directory, printer, left)
+
+
+def _leave_orders(event: Event, directory: str) -> "list[WaitingOrder]":
+    """Write the orders of a prompt down before memory is opened, which may be busy or slow."""
+    from nuggets.interfaces.hooks.orders import read_orders
+
+    orders = read_orders(event.prompt)
+    if not orders:
+        return []
+    from nuggets.interfaces.hooks.order_inbox import leave_orders
+
+    folder = os.environ.get("CLAUDE_PROJECT_DIR") or event.directory
+    return leave_orders(directory, orders, folder)
 
 
 class _Printer:

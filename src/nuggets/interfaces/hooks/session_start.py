@@ -30,6 +30,10 @@ START_LINES = 60
 START_LINE = 240  # characters of a memory
 START_TOO_LONG = 20  # lines that are left out before the rest is
 START_HEADING = "What memory holds for this project, in the person's words unless marked"
+STANDING_ORDER = (
+    "Store what the person says that is lasting (remember), replace what is outdated (edit_note), "
+    "and say so."
+)
 RECENT_FILES = 10
 WORK_WORDS = 100
 WORK_CHARACTERS = 400  # of a memory
@@ -66,7 +70,8 @@ def start_context(
         key=lambda note: _weight(note, promote_after),
         reverse=True,
     )
-    room = _Room(budget - estimate_tokens(quoted_block(START_HEADING, ["-"])))
+    frame = f"{quoted_block(START_HEADING, ['-'])}\n{STANDING_ORDER}"
+    room = _Room(budget - estimate_tokens(frame))
     first = ["This session before this point:", *session_lines(session)] if session else []
     first = [line for line in first if room.take(line)]
     if unread_path:
@@ -81,7 +86,8 @@ def start_context(
     work = _describe_work(branch, _recent_files(notes), session or _last_session(shelf))
     lines_by_id = _lines_within(shelf, _rank_by_work(unknown, work), room, room.tokens // 2)
     lines_by_id |= _lines_within(shelf, (n for n in unknown if n.id not in lines_by_id), room)
-    return quoted_block(START_HEADING, [*first, *lines_by_id.values()]), [*loaded, *lines_by_id]
+    text = quoted_block(START_HEADING, [*first, *lines_by_id.values()])
+    return f"{text}\n{STANDING_ORDER}" if text else "", [*loaded, *lines_by_id]
 
 
 class _Room:

@@ -1,0 +1,261 @@
+"""Obeys what a person orders, and says so; replaces what a statement says no longer holds; and asks
+the agent's model about what may be lasting.
+
+Each order ends in kept, refused with the reason, or waiting (`order_inbox`).
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from nuggets.domain import times
+from nuggets.domain.records import MemoryNote
+from nuggets.errors import InvalidInput, RefusedText
+from nuggets.interfaces.hooks.memory_lines import safe_line
+from nuggets.interfaces.hooks.order_inbox import WaitingOrder, settle, waiting_orders
+from nuggets.interfaces.hooks.orders import (
+    Order,
+    find_old_value,
+    is_lasting,
+    is_passing,
+    is_personal,
+    statements,
+)
+from nuggets.interfaces.hooks.relevance_gate import (
+    names_title,
+    read_prompt,
+    shared_words,
+    telling_words,
+)
+from nuggets.interfaces.prompt_quoting import one_line
+from nuggets.language.text import fold_case, is_unspaced, tokens
+from nuggets.language.token_estimate import estimate_tokens
+from nuggets.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from nuggets.shelf import NuggetShelf
+
+INSIST = "`nuggets remember` keeps it."
+TITLE_CHARACTERS = 60
+TEXT_SHOWN = 120
+LINE_TOKENS = 60  # of the line that asks the model
+CANDIDATES = 3  # memories that it names
+SEARCHED = 12
+WORDS_SEARCHED = 5  # of a text for which search finds nothing as a whole
+_NUMBER = re.compile(r"\d+")
+ASK = "Memory: if this prompt states something lasting (rule, wish, fact, correction), store it"
+FORGET_ASK = "Memory: lasting notes that the person may want forgotten"
+
+
+class Done(NamedTuple):
+    """What became of what a person said."""
+
+    receipts: tuple[str, ...] = ()
+    kept: str = ""  # the id of what is stored
+
+
+def obey(shelf: "NuggetShelf", waiting: Sequence[WaitingOrder]) -> list[Done]:
+    """Carry the orders out."""
+    done = []
+    for one in waiting:
+        done.append(_obey(shelf, one))
+        settle(one)
+    return done
+
+
+def take_in_waiting(shelf: "NuggetShelf", directory: str) -> list[str]:
+    """Carry out what earlier hooks had no time for; a receipt for each."""
+    return [text for done in obey(shelf, waiting_orders(directory)) for text in done.receipts]
+
+
+def _obey(shelf: "NuggetShelf", waiting: WaitingOrder) -> Done:
+    order = waiting.order
+    if order.refusal:
+        return _refuse(order.refusal)
+    if order.kind == "forget":
+        return _forget(shelf, order)
+    old = _replaced_by(shelf, order.text)
+    return _keep(shelf, order.text, waiting.folder, old)
+
+
+def replace_outdated(shelf: "NuggetShelf", prompt: str) -> Done:
+    """Replace the memory whose value a prompt says no longer holds, if it is plain which one."""
+    stated = find_old_value(prompt)
+    old = _replaced_by(shelf, stated.statement) if stated else None
+    return _keep(shelf, stated.statement, "", old) if stated and old else Done()
+
+
+def _keep(shelf: "NuggetShelf", text: str, folder: str, old: MemoryNote | None) -> Done:
+    """Store a text. A fact that it replaces keeps its key, a note is superseded."""
+    here = shelf.project_of(folder) if folder else shelf.project
+    project = "" if is_personal(text) else here
+    title, nugget, supersedes = title_of(text), "prefs", {}
+    if old is not None:
+        project = old.project
+        if old.kind == "fact":
+            title, nugget = old.title, old.nugget_name
+        else:
+            supersedes = {"supersedes": old.id}
+    try:
+        kept = shelf.remember(
+            nugget,
+            title,
+            text,
+            scope="project" if project else "user",
+            project=project,  # else a rule could replace a personal preference
+            source="explicit_user",
+            stability="durable",
+            **supersedes,  # type: ignore[arg-type]
+        )
+    except (RefusedText, InvalidInput) as problem:
+        return _refuse(str(problem).partition(" and ")[0])
+    before = one_line(old.content, TEXT_SHOWN) if old else kept.replaced_content
+    replaced = f" (replaces: {one_line(before, TEXT_SHOWN)})" if before else ""
+    receipts = [f"Nuggets: kept: {one_line(text, TEXT_SHOWN)}{replaced}{_undo(shelf)}"]
+    receipts += (
+        f"Nuggets: it contradicts: {one_line(other.content, TEXT_SHOWN)} · if only the new one "
+        f"holds: nuggets note edit {kept.id} --supersedes {other.id}"
+        for other in kept.contradicts
+    )
+    return Done(tuple(receipts), kept.id)
+
+
+def title_of(text: str) -> str:
+    """A title from a sentence: its beginning, up to a whole word."""
+    flat = " ".join(text.split()).strip(" .!;:,")
+    if len(flat) > TITLE_CHARACTERS:
+        cut = flat[:TITLE_CHARACTERS].rsplit(" ", 1)[0].rstrip(" .!;:,")
+        flat = f"{cut or flat[:TITLE_CHARACTERS]}…"
+    return flat[:1].upper() + flat[1:]
+
+
+def _replaced_by(shelf: "NuggetShelf", text: str) -> MemoryNote | None:
+    """The one memory that has the value of which a statement says that it no longer holds, and
+    something else of the statement; None in doubt."""
+    stated = find_old_value(text)
+    if stated is None:
+        return None
+    telling = set(telling_words(stated.old))
+    said = [
+        word
+        for word in map(fold_case, tokens(stated.old))
+        if word.isdigit() or is_unspaced(word) or word in telling
+    ]
+    if not said:
+        return None
+    near = _find_near(shelf, stated.statement) + _find_near(shelf, stated.old)
+    by_id = {note.id: note for note in near if _has(note, said[0])}
+    if len(by_id) > 1 or said[0].isdigit():
+        by_id = {i: note for i, note in by_id.items() if _shares_subject(note, stated.statement)}
+    return next(iter(by_id.values())) if len(by_id) == 1 else None
+
+
+def _shares_subject(note: MemoryNote, text: str) -> bool:
+    return not set(telling_words(text)).isdisjoint(telling_words(note.title))
+
+
+def _has(note: MemoryNote, word: str) -> bool:
+    """Has it the word? Where no blanks stand between words, also inside others."""
+    text = fold_case(f"{note.title} {note.content}")
+    return word in text if is_unspaced(word) else word in tokens(text)
+
+
+def _find_near(shelf: "NuggetShelf", text: str) -> list[MemoryNote]:
+    """Memories of this project and of no project that share words with a text, best first."""
+    if not any(map(str.isalnum, text)):
+        return []
+    results = list(shelf.search_notes(text, SEARCHED, session=None))
+    if not results:
+        for word in telling_words(text)[:WORDS_SEARCHED]:
+            results += shelf.search_notes(word, CANDIDATES, session=None)
+    notes = {result.note.id: result.note for result in results}
+    return [
+        note
+        for note in notes.values()
+        if not shelf.is_foreign(note) and not note.hidden and note.stability != "temporary"
+    ]
+
+
+def _forget(shelf: "NuggetShelf", order: Order) -> Done:
+    """Archive the one memory that is plainly meant."""
+    meant = meant_to_forget(shelf, order.text)
+    if len(meant) != 1:
+        how = "which memory is meant is not plain" if meant else "memory has nothing on it"
+        return Done((f"Nuggets: not forgotten: {how}: {one_line(order.text, TEXT_SHOWN)}",))
+    shelf.delete_note(meant[0].id)
+    text = one_line(f"{meant[0].title}: {meant[0].content}", TEXT_SHOWN)
+    return Done((f"Nuggets: archived: {text}{_undo(shelf)}",))
+
+
+def meant_to_forget(shelf: "NuggetShelf", what: str) -> list[MemoryNote]:
+    """The memories that the words may mean: one whose title is said, or those that have them."""
+    near = _find_near(shelf, what)
+    titled = [note for note in near if _says_title(what, note)]
+    if len(titled) == 1:
+        return titled
+    said = {note.id: shared_words(shelf.explain(what, note.id).words) for note in near}
+    most = max((len(words) for words in said.values()), default=0)
+    return [note for note in titled or near if len(said[note.id]) == most and most]
+
+
+def _says_title(what: str, note: MemoryNote) -> bool:
+    named = set(telling_words(note.title))
+    return names_title(what, note.title) or bool(named and named <= set(telling_words(what)))
+
+
+def ask_model(shelf: "NuggetShelf", prompt: str) -> str:
+    """The line that leaves it to the model whether a prompt states something lasting, with the
+    memories that it may replace; "" if nothing speaks for it."""
+    lasting, values = is_lasting(prompt), stated_values(prompt)
+    if not lasting and not values:
+        return ""
+    near = _find_near(shelf, " ".join(statements(prompt)))
+    said = set(telling_words(prompt))
+    says_else = any(
+        said & set(telling_words(note.title)) and any(not _has(note, value) for value in values)
+        for note in near
+    )
+    return _line(ASK, near) if lasting or says_else else ""
+
+
+def stated_values(prompt: str) -> frozenset[str]:
+    """The numbers and names of a prompt that may state them of something."""
+    read = read_prompt(prompt)
+    if read.paths or not statements(prompt) or is_passing(prompt):
+        return frozenset()
+    return read.names | set(_NUMBER.findall(read.query))
+
+
+def ask_what_to_forget(shelf: "NuggetShelf", what: str) -> str:
+    """The line that asks which of several memories is meant; "" if it is plain."""
+    meant = meant_to_forget(shelf, what)
+    return _line(FORGET_ASK, meant, before=":", after="") if len(meant) > 1 else ""
+
+
+def _line(
+    ask: str,
+    notes: Iterable[MemoryNote],
+    *,
+    before: str = "; it may replace",
+    after: str = " (edit_note)",
+) -> str:
+    """The question with as many memories as there is room for."""
+    now, named = times.now(), []
+    for note in islice(notes, CANDIDATES):
+        age = times.age(note.updated_at, now)
+        named.append(f"{note.id} “{safe_line(note.title, 30)}” ({age})")
+    while named:
+        line = f"{ask}{before} {', '.join(named)}{after}."
+        if estimate_tokens(line) <= LINE_TOKENS:
+            return line
+        named.pop()
+    return f"{ask}." if ask == ASK else ""
+
+
+def _refuse(reason: str) -> Done:
+    return Done((f"Nuggets: not kept: {reason}. {INSIST}",))
+
+
+def _undo(shelf: "NuggetShelf") -> str:
+    return f" · nuggets undo {shelf.own_revision}" if shelf.own_revision else ""

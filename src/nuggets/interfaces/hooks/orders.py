@@ -1,0 +1,245 @@
+"""Reads what a prompt orders of memory: to remember something, to forget something; and the signs
+that it states something lasting, which the agent's model shall judge. Knows only text.
+
+The phrases of all languages are in `language/data/orders.txt`. An order counts at the start of a
+sentence, or after it ("…, remember that"). Nothing is read from questions, quotes, code, text
+between tags, what follows a blank line (it may be pasted), or text that memory has shown.
+"""
+
+import re
+from functools import cache
+
+from nuggets.domain.memory_tag import carries_mark
+from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS
+from nuggets.interfaces.prompt_quoting import remove_fenced
+from nuggets.language.text import fold_case, is_unspaced, tokens, visible
+from nuggets.language.word_lists import order_phrases
+from nuggets.named_tuple import NamedTuple
+
+LONGEST_PROMPT = 4000  # characters; longer prompts are pasted documents
+LONGEST = 1000  # of what is to be remembered
+LONGEST_SIGN = 400  # of a sentence in which signs are looked for
+LEAST_WORDS = 3  # of a lasting statement
+LEAST_LETTERS = 5  # of one in a script without blanks between words
+ASK_WHAT = "it does not say what to remember. Please say it in one sentence"
+TOO_LONG = f"it is longer than {LONGEST} characters. `nuggets note add` keeps long texts"
+
+_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
+_LIST_LINE = re.compile(r"[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+\S")
+_TAGGED = re.compile(  # text between tags, or after a tag that begins a line
+    r"(?ims)<([a-z][\w-]*+)[^<>]*+>.*?</\1>|^[ \t]*+<[a-z][^<>\n]*+>.*"
+)
+_SPEECH = re.compile(  # quoted sentences; atomic, so that no text takes long
+    r'["“](?=[^.!?"”]*+(?>(?:[.!?](?!\s)[^.!?"”]*+)*)[.!?]\s)[^"”]*+["”]'
+)
+_ENDS = ".!;,:。！；，： \t"
+_PAUSES = tuple(",;:，；：")
+_CLAUSE_END = re.compile(r"[,;.，；。]|\s(?:but|and|because|since|und|weil|y|porque|et|car)\s")
+
+
+class Order(NamedTuple):
+    """What a person told memory to do."""
+
+    kind: str  # "remember" or "forget"
+    text: str  # what; "" if it does not say
+    refusal: str = ""  # why it is not obeyed
+
+
+class OldValue(NamedTuple):
+    """What a statement says no longer holds."""
+
+    statement: str
+    old: str
+
+
+def read_orders(prompt: str) -> list[Order]:
+    """The explicit orders of a prompt."""
+    if not _has_phrase(prompt, "remember", "after", "forget"):
+        return []
+    own = _own_text(prompt)
+    orders = []
+    for sentence in _SENTENCE.split(own):
+        order = _read_order(sentence.strip())
+        if order and order.kind == "remember" and not order.refusal:
+            order = _with_list(order, own, sentence)
+        if order:
+            orders.append(order)
+    return orders
+
+
+def is_lasting(prompt: str) -> bool:
+    """Has it a sign of a lasting rule, wish, fact or correction? For a model to judge."""
+    if not _has_phrase(prompt, "lasting"):
+        return False
+    return any(
+        _has_phrase(sentence, "lasting") and not _has_phrase(sentence, "passing")
+        for sentence in statements(prompt)
+    )
+
+
+def statements(prompt: str) -> list[str]:
+    """The sentences that may state something: no questions, no shreds."""
+    sentences = (sentence.strip() for sentence in _SENTENCE.split(_own_text(prompt)))
+    return [
+        sentence
+        for sentence in sentences
+        if len(sentence) <= LONGEST_SIGN and _is_long_enough(sentence) and not is_question(sentence)
+    ]
+
+
+def is_question(sentence: str) -> bool:
+    """Does it ask something, by its sign or its first word?"""
+    if sentence.rstrip(" )\"'”’").endswith(("?", "？")):
+        return True
+    return bool(_pattern("asks", starts=True).match(sentence)) or (
+        is_unspaced(sentence[:1] or " ") and _has_phrase(sentence, "asks")
+    )
+
+
+def find_old_value(prompt: str) -> OldValue | None:
+    """What a statement says no longer holds: "X, not Y", "instead of Y", "from Y to X"."""
+    for sentence in statements(prompt):
+        if _has_phrase(sentence, "passing"):
+            continue
+        instead = _pattern("instead of").search(sentence) or _pattern("but not").search(sentence)
+        if instead:
+            old = _CLAUSE_END.split(sentence[instead.end() :].strip(), maxsplit=1)[0]
+            return OldValue(sentence.rstrip(_ENDS), old.strip(_ENDS))
+        if _has_phrase(sentence, "moved"):
+            moved = _pattern("moved from").search(sentence)
+            rest = sentence[moved.end() :].strip() if moved else ""
+            if rest:
+                return OldValue(sentence.rstrip(_ENDS), tokens(rest)[0] if tokens(rest) else "")
+    return None
+
+
+def is_passing(text: str) -> bool:
+    """Is it about the moment?"""
+    return _has_phrase(text, "passing")
+
+
+def is_personal(text: str) -> bool:
+    """Is it about the person, not about the project?"""
+    return _has_phrase(text, "person")
+
+
+def _read_order(sentence: str) -> Order | None:
+    if not sentence or _pattern("except", starts=True).match(sentence):
+        return None
+    begins = _pattern("polite", starts=True, many=True).match(sentence)
+    rest = sentence[begins.end() :] if begins else sentence
+    if _pattern("except", starts=True).match(rest):
+        return None
+    asks_us = bool(begins and begins.end())
+    if rest.endswith(("?", "？")) and not asks_us:
+        return None
+    found = _pattern("remember", starts=True).match(rest)
+    if found:
+        return _remember(_without_that(rest[found.end() :]))
+    found = _pattern("forget", starts=True).match(rest)
+    if found:
+        return _forget(rest[found.end() :], found[0])
+    bare = rest.rstrip(_ENDS)
+    ends = _pattern("after").search(bare)
+    if ends and ends.end() == len(bare) and bare[: ends.start()].rstrip()[-1:] in _PAUSES:
+        return _remember(rest[: ends.start()])
+    return None
+
+
+def _remember(what: str) -> Order:
+    text = what.strip().strip("?？").strip(_ENDS)
+    if _says_nothing(text):
+        return Order("remember", "", ASK_WHAT)
+    return Order("remember", text, TOO_LONG if len(text) > LONGEST else "")
+
+
+def _forget(what: str, phrase: str) -> Order | None:
+    """None if it is said to the agent, not to memory: "forget it, let's go on"."""
+    text = _CLAUSE_END.split(what, maxsplit=1)[0].strip(_ENDS + "?？")
+    bare = re.sub(rf"(?i)\S*\s*\S*\s*{_any_of('of memory')}", " ", text).strip() or text
+    is_of_memory = _has_phrase(f"{phrase} {text}", "of memory")
+    starts_clause = what.lstrip(" ")[:1] in ",;，"
+    if starts_clause or _says_nothing(bare):
+        return None
+    needs_memory = phrase.casefold() in ("lösch", "lösche", "you can delete")
+    return Order("forget", bare) if is_of_memory or not needs_memory else None
+
+
+def _with_list(order: Order, own: str, sentence: str) -> Order:
+    """The order with the list that follows it after a colon."""
+    if not sentence.rstrip().endswith((":", "：")) and order.text:
+        return order
+    lines = own[own.find(sentence) + len(sentence) :].strip("\n").split("\n")
+    listed = []
+    for text in lines:
+        if not _LIST_LINE.match(text):
+            break
+        listed.append(text.strip())
+    if not listed:
+        return order
+    text = "\n".join(filter(None, [order.text, *listed]))
+    return Order("remember", text, TOO_LONG if len(text) > LONGEST else "")
+
+
+def _without_that(what: str) -> str:
+    """What follows "that", "the following" or a colon."""
+    rest = what.strip(_ENDS)
+    polite = _pattern("polite", starts=True, many=True).match(rest)
+    rest = rest[polite.end() :] if polite and rest[polite.end() :].strip(_ENDS) else rest
+    found = _pattern("that", starts=True, many=True).match(rest)
+    return rest[found.end() :] if found and rest[found.end() :].strip(_ENDS) else rest
+
+
+def _says_nothing(text: str) -> bool:
+    """Does it only point at something?"""
+    bare = _pattern("pointing").sub(" ", _pattern("polite").sub(" ", text))
+    return not any(map(str.isalnum, bare))
+
+
+def _is_long_enough(sentence: str) -> bool:
+    if is_unspaced(sentence[:1] or " "):
+        return len(sentence) >= LEAST_LETTERS
+    return len(sentence.split()) >= LEAST_WORDS
+
+
+def _own_text(prompt: str) -> str:
+    """The words that the person wrote, up to the first blank line."""
+    from nuggets.language.code_fences import without_code
+
+    text = remove_fenced(visible(prompt[:PROMPT_CHARACTERS])).replace("’", "'")
+    if carries_mark(text):  # part of injected memory, whose end is unknown
+        return ""
+    written = without_code(text)
+    if len(written) > LONGEST_PROMPT:
+        return ""
+    own = _SPEECH.sub("\n", _TAGGED.sub("\n", written)).strip()
+    return _BLANK_LINE.split(own)[0]
+
+
+def _has_phrase(text: str, *roles: str) -> bool:
+    return any(_pattern(role).search(text[:PROMPT_CHARACTERS]) for role in roles)
+
+
+@cache
+def _pattern(role: str, *, starts: bool = False, many: bool = False) -> re.Pattern[str]:
+    """Any phrase of a role; `starts`: to be matched at the start; `many`: up to three of them."""
+    one = _any_of(role)
+    if many:
+        one = rf"(?:{one}[,:，：]?\s*){{0,3}}"
+    return re.compile(rf"(?i){one}{'' if many or not starts else r'[,:，：]?'}")
+
+
+@cache
+def _any_of(role: str) -> str:
+    phrases = sorted(map(fold_case, order_phrases()[role]), key=len, reverse=True)
+    inside = [phrase for phrase in phrases if is_unspaced(phrase)]
+    words = [phrase for phrase in phrases if not is_unspaced(phrase) and phrase[0].isalnum()]
+    others = [phrase for phrase in phrases if phrase not in {*inside, *words}]  # ", not"
+    edges = (("(?<!\\w)", words, "(?!\\w)"), ("", inside, ""), ("", others, "(?!\\w)"))
+    parts = [
+        f"{before}(?:{'|'.join(map(re.escape, some))}){after}"
+        for before, some, after in edges
+        if some
+    ]
+    return f"(?:{'|'.join(parts)})"
