@@ -18,8 +18,9 @@ def _read(name: str) -> str:
     return text
 
 
+@cache
 def _read_sections(name: str) -> dict[str, list[str]]:
-    """The words of a file by heading."""
+    """The words of a file by heading. Read once: each list of a file asks for it."""
     sections = (section.partition("]") for section in _read(name)[1:].split("\n["))
     return {heading: words.split() for heading, _, words in sections}
 
@@ -30,23 +31,20 @@ def _read_entries(name: str) -> list[list[str]]:
 
 
 @cache
-def _stop_words() -> dict[str, list[str]]:
-    return _read_sections("stop_words")
-
-
-@cache
 def stop_words(language: str = ENGLISH) -> frozenset[str]:
     """The commonest words of a language.
 
     Russian ones are always among them: their letters set them apart from any other language.
     """
-    return frozenset([*_stop_words()[language], *_stop_words()["russian"]])
+    words = _read_sections("stop_words")
+    return frozenset([*words[language], *words["russian"]])
 
 
 @cache
 def idle_words() -> frozenset[str]:
     """Words of any language that only ask: "please show me the", "wie ist"."""
-    return frozenset(word for words in _stop_words().values() for word in words) | request_words()
+    lists = _read_sections("stop_words").values()
+    return frozenset(word for words in lists for word in words) | request_words()
 
 
 @cache
