@@ -314,13 +314,14 @@ def _user_prompt(
     own = remove_fenced(event.prompt[:PROMPT_CHARACTERS]).strip()
     shown = shown_notes(entries)
     session = event.session if counts else ""
-    text, ids = prompt_context(shelf, own, said | frozenset(shown), session, compare)
-    changed = find_changed(shelf, {i: at for i, at in shown.items() if at})
+    own_id, is_first = session_note_id(event.session), not prompts_of(entries)
+    with shelf.snapshot():
+        text, ids = prompt_context(shelf, own, said | frozenset(shown), session, compare)
+        changed = find_changed(shelf, {i: at for i, at in shown.items() if at})
+        earlier = find_requested_session(shelf, own, own_id, is_first=is_first)
     if changed:
         text = "\n".join(filter(None, [changed_context(changed), text]))
         ids += [memory.was.id for memory in changed]
-    own_id, is_first = session_note_id(event.session), not prompts_of(entries)
-    earlier = find_requested_session(shelf, own, own_id, is_first=is_first)
     if earlier is not None and earlier.id not in shown:
         text = "\n".join(filter(None, [session_context(earlier), text]))
         ids.append(earlier.id)
