@@ -6,9 +6,9 @@ from pathlib import Path
 
 from nuggets import NuggetShelf
 from nuggets.engine.indexes import KINDS
-from nuggets.engine.shelf_base import random_hex
 from nuggets.graph.external_edits import import_edit
 from nuggets.settings import load
+from nuggets.shelf import random_hex
 from nuggets.stores.sql.retention import DAYS_OF_USE
 from nuggets.stores.sqlite.store import SqliteStore
 

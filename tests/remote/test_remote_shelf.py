@@ -86,6 +86,14 @@ def test_errors_are_those_of_any_shelf(remote: NuggetShelf) -> None:
         remote.for_client(HOOK).remember("p", "key", "ghp_" + "a1B2" * 9)
 
 
+def test_arguments_may_have_their_names(remote: NuggetShelf) -> None:
+    remote.remember(nugget="project", key="port", value="8080", scope="project")
+    note = remote.create_note(nugget="project", title="Deploys", content="Never on Fridays.")
+
+    assert remote.recall(query="port", nugget="project").answer == "8080"
+    assert remote.edit_note(name=note.id, content="Never on Mondays.").content.endswith("Mondays.")
+
+
 def test_what_needs_the_files_of_the_shelf_says_where_it_is_done(remote: NuggetShelf) -> None:
     refused = [row.name for row in OPERATIONS.values() if isinstance(row.remote, Refused)]
     assert "backup" in refused

@@ -184,6 +184,7 @@ def test_a_kill_loses_nothing_and_does_nothing_twice(place: Place, moment: str) 
 import os, signal
 from nuggets.remote.offline import CallQueue
 from nuggets.remote.remote_shelf import RemoteShelf
+from nuggets.remote.server_requests import ServerCalls
 def die_after(owner, name):
     whole = getattr(owner, name)
     def wrapped(*args, **options):
@@ -193,7 +194,7 @@ def die_after(owner, name):
 if {moment!r} == "added":
     die_after(CallQueue, "add")
 else:
-    die_after(*((CallQueue, "finish") if {moment!r} == "finished" else (RemoteShelf, "_send")))
+    die_after(*((CallQueue, "finish") if {moment!r} == "finished" else (ServerCalls, "post")))
 RemoteShelf({place.url!r}, project="").__getattribute__(
     "create_note" if {moment!r} == "added" else "send_waiting"
 )(*(("project", "Once", "Only once.") if {moment!r} == "added" else ()))

@@ -109,6 +109,18 @@ def test_a_search_merges_both_by_relevance(member: Open) -> None:
     assert sum(result.score for result in found) <= 1.0001
 
 
+def test_a_note_that_is_named_by_keyword_is_found_on_its_shelf(member: Open) -> None:
+    alice, bob = member("alice"), member("bob")
+    ours = alice.create_note("work", "Ours", "Everybody's plan for May.", scope="shared")
+    mine = alice.create_note("work", "Mine", "What I think of the plan.", scope="user")
+    other = alice.create_note("work", "Other", "What I think of June.", scope="user")
+
+    assert alice.add_link(a=mine.id, b=other.id, reason="see")
+    assert alice.delete_note(hard=True, name="Ours", nugget="work").id == ours.id
+    assert bob.list_notes() == []
+    assert {note.title for note in alice.list_notes()} == {"Mine", "Other"}
+
+
 def test_links_and_merges_stay_on_one_side(member: Open) -> None:
     alice = member("alice")
     ours = alice.create_note("work", "Ours", "Everybody's plan for May.", scope="shared")

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from nuggets.errors import NuggetsError
-from nuggets.meaning.encoder import Encoder
+from nuggets.meaning.encoder import Encoder, TextEncoder
 
 if TYPE_CHECKING:
     from nuggets.engine.transactions import View
@@ -32,7 +32,7 @@ class NamedEncoder:
 class ShelfEncoder:
     """An encoder that was given, or the one installed in a file; loaded when it is first used."""
 
-    def __init__(self, path: str, encoder: "Encoder | Callable[..., Any] | None") -> None:
+    def __init__(self, path: str, encoder: "TextEncoder | Callable[..., Any] | None") -> None:
         self._path = path
         self._given: Any = encoder
         if encoder is not None and not (hasattr(encoder, "encode") and hasattr(encoder, "name")):

@@ -2,12 +2,15 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nuggets.engine.shelf_encoder import INDEX
+from nuggets.errors import NotFound, NuggetsError
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from nuggets.engine.shelf_encoder import ShelfEncoder
     from nuggets.engine.transactions import Transactions
     from nuggets.meaning.encoder import Encoder
     from nuggets.meaning.vector_index import VectorIndex
@@ -29,7 +32,40 @@ class MeaningStatus(NamedTuple):
     waiting: int
 
 
-def update_vectors(
+def update_meaning(
+    transactions: "Transactions", encoder: "ShelfEncoder", seconds: float | None, report: Report
+) -> None:
+    """Encode notes that have no vector yet, for at most so many seconds."""
+    loaded = encoder.load()
+    if loaded is None:
+        raise NotFound("no encoder is installed; run `nuggets meaning install` first")
+    transactions.settle()
+    _update_vectors(transactions, loaded, seconds, report)
+
+
+def encode_waiting(transactions: "Transactions", encoder: "ShelfEncoder", seconds: float) -> None:
+    """The same in the background, if a note waits; the status shows what went wrong."""
+    with suppress(NuggetsError, OSError):
+        store = transactions.store
+        with transactions.reading():
+            waits = not store.has_index(INDEX) or store.indexes[INDEX].counts.waiting
+        if waits:
+            update_meaning(transactions, encoder, seconds, lambda text: None)
+        with transactions.reading_indexes() as view:
+            view.indexes[INDEX].keep_sketches()
+
+
+def remove_vectors(transactions: "Transactions") -> bool:
+    """Remove all vectors; False if there were none."""
+    store = transactions.store
+    with transactions.reading():
+        has_vectors = store.has_index(INDEX)
+    if has_vectors:
+        store.disable_index(INDEX)
+    return has_vectors
+
+
+def _update_vectors(
     transactions: "Transactions", encoder: "Encoder", seconds: float | None, report: Report
 ) -> None:
     """Encode waiting notes, newest first, until none waits or the time is over.
@@ -54,9 +90,15 @@ def update_vectors(
             store.touch(())
 
 
-def meaning_status(transactions: "Transactions", name: str, problem: str) -> MeaningStatus:
-    """`name`: of the encoder; "" if none can be used."""
+def meaning_status(transactions: "Transactions", encoder: "ShelfEncoder") -> MeaningStatus:
+    """Whether an encoder is installed, and how many notes have a vector."""
     store = transactions.store
+    name = problem = ""
+    try:
+        loaded = encoder.load()
+        name = "" if loaded is None else loaded.name
+    except NuggetsError as error:
+        problem = str(error)
     with transactions.reading():
         if not store.has_index(INDEX):
             return MeaningStatus(bool(name), name, problem, 0, 0)

@@ -7,17 +7,19 @@ finished by whoever writes next (`engine/transactions.py` looks for one).
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext, suppress
 
 from nuggets.domain.purge_marks import purge_intent, record_purge, unfinished_purge
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.state import merged_into
 from nuggets.engine.indexes import KINDS
 from nuggets.engine.transactions import Transactions
-from nuggets.errors import StoreCorrupt, StoreError
+from nuggets.errors import NotFound, StoreCorrupt, StoreError
 from nuggets.filesystem.hook_files import drop_diaries
 from nuggets.filesystem.shelf_location import is_database
 from nuggets.graph import links
+from nuggets.maintenance.history import find_id, forgotten_fact_ids
 from nuggets.maintenance.undo import PURGE
 from nuggets.named_tuple import NamedTuple
 from nuggets.promotion.memory_files import MemoryFiles
@@ -66,7 +68,45 @@ class _Erased(NamedTuple):
     problems: tuple[str, ...]
 
 
-def purge_notes(
+def purge_memory(
+    transactions: Transactions,
+    files: MemoryFiles,
+    client: str,
+    project: str,
+    name: str,
+    nugget: str | None,
+) -> Purged:
+    """Erase a memory; a deleted note can be named by its whole id."""
+    with transactions.exclusive():
+        note_id = find_id(transactions, project, name, nugget)
+        return _purge_notes(transactions, files, [note_id], client)
+
+
+def purge_key(
+    transactions: Transactions,
+    files: MemoryFiles,
+    client: str,
+    project: str,
+    nugget: str,
+    key: str,
+    current_id: Callable[[], str],
+) -> Purged:
+    """Erase every fact that ever had the key; `current_id`: finds the present one."""
+    with transactions.exclusive():
+        ids = forgotten_fact_ids(transactions, project, nugget, key)
+        with suppress(NotFound) if ids else nullcontext():
+            ids.append(current_id())
+        return _purge_notes(transactions, files, ids, client)
+
+
+def finish_purge(transactions: Transactions, files: MemoryFiles) -> None:
+    """Go on with a purge that was interrupted, if there is one."""
+    with transactions.exclusive():
+        if unfinished_purge(transactions.store.state.marks):
+            _erase(transactions, files)
+
+
+def _purge_notes(
     transactions: Transactions, files: MemoryFiles, ids: Sequence[str], client: str
 ) -> Purged:
     """Erase the notes. Must be called while holding the store lock."""
@@ -104,12 +144,6 @@ def purge_notes(
         merged_notes,
         erased.backups,
     )
-
-
-def finish_purge(transactions: Transactions, files: MemoryFiles) -> None:
-    """Go on with a purge that was interrupted. Must be called while holding the store lock."""
-    if unfinished_purge(transactions.store.state.marks):
-        _erase(transactions, files)
 
 
 def _erase(transactions: Transactions, files: MemoryFiles) -> _Erased:

@@ -10,15 +10,19 @@ NAME = "all-MiniLM-L6-v2"
 FORMAT = "2"  # of the file; raise it whenever `minilm` or the common prompts make other tensors
 
 
-class Encoder(Protocol):
+class TextEncoder(Protocol):
     """Turns texts into vectors of one length, near each other where the texts mean the same."""
+
+    def encode(self, texts: Sequence[str]) -> Any:
+        """One vector for each text."""
+
+
+class Encoder(TextEncoder, Protocol):
+    """One that is told from others."""
 
     @property
     def name(self) -> str:
         """Vectors of encoders with different names are never compared."""
-
-    def encode(self, texts: Sequence[str]) -> Any:
-        """One vector for each text."""
 
 
 def model_path(directory: str) -> str:

@@ -65,6 +65,17 @@ def find_member(marks: Mapping[str, Any], token: str) -> Member | None:
     return Member(name, record["role"])
 
 
+def refuse_private_past(notes: Iterable[MemoryNote]) -> None:
+    """Members read everything on the shelf and in its history: `notes`, all of these."""
+    if any(map(is_private, notes)):
+        raise Conflict(
+            "this shelf has, or its history had, memories of scope user, self or session, "
+            "which are private to one person. Make a new shelf for the team, add members to "
+            "it, and import this one (`nuggets --dir NEW import OLD`): private memories stay "
+            "here"
+        )
+
+
 def list_members(marks: Mapping[str, Any]) -> list[MemberStatus]:
     names = sorted(mark for mark in marks if mark.startswith(_MEMBER))
     records = [(mark.removeprefix(_MEMBER), marks[mark]) for mark in names]

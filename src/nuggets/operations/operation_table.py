@@ -7,8 +7,10 @@ until someone writes its row.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from typing import Any, Literal
 
+from nuggets.domain.records import NO_EXTRA
 from nuggets.domain.roles import Role
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.combined_answers import (
@@ -66,8 +68,44 @@ class Operation(NamedTuple):
     role: Role = "reader"  # that a member needs; a preview (`dry_run`) needs none
     role_for_others: Role = "reader"  # where it is not the member's own
     for_others: str = ""  # what that is, in words
+    needs_server: bool = False  # a client's local copy cannot answer it
     notes: tuple[str, ...] = ()  # the arguments that name notes
     text: tuple[str, ...] = ()  # the arguments with a text that is written, and its title
+
+
+class Request(NamedTuple):
+    """An operation that is asked for, with its arguments."""
+
+    row: Operation
+    args: tuple[Any, ...] = ()
+    options: Mapping[str, Any] = NO_EXTRA
+
+    @property
+    def is_preview(self) -> bool:
+        return bool(self.options.get("dry_run"))
+
+    def run_on(self, shelf: Any) -> Any:
+        """The answer of a shelf; of an attribute, what it is there."""
+        found = getattr(shelf, self.row.name)
+        return found(*self.args, **self.options) if callable(found) else found
+
+    def argument(self, shelf: type, name: str) -> Any:
+        """What is given for an argument of the method of this class; None if nothing is."""
+        place = getattr(shelf, self.row.name).__code__.co_varnames.index(name) - 1  # beside self
+        return self.args[place] if place < len(self.args) else self.options.get(name)
+
+
+def method_of(row: Operation, on_shelf: Any) -> Any:
+    """A method that lets `_answer` of its shelf answer, with the signature that it has on every
+    shelf; an attribute, if that is what it is there."""
+    if isinstance(on_shelf, property):
+        return property(lambda self: self._answer(Request(row)))
+
+    @wraps(on_shelf)
+    def run(self: Any, *args: Any, **options: Any) -> Any:
+        return self._answer(Request(row, args, options))
+
+    return run
 
 
 NOT_SERVED = Refused("run it where the shelf is kept")  # it concerns the server or all shelves
@@ -93,7 +131,8 @@ _ROWS = (
     Operation("save_all", "act", NONE, DONE),
     Operation("discard_unsaved", "act", NONE, DONE),
     Operation("batch", "act", ONE_AT_A_TIME, "own", "writer"),
-    Operation("change_counter", "read", "called", Both(hash)),
+    Operation("needs_migration", "read", NO, "team"),
+    Operation("change_counter", "read", "called", Both(hash), needs_server=True),
     Operation("warnings", "read", "here", "own"),
     # --- nuggets -----------------------------------------------------------------------------
     Operation("create", "write", "called", "own", "writer"),
@@ -159,7 +198,7 @@ _ROWS = (
         *("purge_fact", "act", "called", "first_found", "writer"),
         *("owner", "purging what is the team's"),
     ),
-    Operation("copy_index", "read", "called", "own"),
+    Operation("copy_index", "read", "called", "own", needs_server=True),
     # --- looking after it --------------------------------------------------------------------
     Operation("reflect", "act", "called", Both(add_reflections), "writer"),
     Operation("run_daily", "act", "called", NOT_SERVED),
@@ -209,8 +248,8 @@ _ROWS = (
     Operation("needs_trust", "read", NO, NO),
     Operation("record_trust_question", "act", OF_FILES, NOT_SERVED),
     # --- members -----------------------------------------------------------------------------
-    Operation("is_team", "read", "called", "team"),
-    Operation("members", "read", "called", "team"),
+    Operation("is_team", "read", "called", "team", needs_server=True),
+    Operation("members", "read", "called", "team", needs_server=True),
     Operation("add_member", "act", "called", "team", "owner"),
     Operation("revoke_member", "act", "called", "team", "owner"),
     Operation("find_member", "read", ON_SERVER, NOT_SERVED),

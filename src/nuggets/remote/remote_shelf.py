@@ -8,34 +8,36 @@ from answers.
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
-from nuggets.domain import times
 from nuggets.domain.records import WrittenNote
 from nuggets.engine.argument_checks import StrPath, path_text
-from nuggets.engine.shelf_base import random_hex
 from nuggets.errors import InvalidInput, NuggetsError, StoreError
 from nuggets.filesystem.atomic_files import private_directory, read_if_plain, replace_file
 from nuggets.filesystem.current_project import (
     checkout_root,
     current_project,
-    find_project,
     is_repository,
 )
 from nuggets.filesystem.repository_evidence import find_place
 from nuggets.filesystem.server_url import parse_server_url
 from nuggets.graph.metadata_inference import plain_keywords
-from nuggets.operations.client_permissions import Client
 from nuggets.operations.idempotent_calls import Call, Caller, Place
-from nuggets.operations.operation_table import OPERATIONS, Fixed, Kind, Operation, Refused
+from nuggets.operations.operation_table import (
+    OPERATIONS,
+    Fixed,
+    Kind,
+    Operation,
+    Refused,
+    Request,
+    method_of,
+)
 from nuggets.operations.project_identity import Location, Recognition
-from nuggets.operations.read_before_edit import ReadingRecord
 from nuggets.remote.http_connection import CONNECT_SECONDS, HOOK_CONNECT_SECONDS, Unreachable
 from nuggets.remote.offline import CallQueue, LocalCopy, WaitingCall
 from nuggets.remote.server_requests import CALL_PATH, ServerCalls
 from nuggets.remote.wire_format import NuggetName, decode_answer, encode
-from nuggets.settings import Settings, load
 from nuggets.shelf import NuggetShelf
 
 if TYPE_CHECKING:
@@ -43,47 +45,21 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from nuggets.domain.typed_kwargs import NoteMeta
+    from nuggets.stores.base import Store
 
 MOST_NOTICES = 20  # that a process has told, the last ones
 _DIGITS = 3  # drawn for a call: it makes one note, and an id may be taken
-_NEEDS_SERVER = ("change_counter", "copy_index", "members", "is_team")
 
 
 class RemoteShelf(NuggetShelf):
     """A shelf that a `nuggets serve` keeps."""
 
-    def __init__(
-        self,
-        save_dir: StrPath | None = None,
-        auto_save: bool = True,
-        *,
-        settings: Settings | None = None,
-        short_lived: bool = False,
-        project: str | None = None,
-        folder: str | None = None,
-        records_location: bool = False,
-        at_work: bool = False,
-        client: str | Client = "python",
-        uses_meaning: bool = True,
-        clock: Callable[[], str] = times.now,
-        draw: Callable[[], str] = random_hex,
-        **others: Any,
-    ) -> None:
-        """As of every shelf; the server decides about meaning and about recording locations."""
-        if others or not auto_save:
-            names = ", ".join(others) or "auto_save=False"
-            raise InvalidInput(f"a shelf at a server has no {names}")
-        url = path_text(save_dir)
-        self.settings = settings or load(os.environ, {"dir": url})
-        self._url: str = self.settings["dir"] if url is None else url
-        self._project = (self.settings["project"] or None) if project is None else project
-        self._named_project = self._project
-        self._folder = folder
-        self._recognition: Recognition | None = None
-        self._client = client if isinstance(client, Client) else Client(client, at_work=at_work)
-        self._readings: ReadingRecord | None = ReadingRecord()
-        self._clock = clock
-        self._draw = draw
+    def _open(self, store: "Store | None", *, auto_save: bool, short_lived: bool) -> None:
+        """The server decides about meaning and about recording locations."""
+        given = {"store": store, "encoder": self._given_encoder, "auto_save=False": not auto_save}
+        refused = [name for name, value in given.items() if value]
+        if refused:
+            raise InvalidInput(f"a shelf at a server has no {', '.join(refused)}")
         is_hook = short_lived and self._client.is_unattended
         self._calls = ServerCalls(
             parse_server_url(self._url),
@@ -97,82 +73,75 @@ class RemoteShelf(NuggetShelf):
 
     # --- calling ----------------------------------------------------------------------------
 
-    def _answer(self, row: Operation, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    def _answer(self, request: Request) -> Any:
         """The answer to an operation, as its row says."""
-        if isinstance(row.remote, Fixed):
-            return row.remote.answer
-        if isinstance(row.remote, Refused):
-            raise InvalidInput(f"{row.name} is not for a shelf at a server: {row.remote.reason}")
-        if not row.text:
-            return self._call(row.name, args, options)
-        written = self._call(row.name, args, _present(plain_keywords(options)))
+        name, how = request.row.name, request.row.remote
+        if isinstance(how, Fixed):
+            return how.answer
+        if isinstance(how, Refused):
+            raise InvalidInput(f"{name} is not for a shelf at a server: {how.reason}")
+        if not request.row.text:
+            return self._send(request)
+        written = self._call(name, *request.args, **_present(plain_keywords(request.options)))
         self.record_reading(written)
         return written
 
-    def _call(self, name: str, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    def _call(self, name: str, /, *args: Any, **options: Any) -> Any:
+        return self._send(Request(OPERATIONS[name], args, options))
+
+    def _send(self, request: Request) -> Any:
         message = {
-            "method": name,
-            "args": encode(tuple(args)),
-            "options": encode(dict(options)),
-            "caller": encode(self._caller_for(name, args, options)),
+            "method": request.row.name,
+            "args": encode(request.args),
+            "options": encode(dict(request.options)),
+            "caller": encode(self._caller_for(request)),
         }
         try:
             if not self._queue.is_empty:
                 self._try_to_send()
-            kind = OPERATIONS[name].kind
-            if kind == "write" and not self._queue.is_empty:
+            if request.row.kind == "write" and not self._queue.is_empty:
                 raise Unreachable(f"{self.server} has not accepted the queued changes yet")
-            return self._take_answer(name, self._send(kind, message))
+            return self._take_answer(request.row, self._post(request.row.kind, message))
         except Unreachable as problem:
-            return self._call_without_server(name, args, options, message, problem)
+            return self._answer_without_server(request, message, problem)
 
-    def _send(self, kind: Kind, message: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _post(self, kind: Kind, message: Mapping[str, Any]) -> Mapping[str, Any]:
         answer: Mapping[str, Any] = self._calls.post(CALL_PATH, message, may_repeat=kind != "act")
         self._note_moment(str(answer.get("now", "")))
         return answer
 
     # --- without the server -------------------------------------------------------------------
 
-    def _call_without_server(
-        self,
-        name: str,
-        args: Sequence[Any],
-        options: Mapping[str, Any],
-        message: dict[str, Any],
-        problem: Unreachable,
+    def _answer_without_server(
+        self, request: Request, message: dict[str, Any], problem: Unreachable
     ) -> Any:
-        kind = OPERATIONS[name].kind
-        if kind == "act":
+        row = request.row
+        if row.kind == "act":
             outcome = (
                 "it may have been done: see `nuggets history` when the server answers again"
                 if problem.was_sent
                 else "nothing was changed"
             )
-            raise StoreError(f"{problem}; {name} needs the server, and {outcome}") from None
-        if not self.settings["offline_notes"] or name in _NEEDS_SERVER:
+            raise StoreError(f"{problem}; {row.name} needs the server, and {outcome}") from None
+        if not self.settings["offline_notes"] or row.needs_server:
             raise problem
-        copy = self._copy.for_caller(self._caller_for(name, args, options, message))
-        if kind == "write" and not options.get("dry_run"):
-            return self._write_without_server(copy, name, args, options, message, problem)
+        sent: Caller = decode_answer(message["caller"], Caller, "the caller")
+        copy = self._copy.for_caller(sent._replace(call=None))  # new notes get the same ids
+        if row.kind == "write" and not request.is_preview:
+            return self._write_without_server(copy, request, message, problem)
         if not self._copy.copied_at:
             raise StoreError(f"{problem}; there is no copy of it on this machine yet") from None
-        result = self._run_on_copy(copy, name, args, options)
+        result = self._run_on_copy(copy, request)
         self._tell(f"{problem}. This is from the local copy, which is {self._age_of_copy()} old")
         return result
 
     def _write_without_server(
-        self,
-        copy: LocalCopy,
-        name: str,
-        args: Sequence[Any],
-        options: Mapping[str, Any],
-        message: dict[str, Any],
-        problem: Unreachable,
+        self, copy: LocalCopy, request: Request, message: dict[str, Any], problem: Unreachable
     ) -> Any:
         """Check it on the copy, queue it, then make it there: a call that is refused is not queued,
         and one that is told as queued is durable."""
         with copy.batch():
-            result = self._run_on_copy(copy, name, args, options)
+            result = self._run_on_copy(copy, request)
             caller = message["caller"]
             caller["call"] = {**caller["call"], "seen": self._last_moment()}
             call_id = str(caller["call"]["id"])
@@ -180,19 +149,16 @@ class RemoteShelf(NuggetShelf):
         self._tell(f"{problem}. This is queued, and sent when the server answers again")
         return result
 
-    def _run_on_copy(
-        self, copy: LocalCopy, name: str, args: Sequence[Any], options: Mapping[str, Any]
-    ) -> Any:
+    def _run_on_copy(self, copy: LocalCopy, request: Request) -> Any:
         if self._project is None:
             self._project = copy.project
-        found = getattr(copy, name)
-        result = found(*args, **options) if callable(found) else found
+        result = request.run_on(copy)
         return self._view(result.name) if type(result).__name__ == "Nugget" else result
 
     def send_waiting(self) -> int:
         """Send what waits, in order; how many calls the server took. `Unreachable` ends it."""
         taken = 0
-        for call, problem in self._queue.send(lambda message: self._send("write", message)):
+        for call, problem in self._queue.send(lambda message: self._post("write", message)):
             if problem is None:
                 taken += 1
                 continue
@@ -262,18 +228,18 @@ class RemoteShelf(NuggetShelf):
     def _moment_path(self) -> str:
         return os.path.join(self._calls.url.directory, "seen")
 
-    def _take_answer(self, name: str, answer: Mapping[str, Any]) -> Any:
+    def _take_answer(self, row: Operation, answer: Mapping[str, Any]) -> Any:
         if self._project is None:
             self._project = str(answer.get("project", ""))
         try:
             question = decode_answer(answer.get("question"), Location | None, "the question")
             result = decode_answer(
-                answer.get("result"), _answer_type(name), f"its answer to {name}"
+                answer.get("result"), _answer_type(row.name), f"its answer to {row.name}"
             )
         except InvalidInput as problem:
             raise StoreError(
                 f"what answers at {self.server} is no Nuggets server, or another version: its "
-                f"answer to {name} makes no sense ({problem}). Check the address"
+                f"answer to {row.name} makes no sense ({problem}). Check the address"
             ) from None
         self._recognition = Recognition(question) if question else None
         revision = answer.get("revision")
@@ -281,19 +247,9 @@ class RemoteShelf(NuggetShelf):
             self._own_revisions[0] = revision
         return self._view(result) if isinstance(result, NuggetName) else result
 
-    def _caller_for(
-        self,
-        name: str,
-        args: Sequence[Any],
-        options: Mapping[str, Any],
-        sent: Mapping[str, Any] | None = None,
-    ) -> Caller:
-        """`sent`: the message in which it was sent before; the ids of new notes are the same."""
-        if sent is not None:
-            caller: Caller = decode_answer(sent["caller"], Caller, "the caller")
-            return caller._replace(call=None)
-        row = OPERATIONS[name]
-        given = [_argument(row, argument, args, options) for argument in row.text]
+    def _caller_for(self, request: Request) -> Caller:
+        row = request.row
+        given = [request.argument(NuggetShelf, name) for name in row.text]
         text, title = given or ("", "")
         has_text = isinstance(text, str) and text and isinstance(title, str | None)
         is_write = row.kind == "write"
@@ -324,7 +280,7 @@ class RemoteShelf(NuggetShelf):
     @property
     def project(self) -> str:
         if self._project is None:
-            self._project = str(self._call("project", (), {}))
+            self._project = str(self._call("project"))
         return self._project
 
     @project.setter
@@ -336,29 +292,19 @@ class RemoteShelf(NuggetShelf):
     def own_revision(self) -> int:
         return self._own_revisions[0]
 
-    def for_project(self, name: str) -> Self:
-        view = object.__new__(type(self))
-        vars(view).update(vars(self), _recognition=None, _project="", _named_project="")
-        if os.path.isabs(name) and os.path.isdir(name):
-            vars(view).update(_project=None, _named_project=None, _folder=name)
-        elif name:
-            known = [status.project for status in self.projects()]
-            view.project = name if name in known else find_project(name, known)
-        return view
-
     def project_of(self, folder: str) -> str:
         if self.settings["project"]:
             return str(self.settings["project"])
         return self.for_project(os.path.abspath(folder)).project
 
     def join_project(self, name: StrPath, *, dry_run: bool = False) -> Any:
-        done = self._call("join_project", (path_text(name),), {"dry_run": dry_run})
+        done = self._call("join_project", path_text(name), dry_run=dry_run)
         if not dry_run:
             self.forget_recognition()
         return done
 
     def leave_project(self) -> str:
-        own = str(self._call("leave_project", (), {}))
+        own = str(self._call("leave_project"))
         self.forget_recognition()
         return own
 
@@ -369,14 +315,11 @@ class RemoteShelf(NuggetShelf):
             return self.for_project(os.path.abspath(str(path_text(new)))).move_project(
                 old, dry_run=dry_run
             )
-        return self._call("move_project", (path_text(old),), {"dry_run": dry_run})
-
-    def forget_recognition(self) -> None:
-        self._project, self._recognition = self._named_project, None
+        return self._call("move_project", path_text(old), dry_run=dry_run)
 
     def record_location(self) -> None:
         if self._recognition is not None:
-            self._call("record_location", (), {})
+            self._call("record_location")
             self._recognition = None
 
     def known_location(self) -> Location | None:
@@ -403,7 +346,7 @@ class RemoteShelf(NuggetShelf):
             name, expected = note.id, expected or note.updated_at
         given = {"content": content, "title": title, "tags": tags, "hidden": hidden}
         options = {"nugget": nugget, "expected": expected, **given, **plain_keywords(meta)}
-        written: WrittenNote = self._call("edit_note", (name,), _present(options))
+        written: WrittenNote = self._call("edit_note", name, **_present(options))
         if content is not None:
             self.record_reading(written)
         elif written.replaced is not None and self._readings is not None:
@@ -419,7 +362,7 @@ class RemoteShelf(NuggetShelf):
             lines: list[bytes] = []
             source.export_lines(lines.append)
             source = [json.loads(line) for line in lines]
-        return self._call("import_memories", (list(source),), {"dry_run": dry_run})
+        return self._call("import_memories", list(source), dry_run=dry_run)
 
     # --- what concerns this machine -----------------------------------------------------------
 
@@ -446,7 +389,7 @@ class RemoteShelf(NuggetShelf):
         yield
 
     def load_all(self) -> None:
-        self._call("revision", (), {})
+        self._call("revision")
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -454,7 +397,7 @@ class RemoteShelf(NuggetShelf):
         return tuple(self._notices)
 
     def export_lines(self, write: Callable[[bytes], Any]) -> None:
-        from nuggets.maintenance.export import note_lines
+        from nuggets.maintenance.export_and_backup import note_lines
 
         for line in note_lines(self.list_notes(include_hidden=True)):
             write(line)
@@ -477,27 +420,6 @@ def _answer_type(name: str) -> Any:
     return getattr(attribute, "fget", attribute).__annotations__.get("return", Any)
 
 
-def _argument(
-    row: Operation, argument: str, args: Sequence[Any], options: Mapping[str, Any]
-) -> Any:
-    """What a call gives for an argument of the shelf's method; None if it gives none."""
-    place = getattr(NuggetShelf, row.name).__code__.co_varnames.index(argument) - 1  # beside self
-    return args[place] if place < len(args) else options.get(argument)
-
-
-def _method(row: Operation) -> Any:
-    """The operation of a row; an attribute, if that is what it is on every shelf."""
-    on_shelf: Any = getattr(NuggetShelf, row.name)
-    if isinstance(on_shelf, property):
-        return property(lambda self: self._answer(row, (), {}))
-
-    @wraps(on_shelf)
-    def run(self: RemoteShelf, *args: Any, **options: Any) -> Any:
-        return self._answer(row, args, options)
-
-    return run
-
-
 for _row in OPERATIONS.values():
     if _row.remote != "here" and _row.name not in vars(RemoteShelf):
-        setattr(RemoteShelf, _row.name, _method(_row))
+        setattr(RemoteShelf, _row.name, method_of(_row, getattr(NuggetShelf, _row.name)))

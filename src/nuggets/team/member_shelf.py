@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import wraps
 from heapq import merge
-from inspect import signature
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -47,7 +46,15 @@ from nuggets.operations.combined_answers import (
     split_revision,
 )
 from nuggets.operations.idempotent_calls import Caller
-from nuggets.operations.operation_table import OPERATIONS, Both, Fixed, Operation, Refused
+from nuggets.operations.operation_table import (
+    OPERATIONS,
+    Both,
+    Fixed,
+    Operation,
+    Refused,
+    Request,
+    method_of,
+)
 from nuggets.search.clear_answer import RESULTS_COMPARED
 from nuggets.shelf import NO_FILTERS, NuggetShelf
 
@@ -157,27 +164,27 @@ class MemberShelf(NuggetShelf):
             self._own_revisions[0] = number_private(after) if is_own else after
         return result
 
-    def _answer(self, row: Operation, args: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    def _answer(self, request: Request) -> Any:
         """The answer to an operation, made of the shelves' answers as its row says."""
-
-        def ask(side: NuggetShelf) -> Any:
-            found = getattr(side, row.name)
-            return found(*args, **options) if callable(found) else found
-
-        how = row.team
-        if isinstance(how, Fixed):
-            return how.answer
+        row, how, ask = request.row, request.row.team, request.run_on
         if isinstance(how, Refused):
             raise NotAllowed(f"{row.name} is not served to members: {how.reason}")
+        self._require_role(request)
+        if isinstance(how, Fixed):
+            return how.answer
         if isinstance(how, Both):
             return how.combine(self._ask_both(ask))
         if how == "first_found":
             result = self._ask_in_turn(row, ask)
         elif how == "by_note":
-            result = self._run(self._side_of_notes(row, args, options), ask)
+            result = self._run(self._side_of_notes(request), ask)
         else:
             result = self._run(self._private if how == "private" else self._team, ask)
         return self._view(result.name) if isinstance(result, Nugget) else result
+
+    def _require_role(self, request: Request) -> None:
+        if not request.is_preview:
+            self._require(request.row.role, request.row.name)
 
     def _ask_in_turn(self, row: Operation, ask: Callable[[NuggetShelf], T]) -> T:
         try:
@@ -186,12 +193,12 @@ class MemberShelf(NuggetShelf):
             self._require(row.role_for_others, row.for_others)
             return self._run(self._team, ask)
 
-    def _side_of_notes(
-        self, row: Operation, args: Sequence[Any], options: Mapping[str, Any]
-    ) -> NuggetShelf:
-        """The shelf of all notes that a call names."""
-        given = signature(getattr(NuggetShelf, row.name)).bind(self, *args, **options).arguments
-        side, *others = (self._side_of(given[note], given.get("nugget")) for note in row.notes)
+    def _side_of_notes(self, request: Request) -> NuggetShelf:
+        """The shelf of all notes that are named."""
+        nugget, *names = (
+            request.argument(NuggetShelf, name) for name in ("nugget", *request.row.notes)
+        )
+        side, *others = (self._side_of(name, nugget) for name in names)
         if any(other is not side for other in others):
             raise InvalidInput(
                 "one of the two is private to you and the other one the team's; they cannot be "
@@ -513,26 +520,19 @@ class MemberShelf(NuggetShelf):
         raise NotFound("a server has no MEMORY.md; it is written where an agent works")
 
 
-# --- the operations of the table ----------------------------------------------------------------
-
-
-def _method(row: Operation) -> Any:
-    """The operation of a row; an attribute, if that is what it is on every shelf."""
-    written: Any = getattr(MemberShelf, row.name)
-    if isinstance(written, property):
-        return property(lambda self: self._answer(row, (), {}))
+def _with_role(row: Operation, written: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that is written out here, for those with the role that its row asks for."""
 
     @wraps(written)
     def run(self: MemberShelf, *args: Any, **options: Any) -> Any:
-        if row.role != "reader" and not options.get("dry_run"):
-            self._require(row.role, row.name)
-        if row.team == "own":
-            return written(self, *args, **options)
-        return self._answer(row, args, options)
+        self._require_role(Request(row, args, options))
+        return written(self, *args, **options)
 
     return run
 
 
 for _row in OPERATIONS.values():
-    if _row.team != "own" or _row.role != "reader":
-        setattr(MemberShelf, _row.name, _method(_row))
+    if _row.team != "own":
+        setattr(MemberShelf, _row.name, method_of(_row, getattr(NuggetShelf, _row.name)))
+    elif _row.role != "reader":
+        setattr(MemberShelf, _row.name, _with_role(_row, getattr(MemberShelf, _row.name)))

@@ -9,7 +9,7 @@ from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.progress import Progress
 from nuggets.interfaces.cli.terminal_output import one_line
 from nuggets.interfaces.display_text import pluralize
-from nuggets.maintenance.export import FORMS
+from nuggets.maintenance.export_and_backup import FORMS
 
 
 def _arguments(parser: ArgumentParser) -> None:

@@ -1,0 +1,198 @@
+"""The clean-up of a shelf: one pass, the daily run, and what a person should look at.
+
+What a pass changes: `maintenance/reflection/`; when the daily run is due:
+`maintenance/daily_schedule.py`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from datetime import date, datetime, timedelta
+
+from nuggets.domain import codec, times, undone_reflection
+from nuggets.domain.limits import check_count
+from nuggets.domain.records import Changes, DailyRun, MemoryNote, ReflectionResult
+from nuggets.engine.transactions import Decision, Transactions
+from nuggets.errors import StoreError
+from nuggets.graph import links
+from nuggets.maintenance import daily_schedule, reflection
+from nuggets.maintenance.audit import Finding, audit_notes
+from nuggets.maintenance.daily_schedule import MOVED_FILES_MARK, RUN_MARK
+from nuggets.maintenance.purge import finish_purge
+from nuggets.promotion.memory_files import MemoryFiles
+from nuggets.settings import Settings
+from nuggets.stores.doctor.defects import UNFINISHED_PURGE, Defect
+
+
+class CleanUp:
+    """Whoever cleans up a shelf: in whose name, by which settings, at what time."""
+
+    def __init__(
+        self,
+        transactions: Transactions,
+        settings: Settings,
+        client: str,
+        now: Callable[[], str],
+        files: MemoryFiles,
+    ) -> None:
+        self._transactions = transactions
+        self._settings = settings
+        self._client = client
+        self._now = now
+        self._files = files
+
+    def reflect(self, nugget: str | None, limit: int | None, *, dry_run: bool) -> ReflectionResult:
+        """One clean-up pass. It plans without the lock; notes that others change meanwhile are
+        left as they are."""
+        notes_before, changes, result = self._plan(nugget, limit)
+        if dry_run:
+            return result
+
+        def decide() -> Decision[ReflectionResult]:
+            return reflection.still_valid(
+                changes, result, notes_before, self._transactions.state.notes
+            )
+
+        return self._transactions.update("reflect", self._client, decide)
+
+    def _plan(
+        self, nugget: str | None, limit: int | None
+    ) -> tuple[dict[str, MemoryNote], Changes, ReflectionResult]:
+        policy, notes = self._policy(limit), self._notes()
+        return (notes, *reflection.reflect(notes, self._now(), policy, nugget))
+
+    def _policy(self, limit: int | None) -> reflection.Policy:
+        most = self._settings["reflection_max_notes"] if limit is None else limit
+        check_count(most, "how many notes to inspect")
+        with self._transactions.reading() as view:
+            rejected = undone_reflection.read_rejected(view.state)
+        return reflection.Policy(max_notes=most, rejected=rejected)
+
+    def _notes(self) -> dict[str, MemoryNote]:
+        with self._transactions.reading() as view:
+            return dict(view.state.notes.items())
+
+    # --- every day --------------------------------------------------------------------------
+
+    def run_daily(self, now: datetime) -> DailyRun | None:
+        """The daily clean-up, if it is due at this local time and nobody else has run it today."""
+        is_on = self._settings["reflection_daily"]
+        if not is_on or not daily_schedule.is_due(now, self._last_run_date(), self._hours()):
+            return None
+        self._transactions.settle()
+        today = now.date()
+        notes_before, changes, result = self._plan(None, None)
+
+        def decide() -> Decision[DailyRun | None]:
+            if self._last_run_date() == today:
+                return Changes(), None
+            valid_changes, outcome = reflection.still_valid(
+                changes, result, notes_before, self._transactions.state.notes
+            )
+            run = DailyRun(today.isoformat(), outcome)
+            return valid_changes._replace(marks={RUN_MARK: codec.daily_to_json(run)}), run
+
+        run = self._transactions.update("reflect", self._client, decide)
+        if run is not None:
+            self._transactions.save()
+            count, problems = self._files.promote_to(self._files.all_files())
+            run = run._replace(promoted=count)
+            if run.promoted:
+                mark = {RUN_MARK: codec.daily_to_json(run)}
+                self._transactions.update(
+                    "promote", self._client, lambda: (Changes(marks=mark), None)
+                )
+            with suppress(StoreError):  # the next writer tries again
+                self._transactions.store.refresh_exports()
+                self._prune_history()
+            if problems:
+                raise StoreError("; ".join(map(str, problems)))
+        return run
+
+    def _prune_history(self) -> None:
+        days = self._settings["history_days"]
+        if days:
+            store = self._transactions.store
+            oldest = times.parse(store.believed_time()) - timedelta(days=days)
+            store.prune_history(times.iso(oldest))
+
+    def record_moved_files(self, project: str, moved: Mapping[str, Mapping[str, str]]) -> None:
+        """Where files went that memories of a project name; those of other projects stay."""
+
+        def decide() -> Decision[None]:
+            state = self._transactions.state
+            marked = state.marks.get(MOVED_FILES_MARK, {})
+            notes = state.notes.many(marked)
+            others = {
+                i: paths
+                for i, paths in marked.items()
+                if i in notes and notes[i].project != project
+            }
+            after = {**others, **moved}
+            if after == marked:
+                return Changes(), None
+            return Changes(marks={MOVED_FILES_MARK: after or None}), None
+
+        self._transactions.update("reflect", self._client, decide)
+
+    def last_run(self) -> DailyRun | None:
+        with self._transactions.reading() as view:
+            record = view.state.marks.get(RUN_MARK)
+            return codec.daily_from_json(record) if record else None
+
+    def next_run(self, now: datetime) -> datetime:
+        """When the next one is due, in local time."""
+        return daily_schedule.next_run(now, self._last_run_date(), self._hours())
+
+    def _last_run_date(self) -> date | None:
+        run = self.last_run()
+        return date.fromisoformat(run.date) if run else None
+
+    def _hours(self) -> daily_schedule.Hours:
+        names = ("reflection_hour", "reflection_minute", "quiet_hours_start", "quiet_hours_end")
+        return daily_schedule.Hours(*(self._settings[name] for name in names))
+
+    # --- what a person should look at -------------------------------------------------------
+
+    def audit(self) -> Sequence[Finding]:
+        return audit_notes(self._notes(), self._now(), self._policy(None))
+
+    def checkup(self, *, fix: bool) -> Sequence[Defect]:
+        """Defects of the files and the links; `fix` repairs what can be repaired."""
+        transactions = self._transactions
+        defects = transactions.store.find_defects(fix=fix)
+        if any(defect.harmful and not defect.mended for defect in defects):
+            return defects  # the notes cannot be read
+        broken = links.asymmetries(self._notes())
+        defects += self._purge_defects(fix)
+        if fix and broken:
+            transactions.update(
+                "doctor",
+                self._client,
+                lambda: (Changes(put=links.repair_links(transactions.state.notes)), None),
+            )
+        defects += [
+            Defect("memory file", path, problem, remedy="", harmful=False)
+            for path, problem in self._files.problems().items()
+        ]
+        remedy = "remove it, or add its other end"
+        return defects + [
+            Defect(
+                "broken link",
+                link.note_id,
+                f"{link.problem} link to {link.link.to}",
+                remedy,
+                harmful=False,
+                mended=fix,
+            )
+            for link in broken
+        ]
+
+    def _purge_defects(self, fix: bool) -> list[Defect]:
+        store = self._transactions.store
+        problem = store.unfinished_erasure
+        if not problem:
+            return []
+        if fix:
+            finish_purge(self._transactions, self._files)
+        defect = Defect(UNFINISHED_PURGE, store.directory, problem, "finish it", harmful=False)
+        return [defect._replace(mended=not store.unfinished_erasure)]
