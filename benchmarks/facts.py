@@ -273,7 +273,8 @@ def shelf_rows(count: int) -> list[dict[str, Any]]:
 
 def _median(action: Callable[[str], object], arguments: list[str]) -> float:
     """Of the smallest costs: a question leaves nothing behind that would answer it again."""
-    costs = sorted(min(cpu_ms(action, asked) for _ in range(ROUNDS)) for asked in arguments)
+    rounds = [[cpu_ms(action, argument) for argument in arguments] for _ in range(ROUNDS)]
+    costs: list[float] = sorted(min(costs) for costs in zip(*rounds, strict=True))
     return costs[len(costs) // 2]
 
 
