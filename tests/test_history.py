@@ -2,12 +2,14 @@
 
 import json
 import threading
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from nuggets import NuggetShelf
 from nuggets.errors import Conflict, InvalidInput, NotFound
+from nuggets.maintenance.undo import is_upkeep
 
 
 def contents(shelf: NuggetShelf) -> dict[str, tuple[object, ...]]:
@@ -425,3 +427,28 @@ def test_only_what_undo_would_take_back_is_undoable(shelf: NuggetShelf) -> None:
     shelf.undo(second)
     assert shelf.undoable([first, second]) == {first}
     assert shelf.commit(first).changes.put[0].id == note.id
+
+
+def test_a_bare_undo_takes_no_upkeep(directory: Path) -> None:
+    with NuggetShelf(directory, client="cli") as shelf:
+        for title in ("Boiler", "The boiler"):
+            shelf.create_note("home", title, "Serviced every October by Tamsin from Northside.")
+        shelf.remember("project", "port", "4310")
+        assert shelf.run_daily(datetime(2026, 11, 17, 12)) is not None
+        daily = shelf.commits()[-1]
+        shelf.create_note("home", "Cat", "Biscuit; eats only renal diet food.")
+        shelf.undo()
+
+        assert is_upkeep(daily)
+        with pytest.raises(Conflict, match="revision 3 "):  # not the clean-up, which came later
+            shelf.undo(dry_run=True)
+
+
+def test_an_edit_of_the_memory_file_is_the_persons_own_change(directory: Path) -> None:
+    with NuggetShelf(directory, client="cli") as shelf:
+        shelf.remember("project", "port", "4310")
+        shelf.for_client("memory file").remember("project", "port", "4400")
+
+        shelf.undo()
+
+        assert shelf.recall("port").answer == "4310"

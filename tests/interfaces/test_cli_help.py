@@ -55,11 +55,14 @@ def test_the_overview_names_every_command(nuggets: Nuggets) -> None:
     assert all(f"  {command} " in done.out for command in COMMANDS)
 
 
-def test_without_a_command_there_is_the_overview(nuggets: Nuggets) -> None:
+def test_without_a_command_there_is_what_one_needs_on_a_screen(nuggets: Nuggets) -> None:
     done = nuggets()
 
     assert done.code == 0  # hosts that drop a hook's arguments take 2 for an order to stop
-    assert "Usage: nuggets COMMAND" in done.out
+    assert "Usage: nuggets COMMAND" in done.out and "nuggets --help" in done.out
+    needed = ("remember", "recall", "note add", "search", "ui", "connect")
+    assert all(f"  {command} " in done.out for command in needed)
+    assert len(done.lines) <= 20
 
 
 @pytest.mark.parametrize(

@@ -793,6 +793,19 @@ def test_remembering_another_value_says_what_it_was(tmp_path: Path) -> None:
     assert other.structured_content["before"] == {"content": "80"}
 
 
+def test_a_new_memory_is_answered_with_what_is_near_and_how_to_replace_it(tmp_path: Path) -> None:
+    async def stored(client: Client) -> tuple[Any, Any]:
+        old = {"nugget": "project", "key": "dev server port", "value": "4310"}
+        new = {"nugget": "infra", "key": "port of the dev server", "value": "4400"}
+        return await client.call_tool("remember", old), await client.call_tool("remember", new)
+
+    first, second = in_memory(server_context(tmp_path), stored)
+
+    assert "near" not in first.structured_content
+    assert second.structured_content["near"] == [first.structured_content["id"]]
+    assert "supersedes" in said(second) and first.structured_content["id"] in said(second)
+
+
 def test_remembering_goes_by_what_the_project_itself_knows(tmp_path: Path) -> None:
     with NuggetShelf(tmp_path, project=HERE) as shelf:
         shelf.remember("ports", "db port", "5432", project="")

@@ -19,6 +19,9 @@ PURGE = "purge"
 UNDO = "undo"  # an undo commit has the action "undo <revision of the undone commit>"
 IMPORT = "import_memories"
 _AUTOMATIC_ACTIONS = ("reflect", IMPORT)  # actions in which no person edited a note
+UPKEEP = ("keep_session", "promote", "take_in_shared")  # actions that no person asks for by name
+EDITED_FILE = "memory file"  # the client of edits of MEMORY.md, which a person made
+ATTENDED = ("cli", "page")  # clients behind which that person may be
 _CHANGES_NAMED = 3  # changes of others that an error names
 
 
@@ -197,7 +200,9 @@ def last_change_of(commits: Callable[[], Iterable[Commit]], client: str, project
     """
 
     def is_own(commit: Commit) -> bool:
-        return commit.changes.client == client and is_in_project(commit, project)
+        by_person = commit.changes.client == EDITED_FILE and client in ATTENDED
+        is_mine = commit.changes.client == client or by_person
+        return is_mine and is_in_project(commit, project) and not is_upkeep(commit)
 
     if (own := last_to_undo(commits(), is_own)) is not None:
         return own
@@ -211,6 +216,11 @@ def last_change_of(commits: Callable[[], Iterable[Commit]], client: str, project
         f"there is nothing to undo from {client} in this project; by others or in other projects: "
         f"{others}. Undo one of them by its number"
     )
+
+
+def is_upkeep(commit: Commit) -> bool:
+    """Did nobody ask for it: the daily clean-up, the note of a session, a line of MEMORY.md?"""
+    return commit.changes.action in UPKEEP or RUN_MARK in commit.changes.marks
 
 
 def is_in_project(commit: Commit, project: str) -> bool:

@@ -2,6 +2,7 @@
 
 from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 from nuggets.domain import codec
 from nuggets.domain.limits import check_count
@@ -15,6 +16,7 @@ from nuggets.interfaces.cli.arguments import NAME_HELP
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import fit, format_minute, one_line, style
 from nuggets.language.text import fold_case
+from nuggets.maintenance.undo import is_upkeep
 
 _NOTES_SHOWN = 5  # notes of one entry; the JSON has them all
 _EVERYTHING = 1 << 30  # entries
@@ -71,7 +73,31 @@ def _history(call: Call) -> Outcome:
         entries = _entries_of_note(call, name, limit)
     shape = [codec.commit_to_json(commit) for commit, _ in entries]
     lines = [line for commit, pairs in entries for line in _entry(commit, pairs)]
+    if name is None:
+        lines = list(_folded_lines(entries))
     return Outcome(shape, lines or ["The history is empty."])
+
+
+def _folded_lines(entries: list[tuple[Commit, list[_Pair]]]) -> Iterator[str]:
+    """The entries; what nobody asked for is one line a day."""
+    for (_, is_folded), group in groupby(entries, key=_fold_key):
+        commits = list(group)
+        if not is_folded:
+            for commit, pairs in commits:
+                yield from _entry(commit, pairs)
+            continue
+        first, last = commits[-1][0].revision, commits[0][0].revision
+        numbers = f"{first}" if first == last else f"{first}-{last}"
+        kinds = ", ".join(dict.fromkeys(_verb(commit) for commit, _ in commits))
+        when = format_minute(commits[0][0].at)
+        number = style(f"{numbers:>5}", "cyan")
+        yield f"{number}  {when}  upkeep: {kinds} (`--json` shows all of it)"
+
+
+def _fold_key(entry: tuple[Commit, list[_Pair]]) -> tuple[str, bool]:
+    """The day, and whether nobody asked for it."""
+    commit = entry[0]
+    return (commit.at[:10], True) if is_upkeep(commit) else ("", False)
 
 
 def _versions(call: Call, name: str, limit: int) -> Outcome:

@@ -44,6 +44,21 @@ _SYNONYMS = {
     "store": "remember",
     "update": "remember",
 }
+_TITLE_LINES = (
+    "Local memory for AI agents: facts and notes that outlive the session.\n",
+    "Usage: nuggets COMMAND [options]\n",
+)
+_STARTERS = (
+    "remember",
+    "recall",
+    "note add",
+    "search",
+    "ui",
+    "connect",
+    "history",
+    "undo",
+    "doctor",
+)
 _OPERAND = "\0"  # marks an argument after ``--``; no argument can contain it
 
 
@@ -61,7 +76,8 @@ def show_overview(name: str, arguments: Sequence[str], first: int) -> int:
         problem = "" if is_command and not is_script else unknown_command_message(name)
     if problem:
         return _report_usage_error(problem, arguments)
-    outcome = version_outcome() if wants_version else help_outcome(help_text(name))
+    text = help_text(name) if name or wants_help else "\n".join(_start_lines())
+    outcome = version_outcome() if wants_version else help_outcome(text)
     exit_code = _print_outcome(outcome, as_json="--json" in arguments)
     return exit_code or (0 if wants_help or not name else 2)
 
@@ -91,9 +107,18 @@ def _group_lines(group: str) -> Iterator[str]:
             yield _summary_line(name, summary)
 
 
+def _start_lines() -> Iterator[str]:
+    """What one needs, and where the rest is."""
+    yield from _TITLE_LINES
+    for name in _STARTERS:
+        yield _summary_line(name, _summaries()[name])
+    yield ""
+    yield "All commands: `nuggets --help`. One of them: `nuggets COMMAND --help`."
+    yield "Try `nuggets demo` first."
+
+
 def _overview_lines() -> Iterator[str]:
-    yield "Local memory for AI agents: facts and notes that outlive the session.\n"
-    yield "Usage: nuggets COMMAND [options]\n"
+    yield from _TITLE_LINES
     for title, commands in MODULES.items():
         yield f"{title}:"
         for name, (_, summary) in commands.items():

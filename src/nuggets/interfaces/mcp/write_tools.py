@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from nuggets.domain.records import MemoryScope, MemoryStability, MemoryType
+from nuggets.domain.records import MemoryScope, MemoryStability, MemoryType, WrittenNote
 from nuggets.errors import Conflict, InvalidInput
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.json_schemas import Parameters, some_of
@@ -19,6 +19,8 @@ from nuggets.interfaces.mcp.tool_definition import (
 )
 from nuggets.interfaces.prompt_quoting import fence, one_line
 
+NEAR_SEARCHED, NEAR_NAMED = 6, 2
+NEAR_STATED = 0.5  # share of the new title that a near memory says
 _NOTE = Annotated[str, "id or exact title"]
 _NUGGET = Annotated[str, "topic, e.g. project, prefs, learnings; created if new"]
 _SOURCE = Literal["agent_reflection", "explicit_user"]  # the instructions say what they mean
@@ -32,11 +34,34 @@ def _remember(call: ToolCall, arguments: Json) -> Answer:
     )
     answer = receipt("Remembered", fact)
     if fact.replaced_content is None:
-        return answer
+        return _with_near(call, fact, answer) if fact.is_new else answer
     was = one_line(fact.replaced_content, 200)
     return Answer(
         {**answer.structured, **json_responses.replaced_value(was)},
         f"{answer.text} It was:\n{fence(was)}",
+    )
+
+
+def _with_near(call: ToolCall, note: WrittenNote, answer: Answer) -> Answer:
+    """The answer with what is stored on the same, which the new memory may replace."""
+    if note.contradicts:
+        return answer  # it says so already
+    results = call.shelf.search_notes(note.title, NEAR_SEARCHED, session=None)
+    near = [
+        result.note
+        for result in results
+        if result.note.id != note.id
+        and result.stated >= NEAR_STATED
+        and result.note.stability != "temporary"
+        and not call.shelf.is_foreign(result.note)
+    ][:NEAR_NAMED]
+    if not near:
+        return answer
+    lines = (f"{other.id}: {one_line(other.content, 120)}" for other in near)
+    return Answer(
+        {**answer.structured, "near": [other.id for other in near]},
+        f"{answer.text} Near it in memory; if the new one replaces one of them, call edit_note on "
+        f"{note.id} with supersedes:\n" + fence("\n".join(lines)),
     )
 
 
@@ -63,7 +88,7 @@ def _create(call: ToolCall, arguments: Json) -> Answer:
     answer = receipt("Noted", note)
     namesakes = [namesake.id for namesake in call.shelf.namesakes(note)]
     if not namesakes:
-        return answer
+        return _with_near(call, note, answer)
     hint = f"{namesakes[0]} has the same title: name each by its id, or edit one."
     return Answer({**answer.structured, "namesakes": namesakes}, f"{answer.text} {hint}")
 
