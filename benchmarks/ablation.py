@@ -20,14 +20,14 @@ from benchmarks.meaning import EncodedCorpus, code_corpus
 from benchmarks.retrieval import DEPTH, Corpus, Quality, judged
 from nuggets.meaning.encoder import Encoder
 from nuggets.meaning.minilm import load_model
-from nuggets.search.scoring import array_ranking
+from nuggets.search.scoring.relevance_threshold import FOUND
 
 LIFTS: dict[str, dict[str, float]] = {  # by name, the weights that are 0 without it
-    "links": {"NEIGHBOUR": 0, "SECOND_NEIGHBOUR": 0, "NEAR_IN_NOTE": 0},
+    "links": {"EARLIER": 0, "LATER": 0},
     "groups (tags)": {"GROUP": 0},
-    "titles": {"SUBJECT": 0},
-    "times": {"WHEN": 0, "DATED": 0},
-    "length, questions": {"INFORMATIVE": 0, "ASKING": 0},
+    "titles": {"NAMED": 0},
+    "times": {"WHEN": 0, "DATE": 0},
+    "questions": {"ASKS": 0},
 }
 SCORING = ("nuggets.search.scoring", "nuggets.search.results")
 NO_VECTOR, NO_TEXT = {"VECTOR_WEIGHT": 0.0}, {"TEXT_WEIGHT": 0.0}
@@ -53,9 +53,8 @@ def leave_out_one() -> dict[str, Change]:
 @contextmanager
 def change_search(change: Change) -> Iterator[None]:
     """Search with other values for some names, and with no threshold."""
-    change = {"THRESHOLD": -1.0, "is_answered": lambda *_: True, **change}
+    change = {"THRESHOLD": -1.0, "degree": lambda *_: FOUND, **change}
     modules = [module for name, module in sys.modules.items() if name.startswith(SCORING)]
-    assert array_ranking in modules  # search imports it late; it must not keep these values
     kept = [(m, name, getattr(m, name)) for m in modules for name in change if hasattr(m, name)]
     assert {name for _, name, _ in kept} == set(change)  # none has another name by now
     for module, name, _ in kept:

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(__file__)), "tests"))
 
 from benchmarks.corpus import Text, fill, questions, texts, vocabulary
+from nuggets.search.index.postings import BLOCK
 
 Row = dict[str, Any]
 NOTES, WORDS = 200, 25  # of a private shelf, and of each of its notes: a sentence or two
@@ -434,8 +435,9 @@ def served_rows(
 
 # --- one large shelf -----------------------------------------------------------------------------
 
-BASE, COPIES = 131_072, 7  # notes that are written, two whole blocks of the index; copies of them
-LARGE_P50, LARGE_P99, LARGE_WRITE = 40, 250, 10  # ms
+BASE, COPIES = 131_072, 7  # notes that are written, 32 whole blocks of the index; copies of them
+BLOCKS = BASE // BLOCK + 1  # of one copy, and one for the facts behind the first
+LARGE_P50, LARGE_P99, LARGE_WRITE = 40, 150, 10  # ms
 _MULTIPLY = (  # documents of a copy have blocks of their own, behind that of the facts
     "INSERT INTO nuggets.notes (shelf, place, id, nugget, kind, type, title, project, hidden, hits,"
     " record) SELECT shelf, place + k * (SELECT max(place) FROM nuggets.notes WHERE shelf = {0}),"
@@ -443,26 +445,18 @@ _MULTIPLY = (  # documents of a copy have blocks of their own, behind that of th
     " generate_series(1, {1}) k, nuggets.notes WHERE shelf = {0} AND kind = 'note'",
     "INSERT INTO nuggets.links (shelf, target, source) SELECT shelf, target || chr(96 + k),"
     " source || chr(96 + k) FROM generate_series(1, {1}) k, nuggets.links WHERE shelf = {0}",
-    "INSERT INTO nuggets.search_documents (shelf, doc, note, space, length, norm, created, flags,"
-    " boost, groups, links) SELECT shelf, doc + 65536 * (2 * k + 1), note || chr(96 + k), space,"
-    " length, norm, created, flags, boost, groups, CASE WHEN links = '' THEN '' ELSE"
+    "INSERT INTO nuggets.search_documents (shelf, doc, note, length, norm, created, flags, boost,"
+    f" groups, links) SELECT shelf, doc + {BLOCKS * BLOCK} * k, note || chr(96 + k), length, norm,"
+    " created, flags, boost, groups, CASE WHEN links = '' THEN '' ELSE"
     " replace(links, chr(10), chr(96 + k) || chr(10)) || chr(96 + k) END FROM"
     " generate_series(1, {1}) k, nuggets.search_documents WHERE shelf = {0} AND doc < {2}",
-    "INSERT INTO nuggets.search_postings (shelf, segment, term, part, docs, gone, groups) SELECT"
-    " shelf, segment + 1000 * k, term, part, docs, gone, p.groups FROM generate_series(1, {1}) k,"
-    " nuggets.search_postings p JOIN nuggets.search_segments s USING (shelf, segment)"
-    " WHERE shelf = {0} AND block < 2",
-    "INSERT INTO nuggets.search_segments (shelf, segment, space, block, notes, target, position)"
-    " SELECT shelf, segment + 1000 * k, space, block + 2 * k + 1, notes, CASE target WHEN 0 THEN 0"
-    " ELSE target + 1000 * k END, position FROM generate_series(1, {1}) k, nuggets.search_segments"
-    " WHERE shelf = {0} AND block < 2",
-    "UPDATE nuggets.search_words SET count = count * ({1} + 1) WHERE shelf = {0}",
-    "UPDATE nuggets.search_groups SET size = size * ({1} + 1), length = length * ({1} + 1)"
-    " WHERE shelf = {0}",
+    "INSERT INTO nuggets.search_postings (shelf, term, block, docs, codes) SELECT shelf, term,"
+    f" block + {BLOCKS} * k, docs, codes FROM generate_series(1, {{1}}) k, nuggets.search_postings"
+    f" WHERE shelf = {{0}} AND block < {BLOCKS - 1}",
     "UPDATE nuggets.search_statistics SET value = value * ({1} + 1) WHERE shelf = {0}"
-    " AND space = 0 AND name IN ('notes', 'length', 'linked', 'shared length')",
-    "UPDATE nuggets.search_statistics SET value = 65536 * (2 * {1} + 3) WHERE shelf = {0}"
-    " AND name = 'next doc'",
+    " AND name IN ('notes', 'length', 'linked')",
+    f"UPDATE nuggets.search_statistics SET value = {BLOCKS * BLOCK} * ({{1}} + 1)"
+    " WHERE shelf = {0} AND name = 'next doc'",
 )
 
 

@@ -1,6 +1,6 @@
 """Whether search finds nothing where nothing is known, and still finds what is.
 
-    python -m benchmarks.unknown [--cuts] [CORPUS.json]     --cuts: also with other thresholds
+    python -m benchmarks.unknown [CORPUS.json]
 
 Corpora: the parts of a labelled file as benchmarks/retrieval.py reads it, and the docstrings of
 the standard library (the first paragraph is the question, the note has the name and the rest).
@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 
 from benchmarks.retrieval import DEPTH, Corpus, index_of, judged, mistyped
 from nuggets.language.text import words
-from nuggets.search.scoring import relevance_threshold
 
 UNRELATED = os.path.join(os.path.dirname(__file__), "data", "unrelated.txt")
 PACKAGES = (
@@ -39,16 +38,6 @@ PACKAGES = (
     "urllib",
     "xml/dom",
     "xml/etree",
-)
-# What some note must reach in a shelf of no notes: of any question, of one that names a title which
-# several notes share, and of one that names what no note names.
-CUTS = (
-    (0.29, 0.27, 0.32),
-    (0.29, 0.27, 0.27),
-    (0.29, 0.255, 0.32),
-    (0.29, 0.28, 0.32),
-    (0.27, 0.27, 0.32),
-    (0.31, 0.27, 0.32),
 )
 AT = "2026-01-01T09:00:00.000Z"
 
@@ -175,17 +164,11 @@ def rows(quick: bool = False) -> Iterator[dict[str, Any]]:
 def main() -> None:
     corpora = {}
     for path in sys.argv[1:]:
-        if path != "--cuts":
-            with open(path, encoding="utf-8") as file:
-                corpora[os.path.basename(path)] = json.load(file)
+        with open(path, encoding="utf-8") as file:
+            corpora[os.path.basename(path)] = json.load(file)
     corpora["standard library"] = [docstring_corpus()]
-    names = ("LEAST", "LEAST_ABOUT_NAMED", "LEAST_ABOUT_UNKNOWN")
-    now = tuple(getattr(relevance_threshold, name) for name in names)
-    for cuts in CUTS if "--cuts" in sys.argv else [now]:
-        for name, cut in zip(names, cuts, strict=True):
-            setattr(relevance_threshold, name, cut)
-        for name, parts in corpora.items():
-            print(" ".join(f"{cut:.3f}" for cut in cuts), line(name, measure(parts)), flush=True)
+    for name, parts in corpora.items():
+        print(line(name, measure(parts)), flush=True)
 
 
 if __name__ == "__main__":

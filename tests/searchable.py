@@ -86,3 +86,8 @@ def titles(results: list[SearchNotesResult]) -> list[str]:
 
 def found(index: Shelf, query: str, **given: Any) -> list[str]:
     return titles(index.search(query, **given))
+
+
+def answered(index: Shelf, query: str, **given: Any) -> list[str]:
+    """What is found, without notes that know little of the question."""
+    return [one.note.title for one in index.search(query, **given) if not one.little_found]

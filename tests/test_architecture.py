@@ -142,8 +142,7 @@ def test_a_cold_remember_loads_nothing_heavy(directory: Path) -> None:
     second = loaded_after("--dir", str(directory), "remember", "n", "k", "w")
 
     assert not (first | second) & set(HEAVY)
-    reading = {f"nuggets.search.index.{name}" for name in ("snapshot", "segment_reader")}
-    assert not (first | second) & reading
+    assert not (first | second) & {"nuggets.search.index.index_reader", "nuggets.search.results"}
 
 
 def test_a_command_collects_its_garbage_though_its_imports_did_not(directory: Path) -> None:

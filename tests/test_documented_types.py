@@ -326,5 +326,6 @@ def test_results_are_sorted_by_score_and_all_parts_lie_between_0_and_1(shelf: Nu
 
     assert len(results) == 3
     assert [r.score for r in results] == sorted((r.score for r in results), reverse=True)
-    assert all(0 <= part <= 1 for r in results for part in r[1:])
+    parts = [(r.score, r.vector_score, r.text_score, r.relevance, r.stated) for r in results]
+    assert all(0 <= part <= 1 for told in parts for part in told)
     assert results[0].note.title == "red kite"

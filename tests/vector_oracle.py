@@ -1,12 +1,11 @@
 """Vectors of notes and questions, built in full: what the vector signal of search must agree with.
 
 A note's vector is the superposition of its terms, each bound with the role key of its field (a
-date, however it is written, is one more term of the content), and of its newest neighbours' own
-vectors, each bound with a role key as well. A question is spread over the same role keys. The
-index computes the same cosine from postings and never builds a vector.
+date, however it is written, is one more term of the content). A question is spread over the same
+role keys. The index computes the same cosine from postings and never builds a vector.
 """
 
-from math import log, sqrt
+from math import log1p
 from typing import TYPE_CHECKING, Any
 
 from nuggets.fhrr.algebra import bind, role, similarity
@@ -15,11 +14,11 @@ from nuggets.language.dates import date_labels
 from nuggets.language.stemming import is_stop, pieces, stems
 from nuggets.language.text import tokens
 from nuggets.search.index.note_analyzer import FIELD_SEPARATOR, LABEL, own_tags
-from nuggets.search.index.postings import CONTENT, FIELDS, QUERY_FIELDS, TAG, TITLE
-from nuggets.search.scoring.weights import NEAR_IN_NOTE, NEAR_IN_QUERY, NEAR_ROLES
+from nuggets.search.index.postings import CONTENT, TAG, TITLE
+from nuggets.search.scoring.weights import POSITION, QUERY_FIELDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -28,22 +27,27 @@ if TYPE_CHECKING:
 DIMENSIONS = 16384
 
 
-def field_terms(text: str) -> dict[str, float]:
-    """The significant terms of a field; frequent ones weigh a little more."""
-    words = [word for token in tokens(text) for word in pieces(token) if not is_stop(word)]
-    counts: dict[str, int] = {}
-    for term in stems(words):
-        counts[term] = counts.get(term, 0) + 1
-    return {term: 1 + log(count) for term, count in counts.items()}
+def field_terms(text: str, slope: float = 0.0) -> dict[str, float]:
+    """The significant terms of a field: frequent ones weigh a little more, and with a slope later
+    ones less."""
+    totals: dict[str, float] = {}
+    for place, token in enumerate(tokens(text)):
+        words = [word for word in pieces(token) if not is_stop(word)]
+        for term in stems(words):
+            totals[term] = totals.get(term, 0.0) + 1 / (1 + slope * place)
+    return {term: log1p(total) for term, total in totals.items()}
 
 
 def recipe(note: "MemoryNote") -> list[tuple[int, str, float]]:
     """Role, term and weight of all terms of the note itself."""
-    texts = (note.title, note.content, " ".join(own_tags(note)))
-    fields = [field_terms(text) for text in texts]
+    fields = [
+        field_terms(note.title),
+        field_terms(note.content, 1 / POSITION),
+        dict.fromkeys(field_terms(" ".join(own_tags(note))), 1.0),
+    ]
     text = f"{note.title}{FIELD_SEPARATOR}{note.content}"
     words = [word for token in tokens(text) for word in pieces(token)]
-    fields[CONTENT] |= {LABEL + label: 1.0 for label in date_labels(text, words)}
+    fields[CONTENT] |= {LABEL + label: log1p(1) for label in date_labels(text, words)}
     present = fields[TITLE].keys() | fields[CONTENT].keys()
     fields[TAG] = {term: weight for term, weight in fields[TAG].items() if term not in present}
     return [
@@ -53,26 +57,14 @@ def recipe(note: "MemoryNote") -> list[tuple[int, str, float]]:
     ]
 
 
-def own_vector(note: "MemoryNote", dims: int = DIMENSIONS) -> "NDArray[Any]":
-    """The note alone, of length 1; a note without words is the zero vector."""
+def note_vector(note: "MemoryNote", dims: int = DIMENSIONS) -> "NDArray[Any]":
+    """Of length 1; a note without words is the zero vector."""
     return _unit(_bundle(recipe(note), dims))
 
 
-def note_vector(
-    note: "MemoryNote", neighbours: "Sequence[MemoryNote]", dims: int = DIMENSIONS
-) -> "NDArray[Any]":
-    """The note and its surroundings; `neighbours` in the order of its links."""
-    near = neighbours[:NEAR_ROLES]
-    part = NEAR_IN_NOTE * sqrt(2 / max(2, len(near)))
-    vector = own_vector(note, dims)
-    for place, neighbour in enumerate(near, len(FIELDS)):
-        vector = vector + part * bind(role(place * len(FIELDS), dims), own_vector(neighbour, dims))
-    return vector
-
-
 def query_vector(terms: "Mapping[str, float]", dims: int = DIMENSIONS) -> "NDArray[Any]":
-    """A question's terms under every field, and that once more for every neighbour."""
-    bundle = _bundle(
+    """A question's terms under every field."""
+    return _bundle(
         (
             (place, term, weight * share)
             for place, share in enumerate(QUERY_FIELDS)
@@ -80,10 +72,6 @@ def query_vector(terms: "Mapping[str, float]", dims: int = DIMENSIONS) -> "NDArr
         ),
         dims,
     )
-    vector = bundle
-    for place in range(len(FIELDS), len(FIELDS) + NEAR_ROLES):
-        vector = vector + NEAR_IN_QUERY * bind(role(place * len(FIELDS), dims), bundle)
-    return vector
 
 
 def vector_score(query: "NDArray[Any]", note: "NDArray[Any]") -> float:

@@ -3,7 +3,7 @@
 import pytest
 
 from nuggets.domain.records import MemoryNote
-from searchable import Shelf, found, index_of, note
+from searchable import Shelf, answered, found, index_of, note
 
 OTHERS = [
     note(100 + i, f"Matter {i}", f"Nothing of interest here, number {i} of many.")
@@ -58,17 +58,19 @@ def test_two_rare_words_are_enough_whatever_else_is_asked() -> None:
         "How do I stop a purge of orchids, ferns and mosses?",
     ],
 )
-def test_a_question_of_which_one_word_is_known_finds_nothing(asked: str) -> None:
-    assert found(among_others(CDN), asked) == []
+def test_a_question_of_which_one_word_is_known_is_not_answered(asked: str) -> None:
+    assert answered(among_others(CDN), asked) == []
 
 
-def test_half_of_a_question_is_enough_among_few_notes_and_not_among_many() -> None:
-    """Among many notes one of them has a word of any question by chance."""
+def test_half_of_a_question_is_shown_as_little_found() -> None:
     denmark = note(1, "Holiday", "By car to Denmark.")
     many = [note(1000 + i, f"Entry {i}", f"The house number {i} has a garden.") for i in range(900)]
 
-    assert found(among_others(denmark), "denmark ferry")[:1] == ["Holiday"]
-    assert found(among_others(denmark, *many), "denmark ferry") == []
+    (holiday,) = among_others(denmark).search("denmark Ferry")
+    assert holiday.note.title == "Holiday"
+    assert (holiday.little_found, holiday.known_words) == (True, ("denmark",))
+    assert holiday.unknown_words == ("Ferry",)
+    assert answered(among_others(denmark, *many), "denmark ferry") == []
 
 
 TALK = [
@@ -80,30 +82,19 @@ TALK = [
 
 
 @pytest.mark.parametrize(
-    ("asked", "is_answered"),
+    "asked",
     [
-        ("When did Anna paint the harbour?", True),
-        ("When did anna paint the harbour?", True),
-        ("When did Anan paint the harbour?", True),  # a typo of a title
-        ("When did Melanie paint the harbour?", False),
-        ("When did Anna paint the harbour with Melanie?", True),  # plain evidence
-        ("Which bicycle did John repair in Leeds?", False),  # no note is about John: "join"
-        ("Which bicycle did Tim repair?", False),
-        ("Which bicycle did the NHS repair?", True),  # an abbreviation is no name
-        ("Which bicycle did Tobias repair in June?", True),  # a month is nobody
-        ("WHICH BICYCLE DID TOBIAS REPAIR IN LEEDS", True),  # capitals say nothing here
+        "When did Anna paint the harbour?",
+        "When did anna paint the harbour?",
+        "When did Anan paint the harbour?",  # a typo of a title
+        "When did Anna paint the harbour with Melanie?",
+        "Which bicycle did Tobias repair in June?",
+        "WHICH BICYCLE DID TOBIAS REPAIR IN LEEDS",
+        "bicycle neighbour Kubernetes",
     ],
 )
-def test_a_question_about_somebody_that_no_note_names_is_not_answered_with_others(
-    asked: str, is_answered: bool
-) -> None:
-    assert bool(found(among_others(*TALK), asked)) is is_answered
-
-
-def test_a_line_begins_with_a_capital_letter_and_not_with_a_name() -> None:
-    index = among_others(note(1, "Rule", "Always run the tests before you deploy."))
-
-    assert found(index, "second\nNever run the tests before you deploy") == ["Rule"]
+def test_what_is_known_of_a_question_is_shown_however_it_is_spelt(asked: str) -> None:
+    assert found(among_others(*TALK), asked)
 
 
 def test_a_title_of_several_words_is_found_though_a_name_beside_it_is_unknown() -> None:
@@ -160,14 +151,6 @@ def test_a_month_with_a_slip_beside_a_number_is_that_month() -> None:
     meant = words_of("Who sailed on 16 August 2023?")
     assert words_of("Who sailed on 16 Augsut, 2023?") == meant
     assert words_of("Who sailed on 16 August, 2023?") != words_of("Who sailed with Augsut?")
-
-
-def test_a_short_name_with_a_slip_is_the_title_that_several_notes_share() -> None:
-    evan = [note(10 + i, "Evan", f"Spoke of the {what}.") for i, what in enumerate(("car", "dog"))]
-    index = among_others(note(1, "Evan", "Repaired the Prius himself."), *evan)
-
-    assert found(index, "Which car did Evn repair?") == found(index, "Which car did Evan repair?")
-    assert found(among_others(*evan), "Is Evn here?") == []  # too few notes have that title
 
 
 @pytest.mark.parametrize(

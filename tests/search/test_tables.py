@@ -1,19 +1,17 @@
-"""What is written to the tables: segments, merges, several writers, and what a purge leaves."""
+"""What is written to the tables: blocks, several writers, and what a purge leaves."""
 
 import sqlite3
 from pathlib import Path
 from random import Random
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from nuggets.domain.records import MemoryNote, NoteFilterOptions
-from nuggets.search.index import index_writer, segment_builder, segment_merging
-from nuggets.search.index.postings import Shares
+from nuggets.search import results
+from nuggets.search.index import consistency, index_writer, postings
+from nuggets.search.index.postings import decode, encode, term_key
 from nuggets.search.index.schema import NAMES, TABLES
-from nuggets.search.index.segment_reader import Postings
-from nuggets.search.scoring.posting_sums import NumpyAccumulator, PlainAccumulator
+from nuggets.search.scoring import ranking
 from nuggets.search.search_index import SearchIndex
 from searchable import Shelf, index_of, linked, note
 
@@ -21,10 +19,10 @@ WORDS = [first + second for first in "bdfgklmnprstv" for second in ("and", "ores
 
 
 @pytest.fixture(autouse=True)
-def _small_segments(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that a few notes are enough to see segments come, be merged and go."""
-    monkeypatch.setattr(index_writer, "RECENT", 8)
-    monkeypatch.setattr(segment_merging, "SMALLEST", 8)
+def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a few notes are enough to fill several."""
+    for module in (postings, index_writer, ranking, results, consistency):
+        monkeypatch.setattr(module, "BLOCK", 16)
 
 
 def many_notes(count: int, seed: int = 5) -> list[MemoryNote]:
@@ -43,22 +41,23 @@ def answers(shelf: Shelf) -> list[list[tuple[str, float]]]:
     return [[(r.note.id, r.relevance) for r in shelf.search(query, 10)] for query in queries]
 
 
-def segments(shelf: Shelf) -> list[tuple[int, int]]:
-    return shelf.database.execute("SELECT notes, target FROM search_segments").fetchall()
-
-
-def test_notes_written_one_by_one_answer_like_notes_written_at_once_whatever_is_merged() -> None:
-    shelf, states = index_of(), set()
-    notes = many_notes(300)
+def test_notes_written_one_by_one_answer_like_notes_written_at_once() -> None:
+    shelf = index_of()
+    notes = many_notes(100)
     for count, one in enumerate(notes, 1):
         shelf.put(one)
-        states.add(any(target for _, target in segments(shelf)))
         if count % 20 == 0:
             assert shelf.check_against(notes[:count]) == []
             assert answers(shelf) == answers(index_of(*notes[:count]))
 
-    assert states == {False, True}  # some of this was seen in the middle of a merge
-    assert len(segments(shelf)) < 300 // 16
+
+def test_a_code_keeps_fields_and_weights_to_a_twelfth() -> None:
+    for title, content in ((0, 1.0), (2, 0.37), (9, 0.0), (1, 5.5), (0, 0.02)):
+        times, weight, in_tag = decode(encode(title, content))
+
+        assert times == min(title, 3)
+        assert weight == pytest.approx(content, rel=1 / 12)
+        assert not in_tag
 
 
 def test_edits_and_drops_leave_with_what_they_took_away() -> None:
@@ -92,7 +91,8 @@ def test_a_purge_leaves_no_trace_in_any_table(before: int, hidden: bool) -> None
         for row in shelf.database.execute(f"SELECT * FROM {table}"):
             assert "xyzzyplugh" not in repr(row).lower()
             assert secret.id not in row
-    assert not shelf.database.execute("SELECT 1 FROM search_postings WHERE gone <> x''").fetchall()
+    kept = {key for (key,) in shelf.database.execute("SELECT term FROM search_postings")}
+    assert not kept & {term_key("xyzzyplugh"), term_key("=tag=xyzzyplugh")}
     assert shelf.index.check() == []
 
 
@@ -167,8 +167,8 @@ def test_a_check_names_what_is_wrong() -> None:
     assert any("no such note" in told for told in shelf.check_against(others))
     assert shelf.check_against([*others, first._replace(content="other words")])
 
-    shelf.database.execute("UPDATE search_words SET count = count + 1 WHERE word = 'band'")
-    shelf.database.execute("DELETE FROM search_postings WHERE term = 'dill'")
+    shelf.database.execute("DELETE FROM search_words WHERE word = 'band'")
+    shelf.database.execute("DELETE FROM search_postings WHERE term = ?", (term_key("dill"),))
     told = " ".join(shelf.index.check())
 
     assert "'band'" in told
@@ -185,7 +185,7 @@ def test_looking_at_a_note_writes_nothing() -> None:
     assert shelf.database.total_changes == before
 
 
-def test_filters_and_projects_are_looked_up_in_segments_too() -> None:
+def test_filters_and_projects_are_looked_up_in_all_blocks() -> None:
     shelf = index_of(*many_notes(60))
     shelf.put(*(note(200 + n, "Mine", "band", "mine", project="p") for n in range(3)))
     shelf.put(*(note(300 + n, "Theirs", "band", project="q") for n in range(40)))
@@ -195,53 +195,3 @@ def test_filters_and_projects_are_looked_up_in_segments_too() -> None:
 
     assert [one.note.title for one in tagged] == ["Mine"] * 3
     assert {"p", ""}.issuperset(one.note.project for one in own_first[:3])
-
-
-PIECES = st.lists(
-    st.tuples(st.integers(0, 2), st.sets(st.integers(0, 300), min_size=1), st.floats(0.1, 1)),
-    max_size=6,
-)
-
-
-@settings(max_examples=100, deadline=None)
-@given(PIECES, st.integers(1, 40), st.randoms(use_true_random=False))
-def test_sums_are_the_same_with_and_without_numpy(
-    pieces: list[tuple[int, set[int], float]], most: int, rng: Random
-) -> None:
-    plain, fast = PlainAccumulator(), NumpyAccumulator()
-    for place, (block, docs, weight) in enumerate(pieces):
-        listed = tuple(sorted(docs))
-        marks = tuple(rng.randrange(1 << 16) for _ in listed)
-        piece, shares = Postings(block, listed, marks), Shares(weight, weight / 2, 50.0)
-        for sums in (plain, fast):
-            (sums.add_to_scored if place == 3 else sums.add)(piece, shares)
-    eligible = {0: set(range(0, 300, 2)), 1: set(range(100))}
-
-    assert plain.best(most, None) == fast.best(most, None)
-    assert plain.best(most, eligible) == fast.best(most, eligible)
-    for sums in (plain, fast):
-        sums.keep_above(0.3)
-    assert plain.best(most, None) == fast.best(most, None)
-
-
-@pytest.mark.parametrize("groups_before", [0, 65_530])  # group numbers beyond 16 bits as well
-def test_a_segment_has_the_same_rows_whether_numpy_groups_its_postings_or_not(
-    groups_before: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    notes = [
-        one._replace(tags=(f"a{n % 3}", f"b{n // 5}", *one.tags), scope="user" if n % 2 else "self")
-        for n, one in enumerate(many_notes(120))
-    ]
-    rows = []
-    for limit in (0, 10**9):
-        monkeypatch.setattr(segment_builder, "WORTH_NUMPY", limit)
-        shelf = index_of()
-        shelf.database.execute(
-            "INSERT INTO search_groups VALUES (?, 'others', 1, 1, 0, 0)", (groups_before,)
-        )
-        shelf.put(*notes)
-        shelf.put(*(one._replace(content=f"{one.content} the hunting hunting") for one in notes))
-        rows.append(shelf.database.execute("SELECT * FROM search_postings").fetchall())
-        assert shelf.check_against(shelf.notes.values()) == []
-
-    assert rows[0] == rows[1]

@@ -58,9 +58,9 @@ def test_a_note_in_a_batch_asks_whether_its_id_is_taken_and_nothing_else(
         assert [sql.split()[0] for sql in calls] == ["SELECT", "INSERT"]
 
 
-def test_labels_of_notes_that_wait_for_a_segment_are_counted(tmp_path: Path) -> None:
+def test_labels_of_notes_written_one_by_one_are_counted(tmp_path: Path) -> None:
     with NuggetShelf(tmp_path / "shelf", project="") as shelf:
-        for number in range(70):  # some are in a segment, some wait for the next
+        for number in range(70):
             shelf.create_note("bench", f"Note {number}", "harbour")
         shelf.delete_note("Note 3", hard=True)
         shelf.delete_note("Note 69", hard=True)

@@ -257,7 +257,8 @@ def recall_to_json(result: RecallResult) -> Json:
 
 
 def search_result_to_json(result: SearchNotesResult) -> Json:
-    """The documented shape; `meaning` only if a sentence encoder adds to the relevance."""
+    """The documented shape; `meaning` only if a sentence encoder adds to the relevance, what is
+    known of the question only if that is little."""
     shape: Json = {
         "note": note_to_json(result.note),
         "score": result.score,
@@ -268,6 +269,10 @@ def search_result_to_json(result: SearchNotesResult) -> Json:
     }
     if result.meaning:
         shape["meaning"] = result.meaning
+    if result.little_found:
+        shape["littleFound"] = True
+        shape["knownWords"] = list(result.known_words)
+        shape["unknownWords"] = list(result.unknown_words)
     return shape
 
 

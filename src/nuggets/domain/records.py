@@ -439,6 +439,11 @@ class SearchNotesResult(NamedTuple):
     clear_answer: bool = False  # whether it answers the question, rather than being near it
     # what a sentence encoder adds to the relevance, if one is installed
     meaning: Annotated[float, SPARSE] = 0.0
+    # whether notes know so little of the question that it is told, and those of its words that some
+    # note has, and that none has
+    little_found: Annotated[bool, SPARSE] = False
+    known_words: Annotated[tuple[str, ...], SPARSE] = ()
+    unknown_words: Annotated[tuple[str, ...], SPARSE] = ()
 
 
 BASIS_LENGTH = 20  # strings in a stored recipe

@@ -13,6 +13,7 @@ from nuggets.domain.visibility import is_foreign
 LEAST_STATED_SHARE = 0.75  # share of the question that the note must state in its own words
 LEAST_LEAD = 0.05  # relevance that it must be ahead of every other result which states as much
 RESULTS_COMPARED = 5  # results, the best, that are compared at least
+MOST_QUOTED = 8  # words of a question that are told to be known, and not to be known
 
 
 def mark_clear_answer(
@@ -33,3 +34,20 @@ def mark_clear_answer(
         first.relevance >= rival.relevance + LEAST_LEAD for rival in rivals
     )
     return [first._replace(clear_answer=clear), *others]
+
+
+def little_found(results: Sequence[SearchNotesResult]) -> str:
+    """A sentence on what is known of the question if that is little; else ""."""
+    if not results or not all(result.little_found for result in results):
+        return ""
+    known = _quoted(results[0].known_words)
+    unknown = _quoted(results[0].unknown_words)
+    if known and unknown:
+        return f"Little found: only {known} is known, nothing on {unknown}."
+    return "Little found: no note has most of these words."
+
+
+def _quoted(words: Sequence[str]) -> str:
+    """The first words, as they follow each other in the question."""
+    more = " …" if len(words) > MOST_QUOTED else ""
+    return f"'{' '.join(words[:MOST_QUOTED])}{more}'" if words else ""

@@ -2,22 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from nuggets.errors import NotFound
-from nuggets.language.dates import date_labels
-from nuggets.language.languages import LANGUAGES
-from nuggets.language.stemming import pieces, stems
-from nuggets.language.text import tokens
-from nuggets.language.word_lists import ENGLISH
 from nuggets.named_tuple import NamedTuple
-from nuggets.search.index.note_analyzer import LABEL, own_tags, to_storable
-from nuggets.search.index.postings import FIELDS
+from nuggets.search.index.postings import FIELDS, by_block, decode, term_key
 from nuggets.search.query.term_expansion import CERTAIN_KINDS
 from nuggets.search.scoring.relevance_threshold import THRESHOLD
-from nuggets.search.scoring.weights import TEXT_SCALE, VECTOR_WEIGHT
 
 if TYPE_CHECKING:
-    from nuggets.domain.records import MemoryNote
-    from nuggets.search.index.snapshot import Snapshot
+    from nuggets.search.index.documents import Document
+    from nuggets.search.index.index_reader import IndexReader
     from nuggets.search.query.query import Slot
     from nuggets.search.query.term_expansion import Alternative
     from nuggets.search.results import Search
@@ -45,9 +37,9 @@ class Explanation(NamedTuple):
     found: bool  # whether it is above the threshold
     words: tuple[WordExplanation, ...]
     group: float
-    subject: float
+    named: float  # the question names its title
     time: float
-    prior: float
+    asks: float
     phrase: float
     text: float
     vector: float
@@ -60,38 +52,22 @@ class Explanation(NamedTuple):
         return any(word.itself or word.alike for word in self.words)
 
 
-def explain(search: "Search", snapshot: "Snapshot", text: str, note: "MemoryNote") -> Explanation:
-    """The parts of one note's score."""
-    document = snapshot.documents.of_note(to_storable(note.id))
-    if document is None:
-        raise NotFound(f"there is no note {note.id!r} to explain")
-    query = search.understand(text)
-    explained = search.explained_signal(query, text, document)
-    shares = explained.shares if explained else [0.0] * len(query.slots)
-    term_fields = _fields_by_term(note, document.language)
+def explain(search: "Search", reader: "IndexReader", document: "Document") -> Explanation:
+    """The parts of one note's score, as they are among the results."""
+    query, signal = search.query, search.signal_of(document)
     words = tuple(
-        _explain_word(
-            slot,
-            slot.mass / query.mass,
-            share,
-            _matching_alternatives(slot, snapshot, document.doc),
-            term_fields,
-        )
-        for slot, share in zip(query.slots, shares, strict=True)
+        _explain_word(slot, slot.mass / query.mass, share, _matches(slot, reader, document.doc))
+        for slot, share in zip(query.slots, signal.shares, strict=True)
     )
-    if explained is None:
-        relevance = VECTOR_WEIGHT / 2 + document.boost
-        return Explanation(
-            note.id, False, words, 0, 0, 0, 0, 0, 0.0, 0.5, document.boost, relevance
-        )
-    signal, extras = explained.signal, explained.extras
-    summed = max(0.0, signal.words + sum(extras))
     return Explanation(
-        note.id,
+        document.note,
         signal.evidence > THRESHOLD,
         words,
-        *extras,
-        max(0.0, signal.text * TEXT_SCALE - summed),
+        signal.group,
+        signal.named,
+        signal.time,
+        signal.asks,
+        signal.phrase,
         signal.text,
         signal.vector,
         document.boost,
@@ -100,35 +76,35 @@ def explain(search: "Search", snapshot: "Snapshot", text: str, note: "MemoryNote
 
 
 def _explain_word(
-    slot: "Slot",
-    weight: float,
-    share: float,
-    matches: list["Alternative"],
-    term_fields: dict[str, list[str]],
+    slot: "Slot", weight: float, share: float, matches: "list[tuple[Alternative, int]]"
 ) -> WordExplanation:
-    """`matches`: the alternatives that the note has; `term_fields`: in which fields they are."""
-    fields = dict.fromkeys(
-        field
-        for match in matches
-        for field in (["metadata"] if match.how == "meta" else term_fields.get(match.term, []))
-    )
+    """`matches`: the alternatives that the note has, with their codes."""
+    fields = dict.fromkeys(field for match, code in matches for field in _fields(match, code))
     if share and not matches:
         fields["linked"] = None
-    matched = tuple(_describe(slot, match) for match in matches)
-    itself = any(match.how in CERTAIN_KINDS for match in matches)
-    alike = len(slot.word) >= SHORTEST_SIMILAR and any(match.how != "meta" for match in matches)
+    matched = tuple(_describe(slot, match) for match, _ in matches)
+    itself = any(match.how in CERTAIN_KINDS for match, _ in matches)
+    alike = len(slot.word) >= SHORTEST_SIMILAR and any(match.how != "meta" for match, _ in matches)
     return WordExplanation(
         slot.word, matched, itself, alike, tuple(fields), slot.rarity, weight, share
     )
 
 
-def _matching_alternatives(slot: "Slot", snapshot: "Snapshot", doc: int) -> "list[Alternative]":
-    """The alternatives of the word that the note itself has."""
-    return [
-        alternative
-        for alternative in slot.alternatives
-        if snapshot.index.select_having(alternative.term, [doc])
-    ]
+def _matches(slot: "Slot", reader: "IndexReader", doc: int) -> "list[tuple[Alternative, int]]":
+    """The alternatives of the word that the note itself has, with their codes."""
+    blocks = by_block([doc])
+    found = []
+    for alternative in slot.alternatives:
+        codes = reader.postings.codes_at(term_key(alternative.term), blocks)
+        found += [(alternative, code) for code in codes.values()]
+    return found
+
+
+def _fields(match: "Alternative", code: int) -> list[str]:
+    if match.how == "meta":
+        return ["metadata"]
+    named = [field for field, weight in zip(FIELDS, decode(code), strict=True) if weight]
+    return named or ["content"]  # a stop word
 
 
 def _describe(slot: "Slot", alternative: "Alternative") -> str:
@@ -137,16 +113,3 @@ def _describe(slot: "Slot", alternative: "Alternative") -> str:
         if alternative.how
         else alternative.name
     )
-
-
-def _fields_by_term(note: "MemoryNote", language: int) -> dict[str, list[str]]:
-    """By term of the note, dates included, the fields that have it."""
-    language_name = LANGUAGES[language - 1] if language else ENGLISH
-    fields: dict[str, list[str]] = {}
-    texts = (note.title, note.content, " ".join(own_tags(note)))
-    for field, text in zip(FIELDS, texts, strict=True):
-        words = [word for token in tokens(text) for word in pieces(token)]
-        dates = [LABEL + label for label in date_labels(text, words)]
-        for term in dict.fromkeys([*stems(words, language_name), *dates]):
-            fields.setdefault(term, []).append(field)
-    return fields

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from nuggets.domain.records import MemoryNote, SearchNotesResult
     from nuggets.domain.sql_interface import Database
     from nuggets.search.explanation import Explanation
-    from nuggets.search.index.documents import Documents
-    from nuggets.search.index.snapshot import Snapshot
+    from nuggets.search.index.index_reader import IndexReader
+    from nuggets.search.results import Search
     from nuggets.search.scoring.meaning_fusion import Meaning
 
     Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, before, after
@@ -23,11 +23,11 @@ EVERYTHING = NoteFilterOptions()
 class SearchIndex:
     """Follows changes inside the transaction that makes them, and answers questions.
 
-    A question reads only what it needs. A process that asks again reads again only what a change
-    may have made different.
+    A question reads only what it needs. A process that asks again reads nothing twice until
+    something changes.
     """
 
-    FORMAT = 3  # raise it whenever notes are analysed in another way
+    FORMAT = 4  # raise it whenever notes are analysed in another way
     has_unsaved = False  # a question computes nothing worth saving
 
     def __init__(
@@ -40,35 +40,15 @@ class SearchIndex:
         self._database = database
         self._notes = notes
         self._all_notes = all_notes
-        self._snapshots: dict[tuple[int, ...], Snapshot] = {}
-        self._rewriting = -1
+        self._readers: dict[bool, IndexReader] = {}  # by whether archived notes are read
+        self._last: tuple[IndexReader, str, Search] | None = None  # `--why` asks it again
 
     def update(self, replaced: "Iterable[Replaced]") -> None:
         """Follow changes: place, note as it was and note as it is; None before a note was made,
         and after it was dropped. Must be called in the transaction that writes the notes."""
         from nuggets.search.index.index_writer import IndexWriter
 
-        pairs = [(before, after) for _, before, after in replaced]
-        current = self._current_documents()
-        IndexWriter(self._database).update(pairs)
-        if current:  # a command that only writes imports nothing that reads
-            from nuggets.search.index.note_analyzer import to_storable
-            from nuggets.search.index.snapshot import read_revision
-
-            revision = read_revision(self._database)
-            ids = [to_storable(note.id) for pair in pairs for note in pair if note]
-            for documents in current:
-                documents.follow(ids, revision)
-
-    def _current_documents(self) -> "list[Documents]":
-        """Rows that were read and are still current."""
-        if not self._snapshots:
-            return []
-        from nuggets.search.index.snapshot import read_revision
-
-        revision = read_revision(self._database)
-        kept = [snapshot.documents for snapshot in self._snapshots.values()]
-        return [documents for documents in kept if documents.revision == revision]
+        IndexWriter(self._database).update((before, after) for _, before, after in replaced)
 
     def save(self) -> None:
         """Nothing to save."""
@@ -91,8 +71,10 @@ class SearchIndex:
         text = _check_query(query)
         if limit < 1:
             raise InvalidInput(f"limit is {limit}; ask for at least 1 result")
-        search = Search(self._snapshot(filters.include_hidden), self._notes, meaning)
-        return search.results(text, limit, filters, project)
+        reader = self._reader(filters.include_hidden)
+        search = Search(reader, self._notes, text, meaning)
+        self._last = (reader, text, search)
+        return search.results(limit, filters, project)
 
     def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":
         """Why a note has the relevance it has for this query, archived or not."""
@@ -100,21 +82,19 @@ class SearchIndex:
         from nuggets.search.results import Search
 
         text = _check_query(query)
-        note = self._notes([note_id]).get(note_id)
-        if note is None:
+        reader = self._reader(include_hidden)
+        document = reader.documents.of_note(note_id)
+        if document is None and not include_hidden:
+            reader = self._reader(include_hidden=True)
+            document = reader.documents.of_note(note_id)
+        if document is None:
             raise NotFound(f"there is no note {note_id!r} to explain")
-        snapshot = self._snapshot(include_hidden or note.hidden)
-        return explain(Search(snapshot, self._notes), snapshot, text, note)
+        if self._last is None or self._last[:2] != (reader, text):
+            self._last = (reader, text, Search(reader, self._notes, text))
+        return explain(self._last[2], reader, document)
 
     def forget_traces(self, note_ids: "Iterable[str]") -> None:
-        """Leave no word of notes that were dropped in any table, wherever it waits for a merge."""
-        from nuggets.search.index.index_writer import flush_recent, raise_revision
-        from nuggets.search.index.segment_merging import remove_traces
-
-        flush_recent(self._database)
-        remove_traces(self._database)
-        raise_revision(self._database)
-        self._mark_rewritten()
+        """Nothing to do: what was dropped left no word in any table."""
 
     def rebuild(self, notes: "Iterable[tuple[int, MemoryNote]]") -> None:
         """Index all notes again."""
@@ -122,14 +102,6 @@ class SearchIndex:
 
         clear(self._database)
         IndexWriter(self._database).update((None, note) for _, note in notes)
-        self._mark_rewritten()
-
-    def _mark_rewritten(self) -> None:
-        """Make this and other processes forget what they read of segments."""
-        from nuggets.search.index.corpus_stats import REWRITTEN, WHOLE, add_statistics
-        from nuggets.search.index.snapshot import read_revision
-
-        add_statistics(self._database, {(WHOLE, REWRITTEN): read_revision(self._database)})
 
     def check(self) -> list[str]:
         """What differs from a newly built index, in words; nothing if all is in order."""
@@ -137,25 +109,18 @@ class SearchIndex:
 
         return differences(self._database, self._all_notes())
 
-    def _snapshot(self, include_hidden: bool) -> "Snapshot":
+    def _reader(self, include_hidden: bool) -> "IndexReader":
         """The tables as they are now; what was read is kept until they change."""
-        from nuggets.search.index.snapshot import (
-            IN_SIGHT,
-            WITH_ARCHIVED,
-            Snapshot,
-            read_revision,
-            read_rewriting,
-        )
+        from nuggets.search.index.index_reader import IndexReader
+        from nuggets.search.index.statistics import read_statistics
 
-        spaces = WITH_ARCHIVED if include_hidden else IN_SIGHT
-        snapshot = self._snapshots.get(spaces)
-        if snapshot is None or snapshot.revision != read_revision(self._database):
-            rewriting = read_rewriting(self._database)
-            if rewriting != self._rewriting:
-                self._snapshots, self._rewriting, snapshot = {}, rewriting, None
-            snapshot = self._snapshots[spaces] = Snapshot(self._database, spaces, snapshot)
-        snapshot.forget_if_many()
-        return snapshot
+        statistics = read_statistics(self._database, include_hidden)
+        reader = self._readers.get(include_hidden)
+        if reader is None or reader.stats.revision != statistics.revision:
+            reader = IndexReader(self._database, statistics, include_hidden)
+            self._readers[include_hidden] = reader
+        reader.forget_if_many()
+        return reader
 
 
 def _check_query(query: str) -> str:

@@ -31,9 +31,8 @@ class KnownWord(NamedTuple):
     """A word as notes write it."""
 
     word: str
-    language: int
+    term: str
     letters: int
-    uses: int
 
 
 def letters(word: str) -> int:
@@ -64,24 +63,33 @@ def first_letter_edits(word: str) -> set[str]:
     return {edit for edit in edited if edit[0] != word[0]}
 
 
-def corrections(word: str, edits: int, vocabulary: "Iterable[KnownWord]") -> list[KnownWord]:
-    """The likeliest of the known words that are at most so many edits away: fewest edits, same
-    first letter, most frequent."""
+def within_edits(
+    word: str, edits: int, vocabulary: "Iterable[KnownWord]"
+) -> list[tuple[int, KnownWord]]:
+    """The known words that are at most so many edits away, with how many they are."""
     word_letters = letters(word)
-    ranked = []
+    near = []
     for candidate in vocabulary:
         limit = edits if candidate.word[0] == word[0] else 1
-        if candidate.uses <= 0 or (candidate.letters ^ word_letters).bit_count() > 2 * limit:
-            continue
-        distance = edits_between(word, candidate.word, limit)
-        if distance <= limit:
-            ranked.append(
-                (distance, candidate.word[0] != word[0], -candidate.uses, candidate.word, candidate)
-            )
-    ranked.sort()
-    return [
-        candidate for distance, *_, candidate in ranked[:CANDIDATES] if distance == ranked[0][0]
+        if (candidate.letters ^ word_letters).bit_count() <= 2 * limit:
+            distance = edits_between(word, candidate.word, limit)
+            if distance <= limit:
+                near.append((distance, candidate))
+    return near
+
+
+def likeliest(
+    word: str, near: "Iterable[tuple[int, KnownWord]]", count: "Callable[[KnownWord], int]"
+) -> list[KnownWord]:
+    """The likeliest of known words that are near: fewest edits, same first letter, most frequent.
+    `count`: how many notes have it."""
+    ranked = [
+        (distance, known.word[0] != word[0], -uses, known)
+        for distance, known in near
+        if (uses := count(known))
     ]
+    ranked.sort()
+    return [known for distance, *_, known in ranked[:CANDIDATES] if distance == ranked[0][0]]
 
 
 def respell_question(text: str, is_known: "Callable[[str], bool]") -> str:

@@ -11,6 +11,7 @@ from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.arguments import filter_arguments, filters, session_argument
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import fit, one_line, screen_width, style
+from nuggets.search.clear_answer import little_found
 
 if TYPE_CHECKING:
     from nuggets.search.explanation import Explanation
@@ -42,6 +43,9 @@ def _search(call: Call) -> Outcome:
                 why = call.shelf.explain(query, result.note.id, options.all)
                 shape[-1]["why"] = json_responses.record_to_json(why)
                 lines += [f"    {one_line(line)}" for line in _why_lines(why, result.meaning)]
+    told = little_found(results)
+    if told:
+        lines.insert(0, one_line(told))
     return Outcome(shape, lines or ["Nothing found."], 0 if results else 1)
 
 
@@ -63,9 +67,9 @@ def _why_lines(why: "Explanation", meaning: float) -> Iterator[str]:
     parts = {
         "phrase": why.phrase,
         "group": why.group,
-        "subject": why.subject,
+        "title": why.named,
         "time": why.time,
-        "prior": why.prior,
+        "asks": why.asks,
     }
     shares = [f"{name} {value:+.2f}" for name, value in parts.items() if abs(value) >= 0.005]
     if shares:

@@ -32,6 +32,7 @@ from nuggets.interfaces.prompt_quoting import (
 )
 from nuggets.operations.read_before_edit import AT_A_GLANCE
 from nuggets.operations.session_notes import is_session_note
+from nuggets.search.clear_answer import little_found
 
 LINE = AT_A_GLANCE  # of a note in an index: enough to decide whether to open it
 PAGE = 30_000  # characters of a note shown at once: hosts cut an answer at about 25,000 tokens
@@ -96,10 +97,17 @@ def _search(call: ToolCall, arguments: Json) -> Answer:
         name: arguments[name] for name in ("nugget", "scope", "type", "tag") if name in arguments
     }
     limit = arguments.get("limit", 8)
-    return _index(
-        call,
-        call.shelf.search_notes(arguments["query"], limit, session=call.session, **wanted),
-    )
+    results = call.shelf.search_notes(arguments["query"], limit, session=call.session, **wanted)
+    index, told = _index(call, results), little_found(results)
+    if not told:
+        return index
+    shape = {
+        **index.structured,
+        "littleFound": True,
+        "knownWords": list(results[0].known_words),
+        "unknownWords": list(results[0].unknown_words),
+    }
+    return Answer(shape, f"{one_line(told, LINE)}\n{index.text}")
 
 
 def _index(call: ToolCall, results: Iterable[SearchNotesResult]) -> Answer:

@@ -1,50 +1,43 @@
 """Compare the tables with what a rebuilt index would hold. Changes nothing."""
 
-from typing import TYPE_CHECKING, Any
+from array import array
+from typing import TYPE_CHECKING
 
-from nuggets.search.index.corpus_stats import LENGTH, NOTES, read_statistics
-from nuggets.search.index.documents import created_digits, flags_of, links_of
-from nuggets.search.index.inverted_index import InvertedIndex
+from nuggets.search.index.documents import created_digits, flags_of, groups_of, links_of
+from nuggets.search.index.index_writer import keys_of
 from nuggets.search.index.note_analyzer import analyze, to_storable
-from nuggets.search.index.postings import BLOCK, length_byte
-from nuggets.search.index.recent_changes import read_recent
-from nuggets.search.index.segments import GROUP
-from nuggets.search.index.vocabulary import Vocabulary
+from nuggets.search.index.postings import BLOCK, term_key
+from nuggets.search.index.statistics import ARCHIVED, LENGTH, NOTES, read_numbers
 from nuggets.search.scoring.weights import boost
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from nuggets.domain.records import MemoryNote
     from nuggets.domain.sql_interface import Database
-    from nuggets.search.index.note_analyzer import Analysis
 
 PRIME = (1 << 61) - 1  # sums of checksums stay small
-MOST_NAMED = 5  # keys that a difference names
-
-Key = tuple[int, str]  # space, and a term or label
+MOST_NAMED = 5  # words that a difference names
 
 
 class _Expected:
     """What the tables should hold, as sums that do not depend on order."""
 
     def __init__(self) -> None:
-        self.postings: dict[Key, int] = {}
-        self.words: dict[tuple[int, str, int], int] = {}
-        self.notes: dict[int, int] = {}
-        self.lengths: dict[int, int] = {}
+        self.postings: dict[int, int] = {}  # by key
+        self.names: dict[int, str] = {}  # terms and labels by key
+        self.words: set[tuple[str, str]] = set()
+        self.numbers: dict[str, int] = {}
 
-    def add(self, doc: int, space: int, analysis: "Analysis") -> None:
-        length = length_byte(analysis.length)
-        self.notes[space] = self.notes.get(space, 0) + 1
-        self.lengths[space] = self.lengths.get(space, 0) + analysis.length
-        for term, code in analysis.terms.items():
-            _add(self.postings, (space, term), _checksum(doc, code << 8 | length))
-        for label in analysis.labels:
-            _add(self.postings, (space, label), _checksum(doc, 0))
-        for word, count in analysis.words.items():
-            key = (space, word, analysis.language)
-            self.words[key] = self.words.get(key, 0) + count
+    def add(self, doc: int, note: "MemoryNote") -> None:
+        analysis = analyze(note)
+        for name, amount in ((NOTES, 1), (LENGTH, analysis.length)):
+            name = ARCHIVED + name if note.hidden else name
+            self.numbers[name] = self.numbers.get(name, 0) + amount
+        for key, code in keys_of(analysis).items():
+            _add(self.postings, key, doc, code)
+        self.names.update({term_key(name): name for name in (*analysis.terms, *analysis.labels)})
+        self.words.update(analysis.words.items())
 
 
 def differences(database: "Database", notes: "Iterable[MemoryNote]") -> list[str]:
@@ -54,76 +47,60 @@ def differences(database: "Database", notes: "Iterable[MemoryNote]") -> list[str
         analysis, note_id = analyze(note), to_storable(note.id)
         note_ids.add(note_id)
         row = database.execute(
-            "SELECT doc, space, length, created, flags, boost, links FROM search_documents"
+            "SELECT doc, length, created, flags, boost, groups, links FROM search_documents"
             " WHERE note = ?",
             (note_id,),
         ).fetchone()
         if row is None:
             complaints.append(f"search: {note.id} is not indexed")
             continue
-        if row[1:] != (
-            int(note.hidden),
+        if (row[0] < 0, *row[1:]) != (
+            note.hidden,
             analysis.length,
             created_digits(note),
             flags_of(note, analysis),
             boost(note),
+            groups_of(note),
             to_storable(links_of(note)),
         ):
             complaints.append(f"search: the entry of {note.id} is outdated")
-        expected.add(row[0], row[1], analysis)
+        expected.add(row[0], note)
     for (note_id,) in database.execute("SELECT note FROM search_documents"):
         if note_id not in note_ids:
             complaints.append(f"search: {note_id} is indexed, but there is no such note")
-    for space in (0, 1):
-        complaints += _compare_space(database, space, expected)
-    return complaints
+    return [*complaints, *_compare(database, expected)]
 
 
-def _compare_space(database: "Database", space: int, expected: _Expected) -> "Iterator[str]":
-    recent = read_recent(database)
-    index = InvertedIndex(database, (space,), recent)
-    keys = {key for where, key in expected.postings if where == space} | set(index.keys())
+def _compare(database: "Database", expected: _Expected) -> "Iterator[str]":
+    stored: dict[int, int] = {}
+    for key, block, docs, codes in database.execute(
+        "SELECT term, block, docs, codes FROM search_postings"
+    ):
+        for offset, code in zip(array("H", docs), codes, strict=True):
+            _add(stored, key, block * BLOCK + offset, code)
     wrong = [
-        key
-        for key in sorted(keys)
-        if not key.startswith(GROUP)
-        and _postings_sum(index, key) != expected.postings.get((space, key), 0)
+        expected.names.get(key, "a term that no note has")
+        for key in {**stored, **expected.postings}
+        if stored.get(key) != expected.postings.get(key)
     ]
     yield from _describe("postings", wrong)
-    vocabulary = Vocabulary(database, (space,), recent)
-    words = dict(vocabulary.all_counts())
-    wanted = {key[1:]: count for key, count in expected.words.items() if key[0] == space}
-    yield from _describe("words", [key[0] for key in _compare(words, wanted)])
-    statistics = read_statistics(database, space)
-    for name, counted in ((NOTES, expected.notes), (LENGTH, expected.lengths)):
-        recorded, right = statistics.get(name, 0), counted.get(space, 0)
-        if recorded != right:
-            yield f"search: the number {name!r} is {recorded}, not {right}"
-
-
-def _compare(a: "Mapping[Any, int]", b: "Mapping[Any, int]") -> list[Any]:
-    return [key for key in {**a, **b} if a.get(key, 0) != b.get(key, 0)]
+    words = set(database.execute("SELECT word, term FROM search_words"))
+    # Another form of a word that notes have may stay.
+    unused = {pair for pair in words if term_key(pair[1]) not in expected.postings}
+    yield from _describe("words", [word for word, _ in (expected.words - words) | unused])
+    numbers = read_numbers(database)
+    for name, right in expected.numbers.items():
+        if numbers.get(name, 0) != right:
+            yield f"search: the number {name!r} is {numbers.get(name, 0)}, not {right}"
 
 
 def _describe(what: str, wrong: list[str]) -> "Iterator[str]":
     if wrong:
-        names = ", ".join(map(repr, wrong[:MOST_NAMED]))
+        names = ", ".join(map(repr, sorted(wrong)[:MOST_NAMED]))
         yield f"search: {len(wrong)} {what} are not those of the notes, such as {names}"
 
 
-def _postings_sum(index: InvertedIndex, key: str) -> int:
-    total = 0
-    for block, docs, marks in index.postings(key):
-        base = block * BLOCK
-        for place, offset in enumerate(docs):
-            total += _checksum(base + offset, marks[place] if marks else 0)
-    index.forget(key)
-    return total % PRIME
-
-
-def _checksum(doc: int, mark: int) -> int:
-    return (doc * 1_000_003 + mark + 1) * 2_654_435_761 % PRIME
-
-
-def _add(sums: dict[Key, int], key: Key, value: int) -> None:
-    sums[key] = (sums.get(key, 0) + value) % PRIME
+def _add(sums: dict[int, int], key: int, doc: int, code: int) -> None:
+    """Add a checksum of the posting."""
+    checksum = (doc * 1_000_003 + code + 1) * 2_654_435_761
+    sums[key] = (sums.get(key, 0) + checksum) % PRIME

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 from nuggets.domain.sql_interface import chunks, placeholders
 from nuggets.language.dates import ordinal
 from nuggets.named_tuple import NamedTuple
+from nuggets.search.index.note_analyzer import own_tags, tag_label
+from nuggets.search.index.postings import term_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -21,9 +23,7 @@ MOST_LINKS = 32  # of a note, the newest: a note with more is a table of content
 DIGITS = 17  # of a time in ISO form, to the millisecond
 LINKS_KEPT = 4  # of a note, the newest
 USUAL_LINKS = 2  # a note with more links gives less weight to each
-# Weight of a link by its direction: an earlier note explains a later one better than the other
-# way round.
-FORWARD, BACKWARD = 1.6, 0.4
+GROUPS_KEPT = 4  # own tags of a note that make it part of a group
 MOST_KEPT = 50_000  # rows that a long-lived process keeps
 
 _NO_DIGITS = bytes(code for code in range(256) if not b"0"[0] <= code <= b"9"[0])
@@ -31,7 +31,7 @@ _COLUMNS = "doc, note, length, norm, created, flags, boost, groups, links"
 
 
 class Document(NamedTuple):
-    """One note as ranking sees it."""
+    """One note as ranking sees it. Archived ones have numbers below 0."""
 
     doc: int
     note: str
@@ -40,7 +40,7 @@ class Document(NamedTuple):
     created: int  # the digits of its time
     flags: int
     boost: float
-    groups: tuple[int, ...]
+    groups: tuple[int, ...]  # keys of the labels of its own tags
     links: tuple[str, ...]  # note ids
     reach: float  # weight of each of its links
 
@@ -55,22 +55,17 @@ class Document(NamedTuple):
         return ordinal(f"{digits[:4]}-{digits[4:6]}-{digits[6:8]}")
 
 
-Neighbour = tuple[Document, float]  # a linked note, and the weight of the link
+Neighbour = tuple[Document, bool]  # a linked note, and whether it was written earlier
 
 
-class Documents:
-    """Reads rows of the notes in some spaces, each once."""
+class DocumentReader:
+    """Reads rows of visible notes, or of archived ones too; each once."""
 
-    def __init__(
-        self, database: "Database", spaces: "Sequence[int]", revision: int | None = None
-    ) -> None:
-        """`revision`: of the tables as they are."""
-        self.revision = revision
+    def __init__(self, database: "Database", with_archived: bool) -> None:
         self._database = database
-        self._spaces = ",".join(map(str, spaces))
+        self._condition = "" if with_archived else " AND doc >= 0"
         self._by_doc: dict[int, Document] = {}
         self._by_note: dict[str, Document | None] = {}
-        self._near: dict[int, list[Neighbour]] = {}
 
     def load(self, docs: "Collection[int]") -> list[Document]:
         """The rows of these documents, in their order."""
@@ -94,45 +89,29 @@ class Documents:
 
     def neighbours(self, document: Document) -> list[Neighbour]:
         """The newest notes that it is linked to, of those whose rows were read."""
-        near = self._near.get(document.doc)
-        if near is None:
-            linked = map(self._by_note.get, document.links)
-            linked_documents = [
-                neighbour
-                for neighbour in linked
-                if neighbour is not None and neighbour is not document
-            ]
-            # Of notes written at the same moment, the first link leads back: when a note is made
-            # it can only be linked to one that is there already.
-            near = self._near[document.doc] = [
-                (
-                    neighbour,
-                    BACKWARD
-                    if (neighbour.created, neighbour is not linked_documents[0])
-                    > (document.created, False)
-                    else FORWARD,
-                )
-                for neighbour in linked_documents[-LINKS_KEPT:]
-            ]
-        return near
-
-    def follow(self, note_ids: "Iterable[str]", revision: int) -> None:
-        """Drop the rows of these notes, the only ones that changed up to this revision."""
-        self.revision = revision
-        self._near = {}
-        for note in note_ids:
-            document = self._by_note.pop(note, None)
-            if document is not None:
-                self._by_doc.pop(document.doc, None)
+        linked = [
+            neighbour
+            for neighbour in map(self._by_note.get, document.links)
+            if neighbour is not None and neighbour is not document
+        ]
+        # Of notes written at the same moment, the first link leads back: when a note is made it can
+        # only be linked to one that is there already.
+        return [
+            (
+                neighbour,
+                (neighbour.created, neighbour is not linked[0]) <= (document.created, False),
+            )
+            for neighbour in linked[-LINKS_KEPT:]
+        ]
 
     def forget_if_many(self) -> None:
         """Bound the memory of a long-lived process."""
         if len(self._by_note) > MOST_KEPT:
-            self._by_doc, self._by_note, self._near = {}, {}, {}
+            self._by_doc, self._by_note = {}, {}
 
     def newest(self, count: int) -> list[Document]:
         rows = self._database.execute(
-            f"SELECT {_COLUMNS} FROM search_documents WHERE space IN ({self._spaces})"
+            f"SELECT {_COLUMNS} FROM search_documents WHERE true{self._condition}"
             " ORDER BY doc DESC LIMIT ?",
             (count,),
         )
@@ -142,7 +121,7 @@ class Documents:
         for some in chunks(values):
             for row in self._database.execute(
                 f"SELECT {_COLUMNS} FROM search_documents"
-                f" WHERE {column} IN ({placeholders(some)}) AND space IN ({self._spaces})",
+                f" WHERE {column} IN ({placeholders(some)}){self._condition}",
                 some,
             ):
                 document = _document(row)
@@ -167,6 +146,12 @@ def created_digits(note: "MemoryNote") -> int:
 def flags_of(note: "MemoryNote", analysis: "Analysis") -> int:
     asks = ASKS * note.content.endswith("?")
     return asks | SAYS_WHEN * analysis.says_when | analysis.language << LANGUAGE_SHIFT
+
+
+def groups_of(note: "MemoryNote") -> str:
+    """The keys of the labels of the tags by which it belongs to groups."""
+    tags = list(dict.fromkeys(own_tags(note)))[:GROUPS_KEPT]
+    return " ".join(str(term_key(tag_label(tag))) for tag in tags)
 
 
 def links_of(note: "MemoryNote") -> str:

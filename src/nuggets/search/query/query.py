@@ -17,19 +17,18 @@ from nuggets.language.word_lists import question_words
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.note_analyzer import LABEL, title_key, title_label, to_storable
 from nuggets.search.query.term_expansion import (
-    CERTAIN_KINDS,
     CORRECTED,
     Alternative,
     TermExpansion,
     rarity,
 )
-from nuggets.search.query.tokenized_query import QueryWord, TokenizedQuery, tokenize_query
+from nuggets.search.query.tokenized_query import QueryWord, tokenize_query
 from nuggets.search.typo_correction import respell_question
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from nuggets.search.index.snapshot import Snapshot
+    from nuggets.search.index.index_reader import IndexReader
 
 # A query may be a whole page. Its rarest words say what it is about, and time is bounded.
 MOST_SLOTS = 64
@@ -44,10 +43,6 @@ UNKNOWN_LETTER_PAIR = 0.2
 # Words that no note has are often talk around the question. Together they weigh at most this many
 # times what the known words weigh, or as much as the heaviest unknown word if that is more.
 UNKNOWN_TO_KNOWN = 1.5
-
-# A name of less than `SURELY_CORRECTED` letters mostly resembles some other word ("John", "join"),
-# so only a title makes its correction sure; the shortest are corrected to such titles alone.
-SHORTEST_NAME, SURELY_CORRECTED = 3, 6
 
 LONGEST_TITLE = 6  # words of a title recognised inside a question
 SHARED_TITLE = 3  # notes with the same title, such as the name of a person or place
@@ -79,20 +74,18 @@ class Query(NamedTuple):
     mass: float  # of all words
     length: float  # of its vector
     known_share: float  # what mass is of the mass before unknown words were dampened
-    known_length_share: float  # the same of the vector's length
     titles: tuple[NamedTitle, ...]
     asks_when: bool
     periods: tuple[Period, ...]
-    names_unknown: bool  # a person, place or thing that no note names
 
 
 class QueryReader:
     """Turns questions into terms of the index."""
 
-    def __init__(self, snapshot: "Snapshot") -> None:
-        self._snapshot = snapshot
-        self._index = snapshot.index
-        self._expansion = TermExpansion(snapshot)
+    def __init__(self, reader: "IndexReader") -> None:
+        self._stats = reader.stats
+        self._postings = reader.postings
+        self._expansion = TermExpansion(reader)
 
     def understand(self, text: str) -> Query:
         """Read the question."""
@@ -101,10 +94,9 @@ class QueryReader:
         words_of_titles = to_storable(title_key(text)).split()[: 4 * MOST_SLOTS]
         names = _possible_titles(words_of_titles)
         slots = self._slots(self._rarest(question.words), question.dates, names)
-        slots = self._correct_short_names(slots, question.names)
         slots = self._add_joined_words(slots, question.neighbours)
         slots = [*slots, *self._date_slots(question.dates)]
-        full_mass, full_length = _mass(slots), _length(slots)
+        full_mass = _mass(slots)
         slots = _dampen_unknown_words(slots)
         mass, length = _mass(slots), _length(slots)
         titles = tuple(self._named_titles(words_of_titles, names, slots, mass))
@@ -113,41 +105,30 @@ class QueryReader:
             mass,
             length,
             mass / full_mass if full_mass else 1.0,
-            length / full_length,
             titles,
             asks_when(text),
-            tuple(periods(question.dates, self._snapshot.stats.years)),
-            self._names_unknown(slots, question, {title.label for title in titles}),
+            tuple(periods(question.dates, self._stats.years)),
         )
 
     def _is_known(self, word: str) -> bool:
         """Whether a note has this word."""
-        return any(self._index.count(term) for term in stems((word,)))
-
-    def _names_unknown(self, slots: list[Slot], question: TokenizedQuery, titles: set[str]) -> bool:
-        """Whether the question names something that no note names. Months are no names."""
-        unknown = [
-            slot.word
-            for slot in slots
-            if slot.word in question.names and _is_unknown_name(slot, titles)
-        ]
-        return bool(unknown) and not self._date_words(question.dates).issuperset(unknown)
+        return any(self._postings.count(term) for term in stems((word,)))
 
     def _rarest(self, words: list[QueryWord]) -> list[QueryWord]:
         """At most `MOST_SLOTS` words: the rarest known ones first, then unknown ones."""
         if len(words) <= MOST_SLOTS:
             return words
-        self._index.read_counts(word.term for word in words)
-        counts = [self._index.count(word.term) for word in words]
+        self._postings.read_term_counts(word.term for word in words)
+        counts = [self._postings.count(word.term) for word in words]
         order = sorted(range(len(words)), key=lambda place: (not counts[place], counts[place]))
         return [words[place] for place in order[:MOST_SLOTS]]
 
     def _slots(
         self, words: list[QueryWord], dates: list[WrittenDate], labels: "Iterable[str]"
     ) -> list[Slot]:
-        self._index.read(word.term for word in words)  # all at once, because most are needed
+        self._postings.read_term_counts(word.term for word in words)
         identifiers = {
-            word.word for word in words if word.is_whole and self._index.count(word.term)
+            word.word for word in words if word.is_whole and self._postings.count(word.term)
         }
         date_words = self._date_words(dates)
         slots = []
@@ -158,25 +139,6 @@ class QueryReader:
                     slots.append(Slot(word.word, word.term, alternatives, weight, weight))
         return slots
 
-    def _correct_short_names(self, slots: list[Slot], names: frozenset[str]) -> list[Slot]:
-        """The slots; a name of three letters that no note has is a slip of one that several notes
-        have as their title: "Evn" of "Evan". Other words of that length are not corrected."""
-        corrected = []
-        for slot in slots:
-            if slot.word in names and not slot.alternatives and len(slot.word) == SHORTEST_NAME:
-                titles = [
-                    known.word
-                    for known in self._snapshot.vocabulary.suggest_corrections(slot.word, 1)
-                    if self._index.count(title_label(known.word)) >= SHARED_TITLE
-                ]
-                if len(titles) == 1:
-                    (term,) = stems(titles)
-                    rare = self._expansion.rarity((term,))
-                    alternative = Alternative(term, CORRECTED, "corrected", titles[0])
-                    slot = Slot(slot.word, slot.term, (alternative,), rare, rare)
-            corrected.append(slot)
-        return corrected
-
     def _date_words(self, dates: list[WrittenDate]) -> set[str]:
         """Words of written dates. A bare number that some note has is taken for a number."""
         return {
@@ -184,7 +146,7 @@ class QueryReader:
             for date in dates
             for token in tokens(date.text)
             for word in pieces(token)
-            if date.month or not self._index.count(word)
+            if date.month or not self._postings.count(word)
         }
 
     def _date_slots(self, dates: list[WrittenDate]) -> "Iterator[Slot]":
@@ -195,7 +157,7 @@ class QueryReader:
                     LABEL + label, weight, "date", label.removeprefix(DATE_LABEL)
                 )
                 for label, weight in query_labels(date).items()
-                if self._index.count(LABEL + label)
+                if self._postings.count(LABEL + label)
             }
             if alternatives:
                 rare = self._expansion.rarity(alternatives)
@@ -228,10 +190,10 @@ class QueryReader:
         if corrections:
             corrected = [corrections.get(word, word) for word in words]
             names = {**_possible_titles(corrected), **names}
-        self._index.read_counts(names)
+        self._postings.read_term_counts(names)
         for label, (start, title) in names.items():
             written = words[start : start + len(title)]
-            title_count = self._index.count(label)
+            title_count = self._postings.count(label)
             significant = [word for word in title if not is_stop(word)] if title_count else ()
             if significant:
                 strength = self._title_strength(title_count, significant, mass)
@@ -245,11 +207,11 @@ class QueryReader:
         A title that several notes share counts in full, whatever its part of the question. It
         counts less if most notes that have its words have another title.
         """
-        counts = [count for count in map(self._index.count, stems(words)) if count]
+        counts = [count for count in map(self._postings.count, stems(words)) if count]
         certainty = min(1.0, 2 * title_count / min(counts)) if counts else 1.0
         if title_count >= SHARED_TITLE:
             return certainty
-        title_rarity = sum(rarity(count, self._snapshot.stats.notes) for count in counts)
+        title_rarity = sum(rarity(count, self._stats.notes) for count in counts)
         return certainty * min(1.0, title_rarity / mass) if mass else 0.0
 
 
@@ -279,18 +241,6 @@ def _weight_factor(
     if word.word in question_words():
         return QUESTION_WORD
     return UNKNOWN_LETTER_PAIR if not alternatives and is_unspaced(word.word) else 1.0
-
-
-def _is_unknown_name(slot: Slot, titles: set[str]) -> bool:
-    """`titles`: labels of those that the question names, typos corrected."""
-    if len(slot.word) < SHORTEST_NAME:
-        return False
-    if len(slot.word) >= SURELY_CORRECTED:
-        return not slot.alternatives
-    return not any(
-        alternative.how in CERTAIN_KINDS or title_label(alternative.name) in titles
-        for alternative in slot.alternatives
-    )
 
 
 def _merge_alternatives(

@@ -6,15 +6,11 @@ from nuggets.language.dates import WrittenDate, written_dates
 from nuggets.language.languages import detect_language
 from nuggets.language.stemming import query_words, stems
 from nuggets.language.text import plain, tokens
-from nuggets.language.text import words as words_in
 from nuggets.language.word_lists import ENGLISH, stop_words
 from nuggets.named_tuple import NamedTuple
 
 SHORTEST_JOINED = 2  # letters of each of two words that may be one compound
 MOST_NEIGHBOURS, MOST_DATES = 64, 16  # a question may be a whole page, and time is bounded
-MOST_IN_NAMES = 200  # signs, at the beginning of a question, that names are looked for in
-ALL_NOUNS_CAPITAL = "german"  # a capital letter is no sign of a name there
-SENTENCE_ENDS, OPENING_SIGNS = (".", "?", "!", ":"), "\"'([“‘«"
 
 
 class QueryWord(NamedTuple):
@@ -35,7 +31,6 @@ class TokenizedQuery(NamedTuple):
     words: list[QueryWord]
     neighbours: list[tuple[str, str]]  # pairs that a note may write as one word: "web hooks"
     dates: list[WrittenDate]
-    names: frozenset[str]  # words that are written as names
 
 
 def tokenize_query(text: str) -> TokenizedQuery:
@@ -59,7 +54,6 @@ def tokenize_query(text: str) -> TokenizedQuery:
         list(by_term.values()),
         _neighbours(text_tokens),
         dates[:MOST_DATES],
-        _names(text[:MOST_IN_NAMES], list(words)),
     )
 
 
@@ -81,20 +75,3 @@ def _neighbours(text_tokens: list[str]) -> list[tuple[str, str]]:
         for first, second in pairwise(words)
         if len(first) >= SHORTEST_JOINED and len(second) >= SHORTEST_JOINED
     ]
-
-
-def _names(text: str, words: list[str]) -> frozenset[str]:
-    """The words with a capital letter inside a sentence, abbreviations excepted ("RFC"); none if
-    most words have one, as in a heading. A line begins a sentence."""
-    capital = [
-        opened
-        for line in text.splitlines()
-        for before, word in pairwise(line.split())
-        if (opened := word.lstrip(OPENING_SIGNS))[:1].isupper()
-        and not before.endswith(SENTENCE_ENDS)
-    ]
-    if not capital or len(capital) > len(text.split()) / 2:
-        return frozenset()
-    if detect_language(words) == ALL_NOUNS_CAPITAL:
-        return frozenset()
-    return frozenset(words_in(" ".join(word for word in capital if not word[1:2].isupper())))

@@ -7,18 +7,16 @@ and meaning agree on a note.
 
 from typing import TYPE_CHECKING, Protocol
 
-from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.note_analyzer import title_key, title_label, to_storable
 from nuggets.search.query.query import SHARED_TITLE
-from nuggets.search.scoring.relevance_threshold import THRESHOLD, evidence_in_full
+from nuggets.search.scoring.relevance_threshold import THRESHOLD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from nuggets.search.index.snapshot import Snapshot
-    from nuggets.search.query.query import Query
-    from nuggets.search.scoring.array_ranking import ArrayRanking
-    from nuggets.search.scoring.ranking import Signal
+    from nuggets.search.index.index_reader import IndexReader
+    from nuggets.search.index.postings import PostingsReader
+    from nuggets.search.scoring.ranking import Eligible, Ranking, Signal
 
     Meaning = Callable[[str], "Similarity | None"]  # from a question; None: there are no vectors
 
@@ -44,72 +42,57 @@ class Similarity(Protocol):
         """How many notes were compared."""
 
 
-class RankedByMeaning(NamedTuple):
-    """Signals whose evidence includes what meaning adds, and that part by document."""
-
-    signals: "list[Signal]"
-    parts: dict[int, float]
-
-
 def add_meaning(
-    signals: "list[Signal]",
+    signals: "Sequence[Signal]",
     similarity: Similarity,
-    ranking: "ArrayRanking",
-    snapshot: "Snapshot",
-    eligible: "Callable[[int], bool]",
-) -> RankedByMeaning:
-    """The signals with what meaning adds, and those of the nearest eligible notes."""
-    near = _near_signals(signals, similarity, ranking, snapshot, eligible)
+    ranking: "Ranking",
+    reader: "IndexReader",
+    eligible: "Eligible | None",
+) -> "tuple[list[Signal], dict[int, float]]":
+    """The signals and those of the nearest eligible notes; by document, what meaning adds."""
+    near = _near_signals(signals, similarity, ranking, reader, eligible)
     best = max((signal.evidence + signal.document.boost for signal in signals), default=0.0)
     weight = WEIGHT * max(0.0, 1.0 - best)
     scored = {signal.document.doc for signal in signals}
     parts: dict[int, float] = {}
-    fused = []
+    fused = list(signals)
     for signal in (*signals, *near):
         cosine = _cosine(similarity, signal)
         is_near = signal.document.doc in scored and signal.evidence > THRESHOLD
         if is_near or cosine >= LEAST:
-            part = parts[signal.document.doc] = weight * max(0.0, cosine)
-            fused.append(signal._replace(evidence=signal.evidence + part))
-        elif signal.document.doc in scored:
-            fused.append(signal)
-    return RankedByMeaning(fused, parts)
+            parts[signal.document.doc] = weight * max(0.0, cosine)
+            if signal.document.doc not in scored:
+                fused.append(signal)
+    return fused, parts
 
 
-def words_and_meaning_agree(
-    signals: "list[Signal]",
-    similarity: Similarity,
-    ranking: "ArrayRanking",
-    snapshot: "Snapshot",
-    eligible: "Callable[[int], bool]",
-    query: "Query",
-) -> bool:
-    """Whether an eligible note has some of the question's words and is plainly near in meaning."""
-    nearest = similarity.nearest(1)
-    if not nearest or similarity.get(nearest[0], 0.0) < AGREED_COSINE:
-        return False
-    near = _near_signals(signals, similarity, ranking, snapshot, eligible)
+def words_and_meaning_agree(signals: "Sequence[Signal]", similarity: Similarity) -> bool:
+    """Whether a note has some of the question's words and is plainly near in meaning."""
     return any(
-        similarity.get(signal.document.note, 0.0) >= AGREED_COSINE
-        and evidence_in_full(signal, query) > THRESHOLD
-        for signal in (*signals, *near)
+        signal.evidence > THRESHOLD and similarity.get(signal.document.note, 0.0) >= AGREED_COSINE
+        for signal in signals
     )
 
 
 def _near_signals(
-    signals: "list[Signal]",
+    signals: "Sequence[Signal]",
     similarity: Similarity,
-    ranking: "ArrayRanking",
-    snapshot: "Snapshot",
-    eligible: "Callable[[int], bool]",
+    ranking: "Ranking",
+    reader: "IndexReader",
+    eligible: "Eligible | None",
 ) -> "list[Signal]":
     """Those of the nearest eligible notes that are not among the signals."""
     scored = {signal.document.doc for signal in signals}
     nearest = similarity.nearest(MEANING_CANDIDATES)
-    snapshot.documents.load_notes(nearest)
-    documents = filter(None, map(snapshot.documents.of_note, nearest))
-    more = [row.doc for row in documents if row.doc not in scored and eligible(row.doc)]
-    return ranking.signals_of(more)
+    reader.documents.load_notes(nearest)
+    documents = filter(None, map(reader.documents.of_note, nearest))
+    return ranking.signals_of(
+        [
+            row.doc
+            for row in documents
+            if row.doc not in scored and (eligible is None or row.doc in eligible)
+        ]
+    )
 
 
 def _cosine(similarity: Similarity, signal: "Signal") -> float:
@@ -119,15 +102,15 @@ def _cosine(similarity: Similarity, signal: "Signal") -> float:
     return max(own, (own + max(linked, default=0.0)) / 2)
 
 
-def topic_of(text: str, snapshot: "Snapshot") -> str:
+def topic_of(text: str, postings: "PostingsReader") -> str:
     """The question without titles that several notes share, such as the name of a person: they say
     whose notes are meant, which titles answer better than the encoder."""
     words = text.split()
     labels = [title_label(to_storable(title_key(word))) for word in words]
-    snapshot.index.read_counts(labels)
+    postings.read_term_counts(labels)
     kept = [
         word
         for word, label in zip(words, labels, strict=True)
-        if snapshot.index.count(label) < SHARED_TITLE
+        if postings.count(label) < SHARED_TITLE
     ]
     return " ".join(kept) or text

@@ -8,26 +8,31 @@ if TYPE_CHECKING:
 # Weights of the combined score, as documented.
 VECTOR_WEIGHT, TEXT_WEIGHT = 0.42, 0.48
 
-# Parts of the text signal, relative to the question's words in a note and its neighbours (1.0).
-GROUP = 0.6  # the note's group (a sitting, a topic) as a whole
-SUBJECT = 0.3  # the question names the note's title
-WHEN = 0.12  # asked when, and the note says when
-DATED = 0.35  # the question names the note's day
-PHRASE = 0.2  # the note has the question word for word
-ASKING = -0.08  # a note that asks rarely answers
-INFORMATIVE = 0.06  # a note with at least
-ENOUGH_WORDS = 15  # significant words; in proportion for fewer
-TEXT_SCALE = 1.5  # divides the sum, so that it is rarely above 1
-DATE_REACH = 7  # days after a date on which notes still speak of it
+# How much a note states a word.
+POSITION = 60  # a word of the content counts 1 / (1 + words before it / POSITION)
+TITLE = 3  # a word of the title, each time
+TAG = 1  # a word that only a tag has
+LENGTH_SHARE = 0.4  # of this is divided by the length of the note beside the mean
+SATURATION = 0.9  # stated so much, a word gives half of what it can give
 
-# The vector holds the note itself and, each under its own role key, its newest neighbours.
-NEAR_ROLES = 4
-NEAR_IN_NOTE = 0.8
-NEAR_IN_QUERY = 0.5
+# What linked notes lend.
+EARLIER, LATER = 0.8, 0.3  # words of a linked note, by when it was written
+SECOND = 0.5  # factor for words of a note that is linked to that one
+ASKED = 2  # factor for words of a note that asks: its neighbour answers
+DAMP = 40  # words of a note that halve what it borrows: a long note speaks for itself
 
-# Factors for the words of a linked note, and of a note two links away.
-NEIGHBOUR, SECOND_NEIGHBOUR = 0.25, 0.12
-ANSWERED = 2.0  # factor for the words of a note that asks: its neighbour answers
+# Parts of the text signal, beside the question's words (1.0).
+NAMED = 0.2  # the question names the note's title
+GROUP = 0.4  # notes with the same tag have the words
+DATE = 0.2  # the question names the note's day
+DATE_REACH = 7  # days after it on which notes still speak of it
+WHEN = 0.1  # asked when, and the note says when
+ASKS = -0.1  # a short note that asks rarely answers
+PHRASE = 0.4  # the note has the question word for word
+
+# How the vector of a question is spread over title, content and tag: most words are asked of the
+# content. The squares add up to 1, so the vector keeps its length.
+QUERY_FIELDS = (0.5, 0.8, 0.33166)
 
 
 def boost(note: "MemoryNote") -> float:

@@ -19,11 +19,6 @@ LOCKS = (
     0x4E756767  # "Nugg": the class of our advisory locks; 0 is for migrations, others for shelves
 )
 _SCHEMA = "schema"
-# Looking for words in each of a hundred segments takes the server longer than all the rest of a
-# search; a process that has the tables in its own memory does without.
-_TERM_INDEX = (
-    f"CREATE INDEX IF NOT EXISTS search_postings_by_term ON {TABLES}.search_postings (shelf, term)"
-)
 _WAITING = "waiting recalls"
 _POLICY = "one_shelf"
 _OWN_SHELF = "nullif(current_setting('nuggets.shelf', true), '')::bigint"  # none without a shelf
@@ -123,8 +118,6 @@ def _migrate(database: Database, versions: dict[str, int], kinds: Sequence[Index
             for (table,) in _tables(database, f"{kind.name}\\_%"):
                 database.run(f"DROP TABLE {TABLES}.{table} CASCADE")
             _define(database, kind.tables)
-    if any(kind.name == "search" for kind in kinds):
-        database.run(_TERM_INDEX)
     _renew_views(database)
     record = (
         f"INSERT INTO {TABLES}.versions VALUES (?, ?) ON CONFLICT ON CONSTRAINT versions_pkey"
@@ -166,7 +159,7 @@ def _renew_views(database: Database) -> None:
 
 
 def analyze_young_tables(database: Database) -> None:
-    """Count rows for the planner, which reads whole segments as long as it knows of none. Later
+    """Count rows for the planner, which reads whole tables as long as it knows of none. Later
     the server's autovacuum does so in time."""
     counted = "SELECT reltuples::bigint FROM pg_class WHERE oid = ?::text::regclass"
     if int(database.value(counted, (f"{TABLES}.notes",))) < _YOUNG_ROWS:
