@@ -38,18 +38,6 @@ def test_talk_makes_an_answer_less_sure() -> None:
     assert amid_talk < plainly
 
 
-def test_two_rare_words_are_enough_whatever_else_is_asked() -> None:
-    matters = ["kettle", "ladder", "saddle", "violin", "anchor", "bonnet", "candle", "dagger"]
-    index = index_of(
-        note(1, "Oven", "The sourdough starter lives in the larder."),
-        *(note(2 + i, matter.title(), f"A {matter}.") for i, matter in enumerate(matters)),
-        *(note(20 + i, f"Entry {i}", f"The house number {i} has a garden.") for i in range(900)),
-    )
-    unknown = [matter[::-1] for matter in matters]
-
-    assert "Oven" in found(index, " ".join(["sourdough larder", *matters, *unknown]), limit=9)
-
-
 @pytest.mark.parametrize(
     "asked",
     [

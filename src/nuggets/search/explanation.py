@@ -86,7 +86,7 @@ def _explain_word(
     itself = any(match.how in CERTAIN_KINDS for match, _ in matches)
     alike = len(slot.word) >= SHORTEST_SIMILAR and any(match.how != "meta" for match, _ in matches)
     return WordExplanation(
-        slot.word, matched, itself, alike, tuple(fields), slot.rarity, weight, share
+        slot.word, matched, itself, alike, tuple(fields), slot.mass, weight, share
     )
 
 

@@ -19,7 +19,7 @@ from nuggets.search.scoring.relevance_threshold import (
     NOTHING,
     THRESHOLD,
     degree,
-    states_enough,
+    is_complete,
 )
 from nuggets.search.scoring.weights import PHRASE
 
@@ -142,11 +142,11 @@ class Search:
             signals, meanings = add_meaning(
                 signals, self._similarity, self._ranking, self._reader, eligible
             )
-        ranked, notes = [], self._reader.stats.notes
+        ranked = []
         for signal in signals:
             meaning = meanings.get(signal.document.doc, 0.0)
             evidence = signal.evidence + meaning
-            if evidence > THRESHOLD or states_enough(signal, self.query, notes):
+            if evidence > THRESHOLD or is_complete(signal):
                 relevance = min(evidence + signal.document.boost, 1.0)
                 ranked.append(Ranked(signal, round(relevance, DIGITS), meaning))
         ranked.sort(
@@ -211,7 +211,7 @@ class Search:
         """The signals, raised for notes that have the question word for word."""
         if self._text.strip().isalnum():
             return signals  # a single word says nothing more as a phrase
-        complete = [signal.document.note for signal in signals if signal.is_complete]
+        complete = [signal.document.note for signal in signals if is_complete(signal)]
         containing = self._notes_containing(complete)
         return [
             signal._replace(phrase=PHRASE) if signal.document.note in containing else signal
@@ -227,7 +227,6 @@ class Search:
                 (),
                 frozenset(),
                 frozenset(),
-                False,
                 0.0,
                 0.0,
                 0.0,

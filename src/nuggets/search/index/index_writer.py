@@ -145,9 +145,10 @@ class IndexWriter:
 
     def _write_documents(self) -> None:
         rows, self._documents = self._documents, []
-        self._database.executemany(
-            "INSERT INTO search_documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
-        )
+        if rows:
+            self._database.executemany(
+                "INSERT INTO search_documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
+            )
 
     def _write(self) -> None:
         """Nothing is written, and other processes read nothing again, if nothing changed."""
@@ -156,10 +157,11 @@ class IndexWriter:
         self._write_documents()
         emptied = self._postings.write()
         gone = {self._removed_terms[key] for key in emptied if key in self._removed_terms}
-        add_words(self._database, self._new_words)
-        self._known |= self._new_words
-        remove_words(self._database, gone)
+        if self._new_words:
+            add_words(self._database, self._new_words)
+            self._known |= self._new_words
         if gone:
+            remove_words(self._database, gone)
             self._known = {pair for pair in self._known if pair[1] not in gone}
         add_numbers(self._database, self._changes)
         for name, change in self._changes.items():

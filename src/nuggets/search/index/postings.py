@@ -230,10 +230,11 @@ class PostingsWriter:
             " DO UPDATE SET docs = excluded.docs, codes = excluded.codes",
             written,
         )
-        self._database.executemany(
-            "DELETE FROM search_postings WHERE term = ? AND block = ?",
-            [(key, block) for key in emptied],
-        )
+        if emptied:
+            self._database.executemany(
+                "DELETE FROM search_postings WHERE term = ? AND block = ?",
+                [(key, block) for key in emptied],
+            )
         return emptied
 
     def _without_postings(self, keys: "Iterable[int]") -> list[int]:

@@ -48,8 +48,7 @@ class Vocabulary:
 
     def terms_of(self, words: "Iterable[str]") -> list[tuple[str, str]]:
         """Those of the words that notes have, each with its term."""
-        wanted = sorted(set(words))
-        return [(word, term) for word, term, _ in self._in_use(self._exactly(wanted))]
+        return [(word, term) for word, term, _ in self._in_use(self._exactly(words))]
 
     def suggest_corrections(self, word: str) -> list[KnownWord]:
         """Known words that a misspelt word may stand for."""
@@ -86,16 +85,14 @@ class Vocabulary:
         return [KnownWord(*row) for row in rows]
 
     def _exactly(self, words: "Iterable[str]") -> list[KnownWord]:
-        by_length: dict[int, list[str]] = {}
-        for word in words:
-            by_length.setdefault(len(word), []).append(word)
+        wanted = sorted(set(words))
+        lengths = ",".join(map(str, sorted({len(word) for word in wanted})))
         return [
             KnownWord(*row)
-            for length, listed in by_length.items()
-            for some in chunks(listed)
+            for some in chunks(wanted)
             for row in self._database.execute(
                 "SELECT word, term, letters FROM search_words"
-                f" WHERE length = ? AND word IN ({placeholders(some)})",
-                (length, *some),
+                f" WHERE length IN ({lengths}) AND word IN ({placeholders(some)})",
+                some,
             )
         ]

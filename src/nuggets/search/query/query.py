@@ -13,7 +13,6 @@ from nuggets.language.dates import (
 )
 from nuggets.language.stemming import is_stop, pieces, stems
 from nuggets.language.text import is_unspaced, tokens
-from nuggets.language.word_lists import question_words
 from nuggets.named_tuple import NamedTuple
 from nuggets.search.index.note_analyzer import LABEL, title_key, title_label, to_storable
 from nuggets.search.query.term_expansion import (
@@ -35,14 +34,10 @@ MOST_SLOTS = 64
 
 # How much of its rarity a word weighs in the question.
 IDENTIFIER_PART = 0.5  # if some note has the whole identifier
-QUESTION_WORD = 0.6  # "kind", "many": part of the asking rather than of the subject
 DATE_WORD = 0.1  # dates are compared as dates, not as words
 # Two letters of a script without blanks that no note has together: mostly the end of one word and
 # the beginning of the next.
 UNKNOWN_LETTER_PAIR = 0.2
-# Words that no note has are often talk around the question. Together they weigh at most this many
-# times what the known words weigh, or as much as the heaviest unknown word if that is more.
-UNKNOWN_TO_KNOWN = 1.5
 
 LONGEST_TITLE = 6  # words of a title recognised inside a question
 SHARED_TITLE = 3  # notes with the same title, such as the name of a person or place
@@ -54,8 +49,7 @@ class Slot(NamedTuple):
     word: str
     term: str  # "" for a date
     alternatives: tuple[Alternative, ...]
-    mass: float  # what the word weighs
-    rarity: float  # the same before unknown words were dampened
+    mass: float  # what the word weighs: its rarity, of some words a part of it
 
 
 class NamedTitle(NamedTuple):
@@ -63,8 +57,6 @@ class NamedTitle(NamedTuple):
 
     label: str
     strength: float  # in [0, 1]
-    is_phrase: bool  # of several words, which hardly occur together by chance
-    is_shared: bool  # by several notes, such as the name of a person
 
 
 class Query(NamedTuple):
@@ -73,7 +65,6 @@ class Query(NamedTuple):
     slots: tuple[Slot, ...]
     mass: float  # of all words
     length: float  # of its vector
-    known_share: float  # what mass is of the mass before unknown words were dampened
     titles: tuple[NamedTitle, ...]
     asks_when: bool
     periods: tuple[Period, ...]
@@ -96,15 +87,12 @@ class QueryReader:
         slots = self._slots(self._rarest(question.words), question.dates, names)
         slots = self._add_joined_words(slots, question.neighbours)
         slots = [*slots, *self._date_slots(question.dates)]
-        full_mass = _mass(slots)
-        slots = _dampen_unknown_words(slots)
         mass, length = _mass(slots), _length(slots)
         titles = tuple(self._named_titles(words_of_titles, names, slots, mass))
         return Query(
             tuple(slots),
             mass,
             length,
-            mass / full_mass if full_mass else 1.0,
             titles,
             asks_when(text),
             tuple(periods(question.dates, self._stats.years)),
@@ -136,7 +124,7 @@ class QueryReader:
             for alternatives, rare in expansions:
                 weight = rare * _weight_factor(word, alternatives, identifiers, date_words)
                 if weight:
-                    slots.append(Slot(word.word, word.term, alternatives, weight, weight))
+                    slots.append(Slot(word.word, word.term, alternatives, weight))
         return slots
 
     def _date_words(self, dates: list[WrittenDate]) -> set[str]:
@@ -161,7 +149,7 @@ class QueryReader:
             }
             if alternatives:
                 rare = self._expansion.rarity(alternatives)
-                yield Slot(date.text, "", tuple(alternatives.values()), rare, rare)
+                yield Slot(date.text, "", tuple(alternatives.values()), rare)
 
     def _add_joined_words(self, slots: list[Slot], neighbours: list[tuple[str, str]]) -> list[Slot]:
         """The slots, with compounds of two neighbouring words as further alternatives."""
@@ -199,7 +187,7 @@ class QueryReader:
                 strength = self._title_strength(title_count, significant, mass)
                 if title != written:
                     strength *= CORRECTED
-                yield NamedTitle(label, strength, len(title) > 1, title_count >= SHARED_TITLE)
+                yield NamedTitle(label, strength)
 
     def _title_strength(self, title_count: int, words: list[str], mass: float) -> float:
         """How surely the title is meant, times its part of the question.
@@ -238,8 +226,6 @@ def _weight_factor(
         return IDENTIFIER_PART if is_known else 0.0
     if word.word in date_words:
         return DATE_WORD
-    if word.word in question_words():
-        return QUESTION_WORD
     return UNKNOWN_LETTER_PAIR if not alternatives and is_unspaced(word.word) else 1.0
 
 
@@ -259,18 +245,6 @@ def _corrections(slots: list[Slot]) -> dict[str, str]:
     }
 
 
-def _dampen_unknown_words(slots: list[Slot]) -> list[Slot]:
-    """The slots; those of unknown words weigh less if together they outweigh the others."""
-    unknown = [slot.mass for slot in slots if not slot.alternatives]
-    if len(unknown) in (0, len(slots)):
-        return slots
-    known = sum(slot.mass for slot in slots if slot.alternatives)
-    factor = max(UNKNOWN_TO_KNOWN * known, *unknown) / sum(unknown)
-    if factor >= 1:
-        return slots
-    return [slot if slot.alternatives else slot._replace(mass=slot.mass * factor) for slot in slots]
-
-
 def _mass(slots: list[Slot]) -> float:
     return sum(slot.mass for slot in slots)
 
@@ -278,7 +252,7 @@ def _mass(slots: list[Slot]) -> float:
 def _length(slots: list[Slot]) -> float:
     """Length of the query's vector: of all alternatives, and of unknown words themselves."""
     weights: dict[str, float] = {}
-    for _, own_term, alternatives, mass, _ in slots:
+    for _, own_term, alternatives, mass in slots:
         terms = [alternative[:2] for alternative in alternatives if alternative.how != "meta"]
         for term, weight in terms or ((own_term, 1.0),):
             weights[term] = weights.get(term, 0.0) + weight * mass

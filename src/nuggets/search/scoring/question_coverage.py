@@ -23,6 +23,6 @@ def stated_share(query: "Query", signal: "Signal", notes: int) -> float:
     topical = [place for place, slot in enumerate(query.slots) if slot.word not in idle]
     if all(query.slots[place].word.isdigit() for place in topical):
         return 0.0
-    weights = {place: min(query.slots[place].rarity, rarest) for place in topical}
+    weights = {place: min(query.slots[place].mass, rarest) for place in topical}
     stated = sum(weights[place] for place in signal.certain if place in weights)
     return stated / sum(weights.values()) + ROUNDING

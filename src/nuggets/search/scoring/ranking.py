@@ -77,7 +77,6 @@ class Signal(NamedTuple):
     shares: tuple[float, ...]  # in [0, 1): how far it answers each word, with its neighbours
     own: frozenset[int]  # places of the words that the note itself has, or may have
     certain: frozenset[int]  # those of which it has a form, and not a guess
-    names_phrase: bool  # whether the question names its title of several words
     words: float  # share of the question's words that it answers
     group: float
     named: float
@@ -98,11 +97,6 @@ class Signal(NamedTuple):
     def evidence(self) -> float:
         """Text and vector combined: relevance without the boost."""
         return VECTOR_WEIGHT * self.vector + TEXT_WEIGHT * self.text
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the note itself has every word."""
-        return len(self.own) == len(self.shares)
 
 
 @cache
@@ -230,7 +224,7 @@ class Ranking:
         if self._groups is None:
             self._groups = self._group_shares(rows, own)
         groups = self._groups
-        named, phrases = self._named([row.doc for row in rows])
+        named = self._named([row.doc for row in rows])
         signals = []
         for row in rows:
             total = self._with_neighbours(row, near, own)
@@ -241,7 +235,6 @@ class Ranking:
                     shares,
                     frozenset(own.get(row.doc, ())),
                     frozenset(certain.get(row.doc, ())),
-                    row.doc in phrases,
                     sum(part * share for part, share in zip(self._parts, shares, strict=True)),
                     GROUP * max([groups.get(group, 0.0) for group in row.groups], default=0.0),
                     NAMED * named.get(row.doc, 0.0),
@@ -335,22 +328,19 @@ class Ranking:
                     _add_lent(total, beyond, lent * SECOND * beyond.reach, own)
         return total
 
-    def _named(self, docs: "Iterable[int]") -> tuple[dict[int, float], set[int]]:
-        """By document, how surely the question names its title; those with several words in it."""
+    def _named(self, docs: "Iterable[int]") -> dict[int, float]:
+        """By document, how surely the question names its title."""
         named: dict[int, float] = {}
-        phrases: set[int] = set()
         blocks = by_block(docs) if self._query.titles else {}
         for title in self._query.titles:
             for doc in self._postings.codes_at(term_key(title.label), blocks):
                 named[doc] = max(named.get(doc, 0.0), title.strength)
-                if title.is_phrase:
-                    phrases.add(doc)
-        return named, phrases
+        return named
 
     def _time(self, row: "Document") -> float:
         time = WHEN * (row.flags & SAYS_WHEN > 0) if self._query.asks_when else 0.0
         if self._query.periods:
-            time += DATE * _fitness(row.day, self._query.periods)
+            time += DATE * fitness(row.day, self._query.periods)
         return time
 
 
@@ -385,7 +375,7 @@ def _largest(sums: "Mapping[int, float]", most: int) -> list[int]:
     return above + equal[: most - len(above)]
 
 
-def _fitness(day: int, periods: "Sequence[Period]") -> float:
+def fitness(day: int, periods: "Sequence[Period]") -> float:
     """How well the day of a note fits the days that a question names, in [0, 1]."""
     return max(
         min(max(1 - (day - last) / (DATE_REACH + 1), 0.0), 1.0) if day >= first else 0.0

@@ -1,8 +1,10 @@
 """How much a shelf knows about a question: the answer is found, little is found, or nothing."""
 
+from math import exp, log
 from typing import TYPE_CHECKING
 
-from nuggets.search.query.term_expansion import rarity
+from nuggets.search.clear_answer import LEAST_STATED_SHARE
+from nuggets.search.scoring.question_coverage import stated_share
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,41 +14,47 @@ if TYPE_CHECKING:
 
 # Evidence is compared without the boost, which says how far to trust a note and not what it is
 # about. A note that has nothing to do with the question has 0.21, half the weight of the vector.
-THRESHOLD = 0.27  # a note needs this evidence to be a result
+THRESHOLD = 0.27  # a note needs this evidence to be a result, or all words of the question
 
 NOTHING, LITTLE, FOUND = 0, 1, 2  # how much is known
-BEST = 5  # notes, the best, whose words are compared with the question
-# The more notes there are, the more of them fit by chance. So the score needed, times the share of
-# the question that any note knows, grows with the rarity of a word that no note has.
-ENOUGH_SCORE, LESS = 0.02, 0.05
-ENOUGH_RARE = 1.6  # stated words, each by its rarity beside that of a word which one note has
-HALF = 0.5  # of the question that a note must state to be more than little
+BEST = 5  # notes, the best, that are compared with the question
+
+# The probability that the shelf answers the question, fitted by benchmarks/families.py.
+CONSTANT = -4.4
+WORDS = 21  # of the share of the question that a note states, unknown words counting in full
+TITLE = 4.2  # of how surely the question names a title
+STATED, MOST_STATED = 1.85, 4  # of each word that one note itself has, up to so many
+NOTES = -0.84  # of the logarithm of their number: among many, some fit by chance
+LEAST_LITTLE, LEAST_FOUND = 0.03, 0.5  # probabilities
 
 
 def degree(best: "Sequence[Signal]", query: "Query", notes: int) -> int:
-    """How much is known about the question, given the best notes, the best of all first."""
+    """How much is known about the question, given the best notes, the best of all first. What one
+    note states, as for a clear answer, is found, however late it stands in the note."""
+    if any(
+        is_complete(signal) or stated_share(query, signal, notes) >= LEAST_STATED_SHARE
+        for signal in best
+    ):
+        return FOUND
     if not best:
         return NOTHING
-    known = sum(slot.rarity for slot in query.slots if slot.alternatives)
-    total = sum(slot.rarity for slot in query.slots) or 1.0
-    score = best[0].sum * known / total
-    if score < ENOUGH_SCORE * rarity(0, notes) - LESS and not any(
-        states_enough(signal, query, notes) for signal in best
-    ):
+    probability = _probability(best[:BEST], query, notes)
+    if probability < LEAST_LITTLE:
         return NOTHING
-    stated = max(_stated(signal, query) for signal in best[:BEST])
-    return FOUND if stated >= HALF * total else LITTLE
+    return FOUND if probability >= LEAST_FOUND else LITTLE
 
 
-def states_enough(signal: "Signal", query: "Query", notes: int) -> bool:
-    """Whether a note is a result whatever else is asked: it has all words of the question, or its
-    title of several words is named, or it has several rare words."""
-    return (
-        bool(signal.own and signal.is_complete)
-        or signal.names_phrase
-        or _stated(signal, query) >= ENOUGH_RARE * rarity(1, notes)
+def is_complete(signal: "Signal") -> bool:
+    """Whether the note itself has every word of the question, corrected or not."""
+    return bool(signal.own) and len(signal.own) == len(signal.shares)
+
+
+def _probability(best: "Sequence[Signal]", query: "Query", notes: int) -> float:
+    logit = (
+        CONSTANT
+        + WORDS * max(signal.words for signal in best)
+        + TITLE * max((title.strength for title in query.titles), default=0.0)
+        + STATED * min(max(len(signal.certain) for signal in best), MOST_STATED)
+        + NOTES * log(1 + notes)
     )
-
-
-def _stated(signal: "Signal", query: "Query") -> float:
-    return sum(query.slots[place].rarity for place in signal.own)
+    return 1 / (1 + exp(-logit))
