@@ -36,18 +36,18 @@ def mark_clear_answer(
     return [first._replace(clear_answer=clear), *others]
 
 
-def little_found(results: Sequence[SearchNotesResult]) -> str:
+def describe_little_found(results: Sequence[SearchNotesResult]) -> str:
     """A sentence on what is known of the question if that is little; else ""."""
     if not results or not all(result.little_found for result in results):
         return ""
-    known = _quoted(results[0].known_words)
-    unknown = _quoted(results[0].unknown_words)
+    known = _quote(results[0].known_words)
+    unknown = _quote(results[0].unknown_words)
     if known and unknown:
         return f"Little found: only {known} is known, nothing on {unknown}."
     return "Little found: no note has most of these words."
 
 
-def _quoted(words: Sequence[str]) -> str:
+def _quote(words: Sequence[str]) -> str:
     """The first words, as they follow each other in the question."""
     more = " …" if len(words) > MOST_QUOTED else ""
     return f"'{' '.join(words[:MOST_QUOTED])}{more}'" if words else ""

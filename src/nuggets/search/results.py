@@ -106,7 +106,7 @@ class Search:
                 one.signal.vector,
                 one.signal.text,
                 one.relevance,
-                self._stated(one.signal, notes[one.signal.document.note]),
+                self._stated_share(one.signal, notes[one.signal.document.note]),
                 meaning=one.meaning,
                 little_found=known == LITTLE,
                 known_words=words,
@@ -178,7 +178,7 @@ class Search:
         notes = self._notes([one.signal.document.note for one in ranked[:pool]])
         if all(note.project in visible for note in notes.values()):
             return ranked
-        own = self._labelled(f"project={name}" for name in visible)
+        own = self._notes_with_label(f"project={name}" for name in visible)
         if eligible is not None:
             own &= eligible
         foreign = [
@@ -194,11 +194,11 @@ class Search:
         for name, value in _filter_values(filters):
             label = f"{name}={value}"
             if self._reader.postings.count(LABEL + to_storable(label)) != self._reader.stats.notes:
-                labelled = self._labelled([label])
+                labelled = self._notes_with_label([label])
                 eligible = labelled if eligible is None else eligible & labelled
         return eligible
 
-    def _labelled(self, labels: "Iterable[str]") -> "Eligible":
+    def _notes_with_label(self, labels: "Iterable[str]") -> "Eligible":
         """The notes that have any of the labels."""
         return frozenset(
             block * BLOCK + offset
@@ -259,7 +259,7 @@ class Search:
             note_id: self._read_notes[note_id] for note_id in ids if note_id in self._read_notes
         }
 
-    def _stated(self, signal: Signal, note: "MemoryNote") -> float:
+    def _stated_share(self, signal: Signal, note: "MemoryNote") -> float:
         """The share of the question that the note states. A title that is the whole question
         states all of it."""
         question = tokens(fold_case(self._text))

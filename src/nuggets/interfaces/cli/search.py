@@ -11,7 +11,7 @@ from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.arguments import filter_arguments, filters, session_argument
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import fit, one_line, screen_width, style
-from nuggets.search.clear_answer import little_found
+from nuggets.search.clear_answer import describe_little_found
 
 if TYPE_CHECKING:
     from nuggets.search.explanation import Explanation
@@ -43,7 +43,7 @@ def _search(call: Call) -> Outcome:
                 why = call.shelf.explain(query, result.note.id, options.all)
                 shape[-1]["why"] = json_responses.record_to_json(why)
                 lines += [f"    {one_line(line)}" for line in _why_lines(why, result.meaning)]
-    told = little_found(results)
+    told = describe_little_found(results)
     if told:
         lines.insert(0, one_line(told))
     return Outcome(shape, lines or ["Nothing found."], 0 if results else 1)

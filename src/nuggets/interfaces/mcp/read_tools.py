@@ -32,7 +32,7 @@ from nuggets.interfaces.prompt_quoting import (
 )
 from nuggets.operations.read_before_edit import AT_A_GLANCE
 from nuggets.operations.session_notes import is_session_note
-from nuggets.search.clear_answer import little_found
+from nuggets.search.clear_answer import describe_little_found
 
 LINE = AT_A_GLANCE  # of a note in an index: enough to decide whether to open it
 PAGE = 30_000  # characters of a note shown at once: hosts cut an answer at about 25,000 tokens
@@ -98,7 +98,7 @@ def _search(call: ToolCall, arguments: Json) -> Answer:
     }
     limit = arguments.get("limit", 8)
     results = call.shelf.search_notes(arguments["query"], limit, session=call.session, **wanted)
-    index, told = _index(call, results), little_found(results)
+    index, told = _index(call, results), describe_little_found(results)
     if not told:
         return index
     shape = {

@@ -100,7 +100,7 @@ class Signal(NamedTuple):
 
 
 @cache
-def stated(code: int) -> float:
+def weigh_posting(code: int) -> float:
     """How much a note states a term, given the code of the posting."""
     title, content, tag = decode(code)
     return TITLE * title + content + TAG * tag if code != UNWEIGHTED else 1.0
@@ -224,7 +224,7 @@ class Ranking:
         if self._groups is None:
             self._groups = self._group_shares(rows, own)
         groups = self._groups
-        named = self._named([row.doc for row in rows])
+        named = self._title_strengths([row.doc for row in rows])
         signals = []
         for row in rows:
             total = self._with_neighbours(row, near, own)
@@ -292,7 +292,7 @@ class Ranking:
                 if term.is_certain:
                     certain.setdefault(doc, []).append(term.slot)
                 norm = 1 - LENGTH_SHARE + LENGTH_SHARE * documents[doc].length / mean
-                amount = stated(code) * term.weight / norm
+                amount = weigh_posting(code) * term.weight / norm
                 words = own.setdefault(doc, {})
                 words[term.slot] = max(words.get(term.slot, 0.0), amount)
                 products[doc] = products.get(doc, 0.0) + impact(code) * term.pull
@@ -328,7 +328,7 @@ class Ranking:
                     _add_lent(total, beyond, lent * SECOND * beyond.reach, own)
         return total
 
-    def _named(self, docs: "Iterable[int]") -> dict[int, float]:
+    def _title_strengths(self, docs: "Iterable[int]") -> dict[int, float]:
         """By document, how surely the question names its title."""
         named: dict[int, float] = {}
         blocks = by_block(docs) if self._query.titles else {}
@@ -346,7 +346,7 @@ class Ranking:
 
 def _shares(term: QueryTerm) -> list[float]:
     """By code, what a note has of the question by this term; its length is not known yet."""
-    amounts = [stated(code) * term.weight for code in range(256)]
+    amounts = [weigh_posting(code) * term.weight for code in range(256)]
     return [term.part * amount / (amount + SATURATION) for amount in amounts]
 
 
