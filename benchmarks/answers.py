@@ -17,9 +17,10 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 from benchmarks.__main__ import line
+from benchmarks.families import docstring_corpus
 from benchmarks.recall import ASIDE, FITTED, questions
 from benchmarks.retrieval import Corpus, index_of
-from benchmarks.unknown import docstring_corpus, unrelated_questions
+from benchmarks.unknown import unrelated_questions
 from nuggets.domain.records import NoteKind
 from nuggets.search.clear_answer import RESULTS_COMPARED, mark_clear_answer
 from nuggets.shelf import NuggetShelf

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.__main__ import line
-from benchmarks.unknown import docstring_corpus
+from benchmarks.families import docstring_corpus
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.domain.tags import own_tags
 from nuggets.domain.times import iso, parse

@@ -20,8 +20,9 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from benchmarks.families import AT, PACKAGES
 from benchmarks.retrieval import DEPTH, Corpus, Quality, index_of, judged
-from benchmarks.unknown import AT, PACKAGES, unrelated_questions
+from benchmarks.unknown import unrelated_questions
 from nuggets.meaning.encoder import Encoder
 from nuggets.meaning.minilm import load_model
 from nuggets.meaning.similarity import Cosines, VectorMatrix, cosines, encode_note, pack
