@@ -179,16 +179,29 @@ def _fields(record: str) -> dict[str, str]:
 
 
 def memories() -> list[Corpus]:
-    """Memories of a shop, and the prompts that one of them answers."""
-    notes = {}
-    for area, _, title, content, _ in _lines("start_memories.txt"):
-        notes[title] = note(title, title, content, tags=[area])
-    queries = [
-        {"text": prompt, "relevant": [title]}
-        for label, title, prompt in _lines("prompts.txt")
-        if label in ("want", "hard") and title in notes
+    """Memories of three projects, and the prompts that some of them answer (benchmarks/everyday.py;
+    its other set is kept aside)."""
+    notes: dict[str, list[dict[str, Any]]] = {}
+    for memory in _objects("everyday/a/shelves.jsonl"):
+        texts = (memory["id"], memory["key_or_title"], memory["content"])
+        notes.setdefault(memory["project"], []).append(note(*texts, tags=memory["tags"]))
+    asked = [
+        prompt
+        for name in ("wanted", "names")
+        for prompt in _objects(f"everyday/a/{name}.jsonl")
+        if prompt["ids"]
     ]
-    return [{"notes": list(notes.values()), "queries": queries}]
+    return [
+        {
+            "notes": kept,
+            "queries": [
+                {"text": prompt["prompt"], "relevant": prompt["ids"]}
+                for prompt in asked
+                if prompt["project"] == project
+            ],
+        }
+        for project, kept in notes.items()
+    ]
 
 
 def developer_notes() -> list[Corpus]:
@@ -209,6 +222,11 @@ def _lines(name: str) -> Iterator[list[str]]:
         for line in file:
             if not line.startswith("#") and line.strip():
                 yield [field.strip() for field in line.rstrip("\n").split("|")]
+
+
+def _objects(name: str) -> Iterator[dict[str, Any]]:
+    with open(os.path.join(DATA, name), encoding="utf-8") as file:
+        yield from map(json.loads, file)
 
 
 def _drawn(names: Sequence[str], most: int = MOST) -> list[str]:

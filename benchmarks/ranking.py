@@ -45,8 +45,7 @@ from nuggets.search.index.note_analyzer import analyze, own_tags, title_key, tit
 from nuggets.search.query.query import Query, QueryReader
 from nuggets.search.query.term_expansion import CERTAIN_KINDS
 from nuggets.search.scoring import weights as shipped
-from nuggets.search.scoring.ranking import CANDIDATES
-from nuggets.search.scoring.ranking import _fitness as fitness
+from nuggets.search.scoring.ranking import CANDIDATES, fitness
 from nuggets.search.scoring.relevance_threshold import BEST, MOST_STATED
 
 Array = NDArray[Any]
@@ -96,8 +95,7 @@ class Shelf:
         index, _ = index_of(corpus)
         reader = QueryReader(index.index._reader(include_hidden=False))
         self.questions = [reader.understand(query["text"]) for query in queries]
-        places = {name: place for place, name in enumerate(self.names)}
-        self.relevant = [{places[name] for name in query["relevant"]} for query in queries]
+        self.relevant = [set(query["relevant"]) for query in queries]
         self._read_notes()
         self._read_links()
         self._read_questions()
@@ -164,18 +162,19 @@ class Shelf:
         self.mass = np.array([slot.mass for _, slot in slots])
         self.masses = np.maximum(self._by_question(self.mass), 1e-6)
         found: list[_Posting] = []
-        self.slot_of: list[int] = []  # by entry
+        slot_of: list[int] = []
         amounts, pulls, certain = [], [], []
         for place, (asked, slot) in enumerate(slots):
             for term, amount, how, _ in slot.alternatives:
                 for posting in self._postings.get(term, ()):
                     found.append(posting)
-                    self.slot_of.append(place)
+                    slot_of.append(place)
                     amounts.append(amount)
                     pull = amount * slot.mass / self.questions[asked].length
                     pulls.append(0.0 if how == "meta" else pull)
                     certain.append(how in CERTAIN_KINDS)
         self.found = _Entries(found)
+        self.slot_of = np.array(slot_of, int)  # by entry
         self.amounts, self.pulls = np.array(amounts), np.array(pulls)
         self.certain = np.array(certain, bool)
         self.named = np.array([self._strengths(query) for query in self.questions])
@@ -235,7 +234,7 @@ class Shelf:
         _, total = self._stated(weights)
         full = self._words(total, weights)
         stated = np.zeros((len(self.mass), self.count), np.float32)
-        entries = (np.array(self.slot_of, int)[self.certain], self.found.note[self.certain])
+        entries = (self.slot_of[self.certain], self.found.note[self.certain])
         stated[entries] = 1
         scores = self.scores(weights)
         best = np.argsort(-scores, kind="stable")[:, :BEST]
@@ -317,7 +316,7 @@ class Shelf:
         scores = self.scores(weights)[:most]
         order = np.argsort(-scores, kind="stable")[:, :DEPTH]
         return [
-            judged([note for note in best if row[note] >= 0], relevant)  # type: ignore[misc]
+            judged([self.names[note] for note in best if row[note] >= 0], relevant)
             for best, row, relevant in zip(order, scores, self.relevant, strict=False)
         ]
 
