@@ -187,7 +187,7 @@ class SqlStore(ABC):
     def notices(self) -> tuple[str, ...]:
         if not self._damage:
             return ()
-        names = ", ".join(list(self._damage)[:DAMAGE_SHOWN])
+        names = ", ".join(map(str, list(self._damage)[:DAMAGE_SHOWN]))  # an id may be lost
         return (
             f"{len(self._damage)} records in the database are damaged and were passed over: "
             f"{names}. `nuggets doctor --fix` takes them out; `nuggets purge` or `nuggets note "
