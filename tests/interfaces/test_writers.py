@@ -41,7 +41,7 @@ def test_an_mcp_client_is_named_as_it_called_itself(tmp_path: Path) -> None:
 )
 def test_a_hook_is_named_by_its_host(tmp_path: Path, options: tuple[str, ...], writer: str) -> None:
     sent = {"session_id": "s", "cwd": str(repository(tmp_path / "here"))}
-    prompt = {**sent, "prompt": "Always use pnpm, never npm."}
+    prompt = {**sent, "prompt": "Remember that we always use pnpm."}
     hook("user-prompt", prompt, tmp_path / "shelf", *options)
 
     assert writers(tmp_path / "shelf") == [writer]
