@@ -398,7 +398,7 @@ def test_a_person_is_told_to_look_at_those(nuggets: Nuggets) -> None:
     *lines, not_reached = said.lines
     assert lines == [
         "Erased note 'Codes' in project from the shelf and its history.",
-        "It was merged, so its text may be in these notes; check them:",
+        "Its text may also be in these notes; check them:",
         f"  note 'Vault' ({kept})",
     ]
     assert "Not reached: backups and exports in other places" in not_reached
@@ -477,3 +477,34 @@ def test_the_same_key_can_be_used_again_after_a_purge(directory: Path) -> None:
         shelf.remember("learn", "host", "here")
 
         assert shelf.recall("code", session=None).answer == "80"
+
+
+@pytest.mark.parametrize(
+    "name", ["graph/graph.json~", "graph/.graph.json.swp", "#learn.nugget.json#", "copy of mine"]
+)
+def test_what_editors_left_in_the_directory_is_named(directory: Path, name: str) -> None:
+    with NuggetShelf(directory) as shelf:
+        shelf.remember("learn", "code", SECRET)
+    path = directory / name
+    path.write_bytes(b"\0" * 5000 + SECRET.encode() + b"\0")
+    with NuggetShelf(directory) as shelf, pytest.raises(StoreError, match="by hand") as told:
+        shelf.purge("code", "learn")
+
+    assert str(path) in str(told.value)
+    assert files_with(directory, SECRET) == [name]
+    path.unlink()
+    with NuggetShelf(directory) as shelf:
+        shelf.remember("learn", "code", SECRET)
+        shelf.purge("code", "learn")
+    assert files_with(directory, SECRET) == []
+
+
+def test_another_memory_with_the_same_text_is_named(shelf: NuggetShelf) -> None:
+    shelf.remember("learn", "code", SECRET)
+    other = shelf.create_note("ops", "Launches", f"Call the base. Remember: {SECRET}!")
+    shelf.remember("learn", "short", "fish")
+    same, longer = shelf.remember("prefs", "shell", "fish"), "I like fish a lot"
+    shelf.create_note("ops", "Food", longer)
+
+    assert [note.id for note in shelf.purge("code", "learn").merged_with] == [other.id]
+    assert [note.id for note in shelf.purge("short", "learn").merged_with] == [same.id]

@@ -344,3 +344,16 @@ def test_a_caller_who_goes_in_the_middle_of_a_body_is_no_defect(
 
     assert sent[0]["status"] == 400
     assert shelf.size == 0
+
+
+@pytest.mark.parametrize("token", [None, "t" * 20])
+def test_nobody_becomes_the_owner_of_a_shelf_without_a_token(
+    shelf: NuggetShelf, token: str | None
+) -> None:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    message = {"method": "add_member", "args": ["mallory", "owner"], "options": {}}
+    with client(shelf, token, **headers) as web:
+        answer = web.post("/api/shelf", json=message)
+
+    assert answer.status_code == (200 if token else 403)
+    assert shelf.is_team == bool(token)

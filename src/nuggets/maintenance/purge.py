@@ -24,12 +24,14 @@ from nuggets.maintenance.undo import PURGE
 from nuggets.named_tuple import NamedTuple
 from nuggets.promotion.memory_files import MemoryFiles
 from nuggets.stores.backup_erasure import erase_from_backups
+from nuggets.stores.set_aside_files import files_with_text
 
 UNREACHED = (
     "backups and exports in other places, and copies and clones of the shelf",
     "transcripts that agents keep themselves",
     "freed blocks of the file system or the drive",
 )
+_LONG_TEXT = 20  # characters of a text that is no common word or number
 UNREACHED_ON_SERVER = (
     "the database server's dead rows until VACUUM, its write-ahead log, standbys and backups"
 )
@@ -162,6 +164,9 @@ def _erase(transactions: Transactions, files: MemoryFiles) -> _Erased:
     diaries, diary_problem = _drop_diaries(store.directory)
     backups, unread_backups = erase_from_backups(store.directory, ids, _is_of_conversation, KINDS)
     history = (*store.erase(ids), *backups)  # last: it finds what is to be erased
+    if store.directory:
+        copies = files_with_text(store.directory, {note.content for note in versions})
+        mentioning += [f"{path} holds its text; delete that file by hand" for path in copies]
     unfinished = filter(None, [store.unfinished_erasure, diary_problem])
     return _Erased(
         memory_files,
@@ -198,7 +203,8 @@ def _versions(transactions: Transactions, ids: Sequence[str]) -> list[MemoryNote
 def _merged_with(
     transactions: Transactions, versions: Sequence[MemoryNote]
 ) -> tuple[MemoryNote, ...]:
-    """Other notes with the same text: those they were merged into, and those merged into them."""
+    """Other notes with the same text: those they were merged into, those merged into them, and
+    those that say the same by themselves."""
     last = {note.id: note for note in versions}
     notes = transactions.state.notes
     into = [notes[i] for note in last.values() for i in merged_into(note) if i in notes]
@@ -207,7 +213,17 @@ def _merged_with(
         for source in notes.linking_to(last.keys())
         if not last.keys().isdisjoint(merged_into(source))
     ]
-    return tuple({note.id: note for note in (*into, *sources) if note.id not in last}.values())
+    texts = {note.content.strip() for note in versions} - {""}
+    alike = [note for note in notes.values() if any(_quotes(note, text) for text in texts)]
+    found = {note.id: note for note in (*into, *sources, *alike) if note.id not in last}
+    return tuple(note for note in found.values() if not _is_of_conversation(note))
+
+
+def _quotes(note: MemoryNote, text: str) -> bool:
+    """Does the note say the text? A short one only if it says nothing else."""
+    if len(text) < _LONG_TEXT:
+        return note.content.strip() == text
+    return text in note.content
 
 
 def _conversation_notes(transactions: Transactions) -> list[MemoryNote]:

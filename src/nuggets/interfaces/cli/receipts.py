@@ -82,7 +82,7 @@ def purge_outcome(done: "Purged") -> Outcome:
         lines.append("Also deleted or written again, because they may have contained it:")
         lines += [f"  {one_line(path)}" for path in done.history[1:]]
     if done.merged_with:
-        lines.append("It was merged, so its text may be in these notes; check them:")
+        lines.append("Its text may also be in these notes; check them:")
         lines += [
             f"  {one_line(f'{note.kind} {note.title!r} ({note.id})')}" for note in done.merged_with
         ]

@@ -93,7 +93,7 @@ def application(
         Route("/api/openapi.json", openapi),
         Route("/api/events", listen),
         *_routes(shelf),
-        shelf_endpoint.route(shelf),
+        shelf_endpoint.route(shelf, asks_for_token=access is not None),
         *(Route(path, app) for path, app in (mounts or {}).items()),
         Route("/api/{anything:path}", _unknown_path),
         Mount("/", Page(directory=PAGE, html=True)),

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from nuggets.domain import times
-from nuggets.errors import InvalidInput
+from nuggets.errors import InvalidInput, NotAllowed
 from nuggets.interfaces.remote_requests import answer_message, read_caller
 from nuggets.interfaces.request_shelf import shelf_of_request
 from nuggets.operations.idempotent_calls import DoneBefore
@@ -22,12 +22,23 @@ from nuggets.remote.server_requests import CALL_PATH
 from nuggets.remote.wire_format import decode, encode
 from nuggets.shelf import NuggetShelf
 
+MEMBERSHIP = ("add_member", "revoke_member")
 
-def route(shelf: NuggetShelf) -> Route:
+
+def route(shelf: NuggetShelf, *, asks_for_token: bool) -> Route:
     """The route of this door; `shelf`: that of the server, of which members see their part."""
 
+    def run(request: Request, message: Mapping[str, Any]) -> Mapping[str, Any]:
+        if message.get("method") in MEMBERSHIP and not asks_for_token:
+            raise NotAllowed(
+                "this server asks nobody for a token, so anybody on its machine could become the "
+                "owner of the shelf. Run `nuggets member` there with --dir, or start the server "
+                "with --require-token"
+            )
+        return _run(request, shelf, message)
+
     async def answer(request: Request) -> Response:
-        return await answer_message(request, lambda asked, message: _run(asked, shelf, message))
+        return await answer_message(request, run)
 
     return Route(CALL_PATH, answer, methods=["POST"])
 
