@@ -352,7 +352,7 @@ def test_nobody_becomes_the_owner_of_a_shelf_without_a_token(
 ) -> None:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     message = {"method": "add_member", "args": ["mallory", "owner"], "options": {}}
-    with client(shelf, token, **headers) as web:
+    with client(shelf, token, raises=True, **headers) as web:
         answer = web.post("/api/shelf", json=message)
 
     assert answer.status_code == (200 if token else 403)
