@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -288,6 +289,40 @@ def test_what_could_fill_the_disk_is_not_copied(nuggets: Nuggets, laptop: Path) 
     done = nuggets("import", str(laptop))
     assert done.code == 1
     assert "nothing was changed" in done.err
+
+
+def test_of_a_file_with_holes_only_what_is_there_is_copied(
+    nuggets: Nuggets, laptop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database, copies = laptop / "nuggets.db", tmp_path / "copies"
+    copies.mkdir()
+    monkeypatch.setenv("TMPDIR", str(copies))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    os.truncate(database, database.stat().st_size + (2 << 30))
+    free, least = shutil.disk_usage(copies).free, []
+    read = os.read
+
+    def watched(descriptor: int, size: int) -> bytes:
+        least.append(shutil.disk_usage(copies).free)
+        return read(descriptor, size)
+
+    monkeypatch.setattr("os.read", watched)
+    nuggets("import", str(laptop))
+
+    assert free - min(least) < 1 << 30
+
+
+def test_a_documented_file_with_holes_and_a_huge_one_are_refused(
+    nuggets: Nuggets, laptop: Path, tmp_path: Path
+) -> None:
+    path = laptop / "ops.nugget.json"
+    os.truncate(path, path.stat().st_size + (8 << 20))
+    done = nuggets("import", str(laptop))
+    assert (done.code, "has holes" in done.err) == (2, True)
+    (tmp_path / "memory.jsonl").touch()
+    os.truncate(tmp_path / "memory.jsonl", (1 << 30) + 1)
+    done = nuggets("import", str(tmp_path / "memory.jsonl"))
+    assert (done.code, "in parts" in done.err) == (2, True)
 
 
 @pytest.mark.parametrize("kind", ["pipe", "device"])

@@ -22,6 +22,7 @@ from nuggets.filesystem.atomic_files import (
 from nuggets.named_tuple import NamedTuple
 from nuggets.stores.backup import Backup, open_backup, read_backup, unpack
 from nuggets.stores.doctor.database_defects import check_records
+from nuggets.stores.doctor.row_checks import NOTES
 from nuggets.stores.exports.register import documented_files
 from nuggets.stores.process_lock import hold_shelf_lock
 from nuggets.stores.set_aside_files import REPLACED, free_name
@@ -103,7 +104,7 @@ def _check_backup(path: str, checks: RecordChecks) -> Backup:
     with open_backup(path) as database:
         state = SqlState(lambda: database)
         try:
-            check_records(database)
+            check_records(database, NOTES)
             for config in state.nuggets.values():
                 checks.nugget(config)
             for note in state.notes.values():

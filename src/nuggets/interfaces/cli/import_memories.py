@@ -7,12 +7,12 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from nuggets.domain import codec, times
 from nuggets.domain.records import Intake, MemoryNote
 from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreBusy, StoreError
-from nuggets.filesystem.atomic_files import open_plain
+from nuggets.filesystem.atomic_files import open_plain, write_all
 from nuggets.filesystem.current_project import root_of
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import (
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _IS = ("is", "are")
 _NOTES_SHOWN = 10  # notes of each kind; the JSON has them all
+_LARGEST_FILE = 1 << 30  # bytes of a memory file: all of it is read into memory
+_CHUNK = 1 << 20
 _ATTEMPTS = 5  # at copying a shelf that is in use
 
 
@@ -101,15 +103,16 @@ def _import_shelf(call: Call, source: str, dry_run: bool) -> Intake:
 
 
 def _refuse_damaged(copy: str) -> None:
-    """Raise an error if the database of the copy has what cannot be read; each note is checked
-    when it comes in."""
+    """Raise an error if the database of the copy has what cannot be read; what can be read of a
+    note is checked when it comes in."""
     from nuggets.stores.doctor.database_defects import check_records
+    from nuggets.stores.doctor.row_checks import NOTES
     from nuggets.stores.sqlite.database import open_read_only
 
     path = os.path.join(copy, "nuggets.db")
     if os.path.exists(path):
         with closing(open_read_only(path)) as database:
-            check_records(database)
+            check_records(database, NOTES)
 
 
 def _copy_shelf(source: str, copy: str) -> None:
@@ -143,8 +146,33 @@ def _copy_files(source: str, copy: str) -> None:
         os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
         path = os.path.join(source, name)
         with open(path, "rb", opener=_open_own) as file, open(target, "xb") as copied:
-            shutil.copyfileobj(file, copied)
+            has_holes = _copy_without_holes(file, copied)
+        if has_holes and not name.startswith("nuggets.db"):
+            raise InvalidInput(f"{path} has holes, and no program writes such a file for memories")
         shutil.copystat(path, target, follow_symlinks=False)
+
+
+def _copy_without_holes(file: BinaryIO, copied: BinaryIO) -> bool:
+    """Copy what is there: a file of many gigabytes may hold a few bytes, and so does its copy.
+
+    Returns whether there are holes.
+    """
+    source, target = file.fileno(), copied.fileno()
+    size, end, found = os.fstat(source).st_size, 0, 0
+    while end < size:
+        try:
+            begin = os.lseek(source, end, os.SEEK_DATA)
+        except OSError:  # only a hole is left
+            break
+        end = os.lseek(source, begin, os.SEEK_HOLE)
+        found += end - begin
+        os.lseek(target, begin, os.SEEK_SET)
+        os.lseek(source, begin, os.SEEK_SET)
+        while begin < end and (part := os.read(source, min(_CHUNK, end - begin))):
+            write_all(target, part)
+            begin += len(part)
+    os.ftruncate(target, size)
+    return found < size
 
 
 def _files_with_memory(source: str) -> Iterator[str]:
@@ -186,6 +214,8 @@ def _read_file(path: str, nugget: str) -> "Entities":
         raise InvalidInput(f"{path} is part of a shelf; name the directory that it belongs to")
     try:
         with open(path, encoding="utf-8-sig", newline="\n", opener=open_plain) as file:
+            if os.fstat(file.fileno()).st_size > _LARGEST_FILE:
+                raise InvalidInput(f"{path} is larger than a gigabyte; import it in parts")
             text = file.read()
             changed = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
     except FileNotFoundError:

@@ -116,9 +116,9 @@ def find_wrong_rows(database: SqlDatabase, kinds: Sequence[IndexKind]) -> Iterat
     yield from _check_indexes(database, kinds)
 
 
-def check_records(database: SqlDatabase) -> None:
-    """Raise `StoreCorrupt` if anything beside the notes cannot be read."""
-    for rows in (*OTHERS, RECALLS, COMMITS, CHANGES):
+def check_records(database: SqlDatabase, *more: Rows) -> None:
+    """Raise `StoreCorrupt` if anything beside the notes cannot be read, or of `more` tables."""
+    for rows in (*more, *OTHERS, RECALLS, COMMITS, CHANGES):
         try:
             for row in database.execute(f"SELECT {rows.columns} FROM {rows.table}"):
                 rows.check(*row)
