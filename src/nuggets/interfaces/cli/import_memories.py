@@ -107,11 +107,11 @@ def _refuse_damaged(copy: str) -> None:
     note is checked when it comes in."""
     from nuggets.stores.doctor.database_defects import check_records
     from nuggets.stores.doctor.row_checks import NOTES
-    from nuggets.stores.sqlite.database import open_read_only
+    from nuggets.stores.sqlite.database import ExplainErrors, open_read_only
 
     path = os.path.join(copy, "nuggets.db")
     if os.path.exists(path):
-        with closing(open_read_only(path)) as database:
+        with closing(open_read_only(path)) as database, ExplainErrors(path):
             check_records(database, NOTES)
 
 
