@@ -63,7 +63,8 @@ def files_with_text(directory: str, texts: Iterable[str]) -> list[str]:
         folder = os.path.join(directory, subfolder)
         for name in sorted(os.listdir(folder) if os.path.isdir(folder) else ()):
             path = os.path.join(folder, name)
-            if path in ours or name.startswith(_OWN_NAMES) or not os.path.isfile(path):
+            is_ours = path in ours or name.startswith(_OWN_NAMES) or is_leftover(name)
+            if is_ours or not os.path.isfile(path):
                 continue
             if subfolder != "backups" and _holds(path, needles):
                 found.append(path)
