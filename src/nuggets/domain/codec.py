@@ -5,25 +5,21 @@ Files, ``--json``, REST and MCP all use this one format. Only JSON that Nuggets 
 """
 
 import json
-from collections.abc import Iterable
-from sys import intern
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from operator import itemgetter
+from typing import Any, get_args, get_origin
 
 from nuggets.domain.records import (
-    NO_EXTRA,
-    Anchor,
+    INTERNAL,
+    SPARSE,
     Commit,
-    DailyRun,
     MemoryNote,
     MemoryVersion,
-    NoteLink,
     NuggetConfig,
-    RecallResult,
-    ReflectionChange,
-    ReflectionResult,
-    SearchNotesResult,
 )
 from nuggets.errors import InvalidInput
+from nuggets.named_tuple import NamedTuple
 
 Json = dict[str, Any]
 
@@ -64,86 +60,117 @@ def _refuse_repeated_keys(pairs: list[tuple[str, Any]]) -> Json:
     return fields
 
 
+# --- records ----------------------------------------------------------------------------------
+
+
+class JsonField(NamedTuple):
+    """A field of a record in the documented JSON."""
+
+    name: str
+    json_name: str
+    place: int
+    is_sparse: bool  # left out if it has its default
+    default: Any
+    item: Any  # the record that it holds, or of which it holds several; None if there is none
+    is_list: bool  # of plain values
+    is_plain: bool  # always there, and as it is
+
+
+def json_name(name: str) -> str:
+    """How the documented JSON spells a field: lastHitSession."""
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+@cache
+def json_fields(record: Any) -> tuple[JsonField, ...]:
+    """The fields of a record in the documented JSON, as its annotations define them."""
+    fields = []
+    for place, name in enumerate(record._fields):
+        kind = record.__annotations__[name]
+        marks = getattr(kind, "__metadata__", ())
+        if INTERNAL in marks:
+            continue
+        plain = kind.__origin__ if marks else kind
+        parts = [part for part in (plain, *get_args(plain)) if hasattr(part, "_fields")]
+        default = record._field_defaults.get(name)
+        item = parts[0] if parts else None
+        is_sparse, is_list = SPARSE in marks, get_origin(plain) is tuple and item is None
+        is_plain = not (is_sparse or is_list or item or isinstance(kind, str))
+        fields.append(
+            JsonField(name, json_name(name), place, is_sparse, default, item, is_list, is_plain)
+        )
+    return tuple(fields)
+
+
+@cache
+def _plan(
+    record: Any,
+) -> tuple[Sequence[str], Callable[[Any], tuple[Any, ...]], Sequence[JsonField]]:
+    """Names and values of the plain fields, which are most, and the other fields."""
+    fields = json_fields(record)
+    names = [field.json_name for field in fields if field.is_plain]
+    places = [field.place for field in fields if field.is_plain]
+    others = [field for field in fields if not field.is_plain]
+    return names, itemgetter(*places, 0, 0), others  # of one place alone it would be no tuple
+
+
+def to_json(value: Any) -> Any:
+    """A record, or several, with the documented names; a value as it is."""
+    if isinstance(value, MemoryNote):
+        return note_to_json(value)
+    if hasattr(value, "_fields"):
+        return _fields_to_json(value, type(value))
+    if isinstance(value, list | tuple):
+        return [to_json(part) for part in value]
+    return value
+
+
+def _fields_to_json(value: Any, record: Any) -> Json:
+    names, values, others = _plan(record)
+    shape = dict(zip(names, values(value), strict=False))
+    for field in others:
+        part = value[field.place]
+        if not field.is_sparse or part != field.default:
+            shape[field.json_name] = [*part] if field.is_list else to_json(part)
+    return shape
+
+
+def from_json(record: Any, shape: Json) -> Any:
+    """The record of JSON that we wrote ourselves; the object is consumed."""
+    values = {}
+    for field in json_fields(record):
+        if field.json_name in shape:
+            part = shape.pop(field.json_name)
+            values[field.name] = _part_from_json(part, field.item)
+        elif not field.is_sparse:
+            raise KeyError(field.json_name)
+    return record(**values)
+
+
+def _part_from_json(part: Any, item: Any) -> Any:
+    if isinstance(part, list):
+        return tuple(part) if item is None else tuple([from_json(item, one) for one in part])
+    return part if item is None else from_json(item, part)
+
+
 # --- notes ------------------------------------------------------------------------------------
+
+LINK_FIELDS = "linkFields"  # where `extra` keeps what others wrote into links
 
 
 def note_to_json(note: MemoryNote, *, vector: bool = True) -> Json:
     """The documented shape. `vector=False` leaves out the vector recipe, which can be derived
     again."""
-    shape: Json = {
-        "id": note.id,
-        "nuggetName": note.nugget_name,
-        "title": note.title,
-        "content": note.content,
-        "tags": list(note.tags),
-        "links": [{"to": to, "reason": why, "createdAt": at} for to, why, at in note.links],
-    }
-    for link in shape["links"] if LINK_FIELDS in note.extra else ():
-        link.update(note.extra[LINK_FIELDS].get(_link_name(link), {}))
+    shape = _fields_to_json(note, MemoryNote)
     if vector:
-        spec = note.vector
-        shape["vector"] = {"seed": spec.seed, "basis": list(spec.basis)}
-    shape["hidden"] = note.hidden
-    shape["kind"] = note.kind
-    if note.source_key is not None:
-        shape["sourceKey"] = note.source_key
-    shape["hits"] = note.hits
-    shape["lastHitSession"] = note.last_hit_session
-    shape["hitSessions"] = list(note.hit_sessions)
-    shape["createdAt"] = note.created_at
-    shape["updatedAt"] = note.updated_at
-    shape["lastAccessedAt"] = note.last_accessed_at
-    if note.last_rewritten_at is not None:
-        shape["lastRewrittenAt"] = note.last_rewritten_at
-    if note.archived_at is not None:
-        shape["archivedAt"] = note.archived_at
-    if note.last_inspected_at is not None:
-        shape["lastInspectedAt"] = note.last_inspected_at
-    shape["subject"] = note.subject
-    shape["scope"] = note.scope
-    shape["type"] = note.type
-    shape["source"] = note.source
-    shape["confidence"] = note.confidence
-    shape["stability"] = note.stability
-    shape["project"] = note.project
-    _add_validity(shape, note)
-    if note.supersedes:
-        shape["supersedes"] = list(note.supersedes)
-    if note.anchors:
-        shape["anchors"] = [anchor_to_json(anchor) for anchor in note.anchors]
-    if note.stability_given:
-        shape["stabilityGiven"] = True
-    shape.update(note.extra)
-    shape.pop(LINK_FIELDS, None)
+        shape["vector"] = to_json(note.vector)
+    if note.extra:
+        for link in shape["links"] if LINK_FIELDS in note.extra else ():
+            link.update(note.extra[LINK_FIELDS].get(_link_name(link), {}))
+        shape.update(note.extra)
+        shape.pop(LINK_FIELDS, None)
     return shape
-
-
-def anchor_to_json(anchor: Anchor) -> Json:
-    """A place in a repository; what is not known is left out."""
-    return {
-        name: list(value) if isinstance(value, tuple) else value
-        for name, value in anchor._asdict().items()
-        if value or name == "path"
-    }
-
-
-def anchor_from_json(shape: Json) -> Anchor:
-    """The anchor of a JSON object; unknown fields are dropped."""
-    fields: Json = {name: shape[name] for name in Anchor._fields if name in shape}
-    for name in ("lines", "symbols"):
-        fields[name] = tuple(fields.get(name, ()))
-    return Anchor(**fields)
-
-
-def _add_validity(shape: Json, memory: MemoryNote | RecallResult) -> None:
-    """Add since when and until when the memory is true, if that is known."""
-    if memory.valid_from is not None:
-        shape["validFrom"] = memory.valid_from
-    if memory.valid_until is not None:
-        shape["validUntil"] = memory.valid_until
-
-
-LINK_FIELDS = "linkFields"  # where `extra` keeps what others wrote into links
 
 
 def _link_name(link: Json) -> str:
@@ -152,51 +179,14 @@ def _link_name(link: Json) -> str:
 
 def note_from_json(shape: Json) -> MemoryNote:
     """The note of a JSON object that we wrote ourselves; the object is consumed."""
-    take = shape.pop
-    link_shapes = take("links")
-    links = tuple(NoteLink(link["to"], link["reason"], link["createdAt"]) for link in link_shapes)
-    unknown = {_link_name(link): link for link in link_shapes if len(link) > len(NoteLink._fields)}
+    names = [_link_name(link) for link in shape["links"]]
+    links = shape["links"]
+    shape.pop("vector", None)
+    note: MemoryNote = from_json(MemoryNote, shape)
+    unknown = {name: link for name, link in zip(names, links, strict=True) if link}
     if unknown:
-        documented = ("to", "reason", "createdAt")
-        shape[LINK_FIELDS] = {
-            name: {field: value for field, value in link.items() if field not in documented}
-            for name, link in unknown.items()
-        }
-    take("vector", None)
-    validity = take("validFrom", None), take("validUntil", None), tuple(take("supersedes", ()))
-    anchors = tuple(map(anchor_from_json, take("anchors", ())))
-    stability_given = take("stabilityGiven", False)
-    return MemoryNote(
-        take("id"),
-        intern(take("nuggetName")),
-        take("title"),
-        take("content"),
-        intern(take("kind")),  # type: ignore[arg-type]
-        intern(take("subject")),
-        intern(take("scope")),  # type: ignore[arg-type]
-        intern(take("type")),  # type: ignore[arg-type]
-        intern(take("source")),  # type: ignore[arg-type]
-        take("confidence"),
-        intern(take("stability")),  # type: ignore[arg-type]
-        take("createdAt"),
-        take("updatedAt"),
-        take("lastAccessedAt"),
-        tuple(map(intern, take("tags"))),
-        links,
-        take("hidden"),
-        take("sourceKey", None),
-        take("hits"),
-        take("lastHitSession"),
-        tuple(take("hitSessions")),
-        take("lastRewrittenAt", None),
-        take("archivedAt", None),
-        take("lastInspectedAt", None),
-        intern(take("project")),
-        shape or NO_EXTRA,
-        *validity,
-        anchors,
-        stability_given,
-    )
+        shape[LINK_FIELDS] = unknown
+    return note._replace(extra=shape) if shape else note
 
 
 # --- nuggets ----------------------------------------------------------------------------------
@@ -234,46 +224,6 @@ def nugget_to_json(config: NuggetConfig, facts: Iterable[MemoryNote] = ()) -> Js
 
 
 # --- answers ----------------------------------------------------------------------------------
-
-
-def recall_to_json(result: RecallResult) -> Json:
-    """The documented shape; an answer that belongs to one project also says to which. `missing`:
-    the words of the query that the key does not have."""
-    shape: Json = {
-        "answer": result.answer,
-        "probability": result.probability,
-        "confidence": result.confidence,
-        "margin": result.margin,
-        "found": result.found,
-        "key": result.key,
-        "nugget": result.nugget,
-        "match": result.match,
-        "ratio": result.ratio,
-    }
-    _add_validity(shape, result)
-    if result.missing:
-        shape["missing"] = list(result.missing)
-    return {**shape, "project": result.project} if result.project else shape
-
-
-def search_result_to_json(result: SearchNotesResult) -> Json:
-    """The documented shape; `meaning` only if a sentence encoder adds to the relevance, what is
-    known of the question only if that is little."""
-    shape: Json = {
-        "note": note_to_json(result.note),
-        "score": result.score,
-        "vectorScore": result.vector_score,
-        "textScore": result.text_score,
-        "relevance": result.relevance,
-        "clearAnswer": result.clear_answer,
-    }
-    if result.meaning:
-        shape["meaning"] = result.meaning
-    if result.little_found:
-        shape["littleFound"] = True
-        shape["knownWords"] = list(result.known_words)
-        shape["unknownWords"] = list(result.unknown_words)
-    return shape
 
 
 def fact_to_json(fact: MemoryNote) -> Json:
@@ -321,43 +271,6 @@ def commit_to_json(commit: Commit) -> Json:
         "nuggets": [config.name for config in commit.changes.put_nuggets],
         "removedNuggets": list(commit.changes.drop_nuggets),
     }
-
-
-_COUNTS = ("inspected", "rewritten", "merged", "hidden", "tagged", "linked")
-
-
-def reflection_to_json(result: ReflectionResult) -> Json:
-    return {
-        "ranAt": result.ran_at,
-        **{count: getattr(result, count) for count in _COUNTS},
-        "changes": [
-            {
-                "type": change.type,
-                "nuggetName": change.nugget_name,
-                "noteId": change.note_id,
-                "detail": change.detail,
-            }
-            for change in result.changes
-        ],
-    }
-
-
-def reflection_from_json(shape: Json) -> ReflectionResult:
-    changes = tuple(
-        ReflectionChange(c["type"], c["nuggetName"], c["noteId"], c["detail"])
-        for c in shape["changes"]
-    )
-    numbers: dict[str, int] = {count: shape[count] for count in _COUNTS}
-    return ReflectionResult(shape["ranAt"], **numbers, changes=changes)
-
-
-def daily_to_json(run: DailyRun) -> Json:
-    result = reflection_to_json(run.result)
-    return {"date": run.date, "result": result, "promoted": run.promoted}
-
-
-def daily_from_json(shape: Json) -> DailyRun:
-    return DailyRun(shape["date"], reflection_from_json(shape["result"]), shape["promoted"])
 
 
 def error_to_json(code: str, message: str) -> Json:

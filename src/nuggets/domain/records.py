@@ -372,15 +372,15 @@ class ProjectMove(NamedTuple):
 
     old: str
     new: str
-    moved: "tuple[MemoryNote, ...]"
-    left: "tuple[MemoryNote, ...]"  # facts by keys that the other one has facts of its own for
+    moved: tuple[MemoryNote, ...]
+    left: tuple[MemoryNote, ...]  # facts by keys that the other one has facts of its own for
 
 
 class Intake(NamedTuple):
     """What another memory brought when it was taken in."""
 
-    added: "tuple[MemoryNote, ...]"
-    updated: "tuple[MemoryNote, ...]"  # as they are now: what they said there was newer
+    added: tuple[MemoryNote, ...]
+    updated: tuple[MemoryNote, ...]  # as they are now: what they said there was newer
     linked: int  # notes that were here and got links
     same: int  # known here
     older: int  # changed here since they were there
@@ -408,7 +408,7 @@ class RecallResult(NamedTuple):
     note_id: str = ""
     project: Annotated[str, SPARSE] = ""  # that the fact belongs to; "": everywhere
     # ids of other facts that the query fits as well, a few of them
-    also: Annotated[tuple[str, ...], SPARSE] = ()
+    also: Annotated[tuple[str, ...], INTERNAL] = ()
     probability: Share = 0.0  # in [0, 1]: that the answer is what was meant
     # words of the query that the key does not have
     missing: Annotated[tuple[str, ...], SPARSE] = ()

@@ -12,6 +12,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, Unpack, get_args, get_origin, is_typeddict
 
+from nuggets.domain.codec import json_name
 from nuggets.domain.limits import CALLED, Limit, check_most, whole_text, wrong_type
 from nuggets.errors import InvalidInput
 from nuggets.named_tuple import NamedTuple
@@ -206,12 +207,6 @@ def _read_fields(value: Any, kind: Any, where: str, how: Strictness) -> dict[str
         elif field.is_required:
             raise InvalidInput(f"{where}: {name} is missing")
     return given
-
-
-def json_name(name: str) -> str:
-    """How the documented JSON spells a field: lastHitSession."""
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
 
 
 def unknown_names(unknown: Set[Any], known: Mapping[str, Any], where: str) -> InvalidInput:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypedDict
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from nuggets.domain.codec import anchor_to_json
+from nuggets.domain.codec import to_json
 from nuggets.domain.limits import ADDRESS_CHARACTERS, Address, Limit, Session
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.hooks.event_handlers import answer_prompt
@@ -73,7 +73,7 @@ class HookEndpoint:
         shown = [note_id for entry in written for note_id in entry["shown"]]
         notes = shelf.get_notes(shown).values() if context else ()
         anchors = {
-            note.id: [anchor_to_json(anchor) for anchor in note.anchors]
+            note.id: to_json(note.anchors)
             for note in notes
             if note.anchors and note.project == shelf.project
         }

@@ -5,7 +5,7 @@ Single records become JSON in `codec`; answers made of several are built here. M
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from nuggets.domain import codec
 from nuggets.domain.codec import Json
@@ -79,7 +79,7 @@ def recall_result(
 ) -> Json:
     """The result of a recall. `note`: the fact that answers; `also`: other facts that match;
     `notes`: when no fact matches, the nearest notes. The first may be a clear answer."""
-    shape = {**codec.recall_to_json(result), "noteId": result.note_id}
+    shape: Json = codec.to_json(result)
     if result.found:
         note = shelf.get_note(result.note_id, session=None)
         shape["note"] = brief(note)
@@ -95,7 +95,8 @@ def recall_result(
 
 def earlier_recall(result: RecallResult) -> Json:
     """The result of a recall as of an earlier moment."""
-    return {**codec.recall_to_json(result), "noteId": result.note_id}
+    shape: Json = codec.to_json(result)
+    return shape
 
 
 def versions(versions: "Sequence[MemoryVersion]") -> list[Json]:
@@ -105,7 +106,7 @@ def versions(versions: "Sequence[MemoryVersion]") -> list[Json]:
 
 def search_result(shelf: "NuggetShelf", result: SearchNotesResult) -> Json:
     """One result of a search; `foreign`: it belongs to another project than the current one."""
-    shape = {**codec.search_result_to_json(result), "foreign": shelf.is_foreign(result.note)}
+    shape = {**codec.to_json(result), "foreign": shelf.is_foreign(result.note)}
     return {**shape, **caveats(shelf, result.note)}
 
 
@@ -172,19 +173,3 @@ def purge_result(purged: "Purged") -> Json:
         "backups": list(purged.backups),
         "notReached": list(purged.not_reached),
     }
-
-
-def record_to_json(record: Any) -> Any:
-    """Any other record as JSON, with the documented spelling of its names."""
-    if isinstance(record, MemoryNote):
-        return codec.note_to_json(record)
-    if hasattr(record, "_asdict"):
-        return {_camel(name): record_to_json(part) for name, part in record._asdict().items()}
-    if isinstance(record, list | tuple):
-        return [record_to_json(part) for part in record]
-    return record
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
+from nuggets.domain.codec import json_fields
 from nuggets.domain.limits import Limit, Name
-from nuggets.domain.records import INTERNAL, SPARSE
-from nuggets.domain.type_check import fields_of, json_name, read, unknown_names
+from nuggets.domain.records import SPARSE, OptionalText
+from nuggets.domain.type_check import fields_of, read, unknown_names
 from nuggets.errors import InvalidInput
 from nuggets.named_tuple import NamedTuple
 
@@ -72,7 +73,7 @@ def _marks(kind: Any, marks: Sequence[Any]) -> dict[str, Any]:
             described |= _bounds(kind, mark)
         elif isinstance(mark, Default):
             described["default"] = mark.value
-        elif mark not in (SPARSE, INTERNAL):
+        elif mark != SPARSE:
             described["description"] = mark
     return described
 
@@ -87,18 +88,10 @@ def _bounds(kind: Any, limit: Limit) -> dict[str, Any]:
 def record_schema(record: Any, **others: Any) -> Schema:
     """The documented JSON of a record; `others`: properties of other types than its fields, or
     beside them."""
-    kinds: dict[str, Any] = {}
-    optional = []
-    for name, field in fields_of(record).items():
-        marks = getattr(field.kind, "__metadata__", ())
-        if INTERNAL in marks:
-            continue
-        kinds[json_name(name)] = field.kind
-        if SPARSE in marks:
-            optional.append(json_name(name))
-            inner = [arg for arg in get_args(field.kind.__origin__) if arg is not NoneType]
-            is_text = get_origin(field.kind.__origin__) in (Union, UnionType)
-            kinds[json_name(name)] = inner[0] if is_text else field.kind
+    fields = json_fields(record)
+    kinds = {field.json_name: fields_of(record)[field.name].kind for field in fields}
+    optional = [field.json_name for field in fields if field.is_sparse]
+    kinds |= {name: str for name in optional if kinds[name] == OptionalText}  # never null
     return shape({**kinds, **others}, *optional)
 
 

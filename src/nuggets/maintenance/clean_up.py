@@ -89,7 +89,7 @@ class CleanUp:
                 changes, result, notes_before, self._transactions.state.notes
             )
             run = DailyRun(today.isoformat(), outcome)
-            return valid_changes._replace(marks={RUN_MARK: codec.daily_to_json(run)}), run
+            return valid_changes._replace(marks={RUN_MARK: codec.to_json(run)}), run
 
         run = self._transactions.update("reflect", self._client, decide)
         if run is not None:
@@ -97,7 +97,7 @@ class CleanUp:
             count, problems = self._files.promote_to(self._files.all_files())
             run = run._replace(promoted=count)
             if run.promoted:
-                mark = {RUN_MARK: codec.daily_to_json(run)}
+                mark = {RUN_MARK: codec.to_json(run)}
                 self._transactions.update(
                     "promote", self._client, lambda: (Changes(marks=mark), None)
                 )
@@ -137,7 +137,7 @@ class CleanUp:
     def last_run(self) -> DailyRun | None:
         with self._transactions.reading() as view:
             record = view.state.marks.get(RUN_MARK)
-            return codec.daily_from_json(record) if record else None
+            return codec.from_json(DailyRun, record) if record else None
 
     def next_run(self, now: datetime) -> datetime:
         """When the next one is due, in local time."""

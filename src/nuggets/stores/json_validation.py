@@ -6,10 +6,17 @@ Errors say what is wrong and where; nothing is repaired. Loaded only when there 
 from collections.abc import Mapping
 from typing import Any
 
-from nuggets.domain.codec import CONFIG_FIELDS, LINK_FIELDS, NESTED_FIELDS, Json, dumps
+from nuggets.domain.codec import (
+    CONFIG_FIELDS,
+    LINK_FIELDS,
+    NESTED_FIELDS,
+    Json,
+    dumps,
+    json_name,
+)
 from nuggets.domain.limits import ID_CHARACTERS, Count
 from nuggets.domain.records import NO_EXTRA, MemoryNote, NuggetConfig
-from nuggets.domain.type_check import DOCUMENTED, fields_of, json_name, read
+from nuggets.domain.type_check import DOCUMENTED, fields_of, read
 from nuggets.errors import InvalidInput
 from nuggets.named_tuple import NamedTuple
 

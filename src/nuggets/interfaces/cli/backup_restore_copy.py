@@ -5,9 +5,9 @@ from argparse import ArgumentParser
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from nuggets.domain import codec
 from nuggets.errors import InvalidInput, NotFound
 from nuggets.filesystem.shelf_location import directory_of, is_database, shown_location
-from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.progress import Progress
 from nuggets.interfaces.cli.terminal_output import format_minute, one_line
@@ -27,7 +27,7 @@ def _backup(call: Call) -> Outcome:
     backup = call.shelf.backup(call.options.path)
     size = f"{backup.size / 1e6:.1f} MB" if backup.size >= 1e5 else f"{backup.size / 1e3:.0f} kB"
     lines = [f"Backed up {pluralize(backup.notes, 'note')} ({size}) to {one_line(backup.path)}"]
-    return Outcome(json_responses.record_to_json(backup), lines)
+    return Outcome(codec.to_json(backup), lines)
 
 
 def _restore_arguments(parser: ArgumentParser) -> None:
@@ -53,7 +53,7 @@ def _restore(call: Call) -> Outcome:
     lines.append(f"Compared with now: {', '.join(parts) or 'the same notes'}.")
     if done.replaced:
         lines.append(f"The replaced shelf is in {one_line(done.replaced)}")
-    return Outcome({**json_responses.record_to_json(done), "dryRun": dry_run}, lines)
+    return Outcome({**codec.to_json(done), "dryRun": dry_run}, lines)
 
 
 def _copy_arguments(parser: ArgumentParser) -> None:
@@ -74,7 +74,7 @@ def _copy(call: Call) -> Outcome:
             copied = target.copy_from(source, dry_run=options.dry_run, report=progress)
         finally:
             progress.end()
-    shape = {**json_responses.record_to_json(copied), "dryRun": options.dry_run}
+    shape = {**codec.to_json(copied), "dryRun": options.dry_run}
     return Outcome(shape, _lines(options.source, options.target, copied.rows, options.dry_run))
 
 

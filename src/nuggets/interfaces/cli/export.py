@@ -3,8 +3,8 @@
 import sys
 from argparse import ArgumentParser
 
+from nuggets.domain import codec
 from nuggets.errors import InvalidInput
-from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.progress import Progress
 from nuggets.interfaces.cli.terminal_output import one_line
@@ -39,7 +39,7 @@ def _export(call: Call) -> Outcome:
     verb = "Would write" if dry_run else "Wrote"
     what = f"{pluralize(done.notes, 'note')} in {pluralize(done.files, 'file')}"
     lines = [f"{verb} {what} to {one_line(done.path)}"]
-    return Outcome({**json_responses.record_to_json(done), "dryRun": dry_run}, lines)
+    return Outcome({**codec.to_json(done), "dryRun": dry_run}, lines)
 
 
 def _print_lines(call: Call, form: str) -> Outcome:

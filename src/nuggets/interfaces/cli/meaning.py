@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from nuggets.interfaces import json_responses
+from nuggets.domain import codec
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.progress import Progress
 from nuggets.interfaces.cli.terminal_output import one_line, warn
@@ -31,7 +31,7 @@ def _install(call: Call) -> Outcome:
     call.shelf.install_meaning(call.options.source or "", warn)
     with _progress() as progress:
         status = call.shelf.update_meaning(FIRST_SECONDS, progress)
-    return Outcome(json_responses.record_to_json(status), ["Installed.", *_lines(status)])
+    return Outcome(codec.to_json(status), ["Installed.", *_lines(status)])
 
 
 def _update_arguments(parser: ArgumentParser) -> None:
@@ -43,14 +43,12 @@ def _update_arguments(parser: ArgumentParser) -> None:
 def _update(call: Call) -> Outcome:
     with _progress() as progress:
         status = call.shelf.update_meaning(call.options.seconds, progress)
-    return Outcome(json_responses.record_to_json(status), list(_lines(status)))
+    return Outcome(codec.to_json(status), list(_lines(status)))
 
 
 def _status(call: Call) -> Outcome:
     status = call.shelf.meaning_status()
-    return Outcome(
-        json_responses.record_to_json(status), list(_lines(status)), 0 if status.installed else 1
-    )
+    return Outcome(codec.to_json(status), list(_lines(status)), 0 if status.installed else 1)
 
 
 def _remove(call: Call) -> Outcome:

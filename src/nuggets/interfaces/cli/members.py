@@ -2,8 +2,8 @@
 
 from argparse import ArgumentParser
 
+from nuggets.domain import codec
 from nuggets.domain.roles import ROLES, parse_role
-from nuggets.interfaces import json_responses
 from nuggets.interfaces.cli.command import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import format_minute, one_line, style, table
 
@@ -37,7 +37,7 @@ def _add(call: Call) -> Outcome:
 
 def _list(call: Call) -> Outcome:
     members = call.shelf.members()
-    shape = [json_responses.record_to_json(member) for member in members]
+    shape = [codec.to_json(member) for member in members]
     if not members:
         return Outcome(shape, ["There are no members: `nuggets member add NAME` makes one."])
     rows = [

@@ -70,7 +70,7 @@ def _reflect(call: Call) -> Outcome:
     lines += _promotion_lines(call)
     if result.changes and not options.dry_run:
         lines.append(f"`nuggets undo {revision}` undoes it.")
-    return Outcome(codec.reflection_to_json(result), lines)
+    return Outcome(codec.to_json(result), lines)
 
 
 def _promotion_lines(call: Call) -> list[str]:
@@ -173,7 +173,6 @@ def _edit_lines(edits: "FileEdits") -> list[str]:
 
 def _explain_promotion(call: Call) -> Outcome:
     """Why each note is promoted or not."""
-    from nuggets.interfaces import json_responses
 
     path = call.shelf.memory_path(call.options.path)
     done = call.shelf.promotion(path)
@@ -181,7 +180,7 @@ def _explain_promotion(call: Call) -> Outcome:
     lines = table(("OUTCOME", "NOTE", "WHY"), rows) if rows else ["No notes yet."]
     lines += [line for why in done.explanations for line in _session_lines(why)]
     lines.append(f"Would promote {_new_entries(done)} to {one_line(path)}.")
-    explanations = json_responses.record_to_json(done.explanations)
+    explanations = codec.to_json(done.explanations)
     return Outcome({"path": path, "promoted": done.new_count, "explanations": explanations}, lines)
 
 

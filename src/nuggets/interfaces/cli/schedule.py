@@ -47,14 +47,14 @@ def _report_json(done: DailyRun | Exception) -> None:
 
 
 def _run_to_json(done: DailyRun) -> codec.Json:
-    return {"ran": True, **codec.daily_to_json(done)}
+    return {"ran": True, **codec.to_json(done)}
 
 
 def _status(call: Call) -> Outcome:
     is_on = call.settings["reflection_daily"]
     last, coming = call.shelf.last_run(), call.shelf.next_run(datetime.now())
     shape = {
-        "last": codec.daily_to_json(last) if last else None,
+        "last": codec.to_json(last) if last else None,
         "next": coming.isoformat(timespec="minutes") if is_on else None,
     }
     lines = [

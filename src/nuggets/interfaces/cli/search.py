@@ -41,7 +41,7 @@ def _search(call: Call) -> Outcome:
             lines += search_lines(call, result)
             if options.why:
                 why = call.shelf.explain(query, result.note.id, options.all)
-                shape[-1]["why"] = json_responses.record_to_json(why)
+                shape[-1]["why"] = codec.to_json(why)
                 lines += [f"    {one_line(line)}" for line in _why_lines(why, result.meaning)]
     told = describe_little_found(results)
     if told:

@@ -74,16 +74,18 @@ def ask_server(event: Event, url: str, say: Say, left: Sequence[WaitingOrder] = 
 _SENT = ("prompt", "shown", "at", "forgotten")  # of an entry
 
 
-def _add_stale_reasons(context: str, anchors: dict[str, Any], folder: str) -> str:
+def _add_stale_reasons(context: str, anchors: Any, folder: str) -> str:
     """What has changed of the files that the memories name, behind the id of each."""
-    from nuggets.domain.codec import anchor_from_json
+    from nuggets.domain.records import Anchor
     from nuggets.filesystem.anchors import stale_reasons
     from nuggets.filesystem.current_project import checkout_root
     from nuggets.interfaces.hooks.memory_lines import safe_line
+    from nuggets.remote.wire_format import decode_answer
 
     root = checkout_root(folder)
-    for note_id, shapes in anchors.items():
-        reasons = stale_reasons(root, [anchor_from_json(shape) for shape in shapes], {})
+    known = decode_answer(anchors, dict[str, tuple[Anchor, ...]], "anchors")
+    for note_id, named in known.items():
+        reasons = stale_reasons(root, named, {})
         marks = "".join(f", {safe_line(reason, 160)}" for reason in reasons)
         context = context.replace(note_id, note_id + marks, 1)
     return context

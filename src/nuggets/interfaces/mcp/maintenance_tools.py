@@ -25,7 +25,7 @@ def _reflect(call: ToolCall, arguments: Json) -> Answer:
     if result.changes and not arguments.get("dry_run"):
         tail = f" Nothing was deleted; `nuggets undo {call.shelf.own_revision}` reverts it."
     inspected = pluralize(result.inspected, "note")
-    shape = codec.reflection_to_json(result)
+    shape = codec.to_json(result)
     fitting = room_for(len(codec.dumps(change)) for change in shape["changes"])
     shape["omitted"] = len(shape["changes"][fitting:])
     shape["changes"] = shape["changes"][:fitting]

@@ -38,7 +38,7 @@ def _recent_steps(shelf: NuggetShelf, since: int = 0) -> Sequence[CommitSummary]
 
 def _preview(shelf: NuggetShelf, arguments: Arguments) -> Any:
     result = shelf.reflect(arguments.get("nugget"), arguments.get("limit"), dry_run=True)
-    return codec.reflection_to_json(result)
+    return codec.to_json(result)
 
 
 def _passes(shelf: NuggetShelf, arguments: Arguments) -> Any:
@@ -68,7 +68,7 @@ def _promotion(shelf: NuggetShelf, arguments: Arguments) -> Any:
         "text": plan.text[:TEXT_SHOWN],
         "promoteAfter": promote_after,
         "notes": [
-            {**json_responses.record_to_json(why), "hits": hits.get(why.note_id, 0)}
+            {**codec.to_json(why), "hits": hits.get(why.note_id, 0)}
             for why in plan.explanations
             if why.outcome != "out" or hits.get(why.note_id, 0)
         ][:NOTES_EXPLAINED],
@@ -88,7 +88,7 @@ def _undo(shelf: NuggetShelf, arguments: Arguments) -> Any:
 
 
 def _reflect(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    return codec.reflection_to_json(shelf.reflect(arguments.get("nugget"), arguments.get("limit")))
+    return codec.to_json(shelf.reflect(arguments.get("nugget"), arguments.get("limit")))
 
 
 def _promote(shelf: NuggetShelf, arguments: Arguments) -> Any:

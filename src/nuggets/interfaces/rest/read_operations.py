@@ -94,7 +94,7 @@ def _graph(shelf: NuggetShelf, arguments: Arguments) -> Any:
 def _explanation(shelf: NuggetShelf, arguments: Arguments) -> Any:
     note = shelf.get_note(arguments["note"], session=None)
     why = shelf.explain(arguments["query"], note.id, arguments.get("include_hidden", False))
-    return json_responses.record_to_json(why)
+    return codec.to_json(why)
 
 
 def _search(shelf: NuggetShelf, arguments: Arguments) -> Any:
@@ -106,7 +106,7 @@ def _search(shelf: NuggetShelf, arguments: Arguments) -> Any:
             answer = json_responses.search_result(shelf, result)
             if arguments.get("why"):
                 why = shelf.explain(query, result.note.id, arguments.get("include_hidden", False))
-                answer["why"] = json_responses.record_to_json(why)
+                answer["why"] = codec.to_json(why)
             results.append(answer)
     return results
 
