@@ -58,11 +58,6 @@ def request_words() -> frozenset[str]:
     return _generic_words("request")
 
 
-def question_words() -> frozenset[str]:
-    """English words that belong to a question more than to what is asked: "what kind of"."""
-    return _generic_words("request", "question")
-
-
 def conversation_words() -> frozenset[str]:
     """English words that belong to a conversation, or tell an agent what to do."""
     return _generic_words("request", "question", "conversation")

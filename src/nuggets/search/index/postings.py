@@ -43,6 +43,7 @@ def term_key(term: str) -> int:
     return crc32(name) << 14 | adler32(name) & 0x3FFF
 
 
+@lru_cache(maxsize=4096)  # most terms stand once, at one of a few hundred places
 def encode(title: int, content: float) -> int:
     """The code of a term that stands so often in the title and weighs so much in the content."""
     level = 0

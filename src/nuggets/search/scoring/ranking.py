@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     Eligible = frozenset[int]  # documents
 
-MOST_POSTINGS = 20_000  # added up for one question, rare words and newest notes first
+MOST_POSTINGS = 10_000  # added up for one question, rare words and newest notes first
 SHORTLIST = 1000  # notes for which the other words are looked up
 CANDIDATES = 200  # notes that are scored exactly
 ANY_BLOCK = 1 << 40

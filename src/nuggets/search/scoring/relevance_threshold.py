@@ -31,9 +31,8 @@ LEAST_LITTLE, LEAST_FOUND = 0.03, 0.5  # probabilities
 def degree(best: "Sequence[Signal]", query: "Query", notes: int) -> int:
     """How much is known about the question, given the best notes, the best of all first. What one
     note states, as for a clear answer, is found, however late it stands in the note."""
-    if any(
-        is_complete(signal) or stated_share(query, signal, notes) >= LEAST_STATED_SHARE
-        for signal in best
+    if any(map(is_complete, best)) or any(
+        stated_share(query, signal, notes) >= LEAST_STATED_SHARE for signal in best[:BEST]
     ):
         return FOUND
     if not best:
