@@ -23,8 +23,7 @@ from benchmarks.__main__ import line
 from nuggets.domain.records import MemoryNote
 from nuggets.interfaces.hooks.event_handlers import handle_event
 from nuggets.interfaces.hooks.host_payload import event_of
-from nuggets.interfaces.hooks.order_inbox import leave_orders
-from nuggets.interfaces.hooks.orders import read_orders
+from nuggets.interfaces.hooks.orders import leave_orders, read_orders
 from nuggets.language.text import tokens
 from nuggets.shelf import NuggetShelf
 

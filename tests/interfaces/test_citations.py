@@ -3,7 +3,7 @@
 import pytest
 
 from nuggets.domain.records import MemoryNote
-from nuggets.interfaces.hooks.citations import cited_notes
+from nuggets.interfaces.hooks.session_note_update import cited_notes
 from nuggets.shelf import NuggetShelf
 
 

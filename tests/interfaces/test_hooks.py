@@ -13,8 +13,7 @@ from enough_sessions import ENOUGH_SESSIONS
 from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES, SESSION_CHARACTERS
 from nuggets.domain.records import WrittenNote
 from nuggets.filesystem.hook_files import missed_deadlines, recorded_session
-from nuggets.interfaces.hooks.observed_files_import import import_inbox
-from nuggets.interfaces.hooks.observed_files_inbox import LONGEST_PATH
+from nuggets.interfaces.hooks.observed_files import LONGEST_PATH, import_inbox
 from nuggets.promotion import Budget
 from nuggets.shelf import NuggetShelf
 

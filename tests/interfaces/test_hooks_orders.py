@@ -11,14 +11,15 @@ import pytest
 from agent_doors import hook, repository
 from command_line import run_process
 from nuggets.interfaces.hooks.memory_orders import LINE_TOKENS, ask_model, title_of
-from nuggets.interfaces.hooks.order_inbox import leave_orders, waiting_orders
 from nuggets.interfaces.hooks.orders import (
     ASK_WHAT,
     Order,
     find_old_value,
     is_lasting,
     is_personal,
+    leave_orders,
     read_orders,
+    waiting_orders,
 )
 from nuggets.language.token_estimate import estimate_tokens
 from nuggets.shelf import NuggetShelf

@@ -13,18 +13,16 @@ from nuggets.interfaces.hooks import memory_orders
 from nuggets.interfaces.hooks.daily_pass import start_daily_pass, start_sync
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.memory_lines import safe_line
-from nuggets.interfaces.hooks.observed_files_import import import_inbox
-from nuggets.interfaces.hooks.observed_files_inbox import has_entries
-from nuggets.interfaces.hooks.order_inbox import WaitingOrder, waiting_orders
-from nuggets.interfaces.hooks.orders import read_orders
+from nuggets.interfaces.hooks.observed_files import has_entries, import_inbox
+from nuggets.interfaces.hooks.orders import WaitingOrder, read_orders, waiting_orders
 from nuggets.interfaces.hooks.prompt_context import (
+    PromptMeaning,
     changed_context,
     find_changed,
     find_requested_session,
     prompt_context,
     session_context,
 )
-from nuggets.interfaces.hooks.prompt_meaning import PromptMeaning
 from nuggets.interfaces.hooks.session_start import start_context
 from nuggets.interfaces.hooks.shown_memories import (
     append_entry,

@@ -1,7 +1,7 @@
 """Obeys what a person orders, and says so; replaces what a statement says no longer holds; and asks
 the agent's model about what may be lasting.
 
-Each order ends in kept, refused with the reason, or waiting (`order_inbox`).
+Each order ends in kept, refused with the reason, or waiting (`orders`).
 """
 
 import re
@@ -13,15 +13,18 @@ from nuggets.domain import times
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import InvalidInput, RefusedText
 from nuggets.interfaces.hooks.memory_lines import safe_line
-from nuggets.interfaces.hooks.order_inbox import WaitingOrder, settle, waiting_orders
 from nuggets.interfaces.hooks.orders import (
     Order,
+    WaitingOrder,
     find_old_value,
     is_lasting,
     is_passing,
     is_personal,
+    settle,
     statements,
+    waiting_orders,
 )
+from nuggets.interfaces.hooks.prompt_context import find_candidates
 from nuggets.interfaces.hooks.relevance_gate import (
     names_title,
     read_prompt,
@@ -41,8 +44,6 @@ TITLE_CHARACTERS = 60
 TEXT_SHOWN = 120
 LINE_TOKENS = 60  # of the line that asks the model
 CANDIDATES = 3  # memories that it names
-SEARCHED = 12
-WORDS_SEARCHED = 5  # of a text for which search finds nothing as a whole
 _NUMBER = re.compile(r"\d+")
 ASK = "Memory: if this prompt states something lasting (rule, wish, fact, correction), store it"
 FORGET_ASK = "Memory: lasting notes that the person may want forgotten"
@@ -162,19 +163,8 @@ def _has(note: MemoryNote, word: str) -> bool:
 
 
 def _find_near(shelf: "NuggetShelf", text: str) -> list[MemoryNote]:
-    """Memories of this project and of no project that share words with a text, best first."""
-    if not any(map(str.isalnum, text)):
-        return []
-    results = list(shelf.search_notes(text, SEARCHED, session=None))
-    if not results:
-        for word in telling_words(text)[:WORDS_SEARCHED]:
-            results += shelf.search_notes(word, CANDIDATES, session=None)
-    notes = {result.note.id: result.note for result in results}
-    return [
-        note
-        for note in notes.values()
-        if not shelf.is_foreign(note) and not note.hidden and note.stability != "temporary"
-    ]
+    """Memories that share words with a text, best first."""
+    return [result.note for result in find_candidates(shelf, text)]
 
 
 def _forget(shelf: "NuggetShelf", order: Order) -> Done:

@@ -1,15 +1,29 @@
 """Reads what a prompt orders of memory: to remember something, to forget something; and the signs
-that it states something lasting, which the agent's model shall judge. Knows only text.
+that it states something lasting, which the agent's model shall judge. Knows no memory.
 
 The phrases of all languages are in `language/data/orders.txt`. An order counts at the start of a
 sentence, or after it ("…, remember that"). Nothing is read from questions, quotes, code, text
 between tags, what follows a blank line (it may be pasted), or text that memory has shown.
+
+An order waits in a private file from before the shelf is opened, which may be busy or slow, until
+it is obeyed or refused. What is left is taken in by the next hook or command; purging erases it
+(`filesystem/hook_files.drop_diaries`). A credential never gets there.
 """
 
+import json
+import os
 import re
+from contextlib import suppress
 from functools import cache
 
 from nuggets.domain.memory_tag import carries_mark
+from nuggets.filesystem.atomic_files import open_plain
+from nuggets.filesystem.hook_files import (
+    ORDER_PREFIX,
+    append,
+    hook_path,
+    waiting_order_paths,
+)
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS
 from nuggets.interfaces.prompt_quoting import remove_fenced
 from nuggets.language.text import fold_case, is_unspaced, tokens, visible
@@ -21,6 +35,7 @@ LONGEST = 1000  # of what is to be remembered
 LONGEST_SIGN = 400  # of a sentence in which signs are looked for
 LEAST_WORDS = 3  # of a lasting statement
 LEAST_LETTERS = 5  # of one in a script without blanks between words
+MOST_WAITING = 200  # more are left by a loop, not by a person
 ASK_WHAT = "it does not say what to remember. Please say it in one sentence"
 TOO_LONG = f"it is longer than {LONGEST} characters. `nuggets note add` keeps long texts"
 
@@ -243,3 +258,60 @@ def _any_of(role: str) -> str:
         if some
     ]
     return f"(?:{'|'.join(parts)})"
+
+
+# --- orders that wait ----------------------------------------------------------------------------
+
+
+class WaitingOrder(NamedTuple):
+    order: Order
+    folder: str  # where it was given; "" for where the shelf is at work
+    path: str  # of the file; "" for an order that does not wait
+
+
+def leave_orders(directory: str, orders: list[Order], folder: str) -> list[WaitingOrder]:
+    """The orders, each with its file. One that is refused, or holds a credential, gets none."""
+    from time import time_ns
+
+    waiting = [_refuse_credential(order) for order in orders]
+    left = []
+    for order in waiting:
+        path = ""
+        if not order.refusal:
+            # the time first: orders are taken in as they were given
+            name = f"{ORDER_PREFIX}{time_ns():020d}-{os.urandom(4).hex()}"
+            path = hook_path(directory, name)
+            append(path, json.dumps([order.kind, order.text, folder]) + "\n")
+        left.append(WaitingOrder(order, folder, path))
+    return left
+
+
+def _refuse_credential(order: Order) -> Order:
+    from nuggets.domain.credentials import credential_kinds
+
+    kinds = [] if order.refusal or order.kind == "forget" else credential_kinds(order.text)
+    if not kinds:
+        return order
+    return order._replace(text="", refusal=f"this looks like a credential ({kinds[0]})")
+
+
+def waiting_orders(directory: str, here: str = "") -> list[WaitingOrder]:
+    """The orders that wait, oldest first; `here`: the folder that the shelf is at work in."""
+    found = map(_read, waiting_order_paths(directory)[:MOST_WAITING])
+    return [one._replace(folder=one.folder if one.folder != here else "") for one in found if one]
+
+
+def _read(path: str) -> WaitingOrder | None:
+    try:
+        with open(path, encoding="utf-8", errors="replace", opener=open_plain) as file:
+            kind, text, folder = json.loads(file.read())
+        return WaitingOrder(Order(str(kind), str(text)), str(folder), path)
+    except (OSError, ValueError, TypeError, RecursionError):  # gone, or still being written
+        return None
+
+
+def settle(waiting: WaitingOrder) -> None:
+    """Take the order away: it is obeyed or refused."""
+    if waiting.path:
+        with suppress(OSError):
+            os.unlink(waiting.path)

@@ -5,6 +5,8 @@ Only memories of this project and of no project; those of other projects are nev
 """
 
 import re
+import signal
+import time
 from collections.abc import Mapping, Sequence
 from itertools import islice, takewhile
 from typing import TYPE_CHECKING
@@ -22,6 +24,7 @@ from nuggets.interfaces.hooks.relevance_gate import (
     AS_NEAR,
     CONTRADICTS,
     SAID,
+    has_topic,
     is_about,
     meant_cosine,
     names_path,
@@ -51,6 +54,8 @@ CHANGED_LINE = 200  # of each version
 PROMPT_CHARACTERS = 2000  # of a prompt that are searched
 RELATIVE = 0.5  # of the share of the prompt that the best note says: less is noise
 WORDS_SEARCHED = 8  # of a prompt for which search finds nothing as a whole
+ASKING_SHARE = 0.3  # of the time that is left, for an answer of a living process
+LOADING_SECONDS = 0.5  # that must be left to load the encoder, which takes some 0.15
 _COMMAND = re.compile(r"/[\w:-]+(?:\s|$)")  # a command to the host; "/src/auth.py: …" is a prompt
 
 
@@ -177,7 +182,7 @@ def _notes_on_prompt(
     prompt = read_prompt(query)
     on_paths = [found for path in prompt.paths for found in _visible_results(shelf, path)]
     named = [result for result in on_paths if names_path(prompt, result.note)]
-    judged = _visible_results(shelf, prompt.query) or _results_by_word(shelf, prompt.query)
+    judged = find_candidates(shelf, prompt.query)
     judged = mark_clear_answer(judged, shelf.project)
     said = {result.note.id: shelf.explain(prompt.query, result.note.id).words for result in judged}
     about = [
@@ -196,6 +201,20 @@ def _notes_on_prompt(
     return list(by_id.values())[:PROMPT_LINES]
 
 
+def find_candidates(shelf: "NuggetShelf", text: str) -> list[SearchNotesResult]:
+    """What search finds for a text; if nothing, for each telling word by itself, because one name
+    among small talk is enough."""
+    found = _visible_results(shelf, text)
+    if found:
+        return found
+    by_id = {
+        result.note.id: result
+        for word in telling_words(text)[:WORDS_SEARCHED]
+        for result in _visible_results(shelf, word)
+    }
+    return list(by_id.values())
+
+
 def _visible_results(shelf: "NuggetShelf", query: str) -> list[SearchNotesResult]:
     """The best results of this project and of none, without traces of what hooks saw."""
     if not any(map(str.isalnum, query)):
@@ -203,16 +222,6 @@ def _visible_results(shelf: "NuggetShelf", query: str) -> list[SearchNotesResult
     results = shelf.search_notes(query, SEARCHED, session=None)
     own = takewhile(lambda result: not shelf.is_foreign(result.note), results)  # others come last
     return list(islice((result for result in own if _is_shown(shelf, result.note)), PROMPT_LINES))
-
-
-def _results_by_word(shelf: "NuggetShelf", query: str) -> list[SearchNotesResult]:
-    """The results for each telling word by itself: one name among small talk is enough."""
-    by_id = {
-        result.note.id: result
-        for word in telling_words(query)[:WORDS_SEARCHED]
-        for result in _visible_results(shelf, word)
-    }
-    return list(by_id.values())
 
 
 def _notes_meant(
@@ -256,3 +265,49 @@ def _line(note: MemoryNote, now: str, width: int, caveats: Sequence[str]) -> str
         *(safe_line(c, 160) for c in caveats),
     ]
     return f"- {title_part(note)}{text} ({', '.join(marks)})"
+
+
+# --- by meaning, within what is left of the time --------------------------------------------------
+
+
+class PromptMeaning:
+    """What the encoder says of one prompt."""
+
+    def __init__(
+        self, shelf: "NuggetShelf", location: str, explain: "Callable[[str], None]"
+    ) -> None:
+        """`explain`: told what was done."""
+        self._shelf = shelf
+        self._location = location
+        self._explain = explain
+
+    def compare(self, prompt: str) -> "NearestNotes | None":
+        """The notes nearest to the prompt; None if it is judged by its words alone."""
+        if not self._shelf.has_encoder:
+            return None
+        if not has_topic(prompt):
+            self._explain("meaning: not compared: the prompt names no topic in English")
+            return None
+        from nuggets.interfaces.meaning_socket import NEAREST_NOTES, ask_living_process
+
+        start = time.monotonic()
+        nearest = ask_living_process(self._location, prompt, ASKING_SHARE * _seconds_left())
+        how = "asked a living process"
+        if nearest is None:
+            if _seconds_left() < LOADING_SECONDS:
+                self._explain("meaning: not compared: no process to ask, and no time to load")
+                return None
+            nearest = self._shelf.nearest_by_meaning(prompt, NEAREST_NOTES)
+            how = "loaded the encoder"
+        if nearest is None:
+            self._explain("meaning: not compared: no note has a vector (`nuggets meaning status`)")
+            return None
+        took = 1000 * (time.monotonic() - start)
+        self._explain(f"meaning: {how}, {nearest.compared} notes compared in {took:.0f} ms")
+        return nearest
+
+
+def _seconds_left() -> float:
+    """Until the hook's deadline; plenty if none is set."""
+    left, _ = signal.getitimer(signal.ITIMER_REAL)
+    return left or 60.0

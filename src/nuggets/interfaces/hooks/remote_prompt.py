@@ -13,7 +13,7 @@ from nuggets.filesystem.hook_files import append, host_processes, record_session
 from nuggets.filesystem.repository_evidence import find_place
 from nuggets.filesystem.server_url import parse_server_url
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
-from nuggets.interfaces.hooks.order_inbox import WaitingOrder, settle
+from nuggets.interfaces.hooks.orders import WaitingOrder, settle
 from nuggets.interfaces.hooks.shown_memories import diary_path, read_diary, where_it_is
 from nuggets.remote.http_connection import HOOK_CONNECT_SECONDS, Unreachable
 from nuggets.remote.server_requests import HOOK_PATH, ServerCalls

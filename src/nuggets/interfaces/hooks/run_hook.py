@@ -12,7 +12,7 @@ from nuggets.interfaces.hooks.host_payload import HOST_NAMES, Event, event_of
 from nuggets.interfaces.tool_names import CAMEL_CASE_HOSTS, name_tools
 
 if TYPE_CHECKING:
-    from nuggets.interfaces.hooks.order_inbox import WaitingOrder
+    from nuggets.interfaces.hooks.orders import WaitingOrder
 
 DEADLINE_SECONDS = 1.0
 WAITING = "Nuggets: waiting: memory is busy. It is kept with the next prompt or command."
@@ -69,7 +69,7 @@ def answer(
             ask_server(event, directory, printer, left)
         return  # which files an agent touched is no memory of a team
     if event.name == "post-tool":
-        from nuggets.interfaces.hooks.observed_files_inbox import append_files
+        from nuggets.interfaces.hooks.observed_files import append_files
 
         append_files(directory, event)
         return
@@ -85,7 +85,7 @@ def _leave_orders(event: Event, directory: str) -> "list[WaitingOrder]":
     orders = read_orders(event.prompt)
     if not orders:
         return []
-    from nuggets.interfaces.hooks.order_inbox import leave_orders
+    from nuggets.interfaces.hooks.orders import leave_orders
 
     folder = os.environ.get("CLAUDE_PROJECT_DIR") or event.directory
     return leave_orders(directory, orders, folder)

@@ -11,6 +11,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain import times
+from nuggets.domain.memory_tag import carries_mark
+from nuggets.domain.records import MemoryNote
 from nuggets.errors import InvalidInput, RefusedText
 from nuggets.filesystem.current_project import checkout_root
 from nuggets.filesystem.hook_files import log, purge_time
@@ -20,6 +22,7 @@ from nuggets.interfaces.hooks.shown_memories import (
     prompts_of,
     read_diary,
 )
+from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.session_notes import SessionRecord, session_note_id
 
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 
 PAUSE_SECONDS = 300  # between two versions of a note: each one stays in the history
 LEFT_OVER_SESSIONS = 5  # sessions that one start looks after
+_OPENING = "\"'`*_[“‘„‚«‹「『"
+_CLOSING = "\"'`*_]”’“‘»›」』"
 
 
 class _Source(NamedTuple):
@@ -187,8 +192,6 @@ def _count_citations(
     replies = [step.text for step in steps if step.kind == "reply"]
     if not ids or not replies:
         return
-    from nuggets.interfaces.hooks.citations import cited_notes
-
     for note in cited_notes(shelf.get_notes(ids).values(), replies):
         if note.source != "system":  # the note of a session is no memory to promote
             shelf.count_hit(note.id, source.session, "cited")
@@ -209,3 +212,31 @@ def _time(text: str, now: str) -> str:
         return min(times.normalize_time(text), now) if text else now
     except InvalidInput:
         return now
+
+
+def cited_notes(notes: Iterable[MemoryNote], replies: Iterable[str]) -> list[MemoryNote]:
+    """The notes that a reply names by id, or by their title in quotation marks or emphasis.
+
+    Bare words of a title are no citation, because they may be the topic of the conversation; nor is
+    a quoted single word, because it may be a name in code.
+    """
+    # a reply that repeats what a hook injected names all of it
+    texts = [fold_case(reply) for reply in replies if not carries_mark(reply)]
+    return [note for note in notes if any(_cites(text, note) for text in texts)]
+
+
+def _cites(text: str, note: MemoryNote) -> bool:
+    if fold_case(note.id) in text:
+        return True
+    title = fold_case(note.title)
+    return len(title.split()) > 1 and _is_quoted(text, title)
+
+
+def _is_quoted(text: str, title: str) -> bool:
+    start = text.find(title)
+    while start >= 0:
+        before, after = text[start - 1 : start], text[start + len(title) :][:1]
+        if before and after and before in _OPENING and after in _CLOSING:
+            return True
+        start = text.find(title, start + 1)
+    return False

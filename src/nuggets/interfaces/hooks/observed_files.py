@@ -1,4 +1,5 @@
-"""Imports the inbox: files that an agent used become temporary notes of their project."""
+"""Files that an agent used: a tool call appends a line to the inbox, without opening the shelf, and
+the next hook that opens it turns the lines into temporary notes of their project."""
 
 import json
 import os
@@ -6,25 +7,42 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from nuggets.domain import times
-from nuggets.domain.limits import FILES_SEEN
-from nuggets.domain.records import MemoryNote
-from nuggets.errors import RefusedText
 from nuggets.filesystem.atomic_files import open_plain
-from nuggets.filesystem.current_project import checkout_root
-from nuggets.filesystem.hook_files import hook_path
-from nuggets.interfaces.hooks.observed_files_inbox import LONGEST_PATH
+from nuggets.filesystem.hook_files import append, file_size, hook_path
+from nuggets.interfaces.hooks.host_payload import Event, files_of
 
 if TYPE_CHECKING:
+    from nuggets.domain.records import MemoryNote
     from nuggets.shelf import NuggetShelf
 
 NUGGET = "files"
 TAG = "seen-file"
 ABANDONED_SECONDS = 60  # no hook runs longer, so the process that claimed it crashed
+LONGEST_PATH = 500  # characters: with "file: " before it, it is a title, which may have 512
+INBOX_BYTES = 1024 * 1024  # nobody imported them for long; further lines are dropped
+
+
+def append_files(directory: str, event: Event) -> None:
+    """Append the files of a tool call; the shelf is not opened."""
+    lines = "".join(
+        json.dumps([event.directory, path, edited]) + "\n"
+        for path, edited in files_of(event)
+        if len(path) <= LONGEST_PATH
+    )
+    path = hook_path(directory, "inbox")
+    if lines and file_size(path) <= INBOX_BYTES:
+        append(path, lines)
+
+
+def has_entries(directory: str) -> bool:
+    """Is there an inbox to import?"""
+    return os.path.exists(hook_path(directory, "inbox"))
 
 
 def import_inbox(shelf: "NuggetShelf", directory: str) -> None:
     """Turn the lines of the inbox into temporary notes of their projects."""
+    from nuggets.domain.limits import FILES_SEEN
+
     files_by_project: dict[str, dict[str, bool]] = {}
     claims = _claim_inboxes(directory)
     for claim in claims:
@@ -76,6 +94,8 @@ def _lines(path: str) -> list[str]:
 
 def _sighting(line: str, project_of: Callable[[str], str]) -> tuple[str, str, bool]:
     """The project, the path in it ("": do not store), and whether the file was edited."""
+    from nuggets.filesystem.current_project import checkout_root
+
     try:
         directory, path, edited = json.loads(line)
         project = project_of(directory)
@@ -95,6 +115,10 @@ def _is_namable(path: str) -> bool:
 
 
 def _store(shelf: "NuggetShelf", project: str, files: dict[str, bool]) -> None:
+    from nuggets.domain import times
+    from nuggets.domain.limits import FILES_SEEN
+    from nuggets.errors import RefusedText
+
     notes_by_title = {note.title: note for note in _sightings_of(shelf, project)}
     for relative, edited in files.items():
         title = f"file: {relative}"
@@ -119,7 +143,7 @@ def _store(shelf: "NuggetShelf", project: str, files: dict[str, bool]) -> None:
         shelf.delete_note(note.id, hard=True)
 
 
-def _sightings_of(shelf: "NuggetShelf", project: str) -> list[MemoryNote]:
+def _sightings_of(shelf: "NuggetShelf", project: str) -> "list[MemoryNote]":
     """The file notes of a project, archived ones too, so that a file gets one note."""
     if not shelf.has(NUGGET):
         return []
