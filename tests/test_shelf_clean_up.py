@@ -444,7 +444,7 @@ def test_a_pass_is_undone_though_one_of_its_notes_was_purged_since(shelf: Nugget
 def test_undoing_the_daily_pass_does_not_run_it_again(shelf: NuggetShelf) -> None:
     shelf.create_note("project", "Auth", "Uses JWT tokens.\nUses JWT tokens.")
     shelf.run_daily(NINE)
-    shelf.undo()
+    shelf.undo(2)
 
     assert shelf.run_daily(NINE + timedelta(hours=1)) is None
     assert "\n" in shelf.get_note("Auth").content

@@ -364,7 +364,7 @@ def test_nothing_is_connected_to_a_server_that_cannot_start(
 
     assert (done.code, served.code) == (1, 1)
     assert done.err == served.err
-    assert f"{sys.executable} -m pip install 'mcp" in done.err
+    assert f"{sys.executable} -P -m pip install 'mcp" in done.err
     assert not any((home / name).exists() for name in FILES[host])
 
 
