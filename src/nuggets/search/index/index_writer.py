@@ -113,7 +113,7 @@ class IndexWriter:
         keys = keys_of(analysis)
         self._postings.remove(row[0], keys)
         self._gathered += len(keys)
-        self._removed_terms.update({term_key(term): term for term in analysis.terms})
+        self._removed_terms.update({term_key(term): term for term in analysis.words.values()})
         self._count_note(note, analysis, -1, bool(links_of(note)))
 
     def _set_facts(self, before: "MemoryNote", after: "MemoryNote") -> None:

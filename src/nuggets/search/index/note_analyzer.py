@@ -232,7 +232,8 @@ def _words(token: str) -> list[str]:
 
 
 def to_storable(text: str) -> str:
-    """The text as a database can store it: without halves of surrogate pairs."""
+    """The text as every database can store it: without NUL and halves of surrogate pairs."""
+    text = text.replace("\0", "?")
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
