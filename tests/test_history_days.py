@@ -56,7 +56,7 @@ def test_what_is_older_goes_and_every_note_stays(tmp_path: Path) -> None:
         assert [(n.id, n.content, n.hits) for n in shelf.list_notes()] == [
             (n.id, n.content, n.hits) for n in notes
         ]
-        shelf.undo()  # what the clean-up did to it
+        shelf.undo(shelf.revision)  # what the clean-up did to it
         for _ in range(DAYS_OF_USE):
             shelf.undo()
         assert shelf.undo().at[:10] == "2025-05-01"

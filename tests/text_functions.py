@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from graph_samples import NOW, by_id, sample
 from nuggets import PROMOTE_THRESHOLD
-from nuggets.domain import credentials, host_markup, memory_tag
+from nuggets.domain import credentials, host_markup, limits, memory_tag, type_check
 from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.errors import InvalidInput
@@ -121,10 +121,18 @@ def _import_entities(words: str) -> object:
 
 
 # File inside the package -> what reads text there, alone or through what it calls.
+def _read_limited(words: str) -> None:
+    """Against the limits that have a pattern."""
+    for kind in (limits.Address, limits.Digits):
+        with suppress(InvalidInput):
+            type_check.read(words, kind, "it")
+
+
 TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     "domain/host_markup.py": (host_markup.escape_host_markup,),
     "domain/memory_tag.py": (memory_tag.inert, memory_tag.carries_mark),
     "domain/credentials.py": (credentials.credential_kinds, credentials.redact),
+    "domain/type_check.py": (_read_limited,),
     "facts/key_words.py": (split_words, spellings),
     "graph/metadata_inference.py": (metadata_inference.content_tags, _infer),
     "graph/note_merging.py": (_merge,),

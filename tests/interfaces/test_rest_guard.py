@@ -10,6 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 from starlette.types import Message
 
+import wire_fuzz
 from nuggets import NuggetShelf
 from nuggets.errors import InvalidInput, StoreError
 from nuggets.interfaces.rest.app import OPERATIONS, application
@@ -17,6 +18,7 @@ from nuggets.interfaces.rest.authentication import SESSION_SECONDS, Access
 from nuggets.interfaces.rest.guard import BODY_BYTES
 from nuggets.interfaces.serve import Address, access_token, serve
 from nuggets.operations.session_notes import SessionRecord
+from nuggets.remote.server_requests import PROTOCOL
 from nuggets.settings import load
 from web_serving import HOST, client
 
@@ -351,7 +353,13 @@ def test_nobody_becomes_the_owner_of_a_shelf_without_a_token(
     shelf: NuggetShelf, token: str | None
 ) -> None:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    message = {"method": "add_member", "args": ["mallory", "owner"], "options": {}}
+    message = {
+        "protocol": PROTOCOL,
+        "method": "add_member",
+        "args": ["mallory", "owner"],
+        "options": {},
+        "caller": wire_fuzz.caller(),
+    }
     with client(shelf, token, raises=True, **headers) as web:
         answer = web.post("/api/shelf", json=message)
 
