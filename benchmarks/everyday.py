@@ -280,7 +280,7 @@ def rows(quick: bool = False, sets: tuple[str, ...] = SETS, show: bool = False) 
                 "goal": f"≥ {goal:.0%}" if goal else "",
                 "measured": f"{right} ({right / count:.0%})",
             }
-            yield {**row, "reached": right >= int(goal * count)} if goal else row
+            yield {**row, "reached": right >= round(goal * count)} if goal else row
 
 
 def _print(judged: Judged) -> None:

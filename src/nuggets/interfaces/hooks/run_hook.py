@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from nuggets.interfaces.hooks.orders import WaitingOrder
 
 DEADLINE_SECONDS = 1.0
+PIECE_BYTES = 1 << 16
 WAITING = "Nuggets: waiting: memory is busy. It is kept with the next prompt or command."
 DEADLINE_VARIABLE = "NUGGETS_HOOK_SECONDS"  # for slow machines
 
@@ -25,9 +26,17 @@ def main(argv: Sequence[str]) -> int:
     directory = options.get("--dir") or default_location(os.environ)
     name = words[0] if words else ""
     held: list[bytes] = []
+    payload: list[bytes] = []  # as far as it is read; empty once its orders are written down
+    host = options.get("--host", "")
+
+    def leave_late() -> None:
+        if _read_what_is_there(payload):
+            receive(name, host, payload, directory, held)
+
     try:
-        _set_deadline(directory, name, held)
-        answer(name, options.get("--host", ""), _stdin(), directory, held, explains="--why" in argv)
+        _set_deadline(directory, name, held, leave_late)
+        _read_stdin(payload)
+        answer(name, host, payload, directory, held, explains="--why" in argv)
     except Exception as problem:
         _print_all(held)
         log_problem(directory, f"hook {name[:40]}", problem)
@@ -37,29 +46,20 @@ def main(argv: Sequence[str]) -> int:
 
 
 def answer(
-    name: str, host: str, raw: bytes, directory: str, held: list[bytes], *, explains: bool = False
+    name: str,
+    host: str,
+    payload: list[bytes],
+    directory: str,
+    held: list[bytes],
+    *,
+    explains: bool = False,
 ) -> None:
     """Print the answer for the host, as JSON in its form, or nothing.
 
     `held`: gets the answer that is printed if time runs out or the write fails.
     `explains`: print to standard error how a prompt was judged.
     """
-    import json
-    import signal
-
-    # Whatever is late: an order is written down, and said to wait, before the deadline may end us.
-    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
-    try:
-        sent = json.loads(raw) if raw.strip() else {}
-        if not isinstance(sent, Mapping):
-            sent = {}
-        event = event_of(name, host or _host(sent), sent)
-        printer = _Printer(event, held, explains)
-        left = _leave_orders(event, directory) if event.name == "user-prompt" else []
-        if any(one.path for one in left):
-            printer.hold("", WAITING)
-    finally:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+    event, printer, left = receive(name, host, payload, directory, held, explains=explains)
     if not event.name:
         return
     if is_server(directory) and event.name in ("post-tool", "user-prompt"):
@@ -76,6 +76,37 @@ def answer(
     from nuggets.interfaces.hooks.event_handlers import handle_event
 
     handle_event(event, directory, printer, left)
+
+
+def receive(
+    name: str,
+    host: str,
+    payload: list[bytes],
+    directory: str,
+    held: list[bytes],
+    *,
+    explains: bool = False,
+) -> "tuple[Event, _Printer, list[WaitingOrder]]":
+    """The event, how it is answered, and the orders in it. Whatever is late: these are written
+    down, and said to wait, before the deadline may end the process."""
+    import json
+    import signal
+
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+    try:
+        raw = b"".join(payload)
+        sent = json.loads(raw) if raw.strip() else {}
+        if not isinstance(sent, Mapping):
+            sent = {}
+        event = event_of(name, host or _host(sent), sent)
+        printer = _Printer(event, held, explains)
+        left = _leave_orders(event, directory) if event.name == "user-prompt" else []
+        if any(one.path for one in left):
+            printer.hold("", WAITING)
+    finally:
+        payload.clear()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+    return event, printer, left
 
 
 def _leave_orders(event: Event, directory: str) -> "list[WaitingOrder]":
@@ -158,8 +189,22 @@ def _split(argv: Sequence[str]) -> tuple[list[str], dict[str, str]]:
     return words, options
 
 
-def _stdin() -> bytes:
-    return b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read()
+def _read_stdin(payload: list[bytes]) -> None:
+    """Read what the host sends into the list, piece by piece."""
+    if sys.stdin is None or sys.stdin.isatty():
+        return
+    while piece := os.read(0, PIECE_BYTES):
+        payload.append(piece)
+
+
+def _read_what_is_there(payload: list[bytes]) -> bool:
+    """Read on without waiting, because time is up; whether there is anything."""
+    import select
+
+    with suppress(OSError):
+        while select.select([0], [], [], 0)[0] and (piece := os.read(0, PIECE_BYTES)):
+            payload.append(piece)
+    return bool(payload)
 
 
 def _print_all(lines: list[bytes]) -> None:
@@ -173,11 +218,17 @@ def _print(line: bytes) -> None:
             os.write(1, line + b"\n")
 
 
-def _set_deadline(directory: str, name: str, held: list[bytes]) -> None:
-    """End the process when time is up; every write here survives a kill."""
+def _set_deadline(
+    directory: str, name: str, held: list[bytes], leave_late: Callable[[], None]
+) -> None:
+    """End the process when time is up; every write here survives a kill.
+
+    `leave_late`: writes down what is ordered, if that was not done yet."""
     import signal
 
     def end_process(*_: object) -> None:
+        with suppress(Exception):  # the payload is not whole
+            leave_late()
         _print_all(held)
         count_miss(directory, name)
         os._exit(0)
