@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     Compare = Callable[[str], NearestNotes | None]
 
 DIARY_CHARACTERS = 600  # of a prompt
+OLDER_ORDERS = 5  # that one prompt takes in; the next one takes more
 CONTINUED = ("resume", "compact", "fork")  # why a session starts that has a past
 NEEDS_MIGRATION = (
     "Nuggets: another version wrote this memory; hooks do not use it until a command has "
@@ -97,8 +98,11 @@ def handle_event(event: Event, directory: str, say: Say, left: Sequence[WaitingO
 
             meaning = PromptMeaning(shelf, directory, say.explain)
             entries = read_diary(directory, event.session)
-            refused = [one for one in left if one.order.refusal]
-            orders = [*refused, *waiting_orders(directory, _work_folder(event))]
+            folder = _work_folder(event)
+            own = [one._replace(folder="") for one in left]
+            paths = {one.path for one in own}
+            older = [one for one in waiting_orders(directory, folder) if one.path not in paths]
+            orders = [*own, *older[:OLDER_ORDERS]]  # what the person just said comes first
             say(*answer_prompt(shelf, event, entries, record, say, meaning.compare, orders))
         if event.name != "user-prompt":  # the person waits for this event
             _import_inbox(shelf, directory)
