@@ -131,6 +131,14 @@ def test_no_query_breaks_the_search(filled: NuggetShelf, query: str) -> None:
     assert all(0 <= one.score <= 1 for one in found)
 
 
+def test_a_question_of_stop_words_alone_has_no_clear_answer(shelf: NuggetShelf) -> None:
+    shelf.create_note("project", "Release", "You can do it from the main branch only.")
+    shelf.create_note("project", "People", "Alice is the manager of Bob.")
+
+    for question in ("do it", "is the of", "can you do it"):
+        assert not any(result.clear_answer for result in shelf.search_notes(question))
+
+
 def test_a_note_of_only_stop_words_is_found_by_them(shelf: NuggetShelf) -> None:
     note = shelf.create_note("n", "to be or not to be", "that is the")
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from nuggets.language.stemming import is_stop
 from nuggets.language.word_lists import conversation_words
 from nuggets.search.query.term_expansion import rarity
 
@@ -14,13 +15,17 @@ ROUNDING = 1e-9
 
 def stated_share(query: "Query", signal: "Signal", notes: int) -> float:
     """The share of the question, by rarity, that the note itself has: nothing of a question of
-    conversation ("happens", "stop") and numbers only.
+    conversation ("happens", "stop"), stop words and numbers only.
 
     A word that no note has counts as if a single one of the notes had it: a question of two words
     is half stated by the only note that has one of them.
     """
     idle, rarest = conversation_words(), rarity(1, notes)
-    topical = [place for place, slot in enumerate(query.slots) if slot.word not in idle]
+    topical = [
+        place
+        for place, slot in enumerate(query.slots)
+        if slot.word not in idle and not is_stop(slot.word)
+    ]
     if all(query.slots[place].word.isdigit() for place in topical):
         return 0.0
     weights = {place: min(query.slots[place].mass, rarest) for place in topical}
