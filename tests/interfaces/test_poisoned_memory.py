@@ -8,7 +8,7 @@ from agent_doors import hook, injected, repository
 from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.shelf import NuggetShelf
 
-MANY = 10  # their lines leave room for one more in the start of a session
+MANY = 8  # their lines leave room for one more in the start of a session
 POISONS = {
     "a private key of headers": "-----BEGIN PRIVATE KEY-----\n" + "abcdefghijklmno: " * 60_000,
     "one long word": "a" * 1_000_000,
