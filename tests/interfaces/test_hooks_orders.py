@@ -182,6 +182,22 @@ def test_a_correction_that_names_the_old_value_replaces_it_and_can_be_undone(
     assert facts(directory, project)["release day"] == "Tuesdays before noon"
 
 
+def test_a_corrected_order_no_longer_says_in_its_title_what_was_wrong(
+    tmp_path: Path, project: Path
+) -> None:
+    directory = tmp_path / "shelf"
+    answer(directory, project, "Remember that we deploy on Fridays.")
+
+    told = answer(directory, project, "no, we deploy on Thursdays, not Fridays")
+
+    assert "(replaces: we deploy on Fridays)" in told["systemMessage"]
+    ((title, content),) = facts(directory, project).items()
+    assert "Thursdays" in title and "Thursdays" in content
+    with NuggetShelf(directory, folder=str(project)) as shelf:
+        shelf.undo(int(told["systemMessage"].rpartition("nuggets undo ")[2]))
+    assert facts(directory, project) == {"We deploy on Fridays": "we deploy on Fridays"}
+
+
 def test_what_says_something_else_of_the_same_is_handed_to_the_model_with_its_id(
     tmp_path: Path, project: Path
 ) -> None:

@@ -88,13 +88,14 @@ def replace_outdated(shelf: "NuggetShelf", prompt: str) -> Done:
 
 
 def _keep(shelf: "NuggetShelf", text: str, folder: str, old: MemoryNote | None) -> Done:
-    """Store a text. A fact that it replaces keeps its key, a note is superseded."""
+    """Store a text. A fact that it replaces keeps its key, unless that is the sentence that no
+    longer holds; such a fact and a note are superseded."""
     here = shelf.project_of(folder) if folder else shelf.project
     project = "" if is_personal(text) else here
     title, nugget, supersedes = title_of(text), "prefs", {}
     if old is not None:
         project = old.project
-        if old.kind == "fact":
+        if old.kind == "fact" and old.title != title_of(old.content):
             title, nugget = old.title, old.nugget_name
         else:
             supersedes = {"supersedes": old.id}
