@@ -175,7 +175,8 @@ def _cron(program: Sequence[str], hour: int, minute: int) -> Plan:
         CRONTAB,
         f"\n{start}",
         {},
-        [_new_crontab([*other_lines, f"{start}{command} {MARK}"])],
+        # cron mails what a command prints, and the daily pass is silent; errors are mailed
+        [_new_crontab([*other_lines, f"{start}{command} >/dev/null {MARK}"])],
         [_new_crontab(other_lines)],
     )
 
