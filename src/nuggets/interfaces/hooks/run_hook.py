@@ -193,7 +193,8 @@ def _read_stdin(payload: list[bytes]) -> None:
     """Read what the host sends into the list, piece by piece."""
     if sys.stdin is None or sys.stdin.isatty():
         return
-    while piece := os.read(0, PIECE_BYTES):
+    stream: Any = sys.stdin.buffer  # typed without `read1`, which it has
+    while piece := stream.read1(PIECE_BYTES):
         payload.append(piece)
 
 
