@@ -2,7 +2,7 @@
 
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.ablation MODEL [CORPUS.json ...] [--every 3]
 
-MODEL: the file that `nuggets meaning install` makes. Corpora: as of benchmarks/meaning.py, the code
+MODEL: the file that `nuggets encoder install` makes. Corpora: as of benchmarks/encoder.py, the code
 search among them. Only the order of notes is judged: questions are answered however little speaks
 for a note. `--every N` asks every Nth question only.
 """
@@ -16,11 +16,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from benchmarks.meaning import EncodedCorpus, code_corpus
+from benchmarks.encoder import EncodedCorpus, code_corpus
 from benchmarks.retrieval import DEPTH, Corpus, Quality, judged
-from nuggets.meaning.encoder import Encoder
-from nuggets.meaning.minilm import load_model
-from nuggets.search.scoring.relevance_threshold import FOUND
+from nuggets.encoder.minilm import load_model
+from nuggets.encoder.text_encoder import Encoder
+from nuggets.search.relevance_threshold import FOUND
 
 LIFTS: dict[str, dict[str, float]] = {  # by name, the weights that are 0 without it
     "links": {"EARLIER": 0, "LATER": 0},
@@ -29,7 +29,10 @@ LIFTS: dict[str, dict[str, float]] = {  # by name, the weights that are 0 withou
     "times": {"WHEN": 0, "DATE": 0},
     "questions": {"ASKS": 0},
 }
-SCORING = ("nuggets.search.scoring", "nuggets.search.results")
+SCORING = tuple(
+    f"nuggets.search.{name}"
+    for name in ("ranking", "weights", "relevance_threshold", "results", "encoder_signal")
+)
 NO_VECTOR, NO_TEXT = {"VECTOR_WEIGHT": 0.0}, {"TEXT_WEIGHT": 0.0}
 Change = Mapping[str, Any]  # names of the search's modules, and what they are
 

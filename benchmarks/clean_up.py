@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 
 from benchmarks.__main__ import line
 from benchmarks.families import docstring_corpus
+from nuggets.domain.names_and_tags import own_tags
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
-from nuggets.domain.tags import own_tags
 from nuggets.domain.times import iso, parse
 from nuggets.graph.notes import new_note
 from nuggets.maintenance.reflection import Policy, reflect

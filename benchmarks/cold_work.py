@@ -6,7 +6,8 @@ On a shelf of 200 notes, in a repository that is known. Modules, statements, fil
 counted in the process of the command; they are the same in every run. A statement is one that the
 program sends, with one row or with many.
 `--beside`: the `src` of another checkout, measured in turns with this one. `--statements` prints
-each statement of the last round.
+each statement of the last round. Below stands what commands that everybody knows cost in the same
+run.
 """
 
 import argparse
@@ -155,8 +156,11 @@ class Place:
 
     def cost(self, name: str, number: int) -> float:
         """CPU-milliseconds of one fresh process."""
-        words, given = self.command(name, number)
-        program = [sys.executable, "-m", "nuggets", *words]
+        if name in FAMILIAR:
+            program, given = [sys.executable, *FAMILIAR[name]], b""
+        else:
+            words, given = self.command(name, number)
+            program = [sys.executable, "-m", "nuggets", *words]
         return 1e3 * cpu(
             program,
             input=given,
@@ -179,6 +183,7 @@ with NuggetShelf(sys.argv[1]) as shelf:
     shelf.recall("kept key")
 """
 NAMES = ("remember", "first recall", "recall", "search", "prompt hook", "version")
+FAMILIAR = {"python -c pass": ["-c", "pass"], "pip --version": ["-m", "pip", "--version"]}
 
 
 def work_of(place: Place, number: int, *, prints: bool = False) -> dict[str, dict[str, int]]:
@@ -202,9 +207,10 @@ def work_of(place: Place, number: int, *, prints: bool = False) -> dict[str, dic
 
 def costs(places: Sequence[Place], rounds: int) -> Mapping[str, list[float]]:
     """CPU-milliseconds of each command: the median for each place, in turns."""
-    measured: dict[str, list[list[float]]] = {name: [[] for _ in places] for name in NAMES}
+    names = (*NAMES, *FAMILIAR)
+    measured: dict[str, list[list[float]]] = {name: [[] for _ in places] for name in names}
     for number in range(rounds + 1):
-        for name in NAMES:
+        for name in names:
             for place, taken in zip(places, measured[name], strict=True):
                 cost = place.cost(name, 20 + number)
                 if number:  # the first only compiles
@@ -233,6 +239,9 @@ def main(argv: list[str]) -> int:
         cells = [" → ".join(str(c[name][w]) for c in counted) for w in (*COUNTED, "numpy")]
         cells.append(" → ".join(f"{cost:.0f}" for cost in taken.get(name, ())))
         print(f"{name:14}{''.join(f'{cell:>15}' for cell in cells)}")
+    for name in FAMILIAR:
+        cost = " → ".join(f"{cost:.0f}" for cost in taken.get(name, ()))
+        print(f"{name:14}{cost:>{15 * (len(COUNTED) + 2)}}")
     return 0
 
 

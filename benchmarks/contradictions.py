@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from benchmarks.__main__ import line
 from nuggets import NuggetShelf
-from nuggets.language.contradictions import deny_each_other
-from nuggets.operations.client_permissions import AGENT, COMMAND, Client
+from nuggets.language.equivalence_and_contradiction import deny_each_other
+from nuggets.operations.permissions import AGENT, COMMAND, Client
 
 DATA = Path(__file__).parent / "data" / "contradictions.txt"
 GOALS = {"precision": 0.95, "recall": 0.9}

@@ -2,9 +2,10 @@
 
     python -m benchmarks.everyday [SET …] [--list]      --list prints what is judged wrongly
 
-data/everyday/ has two sets, each written before any rule had seen it: three projects with some
-thirty memories, in several languages, and prompts with what a person would want of each. Set `b` is
-kept aside: rules are built with set `a` in view, and nobody looks at what goes wrong in `b`.
+data/everyday/ has three sets, each written before any rule had seen it: three projects with some
+thirty memories, in several languages, and prompts with what a person would want of each. Sets `b`
+and `c` are kept aside: rules are built with set `a` in view, and nobody looks at what goes wrong in
+the others; of `b` the totals were seen often while rules changed, of `c` only at the end.
 
 Every prompt opens a session of its own. One that may change memory has a copy of the shelf.
 """
@@ -28,7 +29,7 @@ from nuggets.language.text import tokens
 from nuggets.shelf import NuggetShelf
 
 DATA = Path(__file__).parent / "data" / "everyday"
-SETS = ("a", "b")
+SETS = ("a", "b", "c")
 KEEP_LINE = "lasting"  # a word of the line that leaves the judgement to the model
 Row = dict[str, Any]
 
@@ -214,7 +215,7 @@ def _judge_order(sample: dict[str, Any], answer: Answer) -> Verdicts:
 def _is_said(kept: str, prompt: str) -> bool:
     """Does the memory consist of the prompt's own words?"""
     said = set(tokens(prompt))
-    return all(word in said for word in tokens(kept))
+    return kept in prompt or all(word in said for word in tokens(kept))
 
 
 def _judge_forget(sample: dict[str, Any], answer: Answer) -> Verdicts:
@@ -292,8 +293,8 @@ def _print(judged: Judged) -> None:
 def main() -> int:
     names = tuple(word for word in sys.argv[1:] if not word.startswith("-")) or SETS
     show = "--list" in sys.argv
-    if show and "b" in names:
-        print("set b is kept aside: only its totals are printed")
+    if show and names != ("a",):
+        print("only set a is open: of the others the totals are printed")
         return 2
     measured = list(rows(sets=names, show=show))
     for row in measured:

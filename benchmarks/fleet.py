@@ -30,7 +30,7 @@ from typing import Any, NamedTuple
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(__file__)), "tests"))
 
 from benchmarks.corpus import Text, fill, questions, texts, vocabulary
-from nuggets.search.index.postings import BLOCK
+from nuggets.search.postings import BLOCK
 
 Row = dict[str, Any]
 NOTES, WORDS = 200, 25  # of a private shelf, and of each of its notes: a sentence or two
@@ -138,7 +138,7 @@ class Fleet:
     """The server as its clients see it, and what it and the database use."""
 
     def __init__(self, url: str, tokens: dict[str, str], process: int, database: int) -> None:
-        from nuggets.filesystem.server_url import parse_server_url
+        from nuggets.filesystem.shelf_urls import parse_server_url
 
         self._url = parse_server_url(url)
         self._tokens = tokens
@@ -162,9 +162,9 @@ class Fleet:
         return self.send(member, "/api/hook", message)
 
     def call(self, member: str, method: str, *args: Any, **options: Any) -> Any:
-        from nuggets.operations.client_permissions import Client
         from nuggets.operations.idempotent_calls import Caller
-        from nuggets.remote.wire_format import encode
+        from nuggets.operations.permissions import Client
+        from nuggets.remote.server_requests import encode
 
         caller = encode(Caller(Client("cli")))
         message = {"method": method, "args": encode(args), "options": options, "caller": caller}

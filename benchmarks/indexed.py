@@ -14,11 +14,11 @@ from nuggets.domain.records import (
 from nuggets.facts import schema as fact_schema
 from nuggets.facts.fact_index import FactIndex
 from nuggets.language.text import fold_case
-from nuggets.search.index import schema as search_schema
+from nuggets.search.search_index import TABLES as SEARCH_TABLES
 from nuggets.search.search_index import SearchIndex
 
 if TYPE_CHECKING:
-    from nuggets.search.scoring.meaning_fusion import Meaning
+    from nuggets.search.encoder_signal import Meaning
 
 
 class _Notes:
@@ -68,7 +68,7 @@ class IndexedNotes(_Notes):
     """A search index that follows changes."""
 
     def __init__(self) -> None:
-        super().__init__(search_schema.TABLES)
+        super().__init__(SEARCH_TABLES)
         self.index = SearchIndex(self.database, self.fetch)
 
     def apply(self, changes: Changes) -> None:

@@ -126,7 +126,7 @@ def bare_table(path: str) -> sqlite3.Connection:
 def split(directory: str) -> Measured:
     """CPU-microseconds of the parts of a durable write, the median of many; the parts of `taking
     the lock` and `writing` follow them."""
-    from nuggets.operations.decisions import Decisions
+    from nuggets.operations.operation_changes import OperationChanges
     from nuggets.search.search_index import SearchIndex
     from nuggets.shelf import NuggetShelf
     from nuggets.stores.exports import Exports
@@ -138,7 +138,7 @@ def split(directory: str) -> Measured:
     for name, owner, method in (
         ("taking the lock", SqlStore, "_take_lock"),
         ("looking for edited files", Exports, "import_edits"),
-        ("deciding", Decisions, "remember"),
+        ("deciding", OperationChanges, "remember"),
         ("writing", SqlStore, "_write_commit"),
         ("note and before-image", CommitWriter, "apply"),
         ("search index", SearchIndex, "update"),

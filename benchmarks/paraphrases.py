@@ -2,13 +2,13 @@
 
     OPENBLAS_NUM_THREADS=1 python -m benchmarks.paraphrases MODEL
 
-MODEL: the file that `nuggets meaning install` makes. Prompts: tests/paraphrase_samples.py.
+MODEL: the file that `nuggets encoder install` makes. Prompts: tests/paraphrase_samples.py.
 """
 
 import os
 import sys
 
-from nuggets.meaning.minilm import load_model
+from nuggets.encoder.minilm import load_model
 
 sys.path.insert(
     0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "tests")

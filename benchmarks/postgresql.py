@@ -71,9 +71,9 @@ def write_rows(server: Any, url: str, notes: int, writes: int) -> Iterator[Row]:
     """One write after the other, each followed by the same rows without the product."""
     import psycopg
 
-    from nuggets.filesystem.database_url import DatabaseUrl
+    from nuggets.filesystem.shelf_urls import DatabaseUrl
     from nuggets.shelf import NuggetShelf
-    from nuggets.stores.postgresql.dialect import statement
+    from nuggets.stores.postgresql.schema import statement
     from nuggets.stores.postgresql.store import PostgresqlStore
 
     empty = PostgresqlStore(DatabaseUrl(server.url(f"bare {notes}")))
@@ -137,7 +137,7 @@ def shelf_rows(server: Any, shelves: int) -> Iterator[Row]:
     """What one more shelf of a few notes takes."""
     import psycopg
 
-    from nuggets.filesystem.database_url import DatabaseUrl
+    from nuggets.filesystem.shelf_urls import DatabaseUrl
     from nuggets.shelf import NuggetShelf
 
     address = DatabaseUrl(server.url("x")).address

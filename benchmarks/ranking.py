@@ -36,17 +36,16 @@ from benchmarks.retrieval import (
     shares_little,
 )
 from nuggets.language.dates import ordinal
-from nuggets.language.languages import LANGUAGES
-from nuggets.language.stemming import pieces, stems
-from nuggets.language.text import tokens
+from nuggets.language.languages import LANGUAGES, stems
+from nuggets.language.text import pieces, tokens
 from nuggets.language.word_lists import ENGLISH, stop_words
-from nuggets.search.index.documents import GROUPS_KEPT, LINKS_KEPT, USUAL_LINKS, created_digits
-from nuggets.search.index.note_analyzer import analyze, own_tags, title_key, title_label
-from nuggets.search.query.query import Query, QueryReader
-from nuggets.search.query.term_expansion import CERTAIN_KINDS
-from nuggets.search.scoring import weights as shipped
-from nuggets.search.scoring.ranking import CANDIDATES, fitness
-from nuggets.search.scoring.relevance_threshold import BEST, MOST_STATED
+from nuggets.search import weights as shipped
+from nuggets.search.documents import GROUPS_KEPT, LINKS_KEPT, USUAL_LINKS, created_digits
+from nuggets.search.note_analyzer import analyze, own_tags, title_key, title_label
+from nuggets.search.query import Query, QueryReader
+from nuggets.search.ranking import CANDIDATES, fitness
+from nuggets.search.relevance_threshold import BEST, MOST_STATED
+from nuggets.search.term_expansion import CERTAIN_KINDS
 
 Array = NDArray[Any]
 Weights = Mapping[str, float]

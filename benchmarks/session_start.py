@@ -4,7 +4,7 @@
 
 A shelf holds the 80 memories of data/start_memories.txt. A session starts after each scene of
 data/start_scenes.txt: a branch, the files touched last, and the note of the last session. Tokens
-are estimated (`language/token_estimate.py`). "About the work": the memories of the scene's area.
+are estimated (`language/text.py`). "About the work": the memories of the scene's area.
 --list prints what the sessions are given.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from nuggets.interfaces.hooks.session_start import start_context
-from nuggets.language.token_estimate import estimate_tokens
+from nuggets.language.text import estimate_tokens
 from nuggets.operations.session_notes import SessionRecord
 from nuggets.shelf import NuggetShelf
 

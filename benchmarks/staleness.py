@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.__main__ import line
 from nuggets import NuggetShelf
-from nuggets.operations.client_permissions import COMMAND
+from nuggets.operations.permissions import COMMAND
 
 FLAGGED_GOAL, FALSE_GOAL = 0.95, 0.05
 

@@ -5,19 +5,18 @@ version of Python.
 """
 
 import argparse
-import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from nuggets.interfaces.cli.command import Command
-from nuggets.interfaces.cli.command_table import MODULES, find
-from nuggets.interfaces.cli.parsing import GLOBAL_HELP, build_parser
-from nuggets.settings import SETTINGS
+from nuggets.interfaces.cli.command_table import MODULES, Command, find
+from nuggets.interfaces.cli.parsing_and_help import GLOBAL_HELP, build_parser
+from nuggets.settings import SETTINGS, Setting
 
 DOCS = Path(__file__).resolve().parent
 NOTICE = "<!-- Written by docs/generate.py; change the program and run `make docs`. -->"
-WIDTH = 90  # of a usage line, whatever the terminal
 COMMON = ("help", "dir", "json")  # options that every command has are told once
+REPEATED = 3  # commands with the same argument: it is told once, before all of them
 
 # Variables that are no settings: other programs' conventions, which we follow.
 CONVENTIONS = {
@@ -44,93 +43,112 @@ def pages() -> dict[str, str]:
 
 def settings_page() -> str:
     settings = (
-        (f"`{one.name}`", f"`{one.variable}`", _default(one.default), one.meaning, _range(one))
-        for one in SETTINGS
+        (f"`{one.name}`", f"`{one.variable}`", _default(one), one.meaning) for one in SETTINGS
     )
     variables = ((f"`{name}`", meaning) for name, meaning in CONVENTIONS.items())
     return _page(
         NOTICE,
         "# Settings",
-        "Defaults give way to `config.toml` in the shelf's directory, that to the environment, "
-        "and that to the command line.\n"
-        "The directory itself is set by the last two alone: a `config.toml` that names a `dir` is "
-        "refused, for it lies in one.\n"
-        "In Python `save_dir` is what `--dir` is on the command line.\n"
-        "`nuggets config` shows every value and where it came from.\n"
-        "A value that makes no sense is warned about and left out.",
-        _table(("in config.toml", "variable", "default", "meaning", "allowed"), settings),
-        "```toml\n"
-        "# ~/.nuggets/config.toml\n"
-        "reflection_hour = 7\n"
-        "quiet_hours_start = -1 # no quiet hours\n"
+        "This page lists every setting. `nuggets config` shows their values and where each came "
+        "from.",
+        "```console\n"
+        "$ nuggets config set reflection_hour 7\n"
+        "$ nuggets config set quiet_hours_start -1    # no quiet hours\n"
+        "$ nuggets config unset reflection_hour\n"
         "```",
+        "This writes `config.toml` in the shelf's directory. A variable of the environment comes "
+        "before that file, an option of the command line before both. "
+        "`dir` cannot stand in the file, which lies in that directory; in Python it is "
+        "`save_dir`. A value that makes no sense is reported and the default holds.",
+        _table(("in config.toml", "variable", "default (allowed)", "meaning"), settings),
         "## Other variables",
         _table(("variable", "meaning"), variables),
     )
 
 
 def cli_page() -> str:
+    commands = {
+        name: found for names in MODULES.values() for name in names if (found := find(name))
+    }
+    shared = _shared(commands)
     return _page(
         NOTICE,
         "# Commands",
+        "This page has every command with examples, as `nuggets COMMAND --help` shows it.",
         f"```\n{GLOBAL_HELP}\n```",
-        "The exit code is 0 when something was found or done, 1 when nothing was found or it "
-        "failed, 2 when the call was wrong, 130 when Ctrl-C ended it. A list may be empty: that "
-        "is 0.\n"
-        "What is cut to fit a screen is whole in a pipe.\n"
-        "What follows `--` is no option, whatever it looks like.",
-        *(part for group in MODULES for part in _group(group)),
+        "The exit code is 0 when something was found or done (a list may be empty), 1 when "
+        "nothing was found or the command failed, 2 when the call was wrong, 130 after Ctrl-C. "
+        "In a pipe no line is cut. What follows `--` is no option.",
+        "These arguments mean the same wherever a command does not say otherwise:",
+        "\n".join(shared),
+        *(part for group in MODULES for part in _group(group, commands, shared)),
     )
 
 
-def _group(title: str) -> Iterator[str]:
+def _shared(commands: dict[str, Command]) -> list[str]:
+    """The lines on arguments that several commands would repeat word for word, in their order."""
+    lines = Counter(
+        _line(argument)
+        for name, command in commands.items()
+        for argument in _arguments(name, command)
+    )
+    return [line for line, times in lines.items() if times >= REPEATED]
+
+
+def _group(title: str, commands: dict[str, Command], shared: list[str]) -> Iterator[str]:
     yield f"## {title}"
     for name in MODULES[title]:
-        command = find(name)
-        if command is not None:
-            yield from _command(name, command)
+        yield from _command(name, commands[name], shared)
 
 
-def _command(name: str, command: Command) -> Iterator[str]:
-    parser = build_parser(name, command)
-    actions = [action for action in parser.arguments if action.dest not in COMMON]
+def _command(name: str, command: Command, shared: list[str]) -> Iterator[str]:
+    arguments = _arguments(name, command)
     yield f"### nuggets {name}"
     yield f"{command.summary[:1].upper()}{command.summary[1:]}."
-    yield f"```\n{_wrapped(f'nuggets {name}', map(_usage, _positionals_last(actions)))}\n```"
-    if actions:
-        yield _table(("argument", "meaning"), ((_label(a), _meaning(a)) for a in actions))
-    yield "```console\n" + "\n".join(f"$ {example}" for example in command.examples) + "\n```"
+    examples = [f"$ {example}" for example in _examples(name, command)]
+    if examples:
+        yield "\n".join(("```console", *examples, "```"))
+    own = [line for line in map(_line, arguments) if line not in shared]
+    others = [_name(argument) for argument in arguments if _line(argument) in shared]
+    if arguments:
+        yield "\n".join([*own, *([f"- {', '.join(others)}"] if others else [])])
 
 
-def _positionals_last(actions: Iterable[argparse.Action]) -> list[argparse.Action]:
-    return sorted(actions, key=lambda action: not action.option_strings)
-
-
-def _wrapped(name: str, arguments: Iterable[str]) -> str:
-    """One or more lines; an option and its value stay together."""
-    line = " ".join((name, *(one.replace(" ", "\xa0") for one in arguments)))
-    indent = " " * (len(name) + 1)
-    wrapped = textwrap.fill(line, WIDTH, subsequent_indent=indent, break_on_hyphens=False)
-    return wrapped.replace("\xa0", " ")
-
-
-def _usage(action: argparse.Action) -> str:
-    if action.option_strings:
-        return f"[{_option(action)}]"
-    name = (action.metavar if isinstance(action.metavar, str) else action.dest).upper()
-    return {None: name, "?": f"[{name}]", "+": f"{name} ...", "*": f"[{name} ...]"}[
-        action.nargs if isinstance(action.nargs, str) else None
+def _examples(name: str, command: Command) -> list[str]:
+    """Without those that only repeat the name, or that show again that there is `--json`."""
+    plain = {f"nuggets {name}", *command.examples}
+    return [
+        example
+        for example in command.examples
+        if example != f"nuggets {name}"
+        and (not example.endswith(" --json") or example.removesuffix(" --json") not in plain)
     ]
 
 
-def _option(action: argparse.Action) -> str:
-    takes_value = action.nargs != 0
-    name = action.metavar if isinstance(action.metavar, str) else action.dest.upper()
-    return f"{action.option_strings[-1]} {name}" if takes_value else action.option_strings[-1]
+def _arguments(name: str, command: Command) -> list[argparse.Action]:
+    parser = build_parser(name, command)
+    return [action for action in parser.arguments if action.dest not in COMMON]
+
+
+def _line(action: argparse.Action) -> str:
+    return f"- {_label(action)}: {_meaning(action)}"
 
 
 def _label(action: argparse.Action) -> str:
-    return f"`{_option(action) if action.option_strings else action.dest.upper()}`"
+    if action.option_strings:
+        name = action.option_strings[-1]
+        return f"`{name}`" if action.nargs == 0 else f"`{name} {_value(action)}`"
+    name = _value(action).upper()
+    shown = {None: name, "?": f"[{name}]", "+": f"{name} ...", "*": f"[{name} ...]"}
+    return f"`{shown[action.nargs if isinstance(action.nargs, str) else None]}`"
+
+
+def _name(action: argparse.Action) -> str:
+    return f"`{(action.option_strings or [_value(action).upper()])[-1]}`"
+
+
+def _value(action: argparse.Action) -> str:
+    return action.metavar if isinstance(action.metavar, str) else action.dest.upper()
 
 
 def _meaning(action: argparse.Action) -> str:
@@ -141,14 +159,16 @@ def _meaning(action: argparse.Action) -> str:
     )
 
 
-def _default(value: object) -> str:
-    return f"`{value}`" if value != "" else ""
+def _default(setting: Setting) -> str:
+    value = f"`{setting.default}`" if setting.default != "" else ""
+    allowed = _range(setting)
+    return f"{value} ({allowed})" if allowed else value
 
 
-def _range(setting: object) -> str:
-    least, most = getattr(setting, "least", None), getattr(setting, "most", None)
-    if most is None:
+def _range(setting: Setting) -> str:
+    if setting.most is None:
         return ""
+    least, most = setting.least, setting.most
     return f"at most {most}" if least is None else f"{least} to {most}"
 
 

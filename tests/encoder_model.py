@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from nuggets.meaning.installation import install_model
+from nuggets.encoder.installation import install_model
 
 PACKAGES = Path(sys.prefix) / "encoder"
 

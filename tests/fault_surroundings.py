@@ -155,14 +155,16 @@ def make_read_only(place: str) -> Callable[[], None]:
     return lambda: remount("rw")
 
 
-DISKS = {
-    "full": ("size=2m", fill_bytes),
-    "without inodes": ("size=4m,nr_inodes=64", take_inodes),
-    "read-only": ("size=4m", make_read_only),
+DISKS = {  # mount options, how it is spoilt, and what every refused write says
+    "full": ("size=2m", fill_bytes, "o space left"),
+    "without inodes": ("size=4m,nr_inodes=64", take_inodes, "no inode left"),
+    "read-only": ("size=4m", make_read_only, "read-only"),
 }
 
 
-def survive_disk(place: str, options: str, spoil: Callable[[str], Callable[[], None]]) -> str:
+def survive_disk(
+    place: str, options: str, spoil: Callable[[str], Callable[[], None]], said: str
+) -> str:
     """Write, spoil the disk, try everything, make it good again, write."""
     mount(place, options)
     try:
@@ -177,6 +179,8 @@ def survive_disk(place: str, options: str, spoil: Callable[[str], Callable[[], N
             done = run(directory, "remember", "facts", f"s{number}", "kept " * 400)
             if done.returncode == 0:
                 expected[f"s{number}"] = ("kept " * 400).strip()
+            elif said not in done.stderr:
+                raise Wrong(f"refused without saying {said!r}: {done.stderr}")
             refused += done.returncode != 0
             if "kept" not in recall(directory, "k0"):
                 raise Wrong("what is there cannot be recalled")
@@ -191,8 +195,8 @@ def survive_disk(place: str, options: str, spoil: Callable[[str], Callable[[], N
 
 
 def survive_disks(place: str) -> Iterator[str]:
-    for name, (options, spoil) in DISKS.items():
-        yield f"{name}: {survive_disk(place, options, spoil)}"
+    for name, (options, spoil, said) in DISKS.items():
+        yield f"{name}: {survive_disk(place, options, spoil, said)}"
 
 
 # --- clocks -------------------------------------------------------------------------------------

@@ -27,18 +27,18 @@ class Fuzzing(NamedTuple):
 
 HOOKS, CONNECT = "nuggets.interfaces.hooks", "nuggets.interfaces.connect"
 FUZZING: Mapping[str, Fuzzing] = {
-    "ask": Fuzzing(("nuggets.search.query.tokenized_query", "nuggets.language"), 1, 128),
+    "ask": Fuzzing(("nuggets.search.query", "nuggets.language"), 1, 128),
     "edit_jsonc": Fuzzing((f"{CONNECT}.jsonc",), 25),
     "edit_toml": Fuzzing((f"{CONNECT}.toml",), 5),
     "call_tool": Fuzzing(("nuggets.interfaces.mcp",), 1, 256),
     "find_secrets": Fuzzing(("nuggets.domain.credentials",), 3, 256),
     "print_words": Fuzzing(("nuggets.interfaces.cli.terminal_output",), 15),
-    "read_entities": Fuzzing(("nuggets.interfaces.mcp_memory_import",), 45),
+    "read_memories": Fuzzing(("nuggets.interfaces.importers",), 45),
     "read_export": Fuzzing(("nuggets.stores.exports", "nuggets.graph"), 8),
     "read_hook": Fuzzing((f"{HOOKS}.host_payload",), 4, 256),
     "read_memory_file": Fuzzing(("nuggets.promotion",), 1, 256),
     "read_shared_file": Fuzzing(("nuggets.operations.shared_memories",), 40),
-    "read_transcript": Fuzzing((f"{HOOKS}.transcripts",), 47, 1024),
+    "read_transcript": Fuzzing((f"{HOOKS}.transcript_formats",), 47, 1024),
     "send_request": Fuzzing(("nuggets.domain.type_check",), 5, 256),
 }
 

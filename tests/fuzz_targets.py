@@ -20,17 +20,21 @@ from nuggets.domain.records import NuggetConfig
 from nuggets.domain.state import MemoryState
 from nuggets.errors import NuggetsError
 from nuggets.graph.external_edits import import_edit
-from nuggets.interfaces import mcp_memory_import
 from nuggets.interfaces.cli import terminal_output
 from nuggets.interfaces.connect import EditError, jsonc, toml
 from nuggets.interfaces.hooks import host_payload, orders
+from nuggets.interfaces.importers import Records
+from nuggets.interfaces.importers.csv_rows import read_rows
+from nuggets.interfaces.importers.instruction_files import read_instructions
+from nuggets.interfaces.importers.json_memories import read_json
 from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS
 from nuggets.interfaces.mcp.tool_definition import ToolCall
 from nuggets.interfaces.rest.app import OPERATIONS
 from nuggets.language import dates, text
 from nuggets.operations.shared_memories import parse_file
-from nuggets.promotion import WrittenEntries, merged_text
-from nuggets.search.query.tokenized_query import tokenize_query
+from nuggets.promotion.merged_text import merged_text
+from nuggets.promotion.written_entries import WrittenEntries
+from nuggets.search.query import tokenize_query
 from nuggets.shelf import NuggetShelf
 from nuggets.stores.exports.edits import FileContent, parse_edit
 
@@ -103,9 +107,10 @@ def read_shared_file(raw: bytes) -> None:
         parse_file(name if isinstance(name, str) else "memory", raw, "/here/.git", NOW)
 
 
-def read_entities(raw: bytes) -> None:
-    with suppress(NuggetsError):
-        mcp_memory_import.read(words_of(raw), "imported", NOW)
+def read_memories(raw: bytes) -> None:
+    for read in (read_json, read_rows, read_instructions):
+        with suppress(NuggetsError):
+            read(words_of(raw), "memories", "imported", NOW, Records())
 
 
 def edit_jsonc(raw: bytes) -> None:
@@ -195,11 +200,11 @@ def read_hook(raw: bytes) -> None:
 
 def read_transcript(raw: bytes) -> None:
     """The lines of a transcript, as each host writes them."""
-    from importlib import import_module
+    from nuggets.interfaces.hooks.transcript_formats import STEPS
 
     entries = [value for line in raw.split(b"\n") if isinstance(value := _plain_json(line), dict)]
-    for host in ("claude_code", "codex", "gemini", "opencode", "pi"):
-        list(import_module(f"nuggets.interfaces.hooks.transcripts.{host}").steps(entries))
+    for steps in STEPS.values():
+        list(steps(entries))
 
 
 def _plain_json(raw: bytes) -> Any:
@@ -281,7 +286,7 @@ TARGETS: Mapping[str, Target] = {
     "call_tool": call_tool,
     "find_secrets": find_secrets,
     "print_words": print_words,
-    "read_entities": read_entities,
+    "read_memories": read_memories,
     "read_export": read_export,
     "read_hook": read_hook,
     "read_memory_file": read_memory_file,

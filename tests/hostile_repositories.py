@@ -209,8 +209,7 @@ def look_at(folder: str) -> str:
     """All that Nuggets reads of a repository; the project it takes it for."""
     from nuggets.domain.records import Anchor
     from nuggets.filesystem.current_project import checkout_root, current_branch, current_project
-    from nuggets.filesystem.moved_files import find_moved
-    from nuggets.filesystem.repository_evidence import gather_evidence
+    from nuggets.filesystem.git_repository import find_moved, gather_evidence
 
     project = current_project(folder)
     gather_evidence(project, os.environ["NUGGETS_DIR"])

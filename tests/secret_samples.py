@@ -305,6 +305,28 @@ _WITH_WORDS = {
     "Arabic": Sample("كلمة المرور: …", CHOSEN),
     "administrator's key": Sample("ALGOLIA_ADMIN_KEY: …", drawn(32, HEX)),
     "Korean": Sample("비밀번호는 …", CHOSEN),
+    "of no known maker": Sample("…", "acme" + "_live_" + drawn(40)),
+    "of no known maker, dotted": Sample("…", drawn(24) + "." + drawn(40)),
+    "New Relic license": Sample("NEW_RELIC_LICENSE_KEY=…", drawn(36, HEX) + "NRAL"),
+    "Notion, old": Sample("…", "secret" + "_" + drawn(43)),
+    "ldapsearch": Sample("ldapsearch -x -D cn=admin,dc=x -w … -b dc=x", CHOSEN),
+    "smbclient": Sample("smbclient //nas/share -U bob%…", CHOSEN),
+    "htpasswd": Sample("htpasswd -cb .htpasswd bob …", CHOSEN),
+    "sudo": Sample("echo … | sudo -S apt update", CHOSEN),
+    "redis-cli": Sample("redis-cli -h cache -a … ping", CHOSEN),
+    "openssl": Sample("openssl rsa -in x.pem -passin pass:…", CHOSEN),
+    "master.key": Sample("master.key: …", drawn(32, HEX)),
+    "Fernet": Sample("Fernet key: …", drawn(43) + "="),
+    "OVH": Sample("application_key=…", drawn(16)),
+    "Bitwarden": Sample('export BW_SESSION="…"', drawn(86, BASE64) + "=="),
+    "key, German": Sample("der API-Schlüssel lautet …", drawn(32)),
+    "key, Russian": Sample("ключ: …", drawn(32)),
+    "key, Chinese": Sample("密钥：…", drawn(32)),
+    "in words": Sample("the wifi password is …", "correct horse " + "battery staple"),
+    "in words, hyphens": Sample("my password is …", "correct-horse-" + "battery-staple"),
+    "in words, German": Sample("das Passwort für Staging ist …", "blauer Elefant " + "Tasse Regen"),
+    "login": Sample("log in with admin / …", "hunt" + "er22"),
+    "prose, changed": Sample("I changed the root password to …", CHOSEN),
     "card in groups": Sample("…", card("45", sizes=(4, 4, 4, 4), gap=" ")),
     "card with hyphens": Sample("paid with …", card("53", sizes=(4, 4, 4, 4), gap="-")),
     "card, fifteen digits": Sample("…", card("37", 15, (4, 6, 5), " ")),
@@ -337,9 +359,7 @@ CREDENTIALS = {
 # and words are words.
 UNSEEN = [
     drawn(40, BASE64),
-    "my password is correct-horse-battery-staple",
     "password: super" + "secretphrase",
-    "login bob / " + CHOSEN,
 ]
 
 HARMLESS = """
@@ -438,7 +458,6 @@ password: vault/prod/database2024/app
 password: 1Password, entry staging
 password: yourpassword1
 password: password123
-password: hunter2
 password: changeme123
 password: xxxxxxxx1
 password: ********
@@ -575,4 +594,9 @@ nuggets.interfaces.hooks.session_note_update.keep_left_over
 module_of_the_rendering_en.public.function_with_a_long_name_for_tests
 """.strip().splitlines()
 # Known to be held back though harmless: people choose passwords like these.
-ALARMS = ["pwd = project42dir1", "password is test1234", "wachtwoord: minimaal12tekens"]
+ALARMS = [
+    "pwd = project42dir1",
+    "password is test1234",
+    "password: hunter2",
+    "wachtwoord: minimaal12tekens",
+]

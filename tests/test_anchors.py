@@ -1,6 +1,7 @@
 """Memories are anchored to the repository that they name, and say what has changed since."""
 
 import os
+import shutil
 import subprocess
 from datetime import datetime
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from nuggets import NuggetShelf
 from nuggets.interfaces.hooks.prompt_context import prompt_context
-from nuggets.operations.client_permissions import COMMAND
+from nuggets.operations.permissions import COMMAND
 
 SOURCE = "def verify_token(token):\n    return token\n\n\nLIMIT = 512\n"
 
@@ -86,6 +87,22 @@ def test_a_moved_file_is_found_by_git_when_asked(shelf: NuggetShelf, repository:
     move(repository)
     assert caveats(shelf, note) == ["src/auth.py: file gone"]
     assert caveats(shelf, note, ask_git=True) == ["src/auth.py: moved to lib/auth.py"]
+
+
+@pytest.mark.parametrize("committed", [True, False])
+def test_one_of_two_identical_files_that_is_deleted_was_not_moved(
+    shelf: NuggetShelf, repository: Path, *, committed: bool
+) -> None:
+    (repository / "lib").mkdir()
+    shutil.copy(repository / "src" / "auth.py", repository / "lib" / "auth.py")
+    git(repository, "add", "-A")
+    git(repository, "commit", "-q", "-m", "a copy")
+    note = keep(shelf, "Tokens are checked in src/auth.py")
+    (repository / "src" / "auth.py").unlink()
+    if committed:
+        git(repository, "commit", "-q", "-a", "-m", "one is enough")
+
+    assert caveats(shelf, note, ask_git=True) == ["src/auth.py: file gone"]
 
 
 def test_the_daily_pass_finds_moved_files_for_hooks(shelf: NuggetShelf, repository: Path) -> None:

@@ -142,7 +142,7 @@ def test_a_cold_remember_loads_nothing_heavy(directory: Path) -> None:
     second = loaded_after("--dir", str(directory), "remember", "n", "k", "w")
 
     assert not (first | second) & set(HEAVY)
-    assert not (first | second) & {"nuggets.search.index.index_reader", "nuggets.search.results"}
+    assert not (first | second) & {"nuggets.search.index_reader", "nuggets.search.results"}
 
 
 def test_a_command_collects_its_garbage_though_its_imports_did_not(directory: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_cold_read_loads_nothing_that_only_writes(directory: Path) -> None:
     recalled = loaded_after("--dir", str(directory), "recall", "k")
     found = loaded_after("--dir", str(directory), "search", "value")
 
-    assert not (recalled | found) & {"nuggets.operations.decisions", "nuggets.graph.notes"}
+    assert not (recalled | found) & {"nuggets.operations.operation_changes", "nuggets.graph.notes"}
     assert "nuggets.facts.fact_index" in recalled - found
 
 

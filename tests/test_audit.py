@@ -48,7 +48,7 @@ def test_a_credential_is_found_and_named_not_shown(shelf: NuggetShelf) -> None:
     shelf.remember("project", "deploy", f"use {token}")
     finding = next(f for f in shelf.audit() if f.kind == "secret")
 
-    assert "GitHub token" in finding.detail
+    assert "token ghp_…" in finding.detail
     assert token not in finding.detail
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from nuggets import NuggetShelf
 from nuggets.errors import Conflict, RefusedText
-from nuggets.operations.client_permissions import AGENT, COMMAND, HOOK, PAGE, Client
+from nuggets.operations.permissions import AGENT, COMMAND, HOOK, PAGE, Client
 from secret_samples import drawn
 
 HERE = "/src/shop/.git"
@@ -76,18 +76,18 @@ def test_in_a_batch_and_unsaved_it_is_what_was_there_before(shelf: NuggetShelf) 
 # --- credentials, and what memory showed
 
 
-@pytest.mark.parametrize("client", [AGENT, HOOK], ids=lambda client: client.name)
-def test_no_credential_is_kept_that_no_person_looks_at(shelf: NuggetShelf, client: Client) -> None:
-    unattended = shelf.for_client(client)
+@pytest.mark.parametrize("client", [AGENT, HOOK, COMMAND, PAGE], ids=lambda client: client.name)
+def test_no_door_keeps_a_credential(shelf: NuggetShelf, client: Client) -> None:
+    door = shelf.for_client(client)
     note, other = (shelf.create_note("n", title, "short") for title in ("Plan", "Log"))
 
     writes: list[Callable[[], object]] = [
-        lambda: unattended.remember("n", "key", SECRET),
-        lambda: unattended.create_note("n", "Title", SECRET),
-        lambda: unattended.create_note("n", "Title", "text", [SECRET]),
-        lambda: unattended.edit_note(note.id, content=SECRET),
-        lambda: unattended.edit_note(note.id, title=SECRET),
-        lambda: unattended.add_link(note.id, other.id, SECRET),
+        lambda: door.remember("n", "key", SECRET),
+        lambda: door.create_note("n", "Title", SECRET),
+        lambda: door.create_note("n", "Title", "text", [SECRET]),
+        lambda: door.edit_note(note.id, content=SECRET),
+        lambda: door.edit_note(note.id, title=SECRET),
+        lambda: door.add_link(note.id, other.id, SECRET),
     ]
     for write in writes:
         with pytest.raises(RefusedText, match="credential"):
@@ -95,7 +95,10 @@ def test_no_credential_is_kept_that_no_person_looks_at(shelf: NuggetShelf, clien
     assert list(shelf.list_notes()) == [note, other]
 
 
-@pytest.mark.parametrize("client", [COMMAND, PAGE, PROGRAM], ids=lambda client: client.name)
+INSISTING = COMMAND._replace(refuses_credentials=False)
+
+
+@pytest.mark.parametrize("client", [INSISTING, PROGRAM], ids=lambda client: client.name)
 def test_a_person_may_insist(shelf: NuggetShelf, client: Client) -> None:
     assert shelf.for_client(client).remember("n", "key", SECRET).content == SECRET
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from nuggets import NuggetShelf
-from nuggets.language.contradictions import deny_each_other
-from nuggets.operations.client_permissions import AGENT, HOOK
+from nuggets.language.equivalence_and_contradiction import deny_each_other
 from nuggets.operations.lookups_before_write import may_state_rule
+from nuggets.operations.permissions import AGENT, HOOK
 
 PAIRS = Path(__file__).parents[1] / "benchmarks" / "data" / "contradictions.txt"
 

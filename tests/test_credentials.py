@@ -37,19 +37,19 @@ def test_a_credential_deep_in_a_long_text_is_taken_out_whole() -> None:
     token = CREDENTIALS["GitHub personal"].text
     before, after = "word " * 40_000, " word" * 30_000
 
-    assert redact(before + token + after) == f"{before}[redacted: GitHub token]{after}"
+    assert redact(before + token + after) == f"{before}[redacted: token ghp_…]{after}"
 
 
 def test_all_kinds_of_a_long_text_are_named_once_in_their_order() -> None:
     one, two = CREDENTIALS["npm"].text, CREDENTIALS["Stripe"].text
 
-    assert credential_kinds(f"{one} {two} {one}") == ["npm token", "Stripe key"]
+    assert credential_kinds(f"{one} {two} {one}") == ["token npm_…", "token sk_live_…"]
     assert credential_kinds("") == []
 
 
 def test_a_token_after_a_telling_name_is_called_by_its_own_kind() -> None:
     assert credential_kinds(f"GITHUB_TOKEN={CREDENTIALS['GitHub personal'].text}") == [
-        "GitHub token"
+        "token ghp_…"
     ]
 
 

@@ -11,12 +11,13 @@ import pytest
 
 from conformance import ROOT
 from nuggets.interfaces.cli.command_table import GROUPS, MODULES, find
-from nuggets.interfaces.cli.parsing import build_parser
+from nuggets.interfaces.cli.parsing_and_help import build_parser
 from nuggets.settings import SETTINGS
 
 GENERATOR = ROOT / "docs" / "generate.py"
 TOP = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md")]
 PAGES = [*TOP, *sorted((ROOT / "docs").glob("*.md"))]
+ROOMS = (".ci", "benchmarks", "docs", "src", "tests")
 COMMANDS = [name for commands in MODULES.values() for name in commands]
 
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -107,6 +108,15 @@ def test_every_page_is_linked_from_another() -> None:
     }
 
     assert [named(page) for page in (ROOT / "docs").glob("*.md") if page not in linked] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_module_that_a_page_names_exists(page: Path) -> None:
+    """A promise names the test that shows it; a name alone or the end of a path will do."""
+    modules = set(re.findall(r"`([\w/]+\.py)(?:::\w+)?`", page.read_text(encoding="utf-8")))
+    paths = [f"/{path.relative_to(ROOT)}" for room in ROOMS for path in (ROOT / room).rglob("*.py")]
+
+    assert [one for one in modules if not any(path.endswith(f"/{one}") for path in paths)] == []
 
 
 def test_every_file_and_folder_that_the_architecture_names_exists() -> None:

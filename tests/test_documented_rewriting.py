@@ -20,7 +20,7 @@ from nuggets import (
     reflect_and_clean_memory,
 )
 from nuggets.domain.records import MemoryStability
-from nuggets.domain.typed_kwargs import NoteMeta
+from nuggets.domain.type_check import NoteMeta
 
 NINE = datetime(2026, 1, 31, 9, 0)
 

@@ -9,7 +9,7 @@ from nuggets.engine.indexes import KINDS
 from nuggets.graph.external_edits import import_edit
 from nuggets.settings import load
 from nuggets.shelf import random_hex
-from nuggets.stores.sql.retention import DAYS_OF_USE
+from nuggets.stores.sql.history import DAYS_OF_USE
 from nuggets.stores.sqlite.store import SqliteStore
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from fault_processes import TESTS, environment
 from git_repositories import new_repository
 from hostile_repositories import REPOSITORIES, make_all, make_victim
-from nuggets.filesystem.repository_evidence import gather_evidence
+from nuggets.filesystem.git_repository import gather_evidence
 from system_programs import program
 
 ASKED_WHETHER_THEY_KNOW_A_CHECKOUT = {

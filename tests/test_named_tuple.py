@@ -99,3 +99,26 @@ def test_a_pattern_takes_a_record_apart() -> None:
     match Ours("a", ("x",)):
         case Ours(title, tags):
             assert (title, tags) == ("a", ("x",))
+
+
+def test_a_record_of_which_many_are_made_is_the_same_as_the_first_one() -> None:
+    class Fresh(NamedTuple):
+        title: str
+        weight: float = 1.0
+
+    for number in range(100):
+        assert Fresh("a", weight=number) == Fresh(weight=number, title="a") == ("a", number)
+        assert Fresh("a") == ("a", 1.0)
+    with pytest.raises(TypeError, match="multiple values"):
+        Fresh("a", title="b")  # type: ignore[misc]
+
+
+def test_wrong_arguments_of_the_first_instance_are_refused() -> None:
+    for values, named in (((), {}), (("a", 1.0, 2), {}), (("a",), {"title": "b"})):
+
+        class Fresh(NamedTuple):
+            title: str
+            weight: float = 1.0
+
+        with pytest.raises(TypeError):
+            Fresh(*values, **named)  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from typing import get_type_hints
 import pytest
 
 import nuggets
-from nuggets.domain import records, typed_kwargs
+from nuggets.domain import records, type_check
 from nuggets.nugget import Nugget
 from nuggets.shelf import NuggetShelf
 
@@ -71,9 +71,9 @@ def test_every_public_method_says_what_it_does(of: type) -> None:
 @pytest.mark.parametrize(
     ("named", "record", "more"),
     [
-        (typed_kwargs.NoteMeta, records.GraphNoteMetaInput, set()),
-        (typed_kwargs.NoteFilters, records.NoteFilterOptions, set()),
-        (typed_kwargs.NuggetOptions, records.NuggetConfig, {"name", "extra"}),
+        (type_check.NoteMeta, records.GraphNoteMetaInput, set()),
+        (type_check.NoteFilters, records.NoteFilterOptions, set()),
+        (type_check.NuggetOptions, records.NuggetConfig, {"name", "extra"}),
     ],
 )
 def test_what_may_be_given_by_name_are_the_fields_of_a_record(

@@ -13,7 +13,7 @@ from mcp.client import Client
 from agent_doors import hook, in_memory, server_context
 from command_line import Nuggets
 from git_repositories import clone, git, new_repository
-from nuggets.filesystem.repository_evidence import gather_evidence, normalize_remote
+from nuggets.filesystem.git_repository import gather_evidence, normalize_remote
 from nuggets.interfaces.mcp.server import PROJECT_KEY
 from nuggets.shelf import NuggetShelf
 

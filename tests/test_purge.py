@@ -12,7 +12,7 @@ from agent_doors import hook, injected, repository
 from command_line import Nuggets
 from enough_sessions import ENOUGH_SESSIONS
 from nuggets import NuggetShelf
-from nuggets.domain.typed_kwargs import NoteMeta
+from nuggets.domain.type_check import NoteMeta
 from nuggets.errors import Conflict, NotFound, StoreError
 from nuggets.promotion.written_entries import line_hash
 

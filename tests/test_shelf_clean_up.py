@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nuggets import PROMOTE_THRESHOLD, NuggetShelf, promote_facts, reflect_and_clean_memory
-from nuggets.domain import undone_reflection
+from nuggets.domain.marks import RejectedChange, read_rejected
 from nuggets.errors import InvalidInput, NotFound, StoreError
 from nuggets.maintenance import reflection
 from nuggets.settings import load
@@ -319,10 +319,10 @@ def test_a_pass_is_undone_done_again_and_undone(shelf: NuggetShelf, alike: tuple
     assert shelf.reflect().merged == 0
 
 
-def refused_in(directory: Path) -> frozenset[undone_reflection.RejectedChange]:
+def refused_in(directory: Path) -> frozenset[RejectedChange]:
     store = open_directory(directory)
     try:
-        return undone_reflection.read_rejected(state_of(store))
+        return read_rejected(state_of(store))
     finally:
         store.close()
 
@@ -339,8 +339,8 @@ def test_what_is_done_again_after_an_undo_is_welcome(directory: Path) -> None:
         shelf.restore_note(gone)
 
     assert refused_in(directory) == {
-        undone_reflection.RejectedChange("hide", gone),
-        undone_reflection.RejectedChange.of_pair("merge", *alike),
+        RejectedChange("hide", gone),
+        RejectedChange.of_pair("merge", *alike),
     }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from nuggets import NuggetShelf
-from nuggets.domain.typed_kwargs import NoteMeta
+from nuggets.domain.type_check import NoteMeta
 from nuggets.errors import InvalidInput, NotFound
 
 

@@ -4,13 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nuggets.domain.records import Changes, NuggetConfig, Touch
-from nuggets.domain.state import (
-    SESSIONS_KEPT,
-    MemoryState,
-    apply_touch,
-    everything,
-    merge_changes,
-)
+from nuggets.domain.state import SESSIONS_KEPT, MemoryState, apply_touch, everything, merge_changes
 from store_samples import NOW, note
 
 numbers = st.integers(1, 4)

@@ -2,7 +2,7 @@ from hypothesis import given as examples
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from nuggets.domain.tags import normal_tags, system_tags
+from nuggets.domain.names_and_tags import normal_tags, system_tags
 
 
 def test_tags_are_written_lower_case_with_hyphens_once_and_with_those_of_the_system() -> None:

@@ -1,7 +1,7 @@
 """No text takes long: whatever reads foreign text is linear in it, or reads a bounded part.
 
-Nothing is timed. From 64 KiB to 1 MiB the work of a quadratic function grows 256-fold, to minutes
-or hours, and the hang limit ends it; that of a linear one grows 16-fold, to a second at most.
+Nothing is timed. From 64 KiB to 512 KiB the work of a quadratic function grows 64-fold, to many
+minutes, and the hang limit ends it; that of a linear one grows 8-fold, to half a second at most.
 """
 
 import json
@@ -18,14 +18,15 @@ import nuggets
 from nuggets.domain.credentials import JUDGED_CHARACTERS
 from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.interfaces.hooks.orders import LONGEST_PROMPT
-from nuggets.operations.earlier_session_requests import LONGEST_QUESTION, READ_CHARACTERS
+from nuggets.interfaces.hooks.session_start import LONGEST_COMMAND
+from nuggets.operations.session_notes import LONGEST_QUESTION, READ_CHARACTERS
 from regex_attacks import attacks, pumped
 from text_functions import TEXT_FUNCTIONS
 
 pytestmark = pytest.mark.faults  # pytest's timeout is the hang limit
 
 PACKAGE = Path(nuggets.__file__).parent
-LONG = 1 << 20
+LONG = 1 << 19
 OWN_STATEMENT = 4096  # SQL of our own is far shorter
 FILES = sorted(
     str(path.relative_to(PACKAGE))
@@ -35,14 +36,15 @@ FILES = sorted(
 # Patterns that are given no more than so many characters: by file, and by how they begin.
 BOUNDS: Mapping[str, Mapping[tuple[str, ...], int]] = {
     "interfaces/hooks/orders.py": {("",): LONGEST_PROMPT},
-    "operations/earlier_session_requests.py": {
+    "interfaces/hooks/session_start.py": {("",): LONGEST_COMMAND},
+    "operations/session_notes.py": {
         (r"(?i)\bwhere", "(?i)(?:(?:please"): READ_CHARACTERS,
         ("",): LONGEST_QUESTION,
     },
     "operations/session_note_text.py": {("",): READ_CHARACTERS},
     "graph/metadata_inference.py": {("_|(tmp", r"\bself-"): NAME_CHARACTERS},
-    "stores/postgresql/dialect.py": {("",): OWN_STATEMENT},
-    "stores/sql/create_statements.py": {("",): OWN_STATEMENT},
+    "stores/postgresql/schema.py": {("",): OWN_STATEMENT},
+    "stores/sql/shelf_copy.py": {("",): OWN_STATEMENT},
     "domain/credentials.py": {
         ("(?i)", "(?=.*", "[~.]", "[!#$", "[^A-Z", "[A-Za-z0-9]{6", "[a-z]?"): JUDGED_CHARACTERS,
     },

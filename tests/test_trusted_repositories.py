@@ -85,6 +85,20 @@ def test_what_is_shared_is_the_projects_and_never_a_persons(team: Path) -> None:
     assert not any("hits" in shape or "source" in shape for shape in shared.values())
 
 
+def test_a_dry_run_lists_each_memory_that_would_be_shared(
+    tmp_path: Path, nuggets: Nuggets, become: Person
+) -> None:
+    new_repository(tmp_path / "first", "https://git.example/team/webshop.git")
+    become("first")
+    nuggets("remember", "project", "test command", "make check")
+    nuggets("remember", "project", "Antworten", "Antworte mir immer auf Deutsch")
+
+    told = nuggets("project", "share", "--dry-run")
+
+    assert "  written: test command: make check" in told.out
+    assert "Deutsch" not in told.out
+
+
 def test_nothing_is_read_before_it_is_trusted_and_the_person_is_asked_once(
     team: Path, nuggets: Nuggets
 ) -> None:
@@ -227,7 +241,7 @@ def test_a_copy_of_a_trusted_repository_is_not_trusted(
         ({"scope": "user"}, "scope user is never shared"),
         ({"scope": "self"}, "scope self is never shared"),
         ({"content": "password: hunter2horse!"}, "credential"),
-        ({"content": "AKIA" + "ABCDEFGHIJKLMNOP"}, "credential"),
+        ({"content": "AKIA" + "Q3EGRIPV7YHXN2KD"}, "credential"),
         ({"stability": "temporary"}, "does not last"),
         ({"id": "fact-other-00000000"}, "not the name of the file"),
         ({"kind": "thing"}, "kind"),

@@ -1,8 +1,8 @@
 """Whose memories a project sees, which come first, and when two facts are the same one."""
 
 from nuggets import NuggetShelf
-from nuggets.domain.fact_identity import facts_with_key, identity, identity_of
-from nuggets.domain.state import MemoryNotes
+from nuggets.domain.names_and_tags import identity, identity_of
+from nuggets.domain.state import MemoryNotes, facts_with_key
 from nuggets.domain.visibility import (
     first_in_precedence,
     is_foreign,

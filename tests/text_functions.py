@@ -5,13 +5,13 @@ from contextlib import suppress
 
 from graph_samples import NOW, by_id, sample
 from nuggets import PROMOTE_THRESHOLD
-from nuggets.domain import credentials, host_markup, limits, memory_tag, type_check
+from nuggets.domain import credentials, host_markup, limits, type_check
 from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.errors import InvalidInput
-from nuggets.facts.key_words import spellings, split_words
+from nuggets.facts.key_probability import spellings, split_words
 from nuggets.graph import metadata_inference, note_merging, notes
-from nuggets.interfaces import mcp_memory_import, prompt_quoting, tool_names
+from nuggets.interfaces import prompt_quoting, tool_names
 from nuggets.interfaces.cli import terminal_output
 from nuggets.interfaces.connect import EditError, jsonc
 from nuggets.interfaces.hooks import (
@@ -21,20 +21,25 @@ from nuggets.interfaces.hooks import (
     orders,
     relevance_gate,
 )
+from nuggets.interfaces.importers import Records, markdown_notes
+from nuggets.interfaces.importers.bounded_files import ReadFile
+from nuggets.interfaces.importers.instruction_files import read_instructions
 from nuggets.language import (
     code_fences,
-    contradictions,
     dates,
-    equivalence,
+    equivalence_and_contradiction,
+    personal_words,
     repository_references,
     text,
 )
-from nuggets.maintenance.reflection import rewriting, tagging
+from nuggets.maintenance.reflection import tidying
 from nuggets.maintenance.reflection.plan import Plan
-from nuggets.operations import earlier_session_requests
-from nuggets.promotion import WrittenEntries, entry_text, markdown_structure, merged_text
-from nuggets.search.index import note_analyzer
-from nuggets.search.query.tokenized_query import tokenize_query
+from nuggets.operations import session_notes
+from nuggets.promotion import entries, entry_placement
+from nuggets.promotion.merged_text import merged_text
+from nuggets.promotion.written_entries import WrittenEntries
+from nuggets.search import note_analyzer
+from nuggets.search.query import tokenize_query
 
 TextFunction = Callable[[str], object]
 # What every function has something to do with, in one piece, as long as a prompt, and as a page.
@@ -79,7 +84,7 @@ def _note(words: str) -> MemoryNote:
 
 def _tag(words: str) -> None:
     note = _note(words)
-    tagging.tag(Plan(by_id(note), NOW, frozenset()), [note.id])
+    tidying.tag(Plan(by_id(note), NOW, frozenset()), [note.id])
 
 
 def _infer(words: str) -> object:
@@ -114,10 +119,16 @@ def _promote(words: str) -> object:
     )
 
 
-def _import_entities(words: str) -> object:
-    with suppress(InvalidInput):
-        return mcp_memory_import.read(words, "imported", NOW)
-    return None
+def _import_markdown(words: str) -> object:
+    found = Records()
+    markdown_notes.read_markdown(ReadFile(words.encode(), NOW), "note.md", "imported", found)
+    return found.notes
+
+
+def _import_instructions(words: str) -> object:
+    found = Records()
+    read_instructions(words, "CLAUDE.md", "imported", NOW, found)
+    return found.notes
 
 
 # File inside the package -> what reads text there, alone or through what it calls.
@@ -129,11 +140,14 @@ def _read_limited(words: str) -> None:
 
 
 TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
-    "domain/host_markup.py": (host_markup.escape_host_markup,),
-    "domain/memory_tag.py": (memory_tag.inert, memory_tag.carries_mark),
+    "domain/host_markup.py": (
+        host_markup.escape_host_markup,
+        host_markup.inert,
+        host_markup.carries_mark,
+    ),
     "domain/credentials.py": (credentials.credential_kinds, credentials.redact),
     "domain/type_check.py": (_read_limited,),
-    "facts/key_words.py": (split_words, spellings),
+    "facts/key_probability.py": (split_words, spellings),
     "graph/metadata_inference.py": (metadata_inference.content_tags, _infer),
     "graph/note_merging.py": (_merge,),
     "graph/notes.py": (notes.normal_content,),
@@ -150,18 +164,19 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         orders.read_orders,
         orders.is_lasting,
         orders.find_old_value,
-        orders.is_personal,
+        personal_words.is_personal,
     ),
     "interfaces/hooks/memory_orders.py": (memory_orders.stated_values,),
     "interfaces/hooks/relevance_gate.py": (
         lambda words: relevance_gate.is_about(relevance_gate.read_prompt(words), _note(words), ()),
     ),
     "interfaces/hooks/memory_lines.py": (lambda words: memory_lines.safe_line(words, 300),),
-    "interfaces/mcp_memory_import.py": (_import_entities,),
+    "interfaces/importers/instruction_files.py": (_import_instructions,),
+    "interfaces/importers/markdown_notes.py": (_import_markdown,),
     "interfaces/tool_names.py": (lambda text: tool_names.name_tools(text, "pi"),),
     "interfaces/prompt_quoting.py": (
         prompt_quoting.remove_fenced,
-        lambda words: prompt_quoting.one_line(words, 160),
+        lambda words: text.one_line(words, 160),
     ),
     "language/code_fences.py": (
         code_fences.without_code,
@@ -172,26 +187,26 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         dates.asks_when,
         lambda words: dates.written_dates(words, text.tokens(words.lower())),
     ),
-    "language/contradictions.py": (
-        contradictions.statements,
-        lambda words: contradictions.deny_each_other(words, f"not {words}"),
+    "language/equivalence_and_contradiction.py": (
+        equivalence_and_contradiction.particulars,
+        equivalence_and_contradiction.statements,
+        lambda words: equivalence_and_contradiction.deny_each_other(words, f"not {words}"),
     ),
     "language/repository_references.py": (repository_references.read_references,),
-    "language/equivalence.py": (equivalence.particulars,),
     "language/text.py": (text.words, text.tokens, text.fold_case, text.plain, text.visible),
-    "maintenance/reflection/rewriting.py": (
-        lambda words: rewriting.tidy(_note(f"{words}\n{words}")),
+    "maintenance/reflection/tidying.py": (
+        lambda words: tidying.tidy(_note(f"{words}\n{words}")),
+        _tag,
     ),
-    "maintenance/reflection/tagging.py": (_tag,),
-    "operations/earlier_session_requests.py": (
-        earlier_session_requests.read_session_request,
-        earlier_session_requests.is_substantial,
+    "operations/session_notes.py": (
+        session_notes.read_session_request,
+        session_notes.is_substantial,
     ),
-    "promotion/markdown_structure.py": (
-        lambda words: markdown_structure.structure(markdown_structure.parse_lines(words)),
+    "promotion/entry_placement.py": (
+        lambda words: entry_placement.structure(entry_placement.parse_lines(words)),
         _promote,
     ),
-    "promotion/entry_text.py": (lambda words: entry_text.line_for(_note(words)),),
-    "search/index/note_analyzer.py": (lambda words: note_analyzer.analyze(_note(words)),),
-    "search/query/tokenized_query.py": (tokenize_query,),
+    "promotion/entries.py": (lambda words: entries.line_for(_note(words)),),
+    "search/note_analyzer.py": (lambda words: note_analyzer.analyze(_note(words)),),
+    "search/query.py": (tokenize_query,),
 }

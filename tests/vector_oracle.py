@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 from nuggets.fhrr.algebra import bind, role, similarity
 from nuggets.fhrr.phasors import phasors, seed_from_text
 from nuggets.language.dates import date_labels
-from nuggets.language.stemming import is_stop, pieces, stems
-from nuggets.language.text import tokens
-from nuggets.search.index.note_analyzer import FIELD_SEPARATOR, LABEL, own_tags
-from nuggets.search.index.postings import CONTENT, TAG, TITLE
-from nuggets.search.scoring.weights import POSITION, QUERY_FIELDS
+from nuggets.language.languages import is_stop, stems
+from nuggets.language.text import pieces, tokens
+from nuggets.search.note_analyzer import FIELD_SEPARATOR, LABEL, own_tags
+from nuggets.search.postings import CONTENT, TAG, TITLE
+from nuggets.search.weights import POSITION, QUERY_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

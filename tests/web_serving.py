@@ -13,9 +13,10 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from nuggets import NuggetShelf
+from nuggets.interfaces.listening import Address, LimitedConnection
 from nuggets.interfaces.rest.app import application
 from nuggets.interfaces.rest.authentication import Access
-from nuggets.interfaces.serve import Address, Server
+from nuggets.interfaces.serve import Server
 
 HOST = "127.0.0.1:6844"
 COMMAND = (sys.executable, "-P", "-m", "nuggets")
@@ -53,10 +54,16 @@ def run(directory: str, *arguments: str) -> Any:
 
 
 @contextmanager
-def served_here(shelf: NuggetShelf, port: int = 0) -> Iterator[str]:
+def served_here(
+    shelf: NuggetShelf, port: int = 0, connection: type[LimitedConnection] = LimitedConnection
+) -> Iterator[str]:
     """The application on a real socket, in a thread of this process; its address."""
     address = Address("127.0.0.1", port)
-    server = Server(uvicorn.Config("", log_level="error", ws="none", timeout_graceful_shutdown=1))
+    server = Server(
+        uvicorn.Config(
+            "", log_level="error", ws="none", http=connection, timeout_graceful_shutdown=1
+        )
+    )
     server.config.app = application(
         shelf, is_ours=address.is_ours, stopping=lambda: server.should_exit
     )

@@ -21,17 +21,15 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlencode
 
 from nuggets import NuggetShelf
-from nuggets.domain.roles import Role
+from nuggets.domain.records import Role
 from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.rest.app import OPERATIONS, application
-from nuggets.interfaces.rest.authentication import MemberAccess
-from nuggets.interfaces.rest.rate_limit import RateLimit
-from nuggets.operations.client_permissions import Client
+from nuggets.interfaces.rest.authentication import MemberAccess, RateLimit
 from nuggets.operations.idempotent_calls import Call, Caller, Place
 from nuggets.operations.operation_table import CALLABLE
+from nuggets.operations.permissions import Client
 from nuggets.operations.project_identity import Location
-from nuggets.remote.server_requests import CALL_PATH, HOOK_PATH, PROTOCOL
-from nuggets.remote.wire_format import encode
+from nuggets.remote.server_requests import CALL_PATH, HOOK_PATH, PROTOCOL, encode
 from nuggets.team.team_shelves import Team
 
 HOST = "127.0.0.1:1"

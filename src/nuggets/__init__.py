@@ -55,11 +55,11 @@ if TYPE_CHECKING:
     )
     from nuggets.maintenance.audit import Finding
     from nuggets.nugget import Nugget
-    from nuggets.operations.client_permissions import Client
-    from nuggets.promotion import Promotion
+    from nuggets.operations.permissions import Client
+    from nuggets.promotion.merged_text import Promotion
     from nuggets.settings import Settings
     from nuggets.shelf import NuggetGraph, NuggetShelf, promote_facts, reflect_and_clean_memory
-    from nuggets.stores.doctor.defects import Defect
+    from nuggets.stores.base import Defect
 
 __version__ = "0.1.0"
 
@@ -117,8 +117,8 @@ __all__ = [
 
 # Where the public names live; the light ones first.
 _ROOMS = (
-    *("errors", "domain.records", "operations.client_permissions", "settings", "shelf"),
-    *("nugget", "maintenance.audit", "promotion", "stores.doctor.defects"),
+    *("errors", "domain.records", "operations.permissions", "settings", "shelf"),
+    *("nugget", "maintenance.audit", "promotion.merged_text", "stores.base"),
 )
 
 if not TYPE_CHECKING:  # a type checker that saw it would believe in any name

@@ -19,13 +19,16 @@ A message says what happened and what to do next. A miss is no error: it is an a
 
 
 class NuggetsError(Exception):
-    """Base of the tree; `code` is what scripts see in ``{"error": {"code", "message"}}``."""
+    """Base of the tree; `code` is what scripts see in ``{"error": {"code", "message"}}``, and
+    `status` what HTTP says."""
 
     code = "error"
+    status = 500
 
 
 class InvalidInput(NuggetsError, ValueError):
     code = "invalid_input"
+    status = 400
 
 
 class RefusedText(InvalidInput):
@@ -34,26 +37,32 @@ class RefusedText(InvalidInput):
 
 class NotFound(NuggetsError, LookupError):
     code = "not_found"
+    status = 404
 
 
 class Ambiguous(NuggetsError, LookupError):
     code = "ambiguous"
+    status = 409
 
 
 class Conflict(NuggetsError):
     code = "conflict"
+    status = 409
 
 
 class NotAllowed(NuggetsError):
     code = "not_allowed"
+    status = 403
 
 
 class StaleWrite(NuggetsError):
     code = "stale_write"
+    status = 409
 
 
 class StoreError(NuggetsError):
     code = "store_error"
+    status = 503
 
 
 class StoreBusy(StoreError):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Unpack
 
-    from nuggets.domain.typed_kwargs import NoteFilters, NoteMeta
+    from nuggets.domain.type_check import NoteFilters, NoteMeta
 
 
 class Nugget:

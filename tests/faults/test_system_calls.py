@@ -14,7 +14,7 @@ from fault_processes import TESTS, environment
 
 pytestmark = pytest.mark.faults
 
-EVERY = os.environ.get("NUGGETS_FAULT_EVERY", "400")
+EVERY = os.environ.get("NUGGETS_FAULT_EVERY", "1000")
 SHARES = 4  # of the operations, for workers that run at the same time
 
 

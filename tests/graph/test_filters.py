@@ -3,8 +3,8 @@ from typing import Any
 import pytest
 
 from graph_samples import sample
-from nuggets.domain.filters import checked_filters, matches
 from nuggets.domain.records import NoteFilterOptions
+from nuggets.domain.visibility import checked_filters, matches
 from nuggets.errors import InvalidInput
 
 NOTE = sample(title="server port", nugget="Café", tags=["Two words"])

@@ -1,7 +1,7 @@
 import pytest
 
 from graph_samples import by_id, sample
-from nuggets.domain.nugget_names import checked_nugget_name
+from nuggets.domain.names_and_tags import checked_nugget_name
 from nuggets.errors import Ambiguous, InvalidInput, NotFound
 from nuggets.graph.name_resolution import resolve
 

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graph_samples import LATER, NOW, sample
+from nuggets.domain.marks import REJECTED
 from nuggets.domain.records import KINDS, Changes, Intake, MemoryNote, NoteLink, NuggetConfig
 from nuggets.domain.state import MemoryState
-from nuggets.domain.undone_reflection import MARK
 from nuggets.graph.links import asymmetries
 from nuggets.graph.shelf_import import NO_PAST, OtherShelf, ShelfPast, merge_shelves
 
@@ -197,7 +197,7 @@ def test_so_does_a_fact_that_the_other_side_knows_by_another_id() -> None:
 def test_a_link_that_people_cut_is_not_tied_again() -> None:
     a, b, c = (sample(n, title=title) for n, title in enumerate("abc", 1))
     theirs = state_of(linked(a, b, c), linked(b, a), linked(c, a))
-    ours = state_of(a, b, c, **{MARK: {a.id: {b.id: ["link"]}}})
+    ours = state_of(a, b, c, **{REJECTED: {a.id: {b.id: ["link"]}}})
     after, _ = take(ours, theirs)
 
     assert [link.to for link in after.notes[a.id].links] == [c.id]

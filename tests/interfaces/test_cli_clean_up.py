@@ -188,12 +188,12 @@ def test_history_tells_and_undo_takes_back(nuggets: Nuggets) -> None:
 def test_undo_shows_what_is_gone_now_and_what_is_back(nuggets: Nuggets) -> None:
     nuggets("remember", "ops", "deploy cmd", "fly deploy")
     nuggets("note", "add", "project", "Auth", "Uses JWT.")
-    nuggets("note", "hide", "Auth")
+    nuggets("note", "archive", "Auth")
     shown = nuggets("undo")
     gone = nuggets("undo", "1")
     back = nuggets("undo", str(json.loads(nuggets("history", "--json").out)[0]["revision"]))
 
-    assert shown.lines[0].startswith("Undone: hide of ")
+    assert shown.lines[0].startswith("Undone: archive of ")
     assert shown.lines[1:] == ["  + Auth: back from the archive"]
     assert gone.lines[1:] == ["  - deploy cmd: fly deploy"]
     assert back.lines[1:] == ["  + deploy cmd: fly deploy"]
@@ -228,7 +228,7 @@ def test_the_history_calls_what_was_done_as_the_commands_do(nuggets: Nuggets) ->
     nuggets("link", "Auth", "Keys")
     nuggets("unlink", "Auth", "Keys")
     nuggets("note", "edit", "Auth", "Uses no JWT.")
-    nuggets("note", "hide", "Auth")
+    nuggets("note", "archive", "Auth")
     nuggets("note", "restore", "Auth")
     nuggets("note", "merge", "Auth", "Keys")
     nuggets("note", "delete", "Auth", "--hard")
@@ -237,7 +237,7 @@ def test_the_history_calls_what_was_done_as_the_commands_do(nuggets: Nuggets) ->
     stored = [step["action"] for step in nuggets("history", "--json").json]
 
     assert verbs[::-1] == [
-        *("add", "add", "link", "unlink", "edit", "hide", "restore", "merge", "delete")
+        *("add", "add", "link", "unlink", "edit", "archive", "restore", "merge", "delete")
     ]
     assert stored.count("delete_note") == 2
 
@@ -411,7 +411,7 @@ def test_clean_up_and_audit_call_notes_by_their_titles(nuggets: Nuggets) -> None
 
     assert "Cart  tags added: " in done
     assert "cart test  linked with 'Cart': " in done
-    assert "hide    archived 'tmp scribble': " in done
+    assert "archive  archived 'tmp scribble': " in done
     assert "would link: linked with 'Cart': " in audited
     assert "    cart test\n" in audited
     assert "-project-" not in done + audited
@@ -438,7 +438,7 @@ def test_a_title_that_is_a_word_of_the_finding_is_still_named(nuggets: Nuggets) 
 
 def test_audit_repeats_no_credential_in_a_title(nuggets: Nuggets) -> None:
     token = "ghp_" + "a1B2" * 9
-    nuggets("note", "add", "project", token, "The token of the build.")
+    nuggets("note", "add", "project", token, "The token of the build.", "--allow-secret")
 
     assert "secret" in nuggets("audit").lines
     assert token not in nuggets("audit").out

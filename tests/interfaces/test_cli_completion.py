@@ -11,6 +11,7 @@ import pytest
 from command_line import COMMAND, Nuggets
 from nuggets.domain.records import STABILITIES
 from nuggets.interfaces.cli.command_table import GROUPS, MODULES
+from nuggets.maintenance.export_and_backup import FORMS
 
 
 def complete(script: str, *words: str, cwd: Path | None = None, **env: str) -> set[str]:
@@ -81,7 +82,7 @@ def test_options_are_those_of_the_command(bash: str) -> None:
 
 
 def test_the_choices_of_an_argument_are_offered_where_it_belongs(bash: str) -> None:
-    assert complete(bash, "nuggets", "export", "") == {"json", "jsonl", "markdown"}
+    assert complete(bash, "nuggets", "export", "") == {*FORMS}
     assert complete(bash, "nuggets", "export", "js") == {"json", "jsonl"}
     assert complete(bash, "nuggets", "export", "--d") == {"--dry-run", "--dir"}
     assert complete(bash, "nuggets", "export", "jsonl", "j") == set()
@@ -90,7 +91,7 @@ def test_the_choices_of_an_argument_are_offered_where_it_belongs(bash: str) -> N
 
 
 def test_fish_offers_the_choices_of_an_argument(nuggets: Nuggets) -> None:
-    assert " -a 'json jsonl markdown'" in nuggets("completion", "fish").out
+    assert f" -a '{' '.join(FORMS)}'" in nuggets("completion", "fish").out
 
 
 def test_the_names_of_nuggets_are_offered_where_one_belongs(nuggets: Nuggets, bash: str) -> None:
@@ -180,7 +181,7 @@ def test_titles_are_offered_where_a_note_is_named(nuggets: Nuggets, bash: str) -
     nuggets("note", "add", "project", "Auth middleware", "Uses JWT.")
     nuggets("note", "add", "project", "Auth $(touch pwned)", "Uses JWT.")
     nuggets("note", "add", "project", "Old plan", "Uses cookies.")
-    nuggets("note", "hide", "Old plan")
+    nuggets("note", "archive", "Old plan")
     titles = {r"Auth\ middleware", r"Auth\ \$\(touch\ pwned\)"}
 
     assert complete(bash, "nuggets", "note", "show", "") == titles

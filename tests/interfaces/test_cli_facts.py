@@ -63,7 +63,7 @@ def test_a_miss_says_not_found_and_fails(nuggets: Nuggets) -> None:
 
 def test_the_key_of_an_archived_fact_says_so(nuggets: Nuggets) -> None:
     nuggets("remember", "project", "old port", "8080")
-    nuggets("note", "hide", "old port")
+    nuggets("note", "archive", "old port")
 
     [first, archived, *_] = nuggets("recall", "old port").lines
 
@@ -453,7 +453,13 @@ def test_a_single_text_becomes_a_note_of_the_default_nugget(nuggets: Nuggets) ->
         ("Tea at four", "Tea at four"),
         ("# Release steps\n\nTag, build, upload.", "Release steps"),
         ("\n  First line\nsecond line", "First line"),
-        ("word " * 40, f"{'word ' * 15}word…"),
+        ("word " * 40, f"Word {'word ' * 14}word…"),
+        ("we deploy on Thursdays", "We deploy on Thursdays"),
+        ("src/mail.py sends the mails", "src/mail.py sends the mails"),
+        (
+            "The mailer retries three times before it gives up, and then writes that to the log",
+            "The mailer retries three times before it gives up",
+        ),
     ],
 )
 def test_the_title_of_a_single_text_is_its_beginning(
@@ -477,3 +483,34 @@ def test_a_confidence_out_of_range_is_refused(nuggets: Nuggets, confidence: str)
 
     assert done.code == 2
     assert f"confidence is a number from 0 to 1, not {confidence!r}" in done.err
+
+
+def test_a_memory_that_is_out_of_date_when_it_is_written_says_so(nuggets: Nuggets) -> None:
+    until = ("--valid-until", "2020-01-02")
+    written = (
+        nuggets("remember", "project", "freeze", "no deploys", *until),
+        nuggets("note", "add", "project", "Winter", "There are no deploys.", *until),
+        nuggets("note", "edit", "Winter", "--valid-until", "2020-01-03"),
+        nuggets("remember", "The office is closed.", "--valid-from", "2990-01-02"),
+    )
+
+    assert ["Caution: it is no longer valid." in done.lines for done in written[:3]] == [True] * 3
+    assert "Caution: it is not yet valid." in written[3].lines
+    assert "Caution" not in nuggets("remember", "project", "freeze", "over").out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("remember", "home", "wifi password", "correct horse battery staple"),
+        ("remember", "the wifi password is correct horse battery staple"),
+        ("note", "add", "home", "Wifi", "the password is correct horse battery staple"),
+    ],
+)
+def test_a_credential_is_stored_only_on_purpose(nuggets: Nuggets, command: tuple[str, ...]) -> None:
+    refused = nuggets(*command)
+    stored = nuggets(*command, "--allow-secret")
+
+    assert (refused.code, stored.code) == (2, 0)
+    assert "looks like a credential" in refused.err
+    assert "--allow-secret" in refused.err

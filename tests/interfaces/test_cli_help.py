@@ -82,7 +82,7 @@ def test_without_a_command_there_is_what_one_needs_on_a_screen(nuggets: Nuggets)
         (("rm", "x"), "did you mean `nuggets forget`?"),
         (("serach", "x"), "did you mean `nuggets search`?"),
         (("redo",), "did you mean `nuggets undo`?"),
-        (("archive", "x"), "did you mean `nuggets note hide`?"),
+        (("archive", "x"), "did you mean `nuggets note archive`?"),
     ],
 )
 def test_a_wrong_option_is_an_error_and_no_overview(

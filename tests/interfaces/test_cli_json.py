@@ -13,7 +13,7 @@ CALLS: dict[str, tuple[str, ...]] = {
     "note add": ("n", "Third", "c"),
     "note show": ("One",),
     "note edit": ("One", "changed"),
-    "note hide": ("One",),
+    "note archive": ("One",),
     "note restore": ("Archived",),
     "note delete": ("One",),
     "note merge": ("One", "Two"),
@@ -38,7 +38,7 @@ def _filled(nuggets: Nuggets) -> None:
     nuggets("note", "add", "n", "One", "About jwt.")
     nuggets("note", "add", "n", "Two", "About tokens.")
     nuggets("note", "add", "n", "Archived", "About cookies.")
-    nuggets("note", "hide", "Archived")
+    nuggets("note", "archive", "Archived")
 
 
 @pytest.mark.parametrize("command", CALLS)

@@ -113,7 +113,7 @@ def test_a_title_may_be_all_there_is_to_say(nuggets: Nuggets) -> None:
 
 
 def test_hide_restore_and_delete(nuggets: Nuggets) -> None:
-    hidden = nuggets("note", "hide", "JWT format")
+    hidden = nuggets("note", "archive", "JWT format")
     listed = nuggets("note", "list").out
     with_all = nuggets("note", "list", "--all").out
     restored = nuggets("note", "restore", "JWT format")
@@ -391,7 +391,7 @@ def test_a_long_chain_goes_on_in_a_tree_of_its_own(nuggets: Nuggets, directory: 
 
 def test_what_is_archived_is_marked_in_the_graph(nuggets: Nuggets) -> None:
     linked_notes(nuggets, "NA-NB", "NB-NC", "NC-ND")
-    nuggets("note", "hide", "NB")
+    nuggets("note", "archive", "NB")
 
     assert nuggets("graph", "NB").lines[0].startswith("NB (archived)  note-maze-")
     assert nuggets("graph", "NA").lines[1:] == ["└─ NB (archived)  (why NA-NB)"]
@@ -491,7 +491,7 @@ def test_an_archived_neighbour_is_marked(nuggets: Nuggets) -> None:
     nuggets("note", "add", "n", "Plan", "one")
     nuggets("note", "add", "n", "Old plan", "two")
     nuggets("link", "Plan", "Old plan", "before")
-    nuggets("note", "hide", "Old plan")
+    nuggets("note", "archive", "Old plan")
 
     assert "Old plan (archived)  (before)" in nuggets("note", "show", "Plan").out
 

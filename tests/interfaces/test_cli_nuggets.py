@@ -105,7 +105,7 @@ def test_the_question_says_whose_memories_would_go(
         monkeypatch.setenv("NUGGETS_PROJECT", f"/home/me/{project}/.git")
         for key in keys:
             nuggets("remember", "work", key, "value")
-    nuggets("note", "hide", "key")
+    nuggets("note", "archive", "key")
     clear, remove = (nuggets(command, "work").err for command in ("clear", "remove"))
 
     assert "Delete all facts of work (4 facts; 2 of webshop; 1 archived)?" in clear

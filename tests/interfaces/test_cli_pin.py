@@ -67,7 +67,8 @@ def test_a_line_that_a_person_removes_is_not_written_again(nuggets: Nuggets, fil
 def test_what_does_not_belong_there_is_neither_pinned_nor_stored(
     nuggets: Nuggets, file: Path
 ) -> None:
-    secret = nuggets("remember", "prefs", "api key", f"sk-ant-{'a1B2' * 12}", "--pin")
+    key = f"sk-ant-{'a1B2' * 12}"
+    secret = nuggets("remember", "prefs", "api key", key, "--pin", "--allow-secret")
     passing = nuggets("remember", "prefs", "mood", "fine", "--pin", "--stability", "temporary")
 
     assert (secret.code, passing.code) == (2, 2)

@@ -56,7 +56,7 @@ def test_an_archived_fact_that_keeps_another_from_moving_is_spoken_of(
     moved: Path, nuggets: Nuggets
 ) -> None:
     mine = nuggets("remember", "locations", "auth handler", "app/auth.py", "--json").json["id"]
-    nuggets("note", "hide", mine)
+    nuggets("note", "archive", mine)
     said = nuggets("project", "move", "webshop").lines[1]
     nuggets("forget", "locations", "auth handler")
     nuggets("project", "move", "webshop")

@@ -58,6 +58,15 @@ def test_a_reader_of_help_who_has_seen_enough_is_no_error(command: str) -> None:
     assert (done.code, done.err) == (0, "")
 
 
+def test_a_reader_of_an_export_who_has_seen_enough_is_no_error(nuggets: Nuggets) -> None:
+    for number in range(4):  # more than a pipe holds
+        text = f"note {number}: {'many words ' * 9000}"
+        nuggets("note", "add", "n", f"Note {number}", text)
+    done = shell("$N export jsonl - | head -c 10 >/dev/null; exit ${PIPESTATUS[0]}")
+
+    assert (done.code, done.err) == (0, "")
+
+
 @pytest.mark.parametrize("options", ["", "--json"])
 def test_a_write_whose_receipt_is_lost_is_still_done(nuggets: Nuggets, options: str) -> None:
     done = shell(f"$N remember n k v {options} >/dev/full")

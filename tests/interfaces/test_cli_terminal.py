@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from command_line import HARMFUL, Nuggets, NuggetsProcess, run_in_terminal
-from nuggets.interfaces.cli.editor import save_from_editor
+from nuggets.interfaces.cli.notes import save_from_editor
 from nuggets.stores.process_lock import hold_shelf_lock
 
 HOSTILE = {
@@ -84,8 +84,8 @@ def test_as_json_the_value_is_true(nuggets: Nuggets, name: str) -> None:
 
 def test_a_real_terminal_sees_only_our_own_colours(nuggets: Nuggets) -> None:
     everything = "x".join(HOSTILE.values())
-    nuggets("remember", "n", "evil key", everything)
-    nuggets("note", "add", "n", "titled", f"findable {everything}")
+    nuggets("remember", "n", "evil key", everything, "--allow-secret")  # it has "password"
+    nuggets("note", "add", "n", "titled", f"findable {everything}", "--allow-secret")
 
     for command in (("recall", "evil key"), ("recall", "evil key", "--json"), ("facts", "n")):
         code, seen = run_in_terminal(*command)
@@ -127,7 +127,7 @@ def test_ids_from_an_edited_file_cannot_act_either(nuggets: Nuggets) -> None:
 
     care = (("audit",), ("reflect", "--dry-run"), ("reflect",), ("history",), ("undo",))
     said = [nuggets(*command) for command in (*COMMANDS, *care)]
-    said.append(nuggets("note", "hide", "titled"))
+    said.append(nuggets("note", "archive", "titled"))
 
     assert {sign for done in said for sign in harmful(done.out + done.err)} == set()
 

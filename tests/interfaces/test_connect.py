@@ -11,9 +11,8 @@ import pytest
 
 from agent_doors import repository
 from command_line import Nuggets
-from nuggets.interfaces.cli.optional_dependencies import install_line
-from nuggets.interfaces.connect import HOSTS
-from nuggets.interfaces.connect.hosts import host_entries
+from nuggets.interfaces.cli.serve_and_mcp import install_line
+from nuggets.interfaces.connect.hosts import HOSTS, host_entries
 
 FILES = {  # host -> files in the home directory, first those that people write as well
     "claude-code": [".claude/settings.json", ".claude.json"],

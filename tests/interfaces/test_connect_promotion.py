@@ -7,7 +7,7 @@ import pytest
 from agent_doors import repository
 from command_line import Nuggets
 from nuggets import PROMOTE_THRESHOLD
-from nuggets.domain.memory_file_record import INSTRUCTION_FILES
+from nuggets.domain.marks import INSTRUCTION_FILES
 
 
 @pytest.fixture

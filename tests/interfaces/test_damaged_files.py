@@ -20,7 +20,7 @@ pytestmark = pytest.mark.usefixtures("no_daily_pass")
 COMMANDS = (
     *("remember prefs shell fish", "recall editor", "facts", "forget prefs editor"),
     *("note add ops Title content", "note show Deploys", "note edit Deploys new"),
-    *("note hide Deploys", "note list", "note delete Deploys", "search deploys", "graph"),
+    *("note archive Deploys", "note list", "note delete Deploys", "search deploys", "graph"),
     *("link Deploys Rollback", "unlink Deploys Rollback", "list", "status prefs"),
     *("project list", "reflect", "promote --path memory/MEMORY.md"),
     *("history", "undo", "import other", "export json", "export markdown pages"),
@@ -197,11 +197,11 @@ def test_settings_that_cannot_be_read_are_named(nuggets: Nuggets, place: Path, t
     assert "config.toml cannot be read" in done.err
 
 
-def test_a_deeply_nested_memory_file_is_refused_by_its_line(nuggets: Nuggets, place: Path) -> None:
+def test_a_deeply_nested_memory_file_is_refused(nuggets: Nuggets, place: Path) -> None:
     (place / "memory.jsonl").write_text(NESTED)
     done = nuggets("import", "memory.jsonl")
     assert done.code == 2
-    assert "line 1 is no entity" in done.err
+    assert "nested too deeply" in done.err
 
 
 def test_hundreds_of_git_files_inside_each_other_end(

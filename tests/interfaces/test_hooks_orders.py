@@ -16,12 +16,12 @@ from nuggets.interfaces.hooks.orders import (
     Order,
     find_old_value,
     is_lasting,
-    is_personal,
     leave_orders,
     read_orders,
     waiting_orders,
 )
-from nuggets.language.token_estimate import estimate_tokens
+from nuggets.language.personal_words import is_personal
+from nuggets.language.text import estimate_tokens
 from nuggets.shelf import NuggetShelf
 from nuggets.stores.process_lock import hold_shelf_lock
 
@@ -114,12 +114,62 @@ def test_a_sign_of_something_lasting_asks_the_model(prompt: str, lasting: bool) 
         ("pnpm instead of yarn, please and thanks", "yarn"),
         ("wir nehmen jetzt uv statt pip", "pip"),
         ("we switched from Mollie to Adyen", "Mollie"),
+        ("no, we deploy on Thursdays not Fridays", "Fridays"),
     ],
 )
 def test_a_statement_names_what_no_longer_holds(prompt: str, old: str) -> None:
     stated = find_old_value(prompt)
 
     assert stated is not None and stated.old == old
+
+
+def test_a_statement_that_names_its_subject_and_the_old_value_replaces_it(tmp_path: Path) -> None:
+    sent = {"session_id": "s", "cwd": str(repository(tmp_path / "shop"))}
+    told = {**sent, "prompt": "remember that we deploy on Fridays"}
+    hook("user-prompt", told, tmp_path / "shelf")
+
+    answer = hook(
+        "user-prompt",
+        {**sent, "prompt": "no, we deploy on Thursdays not Fridays"},
+        tmp_path / "shelf",
+    )
+
+    assert "(replaces: we deploy on Fridays)" in json.loads(answer.stdout)["systemMessage"]
+
+
+def test_what_may_be_a_mere_request_replaces_nothing_and_names_the_memory(tmp_path: Path) -> None:
+    folder = repository(tmp_path / "shop")
+    with NuggetShelf(str(tmp_path / "shelf"), folder=str(folder)) as shelf:
+        note = shelf.remember("project", "package manager", "yarn 4", project=shelf.project)
+        subject = shelf.remember("project", "server access", "port 22", project=shelf.project)
+    for prompt in (
+        "in our script use pnpm instead of yarn",
+        "I work from home on Wednesdays, not access to the server room",
+    ):
+        hook("user-prompt", {"cwd": str(folder), "prompt": prompt}, tmp_path / "shelf")
+
+    with NuggetShelf(str(tmp_path / "shelf"), folder=str(folder)) as shelf:
+        assert shelf.get_notes([note.id])[note.id].content == "yarn 4"
+        assert not shelf.get_notes([subject.id])[subject.id].hidden
+        assert note.id in ask_model(shelf, "in our script use pnpm instead of yarn")
+
+
+@pytest.mark.parametrize(
+    "prompt", ["delete src/cards/old.ts", "lösch die Datei alt.py", "borra el fichero viejo.py"]
+)
+def test_deleting_a_file_forgets_no_memory(prompt: str) -> None:
+    assert read_orders(prompt) == []
+
+
+def test_deleting_a_memory_does() -> None:
+    assert [order.kind for order in read_orders("delete the memory of the test command")] == [
+        "forget"
+    ]
+
+
+def test_a_rule_that_begins_with_when_is_no_question() -> None:
+    assert is_lasting("When you change a role, always run molecule on it")
+    assert not is_lasting("when do we always release")
 
 
 def test_what_is_about_a_person_is_told_from_what_is_about_the_project() -> None:

@@ -79,6 +79,13 @@ TAGS = """\
 [TOOL_CALLS]
 [AVAILABLE_TOOLS]
 [gMASK]
+<pad>
+<unused0>
+</context>
+<EPHEMERAL_MESSAGE>
+<important_rules>
+<div class='user'>
+<of-a-host-that-nobody-knows-yet>
 """.splitlines()
 
 DISGUISED = (
@@ -102,6 +109,9 @@ DISGUISED = (
     "\uff3bINST\uff3d",
     "[IN\u200dST]",
     "&#91;INST&#93;",
+    "\u2039/system\u2011reminder>",
+    "</system\u2011reminder>",
+    "</\ufe0fsystem\u200d-reminder>",
 )
 
 TURNS = (
@@ -112,7 +122,7 @@ TURNS = (
 
 PLAIN = (
     *("if a < b and c > d", "List<User> and Promise<Tool>", "std::function<void()>", "a <- b"),
-    *("<div class='user'>", "x <system time", "cat <<EOF", "value[0] and arr[system]", "[x] done"),
+    *("x <system time", "Vec<u8>", "cat <<EOF", "value[0] and arr[system]", "[x] done"),
     *("user: postgres\nsystem: linux", "The system: three parts", "f <| g |> h", "&amp; &copy;"),
     *(
         "Operating system: Debian",
@@ -138,6 +148,11 @@ def test_a_mark_of_a_host_is_escaped_and_stays_readable(mark: str) -> None:
     assert "\\u003c" not in told and "%3C" not in told and "&#60" not in told
     assert told.startswith("before &") and told.endswith("after")
     assert neutralize(told) == told
+
+
+@pytest.mark.parametrize("mark", ["</system>", "<system-reminder>", "<tool_call>"])
+def test_a_mark_right_behind_a_word_is_one(mark: str) -> None:
+    assert neutralize(f"word{mark}") == f"word{mark.replace('<', '&lt;')}"
 
 
 @pytest.mark.parametrize("text", TURNS)

@@ -8,11 +8,12 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from agent_doors import in_memory, said, server_context
+from nuggets.domain.codec import Json
 from nuggets.domain.limits import SESSION_CHARACTERS
 from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS, FEW_TOOLS
 from nuggets.interfaces.mcp.resources import INSTRUCTIONS
 from nuggets.interfaces.mcp.server import PROGRESS_SECONDS, WRITES_KNOWN
-from nuggets.interfaces.mcp.tool_definition import Answer, Json, ToolCall
+from nuggets.interfaces.mcp.tool_definition import Answer, ToolCall
 from nuggets.shelf import NuggetShelf
 
 HERE = "/home/me/here/.git"
@@ -257,6 +258,24 @@ def test_get_note_expands_and_pages_through_a_long_note(tmp_path: Path) -> None:
             offset = result.structured_content["nextOffset"]
 
     assert in_memory(server_context(tmp_path), talk) == text
+
+
+def test_recall_and_earlier_versions_of_a_huge_memory_are_bounded(tmp_path: Path) -> None:
+    with NuggetShelf(tmp_path, project=HERE) as shelf:
+        fact = shelf.remember("project", "log", "a line of it " * 70_000)
+        for number in range(5):
+            shelf.remember("project", "log", f"{number} a line of it " * 60_000)
+
+    async def talk(client: Client) -> list[Any]:
+        recalled = await client.call_tool("recall", {"query": "log"})
+        opened = await client.call_tool("get_note", {"note": fact.id, "versions": True})
+        return [recalled, opened]
+
+    recalled, opened = in_memory(server_context(tmp_path), talk)
+
+    assert recalled.structured_content["nextOffset"] == 30_000
+    assert len(recalled.model_dump_json()) < 100_000
+    assert len(opened.model_dump_json()) < 150_000
 
 
 def test_memories_of_other_projects_come_last_and_are_marked(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
+from nuggets.domain.type_check import NoteMeta
 from page_visits import Held, Visit, filled, undo
 from web_serving import run
 
@@ -145,6 +147,77 @@ def test_an_erased_note_is_in_no_history(visit: Visit) -> None:
     expect(page.locator(".steps")).to_contain_text("JWT token format")
     expect(page.locator(".steps")).not_to_contain_text("Deploy pipeline")
     assert "Deploy pipeline" not in str(visit.shelf.history(limit=99))
+
+
+def test_an_erasure_names_all_that_goes_before_it_is_done(visit: Visit) -> None:
+    told: NoteMeta = {"scope": "session", "source": "system", "stability": "temporary"}
+    earlier = visit.shelf.create_note(
+        "tasks", "An earlier session", "Over long ago.", created_at="2026-01-02", **told
+    )
+    *_, deploy = filled(visit.shelf)
+    later = visit.shelf.create_note("tasks", "Session of today", "Talked of deploys.", **told)
+    same = visit.shelf.create_note("ops", "Told again", "Note: Runs on every tag. Always.")
+    visit.see(note=deploy)
+    page = visit.page
+
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Erase for good").click()
+    question = page.get_by_role("dialog", name="Erase “Deploy pipeline” for good?")
+    for title in (later.title, "transcripts that agents keep", "Deploy pipeline"):
+        expect(question).to_contain_text(title)
+    expect(question).not_to_contain_text(earlier.title)
+    assert later.id in visit.shelf.get_notes([later.id])
+    question.get_by_role("button", name="Erase").click()
+
+    expect(page.locator(".toast")).to_contain_text("Erased.")
+    left = visit.shelf.get_notes([earlier.id, later.id, same.id, deploy])
+    assert set(left) == {earlier.id, same.id}
+
+
+def test_cautions_and_validity_are_shown(visit: Visit) -> None:
+    note = visit.shelf.create_note(
+        "ops", "Freeze", "No deploys.", valid_from="2020-01-01", valid_until="2020-02-01"
+    )
+    visit.see(note=note.id)
+    panel = visit.page.locator(".panel")
+
+    expect(panel.get_by_label("Cautions")).to_contain_text("2020")
+    expect(panel.locator(".details")).to_contain_text("until")
+
+
+def test_a_contradiction_is_told_when_it_is_saved(visit: Visit) -> None:
+    visit.shelf.create_note("ops", "Tests", "Always use pytest for tests.")
+    visit.see(note="new")
+    page = visit.page
+
+    page.get_by_label("Nugget").fill("ops")
+    page.get_by_label("Title").fill("Style")
+    page.get_by_label("Content").fill("Never use pytest for tests.")
+    page.get_by_role("button", name="Save").click()
+
+    toast = page.locator(".toast").filter(has_text="contradicts")
+    expect(toast).to_contain_text("“Tests”")
+    expect(toast.get_by_role("button", name="Undo")).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [1440, 1024, 700, 390])
+def test_the_buttons_of_a_merge_lie_inside_the_window(visit: Visit, width: int) -> None:
+    page = visit.page
+    page.set_viewport_size({"width": width, "height": 900})
+    long = "averylongwordwithoutanyblank" * 20
+    first = visit.shelf.create_note("ops", "Pipeline", f"```\n{long} {long}\n```\n\n{long}")
+    second = visit.shelf.create_note("ops", "Pipeline two", f"| {long} |\n\n`{long}`")
+    visit.shelf.add_link(first.id, second.id, long[:500])
+    visit.see(note=first.id)
+
+    page.get_by_role("button", name="More").click()
+    page.get_by_role("menuitem", name="Merge with").click()
+    page.get_by_role("option", name="Pipeline two").click()
+    expect(page.get_by_label("Preview")).to_be_visible()
+
+    for name in ("Merge", "Cancel"):
+        box = page.locator(".panel").get_by_role("button", name=name, exact=True).bounding_box()
+        assert box and box["x"] >= 0 and box["x"] + box["width"] <= width
 
 
 def test_undo_takes_back_what_was_done_here_not_what_others_wrote_since(

@@ -6,6 +6,7 @@ from typing import Any
 
 from playwright.sync_api import Page, expect
 
+from nuggets.domain.limits import NAME_CHARACTERS
 from page_visits import VIEWS, Visit, filled
 from web_serving import run
 
@@ -56,15 +57,15 @@ def test_deep_markdown_is_shown_as_far_as_it_is_sensible_and_then_as_written(
 def test_what_a_hand_wrote_into_the_file_leaves_the_page_in_shape(
     visit: Visit, tmp_path: Path
 ) -> None:
-    """The shelf limits titles; whoever edits graph.json does not."""
+    """As long as the shelf allows: more is refused, also if it comes from graph.json."""
     auth, jwt, _ = filled(visit.shelf)
     visit.see(note=auth)
     page = visit.page
     expect(page.locator(".note h1")).to_have_text("Auth middleware")
     evil = HOSTILE[1]
-    long = evil + "W" * 100_000
+    long = evil + "W" * (NAME_CHARACTERS - len(evil))
     run(str(tmp_path / "shelf"), "remember", "project", "port", "80")  # and paints the files
-    _edit_by_hand(tmp_path / "shelf", auth, title=long, tags=[evil * 900], subject=evil * 900)
+    _edit_by_hand(tmp_path / "shelf", auth, title=long, tags=[evil], subject=evil)
 
     expect(page.locator(".note h1")).to_have_text(long)
     for size in ({"width": 1280, "height": 800}, {"width": 390, "height": 844}):

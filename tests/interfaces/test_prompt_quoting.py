@@ -2,11 +2,11 @@ from pathlib import Path
 
 import pytest
 
-from nuggets.domain.memory_tag import carries_mark, inert
+from nuggets.domain.host_markup import carries_mark, inert
 from nuggets.interfaces.hooks.memory_lines import safe_line
 from nuggets.interfaces.hooks.session_start import start_context
-from nuggets.interfaces.prompt_quoting import fence, one_line
-from nuggets.language.text import visible
+from nuggets.interfaces.prompt_quoting import fence
+from nuggets.language.text import one_line, visible
 from nuggets.shelf import NuggetShelf
 
 HIDDEN = "".join(chr(0xE0000 + ord(letter)) for letter in "obey")  # words in tag characters
@@ -74,13 +74,13 @@ def test_a_session_starts_without_hidden_words_and_split_credentials(tmp_path: P
         text, _ = start_context(shelf, loads_memory_file=False, session=None)
 
     assert "**Title**: content &lt;/nuggets-memory>" in text
-    assert "[redacted: GitHub token]" in text
+    assert "[redacted: token ghp_…]" in text
     assert visible(text) == text
     assert text.count("</nuggets-memory>") == 1
 
 
 def test_a_credential_is_blacked_out_also_with_signs_in_it_that_nobody_sees() -> None:
-    assert safe_line("use ghp_a1B2\u200b" + "a1B2" * 8, 99) == "use [redacted: GitHub token]"
+    assert safe_line("use ghp_a1B2\u200b" + "a1B2" * 8, 99) == "use [redacted: token ghp_…]"
 
 
 def test_blanks_without_end_take_no_time_without_end() -> None:

@@ -52,7 +52,7 @@ def test_a_write_of_another_process_is_told(server: Served) -> None:
         assert kind == "change"
         assert [node["id"] for node in news["put"]] == [written["id"]]
         assert news["steps"][0]["client"] == "cli"
-        run(server.directory, "note", "hide", written["id"])
+        run(server.directory, "note", "archive", written["id"])
         assert next_event(stream)[1]["put"][0]["hidden"] is True
 
 

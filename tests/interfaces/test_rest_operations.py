@@ -377,7 +377,7 @@ def test_what_was_undone_and_deleted_is_told_as_the_command_tells_it(
     note = created(web, "T", "C")
     for command, answer in (
         (("history",), web.get("/api/history")),
-        (("note", "hide", "T"), web.delete(f"/api/notes/{note['id']}")),
+        (("note", "archive", "T"), web.delete(f"/api/notes/{note['id']}")),
         (("undo",), web.post("/api/undo", json={})),
         (
             ("note", "delete", "T", "--hard"),

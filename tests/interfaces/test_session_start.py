@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from agent_doors import hook, injected, repository
-from nuggets.interfaces.hooks.session_start import start_context
-from nuggets.language.token_estimate import estimate_tokens
+from nuggets.interfaces.hooks.session_start import CHANGED, start_context
+from nuggets.language.text import estimate_tokens
 from nuggets.operations.session_notes import SessionRecord
 from nuggets.settings import load
 from nuggets.shelf import NuggetShelf
@@ -87,9 +87,49 @@ def test_what_someone_works_on_comes_first(shelf: NuggetShelf, hint: str) -> Non
         keep_session(shelf, "Find out why billing charges twice")
     text = start(shelf, branch="fix/billing-twice" if hint == "branch" else "trunk")
 
-    assert text.splitlines()[2].startswith("- **billing lesson")
+    changed = CHANGED if hint == "session" else 0  # since that session
+    assert text.splitlines()[2 + changed].startswith("- **billing lesson")
     assert text.count("billing lesson") >= 8
     assert "login lesson 9" in text  # the newest: half of the room is for everything else
+
+
+def test_commands_and_conventions_come_before_what_is_merely_known() -> None:
+    shelf = NuggetShelf("memory:", project=PROJECT, at_work=True)
+    words = {"project": PROJECT, "source": "explicit_user"}
+    shelf.remember("project", "unit tests", "make check", **words)  # type: ignore[arg-type]
+    shelf.remember("project", "floats", "we never store prices as floats", **words)  # type: ignore[arg-type]
+    for number in range(60):
+        shelf.remember("project", f"tea supplier {number}", "Assam and Darjeeling", **words)  # type: ignore[arg-type]
+
+    lines = [line for line in start(shelf).splitlines() if line.startswith("- ")]
+
+    assert {line.partition("**: ")[2] for line in lines[:2]} == {
+        "make check",
+        "we never store prices as floats",
+    }
+
+
+def test_what_does_not_fit_is_counted(shelf: NuggetShelf) -> None:
+    text = start(shelf)
+
+    told = sum(line.startswith("- ") for line in text.splitlines())
+    assert f"and {80 - told} more in memory (search_notes)" in text
+
+
+def test_a_session_is_told_what_the_last_one_left_open_and_what_changed_since() -> None:
+    shelf = NuggetShelf("memory:", project=PROJECT, at_work=True)
+    fill(shelf)
+    record = SessionRecord(
+        *("s", "codex", PROJECT, "2026-01-30 coupons", "Goal: coupons\nOpen:\n- expiry\n- refunds"),
+        *("2026-01-30T09:00:00Z", "2026-01-30T10:00:00Z"),
+    )
+    shelf.keep_session(record)
+
+    text = start(shelf)
+
+    assert "Left open by the last session: expiry" in text
+    assert "Left open by the last session: refunds" in text
+    assert "login lesson 9" in text
 
 
 def test_preferences_are_told_beside_the_work(shelf: NuggetShelf) -> None:

@@ -10,7 +10,7 @@ from agent_doors import hook, injected, repository
 from command_line import Nuggets
 from nuggets.domain.records import MemoryNote
 from nuggets.filesystem.hook_files import hook_path
-from nuggets.interfaces.hooks.transcripts.transcript_reader import HEAD_BYTES, TAIL_BYTES
+from nuggets.interfaces.hooks.transcript_reader import HEAD_BYTES, TAIL_BYTES
 from nuggets.shelf import NuggetShelf
 
 
@@ -616,7 +616,9 @@ def test_after_a_purge_what_was_said_before_is_not_noted_again(
     host = claude(home, project, shelf_directory)
     host.call("stop")
     with NuggetShelf(shelf_directory, project=str(project / ".git")) as shelf:
-        shelf.purge(shelf.create_note("project", "Orders", "Orders have UUIDs").id)
+        later = "2026-03-04T23:30:00Z"  # the same day: the conversation may have stated it
+        note = shelf.create_note("project", "Orders", "Orders have UUIDs", created_at=later)
+        shelf.purge(note.id)
         assert list(shelf.sessions()) == []
 
     host.call("pre-compact")

@@ -12,7 +12,7 @@ from mcp.client import Client as McpClient
 from agent_doors import hook, repository, server_context
 from command_line import Nuggets
 from nuggets.interfaces.mcp.server import build_server
-from nuggets.operations.client_permissions import HOOK, name_agent
+from nuggets.operations.permissions import HOOK, name_agent
 from nuggets.shelf import NuggetShelf
 
 

@@ -1,10 +1,6 @@
 import pytest
 
-from nuggets.operations.earlier_session_requests import (
-    LONGEST_QUESTION,
-    SessionRequest,
-    read_session_request,
-)
+from nuggets.operations.session_notes import LONGEST_QUESTION, SessionRequest, read_session_request
 
 
 @pytest.mark.parametrize(

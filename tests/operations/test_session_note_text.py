@@ -1,7 +1,6 @@
 import pytest
 
 from nuggets.domain.credentials import credential_kinds
-from nuggets.operations.earlier_session_requests import is_substantial
 from nuggets.operations.session_note_text import (
     SUMMARY_CHARACTERS,
     Step,
@@ -9,6 +8,7 @@ from nuggets.operations.session_note_text import (
     summarize,
     title_of,
 )
+from nuggets.operations.session_notes import is_substantial
 from secret_samples import CREDENTIALS, Sample
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nuggets.domain.memory_file_record import BLOCK_BEGIN, BLOCK_END
+from nuggets.domain.marks import BLOCK_BEGIN, BLOCK_END
 from nuggets.errors import InvalidInput, StoreError
-from nuggets.promotion.memory_file_access import block_text, replace_block
+from nuggets.promotion.file_access import block_text, replace_block
 from nuggets.shelf import NuggetShelf
 
 OWN = "# Our project\n\nRun `make check` before a commit."

@@ -9,16 +9,11 @@ from graph_samples import by_id, sample
 from nuggets import PROMOTE_THRESHOLD
 from nuggets.domain.host_markup import escape_host_markup
 from nuggets.domain.records import GraphNoteMetaInput
-from nuggets.promotion import WrittenEntries, merged_text
+from nuggets.language.text import one_line, shorten
+from nuggets.promotion.entries import CONTENT_CHARACTERS, TITLE_CHARACTERS, line_for, unescape
 from nuggets.promotion.entry_placement import header
-from nuggets.promotion.entry_text import (
-    CONTENT_CHARACTERS,
-    TITLE_CHARACTERS,
-    cut,
-    flat,
-    line_for,
-    unescape,
-)
+from nuggets.promotion.merged_text import merged_text
+from nuggets.promotion.written_entries import WrittenEntries
 
 DURABLE = GraphNoteMetaInput(stability="durable")  # whatever the title looks like
 NASTY = [
@@ -84,14 +79,14 @@ def test_the_title_is_read_as_it_was_written(title: str) -> None:
     strong = [n for n, token in enumerate(children) if token.type.startswith("strong")]
     read = "".join(token.content for token in children[strong[0] : strong[-1]])
 
-    assert read == cut(flat(title), TITLE_CHARACTERS)
+    assert read == one_line(title, TITLE_CHARACTERS)
 
 
 def test_long_texts_are_cut_at_a_word_and_say_so() -> None:
-    assert cut("word " * 100, 23) == "word word word word…"
-    assert cut("word word", 9) == "word word"
-    assert len(cut("x" * 500, 100)) == 100
-    assert cut("x" * 98 + "e\u0301" * 9, 100) == "x" * 98 + "…"
+    assert shorten("word " * 100, 23) == "word word word word…"
+    assert shorten("word word", 9) == "word word"
+    assert len(shorten("x" * 500, 100)) == 100
+    assert shorten("x" * 98 + "e\u0301" * 9, 100) == "x" * 98 + "…"
     assert len(line_for(sample(title="t" * 500, content="c" * 5000))) == (
         TITLE_CHARACTERS + CONTENT_CHARACTERS + len("- ****: ")
     )
@@ -108,7 +103,7 @@ def test_a_line_has_nothing_that_is_not_seen() -> None:
     unseen = f"a{hidden}b\u202ec\u200bd\u00ade\x1bf\u3164g"
 
     assert line_for(sample(title=unseen, content=unseen)) == "- **abcdefg**: abcdefg"
-    assert flat("👩‍👩‍👧 می‌خواهم") == "👩‍👩‍👧 می‌خواهم"
+    assert one_line("👩‍👩‍👧 می‌خواهم") == "👩‍👩‍👧 می‌خواهم"
 
 
 def test_a_memory_begins_no_turn_of_a_model() -> None:

@@ -5,12 +5,12 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import StoreError
-from nuggets.promotion.entry_text import CONTENT_CHARACTERS, apply_edit, line_for
+from nuggets.promotion.entries import CONTENT_CHARACTERS, apply_edit, line_for
 from nuggets.shelf import NuggetShelf
 
 LESSONS = {
@@ -340,6 +340,7 @@ def test_any_edit_of_words_is_found_in_the_memory_and_nothing_else_changes(
 # --- any hands --------------------------------------------------------------------------------
 
 
+@settings(max_examples=40)  # each edits a file four times
 @given(chance=st.randoms(use_true_random=False))
 def test_whatever_people_do_nothing_is_lost_and_no_line_of_theirs_is_touched(
     tmp_path_factory: pytest.TempPathFactory, chance: random.Random

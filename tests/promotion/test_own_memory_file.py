@@ -12,7 +12,7 @@ from command_line import Nuggets
 from enough_sessions import ENOUGH_SESSIONS
 from git_repositories import git, new_repository
 from nuggets import NuggetShelf, promote_facts
-from nuggets.operations.client_permissions import COMMAND
+from nuggets.operations.permissions import COMMAND
 
 NINE = datetime(2026, 3, 10, 9)
 

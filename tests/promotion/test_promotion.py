@@ -6,8 +6,8 @@ from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.graph.links import add_link
 from nuggets.graph.note_merging import merge_notes
 from nuggets.graph.notes import archive_note
-from nuggets.promotion import Budget, Promotion, WrittenEntries, merged_text
-from nuggets.promotion.written_entries import Entry
+from nuggets.promotion.merged_text import Budget, Promotion, merged_text
+from nuggets.promotion.written_entries import Entry, WrittenEntries
 
 HEADER = (
     "# Memory\n\nAuto-promoted from nuggets graph notes "
@@ -75,7 +75,7 @@ def test_the_nugget_names_the_section_when_nothing_else_does() -> None:
         ({"project": "elsewhere"}, "another project"),
         ({"stability": "temporary"}, "temporary"),
         ({"source": "tool_observation"}, "not confirmed"),
-        ({"content": "ghp" + "_" + "a1B2" * 9}, "credential: GitHub token"),
+        ({"content": "ghp" + "_" + "a1B2" * 9}, "credential: token ghp_…"),
         ({"content": "the password:\n\n\t\n\n\nx9" + "Kq72Lm"}, "credential"),
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 
 from graph_samples import LATER, by_id, sample
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
-from nuggets.language.equivalence import particulars
+from nuggets.language.equivalence_and_contradiction import particulars
 from nuggets.maintenance.reflection import Policy, reflect
 
 ALL = Policy(max_notes=1000)

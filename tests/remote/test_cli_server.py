@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from command_line import run_process
-from nuggets.filesystem.server_url import parse_server_url
+from nuggets.filesystem.shelf_urls import parse_server_url
 from nuggets.remote import http_connection
 from nuggets.remote.server_requests import PROTOCOL
 from web_serving import served
@@ -156,7 +156,8 @@ def test_an_answer_of_another_type_is_refused_in_one_line(result: str, command: 
 def test_an_answer_that_never_ends_is_given_up(
     monkeypatch: pytest.MonkeyPatch, first: bytes, more: bytes
 ) -> None:
-    monkeypatch.setattr(http_connection, "WHOLE_ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(http_connection, "ANSWER_SECONDS", 0.2)
+    monkeypatch.setattr(http_connection, "BYTES_PER_SECOND", 10**12)
 
     def answer() -> None:
         connection, _ = listening.accept()

@@ -15,8 +15,8 @@ from nuggets.errors import (
     RefusedText,
     SettingsError,
 )
-from nuggets.operations.client_permissions import AGENT, HOOK
 from nuggets.operations.operation_table import OPERATIONS, Refused
+from nuggets.operations.permissions import AGENT, HOOK
 from web_serving import served_here
 
 

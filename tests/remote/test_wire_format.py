@@ -20,10 +20,10 @@ from nuggets.domain.records import (
     WrittenNote,
 )
 from nuggets.errors import InvalidInput
-from nuggets.operations.client_permissions import COMMAND
 from nuggets.operations.idempotent_calls import Call, Caller, Place
+from nuggets.operations.permissions import COMMAND
 from nuggets.operations.project_identity import Location
-from nuggets.remote.wire_format import (
+from nuggets.remote.server_requests import (
     ERRORS,
     decode,
     decode_answer,

@@ -17,7 +17,7 @@ from nuggets import NuggetShelf
 from nuggets.domain.limits import CONTENT_BYTES, NAME_CHARACTERS, TAG_CHARACTERS, TAGS
 from nuggets.domain.records import CopyIndex, MemoryNote, NuggetConfig
 from nuggets.errors import NotFound, StoreError
-from nuggets.filesystem.server_url import parse_server_url
+from nuggets.filesystem.shelf_urls import parse_server_url
 from nuggets.remote.offline import CallQueue
 from nuggets.remote.remote_shelf import RemoteShelf
 from web_serving import served_here
@@ -384,6 +384,30 @@ def test_what_a_shelf_tells_while_its_server_is_away_is_bounded(place: Place) ->
 
         assert len(shelf.warnings) < 25
         assert any("2 days old" in warning for warning in shelf.warnings)
+
+
+def test_a_rejected_edit_is_shown_whole_and_can_be_made_to_succeed(place: Place) -> None:
+    def run(*words: str) -> Done:
+        return run_process(*words, env={"NUGGETS_DIR": place.url})
+
+    text = "We deploy on Mondays.\n" + "Nobody deploys on a Friday. " * 20
+    with place.up(), place.open() as shelf:
+        note = shelf.create_note("project", "Deploys", "We deploy on Tuesdays.")
+        shelf.refresh_copy()
+    with place.open() as shelf:
+        shelf.edit_note(note.id, content=text)
+    with NuggetShelf(place.directory, project="") as kept:
+        kept.edit_note(note.id, content="We deploy on Sundays.")
+    with place.up():
+        run("sync")
+        listed = run("queue")
+        [rejected] = run("queue", "--json").json["rejected"]
+        sent = run("queue", "retry", rejected["id"][:8])
+        with place.open() as shelf:
+            now = shelf.get_note(note.id)
+
+    assert text.split("\n")[1].strip() in listed.out
+    assert (sent.code, now.content) == (0, text.strip())
 
 
 def test_the_command_tells_what_waits_and_settles_it(place: Place) -> None:

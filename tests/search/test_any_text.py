@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from nuggets.search.query.query import MOST_SLOTS
+from nuggets.search.query import MOST_SLOTS
 from searchable import found, index_of, note
 
 OTHERS = [note(100 + i, f"Other {i}", f"Nothing of interest, number {i}.") for i in range(10)]

@@ -12,9 +12,8 @@ from nuggets.language.dates import (
     ordinal,
     periods,
 )
-from nuggets.language.stemming import pieces
-from nuggets.language.text import tokens
-from nuggets.search.query.tokenized_query import tokenize_query
+from nuggets.language.text import pieces, tokens
+from nuggets.search.query import tokenize_query
 from searchable import found, index_of, note
 
 RACE = note(1, "Half marathon", "Signed up for the half marathon on 5 October, target 1:50.")

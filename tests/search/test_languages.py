@@ -1,7 +1,6 @@
 import pytest
 
-from nuggets.language.languages import LANGUAGES, evidence
-from nuggets.language.stemming import stems
+from nuggets.language.languages import LANGUAGES, evidence, stems
 from searchable import found, index_of, note
 
 ENGLISH = [note(100 + i, f"Other {i}", f"Nothing of interest here, number {i}.") for i in range(10)]

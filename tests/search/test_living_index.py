@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from nuggets.search.index import documents, postings
+from nuggets.search import documents, postings
 from nuggets.search.search_index import SearchIndex
 from object_counts import count_held
 from searchable import Shelf, index_of, linked, note

@@ -1,9 +1,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nuggets.language.stemming import pieces, stems
-from nuggets.language.text import edits_between
-from nuggets.search.typo_correction import letters
+from nuggets.language.languages import stems
+from nuggets.language.text import edits_between, pieces
+from nuggets.search.vocabulary import letters
 
 LETTERS = st.text("abc", max_size=7)
 

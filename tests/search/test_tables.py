@@ -7,12 +7,9 @@ from random import Random
 import pytest
 
 from nuggets.domain.records import MemoryNote, NoteFilterOptions
-from nuggets.search import results
-from nuggets.search.index import consistency, index_writer, postings
-from nuggets.search.index.postings import decode, encode, term_key
-from nuggets.search.index.schema import NAMES, TABLES
-from nuggets.search.scoring import ranking
-from nuggets.search.search_index import SearchIndex
+from nuggets.search import consistency, index_writer, postings
+from nuggets.search.postings import decode, encode, term_key
+from nuggets.search.search_index import NAMES, TABLES, SearchIndex
 from searchable import Shelf, index_of, linked, note
 
 WORDS = [first + second for first in "bdfgklmnprstv" for second in ("and", "ores", "ill", "unting")]
@@ -21,8 +18,9 @@ WORDS = [first + second for first in "bdfgklmnprstv" for second in ("and", "ores
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a few notes are enough to fill several."""
-    for module in (postings, index_writer, ranking, results, consistency):
+    for module in (postings, index_writer, consistency):
         monkeypatch.setattr(module, "BLOCK", 16)
+    monkeypatch.setattr(index_writer, "MOST_RECENT", 6)
 
 
 def many_notes(count: int, seed: int = 5) -> list[MemoryNote]:
@@ -49,6 +47,28 @@ def test_notes_written_one_by_one_answer_like_notes_written_at_once() -> None:
         if count % 20 == 0:
             assert shelf.check_against(notes[:count]) == []
             assert answers(shelf) == answers(index_of(*notes[:count]))
+
+
+def test_the_newest_notes_wait_and_are_moved_into_blocks_together() -> None:
+    shelf, notes = index_of(*many_notes(20)), many_notes(40)
+    tables = ("search_postings", "search_recent")
+
+    def rows(table: str) -> set[tuple[object, ...]]:
+        return set(shelf.database.execute(f"SELECT * FROM {table}"))
+
+    in_blocks = rows(tables[0])
+    for one in notes[20:26]:
+        shelf.put(one)
+    waiting = {doc for _, doc, _ in rows(tables[1])}
+
+    assert rows(tables[0]) == in_blocks
+    assert len(waiting) == 6
+
+    shelf.drop(notes[21].id)
+    shelf.put(*notes[26:28])
+
+    assert rows(tables[1]) == set()
+    assert shelf.index.check() == []
 
 
 def test_a_code_keeps_fields_and_weights_to_a_twelfth() -> None:
@@ -91,7 +111,11 @@ def test_a_purge_leaves_no_trace_in_any_table(before: int, hidden: bool) -> None
         for row in shelf.database.execute(f"SELECT * FROM {table}"):
             assert "xyzzyplugh" not in repr(row).lower()
             assert secret.id not in row
-    kept = {key for (key,) in shelf.database.execute("SELECT term FROM search_postings")}
+    kept = {
+        key
+        for table in ("search_postings", "search_recent")
+        for (key,) in shelf.database.execute(f"SELECT term FROM {table}")
+    }
     assert not kept & {term_key("xyzzyplugh"), term_key("=tag=xyzzyplugh")}
     assert shelf.index.check() == []
 

@@ -19,7 +19,7 @@ from database_samples import (
     without_documented_files,
 )
 from nuggets.errors import StoreError
-from nuggets.stores.doctor.defects import Defect
+from nuggets.stores.base import Defect
 from nuggets.stores.sqlite.database import PAGE_BYTES
 
 PAGE = PAGE_BYTES
@@ -239,6 +239,21 @@ def test_columns_and_links_that_disagree_with_the_notes_are_derived_again(tmp_pa
     assert all(defect.mended for defect in found)
     assert opened(tmp_path).get_note("Plan 0").id == one.id
     assert opened(tmp_path).checkup() == []
+
+
+def test_a_nugget_under_a_name_that_is_not_its_own_is_made_again(tmp_path: Path) -> None:
+    with opened(tmp_path) as shelf:
+        shelf.remember("plans", "launch", "monday")
+    connection = sqlite3.connect(tmp_path / "nuggets.db")
+    connection.execute("UPDATE nuggets SET fold = 'pxans'")
+    connection.commit()
+    connection.close()
+
+    assert kinds(opened(tmp_path).checkup(fix=True)) == ["damaged database"]
+    with opened(tmp_path) as shelf:
+        assert [status.name for status in shelf.list()] == ["plans"]
+        assert shelf.recall("launch").answer == "monday"
+        assert shelf.checkup() == []
 
 
 def test_damage_upon_damage_keeps_every_version(tmp_path: Path) -> None:

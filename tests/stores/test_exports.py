@@ -152,6 +152,30 @@ def test_a_note_that_comes_back_stands_where_the_database_has_it(
     assert exports_agree(tmp_path)
 
 
+def test_what_was_written_before_and_stays_is_what_a_whole_export_would_say(
+    store: SqliteStore, tmp_path: Path
+) -> None:
+    quoted = note(4, kind="note", title='A "quoted" title', content='a",\n{"id":"b"')
+    steps: list[Callable[[], object]] = [
+        lambda: put(store, note(5, kind="note", title="New")),
+        lambda: put(store, quoted),
+        lambda: put(store, note(1, content="changed")),
+        lambda: touch(store, note(2).id, "session-1"),
+        lambda: put(store, note(6, id='id-with-"quote"')),
+        lambda: drop(store, note(3).id),
+        lambda: put(store, note(3, kind="note", title="Back")),
+        lambda: drop(store, quoted.id),
+    ]
+    for step in steps:
+        step()
+        put(store, note(2, content=f"after step {steps.index(step)}"))
+        store.follow_exports()
+        followed = graph_of(tmp_path).read_bytes()
+        store.refresh_exports()
+
+        assert graph_of(tmp_path).read_bytes() == followed
+
+
 @pytest.mark.parametrize("gone", ["graph/graph.json", "learnings.nugget.json"])
 def test_a_file_that_is_missing_is_written_again(
     store: SqliteStore, tmp_path: Path, gone: str

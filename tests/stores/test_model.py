@@ -20,7 +20,7 @@ from hypothesis.stateful import (
 from nuggets.domain.records import Changes, MemoryNote, NoteLink, NuggetConfig, Touch
 from nuggets.domain.state import MemoryState
 from nuggets.engine.indexes import KINDS
-from nuggets.filesystem.database_url import DatabaseUrl
+from nuggets.filesystem.shelf_urls import DatabaseUrl
 from nuggets.stores.base import Store
 from nuggets.stores.postgresql.store import PostgresqlStore
 from nuggets.stores.sqlite.store import SqliteStore
@@ -222,7 +222,7 @@ def texts(state: MemoryState) -> dict[str, object]:
 
 
 TestTwoHandles = TwoHandles.TestCase
-TestTwoHandles.settings = settings(max_examples=25, stateful_step_count=20, deadline=None)
+TestTwoHandles.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
 
 
 class TwoConnections(TwoHandles):

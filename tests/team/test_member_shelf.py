@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 
 from nuggets import GraphNoteMetaInput, NuggetShelf
-from nuggets.domain.records import MemoryScope
-from nuggets.domain.roles import Member, Role
+from nuggets.domain.records import Member, MemoryScope, Role
 from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
-from nuggets.operations.client_permissions import AGENT, name_agent
 from nuggets.operations.operation_table import OPERATIONS, Refused
+from nuggets.operations.permissions import AGENT, name_agent
 from nuggets.operations.session_notes import SessionRecord
 from nuggets.team.member_shelf import MemberShelf
 from nuggets.team.team_shelves import Team

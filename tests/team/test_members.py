@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from nuggets import NuggetShelf
-from nuggets.domain.roles import Member
+from nuggets.domain.records import Member
 from nuggets.errors import Conflict, InvalidInput, NotFound
 
 

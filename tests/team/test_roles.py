@@ -1,7 +1,8 @@
 import pytest
 
-from nuggets.domain.roles import ROLES, allows, parse_role
+from nuggets.domain.records import ROLES
 from nuggets.errors import InvalidInput
+from nuggets.operations.permissions import allows, parse_role
 
 
 def test_each_role_may_do_what_the_ones_before_it_may() -> None:

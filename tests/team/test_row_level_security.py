@@ -9,10 +9,10 @@ import psycopg
 import pytest
 
 from nuggets import NuggetShelf
-from nuggets.domain.roles import Member
+from nuggets.domain.records import Member
 from nuggets.errors import StoreError
-from nuggets.filesystem.database_url import DatabaseUrl
 from nuggets.filesystem.shelf_location import private_location
+from nuggets.filesystem.shelf_urls import DatabaseUrl
 from nuggets.stores.postgresql.database import Database
 from nuggets.stores.postgresql.schema import find_or_create_shelf
 from nuggets.team.team_shelves import Team

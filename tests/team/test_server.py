@@ -14,18 +14,17 @@ from mcp.client.streamable_http import streamable_http_client
 from starlette.testclient import TestClient
 
 from nuggets import NuggetShelf
-from nuggets.domain.roles import ROLES, Role, allows
+from nuggets.domain.records import ROLES, Role
 from nuggets.interfaces.hook_endpoint import HookEndpoint
+from nuggets.interfaces.listening import Address
 from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS
 from nuggets.interfaces.rest.app import OPERATIONS, application
-from nuggets.interfaces.rest.authentication import MemberAccess
-from nuggets.interfaces.rest.rate_limit import RateLimit
-from nuggets.interfaces.serve import Address
-from nuggets.operations.client_permissions import Client as Agent
-from nuggets.operations.idempotent_calls import Caller
+from nuggets.interfaces.rest.authentication import MemberAccess, RateLimit
+from nuggets.operations.idempotent_calls import Call, Caller
 from nuggets.operations.operation_table import CALLABLE
-from nuggets.remote.server_requests import CALL_PATH, HOOK_PATH, PROTOCOL
-from nuggets.remote.wire_format import encode
+from nuggets.operations.permissions import Client as Agent
+from nuggets.operations.permissions import allows
+from nuggets.remote.server_requests import CALL_PATH, HOOK_PATH, PROTOCOL, encode
 from nuggets.team.team_shelves import Team
 from web_serving import HOST, served
 
@@ -179,7 +178,7 @@ def test_the_history_says_which_member_wrote(team: Served) -> None:
 
 # --- what each role may do -------------------------------------------------------------------
 
-OWNERS = {"purgeNote", "promote"}  # of the team's memories
+OWNERS = {"purgeNote", "previewPurge", "promote"}  # of the team's memories
 SILENT = {"recallInSession"}  # a POST that changes nothing
 BODIES: dict[str, Any] = {
     "remember": {"key": "a key", "value": "1", "scope": "shared"},
@@ -225,6 +224,48 @@ def test_roles_hold_for_every_operation_of_rest(team: Served, operation: Any) ->
         else:
             assert status == 403
             assert team.shelf.revision == revision
+
+
+def remember_for_all(key: str) -> dict[str, Any]:
+    options = {"scope": "project"}
+    return {
+        "protocol": PROTOCOL,
+        "method": "remember",
+        "args": ["work", key, "b"],
+        "options": options,
+    }
+
+
+@pytest.mark.parametrize("visitor", ["rita", "alice", "olga"])
+def test_the_history_has_no_hash_of_a_token_and_no_call_of_others(
+    team: Served, visitor: str
+) -> None:
+    mark = "0123456789abcdef"
+    caller = Caller(Agent("bob"), call=Call(mark, 1, "aa11"))
+    with team.visitor("bob") as bob:
+        message = remember_for_all("a")
+        sent = bob.post(CALL_PATH, json={**message, "caller": encode(caller)})
+        assert sent.status_code == 200, sent.text
+
+    with team.visitor(visitor) as client:
+        told = ""
+        for method in ("history", "commits", "changes_in_effect", "commit_summaries"):
+            message = {"protocol": PROTOCOL, "method": method, "args": []}
+            answer = client.post(CALL_PATH, json={**message, "caller": encode(Caller(Agent("x")))})
+            told += answer.text
+
+    assert "remember" in told
+    assert "member:" not in told and "call:" not in told and mark not in told
+
+
+def test_marks_of_calls_belong_to_a_member(team: Served) -> None:
+    caller = Caller(Agent("x"), call=Call("0123456789abcdef", 1, "aa11"))
+    for name in ("alice", "bob"):
+        message = remember_for_all(name)
+        with team.visitor(name) as client:
+            client.post(CALL_PATH, json={**message, "caller": encode(caller)})
+
+    assert {fact.title for fact in team.shelf.facts("work")} >= {"alice", "bob"}
 
 
 def test_nobody_but_an_owner_undoes_what_others_did(team: Served) -> None:

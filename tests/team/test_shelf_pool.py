@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from nuggets import NuggetShelf
-from nuggets.domain.roles import Member
+from nuggets.domain.records import Member
 from nuggets.settings import load
 from nuggets.team.team_shelves import ShelfPool, Team, resident_bytes
 from web_serving import served

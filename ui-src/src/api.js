@@ -51,6 +51,7 @@ export const api = {
   edit: (id, changes) => ask("PATCH", `notes/${part(id)}`, { body: changes }),
   mergePreview: (target, source) => ask("GET", `notes/${part(target)}/merge`, { query: { source } }),
   merge: (target, source) => ask("POST", `notes/${part(target)}/merge`, { body: { source } }),
+  purgePreview: (id) => ask("GET", `notes/${part(id)}/purge`),
   purge: (id) => ask("POST", `notes/${part(id)}/purge`, { body: {} }),
   archive: (id) => ask("DELETE", `notes/${part(id)}`),
   restore: (id) => ask("POST", `notes/${part(id)}/restore`, { body: {} }),

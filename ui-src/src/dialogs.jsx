@@ -2,6 +2,7 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Icon } from "./icons.jsx";
 import { confirmation } from "./state.js";
+import { LINE, short } from "./words.js";
 
 // The browser's own dialog keeps the focus inside, closes with Esc, and gives the focus back.
 export function ConfirmDialog() {
@@ -23,6 +24,12 @@ export function ConfirmDialog() {
         <h2 id="question" dir="auto"><bdi>{asked.title}</bdi></h2>
         <div id="consequence">
           <p>{asked.text}</p>
+          {asked.lists?.filter(([, items]) => items.length).map(([heading, items]) => (
+            <section class="named" key={heading}>
+              {heading && <h3>{heading}</h3>}
+              <ul tabIndex={0}>{items.map((item) => <li key={item}><bdi>{short(item, LINE)}</bdi></li>)}</ul>
+            </section>
+          ))}
           <p class={asked.final ? "final" : "muted"}><Icon name={asked.final ? "warning" : "undo"} /> {asked.final ? "This cannot be undone." : "You can undo this, here or in Activity."}</p>
         </div>
         <div class="row">

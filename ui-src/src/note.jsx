@@ -10,7 +10,7 @@ import { undoneRevisions, useUndoable } from "./history.js";
 import { NoteLink, Step, useOneAtATime, When } from "./parts.jsx";
 import { NotePicker } from "./picker.jsx";
 import { attempt, confirmation, focused, isGone, nodes, open, selected, showDone, showMessage, titleOf } from "./state.js";
-import { count, LINE, ownTags, percent, projectName, short } from "./words.js";
+import { count, LINE, moment, ownTags, percent, projectName, short } from "./words.js";
 
 export function NotePanel() {
   const id = selected.value;
@@ -103,9 +103,19 @@ function Reader({ note, onDo, onClose }) {
   const name = `“${short(note.title, 80)}”`;
   const remove = () => (confirmation.value = { title: `Delete ${name}?`, yes: "Delete", run: () => gone(() => api.remove(note.id), "Deleted."),
     text: `The note is removed from the graph${note.links.length ? ` with ${count(note.links.length, "link")}` : ""}. The history keeps it.` });
-  const purge = () => (confirmation.value = { title: `Erase ${name} for good?`, yes: "Erase", final: true,
-    run: () => gone(async () => (await api.purge(note.id), showMessage("Erased."), true)),
-    text: "It is erased from the graph, the whole history, and MEMORY.md." });
+  // Nothing goes that was not named before.
+  const purge = async () => {
+    const preview = await attempt(() => api.purgePreview(note.id));
+    if (!preview) return;
+    confirmation.value = { title: `Erase ${name} for good?`, yes: "Erase", final: true,
+      run: () => gone(async () => (tellErased(await api.purge(note.id)), true)),
+      text: "It is erased from the graph, the whole history and all backups here. This goes:",
+      lists: [
+        ["", preview.erased],
+        ["These stay, and may say the same:", preview.mergedWith.map((other) => other.title)],
+        ["It may remain where no program can look:", preview.notReached],
+      ] };
+  };
   return (
     <article class={note.hidden ? "note archived" : "note"}>
       <header class="panel-head">
@@ -124,6 +134,7 @@ function Reader({ note, onDo, onClose }) {
       </header>
       <h1 dir="auto"><bdi>{note.title}</bdi></h1>
       <div class="note-body">
+        <Cautions note={note} />
         <div dir="auto"><Markdown text={note.content} /></div>
         <ul class="tags" aria-label="Tags">{ownTags(note).map((tag) => <li key={tag}><bdi>{short(tag, LINE)}</bdi></li>)}</ul>
         <Links note={note} />
@@ -131,6 +142,23 @@ function Reader({ note, onDo, onClose }) {
         <History note={note} />
       </div>
     </article>
+  );
+}
+
+function tellErased({ backups }) {
+  const unread = backups.length ? ` These backups could not be read and may still hold it: ${backups.join(", ")}` : "";
+  showMessage(`Erased.${unread}`, unread ? { tone: "bad" } : {});
+}
+
+// What speaks against believing the note, before its text.
+function Cautions({ note }) {
+  const over = note.validUntil && new Date(note.validUntil) < new Date();
+  const cautions = [...(note.caveats ?? []), ...(over ? [`It was valid until ${moment(note.validUntil)}.`] : [])];
+  if (!cautions.length) return null;
+  return (
+    <ul class="cautions" aria-label="Cautions">
+      {cautions.map((caution) => <li key={caution}><Icon name="warning" /><span><bdi>{caution}</bdi></span></li>)}
+    </ul>
   );
 }
 
@@ -176,10 +204,16 @@ function LinkForm({ note, onDone }) {
   );
 }
 
+function validity({ validFrom, validUntil }) {
+  if (!validFrom && !validUntil) return "always";
+  return [validFrom && `from ${moment(validFrom)}`, validUntil && `until ${moment(validUntil)}`].filter(Boolean).join(" ");
+}
+
 function Metadata({ note }) {
   const rows = [
     ["Scope", note.scope], ["Project", note.project ? <span title={note.project}>{short(projectName(note.project), LINE)}</span> : "none: valid everywhere"], ["Type", note.type], ["About", short(note.subject, LINE)], ["Source", note.source.replaceAll("_", " ")],
     ["Confidence", percent(note.confidence)], ["Stability", note.stability],
+    ["Valid", validity(note)],
     ["Recalled", note.hits ? `in ${count(note.hits, "session")}` : "never"],
     ["Last seen", <When at={note.lastAccessedAt} />], ["Changed", <When at={note.updatedAt} />], ["Created", <When at={note.createdAt} />],
     ["Id", <code>{note.id}</code>],

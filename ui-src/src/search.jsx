@@ -136,6 +136,7 @@ function Result({ result, query: text, active, open: expanded, onWhy }) {
       <button type="button" class="entry" aria-current={selected.value === note.id} onClick={() => open(note.id)}>
         <span class="entry-title"><bdi>{short(note.title, 120)}</bdi></span>
         <span class="entry-text"><bdi>{snippet(note.content, text)}</bdi></span>
+        {result.caveats?.map((caution) => <span key={caution} class="entry-caution"><Icon name="warning" /> <bdi>{short(caution, 120)}</bdi></span>)}
         <span class="entry-detail muted"><bdi>{note.nuggetName}</bdi>{ownTags(note).slice(0, 3).map((tag) => ` · ${short(tag, 30)}`)}{note.hidden && " · archived"}{note.project && note.project !== project.value && ` · ${short(projectName(note.project), 30)}`}</span>
       </button>
       <button type="button" class="why" aria-expanded={expanded} title="Why this one?" onClick={onWhy}>{percent(result.relevance)}</button>

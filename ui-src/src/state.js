@@ -20,7 +20,7 @@ export const onlyNuggets = signal(new Set()); // empty: all
 export const onlyProject = signal(null); // null: all; "": notes of no project
 export const project = signal(""); // that the server runs in
 export const toasts = signal([]);
-export const confirmation = signal(null); // { title, text, yes, final, run }: what is asked before it is done
+export const confirmation = signal(null); // { title, text, lists, yes, final, run }: what is asked before it is done
 export const pulses = signal([]); // ids that have just changed, for the graph to point at
 export const steps = signal(0); // grows with every change that arrives; views reload on it
 export const theme = signal(readSetting("theme", "auto"));
@@ -148,7 +148,11 @@ export async function attempt(action, done) {
 // Says what was done and offers to undo exactly that; where nothing changed there is nothing to undo.
 export function showDone(text, answer) {
   const step = revisionOf(answer);
-  showMessage(text, step ? { action: { label: "Undo", run: () => undo(step) } } : {});
+  const undoing = step ? { action: { label: "Undo", run: () => undo(step) } } : {};
+  const others = answer?.contradicts ?? [];
+  if (!others.length) return showMessage(text, undoing);
+  const titles = others.map((other) => `“${short(other.title, 60)}”`).join(", ");
+  return showMessage(`${text} But it contradicts ${titles}; both are there now.`, { ...undoing, tone: "bad" });
 }
 
 // Takes a step back and offers to bring it back; `isRedo`: the step is itself an undo.

@@ -1,49 +1,16 @@
-"""How hosts and models mark turns, tools and their own words; escapes such marks in a text.
+"""Escapes what looks like the mark of a host or model: a tag, a bracketed word, a turn.
 
 A memory that says `</system-reminder>` or `<|im_start|>` must not look like the host's own words,
-neither in a prompt (`interfaces/prompt_quoting.py`) nor in MEMORY.md.
-The marks are escaped, not removed: a model still reads what the memory says.
+neither in a prompt (`interfaces/prompt_quoting.py`) nor in MEMORY.md. No list of names decides:
+hosts invent new ones, and an escaped `<div>` still says to a model what the memory says.
 """
 
 import re
 import unicodedata
 from functools import cache
 
-# Names of tags, in small letters without separators ("system-reminder", "system_reminder").
-_NAMES_BY_HOST = {
-    "models": "startofturn endofturn toolcall toolcalls tooluse toolresult toolresults toolcode "
-    "toolresponse toolresponses tooloutput tooloutputs tooluseerror toolname toolinput toolcalling "
-    "functioncall functioncalls functionresult functionresults functionresponse argkey argvalue",
-    "several hosts": "systemreminder systemmessage systemprompt systemnotification systemwarning "
-    "systeminstruction systeminstructions systeminfo developerinstructions developermessage "
-    "userinstructions custominstructions projectinstructions reminderinstructions "
-    "importantinstructionreminders",
-    "Claude Code": "commandname commandmessage commandargs commandcontents localcommandstdout "
-    "localcommandstderr localcommandcaveat bashinput bashstdout bashstderr userpromptsubmithook "
-    "sessionstarthook usermemoryinput tasknotification teammatemessage persistedoutput "
-    "newdiagnostics ideopenedfile ideselection idediagnostics claudemd availabledeferredtools",
-    "Codex": "environmentcontext permissionsinstructions collaborationmode turnaborted useraction "
-    "usershellcommand skillsinstructions appsinstructions pluginsinstructions modelswitch "
-    "personalityspec subagentnotification hookprompt",
-    "Gemini CLI": "hookcontext sessioncontext statesnapshot extensioncontext loadedcontext "
-    "projectcontext globalcontext activatedskill availableskills availablesubagents",
-    "Cursor, Copilot, Cline": "userquery userrequest userinfo additionaldata additionalcontext "
-    "attachedfiles editorcontext environmentdetails environmentinfo workspaceinfo userrules "
-    "alwaysappliedworkspacerules agentskills usemcptool executecommand attemptcompletion "
-    "askfollowupquestion newtask",
-}
-_HOST_NAMES = frozenset(name for names in _NAMES_BY_HOST.values() for name in names.split())
-# These are ordinary words too: they count between signs or with attributes, and not as the type
-# argument in `List<User>`.
-_ROLE_NAMES = {
-    *("system", "user", "human", "assistant", "developer", "model", "sys", "s", "bos", "eos"),
-    *("tool", "tools", "function", "functions", "invoke", "parameter", "parameters", "sop"),
-    *("think", "thinking", "instruction", "instructions", "reminder", "env"),
-}
-_BRACKETED = {
-    *("inst", "sys", "systemprompt", "availabletools", "toolcalls", "toolresults", "toolcontent"),
-    *("gmask", "callid", "modelsettings"),
-}
+from nuggets.language.text import visible
+
 _TURNS = ("human", "assistant")  # also inside a line: memories are shown on one
 _ROLES = (*_TURNS, "user", "system", "developer")
 _HEADINGS = ("instruction", "instructions", "input", "response", *_ROLES)  # "### Response:"
@@ -55,12 +22,17 @@ _OPENING = (
     r"(?P<less>[<\u2039\u2329\u27e8\u3008\ufe64\uff1c]|&(?:lt|#0{0,6}60|#x0{0,6}3c);?"
     r"|\\u003c|\\x3c|%3c)|(?P<bracket>[\[\uff3b]|&(?:lsqb|lbrack|#0{0,6}91|#x0{0,6}5b);?)"
 )
-_NAME = (
-    r"[\s</]{0,20}(?:[A-Za-z]{1,20}\s?:\s?)?(?P<name>[A-Za-z](?:[A-Za-z0-9_. -]{0,60}[A-Za-z])?)"
+_HYPHEN = r"\u2010-\u2015_-"
+_NAME = rf"(?P<name>[^\W\d_](?:[\w.: {_HYPHEN}]{{0,60}}\w)?)"
+# A name that is closed or has attributes, or one of several words ("<system-reminder"). After a
+# blank it must be closed at once, or have a slash before it: "a < b" compares.
+_TAG = (
+    rf"(?:[</]{{0,9}}|\s{{0,8}}/\s{{0,8}})(?:[^\W\d_]{{2,30}}[{_HYPHEN}][^\W\d_]{{2}}|"
+    rf"{_NAME}\s{{0,8}}[>/\]=&%\\\u203a])|\s{{1,8}}[^\W\d_][\w-]{{0,60}}\s{{0,8}}>"
 )
-_AFTER_NAME = r"\s{0,8}(?:[>/\]=&]|$)|[A-Za-z_:-]{1,30}\s?="
 _BARRED = r"[\s<]{0,8}/?\|(?:/?[\w.:\u2581-]{1,60}\||\s{0,4}/?[\w.:\u2581 -]{4,60}\|\s{0,4}>)"
-_SEPARATORS = str.maketrans("", "", "-_. ")
+# A word in capitals or behind a slash; the text of a link is none.
+_BRACKETED = r"\s{0,4}(?:/[A-Za-z_ -]{1,60}|[a-z]{0,9}[A-Z_]{3,30}[A-Za-z_ -]{0,30})\](?!\()"
 _JOINERS = "[\u00ad\u200b-\u200d\u2060\ufe00-\ufe0f]"  # nobody sees them in a name
 # A turn of a transcript: a role at the beginning of a line. In small letters it is a key of a
 # settings file ("user: postgres").
@@ -89,33 +61,17 @@ def _pattern(expression: str, flags: int = 0) -> re.Pattern[str]:
 def _escape_sign(sign: re.Match[str]) -> str:
     following = _normal_form(sign.string[sign.end() : sign.end() + _JUDGED_CHARACTERS])
     if sign["bracket"]:
-        return "&#91;" if _is_bracketed(following) else sign[0]
-    is_type_argument = sign.string[max(0, sign.start() - 1) : sign.start()].isalnum()
-    is_mark = _pattern(_BARRED).match(following) or _is_tag(following, is_type_argument)
+        return "&#91;" if _pattern(_BRACKETED).match(following) else sign[0]
+    follows_word = sign.string[max(0, sign.start() - 1) : sign.start()].isalnum()
+    is_mark = _pattern(_BARRED).match(following) or _is_tag(following, follows_word)
     return "&lt;" if is_mark else sign[0]
 
 
-def _is_tag(following: str, is_type_argument: bool) -> bool:
-    match = _pattern(_NAME).match(following)
-    if match is None:
-        return False
-    words = match["name"].lower().split(" ")
-    if not _HOST_NAMES.isdisjoint((_squeeze("".join(words)), _squeeze(words[0]))):
-        return True
-    if _squeeze(words[0]) not in _ROLE_NAMES or is_type_argument:
-        return False
-    rest = following[match.start("name") + len(words[0]) :]
-    return bool(_pattern(_AFTER_NAME).match(rest.lstrip()))
-
-
-def _is_bracketed(following: str) -> bool:
-    match = _pattern(_NAME).match(following)
-    closes = match is not None and following[match.end() :].lstrip().startswith("]")
-    return match is not None and closes and _squeeze(match["name"].lower()) in _BRACKETED
-
-
-def _squeeze(name: str) -> str:
-    return name.translate(_SEPARATORS)
+def _is_tag(following: str, follows_word: bool) -> bool:
+    """Does it go on like a tag, and unlike the type argument in `List<User>`?"""
+    match = _pattern(_TAG).match(following)
+    is_argument = follows_word and following[:1].isalpha()
+    return match is not None and not (is_argument and (match["name"] or "").isalnum())
 
 
 def _normal_form(following: str) -> str:
@@ -138,3 +94,29 @@ def _escape_turn(turn: re.Match[str]) -> str:
     if _normal_form(turn["role"]).lower() not in names:
         return turn[0]
     return f"{turn['before']}{turn['role']}{turn['after']}&#58;"
+
+
+# --- our own mark -----------------------------------------------------------------------------
+
+# Around everything that memory shows to an agent, so that it is not stored again.
+TAG = "nuggets-memory"
+_GAP = "[\\s\u200c\u200d\ufe00-\ufe0f]*"  # joiners are letters, but between ours nobody sees them
+_TAG_NAME = r"[\W_]{0,3}".join(_GAP.join(word) for word in TAG.split("-"))
+_LESS_THAN = "(?:[<\ufe64\uff1c]|&(?:lt|#0*60|#x0*3c);)"  # some hosts escape it
+_BEFORE = _GAP.replace("[", "[/", 1)  # one class: two in a row would try all ways to part blanks
+_OUR_TAG = re.compile(rf"{_LESS_THAN}(?={_BEFORE}{_TAG_NAME})", re.IGNORECASE)
+
+
+def enclose(body: str, attributes: str = "") -> str:
+    """A text of memory, neutralized before, between our tags: the fence around it."""
+    return f"<{TAG}{attributes}>\n{body}\n</{TAG}>"
+
+
+def inert(text: str) -> str:
+    """The text as a person would see it, with our own marks made visible."""
+    return _OUR_TAG.sub("&lt;", visible(text))
+
+
+def carries_mark(text: str) -> bool:
+    """Was this shown by us before?"""
+    return _OUR_TAG.search(visible(text)) is not None

@@ -6,18 +6,19 @@ from typing import Annotated
 from nuggets.errors import InvalidInput
 from nuggets.named_tuple import NamedTuple
 
+# What a shelf takes in. The numbers are ours: far above what people and agents write, and low
+# enough that one record can neither fill a page nor stop a search.
 NAME_CHARACTERS = 512  # of a key or title: it is a name, longer text is content
 CONTENT_BYTES = 1024 * 1024  # as UTF-8: a memory, not an archive
-RECORD_CHARACTERS = 8 * CONTENT_BYTES  # of a note from elsewhere, with everything, as JSON
 TAGS = 64  # of a note's own; the three that follow from its metadata are not counted
-TAG_CHARACTERS = 64
-REASON_CHARACTERS = 512
+TAG_CHARACTERS = 64  # a word or two, by which notes are grouped
+REASON_CHARACTERS = NAME_CHARACTERS  # of a link: shown beside it, on one line
 FILES_SEEN = 200  # of a project: what was touched lately, not a listing of the repository
-MEMORY_FILE_LINES, MEMORY_FILE_BYTES = 200, 25_000  # what hosts load of a MEMORY.md
-ID_CHARACTERS = 256  # of a note from elsewhere; ours have half of that
+MEMORY_FILE_LINES, MEMORY_FILE_BYTES = 200, 25_000  # what Claude Code loads of a MEMORY.md
+ID_CHARACTERS = 256  # of a note from elsewhere, or a host's of a session; ours have half of that
 LINKS = 1000  # at one note: a hub with more says nothing about any of them
-SESSION_CHARACTERS = 256
-ADDRESS_CHARACTERS = 4096  # of a path, an id, an address
+SESSION_CHARACTERS = ID_CHARACTERS
+ADDRESS_CHARACTERS = 4096  # of a path (`PATH_MAX` of Linux), of an id or an address from elsewhere
 
 
 class Limit(NamedTuple):

@@ -22,12 +22,15 @@ NoteKind = Literal["fact", "note"]
 MatchKind = Literal["exact", "substring", "fuzzy"]
 HitKind = Literal["", "recalled", "opened", "injected", "cited", "answered"]
 ReflectionKind = Literal["rewrite", "merge", "hide", "tag", "link"]
+Role = Literal["reader", "writer", "owner"]  # of a member of a team
 
+# In the order in which the database numbers them: new ones come last.
 SCOPES: tuple[MemoryScope, ...] = get_args(MemoryScope)
 TYPES: tuple[MemoryType, ...] = get_args(MemoryType)
 SOURCES: tuple[MemorySource, ...] = get_args(MemorySource)
 STABILITIES: tuple[MemoryStability, ...] = get_args(MemoryStability)
 KINDS: tuple[NoteKind, ...] = get_args(NoteKind)
+ROLES: tuple[Role, ...] = get_args(Role)  # from least to most
 
 # Marks of fields, beside their types: how the documented JSON has them.
 SPARSE = "left out if there is none"
@@ -376,6 +379,22 @@ class ProjectMove(NamedTuple):
     left: tuple[MemoryNote, ...]  # facts by keys that the other one has facts of its own for
 
 
+class Member(NamedTuple):
+    """Someone who talks to the server of a team."""
+
+    name: str
+    role: Role
+
+
+class MemberStatus(NamedTuple):
+    """A member as the list of members shows them."""
+
+    name: str
+    role: Role
+    since: str  # when the present token was made
+    revoked_at: str = ""
+
+
 class Intake(NamedTuple):
     """What another memory brought when it was taken in."""
 
@@ -446,7 +465,7 @@ class SearchNotesResult(NamedTuple):
     unknown_words: Annotated[tuple[str, ...], SPARSE] = ()
 
 
-BASIS_LENGTH = 20  # strings in a stored recipe
+BASIS_LENGTH = 20  # strings in a stored recipe, as documented
 
 
 def vector_spec(note: MemoryNote) -> NoteVectorSpec:

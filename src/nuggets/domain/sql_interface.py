@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Protocol
 
-MOST_PARAMETERS = 500  # of one statement
+# Of one list of a statement: SQLite took 999 parameters in all before 3.32.
+MOST_PARAMETERS = 500
 
 
 class Cursor(Protocol):

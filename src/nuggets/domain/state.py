@@ -9,10 +9,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from nuggets.domain.names_and_tags import abbreviates, title_form
 from nuggets.domain.records import Changes, MemoryNote, NoteKind, NuggetConfig, Touch
 from nuggets.language.text import fold_case
 
-SESSIONS_KEPT = 64  # per note: enough to know a session again, bounded on disk
+SESSIONS_KEPT = 64  # per note: a session is over long before 64 others have asked for the note
 
 NoteCounts = Mapping[tuple[str, NoteKind], int]  # visible notes by folded nugget name and kind
 
@@ -122,11 +123,6 @@ class State(Protocol):
     def marks(self) -> Mapping[str, Any]: ...
 
 
-def title_form(title: str) -> str:
-    """The form in which titles are compared: case folded, runs of blanks as one blank."""
-    return " ".join(fold_case(title).split())
-
-
 def meets(
     note: MemoryNote,
     *,
@@ -144,12 +140,6 @@ def meets(
         and (nugget is None or fold_case(note.nugget_name) == fold_case(nugget))
         and (title is None or title_form(note.title) == title_form(title))
     )
-
-
-def abbreviates(part: str, note_id: str) -> bool:
-    """Whether an id begins with this, or ends with it after a dash."""
-    whole = fold_case(note_id)
-    return whole.startswith(part) or whole.endswith(f"-{part}")
 
 
 class MemoryNotes(dict[str, MemoryNote], Notes):
@@ -316,6 +306,12 @@ class Overlay:
         for name in changes.drop_nuggets:
             self._nuggets[fold_case(name)] = None
         self._marks.update(changes.marks)
+
+
+def facts_with_key(notes: Notes, nugget: str, key: str) -> list[MemoryNote]:
+    """The facts of exactly this key in every project, archived ones too, oldest first."""
+    titled = notes.find(nugget=nugget, title=key, kind="fact")
+    return [fact for fact in titled if fold_case(fact.title) == fold_case(key)]
 
 
 def everything(state: State) -> Changes:

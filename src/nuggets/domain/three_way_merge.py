@@ -3,7 +3,7 @@ meets what others changed since. Pure.
 
 `base` is what the author saw, `theirs` what they made of it, `ours` what is stored now. A record is
 a mapping of fields; the copy may be a JSON file or a folder of notes. (Of the lines of MEMORY.md
-only hashes are stored, which a purge may leave: `promotion/memory_file_edits.py` compares those.)
+only hashes are stored, which a purge may leave: `promotion/hand_edits.py` compares those.)
 """
 
 from collections.abc import Callable, Container, Mapping
@@ -35,6 +35,16 @@ def merge_record(base: Record, theirs: Record, ours: Record) -> Merge:
         if field in ours and ours[field] not in (base.get(field), value)
     )
     return Merge(changed, conflicts)
+
+
+# One in five of what one person writes may be taken away at once, and always one. More than that
+# was lost with another version of a file or a switch of branches, and nobody meant it.
+PART_AT_ONCE = 5
+
+
+def are_too_many(gone: int, total: int) -> bool:
+    """Whether so many are gone at once that nobody has deleted them."""
+    return gone > max(1, total // PART_AT_ONCE)
 
 
 def find_removed(

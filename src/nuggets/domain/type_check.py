@@ -10,10 +10,28 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from datetime import datetime
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, Unpack, get_args, get_origin, is_typeddict
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    TypedDict,
+    Union,
+    Unpack,
+    get_args,
+    get_origin,
+    is_typeddict,
+)
 
 from nuggets.domain.codec import json_name
 from nuggets.domain.limits import CALLED, Limit, check_most, whole_text, wrong_type
+from nuggets.domain.records import (
+    GraphNoteMetaInput,
+    MemoryScope,
+    MemorySource,
+    MemoryStability,
+    MemoryType,
+    NoteKind,
+)
 from nuggets.errors import InvalidInput
 from nuggets.named_tuple import NamedTuple
 
@@ -248,3 +266,51 @@ def _check_limit(value: Any, limit: Limit, where: str) -> None:
     check_most(len(value), int(limit.most), where, limit.unit)
     if limit.pattern and not re.fullmatch(limit.pattern, value, re.DOTALL):
         raise InvalidInput(f"{where} must be {limit.meaning}; not {value!r:.80}")
+
+
+# --- keyword arguments of the public API ------------------------------------------------------
+
+# The fields of three records, all optional, for editors and type checkers, which cannot derive
+# them. A test compares them with the records.
+
+
+class NoteMeta(TypedDict, total=False):
+    """As in `GraphNoteMetaInput`, or one of these as `meta`."""
+
+    meta: GraphNoteMetaInput | None
+    subject: str | None
+    scope: MemoryScope | None
+    type: MemoryType | None
+    source: MemorySource | None
+    confidence: float | None
+    stability: MemoryStability | None
+    project: str | None
+    valid_from: str | None
+    valid_until: str | None
+    supersedes: str | None
+
+
+class NoteFilters(TypedDict, total=False):
+    """As in `NoteFilterOptions`."""
+
+    include_hidden: bool
+    subject: str | None
+    scope: MemoryScope | None
+    type: MemoryType | None
+    nugget: str | None
+    tag: str | None
+    kind: NoteKind | None
+
+
+class NuggetOptions(TypedDict, total=False):
+    """As in `NuggetConfig`, and as `Nugget` takes them."""
+
+    dims: int
+    banks: int
+    ensembles: int
+    max_facts: int
+    sharpen_p: float
+    corvacs_a: float
+    temperature: float
+    ortho_iters: int
+    fuzzy_threshold: float

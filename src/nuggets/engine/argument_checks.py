@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets.domain import codec
 from nuggets.domain.limits import SESSION_CHARACTERS, check_most, storable
-from nuggets.domain.nugget_names import checked_nugget_name
+from nuggets.domain.names_and_tags import checked_nugget_name
 from nuggets.domain.records import (
     GraphNoteMetaInput,
     MemoryNote,
@@ -48,7 +48,7 @@ def checked_filters(
     filters: NoteFilterOptions, wanted: Mapping[str, Any], state: State
 ) -> NoteFilterOptions:
     """What may be shown; a nugget that is not there is a mistake, not an empty answer."""
-    from nuggets.domain.filters import combine_filters
+    from nuggets.domain.visibility import combine_filters
 
     combined = combine_filters(filters, wanted)
     if combined.nugget is not None:
@@ -71,24 +71,31 @@ def checked_metadata(named: Mapping[str, Any]) -> GraphNoteMetaInput:
 
 def notes_from_json(
     shapes: Iterable[Mapping[str, Any]], now: str, draw: Callable[[], str]
-) -> tuple[MemoryNote, ...]:
-    """Notes in their documented JSON; what it leaves out is inferred as for any new note."""
+) -> tuple[tuple[MemoryNote, ...], tuple[str, ...]]:
+    """Notes in their documented JSON, and what is wrong with those that are none; what a note
+    leaves out is inferred as for any new one."""
     from nuggets.graph.note_completion import complete_note, name_note
-    from nuggets.graph.notes import note_id
-    from nuggets.stores.json_validation import check_note
+    from nuggets.graph.notes import check_note_limits, note_id
+    from nuggets.stores.json_validation import check_note, check_savable
 
-    notes, ids = [], set[str]()
+    notes, problems, ids = [], [], set[str]()
     for number, shape in enumerate(shapes, 1):
-        checked = name_note(check_note(shape, f"note {number}"), f"note {number}")
-        kind, nugget = checked.get("kind", "note"), checked["nuggetName"]
+        where = f"note {number}"
         try:
+            checked = name_note(check_note(shape, where), where)
+            where += f" ({checked['title']!r:.80})"
+            check_savable(checked, where)
+            kind, nugget = checked.get("kind", "note"), checked["nuggetName"]
             if "id" not in checked:
                 checked["id"] = note_id(kind, checked_nugget_name(nugget), ids, draw)
-            notes.append(complete_note(checked, now))
+            note = complete_note(checked, now)
+            check_note_limits(note)
+            notes.append(note)
+            ids.add(note.id)
         except InvalidInput as problem:
-            raise InvalidInput(f"note {number} ({checked['title']!r:.80}): {problem}") from None
-        ids.add(checked["id"])
-    return tuple(notes)
+            said = str(problem)
+            problems.append(said if said.startswith(f"note {number}") else f"{where}: {said}")
+    return tuple(notes), tuple(problems)
 
 
 def checked_note(note: MemoryNote) -> MemoryNote:

@@ -84,7 +84,7 @@ def is_recorded(here: Location, marks: Mapping[str, Any]) -> bool:
 
 def with_evidence(here: Location, shelf_url: str) -> Location:
     """The location with what its repository says of itself now."""
-    from nuggets.filesystem.repository_evidence import gather_evidence
+    from nuggets.filesystem.git_repository import gather_evidence
 
     stamp, root, remote, is_shallow = gather_evidence(here.path, shelf_url)
     return here._replace(stamp=stamp, root=root, remote=remote, is_shallow=is_shallow)
@@ -97,7 +97,7 @@ def needs_recording(here: Location, marks: Mapping[str, Any]) -> bool:
         return True
     if known.root or not is_repository(here.path):
         return False
-    from nuggets.filesystem.repository_evidence import has_commits
+    from nuggets.filesystem.git_repository import has_commits
 
     return has_commits(here.path)
 

@@ -5,15 +5,15 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from nuggets.encoder.text_encoder import Encoder, TextEncoder
 from nuggets.errors import NuggetsError
-from nuggets.meaning.encoder import Encoder, TextEncoder
 
 if TYPE_CHECKING:
+    from nuggets.encoder.text_encoder import NearestNotes
     from nuggets.engine.transactions import View
-    from nuggets.meaning.nearest import NearestNotes
-    from nuggets.search.scoring.meaning_fusion import Meaning, Similarity
+    from nuggets.search.encoder_signal import Meaning, Similarity
 
-INDEX = "meaning"  # the name of the index that keeps the vectors
+INDEX = "encoder"  # the name of the index that keeps the vectors
 
 
 class NamedEncoder:
@@ -50,7 +50,7 @@ class ShelfEncoder:
             return None
         identity = (status.st_ino, status.st_mtime_ns, status.st_size)
         if self._loaded is None or self._loaded[0] != identity:
-            from nuggets.meaning.minilm import load_model
+            from nuggets.encoder.minilm import load_model
 
             self._loaded = identity, load_model(self._path)
         return self._loaded[1]
@@ -69,7 +69,7 @@ class ShelfEncoder:
 
     def find_nearest(self, view: "View", text: str, count: int) -> "NearestNotes | None":
         """The notes nearest to a text; None if no note has a vector."""
-        from nuggets.meaning.nearest import NearestNotes
+        from nuggets.encoder.text_encoder import NearestNotes
 
         encoder = self._load_for(view)
         if encoder is None:
@@ -85,7 +85,7 @@ class ShelfEncoder:
 
     def _load_for(self, view: "View") -> Encoder | None:
         """The encoder, if it made the vectors. A search does without one that cannot be loaded;
-        `nuggets meaning status` says why."""
+        `nuggets encoder status` says why."""
         name = view.indexes[INDEX].encoder_name
         if not name:
             return None

@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from nuggets.domain.purge_marks import UNFINISHED_PURGE, unfinished_purge
+from nuggets.domain.marks import UNFINISHED_PURGE, unfinished_purge
 from nuggets.domain.records import NO_CHANGES, Changes, Touch
 from nuggets.domain.state import State, read_marks
 from nuggets.errors import Conflict, NuggetsError, StoreBusy, opened_before_fork
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.membership import TEAM, is_team, refuse_private
+from nuggets.operations.permissions import TEAM, is_team, refuse_private
 
 if TYPE_CHECKING:
     from nuggets.engine.unsaved_changes import UnsavedChanges

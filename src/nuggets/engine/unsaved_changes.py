@@ -7,12 +7,13 @@ else has changed meanwhile is a conflict. Recalls never are.
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nuggets.domain.fact_identity import facts_with_key, identity_of
+from nuggets.domain.names_and_tags import identity_of
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig, Touch
 from nuggets.domain.state import (
     Overlay,
     State,
     apply_touch,
+    facts_with_key,
     merge_changes,
     read_marks,
     with_recalls_of,

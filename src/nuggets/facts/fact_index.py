@@ -74,7 +74,7 @@ class FactIndex:
         if not matches:
             return RecallResult()
         best = matches[0]
-        equals = {m.fact.nugget: m for m in matches[::-1] if m._replace(fact=best.fact) == best}
+        equals = {m.fact.nugget: m for m in matches[::-1] if m[1:] == best[1:]}
         results = (self._result(m, configured(m.fact.nugget)) for m in reversed(equals.values()))
         result = max(results, key=lambda result: result.confidence)  # of equal ones the oldest
         return result._replace(also=_alternatives(matches, best, result.note_id))

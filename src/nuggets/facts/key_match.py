@@ -8,9 +8,17 @@ from collections.abc import Callable, Sequence
 
 from nuggets.domain.records import MatchKind
 from nuggets.domain.visibility import first_in_precedence, is_foreign
-from nuggets.facts.key_probability import EXACT, KeyFit, QuestionWords, fit_key, probabilities
+from nuggets.facts.key_probability import (
+    EXACT,
+    KeyFit,
+    QuestionWords,
+    fit_key,
+    is_idle,
+    probabilities,
+    split_words,
+    wrong_letters,
+)
 from nuggets.facts.key_table import Candidate, KeyTable
-from nuggets.facts.key_words import is_idle, split_words, wrong_letters
 from nuggets.language.text import fold_case
 from nuggets.language.word_lists import abbreviations
 from nuggets.named_tuple import NamedTuple

@@ -4,19 +4,32 @@ Words lead to keys, and spellings to the words that a question may have misspelt
 reads few rows, however many facts there are.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from heapq import nsmallest
+from itertools import chain
+from struct import pack, unpack
 
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.sql_interface import Database, chunks, placeholders
 from nuggets.domain.visibility import visible_projects
-from nuggets.facts.key_words import forms, joined_spellings, spellings, split_words
+from nuggets.facts.key_probability import (
+    JOINED_LETTERS,
+    forms,
+    joined_spellings,
+    spellings,
+    split_words,
+)
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 
+PostingsRow = tuple[str, str, str, int]  # word, nugget, project, block of places
 Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, note before, note after
 
 STRETCH = 256  # places counted together: about as many stretches in a nugget of 60,000 facts
 HASH_BYTES = 12  # of a value: two of a page are never taken for one by chance
+BLOCK = 4096  # places whose postings are one row: a write rewrites at most 32 KB for each word
+PLACE_BITS = 48  # of a posting; the others are the length of its key
+MOST_LETTERS = 0xFFFF  # of a key that are counted: longer ones rank alike
 MOST_CANDIDATES = 6  # keys compared with a question, those with most of its words: 10 tell no more
 
 COUNT = (
@@ -29,11 +42,15 @@ RANK = (
     " + (SELECT COUNT(*) FROM fact_keys WHERE nugget = ? AND place >= ? AND place < ?)"
 )
 PAGE = (
-    "SELECT * FROM (SELECT place, value FROM fact_keys WHERE nugget = ? AND place < ?"
-    " ORDER BY place DESC LIMIT ?) AS before UNION ALL"
-    " SELECT * FROM (SELECT place, value FROM fact_keys WHERE nugget = ? AND place >= ?"
-    " ORDER BY place LIMIT ?) AS onward"
+    "SELECT value FROM fact_keys WHERE nugget = ? AND place >= COALESCE((SELECT MIN(place) FROM"
+    " (SELECT place FROM fact_keys WHERE nugget = ? AND place < ? ORDER BY place DESC LIMIT ?)"
+    " AS before), ?) ORDER BY place LIMIT ?"
 )
+PUT_POSTINGS = (
+    "INSERT INTO fact_words VALUES (?, ?, ?, ?, ?) ON CONFLICT (word, nugget, project, block)"
+    " DO UPDATE SET postings = excluded.postings"
+)
+DROP_POSTINGS = "DELETE FROM fact_words WHERE word = ? AND nugget = ? AND project = ? AND block = ?"
 SELECT = "SELECT nugget, place, note, project, key, words, value FROM fact_keys"
 ADD_SPELLING = "INSERT INTO fact_spellings VALUES (?, ?) ON CONFLICT (spelling, word) DO NOTHING"
 DROP_SPELLING = (
@@ -54,10 +71,13 @@ class Candidate(NamedTuple):
     value: str  # its hash
 
     @property
-    def index_words(self) -> set[str]:
-        """Its words, and all of them written together."""
+    def postings(self) -> Iterator[tuple[PostingsRow, int]]:
+        """For each of its words, and all of them written together: where that is found, and the
+        place of the fact after the length of its key. So postings sort by length."""
         words = self.words.split()
-        return {*words, "".join(words)} if words else set()
+        posting = min(len(self.key), MOST_LETTERS) << PLACE_BITS | self.place
+        for word in {*words, "".join(words)} if words else ():
+            yield (word, self.nugget, self.project, self.place // BLOCK), posting
 
 
 class PagePlace(NamedTuple):
@@ -97,14 +117,7 @@ class KeyTable:
 
     def _add(self, facts: Sequence[Candidate]) -> None:
         self._database.executemany("INSERT INTO fact_keys VALUES (?, ?, ?, ?, ?, ?, ?)", facts)
-        self._database.executemany(
-            "INSERT INTO fact_words VALUES (?, ?, ?, ?, ?)",
-            (
-                (word, fact.place, fact.nugget, fact.project, len(fact.key))
-                for fact in facts
-                for word in fact.index_words
-            ),
-        )
+        self._change_postings(facts, set.union)
         self._database.executemany(ADD_SPELLING, sorted(_spelling_rows(facts)))
         self._count(facts, 1)
 
@@ -113,13 +126,46 @@ class KeyTable:
             "DELETE FROM fact_keys WHERE nugget = ? AND place = ?",
             ((fact.nugget, fact.place) for fact in facts),
         )
-        self._database.executemany(
-            "DELETE FROM fact_words WHERE word = ? AND place = ?",
-            ((word, fact.place) for fact in facts for word in fact.index_words),
-        )
+        self._change_postings(facts, set.difference)
         rows = ((spelling, word, word) for spelling, word in _spelling_rows(facts))
         self._database.executemany(DROP_SPELLING, rows)
         self._count(facts, -1)
+
+    def _change_postings(
+        self,
+        facts: Iterable[Candidate],
+        combine: Callable[[set[int], set[int]], set[int]],
+    ) -> None:
+        changed: dict[PostingsRow, set[int]] = {}
+        for fact in facts:
+            for row, posting in fact.postings:
+                changed.setdefault(row, set()).add(posting)
+        stored = self._stored_postings(changed)
+        kept, dropped = [], []
+        for row, postings in changed.items():
+            left = combine(stored.get(row, set()), postings)
+            if left:
+                kept.append((*row, pack(f"<{len(left)}Q", *sorted(left))))
+            else:
+                dropped.append(row)
+        self._database.executemany(PUT_POSTINGS, kept)
+        self._database.executemany(DROP_POSTINGS, dropped)
+
+    def _stored_postings(self, rows: Iterable[PostingsRow]) -> dict[PostingsRow, set[int]]:
+        """What these rows hold, in one statement for each place where words lie."""
+        words: dict[tuple[str, str, int], list[str]] = {}
+        for word, nugget, project, block in rows:
+            words.setdefault((nugget, project, block), []).append(word)
+        return {
+            (word, *place): set(_unpack(postings))
+            for place, found in words.items()
+            for chunk in chunks(found)
+            for word, postings in self._database.execute(
+                f"SELECT word, postings FROM fact_words WHERE word IN ({placeholders(chunk)})"
+                " AND nugget = ? AND project = ? AND block = ?",
+                (*chunk, *place),
+            )
+        }
 
     def rebuild(self, notes: Iterable[tuple[int, MemoryNote]]) -> None:
         for table in ("fact_keys", "fact_words", "fact_spellings", "fact_counts"):
@@ -148,8 +194,14 @@ class KeyTable:
         wrong = {nugget for nugget, *_ in stored ^ set(self._database.execute(COUNTED))}
         faults = [f"nugget {nugget}: its facts are miscounted" for nugget in sorted(wrong)]
         keys = [Candidate(*row) for row in self._database.execute(SELECT)]
-        words = set(self._database.execute("SELECT word, nugget, place FROM fact_words"))
-        if words != {(word, key.nugget, key.place) for key in keys for word in key.index_words}:
+        words = {
+            ((*row,), posting)
+            for *row, postings in self._database.execute(
+                "SELECT word, nugget, project, block, postings FROM fact_words"
+            )
+            for posting in _unpack(postings)
+        }
+        if words != {row for key in keys for row in key.postings}:
             faults.append("the index of words is not that of the keys")
         if set(self._database.execute("SELECT spelling, word FROM fact_spellings")) != (
             _spelling_rows(keys)
@@ -174,14 +226,20 @@ class KeyTable:
 
     def similar_words(self, words: Sequence[str]) -> set[tuple[str, str]]:
         """Each of the words, and all of them written together, with words of keys that are forms of
-        it; if no key has the word itself, also with those that share a spelling with it."""
+        it; if no key has one of the words, also with those that share a spelling with it."""
         joined = "".join(words)
-        asked = {word: forms(word) for word in (*words, joined)}
-        asked[joined] = asked[joined] | joined_spellings(joined)
+        asked = {word: forms(word) for word in words}
+        asked[joined] = forms(joined) | forms(joined, JOINED_LETTERS)
         pairs = self._spelt(asked)
-        unknown = [word for word in words if (word, word) not in pairs]
-        misspelt = {word: spellings(word) | joined_spellings(word) for word in unknown}
-        return pairs | self._spelt(misspelt)
+        misspelt = {
+            word: spellings(word) | joined_spellings(word)
+            for word in words
+            if (word, word) not in pairs
+        }
+        if misspelt:
+            misspelt.setdefault(joined, joined_spellings(joined))
+            pairs |= self._spelt(misspelt)
+        return pairs
 
     def _spelt(self, spellings: Mapping[str, Iterable[str]]) -> set[tuple[str, str]]:
         """Each word with those words of keys that have one of its spellings."""
@@ -208,23 +266,21 @@ class KeyTable:
             return []
         where, values = ("", ()) if nugget is None else ("nugget = ? AND", (nugget,))
         rows = self._database.execute(
-            "SELECT k.nugget, k.place, k.note, k.project, k.key, k.words, k.value FROM"
-            " (SELECT place, size, COUNT(*) AS found FROM fact_words"
-            f" WHERE word IN ({placeholders(words)}) AND {where}"
-            f" project {'NOT IN' if foreign else 'IN'} (?, ?) GROUP BY place, size"
-            f" ORDER BY found DESC, size, place LIMIT {MOST_CANDIDATES}) AS c"
-            " JOIN fact_keys AS k ON k.place = c.place",
+            f"SELECT postings FROM fact_words WHERE word IN ({placeholders(words)}) AND {where}"
+            f" project {'NOT IN' if foreign else 'IN'} (?, ?)",
             (*words, *values, *visible_projects(project)),
         )
-        return [Candidate(*row) for row in rows]
+        places = [posting & (1 << PLACE_BITS) - 1 for posting in _most_frequent(rows)]
+        if not places:
+            return []
+        found = self._database.execute(f"{SELECT} WHERE place IN ({placeholders(places)})", places)
+        return [Candidate(*row) for row in found]
 
     def locate(self, nugget: str, place: int, size: int) -> "PagePlace":
         """The page of a fact. Pages hold `size` facts in order of their places."""
         page, position = divmod(self._rank(nugget, place), size)
-        rows = self._database.execute(
-            PAGE, (nugget, place, position, nugget, place, size - position)
-        )
-        return PagePlace(page, position, tuple(value for _, value in sorted(rows)))
+        rows = self._database.execute(PAGE, (nugget, nugget, place, position, place, size))
+        return PagePlace(page, position, tuple(chain.from_iterable(rows)))
 
     def with_value(self, nugget: str, value: str) -> str:
         """The id of a fact with this hash of a value."""
@@ -239,6 +295,26 @@ class KeyTable:
             RANK, (nugget, stretch, nugget, stretch * STRETCH, place)
         ).fetchall()
         return int(rank)
+
+
+def _unpack(postings: bytes) -> tuple[int, ...]:
+    return unpack(f"<{len(postings) // 8}Q", postings)
+
+
+def _most_frequent(rows: Iterable[tuple[bytes]]) -> list[int]:
+    """The postings that most of the rows have, of equals the lowest. Sets count them: the sums that
+    a database makes take four times as long."""
+    in_more_than: list[set[int]] = []  # this number of rows
+    for (postings,) in rows:
+        again = set(_unpack(postings))
+        for number, known in enumerate(in_more_than):
+            in_more_than[number], again = known | again, known & again
+        if again:
+            in_more_than.append(again)
+    found: list[int] = []
+    for common in reversed(in_more_than):
+        found += nsmallest(MOST_CANDIDATES - len(found), common.difference(found))
+    return found
 
 
 def _recallable(note: MemoryNote | None) -> MemoryNote | None:

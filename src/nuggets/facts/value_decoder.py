@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING
 
 from nuggets.domain.records import NuggetConfig
 from nuggets.facts.capacity import page_size
-from nuggets.fhrr.algebra import corvacs_lite, role, roots, sharpen
-from nuggets.fhrr.confidence import Verdict, judge, noise
-from nuggets.fhrr.orthogonalization import orthogonalize
+from nuggets.fhrr.algebra import (
+    Verdict,
+    corvacs_lite,
+    judge,
+    noise,
+    orthogonalize,
+    role,
+    roots,
+    sharpen,
+)
 from nuggets.fhrr.phasors import phasors
 
 if TYPE_CHECKING:

@@ -1,6 +1,9 @@
-"""Binding, superposing, comparing and sharpening phasor vectors. Knows no seed and no note."""
+"""Binding, superposing, comparing, sharpening and orthogonalising phasor vectors, and how sure a
+comparison is. Knows no seed and no note."""
 
 from typing import TYPE_CHECKING
+
+from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from typing import Any
@@ -82,3 +85,87 @@ def corvacs_lite(z: "Vectors", a: float = 0.0) -> "Vectors":
     size = np.abs(z) + TINY
     limited: Vectors = z * (np.tanh(a * size) / size)
     return limited
+
+
+# --- orthogonalising ------------------------------------------------------------------------------
+
+
+def orthogonalize(
+    keys: "NDArray[np.complex64]",
+    iters: int = 1,
+    step: float = 0.4,
+    gram: "NDArray[np.float32] | None" = None,
+    out: "NDArray[np.complex64] | None" = None,
+) -> "NDArray[np.complex64]":
+    """Push unit-magnitude rows apart: kᵢ − step·Σ cos(kᵢ,kⱼ)·kⱼ, then back to the unit circle.
+
+    `gram`: Re⟨kᵢ,kⱼ⟩ of the rows, if it is known. `out`: a buffer for the result.
+    """
+    import numpy as np
+
+    if iters <= 0 or not keys.size:
+        return keys
+    for _ in range(iters):
+        reals = keys.view(np.float32)
+        weights = (reals @ reals.T if gram is None else gram) * np.float32(-step / keys.shape[1])
+        np.fill_diagonal(weights, 1)
+        moved = np.empty_like(keys) if out is None else out
+        np.matmul(weights, reals, out=moved.view(np.float32))
+        _project(moved)
+        keys, gram, out = moved, None, None
+    return keys
+
+
+def _project(rows: "NDArray[np.complex64]") -> None:
+    """Project to the unit circle, row by row: one row fits the processor's cache."""
+    import numpy as np
+
+    for row in rows:
+        size = np.abs(row)
+        size += np.float32(TINY)
+        np.reciprocal(size, out=size)
+        row *= size.astype(np.complex64)
+
+
+# --- confidence and margin ------------------------------------------------------------------------
+
+COLDEST = 1e-6  # avoids a division by zero
+
+
+class Verdict(NamedTuple):
+    """The best candidate, its probability, and the gap to the second."""
+
+    best: int
+    confidence: float
+    margin: float
+
+
+def softmax(
+    x: "NDArray[np.floating[Any]]", temperature: float = 1.0
+) -> "NDArray[np.floating[Any]]":
+    """Probabilities along the last axis; large inputs do not overflow."""
+    import numpy as np
+
+    powers = np.exp((x - x.max(axis=-1, keepdims=True)) / max(temperature, COLDEST))
+    shares: NDArray[np.floating[Any]] = powers / powers.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def noise(banks: int, ensembles: int, dims: int) -> float:
+    """Standard deviation of a summed similarity that is only crosstalk."""
+    return float((banks * ensembles / (2 * dims)) ** 0.5)
+
+
+def judge(similarities: "NDArray[np.floating[Any]]", temperature: float) -> list[Verdict]:
+    """Of each row confidence and margin by softmax; the margin of a lone candidate is its
+    confidence."""
+    import numpy as np
+
+    shares = softmax(similarities, temperature)
+    rows = np.arange(len(shares))
+    best = similarities.argmax(axis=-1)  # shares may be equal where similarities are not
+    confidence = shares[rows, best]
+    shares[rows, best] = 0.0
+    margin = confidence - shares.max(axis=-1)
+    columns = (best.tolist(), confidence.tolist(), margin.tolist())
+    return [Verdict(*row) for row in zip(*columns, strict=True)]

@@ -2,7 +2,7 @@
 
 An anchor has the path and fingerprints of the lines and the symbols that the memory names, as they
 were when it was kept. Checking it costs one `stat` if the file has not been written since, else
-one bounded read. Git is never started here (`moved_files.py` does that).
+one bounded read. Git is never started here (`git_repository.py` does that).
 
 Texts and anchors may be hostile: a path is followed only inside the checkout, through no symbolic
 link that leads out of it, to a plain file that is not too large.
@@ -20,13 +20,16 @@ from nuggets.filesystem.current_project import current_branch
 from nuggets.language.repository_references import (
     TARGET_FILES,
     References,
-    name_parts,
+    numbers_in,
     read_references,
 )
+from nuggets.language.text import all_words
 
+# Anchors are checked wherever their memory is shown, so these bound the time of a hook, which has
+# one second for everything.
 MOST_ANCHORS = 6  # of one memory
-MOST_BYTES = 512 * 1024  # of a file that is read
-MOST_LINES = 3  # fingerprints of one anchor
+MOST_BYTES = 512 * 1024  # of a file that is read; a larger one is hardly written by hand
+MOST_LINES = 3  # fingerprints of one anchor: a number that more lines have names none of them
 MOST_SYMBOLS = 4
 LEAST_PARTS = 2  # of a name that is said in plain words
 FEW_DIGITS = 2  # a longer number names its line alone, a shorter one with a word
@@ -148,7 +151,7 @@ def _symbols_in_words(lines: Sequence[str], references: References) -> list[str]
         if sum(word in lower for word in telling) < LEAST_PARTS:
             continue
         for word in line.replace("(", " ").replace(":", " ").replace("=", " ").split():
-            parts = name_parts(word) if word.replace("_", "").replace("$", "").isalnum() else []
+            parts = [*all_words(word)] if word.replace("_", "").replace("$", "").isalnum() else []
             if len(parts) >= LEAST_PARTS and references.words.issuperset(parts):
                 names[word] = None
     return list(names)
@@ -161,9 +164,8 @@ def _lines_with_numbers(lines: Sequence[str], references: References) -> tuple[s
     for line in lines:
         if not any(number in line for number in references.numbers):
             continue
-        parts = set(name_parts(line))
-        numbers = parts.intersection(references.numbers)
-        shared = len(parts & telling)
+        numbers = set(numbers_in(line)).intersection(references.numbers)
+        shared = len(telling.intersection(all_words(line)))
         if numbers and (shared or any(len(number) > FEW_DIGITS for number in numbers)):
             best.append((shared, fingerprint(line)))
     most = max((shared for shared, _ in best), default=0)
@@ -269,8 +271,10 @@ def _describe_gone(root: str, anchor: Anchor, moved: Mapping[str, str]) -> str:
 
 
 def _branch_suffix(root: str, anchor: Anchor) -> str:
-    """That it was kept on another branch, if it was."""
+    """That it was kept on another branch, if it was and that branch is still there."""
     if not anchor.branch or anchor.branch == current_branch(root):
+        return ""
+    if not _has_branch(root, anchor.branch):
         return ""
     return f" (from branch {anchor.branch})"
 

@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from nuggets.errors import StoreError
 
-_CHUNK = 1 << 20  # bytes that are written at once
+_CHUNK = 1 << 20  # bytes that are written at once: parts are often small, and each write is a call
 NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP, errno.ENOTTY)  # this kind of file, or file system
 
@@ -67,6 +67,32 @@ def read_if_plain(path: str) -> bytes:
         return b""
 
 
+def full_disk(path: str) -> str:
+    """What the disk of this file or directory has run out of: space or inodes; "" if of nothing."""
+    try:
+        disk = os.statvfs(path)
+    except OSError:
+        return ""
+    if disk.f_blocks and not disk.f_bavail:
+        return "no space left"
+    if disk.f_files and not disk.f_favail:
+        return "no inode left, so no file can be made"
+    return ""
+
+
+def read_beginning(path: str, most: int) -> str:
+    """The beginning of a plain file; "" if there is none, or a link."""
+    try:
+        with open(path, encoding="utf-8", errors="replace", opener=_open_no_link) as file:
+            return file.read(most)
+    except (OSError, ValueError):
+        return ""
+
+
+def _open_no_link(path: str, flags: int) -> int:
+    return open_plain(path, flags | os.O_NOFOLLOW)
+
+
 def unwritable(path: str, problem: OSError) -> StoreError:
     """The error to raise when the system refuses to write there."""
     return _describe("write", path, problem, _WRITING_ADVICE)
@@ -92,9 +118,10 @@ _READING_ADVICE = {
     **_COMMON_ADVICE,
     **dict.fromkeys((errno.EACCES, errno.EPERM), "you have no permission to read it"),
 }
+NO_SPACE = "free some space, then try again: nothing was changed"
 _WRITING_ADVICE = {
     **_COMMON_ADVICE,
-    errno.ENOSPC: "free some space, then try again: nothing was changed",
+    errno.ENOSPC: NO_SPACE,
     errno.EDQUOT: "free some of your quota, then try again: nothing was changed",
     errno.EROFS: "the file system is read-only; recall still works",
     **dict.fromkeys(
@@ -173,7 +200,7 @@ def write_beside(
         try:
             if mode != 0o600:
                 os.fchmod(descriptor, mode)
-            _write_parts(descriptor, content)
+            write_parts(descriptor, content)
             if mtime_ns is not None:
                 os.utime(descriptor, ns=(mtime_ns, mtime_ns))
             if durable:
@@ -258,7 +285,8 @@ def has_living_writer(name: str) -> bool:
     return _is_another_alive(int(process, 16))
 
 
-def _write_parts(descriptor: int, content: Iterable[bytes | memoryview]) -> None:
+def write_parts(descriptor: int, content: Iterable[bytes | memoryview]) -> None:
+    """Write content that comes in parts, a large piece at a time."""
     buffer = bytearray()
     for part in content:
         buffer += part

@@ -4,7 +4,7 @@ import os
 from typing import TYPE_CHECKING
 
 from nuggets.errors import Ambiguous, NotFound
-from nuggets.filesystem.git import read_beginning
+from nuggets.filesystem.atomic_files import read_beginning
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,7 +7,7 @@
       inbox                files that tools touched, on their way into memory
       inbox-order-<time>   what a person ordered memory to do, until it is done
       repositories/<hash>  the first commit of a repository, so that git is asked once
-      meaning.socket       where a living process answers hooks (interfaces/meaning_socket.py)
+      encoder.socket       where a living process answers hooks (interfaces/encoder_socket.py)
       purged               when a memory was last erased: no older transcript is read again
 
 Knows no memory. Losing these files does no harm, so a function here fails only if it says so.
@@ -159,22 +159,26 @@ def recorded_session(directory: str, host_process: int) -> str:
         return ""
 
 
+def diaries(directory: str) -> list[str]:
+    """The paths of the diaries of conversations and of the inbox."""
+    found: list[str] = []
+    for folder, prefix in ((hook_path(directory, "sessions"), ""), (hook_path(directory), "inbox")):
+        with suppress(FileNotFoundError):  # there were no conversations
+            names = sorted(name for name in os.listdir(folder) if name.startswith(prefix))
+            found += (os.path.join(folder, name) for name in names)
+    return found
+
+
 def drop_diaries(directory: str) -> list[str]:
     """Delete the diaries of conversations and the inbox, which may hold what is being purged.
 
     Returns the paths, and fails if one cannot be deleted. A conversation that goes on only forgets
     what it was shown.
     """
-    deleted = []
-    for folder, prefix in ((hook_path(directory, "sessions"), ""), (hook_path(directory), "inbox")):
-        with suppress(FileNotFoundError):  # there were no conversations
-            for name in sorted(os.listdir(folder)):
-                if not name.startswith(prefix):
-                    continue
-                path = os.path.join(folder, name)
-                with suppress(FileNotFoundError):  # another process has swept it
-                    os.unlink(path)
-                deleted.append(path)
+    deleted = diaries(directory)
+    for path in deleted:
+        with suppress(FileNotFoundError):  # another process has swept it
+            os.unlink(path)
     _record_purge(directory)
     return deleted
 

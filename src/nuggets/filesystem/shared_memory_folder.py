@@ -21,8 +21,9 @@ from nuggets.filesystem.current_project import SHARED_FOLDER
 from nuggets.named_tuple import NamedTuple
 
 SUFFIX = ".json"
+# Anyone may have put files there; what is beyond these is reported and left alone.
 MOST_FILES = 5000
-MOST_BYTES = 256 * 1024  # of one file
+MOST_BYTES = 256 * 1024  # of one file, a note with all its fields
 LEFTOVER_SECONDS = 60.0  # older temporary files have no living writer
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

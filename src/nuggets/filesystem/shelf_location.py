@@ -8,7 +8,7 @@ from nuggets.errors import SettingsError
 
 DEFAULT_DIRECTORY = "~/.nuggets"
 IN_MEMORY = "memory:"
-ENCODER_FILE = "meaning.safetensors"  # beside the database, if meaning is installed
+ENCODER_FILE = "encoder.safetensors"  # beside the database, if one is installed
 MEMORY_DIRECTORY = "memory"  # in the shelf's directory: memory files of projects without a host's
 MEMBERS_DIRECTORY = "members"  # in the directory of a team's shelf: its members' private shelves
 DATABASES = ("postgresql://", "postgres://")
@@ -34,7 +34,7 @@ def shown_location(url: str) -> str:
     """The URL as it may be shown: without a password."""
     if not is_database(url):
         return url
-    from nuggets.filesystem.database_url import DatabaseUrl
+    from nuggets.filesystem.shelf_urls import DatabaseUrl
 
     return DatabaseUrl(url).shown
 
@@ -42,12 +42,12 @@ def shown_location(url: str) -> str:
 def written_location(url: str) -> str:
     """The location for files and command lines of other programs, which must hold no password."""
     if is_server(url):
-        from nuggets.filesystem.server_url import parse_server_url
+        from nuggets.filesystem.shelf_urls import parse_server_url
 
         return parse_server_url(url).text
     if not is_database(url):
         return directory_of(url)
-    from nuggets.filesystem.database_url import DatabaseUrl
+    from nuggets.filesystem.shelf_urls import DatabaseUrl
 
     if DatabaseUrl(url).has_password:
         raise SettingsError(
@@ -61,7 +61,7 @@ def private_location(url: str, member: str) -> str:
     """Where the private shelf of a member is kept, for the shelf of a team."""
     if not is_database(url):
         return os.path.join(directory_of(url), MEMBERS_DIRECTORY, member)
-    from nuggets.filesystem.database_url import DatabaseUrl
+    from nuggets.filesystem.shelf_urls import DatabaseUrl
 
     return DatabaseUrl(url).with_shelf(lambda team: f"{team}/{member}")
 
@@ -76,11 +76,11 @@ def directory_of(url: str) -> str:
     if url == IN_MEMORY:
         return ""
     if is_database(url):
-        from nuggets.filesystem.database_url import DatabaseUrl
+        from nuggets.filesystem.shelf_urls import DatabaseUrl
 
         return DatabaseUrl(url).directory
     if is_server(url):
-        from nuggets.filesystem.server_url import parse_server_url
+        from nuggets.filesystem.shelf_urls import parse_server_url
 
         return parse_server_url(url).directory
     path = url.removeprefix("file://") if isinstance(url, str) else ""

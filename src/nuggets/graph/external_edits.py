@@ -7,11 +7,9 @@ what we wrote meanwhile stays. What the author removed is dropped; `undo` can re
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from typing import Any
 
-from nuggets.domain import undone_reflection
 from nuggets.domain.codec import note_from_json, note_to_json
-from nuggets.domain.fact_identity import FactIdentity, identity, identity_of
-from nuggets.domain.nugget_names import checked_nugget_name
-from nuggets.domain.purge_marks import without_purged
+from nuggets.domain.marks import rejection_marks, without_purged
+from nuggets.domain.names_and_tags import FactIdentity, checked_nugget_name, identity, identity_of
 from nuggets.domain.records import (
     Changes,
     ExternalEdit,
@@ -39,7 +37,14 @@ from nuggets.graph.note_completion import (
     name_note,
     normalize_note,
 )
-from nuggets.graph.notes import archive_note, edit_note, new_note, note_id, restore_note
+from nuggets.graph.notes import (
+    archive_note,
+    check_note_limits,
+    edit_note,
+    new_note,
+    note_id,
+    restore_note,
+)
 from nuggets.language.text import fold_case
 
 Json = dict[str, Any]
@@ -63,6 +68,8 @@ def import_edit(
             taken = _import_note_edits(draw, state, base, edit, now)
         else:
             taken = _import_fact_edits(draw, state, base, edit, edit.nugget, now)
+        for note in taken.put:
+            check_note_limits(note)
     except InvalidInput as problem:
         where = "graph.json" if edit.nugget is None else f"{edit.nugget.name}.nugget.json"
         raise StoreCorrupt(
@@ -70,7 +77,7 @@ def import_edit(
             "it there, or run `nuggets doctor --fix`: that sets it aside"
         ) from problem
     changed = ((state.notes[note.id], note) for note in taken.put if note.id in state.notes)
-    refused = undone_reflection.rejection_marks(state, changed)
+    refused = rejection_marks(state, changed)
     return taken._replace(marks={**taken.marks, **refused}, action="external edit", client="file")
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from nuggets.domain.limits import check_choice, checked_subject, storable
+from nuggets.domain.names_and_tags import own_tags
 from nuggets.domain.records import (
     SCOPES,
     SOURCES,
@@ -24,7 +25,6 @@ from nuggets.domain.records import (
     NoteKind,
     NoteMetadata,
 )
-from nuggets.domain.tags import own_tags
 from nuggets.domain.times import day_boundary
 from nuggets.errors import InvalidInput
 from nuggets.language.text import fold_case

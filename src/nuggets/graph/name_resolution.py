@@ -8,7 +8,7 @@ from nuggets.domain.state import Notes, merged_into
 from nuggets.domain.visibility import first_in_precedence
 from nuggets.errors import Ambiguous, InvalidInput, NotFound, StoreCorrupt
 from nuggets.filesystem.current_project import name_of
-from nuggets.language.text import edits_between, fold_case
+from nuggets.language.text import closest_name, edits_between, fold_case, shorten
 
 ID_TAIL = 8  # hex digits at the end of every id
 KIND_PREFIX = len("note-")  # a prefix this short names a kind, not a note
@@ -65,14 +65,19 @@ def resolve(
 
 
 def title_from_text(text: str) -> str:
-    """A title for a text that was given without one: its first sentence or line, shortened."""
+    """A title for a text that was given without one: its first sentence or line, with a capital
+    letter, shortened to a whole clause if there is one, else to whole words."""
     line = next(filter(None, (line.strip("#*->\t ") for line in text.splitlines())), "")
     ends = [i for i in (line.find(f"{mark} ") for mark in ".!?") if i > 0]
     sentence = line[: min(ends)] if ends else line.rstrip(".")
     title = sentence if len(sentence.split()) > 2 else line
-    if len(title) <= TITLE_FROM_TEXT:
-        return title
-    return title[: title.rfind(" ", 0, TITLE_FROM_TEXT) % TITLE_FROM_TEXT].rstrip() + "…"
+    clause = max(title.rfind(mark, 0, TITLE_FROM_TEXT) for mark in (", ", "; ", ": ", " ("))
+    if len(title) > TITLE_FROM_TEXT and clause * 2 >= TITLE_FROM_TEXT:
+        title = title[:clause].rstrip()  # a shorter clause seldom says what the text is about
+    title = shorten(title, TITLE_FROM_TEXT)
+    first_word = title.partition(" ")[0]
+    is_plain_word = first_word.isalpha() and first_word.islower()  # no name, path or identifier
+    return title[:1].upper() + title[1:] if is_plain_word else title
 
 
 def find_nugget(nuggets: Mapping[str, NuggetConfig], name: str) -> NuggetConfig | None:
@@ -86,13 +91,11 @@ def require_nugget(nuggets: Mapping[str, NuggetConfig], name: str) -> NuggetConf
     """The same, or `NotFound` with a suggestion."""
     config = find_nugget(nuggets, name)
     if config is None:
-        from difflib import get_close_matches
-
-        close = get_close_matches(fold_case(name), nuggets, 1)
+        close = closest_name(fold_case(name), nuggets)
         names = ", ".join(sorted(config.name for config in nuggets.values())[:CANDIDATES_SHOWN])
         hint = f"there are: {names}" if names else "there is none yet"
         if close:
-            hint = f"did you mean {nuggets[close[0]].name!r}?"
+            hint = f"did you mean {nuggets[close].name!r}?"
         raise NotFound(f"there is no nugget {name!r}; {hint}")
     return config
 

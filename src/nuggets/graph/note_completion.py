@@ -3,9 +3,8 @@
 from typing import Any
 
 from nuggets.domain.codec import note_from_json, note_to_json
-from nuggets.domain.nugget_names import checked_nugget_name
+from nuggets.domain.names_and_tags import checked_nugget_name, normal_tags
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
-from nuggets.domain.tags import normal_tags
 from nuggets.domain.times import normalize_time
 from nuggets.errors import InvalidInput
 from nuggets.graph.metadata_inference import check_metadata

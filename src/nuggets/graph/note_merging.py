@@ -11,9 +11,9 @@ from nuggets.domain.limits import (
     checked_content,
     checked_reason,
 )
+from nuggets.domain.names_and_tags import normal_tag, normal_tags, own_tags
 from nuggets.domain.records import STABILITIES, MemoryNote, NoteLink
 from nuggets.domain.state import SESSIONS_KEPT
-from nuggets.domain.tags import normal_tag, normal_tags, own_tags
 from nuggets.domain.times import moment_after
 from nuggets.errors import InvalidInput
 from nuggets.graph.links import redirect_links

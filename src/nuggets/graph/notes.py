@@ -15,6 +15,7 @@ from nuggets.domain.limits import (
     checked_title,
     checked_value,
 )
+from nuggets.domain.names_and_tags import normal_tags, own_tags
 from nuggets.domain.records import (
     GraphNoteMetaInput,
     MemoryNote,
@@ -22,7 +23,6 @@ from nuggets.domain.records import (
     NoteKind,
     NoteMetadata,
 )
-from nuggets.domain.tags import normal_tags, own_tags
 from nuggets.domain.times import moment_after, normalize_time
 from nuggets.errors import InvalidInput
 from nuggets.graph.links import (

@@ -8,8 +8,8 @@ time. Changes of the clean-up do not count, because each shelf has a clean-up of
 from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
-from nuggets.domain.fact_identity import identity_of
-from nuggets.domain.nugget_names import checked_nugget_name
+from nuggets.domain.marks import RejectedChange, read_rejected
+from nuggets.domain.names_and_tags import checked_nugget_name, identity_of
 from nuggets.domain.records import (
     NO_EXTRA,
     Changes,
@@ -20,7 +20,6 @@ from nuggets.domain.records import (
 )
 from nuggets.domain.state import SESSIONS_KEPT, State
 from nuggets.domain.type_check import check_fields
-from nuggets.domain.undone_reflection import RejectedChange, read_rejected
 from nuggets.graph.external_edits import NuggetSpellings, archive_second_keys
 from nuggets.graph.links import repair_links
 from nuggets.language.text import fold_case

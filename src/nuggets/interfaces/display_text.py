@@ -1,4 +1,4 @@
-"""Texts that several interfaces show to people: plurals, the summary of a clean-up."""
+"""Texts that several interfaces show to people: plurals, the summary of a reflection."""
 
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ def pluralize(number: int, singular: str, plural: str = "") -> str:
 
 
 def summarize_clean_up(result: "ReflectionResult") -> str:
-    """How many notes a clean-up changed, by kind of change."""
+    """How many notes a reflection changed, by kind of change."""
     return (
         f"rewritten {result.rewritten}, merged {result.merged}, archived {result.hidden}, "
         f"tagged {result.tagged}, linked {result.linked}"

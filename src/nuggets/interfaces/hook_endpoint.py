@@ -15,10 +15,10 @@ from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.remote_requests import answer_message
 from nuggets.interfaces.request_shelf import shelf_of_request
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.client_permissions import HOOK, name_agent
 from nuggets.operations.idempotent_calls import Caller, Place
+from nuggets.operations.permissions import HOOK, name_agent
 from nuggets.operations.project_identity import Location
-from nuggets.remote.wire_format import decode
+from nuggets.remote.server_requests import decode
 from nuggets.shelf import NuggetShelf
 
 ENTRIES = 1000  # of a diary
@@ -33,7 +33,7 @@ class PromptMessage(NamedTuple):
     prompt: str
     entries: Annotated[tuple[Any, ...], Limit(0, ENTRIES, "items")]  # of its diary
     project: Address = ""
-    place: (  # as in `filesystem/repository_evidence.py`
+    place: (  # as in `filesystem/git_repository.py`
         tuple[Path, Address, Address, Address, bool, tuple[Address, ...]] | None
     ) = None
 
@@ -68,7 +68,7 @@ class HookEndpoint:
             _entries(asked),
             written.append,
             _Unprinted(),
-            lambda prompt: None,
+            None,
         )
         shown = [note_id for entry in written for note_id in entry["shown"]]
         notes = shelf.get_notes(shown).values() if context else ()

@@ -1,6 +1,6 @@
 """Opens the shelf that the settings name, for every interface."""
 
-from nuggets.operations.client_permissions import Client
+from nuggets.operations.permissions import Client
 from nuggets.settings import Settings
 from nuggets.shelf import NuggetShelf
 
@@ -11,13 +11,13 @@ def open_shelf(
     client: Client,
     short_lived: bool = False,
     folder: str | None = None,
-    uses_meaning: bool = True,
+    uses_encoder: bool = True,
 ) -> NuggetShelf:
     """The shelf of the settings.
 
     `folder`: the directory someone works in, if it is not the current directory.
     `short_lived`: the process ends after this call, as a command does.
-    `uses_meaning`: False if a search should not load the sentence encoder.
+    `uses_encoder`: False if a search should not load the sentence encoder.
     """
     return NuggetShelf.open(
         settings["dir"],
@@ -26,5 +26,5 @@ def open_shelf(
         short_lived=short_lived,
         folder=folder,
         records_location=True,
-        uses_meaning=uses_meaning,
+        uses_encoder=uses_encoder,
     )

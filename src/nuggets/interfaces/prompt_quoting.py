@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from nuggets.domain import times
-from nuggets.domain.memory_tag import TAG, inert
+from nuggets.domain.host_markup import TAG, enclose, inert
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.visibility import is_foreign
 from nuggets.filesystem.current_project import name_of
-from nuggets.language.text import visible
+from nuggets.language.text import one_line
 from nuggets.operations.session_notes import is_session_note
 
 FENCED = re.compile(
@@ -37,7 +37,7 @@ def fence(text: str, **attributes: str) -> str:
     """Put the text between fence tags, neutralized, so that it can neither close the fence nor
     speak for the host."""
     named = "".join(f' {name}="{_value(value)}"' for name, value in attributes.items() if value)
-    return f"<{TAG}{named}>\n{neutralize(text)}\n</{TAG}>"
+    return enclose(neutralize(text), named)
 
 
 def fence_note(
@@ -93,12 +93,6 @@ def remove_fenced(text: str) -> str:
 def project_name(project: str) -> str:
     """The name of a project, or "everywhere" for none."""
     return name_of(project) or "everywhere"
-
-
-def one_line(text: str, width: int) -> str:
-    """The visible text on one line of at most `width` characters."""
-    flat = " ".join(visible(text).split())
-    return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
 
 
 def _value(value: str) -> str:

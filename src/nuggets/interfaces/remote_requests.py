@@ -10,10 +10,7 @@ from starlette.responses import Response
 from nuggets.domain import codec
 from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.operations.idempotent_calls import Caller
-from nuggets.remote.server_requests import PROTOCOL
-from nuggets.remote.wire_format import decode, dump, error_to_wire
-
-_STATUSES = {"invalid_input": 400, "not_found": 404, "not_allowed": 403}
+from nuggets.remote.server_requests import PROTOCOL, decode, dump, error_to_wire
 
 Run = Callable[[Request, Mapping[str, Any]], Mapping[str, Any]]
 
@@ -27,7 +24,8 @@ async def answer_message(request: Request, run: Run) -> Response:
         shape = error_to_wire(problem)
         if isinstance(problem, _OtherProtocol):
             shape["error"]["protocol"] = PROTOCOL
-        status = _STATUSES.get(problem.code, 409)
+        # what the store cannot do is an answer too, and no server that is unreachable
+        status = problem.status if problem.status < 500 else 409
         return Response(dump(shape), status, media_type="application/json")
     return Response(dump({"protocol": PROTOCOL, **shape}), media_type="application/json")
 

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from typing import Any, Protocol
 from urllib.parse import unquote
 
-from nuggets.domain.roles import Member
+from nuggets.domain.records import Member
 from nuggets.shelf import NuggetShelf
 from nuggets.team.team_shelves import Team
 

@@ -1,4 +1,4 @@
-"""Runs the daily clean-up from a long-lived process, when it is due."""
+"""Runs the daily reflection from a long-lived process, when it is due."""
 
 import threading
 from collections.abc import Callable, Iterable
@@ -8,17 +8,17 @@ from datetime import datetime, timedelta
 from nuggets.domain.records import DailyRun
 from nuggets.filesystem.hook_files import log
 from nuggets.interfaces.display_text import summarize_clean_up
-from nuggets.interfaces.meaning_socket import MeaningSocket
-from nuggets.maintenance.meaning_update import SECONDS_PER_MINUTE
+from nuggets.interfaces.encoder_socket import EncoderSocket
+from nuggets.maintenance.encoder_update import SECONDS_PER_MINUTE
 from nuggets.shelf import NuggetShelf
 
 LONGEST_PAUSE = 60.0  # seconds: after a suspend, a due run starts within a minute
 
 
 class Heartbeat:
-    """A thread that runs the daily clean-up when it is due, until it is stopped. Every minute it
+    """A thread that runs the daily reflection when it is due, until it is stopped. Every minute it
     also encodes notes that have no vector, if a sentence encoder is installed, and hooks may ask
-    what is near a prompt in meaning (`meaning_socket`).
+    what is near a prompt in meaning (`encoder_socket`).
 
     The servers use it, so that the daily pass runs without a system timer. Reports go to the log
     beside the shelf, unless `report` is given.
@@ -38,7 +38,7 @@ class Heartbeat:
         self._now = now
         self._report = report or (lambda done: log(shelf.settings["dir"], describe_run(done)))
         self._stopped = threading.Event()
-        self._meaning = MeaningSocket(shelf)
+        self._encoder_socket = EncoderSocket(shelf)
         self._thread = threading.Thread(target=self.run, name="nuggets-heartbeat", daemon=True)
 
     def start(self) -> None:
@@ -49,13 +49,13 @@ class Heartbeat:
         self._stopped.set()
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join(timeout=LONGEST_PAUSE)
-        self._meaning.close()
+        self._encoder_socket.close()
 
     def run(self) -> None:
         """Check at every heartbeat until stopped, by wall-clock time, so that suspends count."""
         last = again = datetime.min
         while not self._stopped.is_set():
-            self._meaning.open()
+            self._encoder_socket.open()
             now = self._now()
             if not last <= now < again:  # the clock may have been set back
                 last, again = now, self._beat(now)

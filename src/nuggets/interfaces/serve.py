@@ -1,9 +1,7 @@
-"""One process for people and agents: REST, the page, MCP over HTTP, and the daily clean-up."""
+"""One process for people and agents: REST, the page, MCP over HTTP, and the daily reflection."""
 
 import os
 import secrets
-import socket
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from types import FrameType
@@ -20,11 +18,11 @@ from nuggets.errors import InvalidInput, StoreError
 from nuggets.filesystem.atomic_files import NEW_FILE, open_plain, private_directory
 from nuggets.filesystem.shelf_location import DEFAULT_DIRECTORY, directory_of
 from nuggets.interfaces.hook_endpoint import HookEndpoint
+from nuggets.interfaces.listening import BACKLOG, Address, LimitedConnection, limit_log
 from nuggets.interfaces.request_shelf import is_still_member, member_of_request
 from nuggets.interfaces.rest.app import application
-from nuggets.interfaces.rest.authentication import Access, MemberAccess
-from nuggets.interfaces.rest.guard import error_response, is_loopback, is_own_host
-from nuggets.interfaces.rest.rate_limit import RateLimit
+from nuggets.interfaces.rest.authentication import Access, MemberAccess, RateLimit
+from nuggets.interfaces.rest.guard import error_response
 from nuggets.interfaces.scheduler import Heartbeat
 from nuggets.remote.server_requests import HOOK_PATH
 from nuggets.settings import Settings
@@ -34,42 +32,12 @@ from nuggets.team.team_shelves import Team
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-PORT = 6844  # NUGG on a telephone
-PORTS_TRIED = 20  # from the usual one up, when none was asked for: another page may be open
-MCP_SESSIONS = 200  # open at once; an idle one is closed after half an hour
-MCP_SESSIONS_KNOWN = 10_000  # whose they are; one that is not known any more was closed long ago
+MCP_SESSIONS = 1000  # open at once; an idle one is closed after half an hour
+MEMBER_SESSIONS = 50  # of one member: agents at once, and those that ended without a word
 MCP_SESSION = "mcp-session-id"
 TEAM_CALLS = 8  # of tools at once, where members would wait for each other
 REVOKED_SECONDS = 1.0  # between two looks whether the member of an open stream still is one
 CLOSING_SECONDS = 2  # that an answer under way gets when the server ends
-
-
-class Address:
-    """Where to listen: a bound socket, and the names that clients may use."""
-
-    def __init__(self, host: str, port: int | None, public_name: str = "") -> None:
-        """`public_name`: what clients call it that come through a proxy."""
-        self.host = host.strip("[]")
-        self.public_name = public_name
-        self.is_loopback = is_loopback(self.host)
-        self.socket = _bind(self.host, port)
-        self.port: int = self.socket.getsockname()[1]
-
-    @property
-    def url(self) -> str:
-        """What to type into a browser on this machine."""
-        anywhere = self.host in ("0.0.0.0", "::", "")
-        host = socket.gethostname() if anywhere else self.host
-        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
-
-    def is_ours(self, host: str) -> bool:
-        """Is this value of a Host header one of our names?"""
-        return is_own_host(host, host=self.host, port=self.port, public_name=self.public_name)
-
-    @property
-    def is_for_others(self) -> bool:
-        """Can it be reached from other machines?"""
-        return bool(self.public_name) or not self.is_loopback
 
 
 class Server(uvicorn.Server):
@@ -128,9 +96,12 @@ def serve(
             server_header=False,
             proxy_headers=False,
             ws="none",
+            http=LimitedConnection,
+            backlog=BACKLOG,
             timeout_graceful_shutdown=CLOSING_SECONDS,
         )
     )
+    limit_log()
     with suppress(KeyboardInterrupt):
         server.run(sockets=[address.socket])
 
@@ -163,21 +134,20 @@ def _companions(
 class _McpEndpoint:
     """MCP over streamable HTTP; an instance, so that the router passes every method on.
 
-    A session belongs to the member who began it, and an open stream ends with their token.
+    A session belongs to the member who began it, and an open stream ends with their token. One
+    session more than a member may have ends their oldest, so nobody can take the others' places.
     """
 
     def __init__(self, manager: "StreamableHTTPSessionManager") -> None:
         self._manager = manager
-        self._members: OrderedDict[str, str] = OrderedDict()  # by session, the oldest first
+        self._sessions: dict[str, dict[str, None]] = {}  # by member, the oldest first
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = HTTPConnection(scope)
         member = member_of_request(request)
-        if member is None:
-            await self._manager.handle_request(scope, receive, send)
-            return
+        own = self._sessions.setdefault("" if member is None else member.name, {})
         session = request.headers.get(MCP_SESSION, "")
-        if session and self._members.get(session, member.name) != member.name:
+        if session and session not in own:
             answer = error_response(404, "not_found", "there is no such session")
             await answer(scope, receive, send)
             return
@@ -185,20 +155,30 @@ class _McpEndpoint:
         async def note_session(message: Message) -> None:
             if message["type"] == "http.response.start":
                 begun = Headers(raw=message.get("headers", [])).get(MCP_SESSION, "")
-                self._note_session(begun, member.name)
+                own.update({begun: None} if begun else {})
             await send(message)
 
         async with anyio.create_task_group() as tasks:
-            if scope["method"] == "GET":
+            if scope["method"] == "GET" and member is not None:
                 tasks.start_soon(_end_when_revoked, request, tasks.cancel_scope)
             await self._manager.handle_request(scope, receive, note_session)
             tasks.cancel_scope.cancel()
+        while len(own) > MEMBER_SESSIONS:
+            await self._end_session(scope, next(iter(own)))
+            del own[next(iter(own))]
 
-    def _note_session(self, session: str, member: str) -> None:
-        if session:
-            self._members.setdefault(session, member)
-            while len(self._members) > MCP_SESSIONS_KNOWN:
-                self._members.popitem(last=False)
+    async def _end_session(self, scope: Scope, session: str) -> None:
+        """As its client would: the SDK has no other way."""
+        headers = [(MCP_SESSION.encode(), session.encode())]
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b""}
+
+        async def send(message: Message) -> None:
+            pass
+
+        ended = {**scope, "method": "DELETE", "headers": headers}
+        await self._manager.handle_request(ended, receive, send)
 
 
 async def _end_when_revoked(request: HTTPConnection, scope: "anyio.CancelScope") -> None:
@@ -235,6 +215,8 @@ def access_token(settings: Settings) -> str:
             descriptor = os.open(path, NEW_FILE, 0o600)
             with os.fdopen(descriptor, "w") as file:
                 file.write(secrets.token_urlsafe(32) + "\n")
+        if os.path.islink(path):
+            raise StoreError(f"{path} is a link; remove it, and a new token will be made")
         if os.stat(path).st_mode & 0o077:
             raise StoreError(f"others can read {path}; remove it, and a new token will be made")
         with open(path, encoding="ascii", opener=open_plain) as file:
@@ -244,23 +226,3 @@ def access_token(settings: Settings) -> str:
     if len(token) < 32:
         raise StoreError(f"{path} holds no token; remove it, and a new one will be made")
     return token
-
-
-def _bind(host: str, port: int | None) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    candidates = [port] if port is not None else [*range(PORT, PORT + PORTS_TRIED), 0]
-    for candidate in candidates:
-        # The protocol by name: only then are small answers sent at once, without Nagle's wait.
-        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listening.bind((host, candidate))
-            listening.listen(128)  # from here on clients wait instead of being refused
-            return listening
-        except OverflowError:
-            listening.close()
-            raise InvalidInput(f"a port must be between 0 and 65535, not {candidate}") from None
-        except OSError as problem:
-            listening.close()
-            reason = problem.strerror
-    raise InvalidInput(f"cannot listen at {host} port {candidates[0]}: {reason}; choose another")

@@ -1,4 +1,4 @@
-"""System timers for the daily clean-up: systemd, launchd or cron. Plans, installs, inspects and
+"""System timers for the daily reflection: systemd, launchd or cron. Plans, installs, inspects and
 removes them."""
 
 import os
@@ -18,7 +18,7 @@ from nuggets.filesystem.atomic_files import (
 )
 from nuggets.named_tuple import NamedTuple
 
-MARK = "# nuggets: daily clean-up"
+MARK = "# nuggets: daily reflection"
 CRONTAB = "crontab"
 
 
@@ -110,7 +110,7 @@ def _systemd(program: Sequence[str], hour: int, minute: int) -> Plan:
         program = ["/usr/bin/env", *program]
     service = f"""\
 [Unit]
-Description=Nuggets: daily clean-up of the memory
+Description=Nuggets: daily reflection of the memory
 
 [Service]
 Type=oneshot
@@ -119,7 +119,7 @@ ExecStart={" ".join(map(_quote_unit_word, program))}
     start = f"OnCalendar=*-*-* {hour:02d}:{minute:02d}:00\n"
     timer = f"""\
 [Unit]
-Description=Nuggets: daily clean-up of the memory
+Description=Nuggets: daily reflection of the memory
 
 [Timer]
 {start}Persistent=true

@@ -10,21 +10,9 @@ from nuggets.language.text import plain
 from nuggets.language.word_lists import months
 from nuggets.named_tuple import NamedTuple
 
-_MONTHS = tuple(
-    [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ]
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
 )
 MONTHS = {
     name[:size]: number for number, name in enumerate(_MONTHS, 1) for size in (3, len(name))
@@ -46,7 +34,6 @@ _ASKS_WHEN = (
 
 YEARS_BACK = 20  # "in May" may mean any of the years that notes are from, up to this many
 DATE_LABEL = "date="
-DECEMBER = 12
 LONGEST_DAY_BEFORE_MONTH = 10  # characters: "23rd of "
 MOST_DATES = 1000  # occurrences of one month or year in one text: this bounds the time
 ANY_YEAR = 0.7  # how well a day matches the same day of another or an unnamed year
@@ -175,9 +162,9 @@ def _parse_date(match: re.Match[str], text: str) -> Iterator[WrittenDate]:
         return
     year, day = int(year_text or 0), int(day_text or 0)
     month = _month_numbers().get(month_text) or int(month_text or 0)
-    if "/" in match[0] and month > DECEMBER:  # not the American order
+    if "/" in match[0] and month > 12:  # not the American order
         month, day = day, month
-    if month <= DECEMBER and day <= 31:
+    if month <= 12 and day <= 31:
         yield WrittenDate(match[0], year, month, day)
 
 

@@ -8,14 +8,15 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import TypeVar
 
-from nuggets.language.text import split_scripts
+from nuggets.language.text import all_words, split_scripts
 from nuggets.language.word_lists import stop_words
 from nuggets.named_tuple import NamedTuple
 
 T = TypeVar("T")
 
+# Bounds of the time: every name costs a look at the repository, before a hook has answered.
 READ_CHARACTERS = 4000
-NAMES_OF_EACH_KIND = 12  # names of each kind
+NAMES_OF_EACH_KIND = 12
 
 # Tools whose second word is a target that a file defines, with the names of that file.
 TARGET_FILES = {
@@ -37,7 +38,6 @@ _VERSION = re.compile(r"v?\d+(?:\.\d+)*(?:\.x)?")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")
 _QUOTED = re.compile(r"`([^`\n]{1,80})`")
 _CHOICE = re.compile(r"[^\W\d_]+/[^\W\d_]+")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 
 class References(NamedTuple):
@@ -67,11 +67,11 @@ def read_references(text: str) -> References:
     return References(
         files=_unique(_file(word) for word in words),
         symbols=_unique([*_quoted_symbols(text), *map(_symbol, text.split())]),
-        numbers=_unique(number for word in words for number in _NUMBER.findall(word)),
+        numbers=_unique(numbers_in(text)),
         targets=_unique(map(_target, words, words[1:], [*words[2:], ""])),
         versions=_unique(map(_version, words, words[1:])),
         branches=_unique(map(_branch, words, words[1:])),
-        words=frozenset(part for word in words for part in name_parts(word)),
+        words=frozenset(all_words(text)),
     )
 
 
@@ -90,9 +90,9 @@ def read_paths(text: str) -> tuple[str, tuple[str, ...]]:
     return " ".join(rest), tuple(dict.fromkeys(paths))
 
 
-def name_parts(name: str) -> list[str]:
-    """The words of a name: retry and limit of RETRY_LIMIT or retryLimit."""
-    return [part.lower() for part in _PART.findall(name)]
+def numbers_in(text: str) -> list[str]:
+    """The numbers of a text, as they are written."""
+    return _NUMBER.findall(text)
 
 
 def _unique(names: Iterable[T | None]) -> tuple[T, ...]:

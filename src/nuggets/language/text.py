@@ -43,15 +43,41 @@ STEERING = {
 } - {0x09, 0x0A}
 _VISIBLE = {code: " " if chr(code).isspace() else None for code in (*STEERING, *_UNSEEN)}
 
+ELLIPSIS = "…"  # of what was cut
 _CONTRACTED = frozenset(("s", "t", "m", "d", "re", "ve", "ll"))  # it's, can't, I'm, she'd, …
 _BEFORE_NT = {"ca": "can", "wo": "will", "sha": "shall", "ai": "is"}  # can't, won't, …
 _LETTERS_OF_WORD = 24  # for each significant word of most texts, with what stands between them
+LONGEST_WORD = 64  # letters; what is longer (a hash, base64) is compared by its beginning
 _SHORTEST_NUMBERED_PART = 2  # "rs256" is "rs" and "256"; "v2" and "s3" stay whole
 
 
 def visible(text: str) -> str:
     """The text without invisible characters: a model or a file gets what a person sees."""
     return text if text.isascii() and text.isprintable() else text.translate(_VISIBLE)
+
+
+def one_line(text: str, most: int = 0) -> str:
+    """The visible text on one line, with single blanks, shortened to `most` characters if that is
+    given."""
+    flat = " ".join(visible(text).split())
+    return shorten(flat, most) if most else flat
+
+
+def shorten(text: str, most: int) -> str:
+    """The text in `most` characters, with an ellipsis if it is cut: at a word, unless words are
+    long."""
+    if len(text) <= most:
+        return text
+    head = text[: most - 1]
+    words = head.rsplit(" ", 1)[0] if text[most - 1] != " " else head
+    head = words if len(words) > most // 2 else head
+    while head and _belongs_to_previous(text[len(head)]):
+        head = head[:-1]  # not between a letter and its accent, nor inside an emoji
+    return head.rstrip() + ELLIPSIS
+
+
+def _belongs_to_previous(character: str) -> bool:
+    return unicodedata.category(character) in ("Mn", "Mc", "Me", "Cf", "Sk")
 
 
 def fold_case(text: str) -> str:
@@ -153,12 +179,38 @@ def split_scripts(token: str) -> list[str]:
     return [token] if token.isascii() else _script_runs().findall(token)
 
 
+def pieces(token: str) -> list[str]:
+    """The words of one token: the whole of an identifier first, then its parts."""
+    if token.isalpha() and token.isascii() and token.islower():
+        return [token[:LONGEST_WORD]]  # a plain word, as most are
+    words: list[str] = []
+    for bare in without_contraction(token):
+        for run in split_scripts(bare):
+            if is_unspaced(run):
+                words += pairs(run) if len(run) == 1 else [*pairs(run), *run]
+                continue
+            cut = parts(run[:LONGEST_WORD])
+            if len(cut) > 1:
+                words.append("".join(cut).casefold())
+                cut = [part for part in cut if len(part) > 1]
+            words += [part.casefold() for part in cut]
+    return words
+
+
+def query_words(token: str) -> tuple[list[str], str]:
+    """The words that a token asks for, and the whole identifier if they are its parts."""
+    words = pieces(token)
+    if any(map(is_unspaced, words)):
+        return [word for word in words if len(word) > 1] or words, ""
+    return (words[1:], words[0]) if len(words) > 1 and "'" not in token else (words, "")
+
+
 def words(text: str) -> list[str]:
     """The significant words of a text, in order: case folded, identifiers in parts.
 
     Stop words are left out, unless there is nothing else.
     """
-    stop, every_word = stop_words(), list(_all_words(text))
+    stop, every_word = stop_words(), list(all_words(text))
     return [word for word in every_word if word not in stop] or every_word
 
 
@@ -166,10 +218,10 @@ def first_words(text: str, most: int) -> list[str]:
     """The first distinct ones of `words`, without reading much further than that."""
     end = text.find(" ", most * _LETTERS_OF_WORD)
     for part in (text[:end], text) if end > 0 else (text,):
-        chosen = _distinct(_all_words(part), most, stop_words())
+        chosen = _distinct(all_words(part), most, stop_words())
         if len(chosen) == most:
             return chosen
-    return chosen or _distinct(_all_words(text), most, ())
+    return chosen or _distinct(all_words(text), most, ())
 
 
 def _distinct(words: Iterable[str], most: int, stop: Container[str]) -> list[str]:
@@ -182,7 +234,8 @@ def _distinct(words: Iterable[str], most: int, stop: Container[str]) -> list[str
     return list(chosen)
 
 
-def _all_words(text: str) -> Iterator[str]:
+def all_words(text: str) -> Iterator[str]:
+    """Every word of a text, in order: case folded, identifiers in parts."""
     for token in tokens(text):
         if token.isascii() and token.isalpha() and token.islower():
             yield token  # a plain word, as most are
@@ -195,6 +248,13 @@ def _all_words(text: str) -> Iterator[str]:
                         yield from filter(None, pairs(piece))
                     elif piece:
                         yield piece
+
+
+def closest_name(name: str, names: Iterable[str]) -> str:
+    """The one of the names that a mistyped one is most like; "" if it is like none."""
+    from difflib import get_close_matches  # only what goes wrong needs it
+
+    return next(iter(get_close_matches(name, names, 1)), "")
 
 
 def edits_between(a: str, b: str, limit: int) -> int:
@@ -220,3 +280,25 @@ def edits_between(a: str, b: str, limit: int) -> int:
     if a[:2] == b[1::-1]:
         fewest = min(fewest, edits_between(a[2:], b[2:], limit - 1))
     return 1 + fewest
+
+
+# --- tokens of a model ------------------------------------------------------------------------
+
+# An estimate without a model's vocabulary. Compared with three public ones (two of OpenAI, one of
+# Anthropic) on this project's English texts, Markdown, Python and identifiers: 1.00 to 1.17 times
+# the most expensive of them. Languages with long or accented words cost up to a third more than
+# estimated, Cyrillic half as much.
+LETTERS_OF_TOKEN = 7  # of one word that are one token on average, beyond its first
+
+
+def estimate_tokens(text: str) -> int:
+    """A token for each short word, three digits, sign, letter beyond ASCII and line break."""
+    return sum(
+        1 + (len(piece) - 1) // LETTERS_OF_TOKEN if piece[0].isalpha() else 1
+        for piece in _token_pieces().findall(text)
+    )
+
+
+@cache
+def _token_pieces() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z]+|[0-9]{1,3}|[^\sA-Za-z0-9]|\n")

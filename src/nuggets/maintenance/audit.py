@@ -6,16 +6,17 @@ from datetime import timedelta
 from typing import Literal
 
 from nuggets.domain import credentials
+from nuggets.domain.marks import RejectedChange
+from nuggets.domain.names_and_tags import title_form
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.times import iso, parse
-from nuggets.domain.undone_reflection import RejectedChange
 from nuggets.graph.links import asymmetries
 from nuggets.graph.metadata_inference import scope_and_rest
 from nuggets.language.text import fold_case
 from nuggets.maintenance.reflection import Policy, reflect
-from nuggets.maintenance.reflection.archiving import is_stale, oldest_kept
+from nuggets.maintenance.reflection.tidying import is_stale, oldest_kept
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.contradiction_links import contradicting_pairs
+from nuggets.operations.lookups_before_write import contradicting_pairs
 
 UNUSED_DAYS = 30  # days without a recall after which a memory is reported
 
@@ -41,7 +42,7 @@ class Finding(NamedTuple):
 
 
 def audit_notes(notes: Mapping[str, MemoryNote], now: str, policy: Policy) -> list[Finding]:
-    """All findings, the most serious kinds first; `policy`: that of the next clean-up."""
+    """All findings, the most serious kinds first; `policy`: that of the next reflection."""
     visible = [note for note in notes.values() if not note.hidden]
     return [
         *_secrets(visible),
@@ -103,7 +104,7 @@ def _duplicates(notes: Iterable[MemoryNote]) -> Iterator[Finding]:
     by_words: dict[tuple[str, str], list[MemoryNote]] = {}
     for note in notes:
         if note.kind == "note" and note.content:
-            words = " ".join(fold_case(note.content).split())
+            words = title_form(note.content)
             by_words.setdefault((words, note.project), []).append(note)
     for same in by_words.values():
         if len(same) > 1:
@@ -140,4 +141,5 @@ def _never_recalled(notes: Iterable[MemoryNote], now: str) -> Iterator[Finding]:
 def _next_pass(notes: Mapping[str, MemoryNote], now: str, policy: Policy) -> Iterator[Finding]:
     for change in reflect(notes, now, policy)[1].changes:
         ids = (change.note_id, *change.partners)
-        yield Finding("reflection", ids, f"the next clean-up would {change.type}: {change.detail}")
+        verb = "archive" if change.type == "hide" else change.type
+        yield Finding("reflection", ids, f"the next reflection would {verb}: {change.detail}")

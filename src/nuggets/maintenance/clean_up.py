@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 
-from nuggets.domain import codec, times, undone_reflection
+from nuggets.domain import codec, times
 from nuggets.domain.limits import check_count
+from nuggets.domain.marks import read_rejected
 from nuggets.domain.records import Changes, DailyRun, MemoryNote, ReflectionResult
 from nuggets.engine.transactions import Decision, Transactions
 from nuggets.errors import StoreError
@@ -20,7 +21,7 @@ from nuggets.maintenance.daily_schedule import MOVED_FILES_MARK, RUN_MARK
 from nuggets.maintenance.purge import finish_purge
 from nuggets.promotion.memory_files import MemoryFiles
 from nuggets.settings import Settings
-from nuggets.stores.doctor.defects import UNFINISHED_PURGE, Defect
+from nuggets.stores.base import UNFINISHED_PURGE, Defect
 
 
 class CleanUp:
@@ -64,7 +65,7 @@ class CleanUp:
         most = self._settings["reflection_max_notes"] if limit is None else limit
         check_count(most, "how many notes to inspect")
         with self._transactions.reading() as view:
-            rejected = undone_reflection.read_rejected(view.state)
+            rejected = read_rejected(view.state)
         return reflection.Policy(max_notes=most, rejected=rejected)
 
     def _notes(self) -> dict[str, MemoryNote]:

@@ -1,13 +1,12 @@
-"""Exports all notes for people and other programs (documented JSON, JSON lines, Markdown), and
-makes and restores backups.
+"""Exports notes for people and other programs (`export_formats` has the forms), and makes and
+restores backups.
 
 An export writes only to new files and empty directories, one note at a time, so that a large shelf
-is never in memory as a whole. Names of Markdown files are valid on every file system and never lead
-out of the directory.
+is never in memory as a whole.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from nuggets.domain import codec
@@ -16,24 +15,16 @@ from nuggets.domain.state import State
 from nuggets.engine.argument_checks import checked_note, checked_nugget
 from nuggets.engine.transactions import Transactions
 from nuggets.errors import Conflict, InvalidInput
-from nuggets.filesystem.atomic_files import NEW_FILE, private_directory, unwritable, write_all
-from nuggets.language.text import fold_case
+from nuggets.filesystem.atomic_files import NEW_FILE, private_directory, unwritable, write_parts
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from nuggets.stores.backup import Backup
     from nuggets.stores.restore import Restored
 
-FORMS = ("json", "jsonl", "markdown")
-_CHUNK = 1 << 18
+FORMS = ("json", "jsonl", "markdown", "csv", "graphml", "dot")
+_DIRECTORIES = ("json", "markdown")  # forms of several files
 _STEP = 1000  # notes between two reports
-_LONGEST_NAME = 80  # characters; below the limit of 255 bytes even with letters of several bytes
-_REFUSED_CHARACTERS = set('<>:"/\\|?*#^[]') | {chr(code) for code in (*range(32), 127)}
-_RESERVED_NAMES = {"con", "prn", "aux", "nul"} | {
-    f"{n}{i}" for n in ("com", "lpt") for i in range(10)
-}
-_TAIL = 8  # characters at the end of an id, used when two notes have one title
-
 Report = Callable[[str], None]
 
 
@@ -47,15 +38,23 @@ class Exported(NamedTuple):
 
 
 def export_notes(
-    transactions: Transactions, form: str, path: str | None, *, dry_run: bool, report: Report
+    transactions: Transactions,
+    form: str,
+    path: str | None,
+    *,
+    ids: Collection[str] | None,
+    dry_run: bool,
+    report: Report,
 ) -> Exported:
-    """Write all notes in one of the forms to a new place; without one, bring the shelf's own
-    documented files up to date."""
+    """Write notes in one of the forms to a new place; without one, bring the shelf's own documented
+    files up to date. `ids`: only these."""
     store = transactions.store
     if form not in FORMS:
         raise InvalidInput(
             f"the form of an export must be one of {', '.join(FORMS)}; not {form!r:.80}"
         )
+    if form == "json" and ids is not None:
+        raise InvalidInput("json is the whole shelf; choose another form for some of its notes")
     if path is None:
         if form != "json" or store.is_remote:
             raise InvalidInput(f"name a new place for the export as {form}")
@@ -66,42 +65,63 @@ def export_notes(
             count = len(view.state.nuggets) + 1
             return Exported(form, store.directory, len(view.state.notes), count)
         target = os.path.abspath(os.path.expanduser(path))
-        return _export(view.state, store.position, form, target, dry_run=dry_run, report=report)
+        export = _Export(view.state, store.position, form, ids)
+        return export.write(target, dry_run=dry_run, report=report)
 
 
-def _export(
-    state: State, position: tuple[int, str], form: str, path: str, *, dry_run: bool, report: Report
-) -> Exported:
-    """Write all notes in one of the forms; `dry_run` only counts and checks the target."""
-    _refuse_occupied(path, is_directory=form != "jsonl")
-    total = len(state.notes)
-    files = {"json": len(state.nuggets) + 1, "jsonl": 1, "markdown": total}[form]
-    if not dry_run:
-        try:
-            for name, parts in _files(state, position, form, _progress_reporter(report, total)):
-                _write_new(os.path.join(path, name) if name else path, parts)
-        except OSError as problem:
-            raise unwritable(path, problem) from problem
-    return Exported(form, path, total, files)
+class _Export(NamedTuple):
+    """What is exported, and how."""
+
+    state: State
+    position: tuple[int, str]
+    form: str
+    ids: Collection[str] | None  # None: all
+
+    def write(self, path: str, *, dry_run: bool, report: Report) -> Exported:
+        """Write the files; `dry_run` only counts and checks the target."""
+        is_directory = self.form in _DIRECTORIES
+        _refuse_occupied(path, is_directory=is_directory)
+        total = len(self.state.notes if self.ids is None else self.ids)
+        files = {"json": len(self.state.nuggets) + 1, "markdown": total}.get(self.form, 1)
+        if not dry_run:
+            try:
+                for name, parts in self._files(_progress_reporter(report, total)):
+                    _write_new(os.path.join(path, name) if name else path, parts)
+            except OSError as problem:
+                raise unwritable(path, problem) from problem
+        return Exported(self.form, path, total, files)
+
+    def _files(self, with_progress: "_Progress") -> Iterator[tuple[str, Iterable[bytes]]]:
+        """File names relative to the target, each with its content."""
+        from nuggets.maintenance import export_formats
+
+        if self.form == "json":
+            yield from _documented_files(self.state, self.position, with_progress)
+            return
+        if self.form == "markdown":
+            names = export_formats.Names(
+                (note.id, note.nugget_name, note.title) for note in self._notes()
+            )
+            for note in with_progress(self._notes()):
+                yield f"{names[note.id]}.md", [export_formats.markdown_text(note, names).encode()]
+            return
+        lines = {
+            "jsonl": note_lines,
+            "csv": export_formats.csv_rows,
+            "graphml": export_formats.graphml_lines,
+            "dot": export_formats.dot_lines,
+        }[self.form]
+        yield "", lines(with_progress(self._notes()))
+
+    def _notes(self) -> Iterable[MemoryNote]:
+        if self.ids is None:
+            return self.state.notes.values()
+        return (self.state.notes[note_id] for note_id in self.ids)
 
 
 def note_lines(notes: Iterable[MemoryNote]) -> Iterator[bytes]:
     """Each note as one line of documented JSON."""
     return (f"{codec.dumps(codec.note_to_json(note))}\n".encode() for note in notes)
-
-
-def _files(
-    state: State, position: tuple[int, str], form: str, with_progress: "_Progress"
-) -> Iterator[tuple[str, Iterable[bytes]]]:
-    """File names relative to the target, each with its content."""
-    if form == "jsonl":
-        yield "", note_lines(with_progress(state.notes.values()))
-    elif form == "json":
-        yield from _documented_files(state, position, with_progress)
-    else:
-        names = Names((note.id, note.nugget_name, note.title) for note in state.notes.values())
-        for note in with_progress(state.notes.values()):
-            yield f"{names[note.id]}.md", [_markdown_text(note, names).encode()]
 
 
 def _documented_files(
@@ -151,85 +171,9 @@ def _write_new(path: str, parts: Iterable[bytes]) -> None:
     private_directory(os.path.dirname(path))
     descriptor = os.open(path, NEW_FILE, 0o600)
     try:
-        chunk = bytearray()
-        for part in parts:
-            chunk += part
-            if len(chunk) >= _CHUNK:
-                write_all(descriptor, chunk)
-                chunk.clear()
-        write_all(descriptor, chunk)
+        write_parts(descriptor, parts)
     finally:
         os.close(descriptor)
-
-
-# --- Markdown: front matter, content, and links to the files of other notes ----------------------
-
-
-class Names(dict[str, str]):
-    """The file name of each note id: `<nugget>/<title>`, unique also if case is ignored."""
-
-    def __init__(self, notes: Iterable[tuple[str, str, str]]) -> None:
-        """`notes`: id, nugget and title of each."""
-        super().__init__()
-        taken: set[str] = set()
-        for note_id, nugget, title in notes:
-            name = f"{safe_name(nugget)}/{safe_name(title)}"
-            if fold_case(name) in taken:
-                name = f"{name} {safe_name(note_id[-_TAIL:])}"
-            number = 2
-            while fold_case(name) in taken:
-                name, number = f"{name} {number}", number + 1
-            taken.add(fold_case(name))
-            self[note_id] = name
-
-
-def safe_name(text: str) -> str:
-    """A valid file name for a title."""
-    plain = "".join(
-        " " if sign in _REFUSED_CHARACTERS or not sign.isprintable() else sign for sign in text
-    )
-    name = " ".join(plain.split())[:_LONGEST_NAME].strip(" .")
-    if not name or fold_case(name).partition(".")[0] in _RESERVED_NAMES:
-        name = f"note {name}".strip()
-    while len(name.encode(errors="replace")) > 3 * _LONGEST_NAME:
-        name = name[:-1].rstrip()
-    return name
-
-
-def _markdown_text(note: MemoryNote, names: Names) -> str:
-    """The text of the whole file."""
-    lines = ["---", *_front_matter(note), "---", "", f"# {' '.join(note.title.split())}", ""]
-    lines += [note.content.rstrip("\n"), ""]
-    linked = [link for link in note.links if link.to in names]
-    if linked:
-        lines += ["## Links", ""]
-        for link in linked:
-            reason = f": {' '.join(link.reason.split())}" if link.reason else ""
-            lines.append(f"- [[{names[link.to]}]]{reason}")
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _front_matter(note: MemoryNote) -> list[str]:
-    """Lines of YAML, in which JSON values are valid."""
-    fields = {
-        "id": note.id,
-        "nugget": note.nugget_name,
-        "kind": note.kind,
-        "tags": list(note.tags),
-        "subject": note.subject,
-        "scope": note.scope,
-        "type": note.type,
-        "source": note.source,
-        "confidence": note.confidence,
-        "stability": note.stability,
-        "project": note.project,
-        "hits": note.hits,
-        "archived": note.hidden,
-        "created": note.created_at,
-        "updated": note.updated_at,
-    }
-    return [f"{name}: {codec.dumps(value)}" for name, value in fields.items()]
 
 
 # --- backups ------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 
-from nuggets.domain.fact_identity import identity, identity_of
+from nuggets.domain.names_and_tags import identity, identity_of
 from nuggets.domain.records import Commit, MemoryNote, MemoryVersion
-from nuggets.domain.validity import versions_of
+from nuggets.domain.times import versions_of
 from nuggets.domain.visibility import is_foreign, visible_projects
 from nuggets.engine.transactions import Decision, Transactions
 from nuggets.errors import Conflict, NotFound
@@ -17,7 +17,7 @@ from nuggets.graph import name_resolution
 from nuggets.graph.shelf_import import OtherShelf, ShelfPast
 from nuggets.language.text import fold_case
 from nuggets.maintenance import undo
-from nuggets.promotion.eligibility import reverted_pins
+from nuggets.promotion.entries import reverted_pins
 from nuggets.promotion.memory_files import MemoryFiles
 
 

@@ -9,28 +9,31 @@ finished by whoever writes next (`engine/transactions.py` looks for one).
 import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
+from datetime import timedelta
 
-from nuggets.domain.purge_marks import purge_intent, record_purge, unfinished_purge
+from nuggets.domain import times
+from nuggets.domain.marks import purge_intent, record_purge, unfinished_purge
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.state import merged_into
 from nuggets.engine.indexes import KINDS
 from nuggets.engine.transactions import Transactions
 from nuggets.errors import NotFound, StoreCorrupt, StoreError
-from nuggets.filesystem.hook_files import drop_diaries
+from nuggets.filesystem.hook_files import diaries, drop_diaries
 from nuggets.filesystem.shelf_location import is_database
 from nuggets.graph import links
 from nuggets.maintenance.history import find_id, forgotten_fact_ids
 from nuggets.maintenance.undo import PURGE
 from nuggets.named_tuple import NamedTuple
 from nuggets.promotion.memory_files import MemoryFiles
-from nuggets.stores.backup_erasure import erase_from_backups
-from nuggets.stores.set_aside_files import files_with_text
+from nuggets.stores.backup import erase_from_backups, files_with_text
 
 UNREACHED = (
     "backups and exports in other places, and copies and clones of the shelf",
     "transcripts that agents keep themselves",
     "freed blocks of the file system or the drive",
 )
+# A conversation goes on after its last note: people store in the afternoon what they said before.
+_LONGEST_PAUSE = timedelta(days=1)
 _LONG_TEXT = 20  # characters of a text that is no common word or number
 UNREACHED_ON_SERVER = (
     "the database server's dead rows until VACUUM, its write-ahead log, standbys and backups"
@@ -77,10 +80,14 @@ def purge_memory(
     project: str,
     name: str,
     nugget: str | None,
+    *,
+    dry_run: bool = False,
 ) -> Purged:
     """Erase a memory; a deleted note can be named by its whole id."""
-    with transactions.exclusive():
+    with transactions.reading() if dry_run else transactions.exclusive():
         note_id = find_id(transactions, project, name, nugget)
+        if dry_run:
+            return _find_what_goes(transactions, files, [note_id])
         return _purge_notes(transactions, files, [note_id], client)
 
 
@@ -108,6 +115,22 @@ def finish_purge(transactions: Transactions, files: MemoryFiles) -> None:
             _erase(transactions, files)
 
 
+def _find_what_goes(transactions: Transactions, files: MemoryFiles, ids: Sequence[str]) -> Purged:
+    """What a purge would erase, besides the history and the backups, where it always looks."""
+    versions = _versions(transactions, ids)
+    notes, written = transactions.state.notes, files.written_files()
+    paths = (path for path in written if any(files.has_entry(path, note_id) for note_id in ids))
+    conversations = map(_describe, _conversation_notes(transactions, ids, versions))
+    directory = transactions.store.directory
+    return Purged(
+        tuple(notes[note_id] for note_id in ids if note_id in notes),
+        tuple(paths),
+        (),
+        (*conversations, *(diaries(directory) if directory else ())),
+        _merged_with(transactions, versions),
+    )
+
+
 def _purge_notes(
     transactions: Transactions, files: MemoryFiles, ids: Sequence[str], client: str
 ) -> Purged:
@@ -118,17 +141,18 @@ def _purge_notes(
         raise StoreCorrupt(
             f"Nothing was erased, because a file that cannot be read may still hold it: {unread}"
         )
-    merged_notes = _merged_with(transactions, _versions(transactions, ids))
+    versions = _versions(transactions, ids)
+    merged_notes = _merged_with(transactions, versions)
     notes = transactions.state.notes
     memories = tuple(notes[note_id] for note_id in dict.fromkeys(ids) if note_id in notes)
-    conversation_notes = [note for note in _conversation_notes(transactions) if note.id not in ids]
+    conversation_notes = _conversation_notes(transactions, ids, versions)
     present = [note.id for note in (*memories, *conversation_notes) if note.id in notes]
     present += filter(notes.is_damaged, ids)
     interrupted = unfinished_purge(transactions.state.marks)
     intent = purge_intent([*interrupted, *ids, *(note.id for note in conversation_notes)])
-    versions = [*_versions(transactions, ids), *conversation_notes]
     revision = transactions.store.position[0] + 1
-    seen = record_purge(transactions.state.marks, versions, revision, os.urandom(16).hex())
+    erased_notes = [*versions, *conversation_notes]
+    seen = record_purge(transactions.state.marks, erased_notes, revision, os.urandom(16).hex())
     gone = links.drop_notes(notes, present)._replace(
         marks={**intent, **seen}, action=PURGE, client=client
     )
@@ -161,8 +185,11 @@ def _erase(transactions: Transactions, files: MemoryFiles) -> _Erased:
     _, problems = files.promote_to(written)
     why = "has its title or content in a line that someone changed or wrote; take that out by hand"
     mentioning = [f"{path} {why}" for path in files.files_mentioning(versions)]
-    diaries, diary_problem = _drop_diaries(store.directory)
-    backups, unread_backups = erase_from_backups(store.directory, ids, _is_of_conversation, KINDS)
+    dropped, diary_problem = _drop_diaries(store.directory)
+    memories = [note for note in versions if not _is_of_conversation(note)]
+    backups, unread_backups = erase_from_backups(
+        store.directory, ids, lambda note: _may_quote(note, memories), KINDS
+    )
     history = (*store.erase(ids), *backups)  # last: it finds what is to be erased
     if store.directory:
         copies = files_with_text(store.directory, {note.content for note in versions})
@@ -171,7 +198,7 @@ def _erase(transactions: Transactions, files: MemoryFiles) -> _Erased:
     return _Erased(
         memory_files,
         history,
-        tuple(diaries),
+        tuple(dropped),
         tuple(unread_backups),
         (*map(str, problems), *mentioning, *unfinished),
     )
@@ -226,16 +253,24 @@ def _quotes(note: MemoryNote, text: str) -> bool:
     return text in note.content
 
 
-def _conversation_notes(transactions: Transactions) -> list[MemoryNote]:
-    """The notes that hooks wrote about conversations, also those that were dropped since."""
-    dropped = (
-        note
-        for commit in transactions.store.commits()
-        for note in commit.before.put
-        if _is_of_conversation(note)
-    )
-    present = filter(_is_of_conversation, transactions.state.notes.values())
-    return list({note.id: note for note in (*dropped, *present)}.values())
+def _conversation_notes(
+    transactions: Transactions, ids: Sequence[str], versions: Sequence[MemoryNote]
+) -> list[MemoryNote]:
+    """Other notes that hooks wrote about conversations and that may quote these memories, also
+    those that were dropped since."""
+    dropped = (note for commit in transactions.store.commits() for note in commit.before.put)
+    notes = (*dropped, *transactions.state.notes.values())
+    found = {note.id: note for note in notes if _may_quote(note, versions)}
+    return [note for note in found.values() if note.id not in ids]
+
+
+def _may_quote(note: MemoryNote, memories: Sequence[MemoryNote]) -> bool:
+    """Is it of a conversation that may have gone on when one of the memories was made, or later? It
+    may say the same in other words. Whatever was over before cannot."""
+    if not _is_of_conversation(note):
+        return False
+    made = [times.parse(memory.created_at) for memory in memories]
+    return not made or times.parse(note.updated_at) >= min(made) - _LONGEST_PAUSE
 
 
 def _is_of_conversation(note: MemoryNote) -> bool:

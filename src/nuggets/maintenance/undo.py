@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
-from nuggets.domain import undone_reflection
-from nuggets.domain.fact_identity import identity_of
+from nuggets.domain.marks import rejection_marks
+from nuggets.domain.names_and_tags import identity_of
 from nuggets.domain.records import Changes, Commit, MemoryNote, NoteLink
 from nuggets.domain.state import SESSIONS_KEPT, State, apply_touch, merged_into, with_recalls_of
 from nuggets.domain.visibility import is_foreign
@@ -12,7 +12,7 @@ from nuggets.errors import Conflict, NotFound
 from nuggets.graph.links import link_identity
 from nuggets.language.text import fold_case
 from nuggets.maintenance.daily_schedule import MOVED_FILES_MARK, RUN_MARK
-from nuggets.promotion.eligibility import reverted_pins
+from nuggets.promotion.entries import reverted_pins
 from nuggets.promotion.written_entries import unchanged_files
 
 PURGE = "purge"
@@ -60,9 +60,7 @@ def revert(state: State, commit: Commit, since: Iterable[Commit] = ()) -> Change
         put_nuggets=commit.before.put_nuggets,
         drop_nuggets=_unused_nuggets(state, commit),
         marks={
-            **undone_reflection.rejection_marks(
-                state, ((state.notes[n.id], n) for n in put if n.id in state.notes)
-            ),
+            **rejection_marks(state, ((state.notes[n.id], n) for n in put if n.id in state.notes)),
             **reverted_pins(commit.changes.marks, commit.before.marks),
         },
         action=f"{UNDO} {commit.revision}",

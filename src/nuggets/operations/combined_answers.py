@@ -24,8 +24,8 @@ from nuggets.domain.visibility import is_foreign
 from nuggets.language.text import fold_case
 from nuggets.search.clear_answer import mark_clear_answer
 
-OTHER_FACTS = 5  # that a recall names
-_PRIVATE = 1_000_000_000
+OTHER_FACTS = 5  # that a recall names: more say only that the question was too short
+_PRIVATE = 1_000_000_000  # more commits than a team makes, and the product fits into 64 bits
 _UNDO = "undo "  # and the number of the commit that was taken back
 
 AnyCommit = TypeVar("AnyCommit", Commit, CommitSummary)
@@ -131,6 +131,16 @@ def private_number(revision: int) -> int:
 def number_commits(commits: Iterable[AnyCommit]) -> list[AnyCommit]:
     """Commits of the private shelf, as the member calls them."""
     return [_number_commit(commit) for commit in commits]
+
+
+def hide_marks(commits: Iterable[Commit]) -> list[Commit]:
+    """Commits without marks: hashes of tokens and the calls of others are nobody's history."""
+    return [
+        commit._replace(
+            changes=commit.changes._replace(marks={}), before=commit.before._replace(marks={})
+        )
+        for commit in commits
+    ]
 
 
 def by_time(private: Iterable[AnyCommit], team: Iterable[AnyCommit]) -> list[AnyCommit]:

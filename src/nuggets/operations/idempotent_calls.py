@@ -5,20 +5,19 @@ machine uses in turn, so a call that is sent again because its answer was lost i
 that waited in a queue also says what its author had seen: what others changed since is a conflict.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Annotated, Any
 
 from nuggets.domain.limits import Address, Digits, Limit
-from nuggets.domain.records import Anchor, Changes
+from nuggets.domain.records import Anchor, Changes, MemoryNote
 from nuggets.domain.state import State
+from nuggets.errors import Conflict
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.client_permissions import Client
+from nuggets.operations.permissions import Client
 from nuggets.operations.project_identity import Location
-from nuggets.operations.write_conflicts import refuse_unseen_changes
 
 CALL_MARK = "call:"
-ANCHORS = 100  # of one text
-FOLDERS = 100  # one in the other
+LIST_ITEMS = 100  # that a caller may send: a client sends six anchors at most, and few folders
 SLOTS = 64  # marks of one machine; more calls than that are never under way from one
 
 
@@ -26,9 +25,8 @@ class Place(NamedTuple):
     """Where someone works on another machine."""
 
     location: Location  # its path names the machine too
-    folders: Annotated[
-        tuple[Address, ...], Limit(0, 100, "items")
-    ] = ()  # a plain folder and those around it; none for a repository
+    # a plain folder and those around it; none for a repository
+    folders: Annotated[tuple[Address, ...], Limit(0, LIST_ITEMS, "items")] = ()
 
 
 class Call(NamedTuple):
@@ -44,6 +42,13 @@ class Call(NamedTuple):
         return f"{CALL_MARK}{self.machine}:{self.slot % SLOTS}"
 
 
+def call_of_member(call: Call, member: str) -> Call:
+    """The call with marks that no other member's call can have."""
+    from hashlib import sha256
+
+    return call._replace(machine=sha256(f"{member} {call.machine}".encode()).hexdigest())
+
+
 class Caller(NamedTuple):
     """A client on another machine."""
 
@@ -51,7 +56,7 @@ class Caller(NamedTuple):
     project: Address | None = None  # its id, if it was named; else it is recognized by the place
     place: Place | None = None  # None: in no project
     # what the text of this call names of the files there
-    anchors: Annotated[tuple[Anchor, ...], Limit(0, ANCHORS, "items")] = ()
+    anchors: Annotated[tuple[Anchor, ...], Limit(0, LIST_ITEMS, "items")] = ()
     digits: tuple[Digits, ...] = ()  # for the ids of new notes, so that they are as promised there
     call: Call | None = None
 
@@ -84,3 +89,39 @@ def _own_times(call: Call, marks: Mapping[str, Any]) -> Iterable[str]:
         recorded = marks.get(call._replace(slot=slot).mark)
         if isinstance(recorded, list) and len(recorded) == 2:
             yield recorded[1]
+
+
+_OF_OTHERS = (  # fields whose change takes nothing from anybody
+    *("links", "hits", "last_hit_session", "hit_sessions", "last_accessed_at", "updated_at"),
+)
+
+
+def refuse_unseen_changes(changes: Changes, state: State, seen: str, own_times: Set[str]) -> None:
+    """Raise `Conflict` if changes that waited for a server overwrite what changed after `seen`.
+
+    `own_times`: when their author's own calls were done, which the author knows.
+    """
+    after = {note.id: note for note in changes.put}
+    before = state.notes.many([*after, *changes.drop])
+    later = [
+        note
+        for note in before.values()
+        if note.updated_at > seen and _is_changed(note, after.get(note.id))
+    ]
+    if later and not {note.updated_at for note in later} <= own_times:
+        note = later[0]
+        raise Conflict(
+            f"{note.title!r:.80} ({note.id}) was changed at {note.updated_at}, while this change "
+            f"waited; it now says: {note.content[:200]!r}"
+        )
+
+
+def _is_changed(before: MemoryNote, after: MemoryNote | None) -> bool:
+    """Links and recalls aside, which take nothing away."""
+    if after is None:
+        return True
+    return any(
+        getattr(before, field) != getattr(after, field)
+        for field in before._fields
+        if field not in _OF_OTHERS
+    )

@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Any, Literal
 
-from nuggets.domain.records import NO_EXTRA
-from nuggets.domain.roles import Role
+from nuggets.domain.records import NO_EXTRA, Role
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.combined_answers import (
     add_projects,
@@ -253,14 +252,14 @@ _ROWS = (
     Operation("add_member", "act", "called", "team", "owner"),
     Operation("revoke_member", "act", "called", "team", "owner"),
     Operation("find_member", "read", ON_SERVER, NOT_SERVED),
-    # --- meaning -----------------------------------------------------------------------------
+    # --- encoder -----------------------------------------------------------------------------
     Operation("has_encoder", "read", NO, "team"),
-    Operation("nearest_by_meaning", "read", NONE, "team"),
-    Operation("meaning_status", "read", "called", "team"),
+    Operation("nearest_by_encoder", "read", NONE, "team"),
+    Operation("encoder_status", "read", "called", "team"),
     Operation("encode_waiting", "act", NONE, NOT_SERVED),
-    Operation("install_meaning", "act", ON_SERVER, NOT_SERVED),
-    Operation("update_meaning", "act", ON_SERVER, NOT_SERVED),
-    Operation("remove_meaning", "act", ON_SERVER, NOT_SERVED),
+    Operation("install_encoder", "act", ON_SERVER, NOT_SERVED),
+    Operation("update_encoder", "act", ON_SERVER, NOT_SERVED),
+    Operation("remove_encoder", "act", ON_SERVER, NOT_SERVED),
 )
 OPERATIONS: Mapping[str, Operation] = {row.name: row for row in _ROWS}
 CALLABLE = {row.name: row for row in _ROWS if row.remote == "called"}  # at a server, by a client

@@ -8,29 +8,25 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
-from nuggets.domain.credentials import LONGEST_CREDENTIAL, redact
-from nuggets.domain.memory_tag import carries_mark
+from nuggets.domain.credentials import redact, redacted_line
+from nuggets.domain.host_markup import carries_mark
 from nuggets.language.code_fences import continues_code
-from nuggets.language.text import visible
+from nuggets.language.text import shorten, visible
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.earlier_session_requests import READ_CHARACTERS, is_substantial
+from nuggets.operations.session_notes import READ_CHARACTERS, is_substantial
 
 StepKind = Literal["request", "reply", "command", "file", "plan"]
 
-SUMMARY_CHARACTERS = 2000  # of the whole text
-TITLE_CHARACTERS = 80  # of the goal in a title
-GOAL_CHARACTERS = 300
+# Ours: short enough that a person or a model reads all of it, some 500 tokens. No section crowds
+# out the others, and those that rank last give way first.
+SUMMARY_CHARACTERS = 2000
 LINE_CHARACTERS = 180
-LAST_WORDS = 300
-LAST_REQUESTS = 3
-DECISIONS = 5
-OPEN_ITEMS = 6
-FILES = 15
-COMMANDS = 4
-COMMITS = 8
-MEMORIES = 6
-LONGEST_SENTENCE = 400  # characters: a longer one is pasted text
-SENTENCES = 40  # of a request that are looked at
+LONG_LINE_CHARACTERS = 300  # of the goal and of the last words, one line each
+LINES = 6  # of a section
+FILES = 15  # on one line
+TITLE_CHARACTERS = 80  # of the goal in a title: what a list of sessions shows on one line
+LONGEST_SENTENCE = 400  # characters: a longer one was pasted, nobody writes it
+SENTENCES = 40  # of a request that are looked at: a bound on the time that a pasted page takes
 
 # A failure of these says "nothing found" more often than "broken".
 _LOOKING = frozenset(
@@ -93,17 +89,17 @@ def summarize(steps: Iterable[Step], memories: Sequence[str] = ()) -> Summary | 
         requests = [step.text for step in done if step.kind == "request"][:1]
     if not requests:
         return None
-    goal, *later = (_safe_line(request, GOAL_CHARACTERS) for request in requests)
+    goal, *later = (redacted_line(request, LONG_LINE_CHARACTERS) for request in requests)
     runs = _runs_by_command(done)
     sections = [
         _Section("Goal", [goal], 0),
-        _Section("Asked last", [line[:LINE_CHARACTERS] for line in later[-LAST_REQUESTS:]], 2),
+        _Section("Asked last", [line[:LINE_CHARACTERS] for line in later[-LINES:]], 2),
         _Section("Decided or corrected", _decisions(done), 3),
         _Section("Open", _open_points(done, runs), 1),
         _Section("Commits", commits, 4),
         _Section("Files changed", files, 5),
         _Section("Failed, then passed", _mended_commands(runs), 6),
-        _Section("Memories used", _safe_lines(memories, MEMORIES), 8),
+        _Section("Memories used", _safe_lines(memories), 8),
         _Section("The agent's last words", _last_words(done), 7),
     ]
     return Summary(goal, redact(_text_within(sections, SUMMARY_CHARACTERS)))
@@ -111,8 +107,7 @@ def summarize(steps: Iterable[Step], memories: Sequence[str] = ()) -> Summary | 
 
 def title_of(goal: str, date: str) -> str:
     """The title of a session's note: its date and its goal."""
-    short = goal if len(goal) <= TITLE_CHARACTERS else goal[: TITLE_CHARACTERS - 1].rstrip() + "…"
-    return f"{date} {short}"
+    return f"{date} {shorten(goal, TITLE_CHARACTERS)}"
 
 
 def _substantial_requests(steps: Sequence[Step]) -> list[str]:
@@ -142,7 +137,7 @@ def _decisions(steps: Sequence[Step]) -> list[str]:
             found += [s for s in _sentences(step.text) if _DECISION.match(s) and is_substantial(s)]
         elif step.kind == "reply" and "ecision:" in step.text:
             found += [s for s in _sentences(step.text) if s.lower().startswith("decision:")]
-    return _safe_lines(dict.fromkeys(found), DECISIONS)
+    return _safe_lines(dict.fromkeys(found))
 
 
 def _open_points(steps: Sequence[Step], runs: "dict[str, list[Step]]") -> list[str]:
@@ -158,7 +153,7 @@ def _open_points(steps: Sequence[Step], runs: "dict[str, list[Step]]") -> list[s
     points += [f"still fails: {command}" for command, run in runs.items() if run[-1].failed]
     reply = next((step.text for step in reversed(steps) if step.kind == "reply"), "")
     points += [sentence for sentence in _sentences(reply) if _OPEN.match(sentence)]
-    return _safe_lines(dict.fromkeys(points), OPEN_ITEMS, newest=False)
+    return _safe_lines(dict.fromkeys(points), newest=False)
 
 
 def _runs_by_command(steps: Sequence[Step]) -> "dict[str, list[Step]]":
@@ -184,7 +179,7 @@ def _mended_commands(runs: "dict[str, list[Step]]") -> list[str]:
         failures = sum(step.failed is True for step in run)
         if failures and run[-1].failed is False:
             mended.append(f"{command} ({failures}×)" if failures > 1 else command)
-    return _safe_lines(mended, COMMANDS)
+    return _safe_lines(mended)
 
 
 def _commits(steps: Sequence[Step]) -> list[str]:
@@ -198,35 +193,27 @@ def _commits(steps: Sequence[Step]) -> list[str]:
         message = _MESSAGE.search(step.text[:READ_CHARACTERS])
         if not made and message and step.failed is False:
             commits.append(message[1].strip())
-    return _safe_lines(dict.fromkeys(commits), COMMITS)
+    return _safe_lines(dict.fromkeys(commits))
 
 
 def _changed_files(steps: Sequence[Step]) -> list[str]:
     paths = list(dict.fromkeys(reversed([step.text for step in steps if step.kind == "file"])))
     if not paths:
         return []
-    listed = ", ".join(_safe_line(path, 120) for path in reversed(paths[:FILES]))
+    listed = ", ".join(redacted_line(path, 120) for path in reversed(paths[:FILES]))
     more = f" and {len(paths) - FILES} more" if len(paths) > FILES else ""
     return [f"{listed}{more}"]
 
 
 def _last_words(steps: Sequence[Step]) -> list[str]:
     reply = next((step.text for step in reversed(steps) if step.kind == "reply"), "")
-    return [_safe_line(reply, LAST_WORDS)] if reply.strip() else []
+    return [redacted_line(reply, LONG_LINE_CHARACTERS)] if reply.strip() else []
 
 
-def _safe_lines(texts: Iterable[str], most: int, *, newest: bool = True) -> list[str]:
+def _safe_lines(texts: Iterable[str], *, newest: bool = True) -> list[str]:
     listed = list(texts)
-    chosen = listed[-most:] if newest else listed[:most]
-    return [_safe_line(text, LINE_CHARACTERS) for text in chosen]
-
-
-def _safe_line(text: str, width: int) -> str:
-    """On one line, redacted before it is cut: part of a credential is not recognized."""
-    flat = redact(
-        " ".join(visible(text[: LONGEST_CREDENTIAL + width]).split())[:LONGEST_CREDENTIAL]
-    )
-    return flat if len(flat) <= width else flat[: width - 1].rstrip() + "…"
+    chosen = listed[-LINES:] if newest else listed[:LINES]
+    return [redacted_line(text, LINE_CHARACTERS) for text in chosen]
 
 
 def _text_within(sections: Sequence[_Section], room: int) -> str:

@@ -12,19 +12,19 @@ from typing import Any
 
 from nuggets.domain import codec
 from nuggets.domain.credentials import credential_kinds, memory_credential_kinds
-from nuggets.domain.fact_identity import identity_of
-from nuggets.domain.memory_tag import carries_mark
+from nuggets.domain.host_markup import carries_mark
+from nuggets.domain.names_and_tags import identity_of
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
 from nuggets.domain.state import State
+from nuggets.domain.three_way_merge import are_too_many
+from nuggets.domain.visibility import is_observed
 from nuggets.errors import InvalidInput
+from nuggets.language.personal_words import is_personal
 from nuggets.language.text import fold_case, visible
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.session_notes import is_session_note
 
 SHARED_SCOPES = ("project", "shared")  # never what is about a person
-# More than a fifth: a branch was switched, nobody deleted them. Not the limit of MEMORY.md, whose
-# lines people delete one by one.
-GONE_AT_ONCE = 5
 _NAME = re.compile(r"[^\W_][\w-]{0,127}")
 _FIELDS = (
     *("id", "kind", "nuggetName", "title", "content", "tags", "subject", "scope", "type"),
@@ -53,8 +53,9 @@ class SharingPlan(NamedTuple):
 def is_sharable(note: MemoryNote, project: str) -> bool:
     """May it go into the repository? Never what is a person's, secret, passing or archived."""
     belongs = bool(project) and note.project == project and note.scope in SHARED_SCOPES
-    lasts = note.stability == "durable" and not note.hidden and note.source != "tool_observation"
-    return belongs and lasts and not is_session_note(note) and not unfitness(note)
+    lasts = note.stability == "durable" and not note.hidden and not is_observed(note)
+    is_wish = note.source == "explicit_user" and is_personal(f"{note.title}\n{note.content}")
+    return belongs and lasts and not is_wish and not is_session_note(note) and not unfitness(note)
 
 
 def unfitness(note: MemoryNote) -> str:
@@ -191,7 +192,7 @@ class _Intake:
     def _retire(self, present: set[str]) -> list[MemoryNote]:
         """Archive memories whose files are gone, unless so many are gone that nobody meant it."""
         gone = [note_id for note_id in self._base_before if note_id not in present]
-        if len(gone) * GONE_AT_ONCE > len(self._base_before) and len(gone) > 1:
+        if are_too_many(len(gone), len(self._base_before)):
             self._problems.append(
                 f"{len(gone)} of {len(self._base_before)} shared memories are gone at once, as "
                 "after a switch of branches: none was archived"

@@ -5,39 +5,27 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from nuggets.domain.memory_file_record import (
-    FILE_MARK,
-    checksum,
-    is_block_file,
-    memory_file_records,
-)
+from nuggets.domain.marks import FILE_MARK, checksum, is_block_file, memory_file_records
 from nuggets.domain.records import Changes, MemoryNote, ProjectMove
 from nuggets.domain.state import Notes, Overlay, State, merged_into
 from nuggets.engine.transactions import Transactions
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.atomic_files import remove_leftovers
 from nuggets.operations.project_identity import recorded_locations
-from nuggets.promotion import (
-    Promotion,
-    WrittenEntries,
-    has_entry,
-    memory_file_access,
-    mentions_notes,
-    merged_text,
-)
-from nuggets.promotion.eligibility import counted_sessions, pin_marks, pinned_ids, why_not
+from nuggets.promotion import file_access
+from nuggets.promotion.entries import counted_sessions, line_for, pin_marks, pinned_ids, why_not
 from nuggets.promotion.entry_placement import header, insert_entries
-from nuggets.promotion.entry_text import line_for
-from nuggets.promotion.memory_file_access import replace_block
-from nuggets.promotion.memory_file_edits import (
-    ACTION,
-    CLIENT,
-    EditImport,
-    FileEdits,
-    Shelf,
-    import_edits,
+from nuggets.promotion.file_access import replace_block
+from nuggets.promotion.hand_edits import ACTION, CLIENT, EditImport, FileEdits, Shelf, import_edits
+from nuggets.promotion.merged_text import Promotion, merged_text
+from nuggets.promotion.written_entries import (
+    WrittenEntries,
+    annotated_entries,
+    has_entry,
+    line_hash,
+    mentions_notes,
+    written_entries,
 )
-from nuggets.promotion.written_entries import annotated_entries, line_hash, written_entries
 
 
 class MemoryFiles:
@@ -89,7 +77,7 @@ class MemoryFiles:
         transactions = self._transactions
         if dry_run:
             with transactions.reading() as view:  # all notes, because each gets an explanation
-                text = memory_file_access.read(path) if path else ""
+                text = file_access.read(path) if path else ""
                 decided = self._decide_edits(path, project, text)
                 overlay = Overlay(view.state)
                 overlay.apply(decided.changes)
@@ -98,17 +86,17 @@ class MemoryFiles:
                 return done._replace(edits=decided.edits)
         with transactions.exclusive():
             self._move_record(path)
-            for _ in range(memory_file_access.ATTEMPTS):
+            for _ in range(file_access.ATTEMPTS):
                 promotion = self._promote_once(path, project)
                 if promotion is not None:
                     if is_named or promotion.written.entries or path in self.written_files():
                         self._record(path, project, promotion.written, promotion.text)
                     return promotion
-        raise memory_file_access.keeps_changing(path)
+        raise file_access.keeps_changing(path)
 
     def _promote_once(self, path: str, project: str) -> Promotion | None:
         """None if someone saved the file after its edits were taken over: they have new ones."""
-        expected = memory_file_access.read(path)
+        expected = file_access.read(path)
         edits = self._import_edits(path, project, expected)
         state = self._transactions.state
         notes = self._candidate_notes(state.notes, self.record_of(path))
@@ -121,7 +109,7 @@ class MemoryFiles:
             written = done.written._replace(others=others)
             return done.text, done._replace(written=written, edits=edits)
 
-        return memory_file_access.rewrite(path, decide)
+        return file_access.rewrite(path, decide)
 
     def _merge(
         self,
@@ -171,7 +159,7 @@ class MemoryFiles:
         with self._transactions.exclusive():
             if path not in self.written_files():
                 return False
-            memory_file_access.rewrite(path, lambda text: (self._without_entries(path, text), None))
+            file_access.rewrite(path, lambda text: (self._without_entries(path, text), None))
             changes = Changes(
                 marks={f"{FILE_MARK}{path}": None}, action="promote", client=self._client
             )
@@ -190,7 +178,7 @@ class MemoryFiles:
         """Take over what people did to the lines of a file that was written before."""
         with self._transactions.exclusive():
             project = self.written_files()[path]
-            return self._import_edits(path, project, memory_file_access.read(path))
+            return self._import_edits(path, project, file_access.read(path))
 
     def _import_edits(self, path: str, project: str, text: str) -> FileEdits:
         """Must be called while holding the store lock."""
@@ -254,7 +242,7 @@ class MemoryFiles:
             return ""  # the project is gone
         if is_block_file(path) and self._was_removed(path):
             return ""  # a person took the whole block out
-        edits = self._decide_edits(path, project, memory_file_access.read(path)).edits
+        edits = self._decide_edits(path, project, file_access.read(path)).edits
         if edits.problem:
             return f"{edits.problem}; no memory was changed or archived"
         missing = [e for e in self.record_of(path).entries.values() if e.fate == "missing"]
@@ -334,16 +322,14 @@ class MemoryFiles:
     def has_entry(self, path: str, note_id: str) -> bool:
         """Whether the entry of a note is in the file now; people may have removed it."""
         with suppress(NuggetsError):  # the next write to the file reports the error
-            return has_entry(memory_file_access.read(path), note_id, self.record_of(path))
+            return has_entry(file_access.read(path), note_id, self.record_of(path))
         return False
 
     def _was_removed(self, path: str) -> bool:
         """Whether we wrote the file, or our block in it, and someone deleted it."""
         if self.record_of(path) == WrittenEntries():
             return False
-        return not os.path.lexists(path) or (
-            is_block_file(path) and not memory_file_access.read(path)
-        )
+        return not os.path.lexists(path) or (is_block_file(path) and not file_access.read(path))
 
     def written_files(self) -> dict[str, str]:
         """Path and project of each memory file that was ever written."""
@@ -372,10 +358,10 @@ class MemoryFiles:
         return files
 
     def _standard_path(self, location: str, project: str) -> str:
-        return memory_file_access.locate("", location, self._own_path(project))
+        return file_access.locate("", location, self._own_path(project))
 
     def _own_path(self, project: str) -> str:
-        return memory_file_access.shelf_path(self._transactions.store.directory, project)
+        return file_access.shelf_path(self._transactions.store.directory, project)
 
     def files_mentioning(self, versions: Sequence[MemoryNote]) -> list[str]:
         """Files with a line of someone else that quotes a version of a note."""
@@ -383,7 +369,7 @@ class MemoryFiles:
         for path in self.all_files():
             remove_leftovers(os.path.realpath(path))
             with suppress(NuggetsError):  # promotion has reported the error already
-                if mentions_notes(memory_file_access.read(path), versions, self.record_of(path)):
+                if mentions_notes(file_access.read(path), versions, self.record_of(path)):
                     paths.append(path)
         return paths
 
@@ -408,7 +394,7 @@ class MemoryFiles:
                 after = self.record_of(path)
                 after = after._replace(entries={**carried, **after.entries})
             else:
-                after = record.for_moved_file(memory_file_access.read(path), annotated)
+                after = record.for_moved_file(file_access.read(path), annotated)
             moved[f"{FILE_MARK}{path}"] = {"project": new, "written": after.to_json()}
         return moved
 
@@ -422,14 +408,14 @@ class MemoryFiles:
 
     def _insert_items(self, path: str, items: Mapping[str, str]) -> None:
         notes = self._transactions.state.notes.many(items)
-        memory_file_access.rewrite(
+        file_access.rewrite(
             path, lambda text: (insert_entries(text, items, notes, self._promote_after), None)
         )
 
     def _standard_moves(self, move: ProjectMove) -> dict[str, str]:
         """The standard files of a moved project, and where the new project has them."""
         moves = {
-            memory_file_access.host_path(move.old): memory_file_access.host_path(move.new),
+            file_access.host_path(move.old): file_access.host_path(move.new),
             self._own_path(move.old): self._own_path(move.new),
         }
         return {old: new for old, new in moves.items() if old and new}
@@ -438,4 +424,4 @@ class MemoryFiles:
         """By note id, the list items that people changed in an old file."""
         entries = self.record_of(path).entries
         notes = self._transactions.state.notes.many(entries.keys() - {n.id for n in move.left})
-        return annotated_entries(memory_file_access.read(path), notes, entries)
+        return annotated_entries(file_access.read(path), notes, entries)

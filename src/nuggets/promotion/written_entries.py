@@ -9,17 +9,12 @@ from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, Literal, get_args
 
-from nuggets.domain.memory_file_record import FILE_MARK
+from nuggets.domain.marks import FILE_MARK
 from nuggets.domain.records import MemoryNote
+from nuggets.language.text import ELLIPSIS
 from nuggets.named_tuple import NamedTuple
-from nuggets.promotion.entry_text import ELLIPSIS, line_for, title_of, without_caveats
-from nuggets.promotion.markdown_structure import (
-    Line,
-    is_item,
-    item_end,
-    parse_lines,
-    structure,
-)
+from nuggets.promotion.entries import line_for, title_of, without_caveats
+from nuggets.promotion.entry_placement import Line, is_item, item_end, parse_lines, structure
 
 # By hand: changed; deleted (declined); gone together with many others (missing). Not written again.
 Fate = Literal["written", "changed", "declined", "missing"]

@@ -10,18 +10,18 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from nuggets.errors import StoreError
-from nuggets.filesystem.server_url import ServerUrl
+from nuggets.filesystem.shelf_urls import ServerUrl
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-CONNECT_SECONDS = 5.0
+CONNECT_SECONDS = 5.0  # two retries of a lost first packet: after 1 and 3 s (RFC 6298)
 HOOK_CONNECT_SECONDS = 0.5  # an agent's host waits, and a hook has a second for everything
-ANSWER_SECONDS = 30.0  # between two pieces of an answer; a clean-up takes its time
-WHOLE_ANSWER_SECONDS = 120.0  # until its last piece: half a megabyte a second at least
-ANSWER_BYTES = 64 * 1024 * 1024
-_HEAD_BYTES = 64 * 1024
+ANSWER_SECONDS = 30.0  # for an answer; a clean-up takes its time
+BYTES_PER_SECOND = 60_000  # of a long answer: half a megabit; a server that drips holds nobody
+ANSWER_BYTES = 64 * 1024 * 1024  # 200 notes (`NOTES_PER_REQUEST`) of 320 KB each
+_HEAD_BYTES = 64 * 1024  # servers read heads of 16 KB (h11); proxies may add some
 
 
 class Unreachable(StoreError):
@@ -46,7 +46,7 @@ class Connection:
         self._connect_seconds = connect_seconds
         self._socket: Any = None
         self._received = bytearray()
-        self._deadline = 0.0  # of the answer that is being read
+        self._deadline = 0.0  # of the answer that is being read; each byte puts it off a little
 
     def post(self, path: str, token: str, body: bytes, *, may_repeat: bool = True) -> Answer:
         """Send JSON and wait for the answer. `Unreachable` if there is none.
@@ -90,8 +90,9 @@ class Connection:
             if self._socket is None:
                 self._socket = self._connect()
             was_sent = True
+            self._socket.settimeout(ANSWER_SECONDS)
             self._socket.sendall(request)
-            self._deadline = time.monotonic() + WHOLE_ANSWER_SECONDS
+            self._deadline = time.monotonic() + ANSWER_SECONDS
             answer, is_kept = self._read_answer()
             if not is_kept:
                 self.close()
@@ -194,10 +195,13 @@ class Connection:
         return body
 
     def _receive(self) -> bool:
-        if time.monotonic() > self._deadline:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
             raise TimeoutError
+        self._socket.settimeout(left)
         piece = self._socket.recv(256 * 1024)
         self._received += piece
+        self._deadline += len(piece) / BYTES_PER_SECOND
         return bool(piece)
 
     def _too_large(self) -> StoreError:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from nuggets.operations.project_identity import Location
 
 CLIENT = "server"  # in the history of the copy: what came from there
-NOTES_PER_REQUEST = 200  # notes a request
+NOTES_PER_REQUEST = 200  # notes a request: far from what an answer may have, as most are short
 
 
 class WaitingCall(NamedTuple):
@@ -128,7 +128,7 @@ class CallQueue:
         """Send what waits, in order; each call with the reason if the server did not take it.
 
         Such a call is kept with the reason: mostly, others changed the same memory meanwhile
-        (`operations/write_conflicts.py`). One process sends at a time; others do not wait for it.
+        (`operations/idempotent_calls.py`). One process sends at a time; others do not wait for it.
         """
         with self._lock("sending.lock", waits=False) as is_ours:
             for call in self.waiting() if is_ours else ():
@@ -173,10 +173,11 @@ class CallQueue:
             call = self._find_rejected(name)
             caller = dict(call.message["caller"])
             caller["call"] = {k: v for k, v in caller["call"].items() if k != "seen"}
-            again = call._replace(message={**call.message, "caller": caller}, reason="")
-            _append(
-                self._path, again._asdict()
-            )  # first: a kill here leaves it in both places, and it is sent once
+            options = dict(call.message.get("options") or {})
+            options.pop("expected", None)  # an edit is of what the server holds now
+            message = {**call.message, "caller": caller, "options": options}
+            # first: a kill here leaves it in both places, and it is sent once
+            _append(self._path, call._replace(message=message, reason="")._asdict())
             return self._take_rejected(name)
 
     def _find_rejected(self, name: str) -> WaitingCall:

@@ -20,8 +20,8 @@ from nuggets.filesystem.current_project import (
     current_project,
     is_repository,
 )
-from nuggets.filesystem.repository_evidence import find_place
-from nuggets.filesystem.server_url import parse_server_url
+from nuggets.filesystem.git_repository import find_place
+from nuggets.filesystem.shelf_urls import parse_server_url
 from nuggets.graph.metadata_inference import plain_keywords
 from nuggets.operations.idempotent_calls import Call, Caller, Place
 from nuggets.operations.operation_table import (
@@ -36,15 +36,14 @@ from nuggets.operations.operation_table import (
 from nuggets.operations.project_identity import Location, Recognition
 from nuggets.remote.http_connection import CONNECT_SECONDS, HOOK_CONNECT_SECONDS, Unreachable
 from nuggets.remote.offline import CallQueue, LocalCopy, WaitingCall
-from nuggets.remote.server_requests import CALL_PATH, ServerCalls
-from nuggets.remote.wire_format import NuggetName, decode_answer, encode
+from nuggets.remote.server_requests import CALL_PATH, NuggetName, ServerCalls, decode_answer, encode
 from nuggets.shelf import NuggetShelf
 
 if TYPE_CHECKING:
     from datetime import datetime
     from typing import Unpack
 
-    from nuggets.domain.typed_kwargs import NoteMeta
+    from nuggets.domain.type_check import NoteMeta
     from nuggets.stores.base import Store
 
 MOST_NOTICES = 20  # that a process has told, the last ones

@@ -1,4 +1,5 @@
-"""Requests to one server, what its answers and errors mean, and the token that they carry.
+"""Requests to one server, their arguments and results as JSON, what its errors mean, and the token
+that they carry.
 
 The token of a member is in a private file of this machine, never on a command line.
 """
@@ -7,9 +8,13 @@ import json
 import os
 import threading
 import time
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any, Unpack
 
+from nuggets import errors
+from nuggets.domain.type_check import FROM_SERVER, STRICT, fields_of, read
 from nuggets.errors import (
     Conflict,
     InvalidInput,
@@ -28,7 +33,7 @@ from nuggets.filesystem.atomic_files import (
     replace_file,
     unreadable,
 )
-from nuggets.filesystem.server_url import ServerUrl
+from nuggets.filesystem.shelf_urls import ServerUrl
 from nuggets.remote.http_connection import CONNECT_SECONDS, Answer, Connection, Unreachable
 
 PROTOCOL = 1  # another number if a client and a server of different numbers would not understand
@@ -36,7 +41,7 @@ CALL_PATH = "/api/shelf"
 HOOK_PATH = "/api/hook"
 VARIABLE = "NUGGETS_TOKEN"
 TOKEN_FILE = "token"
-LONGEST_TOKEN = 4096  # characters
+LONGEST_TOKEN = 4096  # characters: what other servers allow for a header; ours have 50
 AWAY_SECONDS = 10.0  # that a process does not try again after it waited in vain
 _away: dict[ServerUrl, float] = {}  # until when
 _AWAY = (502, 503, 504)  # what a proxy says of a server behind it that does not run
@@ -84,9 +89,8 @@ class ServerCalls:
 
     def post_call(self, method: str, *args: Any) -> Any:
         """Call a method in nobody's name and in no project."""
-        from nuggets.operations.client_permissions import Client
         from nuggets.operations.idempotent_calls import Caller
-        from nuggets.remote.wire_format import encode
+        from nuggets.operations.permissions import Client
 
         caller = encode(Caller(Client("python")))
         message = {"method": method, "args": encode(args), "options": {}, "caller": caller}
@@ -138,7 +142,6 @@ class ServerCalls:
             )
         if status == 429:
             return StoreBusy(f"{self.url.text}: {message}")
-        from nuggets.remote.wire_format import ERRORS
 
         kind = ERRORS.get(str(error.get("type"))) or _BY_CODE.get(str(error.get("code")))
         return kind(message) if kind else StoreError(f"{self.url.text}: {message}")
@@ -209,3 +212,101 @@ def check_token(token: str) -> str:
     if " " in text:
         raise InvalidInput("this is no token: there is a blank in it")
     return text
+
+
+# --- arguments, results and errors as JSON -----------------------------------------------------
+
+
+_MODULES = {  # of the types that annotations name in quotes, so that they are imported when needed
+    "Explanation": "nuggets.search.explanation",
+    "Finding": "nuggets.maintenance.audit",
+    "Iterable": "collections.abc",
+    "Mapping": "collections.abc",
+    "EncoderStatus": "nuggets.maintenance.encoder_update",
+    "MemoryVersion": "nuggets.domain.records",
+    "NoteFilters": "nuggets.domain.type_check",
+    "NoteMeta": "nuggets.domain.type_check",
+    "NuggetOptions": "nuggets.domain.type_check",
+    "NuggetShelf": "nuggets.shelf",
+    "Purged": "nuggets.maintenance.purge",
+    "Sequence": "collections.abc",
+    "SessionRecord": "nuggets.operations.session_notes",
+    "datetime": "datetime",
+}
+ERRORS = {
+    name: kind
+    for name, kind in vars(errors).items()
+    if isinstance(kind, type) and issubclass(kind, NuggetsError)
+}
+
+
+class NuggetName(str):
+    """The name of a nugget that was answered; the client makes its view of it."""
+
+
+class _Names(dict[str, Any]):
+    """What a name in an annotation stands for."""
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(import_module(_MODULES[name]), name)
+
+
+_NAMES = _Names(Any=Any, Nugget=NuggetName, Unpack=Unpack, str=str)
+
+
+def encode(value: Any) -> Any:
+    """A value as what JSON can say."""
+    if value is None or isinstance(value, str | bool | int | float):
+        return value
+    if hasattr(value, "_fields"):
+        defaults = value._field_defaults
+        record: Any = type(value)
+        parts = ((name, getattr(value, name)) for name in fields_of(record))
+        return {
+            name: encode(part)
+            for name, part in parts
+            if name not in defaults or part != defaults[name]
+        }
+    if isinstance(value, Mapping):
+        return {key: encode(part) for key, part in value.items()}
+    if type(value).__name__ == "datetime":
+        return value.isoformat()
+    if type(value).__name__ == "Nugget":
+        return value.name
+    if isinstance(value, Iterable):
+        return [encode(part) for part in value]
+    raise InvalidInput(f"a server cannot be given {type(value).__name__}: {value!r:.80}")
+
+
+def decode(shape: Any, kind: Any, where: str) -> Any:
+    """What a client sent, as a value of this type; `InvalidInput` says what is wrong where."""
+    return read(shape, _type_of(kind), where, STRICT)
+
+
+def decode_answer(shape: Any, kind: Any, where: str) -> Any:
+    """The same of what a server answered, which may know more fields and words."""
+    return read(shape, _type_of(kind), where, FROM_SERVER)
+
+
+def _type_of(kind: Any) -> Any:
+    return _resolve(kind) if isinstance(kind, str) else kind
+
+
+@cache
+def _resolve(annotation: str) -> Any:
+    """The type that an annotation in quotes names."""
+    return eval(annotation, {}, _NAMES)  # a text of our own source
+
+
+def dump(value: Any) -> bytes:
+    """JSON in one line."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(
+        errors="surrogatepass"
+    )
+
+
+def error_to_wire(problem: NuggetsError) -> dict[str, Any]:
+    """An error in the shape that all errors have, with its class."""
+    return {
+        "error": {"code": problem.code, "message": str(problem), "type": type(problem).__name__}
+    }

@@ -3,16 +3,16 @@
 from typing import TYPE_CHECKING
 
 from nuggets.named_tuple import NamedTuple
-from nuggets.search.index.postings import FIELDS, by_block, decode, term_key
-from nuggets.search.query.term_expansion import CERTAIN_KINDS
-from nuggets.search.scoring.relevance_threshold import THRESHOLD
+from nuggets.search.postings import FIELDS, by_block, decode, term_key
+from nuggets.search.relevance_threshold import THRESHOLD
+from nuggets.search.term_expansion import CERTAIN_KINDS
 
 if TYPE_CHECKING:
-    from nuggets.search.index.documents import Document
-    from nuggets.search.index.index_reader import IndexReader
-    from nuggets.search.query.query import Slot
-    from nuggets.search.query.term_expansion import Alternative
+    from nuggets.search.documents import Document
+    from nuggets.search.index_reader import IndexReader
+    from nuggets.search.query import Slot
     from nuggets.search.results import Search
+    from nuggets.search.term_expansion import Alternative
 
 SHORTEST_SIMILAR = 5  # letters; shorter words resemble too many others
 

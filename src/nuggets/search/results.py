@@ -8,30 +8,30 @@ from nuggets.domain.records import NoteFilterOptions, SearchNotesResult
 from nuggets.domain.visibility import is_foreign, visible_projects
 from nuggets.language.text import fold_case, tokens
 from nuggets.named_tuple import NamedTuple
-from nuggets.search.index.note_analyzer import LABEL, to_storable
-from nuggets.search.index.postings import BLOCK, term_key
-from nuggets.search.query.query import QueryReader
-from nuggets.search.scoring.question_coverage import stated_share
-from nuggets.search.scoring.ranking import Ranking, Signal
-from nuggets.search.scoring.relevance_threshold import (
+from nuggets.search.note_analyzer import LABEL, to_storable
+from nuggets.search.postings import term_key
+from nuggets.search.query import QueryReader
+from nuggets.search.ranking import Ranking, Signal
+from nuggets.search.relevance_threshold import (
     FOUND,
     LITTLE,
     NOTHING,
     THRESHOLD,
     degree,
     is_complete,
+    stated_share,
 )
-from nuggets.search.scoring.weights import PHRASE
+from nuggets.search.weights import PHRASE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nuggets.domain.records import MemoryNote
-    from nuggets.search.index.documents import Document
-    from nuggets.search.index.index_reader import IndexReader
-    from nuggets.search.query.query import Query
-    from nuggets.search.scoring.meaning_fusion import Meaning, Similarity
-    from nuggets.search.scoring.ranking import Eligible
+    from nuggets.search.documents import Document
+    from nuggets.search.encoder_signal import Meaning, Similarity
+    from nuggets.search.index_reader import IndexReader
+    from nuggets.search.query import Query
+    from nuggets.search.ranking import Eligible
 
     Notes = Callable[[Sequence[str]], Mapping[str, MemoryNote]]
 
@@ -76,7 +76,7 @@ class Search:
         """How near notes are to the question in meaning; None without an encoder or vectors."""
         if self._meaning is None or not self.query.slots:
             return None
-        from nuggets.search.scoring.meaning_fusion import topic_of
+        from nuggets.search.encoder_signal import topic_of
 
         return self._meaning(topic_of(self._text, self._reader.postings))
 
@@ -137,17 +137,18 @@ class Search:
         signals = self._signals(eligible)
         meanings: Mapping[int, float] = {}
         if self._similarity is not None:
-            from nuggets.search.scoring.meaning_fusion import add_meaning
+            from nuggets.search.encoder_signal import add_meaning
 
             signals, meanings = add_meaning(
                 signals, self._similarity, self._ranking, self._reader, eligible
             )
         ranked = []
         for signal in signals:
-            meaning = meanings.get(signal.document.doc, 0.0)
+            row = signal.document
+            meaning = meanings.get(row.doc, 0.0) if meanings else 0.0
             evidence = signal.evidence + meaning
             if evidence > THRESHOLD or is_complete(signal):
-                relevance = min(evidence + signal.document.boost, 1.0)
+                relevance = min(evidence + row.boost, 1.0)
                 ranked.append(Ranked(signal, round(relevance, DIGITS), meaning))
         ranked.sort(
             key=lambda one: (
@@ -164,7 +165,7 @@ class Search:
             return FOUND
         signals = sorted((one.signal for one in ranked), key=lambda one: -one.evidence)
         if self._similarity is not None:
-            from nuggets.search.scoring.meaning_fusion import words_and_meaning_agree
+            from nuggets.search.encoder_signal import words_and_meaning_agree
 
             if words_and_meaning_agree(signals, self._similarity):
                 return FOUND
@@ -175,10 +176,13 @@ class Search:
     ) -> list[Ranked]:
         """Notes of the project and of no project before those of others."""
         visible = visible_projects(project)
+        labels = [f"project={name}" for name in dict.fromkeys(visible)]
+        if self._count_labels(labels) == self._reader.stats.notes:
+            return ranked
         notes = self._notes([one.signal.document.note for one in ranked[:pool]])
         if all(note.project in visible for note in notes.values()):
             return ranked
-        own = self._notes_with_label(f"project={name}" for name in visible)
+        own = self._notes_with_label(labels)
         if eligible is not None:
             own &= eligible
         foreign = [
@@ -193,18 +197,21 @@ class Search:
         eligible: Eligible | None = None
         for name, value in _filter_values(filters):
             label = f"{name}={value}"
-            if self._reader.postings.count(LABEL + to_storable(label)) != self._reader.stats.notes:
+            if self._count_labels([label]) != self._reader.stats.notes:
                 labelled = self._notes_with_label([label])
                 eligible = labelled if eligible is None else eligible & labelled
         return eligible
 
+    def _count_labels(self, labels: "Sequence[str]") -> int:
+        """How many notes have them, if a note has one of them at most."""
+        return sum(self._reader.postings.count(LABEL + to_storable(label)) for label in labels)
+
     def _notes_with_label(self, labels: "Iterable[str]") -> "Eligible":
         """The notes that have any of the labels."""
         return frozenset(
-            block * BLOCK + offset
+            doc
             for label in labels
-            for block, docs, _ in self._reader.postings.rows(term_key(LABEL + to_storable(label)))
-            for offset in docs
+            for doc in self._reader.postings.documents(term_key(LABEL + to_storable(label)))
         )
 
     def _with_phrase(self, signals: list[Signal]) -> list[Signal]:
@@ -214,7 +221,7 @@ class Search:
         complete = [signal.document.note for signal in signals if is_complete(signal)]
         containing = self._notes_containing(complete)
         return [
-            signal._replace(phrase=PHRASE) if signal.document.note in containing else signal
+            signal.with_phrase(PHRASE) if signal.document.note in containing else signal
             for signal in signals
         ]
 
@@ -222,18 +229,8 @@ class Search:
         """Of a text that holds no word, such as "=>", for notes that have it."""
         containing = self._notes_containing([document.note for document in documents])
         return [
-            Signal(
-                document,
-                (),
-                frozenset(),
-                frozenset(),
-                0.0,
-                0.0,
-                0.0,
-                0.0,
-                0.0,
-                LITERAL_TEXT * (document.note in containing),
-                0.5,
+            Signal(document, (), 0, 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.5, 0.0).with_phrase(
+                LITERAL_TEXT * (document.note in containing)
             )
             for document in documents
         ]

@@ -1,4 +1,9 @@
-"""The search index of a shelf, kept in tables of its database. Knows no store."""
+"""The search index of a shelf, kept in tables of its database. Knows no store.
+
+The tables are written in the transaction that writes the notes. Documents of visible notes are
+numbered upwards from 0, those of archived notes lie below 0, so that ordinary questions read no row
+of them.
+"""
 
 from typing import TYPE_CHECKING
 
@@ -10,12 +15,58 @@ if TYPE_CHECKING:
 
     from nuggets.domain.records import MemoryNote, SearchNotesResult
     from nuggets.domain.sql_interface import Database
+    from nuggets.search.encoder_signal import Meaning
     from nuggets.search.explanation import Explanation
-    from nuggets.search.index.index_reader import IndexReader
+    from nuggets.search.index_reader import IndexReader
     from nuggets.search.results import Search
-    from nuggets.search.scoring.meaning_fusion import Meaning
 
     Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, before, after
+
+TABLES = (
+    """CREATE TABLE search_documents (
+        doc INTEGER PRIMARY KEY,
+        note TEXT NOT NULL UNIQUE,
+        length INTEGER NOT NULL,
+        norm REAL NOT NULL,
+        created INTEGER NOT NULL,
+        flags INTEGER NOT NULL,
+        boost REAL NOT NULL,
+        groups TEXT NOT NULL,
+        links TEXT NOT NULL
+    )""",
+    """CREATE TABLE search_postings (
+        term INTEGER NOT NULL,
+        block INTEGER NOT NULL,
+        docs BLOB NOT NULL,
+        codes BLOB NOT NULL,
+        PRIMARY KEY (term, block)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE search_recent (
+        term INTEGER NOT NULL,
+        doc INTEGER NOT NULL,
+        code INTEGER NOT NULL,
+        PRIMARY KEY (term, doc)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE search_words (
+        length INTEGER NOT NULL,
+        word TEXT NOT NULL,
+        term TEXT NOT NULL,
+        letters INTEGER NOT NULL,
+        PRIMARY KEY (length, word, term)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX search_words_by_term ON search_words (term)",
+    """CREATE TABLE search_statistics (
+        name TEXT PRIMARY KEY,
+        value INTEGER NOT NULL
+    ) WITHOUT ROWID""",
+)
+NAMES = (
+    "search_documents",
+    "search_postings",
+    "search_recent",
+    "search_words",
+    "search_statistics",
+)
 
 EVERYTHING = NoteFilterOptions()
 
@@ -27,7 +78,7 @@ class SearchIndex:
     something changes.
     """
 
-    FORMAT = 4  # raise it whenever notes are analysed in another way
+    FORMAT = 5  # raise it whenever notes are analysed in another way
     has_unsaved = False  # a question computes nothing worth saving
 
     def __init__(
@@ -46,7 +97,7 @@ class SearchIndex:
     def update(self, replaced: "Iterable[Replaced]") -> None:
         """Follow changes: place, note as it was and note as it is; None before a note was made,
         and after it was dropped. Must be called in the transaction that writes the notes."""
-        from nuggets.search.index.index_writer import IndexWriter
+        from nuggets.search.index_writer import IndexWriter
 
         IndexWriter(self._database).update((before, after) for _, before, after in replaced)
 
@@ -98,21 +149,21 @@ class SearchIndex:
 
     def rebuild(self, notes: "Iterable[tuple[int, MemoryNote]]") -> None:
         """Index all notes again."""
-        from nuggets.search.index.index_writer import IndexWriter, clear
+        from nuggets.search.index_writer import IndexWriter, clear
 
-        clear(self._database)
+        clear(self._database, NAMES)
         IndexWriter(self._database).update((None, note) for _, note in notes)
 
     def check(self) -> list[str]:
         """What differs from a newly built index, in words; nothing if all is in order."""
-        from nuggets.search.index.consistency import differences
+        from nuggets.search.consistency import differences
 
         return differences(self._database, self._all_notes())
 
     def _reader(self, include_hidden: bool) -> "IndexReader":
         """The tables as they are now; what was read is kept until they change."""
-        from nuggets.search.index.index_reader import IndexReader
-        from nuggets.search.index.statistics import read_statistics
+        from nuggets.search.documents import read_statistics
+        from nuggets.search.index_reader import IndexReader
 
         statistics = read_statistics(self._database, include_hidden)
         reader = self._readers.get(include_hidden)
@@ -125,7 +176,7 @@ class SearchIndex:
 
 def _check_query(query: str) -> str:
     """The query in a form that the database can hold; InvalidInput if it is empty."""
-    from nuggets.search.index.note_analyzer import to_storable
+    from nuggets.search.note_analyzer import to_storable
 
     if not query.strip():
         raise InvalidInput("the query is empty; say what to search for")

@@ -1,18 +1,23 @@
-"""A backup: the whole database at one revision in one file, with a checksum as its last line.
+"""Backups: the whole database at one revision in one file, with a checksum as its last line; and
+other older copies of a shelf in its directory.
 
 SQLite reads as many pages as the header says, so the file can be opened as it is.
 """
 
 import hashlib
+import json
 import os
+import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import BinaryIO
 
-from nuggets.errors import Conflict, InvalidInput, NotFound, StoreCorrupt, StoreError
+from nuggets.domain.records import MemoryNote
+from nuggets.errors import Conflict, InvalidInput, NotFound, NuggetsError, StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import (
     NEW_FILE,
+    is_leftover,
     open_plain,
     private_directory,
     sync_directory,
@@ -21,7 +26,10 @@ from nuggets.filesystem.atomic_files import (
     unwritable,
 )
 from nuggets.named_tuple import NamedTuple
+from nuggets.stores.exports.register import documented_files
 from nuggets.stores.sql import schema
+from nuggets.stores.sql.history import commits, drop_and_erase
+from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import (
     APPLICATION,
@@ -31,10 +39,11 @@ from nuggets.stores.sqlite.database import (
     refuse_foreign_tables,
     sync_file,
 )
+from nuggets.stores.sqlite.rewriting import build_indexes
 
 _LABEL = b"\nnuggets-backup-1 "  # then 64 hex digits of SHA-256 and a line feed
 _LAST_LINE_BYTES = len(_LABEL) + 64 + 1
-_CHUNK = 1 << 20
+_CHUNK = 1 << 20  # bytes that are in memory at a time
 
 
 class Backup(NamedTuple):
@@ -170,3 +179,163 @@ def _compute_checksum(file: BinaryIO, size: int) -> str:
         digest.update(part)
         size -= len(part)
     return digest.hexdigest()
+
+
+# --- the backups in a shelf's own directory, without notes that were erased -------------------
+# Each is written again.
+
+
+def erase_from_backups(
+    directory: str,
+    note_ids: Collection[str],
+    may_quote: Callable[[MemoryNote], bool],
+    kinds: Sequence[IndexKind],
+) -> tuple[list[str], list[str]]:
+    """Erase the notes, and others that may quote them, from all backups: the paths of those that
+    are without them now, and of those that cannot be read or written."""
+    done: list[str] = []
+    unreached: list[str] = []
+    for path in list_backups(directory):
+        try:
+            with ExplainErrors(path):
+                _erase_from_backup(path, note_ids, may_quote, kinds)
+        except (NuggetsError, OSError):
+            unreached.append(path)
+        else:
+            done.append(path)
+    return done, unreached
+
+
+def _erase_from_backup(
+    path: str,
+    note_ids: Collection[str],
+    may_quote: Callable[[MemoryNote], bool],
+    kinds: Sequence[IndexKind],
+) -> None:
+    """Also what the backup holds in unused parts of pages goes: it is rewritten in any case."""
+    temporary = temporary_path(path)
+    try:
+        unpack(path, temporary)
+        database = Database(temporary)
+        try:
+            meta = schema.read_meta(database)
+            schema.refuse_newer(meta)
+            schema.migrate(database, meta)
+            database.begin(writing=True)
+            quoting = (note.id for note in _all_versions(database) if may_quote(note))
+            drop_and_erase(database, {*note_ids, *quoting})
+            build_indexes(database, kinds)
+            database.commit()
+            database.execute("VACUUM")
+            database.execute("PRAGMA journal_mode = DELETE")  # one file, without a log
+        finally:
+            database.close()
+        append_checksum(temporary)
+        os.replace(temporary, path)
+        sync_directory(os.path.dirname(path))
+    finally:
+        for leftover in (temporary, f"{temporary}-wal", f"{temporary}-shm"):
+            with suppress(OSError):
+                os.unlink(leftover)
+
+
+def _all_versions(database: Database) -> Iterator[MemoryNote]:
+    yield from SqlState(lambda: database).notes.values()
+    for commit in commits(database, 0):
+        yield from commit.before.put
+
+
+# --- older copies of a shelf in its own directory ---------------------------------------------
+# Backups, files that were set aside, and temporary files of writers that died.
+
+
+DAMAGED = ".damaged-"  # then a number: a file that a repair set aside
+REPLACED = "replaced-"  # then a number: a shelf that a restore replaced
+_OWN_NAMES = ("nuggets.db", "nuggets.lock", "recalls.jsonl", "config.toml", "token")
+_SHORTEST = 6  # bytes of a text that is looked for: shorter ones are everywhere
+
+
+def free_name(prefix: str) -> str:
+    """The first path of the form `<prefix><number>` that does not exist."""
+    number = 1
+    while os.path.lexists(f"{prefix}{number}"):
+        number += 1
+    return f"{prefix}{number}"
+
+
+def remove_copies(directory: str) -> list[str]:
+    """Remove everything that was set aside, since it may hold what is being erased; the paths.
+
+    So do temporary files. Their writers, if any is alive, then fail and begin anew.
+    """
+    paths = list(_set_aside_paths(directory))
+    for path in paths:
+        try:
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+        except FileNotFoundError:
+            pass  # its writer has just removed it
+        except OSError as problem:
+            raise unwritable(path, problem) from problem
+    return paths
+
+
+def _set_aside_paths(directory: str) -> Iterator[str]:
+    for subfolder in ("", "graph", "backups"):
+        folder = os.path.join(directory, subfolder)
+        for name in sorted(os.listdir(folder) if os.path.isdir(folder) else ()):
+            is_copy = DAMAGED in name or name.startswith(REPLACED)
+            if is_copy or is_leftover(name):
+                yield os.path.join(folder, name)
+
+
+def files_with_text(directory: str, texts: Iterable[str]) -> list[str]:
+    """Files of others in a shelf's directory that hold one of the texts: what editors leave
+    (`graph.json~`, `.swp`), and copies that someone made. Our own files are not searched, because
+    other memories may say the same."""
+    needles = {form for text in texts for form in _written_forms(text) if len(form) >= _SHORTEST}
+    ours = {os.path.join(directory, name) for name in documented_files(directory)}
+    found = []
+    for subfolder in ("", "graph", "backups"):
+        folder = os.path.join(directory, subfolder)
+        for name in sorted(os.listdir(folder) if os.path.isdir(folder) else ()):
+            path = os.path.join(folder, name)
+            is_ours = path in ours or name.startswith(_OWN_NAMES) or is_leftover(name)
+            if is_ours or not os.path.isfile(path):
+                continue
+            if subfolder != "backups" and _holds(path, needles):
+                found.append(path)
+    return found
+
+
+def _written_forms(text: str) -> Iterator[bytes]:
+    """The longest line as it stands in a text file, and in JSON of either kind."""
+    line = max(text.splitlines(), key=len, default="").strip()
+    yield line.encode()
+    for ascii_only in (True, False):
+        yield json.dumps(line, ensure_ascii=ascii_only)[1:-1].encode()
+
+
+def _holds(path: str, needles: Collection[bytes]) -> bool:
+    """Is one of them in the file? One that cannot be read counts as if it were."""
+    longest = max(map(len, needles), default=0)
+    rest = b""
+    try:
+        with open(path, "rb", opener=open_plain) as file:
+            while part := file.read(_CHUNK):
+                rest = rest[-longest:] + part
+                if any(needle in rest for needle in needles):
+                    return True
+    except OSError:
+        return bool(needles)
+    return False
+
+
+def list_backups(directory: str) -> list[str]:
+    """The backups that a shelf's own directory holds."""
+    folder = os.path.join(directory, "backups")
+    names = os.listdir(folder) if directory and os.path.isdir(folder) else []
+    paths = (os.path.join(folder, name) for name in names)
+    return sorted(path for path in paths if not os.path.isdir(path))  # of `connect`: no memories

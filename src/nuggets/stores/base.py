@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
+from nuggets.domain import sql_interface
 from nuggets.domain.records import (
     Changes,
     Commit,
@@ -14,10 +15,10 @@ from nuggets.domain.records import (
     Touch,
 )
 from nuggets.domain.state import State
-from nuggets.stores.sql.index_set import Replaced
+from nuggets.named_tuple import NamedTuple
+from nuggets.stores.sql.schema import Replaced
 
 if TYPE_CHECKING:
-    from nuggets.stores.doctor.defects import Defect
     from nuggets.stores.sql.shelf_copy import Copied
 
 
@@ -184,3 +185,64 @@ class Store(Protocol):
 
     def close(self) -> None:
         """Finish what is outstanding, and close all files."""
+
+
+# --- what a store needs of a database: SQL (`domain/sql_interface.py`) and transactions -------
+
+
+class Cursor(sql_interface.Cursor, Protocol):
+    """The rows that a statement returns, and how many it changed."""
+
+    @property
+    def rowcount(self) -> int: ...
+
+
+class Database(Protocol):
+    """One connection to a database. One thread at a time may use it."""
+
+    @property
+    def path(self) -> str:
+        """Where it is, for messages."""
+
+    @property
+    def in_transaction(self) -> bool: ...
+
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Cursor: ...
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object: ...
+
+    def value(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
+        """The first column of the first row; None if there is no row."""
+
+    def begin(self, *, writing: bool) -> None: ...
+
+    def commit(self) -> None: ...
+
+    def rollback(self) -> None: ...
+
+    def set_durable(self, durable: bool) -> None:
+        """Whether a commit waits until it is synced to the disk."""
+
+
+# --- what can be wrong in a shelf's directory -------------------------------------------------
+
+
+DAMAGED_DATABASE = "damaged database"
+DAMAGED_RECORDS = "damaged records"
+WRONG_COLUMNS = "wrong columns"
+WRONG_INDEX = "wrong index"
+DAMAGED_FILE = "damaged file"
+LEFTOVER = "leftover"
+OPEN_TO_OTHERS = "open to others"
+UNFINISHED_PURGE = "unfinished purge"
+
+
+class Defect(NamedTuple):
+    """One thing that is not as it should be."""
+
+    kind: str  # one of the above, or one that only a person can repair
+    path: str
+    problem: str
+    remedy: str  # what a repair does about it; "" if it leaves that to a person
+    harmful: bool  # the shelf does not work, or something was lost
+    mended: bool = False

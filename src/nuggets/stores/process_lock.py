@@ -19,8 +19,8 @@ from nuggets.filesystem.atomic_files import open_plain, private_directory, unwri
 
 LOCK_SECONDS = 10.0  # longer than any write takes: then a process is stuck and should be named
 _LOCK_FILE = "nuggets.lock"
-_FIRST_PAUSE = 0.001
-_LONGEST_PAUSE = 0.01
+_FIRST_PAUSE = 0.001  # seconds; a small write takes some milliseconds
+_LONGEST_PAUSE = 0.01  # a person does not notice it
 _YIELD_SECONDS = 2.5 * _LONGEST_PAUSE  # a holder that others waited for lets one of them go first
 _WAITING_OFFSET = 256  # in the lock file: a process that waits writes a byte there
 

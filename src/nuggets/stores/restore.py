@@ -20,14 +20,11 @@ from nuggets.filesystem.atomic_files import (
     unwritable,
 )
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.backup import Backup, open_backup, read_backup, unpack
-from nuggets.stores.doctor.database_defects import check_records
-from nuggets.stores.doctor.row_checks import NOTES
+from nuggets.stores.backup import REPLACED, Backup, free_name, open_backup, read_backup, unpack
+from nuggets.stores.doctor.database_defects import NOTES, check_records
 from nuggets.stores.exports.register import documented_files
 from nuggets.stores.process_lock import hold_shelf_lock
-from nuggets.stores.set_aside_files import REPLACED, free_name
 from nuggets.stores.sql.state import SqlState
-from nuggets.stores.sqlite.bulk_insert import put_commit
 from nuggets.stores.sqlite.database import (
     WRITE_AHEAD_LOG,
     Database,
@@ -35,6 +32,7 @@ from nuggets.stores.sqlite.database import (
     open_read_only,
     sync_file,
 )
+from nuggets.stores.sqlite.rewriting import put_commit
 
 _READER_SECONDS = 5.0  # how long to wait for readers of the database that is replaced
 RESTORED = "restored"  # the mark that says from which backup

@@ -21,23 +21,24 @@ from nuggets.domain.records import (
     CommitSummary,
     CopyIndex,
     HitKind,
+    Member,
     MemoryNote,
     NoteFilterOptions,
     RecallResult,
+    Role,
     SearchNotesResult,
     WrittenNote,
 )
-from nuggets.domain.roles import Member, Role, allows
 from nuggets.domain.visibility import PRIVATE_SCOPES, is_private
 from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from nuggets.filesystem.current_project import find_project
 from nuggets.graph.metadata_inference import metadata_from_kwargs
 from nuggets.language.text import fold_case
 from nuggets.nugget import Nugget
-from nuggets.operations.client_permissions import Client, is_of_member, name_member
 from nuggets.operations.combined_answers import (
     best_recall,
     by_time,
+    hide_marks,
     join_revisions,
     merge_results,
     number_commits,
@@ -45,7 +46,7 @@ from nuggets.operations.combined_answers import (
     private_number,
     split_revision,
 )
-from nuggets.operations.idempotent_calls import Caller
+from nuggets.operations.idempotent_calls import Caller, call_of_member
 from nuggets.operations.operation_table import (
     OPERATIONS,
     Both,
@@ -55,6 +56,7 @@ from nuggets.operations.operation_table import (
     Request,
     method_of,
 )
+from nuggets.operations.permissions import Client, allows, is_of_member, name_member
 from nuggets.search.clear_answer import RESULTS_COMPARED
 from nuggets.shelf import NO_FILTERS, NuggetShelf
 
@@ -63,9 +65,9 @@ if TYPE_CHECKING:
     from datetime import datetime
     from typing import Unpack
 
-    from nuggets.domain.typed_kwargs import NoteFilters, NoteMeta, NuggetOptions
+    from nuggets.domain.type_check import NoteFilters, NoteMeta, NuggetOptions
     from nuggets.engine.argument_checks import StrPath
-    from nuggets.operations.decisions import Decisions
+    from nuggets.operations.operation_changes import OperationChanges
     from nuggets.search.explanation import Explanation
 
 T = TypeVar("T")
@@ -101,6 +103,8 @@ class MemberShelf(NuggetShelf):
     def for_caller(self, caller: Caller) -> Self:
         """The project is recognized by what the team's shelf knows."""
         named = caller._replace(client=name_member(caller.client, self.member.name))
+        if named.call is not None:
+            named = named._replace(call=call_of_member(named.call, self.member.name))
         team = self._team.for_caller(named)
         return self._view_of(team, self._private.for_caller(named._replace(project=team.project)))
 
@@ -207,7 +211,7 @@ class MemberShelf(NuggetShelf):
         return side
 
     def _home(
-        self, decide: "Callable[[Decisions], tuple[Any, WrittenNote]]", scope: str | None
+        self, decide: "Callable[[OperationChanges], tuple[Any, WrittenNote]]", scope: str | None
     ) -> NuggetShelf:
         """Where a text is kept: by its scope if that is given, else where it is known, else by the
         scope that its words say."""
@@ -411,12 +415,12 @@ class MemberShelf(NuggetShelf):
 
     def commits(self, since: int = 0) -> Sequence[Commit]:
         private, team = split_revision(since)
-        return by_time(self._private.commits(private), self._team.commits(team))
+        return by_time(self._private.commits(private), hide_marks(self._team.commits(team)))
 
     def new_commits(self, since: int, most: int) -> Sequence[Commit] | None:
         private, team = split_revision(since)
         own, others = self._private.new_commits(private, most), self._team.new_commits(team, most)
-        return None if own is None or others is None else by_time(own, others)
+        return None if own is None or others is None else by_time(own, hide_marks(others))
 
     def commit_summaries(self, since: int = 0, most: int | None = None) -> Sequence[CommitSummary]:
         private, team = split_revision(since)
@@ -428,23 +432,23 @@ class MemberShelf(NuggetShelf):
         try:
             own = number_commits(self._private.history(note, limit, private))
         except NotFound:  # of one note, which is the team's
-            return self._team.history(note, limit, team)
+            return hide_marks(self._team.history(note, limit, team))
         if note is not None:
             return own
-        others = self._team.history(None, limit, team)
+        others = hide_marks(self._team.history(None, limit, team))
         newest_first = merge(own, others, key=lambda commit: commit.at, reverse=True)
         return list(islice(newest_first, limit))
 
     def commit(self, revision: int) -> Commit:
         own = private_number(revision)
         if not own:
-            return self._team.commit(revision)
+            return hide_marks([self._team.commit(revision)])[0]
         return number_commits([self._private.commit(own)])[0]
 
     def changes_in_effect(self, since: int = 0) -> Sequence[Commit]:
         own = private_number(since)
         if not own:
-            return self._team.changes_in_effect(since)
+            return hide_marks(self._team.changes_in_effect(since))
         return number_commits(self._private.changes_in_effect(own))
 
     def undoable(self, revisions: Iterable[int]) -> set[int]:
@@ -463,7 +467,8 @@ class MemberShelf(NuggetShelf):
     def last_own_change(self) -> Commit:
         def ask(side: NuggetShelf) -> Commit:
             commit = side.last_own_change()
-            return number_commits([commit])[0] if side is self._private else commit
+            show = number_commits if side is self._private else hide_marks
+            return show([commit])[0]
 
         return max(self._ask_both(ask), key=lambda commit: commit.at)
 
@@ -477,7 +482,8 @@ class MemberShelf(NuggetShelf):
             return number_commits([undone])[0]
         if not self._may_undo(revision):
             self._require(row.role_for_others, row.for_others)
-        return self._run(self._team, lambda side: side.undo(revision, dry_run))
+        undone = self._run(self._team, lambda side: side.undo(revision, dry_run))
+        return hide_marks([undone])[0]
 
     def copy_index(self, most: int, since: int = 0) -> CopyIndex:
         own, team = split_revision(since)

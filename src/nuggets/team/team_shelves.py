@@ -7,10 +7,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 
-from nuggets.domain.roles import Member
+from nuggets.domain.records import Member
 from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.shelf_location import IN_MEMORY, private_location
-from nuggets.operations.client_permissions import PAGE
+from nuggets.operations.permissions import PAGE
 from nuggets.shelf import NuggetShelf
 from nuggets.team.member_shelf import MemberShelf
 

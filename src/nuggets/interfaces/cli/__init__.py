@@ -33,11 +33,11 @@ def _run(arguments: list[str]) -> int:
 
         return hook([*arguments[:first], *arguments[first + 1 :]])
     if arguments[:1] == ["__complete"]:
-        from nuggets.interfaces.cli.completion_words import main as complete
+        from nuggets.interfaces.cli.shell_completion import print_words
 
-        return complete(arguments[1:])
+        return print_words(arguments[1:])
     _import_argparse()
-    from nuggets.interfaces.cli.parsing import parse_options, show_overview
+    from nuggets.interfaces.cli.parsing_and_help import parse_options, show_overview
 
     if first < len(arguments):
         name = arguments.pop(first)

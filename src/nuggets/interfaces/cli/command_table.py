@@ -1,10 +1,55 @@
-"""Every command of `nuggets`, with the module that runs it. Imports none of them."""
+"""Every command of `nuggets`: what one is, and the module that runs it. Imports none of them."""
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from nuggets.interfaces.cli.command import Command
+    from argparse import ArgumentParser, Namespace
+
+    from nuggets.settings import Settings
+    from nuggets.shelf import NuggetShelf
+
+# --- what a command is -------------------------------------------------------------------------
+
+
+class Outcome(NamedTuple):
+    """What a command prints, for a script and for a person."""
+
+    json: Any  # None: the command has printed it already
+    lines: list[str]
+    exit_code: int = 0
+    is_read_only: bool = False  # of a command that can change something: it changed nothing
+
+
+class Call(NamedTuple):
+    """One call of a command: its options, the settings and the shelf."""
+
+    options: "Namespace"
+    settings: "Settings"
+    shelf: "NuggetShelf"
+    session: str
+
+
+def _no_arguments(parser: "ArgumentParser") -> None:
+    pass
+
+
+class Command(NamedTuple):
+    """The arguments of a command and the function that runs it."""
+
+    examples: tuple[str, ...]
+    run: Callable[[Call], Outcome]
+    arguments: "Callable[[ArgumentParser], None]" = _no_arguments
+    summary: str = ""  # longer than the one in the list of commands; "": the same
+    changes: bool = False  # it changes something, so a lost answer is not a failure
+    reports_broken_settings: bool = False  # it runs although config.toml cannot be read
+
+
+# --- all of them -------------------------------------------------------------------------------
+
 
 MODULES = {  # command -> module of this package and what it does, in the order of the overview
     "Facts": {
@@ -17,15 +62,15 @@ MODULES = {  # command -> module of this package and what it does, in the order 
         "note add": ("notes", "store a note: nugget, title, content"),
         "note show": ("notes", "show a whole note"),
         "note edit": ("notes", "change a note's content, title, tags or metadata"),
-        "note hide": ("notes", "archive a note; nothing is lost"),
+        "note archive": ("notes", "take a note out of lists and searches; nothing is lost"),
         "note restore": ("notes", "bring an archived note back"),
-        "note delete": ("notes", "archive a note; --hard drops it with every link to it"),
+        "note delete": ("notes", "archive a note; --hard deletes it with every link to it"),
         "note merge": ("notes", "merge two notes into one"),
         "note list": ("notes", "list notes"),
-        "search": ("search", "find notes by what they are about"),
-        "link": ("graph", "link two notes, with a reason"),
-        "unlink": ("graph", "remove a link"),
-        "graph": ("graph", "show notes and their links as a tree"),
+        "search": ("search_and_graph", "find notes by what they are about"),
+        "link": ("search_and_graph", "link two notes, with a reason"),
+        "unlink": ("search_and_graph", "remove a link"),
+        "graph": ("search_and_graph", "show notes and their links as a tree"),
     },
     "Nuggets": {
         "list": ("nuggets", "show all nuggets"),
@@ -34,78 +79,78 @@ MODULES = {  # command -> module of this package and what it does, in the order 
         "remove": ("nuggets", "delete a nugget with all its facts and notes"),
     },
     "Projects": {
-        "project list": ("projects", "show the repositories that memories belong to"),
-        "project move": ("projects", "move memories along when a repository moved"),
-        "project join": ("projects", "use the memories of another clone or fork here too"),
-        "project leave": ("projects", "give this place memories of its own"),
-        "project share": ("projects", "share memories through the repository"),
-        "project unshare": ("projects", "stop writing memories into the repository"),
-        "project trust": ("projects", "read the memories that the repository carries"),
-        "project untrust": ("projects", "stop reading the repository's memories"),
+        "project list": ("projects_and_sessions", "show the repositories that memories belong to"),
+        "project move": ("projects_and_sessions", "move memories along when a repository moved"),
+        "project join": ("projects_and_sessions", "use the memories of another clone here too"),
+        "project leave": ("projects_and_sessions", "give this place memories of its own"),
+        "project share": ("projects_and_sessions", "share memories through the repository"),
+        "project unshare": ("projects_and_sessions", "stop writing memories into the repository"),
+        "project trust": ("projects_and_sessions", "read the memories that the repository carries"),
+        "project untrust": ("projects_and_sessions", "stop reading the repository's memories"),
     },
     "Sessions": {
-        "sessions list": ("sessions", "list the sessions with agents in this project"),
-        "sessions show": ("sessions", "show what a session was about, by default the last one"),
-        "sessions search": ("sessions", "find a session by what it was about"),
+        "sessions list": ("projects_and_sessions", "list the sessions with agents here"),
+        "sessions show": ("projects_and_sessions", "show a session, by default the last one"),
+        "sessions search": ("projects_and_sessions", "find a session by what it was about"),
     },
-    "Meaning": {
-        "meaning install": ("meaning", "install a sentence encoder for search"),
-        "meaning update": ("meaning", "encode the notes that have no vector yet"),
-        "meaning status": ("meaning", "show whether it is installed, and for how many notes"),
-        "meaning remove": ("meaning", "remove the encoder and all vectors"),
+    "Encoder": {
+        "encoder install": ("encoder", "install a sentence encoder for search"),
+        "encoder update": ("encoder", "encode the notes that have no vector yet"),
+        "encoder status": ("encoder", "show whether it is installed, and for how many notes"),
+        "encoder remove": ("encoder", "remove the encoder and all vectors"),
     },
     "Page": {
-        "ui": ("ui_and_serve", "open the page that shows your memory"),
-        "serve": ("ui_and_serve", "serve REST, the page and MCP over HTTP"),
+        "ui": ("serve_and_mcp", "open the page that shows your memory"),
+        "serve": ("serve_and_mcp", "serve REST, the page and MCP over HTTP"),
     },
     "Team": {
-        "member add": ("members", "make someone a member of a team, with a token"),
-        "member list": ("members", "show the members of the team"),
-        "member revoke": ("members", "end a member's token at once"),
-        "login": ("login_and_sync", "store your token for a server that keeps the memory"),
-        "logout": ("login_and_sync", "remove that token from this machine"),
-        "sync": ("login_and_sync", "send queued changes, and refresh the local copy"),
-        "queue list": ("login_and_sync", "list the changes that wait for the server"),
-        "queue retry": ("login_and_sync", "send a rejected change again"),
-        "queue drop": ("login_and_sync", "give up a change that waits or was rejected"),
+        "member add": ("team", "make someone a member of a team, with a token"),
+        "member list": ("team", "show the members of the team"),
+        "member revoke": ("team", "end a member's token at once"),
+        "login": ("team", "store your token for a server that keeps the memory"),
+        "logout": ("team", "remove that token from this machine"),
+        "sync": ("team", "send queued changes, and refresh the local copy"),
+        "queue list": ("team", "list the changes that wait for the server"),
+        "queue retry": ("team", "send a rejected change again"),
+        "queue drop": ("team", "give up a change that waits or was rejected"),
     },
     "Agents": {
-        "connect": ("connect_and_mcp", "connect an agent: its MCP server and its hooks"),
-        "disconnect": ("connect_and_mcp", "remove what connect added"),
-        "mcp": ("connect_and_mcp", "serve memory to an agent over MCP"),
-        "hook": ("connect_and_mcp", "answer a hook of an agent's host"),
+        "connect": ("connect", "connect an agent: its MCP server and its hooks"),
+        "disconnect": ("connect", "remove what connect added"),
+        "mcp": ("serve_and_mcp", "serve memory to an agent over MCP"),
+        "hook": ("connect", "answer a hook of an agent's host"),
     },
-    "Clean-up": {
-        "reflect": ("reflect_and_promote", "clean up: archive, tidy, tag, merge, link"),
+    "Reflection": {
+        "reflect": ("reflect_and_promote", "put in order: archive, tidy, tag, merge, link"),
         "promote": ("reflect_and_promote", "write what was recalled often enough to MEMORY.md"),
-        "schedule run": ("schedule", "run the daily clean-up whenever it is due"),
+        "schedule run": ("schedule", "run the daily reflection whenever it is due"),
         "schedule status": ("schedule", "show the last and the next run"),
-        "schedule install": ("schedule", "install a system timer for the daily clean-up"),
+        "schedule install": ("schedule", "install a system timer for the daily reflection"),
         "schedule uninstall": ("schedule", "remove the system timer"),
     },
     "Maintenance": {
         "history": ("history_and_undo", "show what was done, by whom, newest first"),
         "undo": ("history_and_undo", "undo a change"),
         "import": ("import_memories", "import memories from another machine or program"),
-        "export": ("export", "write all notes as JSON, JSON lines or Markdown"),
-        "copy": ("backup_restore_copy", "copy a whole shelf into a new one, such as a database"),
-        "backup": ("backup_restore_copy", "copy the whole shelf into one checked file"),
-        "restore": ("backup_restore_copy", "replace the shelf by a backup"),
-        "audit": ("audit_and_doctor", "report duplicates, contradictions, secrets, stale memories"),
+        "export": ("backup_and_export", "write notes as JSON, Markdown, CSV or a graph"),
+        "copy": ("backup_and_export", "copy a whole shelf into a new one, such as a database"),
+        "backup": ("backup_and_export", "copy the whole shelf into one checked file"),
+        "restore": ("backup_and_export", "replace the shelf by a backup"),
+        "audit": ("audit_doctor_config", "find duplicates, contradictions, secrets, stale notes"),
         "demo": ("demo", "see it work in a temporary directory"),
-        "doctor": ("audit_and_doctor", "check the files and repair them"),
-        "config": ("config", "show the settings, or change one"),
-        "completion": ("completion", "print the completion script for your shell"),
-        "help": ("help_and_version", "show all commands, or how to use one"),
-        "version": ("help_and_version", "print the version"),
+        "doctor": ("audit_doctor_config", "check the files and repair them"),
+        "config": ("audit_doctor_config", "show the settings, or change one"),
+        "completion": ("shell_completion", "print the completion script for your shell"),
+        "help": ("parsing_and_help", "show all commands, or how to use one"),
+        "version": ("parsing_and_help", "print the version"),
     },
 }
 
 # Commands of two words.
-GROUPS = ("meaning", "member", "note", "project", "queue", "schedule", "sessions")
+GROUPS = ("encoder", "member", "note", "project", "queue", "schedule", "sessions")
 
 
-def find(name: str) -> "Command | None":
+def find(name: str) -> Command | None:
     """The command of that name, with its module imported."""
     for commands in MODULES.values():
         if name in commands:

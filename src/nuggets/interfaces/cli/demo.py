@@ -8,8 +8,8 @@ from shlex import join
 from shutil import which
 from tempfile import TemporaryDirectory
 
-from nuggets.filesystem.python_process import module_command
-from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.filesystem.processes import module_command
+from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import print_text, style
 
 STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (

@@ -2,7 +2,6 @@
 
 from argparse import ArgumentParser
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from nuggets.domain import codec, times
 from nuggets.domain.limits import NAME_CHARACTERS
@@ -10,22 +9,21 @@ from nuggets.domain.records import MemoryNote, RecallResult, WrittenNote
 from nuggets.errors import InvalidInput
 from nuggets.facts.fact_index import MOST_ALTERNATIVES
 from nuggets.filesystem.current_project import name_of
-from nuggets.interfaces.cli.arguments import (
+from nuggets.interfaces.cli.arguments_and_receipts import (
+    caveat_lines,
+    contradiction_lines,
+    invalidity_lines,
     metadata,
     metadata_arguments,
     purge_argument,
+    purge_outcome,
     session_argument,
     text_or_stdin,
-)
-from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.receipts import (
-    caveat_lines,
-    contradiction_lines,
-    purge_outcome,
     validity_lines,
     where_valid,
     written_note_outcome,
 )
+from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import (
     escape_controls,
     fit,
@@ -33,9 +31,6 @@ from nuggets.interfaces.cli.terminal_output import (
     style,
     table,
 )
-
-if TYPE_CHECKING:
-    pass
 
 
 def _remember_arguments(parser: ArgumentParser) -> None:
@@ -67,6 +62,7 @@ def _remember(call: Call) -> Outcome:
         f"Remembered {style(one_line(fact.title), 'bold')} in {one_line(fact.nugget_name)} "
         f"({fact.stability}), {where_valid(fact)}.",
         *pin_lines,
+        *invalidity_lines(call.shelf, fact),
         *contradiction_lines(fact),
     ]
     if fact.replaced_content is None and not fact.contradicts:
@@ -135,7 +131,7 @@ def _recall(call: Call) -> Outcome:
     archived = _archived_lines(call, query)
     if not notes:
         return Outcome(shape, ["Not found.", *archived], 1)
-    from nuggets.interfaces.cli.search import search_lines
+    from nuggets.interfaces.cli.search_and_graph import search_lines
 
     answer_lines, nearest_lines = (
         [line for note in notes if note.clear_answer is clear for line in search_lines(call, note)]

@@ -12,18 +12,19 @@ from nuggets.domain.visibility import is_foreign
 from nuggets.errors import NotFound
 from nuggets.filesystem.current_project import distinguish_projects, name_of
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.cli.arguments import NAME_HELP
-from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.arguments_and_receipts import NAME_HELP
+from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import fit, format_minute, one_line, style
 from nuggets.language.text import fold_case
 from nuggets.maintenance.undo import is_upkeep
 
-_NOTES_SHOWN = 5  # notes of one entry; the JSON has them all
-_EVERYTHING = 1 << 30  # entries
-_TITLE = 40  # columns
-_TEXT = 60  # columns of added or removed text
-_EXCERPT = 40  # columns of each side of a change
-_LEAD = 16  # characters before the first difference, for context
+# An entry is read at a glance, on a terminal of 80 columns; the JSON has all of it.
+_NOTES_SHOWN = 5  # notes of one entry: four entries on a screen of 24 lines
+_TITLE = 40  # columns: half of the line
+_TEXT = 60  # columns of added or removed text: with a short title in one line
+_EXCERPT = 40  # columns of each side of a change: both fill a line
+_LEAD = 16  # characters before the first difference: two or three words
+_EVERYTHING = 1 << 30  # entries: more than a history has
 _VERBS = {  # as the commands call them; "delete_note" is one of two
     "create_note": "add",
     "edit_note": "edit",
@@ -115,7 +116,7 @@ def _version_line(version: MemoryVersion) -> str:
 
 
 def _entries_of_note(call: Call, name: str, limit: int) -> list[tuple[Commit, list[_Pair]]]:
-    """The entries that changed one note. A clean-up that only inspected it is left out."""
+    """The entries that changed one note. A reflection that only inspected it is left out."""
     note_id = _id_of(call, name)
     reach = _EVERYTHING if limit > 0 else limit  # the shelf rejects an invalid limit
     entries = [(commit, _pairs(commit, note_id)) for commit in call.shelf.history(note_id, reach)]
@@ -159,7 +160,7 @@ def _project_suffix(pairs: list[_Pair]) -> str:
 def _verb(commit: Commit) -> str:
     action = commit.changes.action
     if action == "delete_note":
-        return "delete" if commit.changes.drop else "hide"
+        return "delete" if commit.changes.drop else "archive"
     return _VERBS.get(action) or one_line(action) or "change"
 
 
@@ -248,7 +249,7 @@ def _undo_arguments(parser: ArgumentParser) -> None:
         type=int,
         help="its number in the history (default: the last change of this command in this project)",
     )
-    parser.add_argument("--dry-run", action="store_true", help="only show what would be undone")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
 
 
 def _undo(call: Call) -> Outcome:

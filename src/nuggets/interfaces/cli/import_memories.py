@@ -1,22 +1,23 @@
 """The command that imports memories from another shelf or program: import."""
 
 import os
-import shutil
-import stat
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import closing, suppress
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Sequence
 
-from nuggets.domain import codec, times
+from nuggets.domain import codec
+from nuggets.domain.credentials import memory_credential_kinds
 from nuggets.domain.records import Intake, MemoryNote
-from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreBusy, StoreError
-from nuggets.filesystem.atomic_files import open_plain, write_all
-from nuggets.filesystem.current_project import root_of
-from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.errors import InvalidInput
+from nuggets.filesystem.current_project import (
+    checkout_root,
+    current_project,
+    is_repository,
+    root_of,
+)
+from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import (
     TITLE_WIDTH,
+    announce,
     escape_controls,
     fit,
     one_line,
@@ -24,205 +25,126 @@ from nuggets.interfaces.cli.terminal_output import (
     warn,
 )
 from nuggets.interfaces.display_text import pluralize
-from nuggets.shelf import NuggetShelf
-from nuggets.stores.exports.register import documented_files
-
-if TYPE_CHECKING:
-    from nuggets.interfaces.mcp_memory_import import Entities
+from nuggets.interfaces.importers import Json, Records
+from nuggets.interfaces.importers.nuggets_shelf import is_backup, is_shelf, open_copy
+from nuggets.interfaces.importers.recognition import read_path
 
 _IS = ("is", "are")
-_NOTES_SHOWN = 10  # notes of each kind; the JSON has them all
-_LARGEST_FILE = 1 << 30  # bytes of a memory file: all of it is read into memory
-_CHUNK = 1 << 20
-_ATTEMPTS = 5  # at copying a shelf that is in use
+_NOTES_SHOWN = 10  # notes of each kind: with two kinds a screen of 24 lines; the JSON has them all
 
 
 def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
-        "source", help="a directory of memories, or a memory file of the MCP reference server"
+        "source",
+        nargs="+",
+        help="a shelf, a backup, Markdown (a file, a folder, a vault), instructions such as "
+        "CLAUDE.md, JSON, lines of JSON, CSV, or the database of claude-mem",
     )
     parser.add_argument(
         "--nugget", default="imported", help="nugget for memories without one (default: imported)"
     )
-    parser.add_argument("--dry-run", action="store_true", help="only show what would be imported")
+    parser.add_argument(
+        "--allow-secret", action="store_true", help="bring in what looks like a credential too"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
 
 
 def _import(call: Call) -> Outcome:
-    source, dry_run = call.options.source, call.options.dry_run
-    left_out = 0
-    if os.path.isdir(source):
-        done = _import_shelf(call, source, dry_run)
-    else:
-        entities = _read_file(source, call.options.nugget)
-        done = call.shelf.import_memories(entities.notes, dry_run=dry_run)
-        left_out = entities.left_out
+    options = call.options
+    shelves = [path for path in options.source if is_shelf(path) or is_backup(path)]
+    found = Records()
+    with announce("Reading …"):
+        for path in options.source:
+            if path not in shelves:
+                found.project = call.shelf.project if _is_in_repository(path) else ""
+                read_path(path, options.nugget, found)
+    credentials = [] if options.allow_secret else _take_out_credentials(found)
+    intakes = []
+    with announce("Importing …"), call.shelf.batch():  # one step of the history
+        for path in shelves:
+            intakes.append(_import_shelf(call, path))
+        if len(options.source) > len(shelves):
+            done = call.shelf.import_memories(found.notes, dry_run=options.dry_run)
+            intakes.append(done._replace(refused=tuple(_place(done.refused, found.places))))
+    return _outcome(call, _sum(intakes), found, credentials)
+
+
+def _is_in_repository(path: str) -> bool:
+    """Does it lie in the repository that someone works in? Its instructions belong to that."""
+    here = os.getcwd()
+    folder = os.path.dirname(os.path.abspath(path))
+    return is_repository(current_project(here)) and checkout_root(folder) == checkout_root(here)
+
+
+def _take_out_credentials(found: Records) -> list[str]:
+    """Leave out notes of other programs that contain a credential; says which, by their place."""
+    named, kept, places = [], list[Json](), list[str]()
+    for note, place in zip(found.notes, found.places, strict=True):
+        texts = (str(note.get(field, "")) for field in ("title", "content"))
+        kinds = memory_credential_kinds(*texts)
+        if kinds:
+            named.append(f"{place}: {', '.join(kinds)}")
+        else:
+            kept.append(note)
+            places.append(place)
+    found.notes, found.places = kept, places
+    return named
+
+
+def _place(refused: Sequence[str], places: Sequence[str]) -> list[str]:
+    """What is wrong with a note, with the place where it was read instead of its number."""
+    placed = []
+    for problem in refused:
+        rest = problem.removeprefix("note ").lstrip("0123456789")
+        number = problem.removeprefix("note ").removesuffix(rest)
+        placed.append(f"{places[int(number) - 1]}{rest}" if number else problem)
+    return placed
+
+
+def _sum(intakes: Sequence[Intake]) -> Intake:
+    sums = [sum(numbers[1:], numbers[0]) for numbers in zip(*intakes, strict=True)]
+    return Intake(*sums)
+
+
+def _import_shelf(call: Call, source: str) -> Intake:
+    own_directory = call.settings["dir"]
+    if os.path.isdir(own_directory) and os.path.samefile(source, own_directory):
+        raise InvalidInput(
+            f"{source} is the current shelf; name another with --dir, or another source"
+        )
+    with open_copy(source, call.shelf.project) as other_shelf:
+        done = call.shelf.import_memories(other_shelf, dry_run=call.options.dry_run)
+        for warning in other_shelf.warnings:
+            copy = other_shelf.settings["dir"]
+            warn(f"Warning: {escape_controls(warning.replace(copy, source))}")
+    return done
+
+
+def _outcome(call: Call, done: Intake, found: Records, credentials: list[str]) -> Outcome:
+    dry_run = call.options.dry_run
+    refused = [*found.problems, *done.refused]
     shape = {
+        "form": found.form,
         "added": [codec.note_to_json(note) for note in done.added],
         "updated": [codec.note_to_json(note) for note in done.updated],
         "linked": done.linked,
         "same": done.same,
         "older": done.older,
         "deleted": done.deleted,
-        "refused": list(done.refused),
-        "relationsLeftOut": left_out,
+        "refused": refused,
+        "credentials": credentials,
+        "relationsLeftOut": found.left_out,
         "dryRun": dry_run,
     }
-    lines = _lines(done, dry_run)
-    if left_out:
-        relations = pluralize(left_out, "relation")
-        lines.append(f"Left out: {relations} to entities that the file does not contain.")
-    return Outcome(shape, lines)
-
-
-def _import_shelf(call: Call, source: str, dry_run: bool) -> Intake:
-    """Import from a copy: the source may be in use, or on a read-only medium."""
-    if not _is_shelf(source):
-        raise NotFound(
-            f"{source} contains no shelf; name a directory like ~/.nuggets, "
-            "which holds graph/graph.json"
-        )
-    own_directory = call.settings["dir"]
-    if os.path.isdir(own_directory) and os.path.samefile(source, own_directory):
-        raise InvalidInput(
-            f"{source} is the current shelf; name another with --dir, or another source"
-        )
-    with TemporaryDirectory(prefix="nuggets-import-") as temporary:
-        copy = os.path.join(temporary, "shelf")
-        _copy_shelf(source, copy)
-        try:
-            _refuse_damaged(copy)
-            with NuggetShelf(copy, project=call.shelf.project, short_lived=True) as other_shelf:
-                done = call.shelf.import_memories(other_shelf, dry_run=dry_run)
-                warnings = other_shelf.warnings
-        except StoreError as problem:
-            message = str(problem).replace(copy, source)
-            raise StoreError(f"{message} (with --dir {source})") from problem
-    for warning in warnings:
-        warn(f"Warning: {escape_controls(warning.replace(copy, source))}")
-    return done
-
-
-def _refuse_damaged(copy: str) -> None:
-    """Raise an error if the database of the copy has what cannot be read; what can be read of a
-    note is checked when it comes in."""
-    from nuggets.stores.doctor.database_defects import check_records
-    from nuggets.stores.doctor.row_checks import NOTES
-    from nuggets.stores.sqlite.database import ExplainErrors, open_read_only
-
-    path = os.path.join(copy, "nuggets.db")
-    if os.path.exists(path):
-        with closing(open_read_only(path)) as database, ExplainErrors(path):
-            check_records(database, NOTES)
-
-
-def _copy_shelf(source: str, copy: str) -> None:
-    """Copy again if the database changed meanwhile, so that it fits its log."""
-    for _ in range(_ATTEMPTS):
-        before = _database_versions(source)
-        try:
-            _copy_files(source, copy)
-        except (OSError, shutil.Error) as problem:
-            raise NuggetsError(f"{source} cannot be read: {problem}") from problem
-        if _database_versions(source) == before:
-            return
-        shutil.rmtree(copy)
-    raise StoreBusy(f"{source} keeps changing while it is copied; nothing was changed. Try again")
-
-
-def _copy_files(source: str, copy: str) -> None:
-    """Copy the plain files that hold memory. A link could lead to any file of this machine, and
-    what is not there in full, such as a file with holes, could fill the disk."""
-    names = list(_files_with_memory(source))
-    size = sum(os.lstat(os.path.join(source, name)).st_size for name in names)
-    free = shutil.disk_usage(os.path.dirname(copy)).free
-    if size > free:
-        raise NuggetsError(
-            f"{source} has {size} bytes of memory, and there is space for {free} to copy them to "
-            f"{os.path.dirname(copy)}; nothing was changed. Free some, or set TMPDIR"
-        )
-    os.mkdir(copy, 0o700)
-    for name in names:
-        target = os.path.join(copy, name)
-        os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
-        path = os.path.join(source, name)
-        with open(path, "rb", opener=_open_own) as file, open(target, "xb") as copied:
-            has_holes = _copy_without_holes(file, copied)
-        if has_holes and not name.startswith("nuggets.db"):
-            raise InvalidInput(f"{path} has holes, and no program writes such a file for memories")
-        shutil.copystat(path, target, follow_symlinks=False)
-
-
-def _copy_without_holes(file: BinaryIO, copied: BinaryIO) -> bool:
-    """Copy what is there: a file of many gigabytes may hold a few bytes, and so does its copy.
-
-    Returns whether there are holes.
-    """
-    source, target = file.fileno(), copied.fileno()
-    size, end, found = os.fstat(source).st_size, 0, 0
-    while end < size:
-        try:
-            begin = os.lseek(source, end, os.SEEK_DATA)
-        except OSError:  # only a hole is left
-            break
-        end = os.lseek(source, begin, os.SEEK_HOLE)
-        found += end - begin
-        os.lseek(target, begin, os.SEEK_SET)
-        os.lseek(source, begin, os.SEEK_SET)
-        while begin < end and (part := os.read(source, min(_CHUNK, end - begin))):
-            write_all(target, part)
-            begin += len(part)
-    os.ftruncate(target, size)
-    return found < size
-
-
-def _files_with_memory(source: str) -> Iterator[str]:
-    """The database and the documented files: plain files only."""
-    names = ["nuggets.db", "nuggets.db-wal", "recalls.jsonl", *sorted(documented_files(source))]
-    for name in names:
-        with suppress(FileNotFoundError, NotADirectoryError):
-            if stat.S_ISREG(os.lstat(os.path.join(source, name)).st_mode):
-                yield name
-
-
-def _open_own(path: str, flags: int) -> int:
-    return open_plain(path, flags | os.O_NOFOLLOW)
-
-
-def _database_versions(source: str) -> list[tuple[int, int]]:
-    versions = []
-    for name in ("nuggets.db", "nuggets.db-wal"):
-        with suppress(OSError):
-            status = os.stat(os.path.join(source, name))
-            versions.append((status.st_size, status.st_mtime_ns))
-    return versions
-
-
-def _is_shelf(directory: str) -> bool:
-    return (
-        os.path.exists(os.path.join(directory, "nuggets.db"))
-        or os.path.exists(os.path.join(directory, "graph", "graph.json"))
-        or any(name.endswith(".nugget.json") for name in os.listdir(directory))
+    lines = [f"Recognised: {found.form}."] if found.form and dry_run else []
+    lines += _lines(done, dry_run)
+    lines += _named_lines("Left out: {} that cannot be read", refused, "record")
+    lines += _named_lines(
+        "Left out: {} with a credential (--allow-secret brings them)", credentials, "record"
     )
-
-
-def _read_file(path: str, nugget: str) -> "Entities":
-    from datetime import UTC, datetime
-
-    from nuggets.interfaces.mcp_memory_import import read
-
-    if os.path.basename(path) == "graph.json" or path.endswith(".nugget.json"):
-        raise InvalidInput(f"{path} is part of a shelf; name the directory that it belongs to")
-    try:
-        with open(path, encoding="utf-8-sig", newline="\n", opener=open_plain) as file:
-            if os.fstat(file.fileno()).st_size > _LARGEST_FILE:
-                raise InvalidInput(f"{path} is larger than a gigabyte; import it in parts")
-            text = file.read()
-            changed = datetime.fromtimestamp(os.fstat(file.fileno()).st_mtime, UTC)
-    except FileNotFoundError:
-        raise NotFound(f"there is no {path}; name a directory of memories or a file") from None
-    except (OSError, UnicodeDecodeError) as problem:
-        raise NuggetsError(f"{path} cannot be read: {problem}") from problem
-    return read(text, nugget, times.normalize_time(changed.isoformat()))
+    if found.left_out:
+        lines.append(f"Left out: {pluralize(found.left_out, 'link')} to what is not there.")
+    return Outcome(shape, [*lines, *_missing_project_lines(done)])
 
 
 def _lines(done: Intake, dry_run: bool) -> list[str]:
@@ -251,17 +173,17 @@ def _lines(done: Intake, dry_run: bool) -> list[str]:
     }
     if any(left.values()):
         lines.append(f"Left as it is: {', '.join(f'{n} {why}' for why, n in left.items() if n)}.")
-    return lines + _refused_lines(done) + _missing_project_lines(done)
+    return lines
 
 
-def _refused_lines(done: Intake) -> list[str]:
-    if not done.refused:
+def _named_lines(head: str, problems: Sequence[str], noun: str) -> list[str]:
+    """What was left out, each with its place."""
+    if not problems:
         return []
-    count = pluralize(len(done.refused), "record")
-    lines = [f"Refused: {count} that no shelf could have written:"]
-    lines += (f"  {style('!', 'red')} {one_line(reason)}" for reason in done.refused[:_NOTES_SHOWN])
-    if len(done.refused) > _NOTES_SHOWN:
-        lines.append(f"    and {len(done.refused) - _NOTES_SHOWN} more; --json names all")
+    lines = [f"{head.format(pluralize(len(problems), noun))}:"]
+    lines += (f"  {style('!', 'red')} {one_line(reason)}" for reason in problems[:_NOTES_SHOWN])
+    if len(problems) > _NOTES_SHOWN:
+        lines.append(f"    and {len(problems) - _NOTES_SHOWN} more; --json names all")
     return lines
 
 
@@ -285,6 +207,8 @@ COMMANDS = {
     "import": Command(
         (
             "nuggets import /media/stick/.nuggets --dry-run",
+            "nuggets import ~/vault --nugget notes",
+            "nuggets import CLAUDE.md .cursor/rules",
             "nuggets import ~/memory.jsonl --nugget research",
         ),
         _import,

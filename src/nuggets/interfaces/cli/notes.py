@@ -1,34 +1,35 @@
-"""Commands on single notes: note add, show, edit, hide, restore, delete, merge, list."""
+"""Commands on single notes: note add, show, edit, archive, restore, delete, merge, list."""
 
+import os
+import sys
 from argparse import ArgumentParser
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TypeVar
 
 from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote, WrittenNote
-from nuggets.errors import InvalidInput
+from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.current_project import distinguish_projects, name_of
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.cli.arguments import (
+from nuggets.interfaces.cli.arguments_and_receipts import (
     NAME_HELP,
+    caveat_lines,
+    contradiction_lines,
     filter_arguments,
     filters,
+    invalidity_lines,
     metadata,
     metadata_arguments,
     purge_argument,
+    purge_outcome,
     session_argument,
     text_or_stdin,
-)
-from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.editor import save_from_editor
-from nuggets.interfaces.cli.receipts import (
-    caveat_lines,
-    contradiction_lines,
-    purge_outcome,
     validity_lines,
     written_note_outcome,
 )
-from nuggets.interfaces.cli.terminal_output import escape_controls, one_line, style, table
+from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.terminal_output import escape_controls, one_line, style, table, warn
 from nuggets.interfaces.display_text import pluralize
 
 
@@ -126,6 +127,9 @@ def _edit_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--title", help="a new title; of a fact: a new key")
     parser.add_argument("--tag", action="append", help="replaces its tags; may be repeated")
+    parser.add_argument(
+        "--moved", action="store_true", help="name the places that files it names moved to"
+    )
     metadata_arguments(parser)
 
 
@@ -138,15 +142,29 @@ def _edit(call: Call) -> Outcome:
             note.id, content, options.title, options.tag, expected=note.updated_at, **fields
         )
 
-    if options.content is not None:
+    if options.moved:
+        after = change(_with_new_places(call, note))
+    elif options.content is not None:
         after = change(_text(options.content))
     elif options.title is None and options.tag is None and not fields:
         after = save_from_editor(note.content, change)
     else:
         after = change(None)
     verb = "No change to" if after.replaced is None else "Changed"
-    lines = [f"{verb} {_name(after)}.", *contradiction_lines(after)]
+    lines = [f"{verb} {_name(after)}.", *invalidity_lines(call.shelf, after)]
+    lines += contradiction_lines(after)
     return Outcome(json_responses.written_note(after), lines)
+
+
+def _with_new_places(call: Call, note: MemoryNote) -> str:
+    """The text with the new place of each file that it names and that was moved."""
+    content = note.content
+    moved = call.shelf.find_moved_files().get(note.id, {})
+    for old, new in moved.items():
+        content = content.replace(old, new)
+    if content == note.content:
+        raise InvalidInput("no file that its text names was moved; nothing was changed")
+    return content
 
 
 def _text(value: str) -> str:
@@ -157,7 +175,7 @@ def _text(value: str) -> str:
     return text
 
 
-def _hide(call: Call) -> Outcome:
+def _archive(call: Call) -> Outcome:
     note = call.shelf.delete_note(call.options.note, nugget=call.options.nugget)
     return Outcome(
         codec.note_to_json(note), [f"Archived {_name(note)}; `nuggets note restore` restores it."]
@@ -181,7 +199,7 @@ def _delete(call: Call) -> Outcome:
     if call.options.purge:
         return purge_outcome(call.shelf.purge(call.options.note, call.options.nugget))
     if not call.options.hard:
-        return _hide(call)
+        return _archive(call)
     note = call.shelf.delete_note(call.options.note, hard=True, nugget=call.options.nugget)
     return Outcome({"deleted": 1, "id": note.id}, [f"Deleted {_name(note)} and every link to it."])
 
@@ -225,6 +243,95 @@ def _name(note: MemoryNote) -> str:
     return f"{style(one_line(note.title), 'bold')} ({one_line(note.id)})"
 
 
+# --- $EDITOR; if saving fails, the written text stays in a file --------------------------------
+
+
+T = TypeVar("T")
+
+
+def save_from_editor(text: str, save: Callable[[str], T]) -> T:
+    """Edit the text in $EDITOR, then save it; text that cannot be saved stays in a file."""
+    import shutil
+    import tempfile
+
+    editor = _editor()
+    directory = tempfile.mkdtemp(prefix="nuggets-")
+    path = os.path.join(directory, "note.md")
+    try:
+        saved = save(_run_editor(editor, path, text))
+    except (NuggetsError, KeyboardInterrupt) as problem:
+        if _is_unchanged(path, text):
+            shutil.rmtree(directory)
+            raise
+        hint = f"What you wrote is kept in {path}"
+        if isinstance(problem, KeyboardInterrupt):
+            warn(f"Interrupted. {hint}")
+            raise
+        raise type(problem)(f"{problem}. {hint}") from problem
+    shutil.rmtree(directory)
+    return saved
+
+
+def _editor() -> list[str]:
+    import shlex
+
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    try:
+        words = shlex.split(command)
+    except ValueError as problem:
+        raise InvalidInput(f"$EDITOR is not a valid command: {problem}: {command}") from None
+    if not words:
+        raise InvalidInput("give the content, - for standard input, or set $EDITOR to write it")
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise InvalidInput("give the content, or - for standard input: an editor needs a terminal")
+    return words
+
+
+def _run_editor(editor: list[str], path: str, text: str) -> str:
+    import subprocess
+
+    with open(path, "w", encoding="utf-8", newline="") as file:
+        file.write(text)
+    try:
+        with _leave_interrupts_to_editor():
+            done = subprocess.run([*editor, path], check=False)
+    except OSError as problem:
+        raise InvalidInput(f"{editor[0]} cannot be started: {problem.strerror}") from None
+    if done.returncode:
+        raise InvalidInput(f"{editor[0]} ended with an error; nothing was changed")
+    try:
+        with open(path, encoding="utf-8", newline="") as file:
+            written = file.read()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise InvalidInput(f"{editor[0]} left a file that cannot be read: {problem}") from None
+    if not written.strip():
+        raise InvalidInput("the text is empty; nothing was changed")
+    return written
+
+
+@contextmanager
+def _leave_interrupts_to_editor() -> Iterator[None]:
+    """Ignore Ctrl-C while the editor runs: the terminal sends it to both processes.
+
+    With a handler instead of SIG_IGN, because the editor would inherit SIG_IGN.
+    """
+    import signal
+
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _is_unchanged(path: str, text: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read().strip() in (text.encode().strip(), b"")
+    except OSError:
+        return True
+
+
 COMMANDS = {
     "note add": Command(
         (
@@ -252,9 +359,9 @@ COMMANDS = {
         _edit_arguments,
         changes=True,
     ),
-    "note hide": Command(
-        ('nuggets note hide "Old plan"',),
-        _hide,
+    "note archive": Command(
+        ('nuggets note archive "Old plan"',),
+        _archive,
         _name_argument,
         changes=True,
     ),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from nuggets.domain import codec
 from nuggets.domain.records import HitKind, ReflectionChange, ReflectionResult
 from nuggets.errors import InvalidInput, NuggetsError
-from nuggets.interfaces.cli.command import Call, Command, Outcome
-from nuggets.interfaces.cli.progress import announce
+from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import (
+    announce,
     distinct_titles,
     fit,
     one_line,
@@ -21,14 +21,16 @@ from nuggets.interfaces.cli.terminal_output import (
 from nuggets.interfaces.display_text import pluralize, summarize_clean_up
 
 if TYPE_CHECKING:
-    from nuggets.promotion import Explanation, Promotion
-    from nuggets.promotion.memory_file_edits import FileEdits
+    from nuggets.promotion.entries import Explanation
+    from nuggets.promotion.hand_edits import FileEdits
+    from nuggets.promotion.merged_text import Promotion
 
-_EXAMPLES = 3  # changes of each kind that are shown
+_EXAMPLES = 3  # changes of each of five kinds: a screen of 24 lines holds them
 # in the order of the steps
 _COLOURS = {"hide": "red", "rewrite": "cyan", "tag": "green", "merge": "yellow", "link": "green"}
+_VERBS = {"hide": "archive"}  # the documented kind, in the word of the glossary
 _NAMING = ("hide", "merge")  # changes whose details name their notes
-_SESSIONS_SHOWN = 5  # of a note, the last
+_SESSIONS_SHOWN = 5  # of a note, the last; three are enough to be promoted
 _HIT_REASONS: dict[HitKind, str] = {
     "recalled": "recalled as a fact",
     "opened": "opened",
@@ -74,7 +76,7 @@ def _reflect(call: Call) -> Outcome:
 
 
 def _promotion_lines(call: Call) -> list[str]:
-    """Promote after a clean-up, as the daily one does. The clean-up is done whatever becomes of
+    """Promote after a reflection, as the daily one does. The reflection is done whatever becomes of
     that."""
     try:
         path = call.shelf.memory_path()
@@ -91,7 +93,7 @@ def _change_lines(
     lines = []
     for kind in _COLOURS:
         changes = [change for change in result.changes if change.type == kind]
-        label = style(f"{kind:8}", _COLOURS[kind])
+        label = style(f"{_VERBS.get(kind, kind):9}", _COLOURS[kind])
         lines += [label + _describe_change(change, names) for change in changes[:most]]
         if len(changes) > len(changes[:most]):
             lines.append(f"{label}and {len(changes) - len(changes[:most])} more (see --verbose)")
@@ -117,7 +119,7 @@ def _promote_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="show for each note why it is promoted or not, and which sessions count",
     )
-    parser.add_argument("--dry-run", action="store_true", help="write nothing")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
 
 
 def _check_path(path: str | None) -> None:
@@ -210,7 +212,7 @@ COMMANDS = {
         ("nuggets reflect --dry-run", "nuggets reflect", "nuggets reflect --all"),
         _reflect,
         _reflect_arguments,
-        summary="clean up: archive rubbish, tidy, tag, merge near-duplicates, link, promote",
+        summary="put the memory in order: archive rubbish, tidy, tag, merge, link, promote",
         changes=True,
     ),
     "promote": Command(

@@ -10,7 +10,7 @@ from nuggets.domain import codec
 from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.atomic_files import unreadable
 from nuggets.filesystem.hook_files import waiting_order_paths
-from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import (
     escape_controls,
     print_outcome,
@@ -19,7 +19,7 @@ from nuggets.interfaces.cli.terminal_output import (
 )
 from nuggets.interfaces.display_text import TRUST_QUESTION, explain_recognition
 from nuggets.interfaces.open_shelf import open_shelf
-from nuggets.operations.client_permissions import COMMAND
+from nuggets.operations.permissions import COMMAND
 from nuggets.settings import Settings, load
 from nuggets.shelf import NuggetShelf
 
@@ -42,7 +42,9 @@ def run(command: Command, options: Namespace) -> int:
             warn(f"Warning: {escape_controls(warning)}")
         session = get_session(options, settings)
         _check_unicode({"session": session})
-        with open_shelf(settings, client=COMMAND, short_lived=True) as shelf:
+        insists = getattr(options, "allow_secret", False)
+        client = COMMAND._replace(refuses_credentials=False) if insists else COMMAND
+        with open_shelf(settings, client=client, short_lived=True) as shelf:
             try:
                 _sync_shared(shelf)
                 _take_in_orders(shelf, settings["dir"])

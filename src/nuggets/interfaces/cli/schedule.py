@@ -1,4 +1,4 @@
-"""Commands that schedule the daily clean-up: schedule run, status, install, uninstall."""
+"""Commands that schedule the daily reflection: schedule run, status, install, uninstall."""
 
 from argparse import ArgumentParser
 from collections.abc import Sequence
@@ -7,10 +7,10 @@ from datetime import datetime
 from nuggets.domain import codec
 from nuggets.domain.records import DailyRun
 from nuggets.errors import NuggetsError
-from nuggets.filesystem.python_process import module_command
+from nuggets.filesystem.processes import module_command
 from nuggets.filesystem.shelf_location import written_location
 from nuggets.interfaces import system_timers
-from nuggets.interfaces.cli.command import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import escape_controls, inert_json, print_text, warn
 from nuggets.interfaces.scheduler import Heartbeat, describe_run, summary
 from nuggets.settings import SETTINGS, Settings
@@ -28,7 +28,7 @@ def _run(call: Call) -> Outcome:
         if done is None:
             return Outcome({"ran": False}, ["Not due."])
         return Outcome(_run_to_json(done), [summary(done)])
-    warn("Running the clean-up whenever it is due; stop with Ctrl-C.")
+    warn("Running the reflection whenever it is due; stop with Ctrl-C.")
     Heartbeat(call.shelf, report=_report_json if call.options.json else _report).run()
     return Outcome(None, [])
 
@@ -84,7 +84,7 @@ def _has_outdated_timer(call: Call) -> bool:
 
 
 def _install_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="only show what would be written")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
 
 
 def _install(call: Call) -> Outcome:
@@ -153,7 +153,7 @@ COMMANDS = {
         ("nuggets schedule run", "nuggets schedule run --once"),
         _run,
         _run_arguments,
-        summary="run the daily clean-up whenever it is due, until stopped; --json prints a line "
+        summary="run the daily reflection whenever it is due, until stopped; --json prints a line "
         "for each run",
         changes=True,
     ),

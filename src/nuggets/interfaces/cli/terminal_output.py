@@ -1,20 +1,22 @@
-"""Output on a terminal: escaping, styles, tables, width. What all doors say: `display_text`.
+"""Output on a terminal: escaping, styles, tables, width, progress. What all doors say:
+`display_text`.
 
 Stored memories may contain anything, so control characters are escaped.
 """
 
 import os
 import sys
+import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from nuggets.language.text import STEERING
 
 if TYPE_CHECKING:
     from nuggets.domain.records import MemoryNote
-    from nuggets.interfaces.cli.command import Outcome
+    from nuggets.interfaces.cli.command_table import Outcome
 
 _ESCAPES = {
     code: f"\\x{code:02x}"
@@ -25,8 +27,8 @@ _ESCAPES = {
     for code in STEERING
 }
 MAX_COLUMN = 80  # width of a table's columns but the last: holds any id
-MIN_COLUMN = 12  # width of a column between the first, which people copy, and the last
-TITLE_WIDTH = 80  # of a title in a line with other text
+MIN_COLUMN = 12  # width of a column between the first, which people copy, and the last: a word
+TITLE_WIDTH = 80  # of a title in a line with other text: titles made from texts are as long
 UNLIMITED = 1 << 30  # screen width where there is no screen: a program gets the whole text
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
 
@@ -202,3 +204,63 @@ def _truncate(text: str, width: int) -> str:
     while count_cells(text) > width:
         text = text[: max(0, len(text) - max(1, (count_cells(text) - width) // 2))]
     return text
+
+
+# --- progress of a long command: one line on a terminal, once it takes over a second -----------
+
+
+_DELAY = 1.0  # seconds before the first line: up to then people wait without wondering
+_INTERVAL = 0.2  # seconds between two lines: as fast as a counter can be read
+
+
+class Progress:
+    """Call it with what is being done; its end clears the line."""
+
+    def __init__(self) -> None:
+        self._next = time.monotonic() + _DELAY
+        self._width = 0
+        self.is_terminal = sys.stderr is not None and sys.stderr.isatty()
+
+    def __call__(self, text: str) -> None:
+        now = time.monotonic()
+        if self.is_terminal and now >= self._next:
+            self._next = now + _INTERVAL
+            self._print(text[:79])
+
+    def __enter__(self) -> "Progress":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._width:
+            self._print("")
+            self._width = 0
+
+    def _print(self, text: str) -> None:
+        with suppress(OSError):
+            print(f"\r{text:<{self._width}}\r{text}", end="", file=sys.stderr, flush=True)
+        self._width = len(text)
+
+
+@contextmanager
+def announce(text: str) -> Iterator[None]:
+    """Say at a terminal what is being done, and for how long, for work that does not report how far
+    it is."""
+    from threading import Event, Thread
+
+    progress, start, is_done = Progress(), time.monotonic(), Event()
+
+    def report() -> None:
+        while not is_done.wait(_DELAY):
+            progress(f"{text} {time.monotonic() - start:.0f} s so far")
+
+    if not progress.is_terminal:
+        yield
+        return
+    reporter = Thread(target=report, daemon=True)
+    reporter.start()
+    with progress:
+        try:
+            yield
+        finally:
+            is_done.set()
+            reporter.join()

@@ -6,12 +6,12 @@ from typing import Any
 
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.current_project import checkout_root
-from nuggets.interfaces.connect import HOSTS, EditError, jsonc
+from nuggets.interfaces.connect import EditError, jsonc
 from nuggets.interfaces.connect.hosts import (
+    HOSTS,
     Entry,
     JsonMember,
     TomlTable,
-    has_project_settings,
     host_entries,
     is_own_server,
 )
@@ -82,7 +82,7 @@ def _files(
     if not user and not working_directory:
         return []
     root = home if user else checkout_root(working_directory)
-    if not user and (not has_project_settings(host) or root == os.path.realpath(home)):
+    if not user and (not HOSTS[host].has_project_settings or root == os.path.realpath(home)):
         return []
     entries = host_entries(host, root, user=user, command=["nuggets"])
     return list(by_file(entries).items())

@@ -1,9 +1,9 @@
-"""What Nuggets writes into each host's configuration: which file, which path in it, which value."""
+"""Every host, and what Nuggets writes into its configuration: file, path in it, value."""
 
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nuggets.named_tuple import NamedTuple
@@ -89,31 +89,6 @@ STANDARD_JSON = JsonSyntax(comments=False, trailing_commas=False)
 JSON_WITH_COMMENTS = JsonSyntax(comments=True, trailing_commas=False)
 LENIENT_JSON = JsonSyntax(comments=True, trailing_commas=True)
 
-# tried with the real programs; Claude Desktop and Cursor by what their users report
-_JSON_SYNTAX = {
-    "claude-code": STANDARD_JSON,
-    "claude-desktop": STANDARD_JSON,
-    "codex": STANDARD_JSON,
-    "cursor": JSON_WITH_COMMENTS,
-    "gemini": JSON_WITH_COMMENTS,
-}
-_USER_ONLY = ("claude-desktop", "windsurf")  # they have no settings for a project
-_DESKTOP = ("claude-desktop", "vscode", "windsurf", "zed")
-
-
-def json_syntax(host: str) -> JsonSyntax:
-    """What the host accepts; a host of which nothing is known may accept everything."""
-    return _JSON_SYNTAX.get(host, LENIENT_JSON)
-
-
-def has_project_settings(host: str) -> bool:
-    return host not in _USER_ONLY
-
-
-def is_started_by_desktop(host: str) -> bool:
-    """Whether it may lack the PATH of a shell, so that a bare command name is not enough."""
-    return host in _DESKTOP
-
 
 def host_entries(
     host: str,
@@ -125,19 +100,7 @@ def host_entries(
     system: str = sys.platform,
 ) -> list[Entry]:
     """Everything that connects a host; for the arguments see `Setup`."""
-    list_entries = {
-        "claude-code": _claude_code,
-        "claude-desktop": _claude_desktop,
-        "codex": _codex,
-        "cursor": _cursor,
-        "gemini": _gemini,
-        "opencode": _opencode,
-        "pi": _pi,
-        "vscode": _vscode,
-        "windsurf": _windsurf,
-        "zed": _zed_editor,
-    }[host]
-    return list_entries(Setup(root, user, command, directory, system))
+    return HOSTS[host].entries(Setup(root, user, command, directory, system))
 
 
 def is_own_server(server: Any) -> bool:
@@ -308,3 +271,30 @@ def _zed_editor(setup: Setup) -> list[Entry]:
     user_file = setup.config_path("zed", "settings.json")
     settings = user_file if setup.user else setup.path(".zed", "settings.json")
     return [JsonMember(settings, ("context_servers", "nuggets"), _server_entry(setup))]
+
+
+class Host(NamedTuple):
+    """An agent's program, as far as `connect` has to know it."""
+
+    entries: Callable[[Setup], list[Entry]]
+    json_syntax: JsonSyntax = LENIENT_JSON  # of a host of which nothing is known
+    has_project_settings: bool = True
+    is_started_by_desktop: bool = False  # perhaps without a shell's PATH: a bare name will not do
+
+
+# The syntax was tried with the real programs; Claude Desktop and Cursor by what their users report.
+HOSTS = {
+    "claude-code": Host(_claude_code, STANDARD_JSON),
+    "codex": Host(_codex, STANDARD_JSON),
+    "cursor": Host(_cursor, JSON_WITH_COMMENTS),
+    "gemini": Host(_gemini, JSON_WITH_COMMENTS),
+    "opencode": Host(_opencode),
+    "pi": Host(_pi),
+    # tools alone, no hooks
+    "claude-desktop": Host(
+        _claude_desktop, STANDARD_JSON, has_project_settings=False, is_started_by_desktop=True
+    ),
+    "vscode": Host(_vscode, is_started_by_desktop=True),
+    "windsurf": Host(_windsurf, has_project_settings=False, is_started_by_desktop=True),
+    "zed": Host(_zed_editor, is_started_by_desktop=True),
+}

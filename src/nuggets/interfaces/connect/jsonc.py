@@ -17,7 +17,7 @@ _STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _SCALAR = re.compile(r"[^\s,\]}/]+")
 _COMMENT_TO_LINE_END = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/[ \t]*)(?=\r?\n)")
 _SIGN = re.compile(r'[",/]')  # where a string, a comma or a comment begins
-_MAX_DEPTH = 100
+_MAX_DEPTH = 100  # of values in values: Python's stack allows about 300, hosts' settings have 5
 
 
 class Node(NamedTuple):

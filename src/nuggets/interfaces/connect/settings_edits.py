@@ -18,20 +18,18 @@ from nuggets.filesystem.atomic_files import (
     unwritable,
 )
 from nuggets.filesystem.current_project import checkout_root
-from nuggets.filesystem.python_process import module_command
+from nuggets.filesystem.processes import module_command
 from nuggets.interfaces.connect import EditError, jsonc
 from nuggets.interfaces.connect.hosts import (
+    HOSTS,
     Entry,
     JsonItem,
     JsonMember,
     TomlTable,
     WholeFile,
-    has_project_settings,
     host_entries,
     is_own_hook,
     is_own_server,
-    is_started_by_desktop,
-    json_syntax,
 )
 from nuggets.named_tuple import NamedTuple
 
@@ -72,7 +70,7 @@ def plan_edits(
     `location`: of the shelf, for the entries; "" if they need not name it.
     """
     user = scope == "user"
-    if not user and not has_project_settings(host):
+    if not user and not HOSTS[host].has_project_settings:
         raise InvalidInput(f"{host} has no settings for one project; leave out --project")
     root = home if user else checkout_root(working_directory)
     all_entries = host_entries(
@@ -112,7 +110,7 @@ def syntax_problem(host: str, path: str, text: str) -> str:
     """Why the host would reject this file, though it can be edited; "" if it would not."""
     if not path.endswith((".json", ".jsonc")):
         return ""
-    extension = jsonc.find_extension(text, *json_syntax(host))
+    extension = jsonc.find_extension(text, *HOSTS[host].json_syntax)
     return f"{host} would reject it: {extension}" if extension else ""
 
 
@@ -338,7 +336,7 @@ def _find_command(host: str, user: bool) -> list[str]:
     if not user:
         return ["nuggets"]
     if program and not _is_in_environment(program):
-        return [os.path.abspath(program) if is_started_by_desktop(host) else "nuggets"]
+        return [os.path.abspath(program) if HOSTS[host].is_started_by_desktop else "nuggets"]
     own = os.path.join(os.path.dirname(sys.executable), "nuggets")
     if os.access(own, os.X_OK):
         return [own]

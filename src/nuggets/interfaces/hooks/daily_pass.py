@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from nuggets.filesystem.atomic_files import open_plain
 from nuggets.filesystem.hook_files import hook_path
-from nuggets.filesystem.python_process import NEUTRAL_FOLDER, module_command
+from nuggets.filesystem.processes import NEUTRAL_FOLDER, module_command
 from nuggets.settings import Settings
 
 STAMP = "daily"  # the date of the last start

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from nuggets.domain import times
-from nuggets.domain.memory_file_record import INSTRUCTION_FILES
+from nuggets.domain.marks import INSTRUCTION_FILES
 from nuggets.filesystem.current_project import checkout_root, current_branch
 from nuggets.filesystem.hook_files import host_processes, record_session, sweep
 from nuggets.filesystem.shelf_location import MEMORY_DIRECTORY, directory_of
@@ -31,13 +31,14 @@ from nuggets.interfaces.hooks.shown_memories import (
     shown_notes,
     where_it_is,
 )
-from nuggets.interfaces.prompt_quoting import one_line, remove_fenced
+from nuggets.interfaces.prompt_quoting import remove_fenced
+from nuggets.language.text import one_line
 from nuggets.operations.session_notes import session_note_id
 from nuggets.settings import load
 
 if TYPE_CHECKING:
     from nuggets.domain.records import MemoryNote
-    from nuggets.meaning.nearest import NearestNotes
+    from nuggets.encoder.text_encoder import NearestNotes
     from nuggets.shelf import NuggetShelf
 
     Compare = Callable[[str], NearestNotes | None]
@@ -103,7 +104,8 @@ def handle_event(event: Event, directory: str, say: Say, left: Sequence[WaitingO
             paths = {one.path for one in own}
             older = [one for one in waiting_orders(directory, folder) if one.path not in paths]
             orders = [*own, *older[:OLDER_ORDERS]]  # what the person just said comes first
-            say(*answer_prompt(shelf, event, entries, record, say, meaning.compare, orders))
+            compare = meaning.compare if shelf.has_encoder else None
+            say(*answer_prompt(shelf, event, entries, record, say, compare, orders))
         if event.name != "user-prompt":  # the person waits for this event
             _import_inbox(shelf, directory)
             _keep_sessions(shelf, event, directory)
@@ -121,7 +123,7 @@ def answer_prompt(
     entries: list[dict[str, Any]],
     record: Callable[[dict[str, Any]], None],
     say: Say,
-    compare: "Compare",
+    compare: "Compare | None",
     orders: "Sequence[WaitingOrder] | None" = None,
 ) -> tuple[str, str]:
     """Context and message for a prompt. `entries`: of the session's diary; `record`: adds one;
@@ -139,7 +141,12 @@ def answer_prompt(
         done = [memory_orders.replace_outdated(shelf, event.prompt)]
     receipts = [receipt for one in done for receipt in one.receipts]
     said = frozenset(one.kept for one in done)
-    context, entry = _user_prompt(shelf, event, entries, compare, said, counts=not receipts)
+    say.hold("", "\n".join(receipts))
+
+    def hold(context: str) -> None:
+        say.hold(context, "\n".join(receipts))
+
+    context, entry = _user_prompt(shelf, event, entries, compare, hold, said, counts=not receipts)
     if not orders and not receipts:
         asked = memory_orders.ask_model(shelf, event.prompt)
     record(entry)
@@ -158,7 +165,7 @@ def _import_inbox(shelf: "NuggetShelf", directory: str) -> None:
 
 def _open_shelf(event: Event, directory: str) -> "NuggetShelf":
     from nuggets.interfaces.open_shelf import open_shelf
-    from nuggets.operations.client_permissions import HOOK, name_agent
+    from nuggets.operations.permissions import HOOK, name_agent
 
     settings = load(os.environ, {"dir": directory})
     # Searches do without the encoder, which is loaded for a prompt only if there is time.
@@ -167,7 +174,7 @@ def _open_shelf(event: Event, directory: str) -> "NuggetShelf":
         client=name_agent(HOOK, event.host),
         short_lived=True,
         folder=_work_folder(event),
-        uses_meaning=False,
+        uses_encoder=False,
     )
 
 
@@ -279,7 +286,7 @@ def _own_memory_file(shelf: "NuggetShelf", directory: str) -> str | None:
     own_directory = directory_of(directory)
     if not os.path.isdir(os.path.join(own_directory, MEMORY_DIRECTORY)):
         return None
-    from nuggets.promotion.memory_file_access import shelf_path
+    from nuggets.promotion.file_access import shelf_path
 
     path = shelf_path(own_directory, shelf.project)
     return path if os.path.isfile(path) else None
@@ -305,7 +312,8 @@ def _user_prompt(
     shelf: "NuggetShelf",
     event: Event,
     entries: list[dict[str, Any]],
-    compare: "Compare",
+    compare: "Compare | None",
+    hold: Callable[[str], None],
     said: frozenset[str],
     *,
     counts: bool,
@@ -318,7 +326,7 @@ def _user_prompt(
     session = event.session if counts else ""
     own_id, is_first = session_note_id(event.session), not prompts_of(entries)
     with shelf.snapshot():
-        text, ids = prompt_context(shelf, own, said | frozenset(shown), session, compare)
+        text, ids = prompt_context(shelf, own, said | frozenset(shown), session, compare, hold)
         changed = find_changed(shelf, {i: at for i, at in shown.items() if at})
         earlier = find_requested_session(shelf, own, own_id, is_first=is_first)
     if changed:

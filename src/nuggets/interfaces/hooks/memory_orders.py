@@ -19,7 +19,6 @@ from nuggets.interfaces.hooks.orders import (
     find_old_value,
     is_lasting,
     is_passing,
-    is_personal,
     settle,
     statements,
     waiting_orders,
@@ -31,12 +30,13 @@ from nuggets.interfaces.hooks.relevance_gate import (
     shared_words,
     telling_words,
 )
-from nuggets.interfaces.prompt_quoting import one_line
-from nuggets.language.text import fold_case, is_unspaced, tokens
-from nuggets.language.token_estimate import estimate_tokens
+from nuggets.language.personal_words import is_personal
+from nuggets.language.text import estimate_tokens, fold_case, one_line, shorten, tokens
+from nuggets.language.word_lists import idle_words
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
+    from nuggets.search.explanation import WordExplanation
     from nuggets.shelf import NuggetShelf
 
 INSIST = "`nuggets remember` keeps it."
@@ -45,7 +45,7 @@ TEXT_SHOWN = 120
 LINE_TOKENS = 60  # of the line that asks the model
 CANDIDATES = 3  # memories that it names
 _NUMBER = re.compile(r"\d+")
-ASK = "Memory: if this prompt states something lasting (rule, wish, fact, correction), store it"
+ASK = "Memory: if this is lasting (rule, wish, fact, correction), store it"
 FORGET_ASK = "Memory: lasting notes that the person may want forgotten"
 
 
@@ -76,7 +76,7 @@ def _obey(shelf: "NuggetShelf", waiting: WaitingOrder) -> Done:
         return _refuse(order.refusal)
     if order.kind == "forget":
         return _forget(shelf, order)
-    old = _replaced_by(shelf, order.text)
+    old = _replaced_by(shelf, order.text, is_order=True)
     return _keep(shelf, order.text, waiting.folder, old)
 
 
@@ -126,46 +126,40 @@ def _keep(shelf: "NuggetShelf", text: str, folder: str, old: MemoryNote | None) 
 def title_of(text: str) -> str:
     """A title from a sentence: its beginning, up to a whole word."""
     flat = " ".join(text.split()).strip(" .!;:,")
-    if len(flat) > TITLE_CHARACTERS:
-        cut = flat[:TITLE_CHARACTERS].rsplit(" ", 1)[0].rstrip(" .!;:,")
-        flat = f"{cut or flat[:TITLE_CHARACTERS]}…"
-    return flat[:1].upper() + flat[1:]
+    short = shorten(flat, TITLE_CHARACTERS)
+    return short[:1].upper() + short[1:]
 
 
-def _replaced_by(shelf: "NuggetShelf", text: str) -> MemoryNote | None:
-    """The one memory that has the value of which a statement says that it no longer holds, and
-    something else of the statement; None in doubt."""
+def _replaced_by(shelf: "NuggetShelf", text: str, *, is_order: bool = False) -> MemoryNote | None:
+    """The one memory that has the value of which a statement says that it no longer holds. Of
+    several, of a number, or without an order ("use a map instead of a list here"), the one whose
+    title it names too; None in doubt."""
     stated = find_old_value(text)
     if stated is None:
         return None
-    telling = set(telling_words(stated.old))
-    said = [
-        word
-        for word in map(fold_case, tokens(stated.old))
-        if word.isdigit() or is_unspaced(word) or word in telling
+    having = _having(shelf, stated.old, _find_near(shelf, stated.statement, stated.old))
+    if len(having) > 1 or stated.old[:1].isdigit() or not is_order:
+        said = set(telling_words(stated.statement))
+        having = [note for note in having if not said.isdisjoint(telling_words(note.title))]
+    return having[0] if len(having) == 1 else None
+
+
+def _having(shelf: "NuggetShelf", value: str, notes: Iterable[MemoryNote]) -> list[MemoryNote]:
+    """The notes that say the first word of a value, in any form; none if it tells nothing. What
+    only their titles have is their subject, and no value."""
+    telling = {*telling_words(value), *_NUMBER.findall(value)}
+    said = [word for word in map(fold_case, tokens(value)) if word not in idle_words()]
+    if not said or (said[0].isascii() and said[0] not in telling):
+        return []
+    return [
+        note for note in notes if any(word.itself for word in shelf.explain(said[0], note.id).words)
     ]
-    if not said:
-        return None
-    near = _find_near(shelf, stated.statement) + _find_near(shelf, stated.old)
-    by_id = {note.id: note for note in near if _has(note, said[0])}
-    if len(by_id) > 1 or said[0].isdigit():
-        by_id = {i: note for i, note in by_id.items() if _shares_subject(note, stated.statement)}
-    return next(iter(by_id.values())) if len(by_id) == 1 else None
 
 
-def _shares_subject(note: MemoryNote, text: str) -> bool:
-    return not set(telling_words(text)).isdisjoint(telling_words(note.title))
-
-
-def _has(note: MemoryNote, word: str) -> bool:
-    """Has it the word? Where no blanks stand between words, also inside others."""
-    text = fold_case(f"{note.title} {note.content}")
-    return word in text if is_unspaced(word) else word in tokens(text)
-
-
-def _find_near(shelf: "NuggetShelf", text: str) -> list[MemoryNote]:
-    """Memories that share words with a text, best first."""
-    return [result.note for result in find_candidates(shelf, text)]
+def _find_near(shelf: "NuggetShelf", *texts: str) -> list[MemoryNote]:
+    """Memories that share words with the texts, best first."""
+    found = [result.note for text in texts for result in find_candidates(shelf, text)]
+    return list({note.id: note for note in found}.values())
 
 
 def _forget(shelf: "NuggetShelf", order: Order) -> Done:
@@ -198,16 +192,27 @@ def _says_title(what: str, note: MemoryNote) -> bool:
 def ask_model(shelf: "NuggetShelf", prompt: str) -> str:
     """The line that leaves it to the model whether a prompt states something lasting, with the
     memories that it may replace; "" if nothing speaks for it."""
-    lasting, values = is_lasting(prompt), stated_values(prompt)
+    stated, values = find_old_value(prompt), stated_values(prompt)
+    lasting = stated is not None or is_lasting(prompt)
     if not lasting and not values:
         return ""
-    near = _find_near(shelf, " ".join(statements(prompt)))
-    said = set(telling_words(prompt))
-    says_else = any(
-        said & set(telling_words(note.title)) and any(not _has(note, value) for value in values)
-        for note in near
-    )
+    near = _find_near(shelf, *([stated.old] if stated else []), " ".join(statements(prompt)))
+    read = read_prompt(prompt)
+    said = {note.id: shelf.explain(read.query, note.id).words for note in near}
+    outdated = [note.id for note in _having(shelf, stated.old, near)] if stated else []
+    near.sort(key=lambda note: (note.id not in outdated, -_closeness(said[note.id])))
+    says_else = any(_closeness(said[n.id]) >= 2 and not values <= _words_of(n) for n in near)
     return _line(ASK, near) if lasting or says_else else ""
+
+
+def _closeness(words: "tuple[WordExplanation, ...]") -> int:
+    """How many telling words of a prompt a note has; those of its title name its subject."""
+    telling = set(shared_words(words))
+    return sum(1 + ("title" in word.fields) for word in words if word.word in telling)
+
+
+def _words_of(note: MemoryNote) -> set[str]:
+    return set(tokens(fold_case(f"{note.title} {note.content}")))
 
 
 def stated_values(prompt: str) -> frozenset[str]:
@@ -235,7 +240,7 @@ def _line(
     now, named = times.now(), []
     for note in islice(notes, CANDIDATES):
         age = times.age(note.updated_at, now)
-        named.append(f"{note.id} “{safe_line(note.title, 30)}” ({age})")
+        named.append(f"{note.id} {safe_line(note.title, 30)} ({age})")
     while named:
         line = f"{ask}{before} {', '.join(named)}{after}."
         if estimate_tokens(line) <= LINE_TOKENS:

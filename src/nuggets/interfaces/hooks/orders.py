@@ -16,17 +16,18 @@ import re
 from contextlib import suppress
 from functools import cache
 
-from nuggets.domain.memory_tag import carries_mark
+from nuggets.domain.host_markup import carries_mark
 from nuggets.filesystem.atomic_files import open_plain
 from nuggets.filesystem.hook_files import (
     ORDER_PREFIX,
     append,
+    file_size,
     hook_path,
     waiting_order_paths,
 )
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS
 from nuggets.interfaces.prompt_quoting import remove_fenced
-from nuggets.language.text import fold_case, is_unspaced, tokens, visible
+from nuggets.language.text import fold_case, is_unspaced, visible
 from nuggets.language.word_lists import order_phrases
 from nuggets.named_tuple import NamedTuple
 
@@ -50,6 +51,7 @@ _SPEECH = re.compile(  # quoted sentences; atomic, so that no text takes long
 )
 _ENDS = ".!;,:。！；，： \t"
 _PAUSES = tuple(",;:，；：")
+_BLANK = re.compile(r"\s")
 _CLAUSE_END = re.compile(r"[,;.，；。]|\s(?:but|and|because|since|und|weil|y|porque|et|car)\s")
 
 
@@ -70,7 +72,7 @@ class OldValue(NamedTuple):
 
 def read_orders(prompt: str) -> list[Order]:
     """The explicit orders of a prompt."""
-    if not _has_phrase(prompt, "remember", "after", "forget"):
+    if not _has_phrase(prompt, "remember", "after", "forget", "delete"):
         return []
     own = _own_text(prompt)
     orders = []
@@ -104,12 +106,12 @@ def statements(prompt: str) -> list[str]:
 
 
 def is_question(sentence: str) -> bool:
-    """Does it ask something, by its sign or its first word?"""
+    """Does it ask, by its sign or its first word? "When you do this, do that" does not."""
     if sentence.rstrip(" )\"'”’").endswith(("?", "？")):
         return True
-    return bool(_pattern("asks", starts=True).match(sentence)) or (
-        is_unspaced(sentence[:1] or " ") and _has_phrase(sentence, "asks")
-    )
+    if is_unspaced(sentence[:1] or " "):
+        return _has_phrase(sentence, "asks")
+    return "," not in sentence and bool(_pattern("asks", starts=True).match(sentence))
 
 
 def find_old_value(prompt: str) -> OldValue | None:
@@ -117,26 +119,20 @@ def find_old_value(prompt: str) -> OldValue | None:
     for sentence in statements(prompt):
         if _has_phrase(sentence, "passing"):
             continue
-        instead = _pattern("instead of").search(sentence) or _pattern("but not").search(sentence)
-        if instead:
-            old = _CLAUSE_END.split(sentence[instead.end() :].strip(), maxsplit=1)[0]
-            return OldValue(sentence.rstrip(_ENDS), old.strip(_ENDS))
-        if _has_phrase(sentence, "moved"):
-            moved = _pattern("moved from").search(sentence)
-            rest = sentence[moved.end() :].strip() if moved else ""
-            if rest:
-                return OldValue(sentence.rstrip(_ENDS), tokens(rest)[0] if tokens(rest) else "")
+        found = _pattern("instead of").search(sentence) or _pattern("but not").search(sentence)
+        ends = _CLAUSE_END
+        if not found and _has_phrase(sentence, "moved"):
+            found, ends = _pattern("moved from").search(sentence), _BLANK
+        rest = sentence[found.end() :].strip() if found else ""
+        if rest:
+            old = ends.split(rest, maxsplit=1)[0].strip(_ENDS)
+            return OldValue(sentence.rstrip(_ENDS), old)
     return None
 
 
 def is_passing(text: str) -> bool:
     """Is it about the moment?"""
     return _has_phrase(text, "passing")
-
-
-def is_personal(text: str) -> bool:
-    """Is it about the person, not about the project?"""
-    return _has_phrase(text, "person")
 
 
 def _read_order(sentence: str) -> Order | None:
@@ -153,6 +149,7 @@ def _read_order(sentence: str) -> Order | None:
     if found:
         return _remember(_without_that(rest[found.end() :]))
     found = _pattern("forget", starts=True).match(rest)
+    found = found or _pattern("delete", starts=True).match(rest)
     if found:
         return _forget(rest[found.end() :], found[0])
     bare = rest.rstrip(_ENDS)
@@ -173,12 +170,13 @@ def _forget(what: str, phrase: str) -> Order | None:
     """None if it is said to the agent, not to memory: "forget it, let's go on"."""
     text = _CLAUSE_END.split(what, maxsplit=1)[0].strip(_ENDS + "?？")
     bare = re.sub(rf"(?i)\S*\s*\S*\s*{_any_of('of memory')}", " ", text).strip() or text
-    is_of_memory = _has_phrase(f"{phrase} {text}", "of memory")
     starts_clause = what.lstrip(" ")[:1] in ",;，"
     if starts_clause or _says_nothing(bare):
         return None
-    needs_memory = phrase.casefold() in ("lösch", "lösche", "you can delete")
-    return Order("forget", bare) if is_of_memory or not needs_memory else None
+    # files, lines and branches are deleted all day: memory must be named
+    deletes = bool(_pattern("delete", starts=True).match(phrase))
+    is_of_memory = _has_phrase(f"{phrase} {text}", "of memory")
+    return Order("forget", bare) if is_of_memory or not deletes else None
 
 
 def _with_list(order: Order, own: str, sentence: str) -> Order:
@@ -208,8 +206,9 @@ def _without_that(what: str) -> str:
 
 def _says_nothing(text: str) -> bool:
     """Does it only point at something?"""
-    bare = _pattern("pointing").sub(" ", _pattern("polite").sub(" ", text))
-    return not any(map(str.isalnum, bare))
+    for role in ("polite", "that", "pointing"):
+        text = _pattern(role).sub(" ", text)
+    return not any(map(str.isalnum, text))
 
 
 def _is_long_enough(sentence: str) -> bool:
@@ -280,8 +279,10 @@ def leave_orders(directory: str, orders: list[Order], folder: str) -> list[Waiti
         if not order.refusal:
             # the time first: orders are taken in as they were given
             name = f"{ORDER_PREFIX}{time_ns():020d}-{os.urandom(4).hex()}"
-            path = hook_path(directory, name)
-            append(path, json.dumps([order.kind, order.text, folder]) + "\n")
+            path, line = hook_path(directory, name), json.dumps([order.kind, order.text, folder])
+            append(path, line + "\n")
+            if file_size(path) <= len(line):  # the disk is full: it is obeyed now or refused
+                path = ""
         left.append(WaitingOrder(order, folder, path))
     return left
 

@@ -34,13 +34,13 @@ from nuggets.interfaces.hooks.relevance_gate import (
     telling_words,
 )
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.earlier_session_requests import read_session_request
+from nuggets.operations.session_notes import read_session_request
 from nuggets.search.clear_answer import mark_clear_answer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nuggets.meaning.nearest import NearestNotes
+    from nuggets.encoder.text_encoder import NearestNotes
     from nuggets.shelf import NuggetShelf
 
 PROMPT_LINES = 5  # also how many notes are judged word by word: a millisecond each
@@ -64,28 +64,40 @@ def prompt_context(
     prompt: str,
     shown_ids: frozenset[str],
     session: str,
-    compare: "Callable[[str], NearestNotes | None]" = lambda prompt: None,
+    compare: "Callable[[str], NearestNotes | None] | None" = None,
+    hold: "Callable[[str], None]" = lambda text: None,
 ) -> tuple[str, list[str]]:
     """Notes on a prompt that this session has not been shown, and their ids; "" for none.
 
     Only the best note counts as recalled, and only if it clearly answers the prompt or is named by
     its title, also if the session was shown it before. `compare`: gives the notes nearest to the
-    prompt in meaning.
+    prompt in meaning, which takes long; `hold`: gets what the words say before that.
     """
     query = prompt[:PROMPT_CHARACTERS].strip()
     if _COMMAND.match(query) or not any(map(str.isalnum, query)):
         return "", []
     with shelf.snapshot():
-        nearest = compare(query)
-        fitting = _notes_on_prompt(shelf, query, nearest)
+        found = _find_by_words(shelf, query)
+        fitting, nearest = found.fitting(), None
+        if compare is not None:
+            hold(_show(shelf, [result.note for result in fitting], shown_ids)[0])
+            nearest = compare(query)
+        if nearest is not None:
+            fitting = found.fitting(lambda one: _agrees(query, one, nearest))
         best = fitting[0] if fitting else None
         if best and _is_recalled(query, best):
             shelf.count_hit(best.note.id, session, "injected")
         on_prompt = [result.note for result in fitting] or _notes_meant(shelf, query, nearest)
-    notes = [note for note in on_prompt if note.id not in shown_ids]
-    now = times.now()
-    lines = [_line(note, now, PROMPT_LINE, shelf.caveats(note)) for note in notes]
-    return quoted_block("From memory, on this prompt", lines), [note.id for note in notes]
+    return _show(shelf, on_prompt, shown_ids)
+
+
+def _show(
+    shelf: "NuggetShelf", notes: Sequence[MemoryNote], shown_ids: frozenset[str]
+) -> tuple[str, list[str]]:
+    """The notes as text, without those that were shown, and their ids."""
+    now, new = times.now(), [note for note in notes if note.id not in shown_ids]
+    lines = [_line(note, now, PROMPT_LINE, shelf.caveats(note)) for note in new]
+    return quoted_block("From memory, on this prompt", lines), [note.id for note in new]
 
 
 class ChangedMemory(NamedTuple):
@@ -175,30 +187,39 @@ def _is_recalled(query: str, result: SearchNotesResult) -> bool:
     return result.clear_answer or names_title(query, result.note.title)
 
 
-def _notes_on_prompt(
-    shelf: "NuggetShelf", query: str, nearest: "NearestNotes | None"
-) -> list[SearchNotesResult]:
-    """The notes that a prompt is about by its words, best first, unless meaning speaks against."""
+class _FoundByWords(NamedTuple):
+    """The notes that a prompt may be about by its words."""
+
+    named: list[SearchNotesResult]  # by a path
+    about: list[SearchNotesResult]
+    shares: dict[str, float]  # of the prompt that each of those says
+
+    def fitting(
+        self, agrees: "Callable[[SearchNotesResult], bool]" = lambda result: True
+    ) -> list[SearchNotesResult]:
+        """The best of them, without noise beside them; `agrees`: what else speaks for a note."""
+        about = [result for result in self.about if agrees(result)]
+        least = RELATIVE * max((self.shares[result.note.id] for result in about), default=0.0)
+        about = [result for result in about if self.shares[result.note.id] >= least]
+        by_id = {result.note.id: result for result in [*self.named, *about]}
+        return list(by_id.values())[:PROMPT_LINES]
+
+
+def _find_by_words(shelf: "NuggetShelf", query: str) -> _FoundByWords:
     prompt = read_prompt(query)
     on_paths = [found for path in prompt.paths for found in _visible_results(shelf, path)]
-    named = [result for result in on_paths if names_path(prompt, result.note)]
-    judged = find_candidates(shelf, prompt.query)
-    judged = mark_clear_answer(judged, shelf.project)
+    judged = mark_clear_answer(find_candidates(shelf, prompt.query), shelf.project)
     said = {result.note.id: shelf.explain(prompt.query, result.note.id).words for result in judged}
-    about = [
-        result
-        for result in judged
-        if is_about(prompt, result.note, said[result.note.id])
-        and (
-            nearest is None
-            or _is_recalled(query, result)
-            or nearest.cosine(result.note.id) >= CONTRADICTS
-        )
-    ]
-    least = RELATIVE * max((part_said(said[result.note.id]) for result in about), default=0.0)
-    about = [result for result in about if part_said(said[result.note.id]) >= least]
-    by_id = {result.note.id: result for result in [*named, *about]}
-    return list(by_id.values())[:PROMPT_LINES]
+    return _FoundByWords(
+        [result for result in on_paths if names_path(prompt, result.note)],
+        [result for result in judged if is_about(prompt, result.note, said[result.note.id])],
+        {note_id: part_said(words) for note_id, words in said.items()},
+    )
+
+
+def _agrees(query: str, result: SearchNotesResult, nearest: "NearestNotes") -> bool:
+    """Does meaning not speak against a note that has words of the prompt?"""
+    return _is_recalled(query, result) or nearest.cosine(result.note.id) >= CONTRADICTS
 
 
 def find_candidates(shelf: "NuggetShelf", text: str) -> list[SearchNotesResult]:
@@ -283,27 +304,25 @@ class PromptMeaning:
 
     def compare(self, prompt: str) -> "NearestNotes | None":
         """The notes nearest to the prompt; None if it is judged by its words alone."""
-        if not self._shelf.has_encoder:
-            return None
         if not has_topic(prompt):
-            self._explain("meaning: not compared: the prompt names no topic in English")
+            self._explain("encoder: not compared: the prompt names no topic in English")
             return None
-        from nuggets.interfaces.meaning_socket import NEAREST_NOTES, ask_living_process
+        from nuggets.interfaces.encoder_socket import NEAREST_NOTES, ask_living_process
 
         start = time.monotonic()
         nearest = ask_living_process(self._location, prompt, ASKING_SHARE * _seconds_left())
         how = "asked a living process"
         if nearest is None:
             if _seconds_left() < LOADING_SECONDS:
-                self._explain("meaning: not compared: no process to ask, and no time to load")
+                self._explain("encoder: not compared: no process to ask, and no time to load")
                 return None
-            nearest = self._shelf.nearest_by_meaning(prompt, NEAREST_NOTES)
+            nearest = self._shelf.nearest_by_encoder(prompt, NEAREST_NOTES)
             how = "loaded the encoder"
         if nearest is None:
-            self._explain("meaning: not compared: no note has a vector (`nuggets meaning status`)")
+            self._explain("encoder: not compared: no note has a vector (`nuggets encoder status`)")
             return None
         took = 1000 * (time.monotonic() - start)
-        self._explain(f"meaning: {how}, {nearest.compared} notes compared in {took:.0f} ms")
+        self._explain(f"encoder: {how}, {nearest.compared} notes compared in {took:.0f} ms")
         return nearest
 
 

@@ -10,7 +10,6 @@ shown without them: nearer than what people ask of any assistant.
 Whether a note that is shown also counts as recalled: `search/clear_answer.py`.
 """
 
-import re
 from functools import cache
 from math import log10
 from typing import Any
@@ -27,16 +26,22 @@ from nuggets.language.text import (
     tokens,
     words,
 )
-from nuggets.language.word_lists import ENGLISH, common_prompts, conversation_words, idle_words
+from nuggets.language.word_lists import (
+    ENGLISH,
+    common_prompts,
+    conversation_words,
+    idle_words,
+    order_phrases,
+)
 from nuggets.named_tuple import NamedTuple
 
-NAMES_IT = 0.35  # share of a prompt's telling words, by rarity, that a single word must be
+# share of a prompt's telling words, by rarity, that a single word must be: everyday.py, set a,
+# and the noise of tests/interfaces/test_hooks_noise.py
+NAMES_IT = 0.35
 LEAD_WORDS = 8  # of a text: what it is about is said first, further names are mentioned
 TELLING_DIGITS = 3  # a port or a code may be meant; smaller numbers count something
 OWN_DIRECTORY = 3  # parts of a directory that stands for the files in it; `tests/unit` does not
 CAPITALISING = "german"  # writes every noun with a capital letter, so that it marks no name
-
-_PHRASE_END = re.compile(r"[,;.，；。、（(\s]")
 
 # Cosines, measured by benchmarks/paraphrases.py:
 CONTRADICTS = 0.2  # less speaks against a note that has words of the prompt
@@ -68,25 +73,23 @@ def is_about(prompt: PromptText, note: MemoryNote, words: tuple[Any, ...]) -> bo
     """Whether a prompt is about a note; `words`: what `explain` says of each word of the prompt."""
     if names_title(prompt.query, note.title, len(words)) or names_path(prompt, note):
         return True
-    if any(alias in fold_case(prompt.query) for alias in _unspaced_aliases(note)):
-        return True
     telling = [word for word in words if _tells(word.word)]
     matched = [word for word in telling if word.itself]
-    if len(matched) > 1:
-        return True
-    if not matched:
-        return False
+    if len(matched) != 1:
+        return len(matched) > 1
     if len(words) == 1 and not prompt.paths:
         return True
     word, own = matched[0].word, set(map(fold_case, tokens(f"{note.title} {note.content}")))
     if any(_is_misspelt(other.word, own) for other in telling if other.alike and not other.itself):
         return True
-    is_much = part_said(words, len(prompt.paths)) >= NAMES_IT
+    said = part_said(words)
+    if word.isdigit() or (word in _everyday_words() and said < 1):
+        return False
+    is_much = said >= NAMES_IT and not prompt.paths  # else it is about the file
     if is_much and "title" in matched[0].fields:
         return True
-    is_said = word in _lead(note) and not word.isdigit() and word not in _everyday_words()
     is_name = word in prompt.names or (word in prompt.capitals and word in _names_in(note))
-    return is_said and (is_much or is_name)
+    return word in _lead(note) and (is_much or is_name)
 
 
 def _is_misspelt(word: str, known: set[str]) -> bool:
@@ -145,17 +148,6 @@ def _lead(note: MemoryNote) -> set[str]:
     return {*map(fold_case, lead), *(pair for run in runs for pair in pairs(run))}
 
 
-def _unspaced_aliases(note: MemoryNote) -> list[str]:
-    """What the note calls its subject, in a script without blanks between words, where no word can
-    be told from part of a longer one: the title before a colon, the first phrase of a fact."""
-    head, colon, _ = note.title.replace("：", ":").partition(":")
-    aliases = [head] if colon else []
-    if note.kind == "fact":
-        aliases.append(_PHRASE_END.split(note.content, maxsplit=1)[0])
-    folded = [fold_case(alias) for alias in aliases]
-    return [alias for alias in folded if len(alias) > 1 and is_unspaced(alias)]
-
-
 @cache
 def _everyday_words() -> frozenset[str]:
     """Words of prompts that people give to any assistant: they name nothing."""
@@ -177,13 +169,11 @@ def meant_cosine(notes: float, common: float) -> float:
     return MEANT + MEANT_MORE * log10(max(1.0, notes / FEW_NOTES)) + COMMON * max(0.0, common)
 
 
-def part_said(words: tuple[Any, ...], paths: int = 0) -> float:
-    """The share of a prompt's telling words that a note has; `words`: as of `is_about`. A path that
-    it does not name is a word as rare as any."""
+def part_said(words: tuple[Any, ...]) -> float:
+    """The share of a prompt's telling words that a note has; `words`: as of `is_about`."""
     telling = [word for word in words if _tells(word.word)]
     said: float = sum(word.rarity for word in telling if word.itself)
-    unsaid = paths * max((word.rarity for word in telling), default=0.0)
-    return said / (sum(word.rarity for word in telling) + unsaid or 1.0)
+    return said / (sum(word.rarity for word in telling) or 1.0)
 
 
 def names_title(prompt: str, title: str, words: int = 0) -> bool:
@@ -211,5 +201,7 @@ def _tells(word: str) -> bool:
 
 @cache
 def _idle_words() -> frozenset[str]:
-    """Words that no prompt is about."""
-    return idle_words() | conversation_words()
+    """Words that no prompt is about: they say how, when or how surely something is."""
+    phrases = order_phrases()
+    signs = (sign for role in ("polite", "lasting", "passing", "asks") for sign in phrases[role])
+    return idle_words() | conversation_words() | {sign for sign in signs if " " not in sign}

@@ -9,9 +9,9 @@ import os
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from nuggets.filesystem.git_repository import find_place
 from nuggets.filesystem.hook_files import append, host_processes, record_session
-from nuggets.filesystem.repository_evidence import find_place
-from nuggets.filesystem.server_url import parse_server_url
+from nuggets.filesystem.shelf_urls import parse_server_url
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.orders import WaitingOrder, settle
 from nuggets.interfaces.hooks.shown_memories import diary_path, read_diary, where_it_is
@@ -80,7 +80,7 @@ def _add_stale_reasons(context: str, anchors: Any, folder: str) -> str:
     from nuggets.filesystem.anchors import stale_reasons
     from nuggets.filesystem.current_project import checkout_root
     from nuggets.interfaces.hooks.memory_lines import safe_line
-    from nuggets.remote.wire_format import decode_answer
+    from nuggets.remote.server_requests import decode_answer
 
     root = checkout_root(folder)
     known = decode_answer(anchors, dict[str, tuple[Anchor, ...]], "anchors")

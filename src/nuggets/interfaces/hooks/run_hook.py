@@ -4,6 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from errno import EDQUOT, ENOSPC
 from typing import TYPE_CHECKING, Any
 
 from nuggets.filesystem.hook_files import count_miss, log_problem
@@ -15,8 +16,10 @@ if TYPE_CHECKING:
     from nuggets.interfaces.hooks.orders import WaitingOrder
 
 DEADLINE_SECONDS = 1.0
-PIECE_BYTES = 1 << 16
+PIECE_BYTES = 1 << 16  # as much as a pipe holds on Linux
+MESSAGE_CHARACTERS = 300  # of the reason of a refusal
 WAITING = "Nuggets: waiting: memory is busy. It is kept with the next prompt or command."
+FULL = "Nuggets: the disk is full. Nothing can be kept until there is room; see `nuggets doctor`."
 DEADLINE_VARIABLE = "NUGGETS_HOOK_SECONDS"  # for slow machines
 
 
@@ -75,7 +78,24 @@ def answer(
         return
     from nuggets.interfaces.hooks.event_handlers import handle_event
 
-    handle_event(event, directory, printer, left)
+    try:
+        handle_event(event, directory, printer, left)
+    except Exception as problem:
+        if _is_disk_full(problem):
+            printer("", "\n".join([FULL, *[WAITING for one in left[:1] if one.path]]))
+        elif any(not one.path and not one.order.refusal for one in left):
+            printer("", f"Nuggets: not kept: {problem}"[:MESSAGE_CHARACTERS])
+        raise
+
+
+def _is_disk_full(problem: BaseException | None) -> bool:
+    from nuggets.filesystem.atomic_files import NO_SPACE
+
+    while problem is not None and getattr(problem, "errno", None) not in (ENOSPC, EDQUOT):
+        if NO_SPACE in str(problem):
+            break
+        problem = problem.__cause__ or problem.__context__
+    return problem is not None
 
 
 def receive(

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain import times
-from nuggets.domain.memory_tag import carries_mark
+from nuggets.domain.host_markup import carries_mark
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import InvalidInput, RefusedText
 from nuggets.filesystem.current_project import checkout_root
@@ -28,7 +28,7 @@ from nuggets.operations.session_notes import SessionRecord, session_note_id
 
 if TYPE_CHECKING:
     from nuggets.interfaces.hooks.host_payload import Event
-    from nuggets.interfaces.hooks.transcripts.transcript_reader import Transcript
+    from nuggets.interfaces.hooks.transcript_reader import Transcript
     from nuggets.operations.session_note_text import Step
     from nuggets.shelf import NuggetShelf
 
@@ -158,7 +158,7 @@ def _read(source: _Source, directory: str) -> "Transcript | None":
     """The transcript; None, with a line in the log, if it cannot be read."""
     if not source.transcript and not source.messages:
         return None
-    from nuggets.interfaces.hooks.transcripts.transcript_reader import (
+    from nuggets.interfaces.hooks.transcript_reader import (
         Unreadable,
         read_sent_transcript,
         read_transcript,

@@ -1,9 +1,12 @@
-"""What a session starts with: memories of this project, first those about what someone works on
-(the branch, the files touched last, the last session), and its summary if it is taken up again.
+"""What a session starts with, in this order: its summary if it is taken up again, else what the
+last one left open; the memory file, with what is pinned; commands and conventions of this project;
+what changed since the last session; what someone works on (the branch, the files touched last, the
+last session); preferences and what is recalled most; and how much more there is.
 
 Only memories of this project and of no project; those of other projects are never included.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from math import log
@@ -11,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES
 from nuggets.domain.records import MemoryNote
+from nuggets.domain.visibility import is_observed
 from nuggets.errors import NuggetsError
 from nuggets.interfaces.hooks.memory_lines import (
     quoted_block,
@@ -18,9 +22,8 @@ from nuggets.interfaces.hooks.memory_lines import (
     session_lines,
     title_part,
 )
-from nuggets.interfaces.prompt_quoting import one_line
-from nuggets.language.text import first_words, tokens, visible
-from nuggets.language.token_estimate import estimate_tokens
+from nuggets.interfaces.hooks.orders import is_lasting
+from nuggets.language.text import estimate_tokens, first_words, one_line, tokens, visible
 from nuggets.language.word_lists import conversation_words
 
 if TYPE_CHECKING:
@@ -34,11 +37,16 @@ STANDING_ORDER = (
     "Store what the person says that is lasting (remember), replace what is outdated (edit_note), "
     "and say so."
 )
+MORE = "and {} more in memory (search_notes)"
+CHANGED = 5  # memories since the last session: more is a list that nobody reads
 RECENT_FILES = 10
 WORK_WORDS = 100
 WORK_CHARACTERS = 400  # of a memory
 WEAK_SCORE = 0.2  # of the best score: less is no reason
 SHORTEST_WORD = 4  # of ASCII letters: a shorter one begins too many words
+# a program and what it is given, such as "make check" or "yarn vitest run --project store"
+LONGEST_COMMAND = 200  # characters: ours; whatever is longer is no line that one types
+_COMMAND = re.compile(r"[a-z][a-z0-9_.-]*(?: [a-z0-9_:./=-]+){1,3}(?: --?[a-z].*)?$", re.ASCII)
 
 
 def start_context(
@@ -52,9 +60,9 @@ def start_context(
 ) -> tuple[str, list[str]]:
     """The context at the start of a session, and the ids of the notes that the agent then knows.
 
-    It holds durable notes, within the setting `start_tokens`: up to half of that for notes about
-    what someone works on, the rest for preferences and what is recalled most. Nothing counts as
-    recalled. `session`: the note of this session, if it is taken up again; its summary comes first.
+    It holds durable notes, within the setting `start_tokens`; each group leaves half of the room to
+    the next ones. Nothing counts as recalled.
+    `session`: the note of this session, if it is taken up again; its summary comes first.
     `loaded_path`: the memory file that the host loads, if it is not that of this project.
     `unread_path`: a memory file of this project that no host loads; it is shown here.
     """
@@ -70,10 +78,13 @@ def start_context(
         key=lambda note: _weight(note, promote_after),
         reverse=True,
     )
-    frame = f"{quoted_block(START_HEADING, ['-'])}\n{STANDING_ORDER}"
+    frame = f"{quoted_block(START_HEADING, ['-', MORE])}\n{STANDING_ORDER}"
     room = _Room(budget - estimate_tokens(frame))
+    last = session or _last_session(shelf)
     first = ["This session before this point:", *session_lines(session)] if session else []
-    first = [line for line in first if room.take(line)]
+    if last and not session:
+        first = [f"Left open by the last session: {line}" for line in _open_points(last)]
+    first = [line for line in first if room.take(line, 0 if session else room.tokens // 2)]
     if unread_path:
         half = room.tokens // 2
         file_lines = _memory_file_lines(_memory_text(shelf, unread_path), known)
@@ -83,11 +94,47 @@ def start_context(
         known += _letters_and_digits("\n".join(shown))
     loaded = {note.id for note in chosen if _contains(known, note)}
     unknown = [note for note in chosen if note.id not in loaded]
-    work = _describe_work(branch, _recent_files(notes), session or _last_session(shelf))
-    lines_by_id = _lines_within(shelf, _rank_by_work(unknown, work), room, room.tokens // 2)
-    lines_by_id |= _lines_within(shelf, (n for n in unknown if n.id not in lines_by_id), room)
-    text = quoted_block(START_HEADING, [*first, *lines_by_id.values()])
+    work = _describe_work(branch, _recent_files(notes), last)
+    groups = (
+        [note for note in unknown if note.project and is_rule(note)],
+        _changed_since(last, unknown),
+        _rank_by_work(unknown, work),
+        unknown,
+    )
+    lines_by_id: dict[str, str] = {}
+    for group in groups:
+        untold = (note for note in group if note.id not in lines_by_id)
+        reserved = room.tokens // 2 if group is not unknown else 0
+        lines_by_id |= _lines_within(shelf, untold, room, reserved)
+    more = len(unknown) - len(lines_by_id)
+    rest = [MORE.format(more)] if more else []
+    text = quoted_block(START_HEADING, [*first, *lines_by_id.values(), *rest])
     return f"{text}\n{STANDING_ORDER}" if text else "", [*loaded, *lines_by_id]
+
+
+def is_rule(note: MemoryNote) -> bool:
+    """Is it a command, or a convention that is to be followed?"""
+    text, is_persons = note.content, note.source == "explicit_user"
+    if text.startswith("`") or (len(text) <= LONGEST_COMMAND and _COMMAND.match(text)):
+        return True
+    return is_persons and is_lasting(text)
+
+
+def _changed_since(session: MemoryNote | None, notes: Sequence[MemoryNote]) -> list[MemoryNote]:
+    """The memories that are new, or say something else, since a session ended; newest first."""
+    changed = [note for note in notes if session and note.updated_at > session.updated_at]
+    return sorted(changed, key=lambda note: note.updated_at, reverse=True)[:CHANGED]
+
+
+def _open_points(session: MemoryNote) -> list[str]:
+    """What the summary of a session has under "Open"."""
+    _, found, rest = f"\n{session.content}".partition("\nOpen:")
+    if not found:
+        return []
+    same_line, *lines = rest.split("\n")
+    listed = takewhile(lambda line: line.startswith("- "), lines)
+    points = [same_line.strip(), *(line.removeprefix("- ") for line in listed)]
+    return [safe_line(point, START_LINE) for point in points if point]
 
 
 class _Room:
@@ -119,7 +166,7 @@ def _describe_work(branch: str, files: Iterable[str], session: MemoryNote | None
 
 def _recent_files(notes: Iterable[MemoryNote]) -> list[str]:
     """The files that hooks saw last, the newest first; `notes`: of any kind."""
-    seen = [note for note in notes if note.source == "tool_observation"]
+    seen = [note for note in notes if is_observed(note)]
     seen.sort(key=lambda note: note.updated_at, reverse=True)
     return [note.title.removeprefix("file: ") for note in seen[:RECENT_FILES]]
 
@@ -156,7 +203,7 @@ def _telling_words(work: str) -> set[str]:
 
 
 def _is_durable(note: MemoryNote) -> bool:
-    return note.stability == "durable" and note.source != "tool_observation"
+    return note.stability == "durable" and not is_observed(note)
 
 
 def _weight(note: MemoryNote, promote_after: int) -> tuple[bool, bool, int, str]:

@@ -1,16 +1,29 @@
-"""Tools for the whole memory: clean-up, undo, promotion."""
+"""Tools for the whole memory and for notes of sessions: clean-up, undo, promotion, sessions."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Annotated
 
-from nuggets.domain import codec
-from nuggets.domain.records import Commit
+from nuggets.domain import codec, times
+from nuggets.domain.codec import Json
+from nuggets.domain.records import Commit, MemoryNote
 from nuggets.errors import NotFound
 from nuggets.interfaces.display_text import pluralize, summarize_clean_up
 from nuggets.interfaces.json_schemas import Parameters, some_of
-from nuggets.interfaces.mcp.response_fields_and_size import room_for
-from nuggets.interfaces.mcp.tool_definition import CHANGE, ITEMS, TIDY, Answer, Json, Tool, ToolCall
-from nuggets.interfaces.prompt_quoting import fence, project_name
+from nuggets.interfaces.mcp.tool_definition import (
+    CHANGE,
+    INDEX,
+    ITEMS,
+    READ,
+    TIDY,
+    Answer,
+    Tool,
+    ToolCall,
+    room_for,
+    session_entry,
+)
+from nuggets.interfaces.prompt_quoting import PREFACE, fence, fence_note, project_name
+from nuggets.language.text import one_line
 from nuggets.maintenance.undo import last_to_undo
 
 _NOTES_NAMED = 5  # notes of an undone change
@@ -74,6 +87,77 @@ def _promote(call: ToolCall, arguments: Json) -> Answer:
     )
 
 
+# --- notes of sessions with agents: list, show, search -----------------------------------------
+
+
+SESSIONS_LISTED = 10  # unless more are asked for; what fits is bounded by `ROOM`
+TITLE = 100  # characters of a title in the list
+NONE = "There is no note of such a session here. Hooks write them; all=true asks for every project."
+
+
+def _sessions(call: ToolCall, arguments: Json) -> Answer:
+    shelf, wants_all = call.shelf, arguments.get("all", False)
+    limit = max(1, arguments.get("limit", SESSIONS_LISTED))
+    if "session" in arguments:
+        return _answer(call, [shelf.get_session(arguments["session"])], 1)
+    if "query" in arguments:
+        found = shelf.search_sessions(arguments["query"], limit, all_projects=wants_all)
+        return _answer(call, [result.note for result in found], len(found))
+    notes = shelf.sessions(all_projects=wants_all)
+    return _answer(call, notes[:limit], len(notes))
+
+
+def _answer(call: ToolCall, notes: Sequence[MemoryNote], total: int) -> Answer:
+    """The first session whole, of the others the titles, as many as fit."""
+    if not notes:
+        return Answer({"results": [], "omitted": 0}, NONE)
+    shapes = [_entry(call, note, is_whole=not i) for i, note in enumerate(notes)]
+    shapes = shapes[: room_for(len(codec.dumps(shape)) for shape in shapes)]
+    omitted = total - len(shapes)
+    first, *others = notes[: len(shapes)]
+    lines = [PREFACE, fence_note(first, first.content, project=call.shelf.project, now=call.now)]
+    if others:
+        lines += ["Others:", fence("\n".join(_line(call, note) for note in others))]
+        lines.append("Read one of them: sessions with session=its id.")
+    if omitted:
+        lines.append(f"{omitted} more: ask with a query, or raise limit.")
+    return Answer({"results": shapes, "omitted": omitted}, "\n".join(lines))
+
+
+def _entry(call: ToolCall, note: MemoryNote, *, is_whole: bool) -> Json:
+    foreign = call.shelf.is_foreign(note)
+    return {
+        "note": session_entry(note, foreign, is_whole),
+        "foreign": foreign,
+    }
+
+
+def _line(call: ToolCall, note: MemoryNote) -> str:
+    where = f", {project_name(note.project)}" if call.shelf.is_foreign(note) else ""
+    return (
+        f"{note.id} | {one_line(note.title, TITLE)} ({times.age(note.updated_at, call.now)}{where})"
+    )
+
+
+SESSION_TOOLS = (
+    Tool(
+        "sessions",
+        "Earlier sessions",
+        "See what earlier sessions with any agent in this project were about (goal, decisions, "
+        "open points), when the user asks where you were or to continue something.",
+        Parameters(
+            {
+                "query": str,
+                "session": Annotated[str, "id: only this one"],
+                "all": Annotated[bool, "of all projects"],
+                "limit": int,
+            }
+        ),
+        INDEX,
+        READ,
+        _sessions,
+    ),
+)
 TOOLS = (
     Tool(
         "reflect_and_clean_memory",

@@ -1,13 +1,13 @@
 """Which tools an agent is offered: a few, because their descriptions fill every conversation, or
 all with `nuggets mcp --tools all`."""
 
-from nuggets.interfaces.mcp import maintenance_tools, read_tools, session_tools, write_tools
+from nuggets.interfaces.mcp import maintenance_tools, read_tools, write_tools
 
 ONLY_IF_ALL = ("list_notes", "merge_notes", "undo", "promote")
 
 _TOOLS = (
     *read_tools.TOOLS,
-    *session_tools.TOOLS,
+    *maintenance_tools.SESSION_TOOLS,
     *write_tools.TOOLS,
     *maintenance_tools.TOOLS,
 )

@@ -1,6 +1,14 @@
-"""Translates tools, answers, resources and prompts to the types of the protocol."""
+"""Translates tools, answers, resources and prompts to the types of the protocol; repairs messages
+that its parser refuses."""
+
+import json
+import re
+from typing import Any
 
 import mcp_types as types
+from anyio.abc import ObjectReceiveStream
+from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 
 from nuggets.interfaces.mcp import resources
 from nuggets.interfaces.mcp.tool_definition import Answer, Tool
@@ -68,3 +76,34 @@ def prompt_to_protocol(prompt: resources.Prompt) -> types.Prompt:
         description=prompt.description,
         arguments=arguments if prompt.argument else [],
     )
+
+
+# --- messages with half a surrogate pair, which would get no answer ----------------------------
+
+
+_HALF = re.compile("[\ud800-\udfff]")  # an emoji that was cut in half
+
+
+class RepairedMessages(ObjectReceiveStream[Any]):
+    """The messages of a transport; lines that it could not parse are repaired if possible."""
+
+    def __init__(self, messages: Any) -> None:
+        self._messages = messages
+
+    async def receive(self) -> Any:
+        message = await self._messages.receive()
+        return _repair_message(message) if isinstance(message, ValidationError) else message
+
+    async def aclose(self) -> None:
+        await self._messages.aclose()
+
+
+def _repair_message(problem: ValidationError) -> SessionMessage | ValidationError:
+    """The message, if half a surrogate pair was its only error."""
+    line = problem.errors()[0]["input"]
+    try:
+        text = json.dumps(json.loads(line), ensure_ascii=False)
+        repaired = _HALF.sub("\N{REPLACEMENT CHARACTER}", text)
+        return SessionMessage(types.jsonrpc_message_adapter.validate_json(repaired, by_name=False))
+    except (ValueError, TypeError, RecursionError):
+        return problem

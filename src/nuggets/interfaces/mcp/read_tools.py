@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Annotated
 
 from nuggets.domain import codec, times
+from nuggets.domain.codec import Json
 from nuggets.domain.records import (
     MemoryNote,
     MemoryScope,
@@ -15,28 +16,28 @@ from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.display_text import explain_recognition, pluralize
 from nuggets.interfaces.json_schemas import Parameters, some_of
-from nuggets.interfaces.mcp.response_fields_and_size import (
+from nuggets.interfaces.mcp.tool_definition import (
+    INDEX,
+    ITEMS,
     MOST_LINKS,
+    READ,
+    Answer,
+    Tool,
+    ToolCall,
     full_note,
     index_entry,
     recall_fields,
     room_for,
 )
-from nuggets.interfaces.mcp.tool_definition import INDEX, ITEMS, READ, Answer, Json, Tool, ToolCall
-from nuggets.interfaces.prompt_quoting import (
-    PREFACE,
-    fence,
-    fence_note,
-    one_line,
-    project_name,
-)
-from nuggets.operations.read_before_edit import AT_A_GLANCE
+from nuggets.interfaces.prompt_quoting import PREFACE, fence, fence_note, project_name
+from nuggets.language.text import one_line
+from nuggets.operations.permissions import AT_A_GLANCE
 from nuggets.operations.session_notes import is_session_note
 from nuggets.search.clear_answer import describe_little_found
 
 LINE = AT_A_GLANCE  # of a note in an index: enough to decide whether to open it
 PAGE = 30_000  # characters of a note shown at once: hosts cut an answer at about 25,000 tokens
-NOTES_LISTED = 50
+NOTES_LISTED = 50  # at most; what fits is bounded by `ROOM`
 VERSIONS = 20  # of a memory, the newest
 
 _NOTE = Annotated[str, "id, exact title, or start of the id"]
@@ -54,7 +55,7 @@ def _recall_version(call: ToolCall, arguments: Json) -> Answer:
     result = call.shelf.recall(
         arguments["query"], arguments.get("nugget"), as_of=arguments["as_of"]
     )
-    shape = recall_fields(json_responses.earlier_recall(result))
+    shape = _first_page(recall_fields(json_responses.earlier_recall(result)))
     if not result.found:
         return Answer(shape, "Memory does not know what was true then.")
     times = f"valid from {result.valid_from} to {result.valid_until or 'today'}"
@@ -65,14 +66,16 @@ def _recall_in_snapshot(call: ToolCall, arguments: Json) -> Answer:
     result, notes = call.shelf.recall_or_search(
         arguments["query"], arguments.get("nugget"), call.session
     )
-    shape = recall_fields(json_responses.recall_result(call.shelf, result))
+    shape = _first_page(recall_fields(json_responses.recall_result(call.shelf, result)))
     if result.found:
         note = call.shelf.get_note(result.note_id, session=None)
-        call.shelf.record_reading(note)
+        call.shelf.record_reading(note, 0, len(shape["answer"]))
         text = (
             f"Probability {result.probability:.2f} that this is what was meant{_doubt(result)}."
-            f"\n{PREFACE}\n{_fence(call, note, result.answer)}"
+            f"\n{PREFACE}\n{_fence(call, note, shape['answer'])}"
         )
+        if "nextOffset" in shape:
+            text += f"\nThere is more: get_note {note.id} with offset {PAGE}."
         also_matching = [call.shelf.get_note(note_id, session=None) for note_id in result.also]
         if also_matching:
             lines = "\n".join(_line(call, fact) for fact in also_matching)
@@ -85,6 +88,12 @@ def _recall_in_snapshot(call: ToolCall, arguments: Json) -> Answer:
     if notes[0].clear_answer:
         return Answer(shape, f"No fact of that key, but the first note answers:\n{index.text}")
     return Answer(shape, f"Not found. Nearest notes, maybe on something else:\n{index.text}")
+
+
+def _first_page(shape: Json) -> Json:
+    """The answer as far as it is shown at once."""
+    answer = shape.get("answer") or ""
+    return {**shape, "answer": answer[:PAGE], "nextOffset": PAGE} if answer[PAGE:] else shape
 
 
 def _doubt(result: RecallResult) -> str:
@@ -175,12 +184,18 @@ def _get(call: ToolCall, arguments: Json) -> Answer:
         lines.append(f"There is more: get_note with offset {start + PAGE}.")
     if arguments.get("versions"):
         versions = call.shelf.versions(note.id)[-VERSIONS:]
-        shape["versions"] = json_responses.versions(versions)
+        shape["versions"] = json_responses.versions([*map(_shorten, versions)])
         past = "\n".join(map(_past, versions[::-1]))
         lines += ["What it said before, newest first:", fence(past)]
     if note.hidden and not is_session_note(note):
         lines.append("This note is archived; edit_note with hidden=false brings it back.")
     return Answer(shape, "\n".join(lines))
+
+
+def _shorten(version: MemoryVersion) -> MemoryVersion:
+    """All versions together take as much room as one page."""
+    content = version.note.content[: PAGE // VERSIONS]
+    return version._replace(note=version.note._replace(content=content))
 
 
 def _past(version: MemoryVersion) -> str:

@@ -30,7 +30,7 @@ from nuggets.interfaces.mcp.protocol_types import (
 from nuggets.interfaces.mcp.tool_definition import Tool, ToolCall
 from nuggets.interfaces.prompt_quoting import fence_refusal
 from nuggets.interfaces.tool_names import camel_case, name_tools
-from nuggets.operations.client_permissions import AGENT, Client, name_agent
+from nuggets.operations.permissions import AGENT, Client, name_agent
 from nuggets.settings import Settings
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 SESSION_KEY = "nuggets/session"  # in `_meta`: the conversation, if the client knows it
 PROJECT_KEY = "nuggets/project"  # in `_meta`: the project that the client works in
 OPENING_SECONDS = 1.0  # the handshake comes first
-LOOKING_SECONDS = 60.0
+LOOKING_SECONDS = 60.0  # between two looks for a shelf, one call of stat each
 PROGRESS_SECONDS = 2.0  # between two notifications to a client that waits
 WRITES_KNOWN = 1000  # only the session's last ones are kept
 
@@ -298,7 +298,7 @@ def serve_stdio(context: ServerContext, tools: Sequence[Tool] = FEW_TOOLS) -> No
     """Serve this process's own input and output until the input ends."""
     from mcp.server.stdio import stdio_server
 
-    from nuggets.interfaces.mcp.message_repair import RepairedMessages
+    from nuggets.interfaces.mcp.protocol_types import RepairedMessages
 
     async def serve() -> None:
         server = build_server(context, tools)

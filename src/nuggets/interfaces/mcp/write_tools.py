@@ -2,6 +2,7 @@
 
 from typing import Annotated, Literal
 
+from nuggets.domain.codec import Json
 from nuggets.domain.records import MemoryScope, MemoryStability, MemoryType, WrittenNote
 from nuggets.errors import Conflict, InvalidInput
 from nuggets.interfaces import json_responses
@@ -11,13 +12,13 @@ from nuggets.interfaces.mcp.tool_definition import (
     CHANGE,
     HEAD,
     Answer,
-    Json,
     Tool,
     ToolCall,
     receipt,
     valid_in,
 )
-from nuggets.interfaces.prompt_quoting import fence, one_line
+from nuggets.interfaces.prompt_quoting import fence
+from nuggets.language.text import one_line
 
 NEAR_SEARCHED, NEAR_NAMED = 6, 2
 NEAR_STATED = 0.5  # share of the new title that a near memory says

@@ -18,14 +18,7 @@ from nuggets.domain import codec
 from nuggets.domain.limits import Name
 from nuggets.domain.type_check import read
 from nuggets.errors import (
-    Ambiguous,
-    Conflict,
-    InvalidInput,
-    NotAllowed,
-    NotFound,
     NuggetsError,
-    StaleWrite,
-    StoreError,
 )
 from nuggets.interfaces.request_shelf import project_from_headers, shelf_of_request
 from nuggets.interfaces.rest import (
@@ -38,8 +31,12 @@ from nuggets.interfaces.rest import (
 from nuggets.interfaces.rest.authentication import Access, MemberAccess
 from nuggets.interfaces.rest.guard import Guard, TooLarge, error_response, too_large_response
 from nuggets.interfaces.rest.openapi import document
-from nuggets.interfaces.rest.operation_definition import REVISION, Arguments, Operation
-from nuggets.interfaces.rest.request_validation import validate_query
+from nuggets.interfaces.rest.operation_definition import (
+    REVISION,
+    Arguments,
+    Operation,
+    validate_query,
+)
 from nuggets.shelf import NuggetShelf
 
 OPERATIONS = (
@@ -48,15 +45,6 @@ OPERATIONS = (
     *maintenance_operations.OPERATIONS,
 )
 PAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "ui")
-_STATUS: Mapping[type[NuggetsError], int] = {
-    InvalidInput: 400,
-    NotAllowed: 403,
-    NotFound: 404,
-    Ambiguous: 409,
-    Conflict: 409,
-    StaleWrite: 409,
-    StoreError: 503,
-}
 _CODES = {404: "not_found", 405: "not_allowed"}
 
 Lifespan = Callable[[], AbstractAsyncContextManager[Any]]
@@ -186,7 +174,7 @@ async def _unknown_path(request: Request) -> Response:
 
 async def _answer_nuggets_error(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, NuggetsError)
-    status = next((s for kind, s in _STATUS.items() if isinstance(problem, kind)), 500)
+    status = problem.status if isinstance(problem, NuggetsError) else 500
     return error_response(status, problem.code, str(problem))
 
 

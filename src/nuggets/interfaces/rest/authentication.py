@@ -16,12 +16,13 @@ from collections.abc import Callable
 
 from starlette.datastructures import Headers
 from starlette.requests import cookie_parser
+from starlette.responses import JSONResponse, Response
 
-from nuggets.domain.roles import Member
-from nuggets.interfaces.rest.rate_limit import RateLimit
+from nuggets.domain.codec import error_to_json
+from nuggets.domain.records import Member
 from nuggets.team.team_shelves import Team
 
-SESSION_SECONDS = 30 * 24 * 3600
+SESSION_SECONDS = 30 * 24 * 3600  # who opens the page every month never needs another link
 COOKIE = "nuggets_session"  # and the port: browsers share cookies between all ports of a host
 
 
@@ -71,6 +72,44 @@ class Access:
 
     def _signature(self, session: str) -> str:
         return hmac.digest(self._key, session.encode(), "sha256").hex()
+
+
+# --- how much a member may send in a minute ----------------------------------------------------
+
+
+class RateLimit:
+    """Requests and bytes of each member, counted by the minute."""
+
+    def __init__(
+        self, *, requests: int, kilobytes: int, now: Callable[[], float] = time.time
+    ) -> None:
+        self._requests = requests
+        self._bytes = kilobytes * 1000
+        self._now = now
+        self._minute = 0
+        self._used: dict[str, list[int]] = {}  # requests and bytes of this minute, by member
+
+    def refusal(self, member: str) -> Response | None:
+        """Count a request; the answer if it is one too many."""
+        now = int(self._now())
+        if now // 60 != self._minute:
+            self._minute, self._used = now // 60, {}
+        used = self._used.setdefault(member, [0, 0])
+        if used[0] < self._requests and used[1] < self._bytes:
+            used[0] += 1
+            return None
+        seconds = 60 - now % 60
+        text = f"that is more than a member may send in a minute; wait {seconds} s"
+        return JSONResponse(
+            error_to_json("too_many", text), 429, headers={"Retry-After": str(seconds)}
+        )
+
+    def count_bytes(self, member: str, count: int) -> None:
+        """Count what a member has sent."""
+        self._used.setdefault(member, [0, 0])[1] += count
+
+
+# --- members and their tokens -------------------------------------------------------------------
 
 
 class MemberAccess:

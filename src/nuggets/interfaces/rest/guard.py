@@ -250,6 +250,8 @@ def _body_refusal(method: str, headers: Headers) -> Response | None:
         if kind != "application/json":
             return error_response(415, "not_json", "a body is application/json")
     length = headers.get("content-length", "0")
+    if "content-length" in headers and "transfer-encoding" in headers:  # a proxy may read it else
+        return error_response(400, "invalid_input", "a body has one length, not two")
     if not (length.isascii() and length.isdigit()):
         return error_response(400, "invalid_input", "Content-Length is a number")
     if int(length) > BODY_BYTES:

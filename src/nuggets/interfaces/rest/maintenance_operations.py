@@ -1,4 +1,4 @@
-"""Operations on the whole shelf: history, undo, clean-up, MEMORY.md, activity."""
+"""Operations on the whole shelf: history, undo, reflection, MEMORY.md, activity."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -15,8 +15,8 @@ from nuggets.shelf import NuggetShelf
 
 TEXT_SHOWN = 100_000  # characters of MEMORY.md; hosts load a quarter of that
 NOTES_EXPLAINED = 300  # notes, those with most hits first
-RECENT_STEPS = 5000  # of the history, for the plot and the list of clean-ups
-REVISIONS = Annotated[str, Limit(1, 4000)]
+RECENT_STEPS = 5000  # of the history, for the plot and the list of reflections
+REVISIONS = Annotated[str, Limit(1, 4000)]  # those of 200 steps, the most of one answer
 SINCE = Annotated[int, Limit(0, 2**53), Default(0)]  # a revision: only what came later
 
 
@@ -140,7 +140,7 @@ OPERATIONS = (
         "GET",
         "/api/reflection",
         "previewReflection",
-        "What the next clean-up would do",
+        "What the next reflection would do",
         _preview,
         reference("Reflection"),
         {"nugget": Name, "limit": Annotated[int, Limit(1, 1_000_000)]},
@@ -149,7 +149,7 @@ OPERATIONS = (
         "GET",
         "/api/reflections",
         "reflections",
-        "Past clean-ups with what they changed, newest first",
+        "Past reflections with what they changed, newest first",
         _passes,
         array(reference("Commit")),
         {"limit": Steps},
@@ -184,7 +184,7 @@ OPERATIONS = (
         "POST",
         "/api/reflection",
         "reflect",
-        "Clean up now",
+        "Reflect now",
         _reflect,
         reference("Reflection"),
         body=Parameters({"nugget": Name, "limit": Annotated[int, Limit(1, 1_000_000)]}),

@@ -18,7 +18,7 @@ from nuggets.interfaces.rest import record_summaries
 from nuggets.interfaces.rest.operation_definition import Arguments, Count, Operation, Steps
 from nuggets.shelf import NuggetShelf
 
-QUERY = Annotated[str, Limit(1, 2000)]
+QUERY = Annotated[str, Limit(1, 2000)]  # what the page lets people type
 
 
 def up_to(most: int, default: int, *, least: int = 1) -> Any:

@@ -18,8 +18,7 @@ from nuggets.interfaces.remote_requests import answer_message, read_caller
 from nuggets.interfaces.request_shelf import shelf_of_request
 from nuggets.operations.idempotent_calls import DoneBefore
 from nuggets.operations.operation_table import CALLABLE, OPERATIONS, Refused
-from nuggets.remote.server_requests import CALL_PATH
-from nuggets.remote.wire_format import decode, encode
+from nuggets.remote.server_requests import CALL_PATH, decode, encode
 from nuggets.shelf import NuggetShelf
 
 MEMBERSHIP = ("add_member", "revoke_member")

@@ -98,6 +98,10 @@ def _purge(shelf: NuggetShelf, arguments: Arguments) -> Any:
     return json_responses.purge_result(shelf.purge(arguments["note"]))
 
 
+def _purge_preview(shelf: NuggetShelf, arguments: Arguments) -> Any:
+    return json_responses.purge_result(shelf.purge(arguments["note"], dry_run=True))
+
+
 def _link(shelf: NuggetShelf, arguments: Arguments) -> Any:
     a, b = arguments["a"], arguments["b"]
     return json_responses.link_result(
@@ -121,6 +125,15 @@ def _remove(shelf: NuggetShelf, arguments: Arguments) -> Any:
 
 _NOTE = reference("Note")
 _PAIR: dict[str, Any] = {"a": Name, "b": Name, "reason": REASON}
+
+_PURGED = shape(
+    {
+        "erased": array(str),
+        "mergedWith": array(reference("Brief")),
+        "backups": array(str),
+        "notReached": array(str),
+    }
+)
 
 OPERATIONS = (
     Operation(
@@ -244,15 +257,16 @@ OPERATIONS = (
         "purgeNote",
         "Erase a note from the shelf, its history and MEMORY.md; there is no undo",
         _purge,
-        shape(
-            {
-                "erased": array(str),
-                "mergedWith": array(reference("Brief")),
-                "backups": array(str),
-                "notReached": array(str),
-            }
-        ),
+        _PURGED,
         body=Parameters({}),
+    ),
+    Operation(
+        "GET",
+        "/api/notes/{note}/purge",
+        "previewPurge",
+        "What an erasure would take away; changes nothing",
+        _purge_preview,
+        _PURGED,
     ),
     Operation(
         "POST",

@@ -5,14 +5,10 @@ from collections.abc import Mapping
 
 from nuggets.domain.records import Changes, MemoryNote, ReflectionChange, ReflectionResult
 from nuggets.language.text import fold_case
-from nuggets.maintenance.reflection.archiving import archive
-from nuggets.maintenance.reflection.concurrent_changes import still_valid
 from nuggets.maintenance.reflection.linking import link
 from nuggets.maintenance.reflection.merging import merge
-from nuggets.maintenance.reflection.plan import Plan, Policy, result_of
-from nuggets.maintenance.reflection.rewriting import rewrite
-from nuggets.maintenance.reflection.selection import select_notes
-from nuggets.maintenance.reflection.tagging import tag
+from nuggets.maintenance.reflection.plan import Plan, Policy, result_of, still_valid
+from nuggets.maintenance.reflection.tidying import archive, rewrite, select_notes, tag
 
 __all__ = ["Policy", "ReflectionChange", "ReflectionResult", "reflect", "still_valid"]
 

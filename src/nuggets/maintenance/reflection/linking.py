@@ -2,16 +2,58 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
 from itertools import accumulate, chain
 from math import hypot, log
 
 from nuggets.domain.limits import LINKS
+from nuggets.domain.names_and_tags import DECIDING_TAGS, own_tags
 from nuggets.domain.records import MemoryNote
-from nuggets.domain.tags import DECIDING_TAGS, own_tags
 from nuggets.domain.visibility import may_be_linked
 from nuggets.graph.links import add_link
+from nuggets.language.languages import detect_language, stems
+from nuggets.language.text import fold_case, tokens, words
+from nuggets.language.word_lists import generic_words, stop_words
 from nuggets.maintenance.reflection.plan import Plan
-from nuggets.maintenance.reflection.significant_words import significant_words
+
+# --- significant words ----------------------------------------------------------------------------
+
+SHORTEST_WORD = 2  # letters: db and ci are words
+
+
+def significant_words(text: str) -> Mapping[str, str]:
+    """Each stem with a word of the text that has it; stop words, idle words and numbers aside."""
+    language = text_language(text)
+    found: dict[str, str] = {}
+    for token in tokens(text):
+        found.update(_stems_with_words(token, language))
+    return found
+
+
+def text_language(text: str) -> str:
+    return detect_language(tokens(fold_case(text)))
+
+
+@lru_cache(maxsize=65536)  # every note of a nugget is read, and most words are in many notes
+def _stems_with_words(token: str, language: str) -> tuple[tuple[str, str], ...]:
+    telling = [
+        word
+        for word in words(token)
+        if len(word) >= SHORTEST_WORD
+        if not word[:-1].isdigit()  # 2026, 30s
+        if word not in stop_words(language)
+    ]
+    pairs = zip(stems(telling), telling, strict=True)
+    return tuple((stem, word) for stem, word in pairs if stem not in _idle_stems())
+
+
+@cache
+def _idle_stems() -> frozenset[str]:
+    """Stems of the English words that say little in any text, whatever their form."""
+    return frozenset(stems(generic_words() | stop_words()))
+
+
+# --- links ----------------------------------------------------------------------------------------
 
 WANTED_LINKS = 2  # a note with so many neighbours gets no further links
 LEAST_SHARED_WORDS = 2  # significant words that two linked notes share
@@ -89,8 +131,8 @@ class _RelatedNotes:
         self._lengths: dict[str, float] = {}
         wanted = self._rarity.keys() & set(chain.from_iterable(notes[i] for i in asking))
         self._notes_with: defaultdict[str, list[str]] = defaultdict(list)
-        for note_id, words in notes.items():
-            for stem in words.keys() & wanted:
+        for note_id, stems_of_note in notes.items():
+            for stem in stems_of_note.keys() & wanted:
                 self._notes_with[stem].append(note_id)
 
     def matches(self, note_id: str) -> Iterator[tuple[str, str]]:

@@ -6,15 +6,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from nuggets.errors import StoreBusy, StoreError
-from nuggets.filesystem.atomic_files import has_living_writer, is_leftover
+from nuggets.filesystem.atomic_files import full_disk, has_living_writer, is_leftover
+from nuggets.stores.backup import REPLACED
+from nuggets.stores.base import DAMAGED_DATABASE, DAMAGED_FILE, LEFTOVER, OPEN_TO_OTHERS, Defect
 from nuggets.stores.doctor.database_defects import damaged_database, find_database_defects
-from nuggets.stores.doctor.defects import (
-    DAMAGED_DATABASE,
-    DAMAGED_FILE,
-    LEFTOVER,
-    OPEN_TO_OTHERS,
-    Defect,
-)
 from nuggets.stores.exports.edits import parse_edit, read_settled
 from nuggets.stores.exports.register import (
     GRAPH,
@@ -22,11 +17,11 @@ from nuggets.stores.exports.register import (
     changed_files,
     documented_files,
     exports,
+    status_of,
 )
 from nuggets.stores.exports.render import checksum_of
 from nuggets.stores.process_lock import hold_shelf_lock
-from nuggets.stores.set_aside_files import REPLACED
-from nuggets.stores.sql.retention import believed_time
+from nuggets.stores.sql.history import believed_time
 from nuggets.stores.sql.row_format import DAMAGE
 from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.state import SqlState
@@ -48,6 +43,7 @@ def examine(directory: str, kinds: Sequence[IndexKind]) -> list[Defect]:
         *database,
         *files,
         *_find_clock_jump(directory),
+        *_find_full_disk(directory),
         *_find_other_files(directory),
         *_find_leftovers(directory),
         *_find_open_modes(directory),
@@ -81,6 +77,8 @@ def _find_export_defects(directory: str) -> Iterator[Defect]:
             file = read_settled(path)
             if name not in recorded or recorded[name].checksum != checksum_of(file.content):
                 parse_edit(directory, name, file)
+                if name in refused and recorded[name].status == status_of(file.status):
+                    raise StoreError(recorded[name].problem)
                 reason = "edited or copied by someone; the next command imports what is new"
                 yield Defect("edited file", path, reason, "import it", harmful=False)
         except StoreBusy:
@@ -121,13 +119,21 @@ def _find_clock_jump(directory: str) -> Iterator[Defect]:
             yield Defect("clock", path, problem, "", harmful=False)
 
 
+def _find_full_disk(directory: str) -> Iterator[Defect]:
+    full = full_disk(directory)
+    if full:
+        problem = f"its disk has {full}; nothing can be stored until you free some"
+        yield Defect("full disk", directory, problem, "", harmful=True)
+
+
 def _find_other_files(directory: str) -> Iterator[Defect]:
     """Links, pipes and directories in the place of our files: only who made them knows why."""
-    for name in ("nuggets.lock", "recalls.jsonl", "nuggets.db-wal", "nuggets.db-shm"):
+    files = ("nuggets.lock", "recalls.jsonl", "nuggets.db-wal", "nuggets.db-shm", "token", "graph")
+    for name in files:
         path = os.path.join(directory, name)
         if os.path.islink(path):
             kind, what = "link", f"a link to {os.readlink(path)}, which is not written to"
-        elif os.path.exists(path) and not os.path.isfile(path):
+        elif name != "graph" and os.path.exists(path) and not os.path.isfile(path):
             kind, what = "no file", "no plain file, and one belongs there"
         else:
             continue

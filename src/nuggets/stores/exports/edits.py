@@ -20,6 +20,7 @@ from nuggets.filesystem.atomic_files import open_plain, unreadable, unwritable
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 from nuggets.stores import json_validation
+from nuggets.stores.backup import DAMAGED, free_name
 from nuggets.stores.exports.register import (
     GRAPH,
     Export,
@@ -28,6 +29,7 @@ from nuggets.stores.exports.register import (
     exports,
     nugget_in,
     record,
+    refuse_link,
     status_of,
 )
 from nuggets.stores.exports.render import (
@@ -40,7 +42,6 @@ from nuggets.stores.exports.render import (
     current_revision,
     read_exported_revision,
 )
-from nuggets.stores.set_aside_files import DAMAGED, free_name
 from nuggets.stores.sql.row_format import Rest, note_of
 
 _PAUSES = (0.002, 0.01, 0.05, 0.25)  # seconds between attempts to read a file that is being saved
@@ -217,6 +218,7 @@ class EditImport:
     def _read_edits(self) -> Iterator[EditedFile]:
         for name in changed_files(self._files, self._recorded):
             try:
+                refuse_link(self._directory, name)
                 file = read_settled(os.path.join(self._directory, name))
                 if not self._is_ours(name, file):
                     yield parse_edit(self._directory, name, file)

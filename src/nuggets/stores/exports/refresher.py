@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from nuggets.errors import StoreError
 from nuggets.filesystem.atomic_files import open_plain, private_directory
-from nuggets.filesystem.python_process import NEUTRAL_FOLDER, isolated_command
+from nuggets.filesystem.processes import NEUTRAL_FOLDER, isolated_command
 
 if TYPE_CHECKING:
     from nuggets.stores.sqlite.database import Database

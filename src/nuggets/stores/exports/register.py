@@ -49,6 +49,13 @@ def documented_files(directory: str) -> dict[str, os.stat_result]:
     return files
 
 
+def refuse_link(directory: str, name: str) -> None:
+    """Raise an error if the graph's directory is a link: its files would be written elsewhere."""
+    parent = os.path.join(directory, os.path.dirname(name))
+    if os.path.dirname(name) and os.path.islink(parent):
+        raise StoreError(f"{parent} is a link, and nothing is written through it; remove the link")
+
+
 def nugget_file(nugget: str) -> str:
     """The name of a nugget's file. A database may come from elsewhere: a name that would lead out
     of the directory is refused."""

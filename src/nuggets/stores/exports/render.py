@@ -6,13 +6,14 @@ last recall that it counts. An edit is compared with what its author saw, which 
 
 from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any
 from zlib import crc32
 
 from nuggets.domain import codec, times
 from nuggets.domain.records import MemoryNote, NuggetConfig
 from nuggets.domain.sql_interface import Database
-from nuggets.domain.state import State
+from nuggets.domain.state import Notes, State
 from nuggets.errors import InvalidInput
 from nuggets.named_tuple import NamedTuple
 
@@ -22,6 +23,7 @@ GRAPH_FIELDS = "graph.json"  # the mark that keeps unknown fields beside the not
 FIRST_BYTES = b'{"version":'  # of every export
 _REVISION_FIELDS = (b'"revision":', b'"recalls":')  # the first and the last in the first line
 _HEAD_BYTES = 512  # version, revision, time and recalls always fit
+_BEFORE_NOTES, _BEFORE_ID, _AFTER_NOTES = b',"notes":[', b'{"id":"', b"\n]}\n"
 
 
 class ExportedRevision(NamedTuple):
@@ -81,16 +83,47 @@ def nugget_text(
     return f'{head},{codec.dumps(shape)[1:-1]},"facts":[\n{lines}\n]}}\n'.encode()
 
 
-def graph_parts(state: State, exported: ExportedRevision) -> Iterator[bytes]:
-    """The graph's file, a note on each line; in parts, because it may not fit into memory."""
+def graph_parts(
+    state: State, exported: ExportedRevision, written: Mapping[str, bytes] = MappingProxyType({})
+) -> Iterator[bytes]:
+    """The graph's file, a note on each line; in parts, because it may not fit into memory.
+
+    `written`: lines by the ids of their notes that are still right; these notes are not read.
+    """
     fields = codec.dumps(state.marks.get(GRAPH_FIELDS, {}))[1:-1]
     head = _head(GRAPH_VERSION, exported)
-    yield f'{head}{"," if fields else ""}{fields},"notes":['.encode()
-    separator = "\n"
-    for note in state.notes.values():
-        yield f"{separator}{codec.dumps(codec.note_to_json(note))}".encode()
-        separator = ",\n"
-    yield b"\n]}\n"
+    yield f"{head}{',' if fields else ''}{fields}".encode() + _BEFORE_NOTES
+    separator = b"\n"
+    for line in _note_lines(state.notes, written):
+        yield separator + line
+        separator = b",\n"
+    yield _AFTER_NOTES
+
+
+def _note_lines(notes: Notes, written: Mapping[str, bytes]) -> Iterator[bytes]:
+    if not written:
+        yield from map(_note_line, notes.values())
+        return
+    ids = list(notes)
+    others = notes.many(note_id for note_id in ids if note_id not in written)
+    for note_id in ids:
+        if note_id in written:
+            yield written[note_id]
+        elif note_id in others:  # else its record is damaged
+            yield _note_line(others[note_id])
+
+
+def _note_line(note: MemoryNote) -> bytes:
+    return codec.dumps(codec.note_to_json(note)).encode()
+
+
+def lines_by_id(graph: bytes) -> dict[str, bytes]:
+    """The lines of the notes in a file that `graph_parts` made."""
+    begin = graph.find(_BEFORE_NOTES + b"\n") + len(_BEFORE_NOTES) + 1
+    lines = graph[begin : -len(_AFTER_NOTES)].split(b",\n")
+    ends = (line.find(b'"', len(_BEFORE_ID)) for line in lines)
+    ids = (line[len(_BEFORE_ID) : end] for line, end in zip(lines, ends, strict=True))
+    return {i.decode(): line for i, line in zip(ids, lines, strict=True) if b"\\" not in i}
 
 
 class Checksum:

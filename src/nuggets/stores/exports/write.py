@@ -24,6 +24,7 @@ from nuggets.stores.exports.register import (
     forget,
     nugget_file,
     record,
+    refuse_link,
     status_of,
 )
 from nuggets.stores.exports.render import (
@@ -32,6 +33,7 @@ from nuggets.stores.exports.render import (
     checksum_of,
     current_revision,
     graph_parts,
+    lines_by_id,
     nugget_text,
 )
 from nuggets.stores.sql.state import SqlState
@@ -131,7 +133,27 @@ def _render(
             if not is_current(name, checksum_of(text)):
                 yield name, [text]
     if not is_left_alone(GRAPH) and not is_current(GRAPH):
-        yield GRAPH, graph_parts(state, exported)
+        written = {} if renew else _lines_that_stay(directory, database, recorded.get(GRAPH))
+        yield GRAPH, graph_parts(state, exported, written)
+
+
+def _lines_that_stay(directory: str, database: Database, row: Export | None) -> dict[str, bytes]:
+    """Of the graph's file as we wrote it: lines by the ids of notes that are as they were then.
+    Most notes are, and to read and render one takes a hundred times as long as its line."""
+    content = read_if_plain(os.path.join(directory, GRAPH)) if row and row.is_sound else b""
+    if row is None or not content or checksum_of(content) != row.checksum:
+        return {}
+    lines = lines_by_id(content)
+    changed = database.execute(
+        "SELECT note FROM changes WHERE revision > ?"
+        " UNION SELECT note FROM touches WHERE number > ?"
+        " UNION SELECT n.id FROM recalls r JOIN notes n ON n.place = r.place"
+        " WHERE r.accessed_at >= (SELECT at FROM commits WHERE revision = ?)",
+        (row.revision, row.touch, row.revision),
+    )
+    for (note_id,) in changed:
+        lines.pop(note_id, None)
+    return lines
 
 
 def _stop_if_outdated(parts: Iterable[bytes], is_outdated: Callable[[], bool]) -> Iterator[bytes]:
@@ -147,6 +169,7 @@ def _write(
     """Write a file under a temporary name. Not synced: the database is the truth. It is dated back,
     so that a save within the same tick of the clock gets another time."""
     path, checksum = os.path.join(directory, name), Checksum()
+    refuse_link(directory, name)
     private_directory(os.path.dirname(path))
     mtime_ns = time.time_ns() - _COARSEST_NS
     temporary = write_beside(path, map(checksum.add, parts), durable=False, mtime_ns=mtime_ns)

@@ -12,18 +12,18 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from nuggets.errors import StoreError
-from nuggets.stores.postgresql.dialect import TABLES, VIEWS
+from nuggets.stores.postgresql.schema import TABLES, VIEWS
 
 if TYPE_CHECKING:
     import psycopg
 
-    from nuggets.filesystem.database_url import DatabaseUrl
+    from nuggets.filesystem.shelf_urls import DatabaseUrl
 
 Purpose = Literal["work", "lock"]
 
 RETRY_SECONDS = 5.0  # as long as a server takes to start again, or a standby to take over
 MOST_IDLE = 16  # connections of each purpose that are kept for later
-_PAUSE_SECONDS = 0.1
+_PAUSE_SECONDS = 0.1  # between attempts, so that many clients do not keep a server from starting
 _CONNECT_SECONDS = 10  # for one attempt at one host
 _PREPARED = 300  # statements that a connection keeps prepared
 _IDLE, _IN_TRANSACTION = 0, (2, 3)  # libpq's PQTRANS_IDLE; PQTRANS_INTRANS, PQTRANS_INERROR

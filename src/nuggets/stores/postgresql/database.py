@@ -1,18 +1,19 @@
 """A PostgreSQL database as one shelf uses it, and what its errors mean. Knows no notes."""
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from nuggets.errors import StoreBusy, StoreError
 from nuggets.stores.postgresql.connections import Link, Purpose, connections_to, driver
-from nuggets.stores.postgresql.dialect import TABLES, VIEWS, plain_insert, statement
+from nuggets.stores.postgresql.schema import TABLES, VIEWS, plain_insert, statement
 
 if TYPE_CHECKING:
     import psycopg
 
-    from nuggets.filesystem.database_url import DatabaseUrl
+    from nuggets.filesystem.shelf_urls import DatabaseUrl
 
 _ROWS_TOGETHER = 1000  # rows that are sent at once
 _SHOW_SHELF = "SELECT set_config('nuggets.shelf', $1, $2::bigint::int::bool)"
@@ -286,3 +287,47 @@ def _explain_state(problem: "psycopg.Error", shown: str) -> StoreError:
             "was changed)"
         )
     return StoreError(f"{shown}: {text} (nothing was changed)")
+
+
+# --- commits that the server announces --------------------------------------------------------
+# The server announces them, so nobody need poll the revision. An announcement can be missed (a
+# writer that is killed after its commit, a connection that is lost, a pooler that passes none on),
+# so every few seconds a commit is assumed.
+
+
+CHANNEL = "nuggets"
+MISSED_SECONDS = 5.0  # after that an announcement may have been missed
+
+
+class CommitListener:
+    """A connection that listens. One thread at a time may use it."""
+
+    def __init__(self, url: "DatabaseUrl", shelf: int) -> None:
+        self._url = url
+        self._shelf = str(shelf)
+        self._listening: Database | None = None
+        self._number = 0
+        self._counted_at = 0.0
+
+    def count(self) -> int:
+        """A number that changes when someone may have written."""
+        may_have_changed = time.monotonic() - self._counted_at > MISSED_SECONDS
+        try:
+            if self._listening is None:
+                self._listening = Database(self._url, is_session=True)
+                may_have_changed = True
+                self._listening.run(f"LISTEN {CHANNEL}")
+            may_have_changed = self._shelf in self._listening.announcements() or may_have_changed
+        except StoreError:
+            self.close()
+            may_have_changed = True
+        if may_have_changed:
+            self._number += 1
+            self._counted_at = time.monotonic()
+        return self._number
+
+    def close(self) -> None:
+        if self._listening is not None:
+            with suppress(StoreError):
+                self._listening.close()
+            self._listening = None

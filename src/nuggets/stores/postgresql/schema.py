@@ -1,19 +1,89 @@
-"""The tables of a database with many shelves, their versions and migrations, and its shelves.
+"""One database for many shelves: its tables, their versions and migrations, and the SQL for it.
+
+The statements of the stores know of no shelf. So each table has a column `shelf` more, first in all
+its keys, and a view of the same name that shows the rows of one shelf: the one that the connection
+names in the setting `nuggets.shelf`. Statements read and write those views; only `ON CONFLICT`,
+which names a key, must name the shelf too.
 
 All changes of tables happen in one transaction under an advisory lock. `versions` says which tables
 are there: the schema's number, and the format of each index. Which format the rows of a shelf's
 index have is recorded for each shelf (`meta`), because each shelf is indexed when it is next used.
 """
 
+import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import count
+from typing import TYPE_CHECKING
 
 from nuggets.domain.sql_interface import placeholders
 from nuggets.errors import StoreError
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.postgresql.database import Database
-from nuggets.stores.postgresql.dialect import SHELF, TABLES, VIEWS, definition
 from nuggets.stores.sql import schema
 from nuggets.stores.sql.schema import IndexKind
+from nuggets.stores.sql.shelf_copy import Table, parse_table
+
+if TYPE_CHECKING:
+    from nuggets.stores.postgresql.database import Database
+
+# --- the SQL of the stores as PostgreSQL takes it ---------------------------------------------
+
+
+TABLES = "nuggets"  # the schema of the tables
+VIEWS = "nuggets_shelf"  # the schema of the views of one shelf
+SHELF = "current_setting('nuggets.shelf')::bigint"
+
+_TYPES = {
+    "INTEGER": "BIGINT",
+    "REAL": "DOUBLE PRECISION",
+    "BLOB": "BYTEA",
+    "TEXT": 'TEXT COLLATE "C"',
+}
+_PLAIN_INSERT = re.compile(r"INSERT INTO (\w+)(?: \(([\w, ]+)\))? VALUES \((?:\?, )*\?\)")
+_TYPE = re.compile(rf"\b({'|'.join(_TYPES)})\b")
+_CREATE_INDEX = re.compile(
+    r"\s*CREATE INDEX (?:IF NOT EXISTS )?(\w+) ON (\w+) \((.*?)\)(.*)", re.DOTALL
+)
+
+
+@lru_cache(maxsize=4096)
+def statement(sql: str) -> str:
+    """A statement on the views of a shelf."""
+    numbers = count(1)
+    numbered = re.sub(r"\?", lambda mark: f"${next(numbers)}", sql)
+    return numbered.replace("ON CONFLICT (", "ON CONFLICT (shelf, ")
+
+
+@lru_cache(maxsize=256)
+def plain_insert(sql: str) -> tuple[str, str] | None:
+    """Table and columns ("": all) of a statement that only inserts its parameters."""
+    insert = _PLAIN_INSERT.fullmatch(sql)
+    return (insert[1], insert[2] or "") if insert else None
+
+
+def definition(sql: str) -> str:
+    """A statement that creates or alters a table or an index, for the tables of all shelves."""
+    if table := parse_table(sql):
+        return _create(table)
+    if index := _CREATE_INDEX.fullmatch(sql):
+        return f"CREATE INDEX {index[1]} ON {index[2]} (shelf, {index[3]}){index[4]}"
+    return _with_types(sql)
+
+
+def _create(table: Table) -> str:
+    columns = [f"shelf BIGINT NOT NULL DEFAULT {SHELF}"]
+    columns += map(_with_types, table.columns.values())
+    keys = [f"PRIMARY KEY (shelf, {', '.join(table.key)})"]
+    keys += [f"UNIQUE (shelf, {column})" for column in table.unique]
+    return f"CREATE TABLE {table.name} ({', '.join([*columns, *keys])})"
+
+
+def _with_types(sql: str) -> str:
+    return _TYPE.sub(lambda found: _TYPES[found[1]], sql)
+
+
+# --- the tables of a database -----------------------------------------------------------------
+
 
 LOCKS = (
     0x4E756767  # "Nugg": the class of our advisory locks; 0 is for migrations, others for shelves
@@ -38,7 +108,7 @@ _OWN_TABLES = (
 )
 
 
-def find_versions(database: Database) -> dict[str, int]:
+def find_versions(database: "Database") -> dict[str, int]:
     """The versions of the tables; empty if there are none.
 
     The catalogue is read as a table: `to_regclass` may answer from what the server remembered for
@@ -49,7 +119,7 @@ def find_versions(database: Database) -> dict[str, int]:
     return dict(database.execute(f"SELECT name, value FROM {TABLES}.versions").fetchall())
 
 
-def prepare_tables(database: Database, kinds: Sequence[IndexKind]) -> None:
+def prepare_tables(database: "Database", kinds: Sequence[IndexKind]) -> None:
     """Make sure that the tables are those of this version, and refuse later ones."""
     if _is_current(find_versions(database), kinds):
         return
@@ -73,7 +143,7 @@ class Current(NamedTuple):
     optional: frozenset[str]  # names of the optional indexes that the shelf has
 
 
-def refuse_newer(database: Database, kinds: Sequence[IndexKind]) -> Current:
+def refuse_newer(database: "Database", kinds: Sequence[IndexKind]) -> Current:
     """Raise an error if a later version has changed the tables meanwhile."""
     optional = [_index(kind) for kind in kinds if kind.optional]
     rows = database.execute(
@@ -105,7 +175,7 @@ def _expected_versions(kinds: Sequence[IndexKind]) -> dict[str, int]:
     return {_SCHEMA: schema.SCHEMA, **{_index(kind): kind.format for kind in kinds}}
 
 
-def _migrate(database: Database, versions: dict[str, int], kinds: Sequence[IndexKind]) -> None:
+def _migrate(database: "Database", versions: dict[str, int], kinds: Sequence[IndexKind]) -> None:
     if not versions:
         for sql in _OWN_TABLES:
             database.run(sql)
@@ -127,17 +197,17 @@ def _migrate(database: Database, versions: dict[str, int], kinds: Sequence[Index
         database.execute(record, version)
 
 
-def _define(database: Database, statements: Iterable[str]) -> None:
+def _define(database: "Database", statements: Iterable[str]) -> None:
     for sql in statements:
         database.run(definition(sql))
 
 
-def _tables(database: Database, pattern: str = "%") -> list[tuple[str]]:
+def _tables(database: "Database", pattern: str = "%") -> list[tuple[str]]:
     sql = "SELECT tablename FROM pg_tables WHERE schemaname = ? AND tablename LIKE ?"
     return database.execute(sql, (TABLES, pattern)).fetchall()
 
 
-def _renew_views(database: Database) -> None:
+def _renew_views(database: "Database") -> None:
     """The columns of each view are those of its table, with the shelf last. Each table shows no
     connection a row of another shelf than its own, even if someone asks it past the view; FORCE
     means that this holds for the owner of the tables too."""
@@ -158,7 +228,7 @@ def _renew_views(database: Database) -> None:
         )
 
 
-def analyze_young_tables(database: Database) -> None:
+def analyze_young_tables(database: "Database") -> None:
     """Count rows for the planner, which reads whole tables as long as it knows of none. Later
     the server's autovacuum does so in time."""
     counted = "SELECT reltuples::bigint FROM pg_class WHERE oid = ?::text::regclass"
@@ -174,7 +244,7 @@ def _index(kind: IndexKind) -> str:
 # --- shelves -------------------------------------------------------------------------------------
 
 
-def find_or_create_shelf(database: Database, name: str, kinds: Sequence[IndexKind]) -> int:
+def find_or_create_shelf(database: "Database", name: str, kinds: Sequence[IndexKind]) -> int:
     """The number of a shelf, which the database shows from now on."""
     sql = f"SELECT number FROM {TABLES}.shelves WHERE name = ?"
     number = database.value(sql, (name,))

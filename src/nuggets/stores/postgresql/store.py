@@ -15,11 +15,10 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from nuggets.domain import times
-from nuggets.domain.purge_marks import describe_unfinished
+from nuggets.domain.marks import describe_unfinished
 from nuggets.domain.records import ExportsStatus, Touch
 from nuggets.errors import StoreBusy, StoreError
-from nuggets.stores.postgresql.commit_listener import CHANNEL, CommitListener
-from nuggets.stores.postgresql.database import ConnectionLost, Database
+from nuggets.stores.postgresql.database import CHANNEL, CommitListener, ConnectionLost, Database
 from nuggets.stores.postgresql.schema import (
     LOCKS,
     analyze_young_tables,
@@ -33,8 +32,8 @@ from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.store import SqlStore
 
 if TYPE_CHECKING:
-    from nuggets.filesystem.database_url import DatabaseUrl
-    from nuggets.stores.doctor.defects import Defect
+    from nuggets.filesystem.shelf_urls import DatabaseUrl
+    from nuggets.stores.base import Defect
     from nuggets.stores.sqlite.store import SqliteStore
 
 T = TypeVar("T")
@@ -320,7 +319,7 @@ class PostgresqlStore(SqlStore):
     # --- the rest ---------------------------------------------------------------------------
 
     def erase(self, note_ids: Collection[str]) -> list[str]:
-        from nuggets.stores.sql.erasure import erase
+        from nuggets.stores.sql.history import erase
 
         with self.exclusive(), self._mutex:
             with self._take_waiting_recalls() as waiting, self._transaction():

@@ -13,7 +13,6 @@ from nuggets.domain.state import apply_touch
 from nuggets.domain.times import commit_time
 from nuggets.errors import StoreCorrupt
 from nuggets.language.text import fold_case
-from nuggets.stores.sql.index_set import Replaced
 from nuggets.stores.sql.row_format import (
     NOTHING_ELSE,
     Rest,
@@ -24,9 +23,10 @@ from nuggets.stores.sql.row_format import (
     record_of,
     title_number,
 )
+from nuggets.stores.sql.schema import Replaced
 
 if TYPE_CHECKING:
-    from nuggets.stores.sql.database_interface import Database
+    from nuggets.stores.base import Database
     from nuggets.stores.sql.state import SqlState
 
 _SELECT_NOTES = (

@@ -13,9 +13,19 @@ from typing import Any
 from zlib import crc32
 
 from nuggets.domain.codec import dumps
-from nuggets.domain.records import NO_EXTRA, Anchor, MemoryNote, NoteLink, NuggetConfig
-from nuggets.domain.state import title_form
-from nuggets.domain.tags import system_tags
+from nuggets.domain.names_and_tags import system_tags, title_form
+from nuggets.domain.records import (
+    KINDS,
+    NO_EXTRA,
+    SCOPES,
+    SOURCES,
+    STABILITIES,
+    TYPES,
+    Anchor,
+    MemoryNote,
+    NoteLink,
+    NuggetConfig,
+)
 from nuggets.errors import StoreCorrupt
 from nuggets.named_tuple import NamedTuple
 
@@ -39,15 +49,12 @@ _DEFAULTS = tuple(MemoryNote._field_defaults.values())
 _REQUIRED = len(_FIELDS) - len(_DEFAULTS)
 # Words that are written as their place in these lists, which may only be appended to.
 _WORDS: dict[str, tuple[str, ...]] = {
-    "kind": ("fact", "note"),
+    "kind": KINDS,
     "subject": ("user:primary", "assistant:self", "session:current", "shared:project"),
-    "scope": ("self", "user", "shared", "project", "session"),
-    "type": (
-        *("fact", "note", "preference", "reflection"),
-        *("self_model", "project", "relationship", "style"),
-    ),
-    "source": ("explicit_user", "agent_reflection", "tool_observation", "inferred", "system"),
-    "stability": ("temporary", "durable"),
+    "scope": SCOPES,
+    "type": TYPES,
+    "source": SOURCES,
+    "stability": STABILITIES,
 }
 _WORDS_OF = [(_FIELDS.index(name), words) for name, words in _WORDS.items()]
 _NUMBERS_OF = [(place, {word: n for n, word in enumerate(words)}) for place, words in _WORDS_OF]

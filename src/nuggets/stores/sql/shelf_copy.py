@@ -4,15 +4,56 @@ The copy is one transaction of the target: interrupted, it leaves nothing. Befor
 its rows are read again and compared with those of the source.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any
 
 from nuggets.errors import Conflict, StoreError
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.sql.create_statements import Table, parse_table
-from nuggets.stores.sql.database_interface import Database
+from nuggets.stores.base import Database
 from nuggets.stores.sql.schema import TABLES, IndexKind
+
+# --- statements that create tables, parsed: columns and keys ----------------------------------
+
+
+_CREATE = re.compile(r"\s*CREATE TABLE (?:IF NOT EXISTS )?(\w+)\s*\((.*)\)[^)]*", re.DOTALL)
+_BETWEEN_PARTS = re.compile(r",(?![^(]*\))")
+_KEY = re.compile(r"PRIMARY KEY \((.*)\)")
+
+
+class Table(NamedTuple):
+    """A table as it is created."""
+
+    name: str
+    columns: dict[str, str]  # the definition of each, without keys
+    key: tuple[str, ...]
+    unique: tuple[str, ...]  # columns with a key of their own
+
+
+def parse_table(sql: str) -> Table | None:
+    """The table that a statement creates; None if it creates none."""
+    statement = _CREATE.fullmatch(sql)
+    if statement is None:
+        return None
+    columns: dict[str, str] = {}
+    key: tuple[str, ...] = ()
+    unique: list[str] = []
+    for part in map(str.strip, _BETWEEN_PARTS.split(statement[2])):
+        if of_table := _KEY.fullmatch(part):
+            key = tuple(of_table[1].split(", "))
+            continue
+        name = part.split()[0]
+        if " PRIMARY KEY" in part:
+            key = (name,)
+        if " UNIQUE" in part:
+            unique.append(name)
+        columns[name] = part.replace(" PRIMARY KEY", " NOT NULL").replace(" UNIQUE", "")
+    return Table(statement[1], columns, key, tuple(unique))
+
+
+# --- the copy ---------------------------------------------------------------------------------
+
 
 _CHUNK = 2000  # rows that are in memory at a time
 _LEFT_OUT = ("meta", "exports")  # of the shelf itself, and of the files in its directory

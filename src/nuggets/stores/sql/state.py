@@ -9,9 +9,10 @@ from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from nuggets.domain.names_and_tags import title_form
 from nuggets.domain.records import MemoryNote, NoteKind, NuggetConfig
 from nuggets.domain.sql_interface import chunks, placeholders
-from nuggets.domain.state import NoteCounts, Notes, title_form
+from nuggets.domain.state import NoteCounts, Notes
 from nuggets.errors import StoreCorrupt
 from nuggets.language.text import fold_case
 from nuggets.stores.sql.row_format import (
@@ -23,7 +24,7 @@ from nuggets.stores.sql.row_format import (
 )
 
 if TYPE_CHECKING:
-    from nuggets.stores.sql.database_interface import Database
+    from nuggets.stores.base import Database
 
 _NOTE = (
     "SELECT n.id, n.record, r.hits, r.session, r.sessions, r.accessed_at"

@@ -24,14 +24,12 @@ from nuggets.errors import InvalidInput, StoreError, opened_before_fork
 from nuggets.stores import process_lock
 from nuggets.stores.process_lock import WriteLock
 from nuggets.stores.sql.commit_writer import CommitWriter
-from nuggets.stores.sql.index_set import IndexSet
-from nuggets.stores.sql.schema import existing_kinds, read_meta, record_format, table_name
+from nuggets.stores.sql.schema import IndexSet, existing_kinds, read_meta, record_format, table_name
 from nuggets.stores.sql.state import Damage, SqlState
 
 if TYPE_CHECKING:
     from nuggets.domain.records import Commit, CommitSummary, EarlierImage
-    from nuggets.stores.base import Store
-    from nuggets.stores.sql.database_interface import Database
+    from nuggets.stores.base import Database, Store
     from nuggets.stores.sql.schema import IndexKind
     from nuggets.stores.sql.shelf_copy import Copied
 
@@ -169,17 +167,17 @@ class SqlStore(ABC):
     def commits(
         self, since: int = 0, note: str | None = None, *, newest_first: bool = False
     ) -> Iterator[Commit]:
-        from nuggets.stores.sql.commit_reader import commits
+        from nuggets.stores.sql.history import commits
 
         return commits(self._asked(), since, note, newest_first=newest_first, damage=self._damage)
 
     def commit_summaries(self, since: int = 0) -> Iterator[CommitSummary]:
-        from nuggets.stores.sql.commit_reader import commit_summaries
+        from nuggets.stores.sql.history import commit_summaries
 
         return commit_summaries(self._asked(), since, self._damage)
 
     def earlier_images(self, note: str) -> Iterator[EarlierImage]:
-        from nuggets.stores.sql.commit_reader import earlier_images
+        from nuggets.stores.sql.history import earlier_images
 
         return earlier_images(self._asked(), note, self._damage)
 
@@ -195,7 +193,7 @@ class SqlStore(ABC):
         )
 
     def hits(self) -> Iterator[Touch]:
-        from nuggets.stores.sql.commit_reader import counted_hits
+        from nuggets.stores.sql.history import counted_hits
 
         return counted_hits(self._asked())
 
@@ -484,14 +482,14 @@ class SqlStore(ABC):
         return copied
 
     def believed_time(self) -> str:
-        from nuggets.stores.sql.retention import believed_time
+        from nuggets.stores.sql.history import believed_time
 
         with self.reading():
             return believed_time(self._asked(), self._clock())
 
     def prune_history(self, before: str) -> None:
         """Delete old commits in small transactions, so that nobody waits long."""
-        from nuggets.stores.sql.retention import prune_some
+        from nuggets.stores.sql.history import prune_some
 
         more = True
         while more:

@@ -17,6 +17,8 @@ from weakref import WeakSet
 from nuggets.errors import NuggetsError, StoreBusy, StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import (
     NEW_FILE,
+    NO_SPACE,
+    full_disk,
     refuse_broken_link,
     sync,
     sync_path,
@@ -448,11 +450,11 @@ def explain_error(problem: sqlite3.Error | UnicodeDecodeError, path: str) -> Sto
             f"another program is holding {where}. Nothing was changed; try again, and if it stays "
             "like this, look which program has the file open"
         )
-    if code == sqlite3.SQLITE_FULL:
-        return StoreError(
-            f"Cannot write {where}: no space left (free some space, then try again: nothing was "
-            "changed)"
-        )
+    cannot_write = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
+    full = full_disk(os.path.dirname(where)) if code in cannot_write else ""
+    if full or code == sqlite3.SQLITE_FULL:
+        full = full or "no space left"
+        return StoreError(f"Cannot write {where}: {full} ({NO_SPACE})")
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
         return StoreError(
             f"Cannot write {where}: {problem} (the file or its directory is read-only; recall "

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from nuggets.domain.purge_marks import UNFINISHED_PURGE
+from nuggets.domain.marks import UNFINISHED_PURGE
 from nuggets.errors import StoreError
 from nuggets.filesystem.atomic_files import private_directory
 from nuggets.named_tuple import NamedTuple
@@ -46,7 +46,7 @@ class Registers(NamedTuple):
     meta: Mapping[str, str]  # schema, formats of indexes, unfinished work
     exports: Mapping[str, Export]  # the documented files as they were written
     has_unexported: bool  # are there commits that no file shows, besides recalls?
-    unfinished_purge: Any  # a mark (`domain/purge_marks.py`); None if there is none
+    unfinished_purge: Any  # a mark (`domain/marks.py`); None if there is none
 
     def is_outdated(self, kinds: Iterable[IndexKind]) -> bool:
         """Must the tables or an index be migrated first, because another version made them?"""

@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from nuggets.domain import times
-from nuggets.domain.purge_marks import UNFINISHED_PURGE, describe_unfinished
+from nuggets.domain.marks import UNFINISHED_PURGE, describe_unfinished
 from nuggets.domain.records import ExportsStatus, Touch
 from nuggets.errors import StoreBusy, StoreCorrupt, StoreError
 from nuggets.stores.exports import Exports, StoreAccess
@@ -31,7 +31,7 @@ from nuggets.stores.sqlite.database import Database, ExplainErrors, create
 from nuggets.stores.sqlite.opening import Connection, Registers, read_registers
 
 if TYPE_CHECKING:
-    from nuggets.stores.doctor.defects import Defect
+    from nuggets.stores.base import Defect
     from nuggets.stores.exports.edits import DecideEdit
     from nuggets.stores.recall_file import RecallFile
 
@@ -267,7 +267,7 @@ class SqliteStore(SqlStore):
             if self._prepared is not None and self._prepared == self._asked().version():
                 return
             if self._update_tables().has_unfinished_erasure:
-                from nuggets.stores.sqlite.overwriting import overwrite
+                from nuggets.stores.sqlite.rewriting import overwrite
 
                 overwrite(self._asked(), wait_seconds=0)
                 self._current_registers()  # says whether that was possible
@@ -326,9 +326,9 @@ class SqliteStore(SqlStore):
     # --- the rest ---------------------------------------------------------------------------
 
     def erase(self, note_ids: Collection[str]) -> list[str]:
-        from nuggets.stores.set_aside_files import remove_copies
-        from nuggets.stores.sql.erasure import erase
-        from nuggets.stores.sqlite.overwriting import begin_overwriting, overwrite
+        from nuggets.stores.backup import remove_copies
+        from nuggets.stores.sql.history import erase
+        from nuggets.stores.sqlite.rewriting import begin_overwriting, overwrite
 
         with self.exclusive(), self._mutex:
             # Copies and exports go before the history. It says what is to be erased: killed on the

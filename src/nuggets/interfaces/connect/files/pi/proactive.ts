@@ -1,4 +1,4 @@
-// The daily clean-up of memory as a tool of Pi, for its maintenance window or when asked.
+// The daily reflection of memory as a tool of Pi, for its maintenance window or when asked.
 // It tells how much was done, and nothing that memory holds.
 
 import { spawn } from "node:child_process";

@@ -1,0 +1,129 @@
+"""How names are written, and when two of them are the same: of nuggets, facts, titles and tags."""
+
+import unicodedata
+from collections.abc import Iterable
+from functools import lru_cache
+from sys import intern
+
+from nuggets.domain.limits import storable
+from nuggets.domain.records import MemoryNote
+from nuggets.errors import InvalidInput
+from nuggets.language.text import fold_case
+from nuggets.named_tuple import NamedTuple
+
+# --- tags -------------------------------------------------------------------------------------
+
+# A note has tags of its own, and those that follow from its metadata.
+CONFIRMED = "confirmed"  # the tag by which a person or agent vouches for what a tool saw
+# Tags that decide something: a word of the text alone does not give them.
+DECIDING_TAGS = (CONFIRMED, "learnings", "preferences", "reflection", "files")
+
+
+@lru_cache(maxsize=1024)  # few tags, of many notes
+def normal_tag(tag: str) -> str:
+    """The written form of a tag; "" if it is blank."""
+    lower = unicodedata.normalize("NFC", tag).lower()
+    return unicodedata.normalize("NFC", "-".join(lower.split()))
+
+
+@lru_cache(maxsize=4096)
+def system_tags(nugget: str, scope: str, type: str) -> tuple[str, str, str]:
+    """The tags that every note carries."""
+    return intern(normal_tag(nugget)), intern(f"scope:{scope}"), intern(f"type:{type}")
+
+
+def without_system_tags(tags: Iterable[str], nugget: str) -> list[str]:
+    """Of tags in their written form those that do not follow from metadata."""
+    system = ("", normal_tag(nugget))
+    return [tag for tag in tags if tag not in system and not tag.startswith(("scope:", "type:"))]
+
+
+def own_tags(tags: Iterable[str], nugget: str) -> tuple[str, ...]:
+    """The written form of what people and agents tagged, without what follows from metadata."""
+    return _own_tags(tuple(tags), nugget)
+
+
+@lru_cache(maxsize=256)  # asked three times for a note, and often for the next
+def _own_tags(tags: tuple[str, ...], nugget: str) -> tuple[str, ...]:
+    return tuple(without_system_tags(dict.fromkeys(map(normal_tag, tags)), nugget))
+
+
+def normal_tags(tags: Iterable[str], nugget: str, scope: str, type: str) -> tuple[str, ...]:
+    """The written form of a note's tags: its own in their order, then those it always carries."""
+    return (*own_tags(tags, nugget), *system_tags(nugget, scope, type))
+
+
+# --- names of nuggets -------------------------------------------------------------------------
+
+NUGGET_NAME_CHARACTERS = 64  # it is a word of every command line
+NUGGET_NAME_BYTES = 200  # as UTF-8: file systems allow 255 with our ending and a staging name
+# Names that some systems reserve for devices, in small letters.
+DEVICES = frozenset(
+    ["con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(10))]
+)
+_ALLOWED = "letters, digits, '-', '_', '.' and spaces"
+
+
+def checked_nugget_name(name: str) -> str:
+    """A nugget's name in NFC; it also names a file, on any disk, so it is never a path."""
+    written = unicodedata.normalize("NFC", storable(name, "a nugget's name"))
+    if not 1 <= len(written) <= NUGGET_NAME_CHARACTERS:
+        raise InvalidInput(
+            f"a nugget's name has 1 to {NUGGET_NAME_CHARACTERS} characters; "
+            f"this one has {len(written)}"
+        )
+    if len(written.encode()) > NUGGET_NAME_BYTES:
+        raise InvalidInput(
+            f"a nugget's name may take {NUGGET_NAME_BYTES} bytes as UTF-8; "
+            f"this one takes {len(written.encode())}"
+        )
+    stranger = next((sign for sign in written if not _is_allowed_in_name(sign)), None)
+    if stranger is not None:
+        raise InvalidInput(f"a nugget's name has only {_ALLOWED}; not {stranger!r}")
+    if written[0] in ". " or written[-1] in ". ":
+        raise InvalidInput(
+            f"a nugget's name must not begin or end with a dot or a space; {written!r} does"
+        )
+    if fold_case(written.partition(".")[0]) in DEVICES:
+        raise InvalidInput(f"{written!r} is reserved for a device on some systems; choose another")
+    return written
+
+
+def _is_allowed_in_name(sign: str) -> bool:
+    # marks belong to the letters of many scripts; variation selectors are marks nobody can see
+    if unicodedata.name(sign, "").startswith("VARIATION SELECTOR"):
+        return False
+    return sign in "-_. " or unicodedata.category(sign)[0] in "LM" or sign.isdecimal()
+
+
+# --- the same fact, title, id -----------------------------------------------------------------
+
+
+class FactIdentity(NamedTuple):
+    """What a fact is known by, apart from the id of its note: two with one nugget, key and project
+    are the same. Two projects may know different things by one key."""
+
+    nugget: str  # folded
+    key: str  # folded
+    project: str
+
+
+def identity(nugget: str, key: str, project: str) -> FactIdentity:
+    """The identity of the fact with this key."""
+    return FactIdentity(fold_case(nugget), fold_case(key), project)
+
+
+def identity_of(fact: MemoryNote) -> FactIdentity:
+    """The identity of a note of kind fact."""
+    return identity(fact.nugget_name, fact.title, fact.project)
+
+
+def title_form(title: str) -> str:
+    """The form in which titles and whole texts are compared: case folded, runs of blanks as one."""
+    return " ".join(fold_case(title).split())
+
+
+def abbreviates(part: str, note_id: str) -> bool:
+    """Whether an id begins with this, or ends with it after a dash."""
+    whole = fold_case(note_id)
+    return whole.startswith(part) or whole.endswith(f"-{part}")

@@ -1,0 +1,286 @@
+"""The vectors of a shelf's notes, as an index that its store keeps.
+
+A note that was written or changed waits in `encoder_pending` until someone encodes it. Archived
+notes have no vector. A vector is kept as integers of one byte with a common scale; all of them are
+compared with a question, up to a number of notes. Of more, a living process keeps sketches, and
+compares those whose sketches are nearest; others compare the newest.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from nuggets.domain.sql_interface import placeholders
+from nuggets.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    from nuggets.domain.records import MemoryNote
+    from nuggets.domain.sql_interface import Database
+    from nuggets.encoder.similarity import Cosines, Sketches, VectorMatrix
+
+    Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, before, after
+    Pending = tuple[int, str, "NoteText"]  # place, note, what the encoder reads of it
+
+MOST_COMPARED = 100_000  # vectors, those of the newest notes: 39 MB
+BY_SKETCH = 5000  # vectors that are compared of those with the nearest sketches
+READ_TOGETHER, SKETCHED_TOGETHER = 500, 8192  # vectors
+MOST_CHANGES = 1000  # of other processes; then all sketches are made again
+MOST_REMOVED = 1000  # rows of the matrix in memory; then all vectors are read again
+MOST_CHARACTERS = 2000  # of a note; the encoder reads at most 256 pieces of words
+ENCODER, REVISION = "encoder", "revision"  # rows of `encoder_state`
+
+
+class NoteText(NamedTuple):
+    """What the encoder reads of a note."""
+
+    title: str
+    content: str
+
+
+class EncodedNote(NamedTuple):
+    """A note and the vector of its text."""
+
+    place: int
+    note: str
+    text: NoteText
+    vector: bytes
+
+
+class Counts(NamedTuple):
+    """How many notes have a vector, and how many wait for one."""
+
+    encoded: int
+    waiting: int
+
+
+class VectorIndex:
+    """Follows changes inside the transaction that makes them; compares vectors with a question."""
+
+    def __init__(
+        self,
+        database: "Database",
+        notes: "Callable[[Sequence[str]], Mapping[str, MemoryNote]]",
+        all_notes: "Callable[[], Iterable[MemoryNote]]" = tuple,
+        most_compared: int = MOST_COMPARED,
+    ) -> None:
+        """`notes` gives notes by their ids; `all_notes` all that there are, for `check`.
+        `most_compared`: of more vectors, not all are compared."""
+        self._database = database
+        self._notes = notes
+        self._all_notes = all_notes
+        self._unsaved: list[EncodedNote] = []
+        self._encoder = ""
+        self._most_compared = most_compared
+        self._matrix: tuple[int, VectorMatrix] | None = None  # by revision
+        self._sketches: tuple[int, Sketches] | None = None  # by the revision of the first
+
+    # --- following changes ------------------------------------------------------------------
+
+    def update(self, replaced: "Iterable[Replaced]") -> None:
+        """Drop the vectors of notes whose text changed; new texts wait for the encoder."""
+        changed = [
+            (place, before, after)
+            for place, before, after in replaced
+            if text_of(before) != text_of(after)
+        ]
+        if not changed:
+            return
+        for place, before, _ in changed:
+            if before is not None:
+                self._delete(place, before.id)
+        self._add_pending((place, after) for place, _, after in changed)
+        self._change_matrix([before.id for _, before, _ in changed if before is not None], [])
+
+    def rebuild(self, notes: "Iterable[tuple[int, MemoryNote]]") -> None:
+        """Let all notes wait for the encoder."""
+        for table in ("encoder_vectors", "encoder_pending"):
+            self._database.execute(f"DELETE FROM {table}")
+        self._add_pending(notes)
+        self._matrix = self._sketches = None
+        self._raise_revision()
+
+    def forget_traces(self, note_ids: "Collection[str]") -> None:
+        """The rows went when the notes were dropped; nothing else holds their text."""
+        self._matrix = None
+
+    def _delete(self, place: int, note_id: str) -> None:
+        for table in ("encoder_vectors", "encoder_pending"):
+            self._database.execute(
+                f"DELETE FROM {table} WHERE place = ? AND note = ?", (place, note_id)
+            )
+
+    def _add_pending(self, notes: "Iterable[tuple[int, MemoryNote | None]]") -> None:
+        self._database.executemany(
+            "INSERT INTO encoder_pending (place, note) VALUES (?, ?)"
+            " ON CONFLICT (place) DO UPDATE SET note = excluded.note",
+            ((place, note.id) for place, note in notes if note is not None and text_of(note)),
+        )
+
+    def check(self) -> list[str]:
+        """Complaints if a note is left out, or one is kept that is gone or archived."""
+        kept = [
+            note
+            for table in ("encoder_vectors", "encoder_pending")
+            for (note,) in self._database.execute(f"SELECT note FROM {table}")
+        ]
+        visible = {note.id for note in self._all_notes() if text_of(note)}
+        if len(kept) == len(visible) and set(kept) == visible:
+            return []
+        return [f"the vectors are of {len(kept)} notes, and {len(visible)} should have one"]
+
+    # --- encoding ---------------------------------------------------------------------------
+
+    @property
+    def counts(self) -> Counts:
+        encoded, waiting = (
+            self._database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            for table in ("encoder_vectors", "encoder_pending")
+        )
+        return Counts(encoded, waiting)
+
+    @property
+    def encoder_name(self) -> str:
+        """Of the encoder that made the vectors; "" if there are none yet."""
+        return self._state(ENCODER)
+
+    def pending(self, most: int) -> "list[Pending]":
+        """Place, id and text of the newest notes that wait for the encoder."""
+        rows = self._database.execute(
+            "SELECT place, note FROM encoder_pending ORDER BY place DESC LIMIT ?", (most,)
+        ).fetchall()
+        notes = self._notes([note_id for _, note_id in rows])
+        texts = [(place, note_id, text_of(notes.get(note_id))) for place, note_id in rows]
+        return [(place, note_id, text) for place, note_id, text in texts if text is not None]
+
+    def add(self, encoder: str, pending: "Sequence[Pending]", vectors: "Iterable[Any]") -> None:
+        """Keep vectors of texts that `pending` gave, until they are saved."""
+        from nuggets.encoder.similarity import pack
+
+        if encoder != self._encoder:
+            self._encoder, self._unsaved = encoder, []
+        self._unsaved += [
+            EncodedNote(*row, pack(vector)) for row, vector in zip(pending, vectors, strict=True)
+        ]
+
+    @property
+    def has_unsaved(self) -> bool:
+        return bool(self._unsaved)
+
+    def save(self) -> None:
+        """Save vectors, unless their notes changed meanwhile; inside a transaction."""
+        encoded, self._unsaved = self._unsaved, []
+        if self._state(ENCODER) != self._encoder:
+            self._database.execute(
+                "INSERT INTO encoder_pending (place, note) SELECT place, note FROM encoder_vectors"
+            )
+            self._database.execute("DELETE FROM encoder_vectors")
+            self._set_state(ENCODER, self._encoder)
+            self._matrix = self._sketches = None
+        saved: list[tuple[str, bytes]] = []
+        notes = self._notes([entry.note for entry in encoded])
+        for place, note_id, text, vector in encoded:
+            note = notes.get(note_id)
+            waits = self._database.execute(
+                "SELECT 1 FROM encoder_pending WHERE place = ? AND note = ?", (place, note_id)
+            ).fetchone()
+            if waits and note is not None and text_of(note) == text:
+                self._delete(place, note_id)
+                self._database.execute(
+                    "INSERT INTO encoder_vectors (place, note, vector) VALUES (?, ?, ?)",
+                    (place, note_id, vector),
+                )
+                saved.append((note_id, vector))
+                if self._sketches is not None:
+                    self._sketches[1].add([(place, vector)])
+        self._change_matrix([], saved)
+
+    # --- comparing --------------------------------------------------------------------------
+
+    def compare(self, encoder: str, vector: Any) -> "Cosines | None":
+        """The cosines of all notes with this vector; None if another encoder made theirs."""
+        from nuggets.encoder.similarity import VectorMatrix, cosines
+
+        if self.encoder_name != encoder:
+            return None
+        if self._sketches is not None:
+            return self._compare_sketched(self._sketches[1], vector)
+        revision = int(self._state(REVISION) or 0)
+        if self._matrix is None or self._matrix[0] != revision:
+            rows = self._database.execute(
+                "SELECT note, vector FROM encoder_vectors ORDER BY place DESC LIMIT ?",
+                (self._most_compared,),
+            ).fetchall()
+            self._matrix = revision, VectorMatrix(rows)
+        return cosines(self._matrix[1], vector)
+
+    def keep_sketches(self) -> None:
+        """Make sketches of all vectors, if they are too many to compare all, or follow what
+        changed: for a process that has time for it before the next question."""
+        from nuggets.encoder.similarity import Sketches
+
+        if self.counts.encoded <= self._most_compared:
+            self._sketches = None
+            return
+        revision = int(self._state(REVISION) or 0)
+        if self._sketches is None or revision - self._sketches[0] > MOST_CHANGES:
+            self._sketches = revision, Sketches()
+            self._matrix = None
+        sketches = self._sketches[1]
+        known = sketches.last
+        sql = "SELECT place, vector FROM encoder_vectors WHERE place > ? ORDER BY place LIMIT ?"
+        while rows := self._database.execute(sql, (known, SKETCHED_TOGETHER)).fetchall():
+            sketches.add(rows)
+            known = rows[-1][0]
+
+    def _compare_sketched(self, sketches: "Sketches", vector: Any) -> "Cosines":
+        """Of notes that changed since, those are compared that their old sketch brings."""
+        from nuggets.encoder.similarity import VectorMatrix, cosines
+
+        places = sketches.nearest(vector, BY_SKETCH)
+        rows: list[tuple[str, bytes]] = []
+        for start in range(0, len(places), READ_TOGETHER):
+            some = places[start : start + READ_TOGETHER]
+            rows += self._database.execute(
+                f"SELECT note, vector FROM encoder_vectors WHERE place IN ({placeholders(some)})",
+                some,
+            ).fetchall()
+        return cosines(VectorMatrix(rows), vector, len(sketches))
+
+    def _change_matrix(self, removed: "Iterable[str]", added: "list[tuple[str, bytes]]") -> None:
+        """Follow a change of the tables, unless another process changed them too."""
+        revision = self._raise_revision()
+        if self._matrix is None:
+            return
+        known, matrix = self._matrix
+        if known != revision - 1 or len(matrix.removed) > MOST_REMOVED:
+            self._matrix = None
+            return
+        for note_id in removed:
+            matrix.remove(note_id)
+        matrix.add(added)
+        self._matrix = revision, matrix
+
+    def _state(self, name: str) -> str:
+        row = self._database.execute(
+            "SELECT value FROM encoder_state WHERE name = ?", (name,)
+        ).fetchone()
+        return "" if row is None else str(row[0])
+
+    def _set_state(self, name: str, value: str) -> None:
+        self._database.execute(
+            "INSERT INTO encoder_state (name, value) VALUES (?, ?)"
+            " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+            (name, value),
+        )
+
+    def _raise_revision(self) -> int:
+        revision = int(self._state(REVISION) or 0) + 1
+        self._set_state(REVISION, str(revision))
+        return revision
+
+
+def text_of(note: "MemoryNote | None") -> NoteText | None:
+    """What the encoder reads of a note; None if the note has no vector."""
+    if note is None or note.hidden:
+        return None
+    return NoteText(note.title, note.content[:MOST_CHARACTERS])

@@ -1,0 +1,262 @@
+"""What git knows of a repository: what identifies it wherever it is, and where files were moved."""
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+
+from nuggets.domain.records import Anchor, MemoryNote
+from nuggets.errors import StoreError
+from nuggets.filesystem.anchors import holds_anchor, is_gone, read_lines
+from nuggets.filesystem.atomic_files import read_beginning
+from nuggets.filesystem.current_project import (
+    ID_SEPARATOR,
+    current_project,
+    git_directory,
+    is_repository,
+    plain_folders,
+    repository_stamp,
+)
+from nuggets.filesystem.hook_files import hook_path
+from nuggets.filesystem.processes import CONFIG_BYTES, run_git
+from nuggets.named_tuple import NamedTuple
+
+# --- identity ---------------------------------------------------------------------------------
+
+# The first commit and the remote. Git's own files have the latter; for the first commit git is
+# asked, once per repository, and the answer is cached in a file of the shelf's `hooks` directory.
+ROOT_SECONDS = 0.5  # a hook has one second for everything
+ASK_AGAIN_SECONDS = 24 * 3600  # after git was missing or too slow; not at every prompt
+
+
+class Evidence(NamedTuple):
+    """What is known of a repository. Empty texts where nothing is."""
+
+    stamp: str = ""  # another one if another repository takes its place
+    root: str = ""  # the first commit
+    remote: str = ""  # host and path, without scheme and credentials
+    is_shallow: bool = False  # git then names another first commit than in a full clone
+
+
+class FoundPlace(NamedTuple):
+    """Where a client works: a repository or a plain folder, with the name of the machine in its
+    paths, so that a server can tell it from places elsewhere."""
+
+    path: str
+    stamp: str = ""
+    root: str = ""
+    remote: str = ""
+    is_shallow: bool = False
+    folders: tuple[str, ...] = ()  # a plain folder and those around it; none for a repository
+
+
+def gather_evidence(location: str, shelf_url: str) -> Evidence:
+    """The evidence of the repository whose git directory this is; none for a plain folder."""
+    stamp = repository_stamp(location)
+    if not stamp or os.path.islink(location) or not os.path.isfile(os.path.join(location, "HEAD")):
+        return Evidence()
+    return Evidence(
+        stamp,
+        _cached_root(location, stamp, shelf_url) if has_commits(location) else "",
+        _read_remote(location),
+        os.path.exists(os.path.join(location, "shallow")),
+    )
+
+
+def has_commits(location: str) -> bool:
+    """Does HEAD lead to a commit? Read from git's files."""
+    head = read_beginning(os.path.join(location, "HEAD"), 4096).strip()
+    reference = head.removeprefix("ref:").strip()
+    if reference == head:  # detached
+        return bool(head)
+    if os.path.isfile(os.path.join(location, *reference.split("/"))):
+        return True
+    packed = read_beginning(os.path.join(location, "packed-refs"), 16 * 1024 * 1024)
+    is_reftable = os.path.isdir(os.path.join(location, "reftable"))
+    return is_reftable or f" {reference}\n" in packed
+
+
+def normalize_remote(url: str) -> str:
+    """Host and path of a remote's address: however it is reached, and as whom, it is the same."""
+    address = url.strip().partition("?")[0]
+    scheme, separator, rest = address.partition("://")
+    if not separator:
+        rest = address
+        host, colon, path = rest.partition(":")
+        if colon and "/" not in host:  # git@host:path
+            rest = f"{host}/{path}"
+    host, slash, path = rest.partition("/")
+    host = host.rpartition("@")[2].lower()
+    if scheme.lower() in ("http", "https", "ssh", "git"):
+        host = host.partition(":")[0]
+    return f"{host}{slash}{path}".rstrip("/").removesuffix(".git")
+
+
+def _cached_root(location: str, stamp: str, shelf_url: str) -> str:
+    import hashlib
+    import json
+
+    digest = hashlib.sha1(location.encode(errors="replace"), usedforsecurity=False).hexdigest()
+    path = hook_path(shelf_url, "repositories", digest)
+    with suppress(ValueError, TypeError, RecursionError):
+        cached_location, cached_stamp, root = json.loads(read_beginning(path, 16 * 1024))
+        if (cached_location, cached_stamp) == (location, stamp) and (root or _is_recent(path)):
+            return str(root)
+    root = _ask_git_for_root(location)
+    if path:
+        _write(path, json.dumps([location, stamp, root]))
+    return root
+
+
+def _is_recent(path: str) -> bool:
+    import time
+
+    with suppress(OSError):
+        return time.time() - os.stat(path).st_mtime < ASK_AGAIN_SECONDS
+    return False
+
+
+def _ask_git_for_root(location: str) -> str:
+    """The first commit of HEAD's history; "" if git is missing, too slow or fails."""
+    # Without the "--" some versions of git take HEAD for the file of that name, and refuse.
+    question = ("rev-list", "--max-parents=0", "HEAD", "--")
+    commits = run_git(location, *question, seconds=ROOT_SECONDS).split()
+    return commits[-1] if commits else ""
+
+
+def find_place(folder: str, server: str) -> FoundPlace | None:
+    """The place around a folder, as a client tells a server of it; None in no project."""
+    path = current_project(folder)
+    if not path:
+        return None
+    if not is_repository(path):
+        folders = map(_name_with_machine, plain_folders(path))
+        return FoundPlace(_name_with_machine(path), folders=tuple(folders))
+    return FoundPlace(_name_with_machine(path), *gather_evidence(path, server))
+
+
+def _name_with_machine(path: str) -> str:
+    return f"{path}{ID_SEPARATOR}{os.uname().nodename}"
+
+
+def _read_remote(location: str) -> str:
+    """The address of `origin`, or of the only remote there is."""
+    remotes: dict[str, str] = {}
+    section = ""
+    for line in read_beginning(os.path.join(location, "config"), CONFIG_BYTES).splitlines():
+        words = line.strip()
+        if words.startswith("["):
+            section = words
+        elif section.startswith('[remote "') and words.partition("=")[0].strip() == "url":
+            name = section.removeprefix('[remote "').partition('"')[0]
+            remotes.setdefault(name, words.partition("=")[2].strip().strip('"'))
+    if len(remotes) == 1:
+        return normalize_remote(next(iter(remotes.values())))
+    return normalize_remote(remotes.get("origin", ""))
+
+
+def _write(path: str, text: str) -> None:
+    from nuggets.filesystem.atomic_files import private_directory, replace_file
+
+    with suppress(OSError, StoreError):  # git is asked again
+        private_directory(os.path.dirname(path))
+        replace_file(path, [text.encode(errors="replace")], durable=False)
+
+
+# --- files that were moved --------------------------------------------------------------------
+
+# Found by the renames that git recorded, else by a file's fingerprints in files of the same name.
+# Starts git, so it runs only on request, or once a day.
+# How much of a large repository is looked at, once a day; what lies beyond is told as gone.
+MOST_COMMITS = 2000
+MOST_FILES = 20_000
+MOST_COMPARED = 200  # files that are read
+
+
+def find_moved(root: str, anchors: Iterable[Anchor]) -> dict[str, str]:
+    """For the anchored files that are gone, by path, where they are now, as far as it is known."""
+    gone = {anchor.path: anchor for anchor in anchors if is_gone(root, anchor)}
+    if not gone:
+        return {}
+    renamed = _renames(root)
+    listed: list[str] | None = None
+    moved: dict[str, str] = {}
+    for path, anchor in gone.items():
+        new = _follow(path, renamed)
+        if new and not is_gone(root, anchor._replace(path=new)):
+            moved[path] = new
+            continue
+        if listed is None:
+            question = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+            output = run_git(git_directory(root), *question, work_tree=root)
+            listed = output.split("\0")[:MOST_FILES]
+        new = _find_alike(root, anchor, listed)
+        if new and not _stood_beside(root, path, new):
+            moved[path] = new
+    return moved
+
+
+def find_moved_by_note(root: str, notes: Iterable[MemoryNote]) -> dict[str, dict[str, str]]:
+    """The same for the files that notes name: by note id, new paths by old ones."""
+    anchored = [note for note in notes if note.anchors]
+    moved = find_moved(root, [anchor for note in anchored for anchor in note.anchors])
+    by_note = {
+        note.id: {a.path: moved[a.path] for a in note.anchors if a.path in moved}
+        for note in anchored
+    }
+    return {note_id: paths for note_id, paths in by_note.items() if paths}
+
+
+def _renames(root: str) -> list[tuple[str, str]]:
+    """The renames of the last commits, oldest first."""
+    options = (
+        *("-z", "-M", "--diff-filter=R", "--name-status", "--format=", f"-n{MOST_COMMITS}"),
+        *("--no-ext-diff", "--no-textconv"),
+    )
+    output = run_git(git_directory(root), "log", *options, "HEAD", "--", work_tree=root)
+    fields = output.split("\0")
+    renames = [
+        (fields[i + 1], fields[i + 2])
+        for i, field in enumerate(fields[:-2])
+        if field.strip().startswith("R") and field.strip()[1:].isdigit()
+    ]
+    return renames[::-1]
+
+
+def _follow(path: str, renames: list[tuple[str, str]]) -> str:
+    """The last name of a file that was renamed; "" if it was not."""
+    name = path
+    for old, new in renames:
+        if name == old:
+            name = new
+    return name if name != path else ""
+
+
+def _stood_beside(root: str, gone: str, alike: str) -> bool:
+    """Was the one there when the other was? Of two alike, one was deleted and none was moved."""
+    git = git_directory(root)
+    last = "HEAD"
+    if not run_git(git, "ls-tree", last, "--", gone, work_tree=root):
+        deleting = run_git(git, "rev-list", "-n1", "HEAD", "--", gone, work_tree=root).strip()
+        last = f"{deleting}^"
+        if not deleting:
+            return False
+    return bool(run_git(git, "ls-tree", last, "--", alike, work_tree=root))
+
+
+def _find_alike(root: str, anchor: Anchor, listed: list[str]) -> str:
+    """A file that has all that the anchor names: of the same name, or else of the same kind; ""
+    unless there is exactly one."""
+    base = os.path.basename(anchor.path)
+    ending = os.path.splitext(base)[1]
+    same_name = [path for path in listed if os.path.basename(path) == base]
+    has_marks = bool(anchor.lines or anchor.symbols)
+    same_kind = [path for path in listed if has_marks and ending and path.endswith(ending)]
+    for candidates in (same_name, same_kind[:MOST_COMPARED]):
+        alike = [
+            path
+            for path in candidates
+            if path != anchor.path and holds_anchor(read_lines(root, path) or [], anchor)
+        ]
+        if len(alike) == 1:
+            return alike[0]
+    return ""

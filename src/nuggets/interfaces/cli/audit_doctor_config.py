@@ -1,0 +1,272 @@
+"""Commands that look after the shelf: audit, doctor, config."""
+
+import os
+from argparse import ArgumentParser
+from collections.abc import Mapping
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from nuggets.domain import credentials
+from nuggets.errors import InvalidInput, SettingsError
+from nuggets.filesystem.hook_files import missed_deadlines
+from nuggets.filesystem.shelf_location import directory_of, shown_location
+from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.terminal_output import (
+    announce,
+    distinct_titles,
+    one_line,
+    remove_ids,
+    style,
+    warn,
+    wrap_lines,
+)
+from nuggets.interfaces.display_text import pluralize
+from nuggets.language.text import closest_name
+from nuggets.settings import CONFIG_FILE, SETTINGS, Setting, Settings, validate
+
+if TYPE_CHECKING:
+    from nuggets.maintenance.audit import Finding
+    from nuggets.stores.base import Defect
+
+# SQLite wants room for a page of 4 KiB, a log and an index of each at least
+LEAST_FREE = 1 << 20  # bytes
+
+# --- audit, doctor -----------------------------------------------------------------------------
+
+
+def _audit(call: Call) -> Outcome:
+    findings = call.shelf.audit()
+    shape = [{"kind": f.kind, "noteIds": list(f.note_ids), "detail": f.detail} for f in findings]
+    concerned = {note_id for finding in findings for note_id in finding.note_ids}
+    names = distinct_titles(call.shelf.get_notes(concerned).values())
+    lines = []
+    for kind, of_kind in groupby(findings, key=lambda finding: finding.kind):
+        lines.append(style(kind, "bold"))
+        for finding in of_kind:
+            detail = remove_ids(finding.detail, finding.note_ids, names)
+            lines += wrap_lines(detail, "  ")
+            lines += [
+                style(line, "dim") for line in wrap_lines(_other_titles(finding, names), "    ")
+            ]
+    return Outcome(shape, lines or ["No problems found."])
+
+
+def _other_titles(finding: "Finding", names: Mapping[str, str]) -> str:
+    """Some titles that the detail does not name; credentials are redacted."""
+    titles = [credentials.redact(names.get(note_id, note_id)) for note_id in finding.note_ids]
+    titles = [name for name in titles if repr(name) not in finding.detail]
+    return ", ".join(titles[:3]) + (f" and {len(titles) - 3} more" if len(titles) > 3 else "")
+
+
+def _doctor_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--fix", action="store_true", help="repair what can be repaired; nothing is deleted"
+    )
+
+
+def _doctor(call: Call) -> Outcome:
+    from nuggets.interfaces.hooks.run_hook import DEADLINE_VARIABLE
+
+    with announce("Checking the database, its indexes and the files …"):
+        defects = [
+            *_settings_defects(call.settings),
+            *_disk_defects(call.settings),
+            *call.shelf.checkup(call.options.fix),
+            *_connection_defects(),
+        ]
+    shape = [defect._asdict() for defect in defects]
+    missed = missed_deadlines(call.settings["dir"])
+    late = f"{pluralize(missed, 'hook')} ran out of time so far; {DEADLINE_VARIABLE} allows more"
+    lines = [late] if missed else []
+    if not defects:
+        return Outcome(shape, [style("No problems found.", "green"), *lines])
+    for defect in defects:
+        mark = style("mended", "green") if defect.mended else style("found", "yellow")
+        lines.append(f"{mark} {style(defect.kind, 'bold')} {one_line(defect.path)}")
+        problem = one_line(defect.problem.removeprefix(f"{defect.path} "))
+        if defect.mended:  # the advice after the first sentence no longer applies
+            problem = problem.partition(". ")[0]
+        lines.append(f"    {problem}")
+        if defect.remedy:
+            lines.append(
+                f"    {'done' if defect.mended else 'with --fix'}: {one_line(defect.remedy)}"
+            )
+    ill = any(defect.harmful and not defect.mended for defect in defects)
+    return Outcome(shape, lines, 1 if ill else 0)
+
+
+def _settings_defects(settings: "Settings") -> "list[Defect]":
+    """A config.toml that every other command refuses. Only a person can correct it."""
+    from nuggets.stores.base import Defect
+
+    problem = settings.file_problem
+    path = os.path.join(directory_of(settings["dir"]), CONFIG_FILE)
+    return [Defect("settings", path, problem, "", harmful=True)] if problem else []
+
+
+def _disk_defects(settings: "Settings") -> "list[Defect]":
+    """A disk on which nothing more can be kept; hooks then only say so."""
+    from nuggets.stores.base import Defect
+
+    folder = directory_of(settings["dir"])
+    try:
+        disk = os.statvfs(folder)
+    except OSError:
+        return []
+    free = disk.f_bavail * disk.f_frsize
+    text = f"the disk has {free // 1024} KiB left. Free some space: nothing more can be kept"
+    return [Defect("disk", folder, text, "", harmful=True)] if free < LEAST_FREE else []
+
+
+def _connection_defects() -> "list[Defect]":
+    """What keeps connected agents from working. `connect` and people repair that."""
+    from nuggets.interfaces.connect.connection_check import find_problems
+    from nuggets.stores.base import Defect
+
+    try:
+        folder = os.getcwd()
+    except OSError:  # it was removed
+        folder = ""
+    problems = find_problems(working_directory=folder, home=os.path.expanduser("~"))
+    return [
+        Defect("connection", problem.path, problem.text, remedy="", harmful=False)
+        for problem in problems
+    ]
+
+
+# --- config ------------------------------------------------------------------------------------
+
+
+def _config_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "action", nargs="?", choices=("set", "unset"), help="change config.toml (default: show)"
+    )
+    parser.add_argument("name", nargs="?", help="the name of a setting")
+    parser.add_argument("value", nargs="?", help="its new value")
+
+
+def _config(call: Call) -> Outcome:
+    options = call.options
+    if options.action is None:
+        return _show_settings(call)
+    if options.name is None or (options.value is None) == (options.action == "set"):
+        raise InvalidInput("write `config set NAME VALUE` or `config unset NAME`")
+    return _change_setting(call, _setting(options.name), options.value)
+
+
+def _show_settings(call: Call) -> Outcome:
+    settings = call.settings
+    shape = [
+        {
+            "name": setting.name,
+            "value": _shown_value(settings, setting),
+            "origin": settings.origins[setting.name],
+            "variable": setting.variable,
+            "meaning": setting.meaning,
+        }
+        for setting in SETTINGS
+    ]
+    lines = []
+    for setting in SETTINGS:
+        value = one_line(str(_shown_value(settings, setting))) or '""'
+        origin = one_line(f"({settings.origins[setting.name]})")
+        lines.append(f"{setting.name} = {style(value, 'bold')}  {style(origin, 'dim')}")
+        lines += wrap_lines(f"{setting.variable}: {setting.meaning}", "    ")
+    return Outcome(shape, lines, is_read_only=True)
+
+
+def _shown_value(settings: Settings, setting: Setting) -> object:
+    value = settings[setting.name]
+    return shown_location(value) if setting.name == "dir" else value
+
+
+def _setting(name: str) -> Setting:
+    for setting in SETTINGS:
+        if setting.name == name:
+            return setting
+    names = [setting.name for setting in SETTINGS]
+    close = closest_name(name, names)
+    hint = f"did you mean {close}?" if close else f"there are: {', '.join(names)}"
+    raise InvalidInput(f"there is no setting {name!r}; {hint}")
+
+
+def _change_setting(call: Call, setting: Setting, text: str | None) -> Outcome:
+    """Write a value to config.toml, or remove it (None); comments and the rest stay."""
+    directory = directory_of(call.settings["dir"])
+    if setting.name == "dir" or not directory:
+        raise InvalidInput("config.toml lies in the shelf's directory; use --dir or NUGGETS_DIR")
+    value = None if text is None else _parse_value(setting, text)
+    path = os.path.join(directory, CONFIG_FILE)
+    before = _write_value(path, setting.name, value)
+    shape = {"name": setting.name, "value": value, "before": before, "path": path}
+    if text is None and before is None:
+        return Outcome(shape, [f"Not found: {setting.name} is not set in {one_line(path)}."], 1)
+    new = f"{setting.name} = {value!r}" if text is not None else f"Removed {setting.name}"
+    was = "" if before is None else f"  (was: {one_line(repr(before))})"
+    if call.settings.origins[setting.name] == "environment":
+        warn(f"{setting.variable} is set in your environment and takes precedence.")
+    return Outcome(shape, [f"{one_line(new)}{was}"])
+
+
+def _parse_value(setting: Setting, text: str) -> object:
+    try:
+        return validate(setting, text)
+    except ValueError as problem:
+        raise InvalidInput(f"{setting.name}: {problem}") from None
+
+
+def _write_value(path: str, name: str, value: object) -> object:
+    """Set or remove (None) one value; returns the value before, None if there was none."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    from nuggets.filesystem.atomic_files import (
+        open_plain,
+        private_directory,
+        remove_leftovers,
+        replace_file,
+    )
+
+    try:
+        with open(path, encoding="utf-8", newline="", opener=open_plain) as file:
+            document = tomlkit.parse(file.read())
+    except FileNotFoundError:
+        document = tomlkit.document()
+    except (OSError, UnicodeDecodeError, TOMLKitError) as problem:
+        raise SettingsError(f"{path} cannot be read: {problem}. Correct it first") from None
+    before = document.unwrap().get(name)
+    if value is None:
+        document.pop(name, None)
+    else:
+        document[name] = value
+    if value != before:
+        private_directory(os.path.dirname(path))
+        remove_leftovers(path)
+        replace_file(path, [document.as_string().encode()], durable=True)
+    return before
+
+
+COMMANDS = {
+    "doctor": Command(
+        ("nuggets doctor", "nuggets doctor --fix", "nuggets doctor --json"),
+        _doctor,
+        _doctor_arguments,
+        summary="check the files and the links; with --fix repair them",
+        reports_broken_settings=True,
+    ),
+    "audit": Command(
+        ("nuggets audit", "nuggets audit --json"),
+        _audit,
+    ),
+    "config": Command(
+        (
+            "nuggets config",
+            "nuggets config set promote_after 5",
+            "nuggets config unset promote_after",
+        ),
+        _config,
+        _config_arguments,
+        summary="show every setting and where it came from, or change config.toml",
+        changes=True,
+    ),
+}

@@ -1,0 +1,333 @@
+"""Commands on projects, and on the sessions with agents in them."""
+
+import os
+from argparse import ArgumentParser
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from nuggets.domain import codec
+from nuggets.domain.records import MemoryNote, ProjectMove, ProjectStatus
+from nuggets.errors import NuggetsError
+from nuggets.filesystem.current_project import SHARED_FOLDER, name_of, root_of
+from nuggets.interfaces import json_responses
+from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.search_and_graph import search_lines
+from nuggets.interfaces.cli.terminal_output import escape_controls, one_line, style, table
+from nuggets.interfaces.display_text import pluralize
+from nuggets.operations.session_notes import session_agent
+
+if TYPE_CHECKING:
+    from nuggets.maintenance.trusted_repositories import SyncResult
+
+# --- project list, move, join, leave, share, unshare, trust, untrust ---------------------------
+
+
+def _list_projects(call: Call) -> Outcome:
+    projects = call.shelf.projects()
+    shape = [{**status._asdict(), "there": _is_there(status)} for status in projects]
+    if not projects:
+        return Outcome(shape, ["No memory belongs to a project yet."])
+    rows = [
+        (
+            name_of(status.project),
+            str(status.fact_count),
+            str(status.note_count),
+            "" if _is_there(status) else "gone",
+            ", ".join(map(root_of, _places(status))) or status.project,
+        )
+        for status in projects
+    ]
+    lines = table(("PROJECT", "FACTS", "NOTES", "STATE", "WHERE"), rows, whole=True)
+    if not all(map(_is_there, projects)):
+        lines.append("If one was moved, run in its new directory: nuggets project move <project>")
+    return Outcome(shape, lines)
+
+
+def _is_there(status: ProjectStatus) -> bool:
+    """Does its directory exist? A project that a setting names has no path."""
+    places = _places(status)
+    return not places or any(map(os.path.exists, places))
+
+
+def _places(status: ProjectStatus) -> list[str]:
+    """Where it lies; without those that are gone if there are others."""
+    recorded = list(status.locations)
+    if not recorded:
+        recorded = [status.project] if root_of(status.project) else []
+    return [place for place in recorded if os.path.exists(place)] or recorded
+
+
+def _move_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("project", help="its old directory, or the name of that directory")
+    parser.add_argument("to", nargs="?", help="its new directory (default: the current one)")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+
+
+def _move(call: Call) -> Outcome:
+    options = call.options
+    done = call.shelf.move_project(options.project, options.to, dry_run=options.dry_run)
+    shape = {
+        "from": done.old,
+        "to": done.new,
+        "moved": [note.id for note in done.moved],
+        "left": [note.id for note in done.left],
+        "dryRun": options.dry_run,
+    }
+    return Outcome(shape, _moved_lines(done, options.dry_run))
+
+
+def _moved_lines(done: ProjectMove, dry_run: bool) -> list[str]:
+    facts = sum(note.kind == "fact" for note in done.moved)
+    what = f"{pluralize(facts, 'fact')} and {pluralize(len(done.moved) - facts, 'note')}"
+    old, new = (one_line(root_of(project) or project) for project in (done.old, done.new))
+    verb = "Would move" if dry_run else "Moved"
+    return [f"{verb} {what} from {old} to {new}.", *_left_lines(done)]
+
+
+def _left_lines(done: ProjectMove) -> list[str]:
+    lines = []
+    if done.left:
+        lines.append(
+            "Not moved, because the new project has a fact with the same key, perhaps archived "
+            "(to move these, first `nuggets forget` it there):"
+        )
+        lines += [f"  {one_line(note.nugget_name)}: {one_line(note.title)}" for note in done.left]
+    return lines
+
+
+def _join_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("project", help="its directory, or the name of that directory")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+
+
+def _join(call: Call) -> Outcome:
+    options = call.options
+    done = call.shelf.join_project(options.project, dry_run=options.dry_run)
+    shape = {
+        "project": done.new,
+        "moved": [note.id for note in done.moved],
+        "left": [note.id for note in done.left],
+        "dryRun": options.dry_run,
+    }
+    verb = "Would use" if options.dry_run else "Uses"
+    lines = [f"{verb} the memories of {one_line(root_of(done.new) or done.new)} here too."]
+    if done.moved:
+        lines.append(
+            f"{pluralize(len(done.moved), 'memory', 'memories')} of this place moved there."
+        )
+    return Outcome(shape, [*lines, *_left_lines(done)])
+
+
+def _leave(call: Call) -> Outcome:
+    project = call.shelf.leave_project()
+    line = f"{one_line(root_of(project))} has memories of its own from now on."
+    return Outcome({"project": project}, [line])
+
+
+def _sharing_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+
+
+def _share(call: Call) -> Outcome:
+    dry_run = call.options.dry_run
+    done = call.shelf.share_project(dry_run=dry_run)
+    return _sync_outcome(call, done, dry_run, "Shared through")
+
+
+def _trust(call: Call) -> Outcome:
+    dry_run = call.options.dry_run
+    done = call.shelf.trust_project(dry_run=dry_run)
+    return _sync_outcome(call, done, dry_run, "Trusted:")
+
+
+def _sync_outcome(call: Call, done: "SyncResult", dry_run: bool, verb: str) -> Outcome:
+    shape = {
+        "added": [note.id for note in done.added],
+        "updated": [note.id for note in done.updated],
+        "retired": [note.id for note in done.retired],
+        "written": list(done.written),
+        "removed": list(done.removed),
+        "problems": list(done.problems),
+        "dryRun": dry_run,
+    }
+    folder = one_line(os.path.join(call.shelf.checkout, SHARED_FOLDER))
+    lines = [f"Would be done in {folder}:" if dry_run else f"{verb} {folder}."]
+    for notes, what in (
+        (done.added, "read"),
+        (done.updated, "updated"),
+        (done.retired, "archived"),
+    ):
+        lines += [f"  {what}: {one_line(note.title)}" for note in notes]
+    if dry_run:
+        notes_by_id = call.shelf.get_notes([*done.written, *done.removed])
+        for ids, what in ((done.written, "written"), (done.removed, "removed")):
+            found = (notes_by_id[i] for i in ids if i in notes_by_id)
+            lines += [f"  {what}: {one_line(n.title)}: {one_line(n.content)}" for n in found]
+    if done.written or done.removed:
+        counts = f"{len(done.written)} written, {len(done.removed)} removed"
+        lines.append(f"  files: {counts}; look at them and commit them with git")
+    lines += [f"  left out: {one_line(problem)}" for problem in done.problems]
+    return Outcome(shape, lines)
+
+
+def _unshare(call: Call) -> Outcome:
+    call.shelf.unshare_project()
+    folder = one_line(os.path.join(call.shelf.checkout, SHARED_FOLDER))
+    line = f"Nothing more is written into {folder}. Its files stay; remove them with git."
+    return Outcome({"folder": folder}, [line])
+
+
+def _untrust(call: Call) -> Outcome:
+    dropped = call.shelf.untrust_project()
+    count = pluralize(len(dropped), "memory", "memories")
+    line = f"The memories in this checkout are not read any more; {count} from there dropped."
+    return Outcome({"dropped": [note.id for note in dropped]}, [line])
+
+
+# --- sessions list, show, search ---------------------------------------------------------------
+
+
+NONE_YET = "There is no note of a session yet. Hooks write them: nuggets connect --help"
+NONE_HERE = (
+    "There is no note of a session in this project yet. Hooks write them: nuggets connect --help "
+    "(--all lists those of all projects)"
+)
+
+
+def _all_argument(parser: ArgumentParser) -> None:
+    parser.add_argument("--all", action="store_true", help="of all projects, not only this one")
+
+
+def _keep_left_over(call: Call) -> None:
+    """Note first what sessions did since their notes were written, as the next one would."""
+    from nuggets.interfaces.hooks.session_note_update import keep_left_over
+
+    with suppress(NuggetsError):  # another program writes: what is there is shown
+        keep_left_over(call.shelf, call.settings["dir"])
+
+
+def _list_sessions(call: Call) -> Outcome:
+    _keep_left_over(call)
+    notes = call.shelf.sessions(all_projects=call.options.all)
+    shape = [codec.note_to_json(note) for note in notes]
+    if not notes:
+        return Outcome(shape, [NONE_YET if call.options.all else NONE_HERE])
+    rows = [
+        (note.id, _end_time(note), session_agent(note), name_of(note.project), note.title[11:])
+        for note in notes
+    ]
+    return Outcome(shape, table(("ID", "ENDED", "AGENT", "PROJECT", "GOAL"), rows))
+
+
+def _end_time(note: MemoryNote) -> str:
+    return note.updated_at[:16].replace("T", " ")
+
+
+def _session_argument(parser: ArgumentParser) -> None:
+    parser.add_argument("id", nargs="?", help="id of its note (default: the last session here)")
+
+
+def _show_session(call: Call) -> Outcome:
+    _keep_left_over(call)
+    note = call.shelf.get_session(call.options.id)
+    head = style(one_line(note.title), "bold")
+    body = escape_controls(note.content).split("\n")
+    return Outcome(codec.note_to_json(note), [head, *body, *_foot(call, note)])
+
+
+def _foot(call: Call, note: MemoryNote) -> list[str]:
+    """Its id, when it ended, and the sessions that it is linked to."""
+    linked = call.shelf.get_notes(link.to for link in note.links).values()
+    earlier = [other.id for other in linked if other.created_at < note.created_at]
+    parts = [note.id, f"ended {_end_time(note)}", session_agent(note), name_of(note.project)]
+    lines = ["", " · ".join(one_line(part) for part in parts if part)]
+    return [style(line, "dim") for line in [*lines, *(f"before it: {i}" for i in earlier[-1:])]]
+
+
+def _session_search_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("query", nargs="+", help="what the session was about")
+    parser.add_argument(
+        "--limit", type=int, default=5, help="maximum number of results (default: 5)"
+    )
+    _all_argument(parser)
+
+
+def _search_sessions(call: Call) -> Outcome:
+    _keep_left_over(call)
+    options = call.options
+    found = call.shelf.search_sessions(
+        " ".join(options.query), options.limit, all_projects=options.all
+    )
+    shape = [json_responses.search_result(call.shelf, result) for result in found]
+    lines = [line for result in found for line in search_lines(call, result)]
+    return Outcome(shape, lines or ["Nothing found."], 0 if found else 1)
+
+
+COMMANDS = {
+    "project list": Command(
+        ("nuggets project list", "nuggets project list --json"),
+        _list_projects,
+    ),
+    "project move": Command(
+        (
+            "nuggets project move webshop --dry-run",
+            "nuggets project move ~/old/webshop ~/code/webshop",
+        ),
+        _move,
+        _move_arguments,
+        summary="move the memories of a repository that was moved, renamed or cloned again",
+        changes=True,
+    ),
+    "project join": Command(
+        ("nuggets project join ~/code/webshop", "nuggets project join webshop --dry-run"),
+        _join,
+        _join_arguments,
+        summary="use the memories of another clone or fork of this repository here too",
+        changes=True,
+    ),
+    "project leave": Command(
+        ("nuggets project leave",),
+        _leave,
+        summary="give this place memories of its own, though it was recognized as another project",
+        changes=True,
+    ),
+    "project share": Command(
+        ("nuggets project share --dry-run", "nuggets project share"),
+        _share,
+        _sharing_arguments,
+        summary="write this project's memories into .nuggets of the repository, for others to read",
+        changes=True,
+    ),
+    "project unshare": Command(
+        ("nuggets project unshare",),
+        _unshare,
+        summary="stop writing memories into the repository; existing files stay",
+        changes=True,
+    ),
+    "project trust": Command(
+        ("nuggets project trust --dry-run", "nuggets project trust"),
+        _trust,
+        _sharing_arguments,
+        summary="read the memories that the repository carries in .nuggets, together with yours",
+        changes=True,
+    ),
+    "project untrust": Command(
+        ("nuggets project untrust",),
+        _untrust,
+        summary="stop reading the repository's memories, and drop those that came from it",
+        changes=True,
+    ),
+    "sessions list": Command(
+        ("nuggets sessions list", "nuggets sessions list --all --json"),
+        _list_sessions,
+        _all_argument,
+    ),
+    "sessions show": Command(
+        ("nuggets sessions show", "nuggets sessions show note-sessions-1c2f"),
+        _show_session,
+        _session_argument,
+    ),
+    "sessions search": Command(
+        ("nuggets sessions search uuid migration",), _search_sessions, _session_search_arguments
+    ),
+}

@@ -1,0 +1,314 @@
+"""Commands that find notes and follow their links: search, link, unlink, graph."""
+
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from nuggets.domain import codec
+from nuggets.domain.records import MemoryNote, SearchNotesResult
+from nuggets.filesystem.current_project import name_of
+from nuggets.interfaces import json_responses
+from nuggets.interfaces.cli.arguments_and_receipts import (
+    NAME_HELP,
+    filter_arguments,
+    filters,
+    session_argument,
+)
+from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.terminal_output import (
+    distinct_titles,
+    fit,
+    one_line,
+    screen_width,
+    style,
+)
+from nuggets.search.clear_answer import describe_little_found
+
+if TYPE_CHECKING:
+    from nuggets.search.explanation import Explanation
+
+# --- search ------------------------------------------------------------------------------------
+
+
+def _search_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("query", nargs="+", help="your question, in your own words")
+    parser.add_argument(
+        "--limit", type=int, default=5, help="maximum number of results (default: 5)"
+    )
+    parser.add_argument("--why", action="store_true", help="explain each score")
+    session_argument(parser)
+    filter_arguments(parser)
+
+
+def _search(call: Call) -> Outcome:
+    options = call.options
+    query = " ".join(options.query)
+    shape: list[codec.Json] = []
+    lines: list[str] = []
+    with call.shelf.snapshot():
+        results = call.shelf.search_notes(
+            query, options.limit, session=call.session, **filters(call)
+        )
+        for result in results:
+            shape.append(json_responses.search_result(call.shelf, result))
+            lines += search_lines(call, result)
+            if options.why:
+                why = call.shelf.explain(query, result.note.id, options.all)
+                shape[-1]["why"] = codec.to_json(why)
+                lines += [f"    {one_line(line)}" for line in _why_lines(why, result.meaning)]
+    told = describe_little_found(results)
+    if told:
+        lines.insert(0, one_line(told))
+    return Outcome(shape, lines or ["Nothing found."], 0 if results else 1)
+
+
+def _why_lines(why: "Explanation", meaning: float) -> Iterator[str]:
+    """The score, then the share of each word of the query, then other parts of the score.
+    `meaning`: what the sentence encoder adds to the score."""
+    yield (
+        f"relevance {why.relevance:.2f}: text {why.text:.2f}, vector {why.vector:.2f}, "
+        f"boost {why.boost:.2f}"
+    )
+    if meaning:
+        yield f"meaning {meaning:+.2f}: added to that by the sentence encoder"
+    for word in why.words:
+        place = f"{', '.join(word.matched)} in {', '.join(word.fields)}"
+        if not word.matched:
+            place = "in linked notes" if word.fields else "not in this note"
+        part = f"{word.weight:.0%} of the query, {word.share:.0%} of that matched"
+        yield f"{word.word}: {place}; {part}"
+    parts = {
+        "phrase": why.phrase,
+        "group": why.group,
+        "title": why.named,
+        "time": why.time,
+        "asks": why.asks,
+    }
+    shares = [f"{name} {value:+.2f}" for name, value in parts.items() if abs(value) >= 0.005]
+    if shares:
+        yield f"also: {', '.join(shares)}"
+
+
+def search_lines(call: Call, result: SearchNotesResult) -> Iterator[str]:
+    """One result: relevance, title, and the beginning of the text."""
+    note = result.note
+    marks = " (archived)" if note.hidden else ""
+    if call.shelf.is_foreign(note):
+        marks += f" (another project: {one_line(name_of(note.project))})"
+    marks += "".join(f" ({one_line(caveat)})" for caveat in call.shelf.caveats(note))
+    score = style(f"[{result.relevance:.2f}]", "cyan")
+    title = style(fit(note.title, 80), "bold")
+    yield f"{score} {title}{marks}  {style(one_line(note.id), 'dim')}"
+    yield f"    {one_line(note.content, max(40, screen_width() - 4))}"
+
+
+# --- link, unlink, graph -----------------------------------------------------------------------
+
+
+DEFAULT_DEPTH = 2  # from a note: its neighbours, and theirs
+DEEPEST = 100  # a deeper tree would fit no screen
+
+
+def _pair_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("a", help=f"one note: {NAME_HELP}")
+    parser.add_argument("b", help="the other note")
+    parser.add_argument("reason", nargs="?", help="how they are related")
+
+
+def _link(call: Call) -> Outcome:
+    a, b, reason = call.options.a, call.options.b, call.options.reason or ""
+    added = call.shelf.add_link(a, b, reason)
+    shape = json_responses.link_result(call.shelf, a, b, added)
+    return Outcome(shape, ["Linked." if added else "Already linked."])
+
+
+def _unlink(call: Call) -> Outcome:
+    gone = call.shelf.remove_link(call.options.a, call.options.b, call.options.reason)
+    if gone:
+        return Outcome(json_responses.unlink_result(True), ["Unlinked."])
+    return Outcome(json_responses.unlink_result(False), ["Not found: there is no such link."], 1)
+
+
+def _graph_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("note", nargs="?", help=f"the note to start at: {NAME_HELP} (default: all)")
+    parser.add_argument(
+        "--depth",
+        type=_depth,
+        help="maximum number of links from the start (default: 2 from a note, else all)",
+    )
+    parser.add_argument("--dot", action="store_true", help="print it as Graphviz input")
+
+
+def _depth(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) <= DEEPEST):
+        raise ArgumentTypeError(f"{text!r} is not a number from 0 to {DEEPEST}")
+    return int(text)
+
+
+def _graph(call: Call) -> Outcome:
+    options = call.options
+    if options.note:
+        start = call.shelf.get_note(options.note, session=None)
+        depth = DEFAULT_DEPTH if options.depth is None else options.depth
+        notes = {note.id: note for note in call.shelf.list_notes(include_hidden=True)}
+        nodes = _neighbourhood(notes, start, depth)
+        roots = [start.id]
+    else:
+        depth = DEEPEST if options.depth is None else options.depth
+        notes = {note.id: note for note in call.shelf.list_notes()}
+        nodes = {i: note for i, note in notes.items() if _neighbours(notes, note)}
+        roots = sorted(nodes, key=lambda i: (-len(nodes[i].links), i))
+    edges = list(_edges(nodes))
+    shape = {
+        "nodes": [codec.note_to_json(note) for note in nodes.values()],
+        "links": [
+            {"from": a, "to": b, "reason": reason, "createdAt": at} for a, b, reason, at in edges
+        ],
+    }
+    if options.dot:
+        return Outcome(shape, _dot(nodes))
+    return Outcome(shape, list(_tree(nodes, roots, depth)) or ["No links yet."])
+
+
+def _neighbours(notes: Mapping[str, MemoryNote], note: MemoryNote) -> list[MemoryNote]:
+    return [notes[link.to] for link in note.links if link.to in notes and link.to != note.id]
+
+
+def _neighbourhood(
+    notes: Mapping[str, MemoryNote], start: MemoryNote, depth: int
+) -> dict[str, MemoryNote]:
+    """The notes at most `depth` links away; paths do not go through archived notes."""
+    reached = {start.id: start}
+    edge = [start]
+    for _ in range(depth):
+        near = [neighbour for note in edge for neighbour in _neighbours(notes, note)]
+        new = {note.id: note for note in near if note.id not in reached}
+        reached.update(new)
+        edge = [note for note in new.values() if not note.hidden]
+    return reached
+
+
+def _edges(notes: Mapping[str, MemoryNote]) -> Iterator[tuple[str, str, str, str]]:
+    """Every link once, although both notes store it."""
+    for note in notes.values():
+        for link in note.links:
+            if link.to in notes and note.id < link.to:
+                yield note.id, link.to, link.reason, link.created_at
+
+
+def _dot(notes: Mapping[str, MemoryNote]) -> list[str]:
+    lines = ["graph nuggets {", "  node [shape=box, style=rounded];"]
+    for note in notes.values():
+        look = ', style="rounded,dashed"' if note.hidden else ""
+        lines.append(
+            f"  {_quote(note.id)} [label={_quote(note.title + _archived_mark(note))}{look}];"
+        )
+    lines += [
+        f"  {_quote(a)} -- {_quote(b)} [label={_quote(reason)}];"
+        for a, b, reason, _ in _edges(notes)
+    ]
+    return [*lines, "}"]
+
+
+def _quote(text: str) -> str:
+    return '"' + one_line(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _tree(notes: Mapping[str, MemoryNote], roots: list[str], depth: int) -> Iterator[str]:
+    """Every note once, as near to its root as possible, with its neighbours below it. A link to a
+    note that is printed above is marked."""
+    reasons = _link_reasons(notes)
+    titles = distinct_titles(notes.values())
+    children = _assign_children(reasons, roots, depth)
+    printed: set[str] = set()
+
+    def branches(note_id: str, parent: str, indent: str) -> Iterator[str]:
+        repeats = [
+            neighbour
+            for neighbour in reasons[note_id]
+            if neighbour in printed and neighbour != parent
+        ]
+        printed.add(note_id)
+        neighbours = [*repeats, *children[note_id]]
+        for number, neighbour in enumerate(neighbours, 1):
+            is_last, is_repeat = number == len(neighbours), number <= len(repeats)
+            reason = style(f"  ({one_line('; '.join(reasons[note_id][neighbour]))})", "dim")
+            mark = style("  ↑ shown above", "dim") if is_repeat else ""
+            title = f"{titles[neighbour]}{_archived_mark(notes[neighbour])}"
+            yield f"{indent}{'└─' if is_last else '├─'} {title}{reason}{mark}"
+            if not is_repeat:
+                yield from branches(neighbour, note_id, indent + ("   " if is_last else "│  "))
+
+    for root in roots:
+        if root not in printed:
+            title = style(one_line(notes[root].title), "bold") + _archived_mark(notes[root])
+            yield title + style(f"  {one_line(root)}", "dim")
+            yield from branches(root, "", "")
+
+
+def _archived_mark(note: MemoryNote) -> str:
+    """What follows the title of an archived note."""
+    return " (archived)" if note.hidden else ""
+
+
+def _link_reasons(notes: Mapping[str, MemoryNote]) -> dict[str, dict[str, list[str]]]:
+    """The neighbours of each note and the reasons of their links, in both directions."""
+    reasons: dict[str, dict[str, list[str]]] = {note_id: {} for note_id in notes}
+    links = [(note.id, link.to, link.reason) for note in notes.values() for link in note.links]
+    for a, b, reason in (*links, *((b, a, reason) for a, b, reason in links)):
+        if a in notes and b in notes and a != b and reason not in reasons[a].setdefault(b, []):
+            reasons[a][b].append(reason)
+    return reasons
+
+
+def _assign_children(
+    reasons: Mapping[str, Mapping[str, list[str]]], roots: Iterable[str], depth: int
+) -> dict[str, list[str]]:
+    """The notes below each note, breadth first; a root that is below another has no own tree."""
+    children: dict[str, list[str]] = {}
+    for root in roots:
+        level = [] if root in children else [root]
+        for note_id in level:
+            children[note_id] = []
+        for _ in range(depth):
+            next_level = []
+            for note_id in level:
+                new = [neighbour for neighbour in reasons[note_id] if neighbour not in children]
+                children[note_id] = new
+                children.update((neighbour, []) for neighbour in new)
+                next_level += new
+            level = next_level
+    return children
+
+
+COMMANDS = {
+    "search": Command(
+        (
+            "nuggets search how does authentication work",
+            "nuggets search jwt --nugget project --limit 3 --why",
+        ),
+        _search,
+        _search_arguments,
+    ),
+    "link": Command(
+        ('nuggets link "Auth middleware" "JWT token format" "auth uses JWT tokens"',),
+        _link,
+        _pair_arguments,
+        changes=True,
+    ),
+    "unlink": Command(
+        ('nuggets unlink "Auth middleware" "JWT token format"',),
+        _unlink,
+        _pair_arguments,
+        summary="remove a link, or all links between two notes",
+        changes=True,
+    ),
+    "graph": Command(
+        (
+            'nuggets graph "Auth middleware" --depth 3',
+            "nuggets graph --dot | dot -Tpng > memory.png",
+        ),
+        _graph,
+        _graph_arguments,
+    ),
+}

@@ -1,0 +1,119 @@
+"""Reads a host's transcript: bounded, only inside the host's own folder, as data. One in which
+nothing is understood is `Unreadable`."""
+
+import json
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from nuggets.interfaces.hooks.transcript_formats import STEPS
+from nuggets.named_tuple import NamedTuple
+from nuggets.operations.session_note_text import Step
+
+HEAD_BYTES = 256 * 1024  # the goal stands at the beginning,
+TAIL_BYTES = 2 * 1024 * 1024  # what matters else at the end
+HEAD_LINES, TAIL_LINES = 200, 3000  # the same for many short lines, which take longer to parse
+
+# host: the variable that moves its folder, the folder below the home directory
+_FOLDERS = {
+    "claude-code": ("CLAUDE_CONFIG_DIR", ".claude"),
+    "codex": ("CODEX_HOME", ".codex"),
+    "gemini": ("GEMINI_CLI_HOME", ".gemini"),
+    "pi": ("PI_CODING_AGENT_DIR", ".pi"),
+}
+_SENDING = ("opencode",)  # hosts whose plugin sends the transcript
+
+
+class Unreadable(Exception):
+    """A transcript that cannot be read; the message says why, without its texts."""
+
+
+class Transcript(NamedTuple):
+    """What a transcript says."""
+
+    host: str
+    steps: list[Step]
+    started: str  # times as the host wrote them; "" if it wrote none
+    ended: str
+
+
+def read_transcript(path: str, since: str = "") -> Transcript:
+    """Read the transcript at a path. `since`: what is not known to be later is left out."""
+    place = os.path.realpath(path)
+    host = _host_of(place)
+    if not host:
+        raise Unreadable("it lies in no folder of a known host")
+    raw = _read(place)
+    transcript = _transcript(host, list(_entries(raw)), since)
+    if raw and not transcript.steps and not since:
+        raise Unreadable("its format is unknown")
+    return transcript
+
+
+def read_sent_transcript(host: str, sent: Sequence[Any]) -> Transcript:
+    """The same for a transcript that a host's plugin sends."""
+    if host not in _SENDING:
+        raise Unreadable("this host sends no transcripts")
+    return _transcript(host, [entry for entry in sent if isinstance(entry, dict)], "")
+
+
+def _transcript(host: str, entries: list[Mapping[str, Any]], since: str) -> Transcript:
+    if since:
+        entries = [entry for entry in entries if _time(entry) > since]
+    steps = list(STEPS[host](entries))
+    times = [time for time in map(_time, entries) if time]
+    return Transcript(host, steps, *((times[0], times[-1]) if times else ("", "")))
+
+
+def _time(entry: Mapping[str, Any]) -> str:
+    time = entry.get("timestamp") or entry.get("startTime")
+    return time if isinstance(time, str) else ""
+
+
+def _host_of(place: str) -> str:
+    """The host in whose folder a path lies."""
+    for host, (variable, folder) in _FOLDERS.items():
+        moved = os.environ.get(variable)
+        for root in filter(None, [moved, os.path.join(os.path.expanduser("~"), folder)]):
+            if place.startswith(os.path.join(os.path.realpath(root), "")):
+                return host
+    return ""
+
+
+def _read(place: str) -> bytes:
+    """The file, or its beginning and its end, parted by a line break."""
+    try:
+        descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as problem:
+        raise Unreadable(problem.strerror or "it cannot be opened") from None
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise Unreadable("it is no file")
+        if status.st_size <= HEAD_BYTES + TAIL_BYTES:
+            return file.read(HEAD_BYTES + TAIL_BYTES)
+        head = file.read(HEAD_BYTES)
+        file.seek(-TAIL_BYTES, os.SEEK_END)
+        return head + b"\n" + file.read(TAIL_BYTES)
+
+
+def _entries(raw: bytes) -> Iterator[Mapping[str, Any]]:
+    """The objects of JSON lines, or of one JSON text; lines that are cut or broken are skipped."""
+    whole = _objects([raw]) if raw.lstrip()[:2] in (b"{\n", b"{\r") else []
+    lines = raw.split(b"\n")
+    if len(lines) > HEAD_LINES + TAIL_LINES:
+        lines = [*lines[:HEAD_LINES], *lines[-TAIL_LINES:]]
+    yield from whole or _objects(lines)
+
+
+def _objects(texts: Iterable[bytes]) -> list[Mapping[str, Any]]:
+    parsed: list[Mapping[str, Any]] = []
+    for text in texts:
+        try:
+            entry = json.loads(text)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(entry, dict):
+            parsed.append(entry)
+    return parsed

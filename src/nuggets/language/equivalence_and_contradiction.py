@@ -1,0 +1,213 @@
+"""Whether two texts of nearly the same words say the same, or contradict each other.
+
+Knows no note.
+"""
+
+import re
+from functools import cache, lru_cache
+from itertools import islice
+
+from nuggets.language.languages import stems
+from nuggets.language.text import fold_case
+from nuggets.language.word_lists import equivalent_words, filler_words, opposites, stances
+from nuggets.named_tuple import NamedTuple
+
+# --- the same ---------------------------------------------------------------------------------
+
+# The key words of two texts that say the same follow each other in the same order, so that "tabs
+# over spaces" is not "spaces over tabs" and "thirty seconds" not "sixty seconds". Their details
+# must be the same, too: numbers, versions, paths, negations, signs and single letters.
+_NEGATED = re.compile(r"n['’]t\b")
+SHORTEST_PLURAL = 4  # letters: "pods" is a plural, "gas" is not
+NEGATIONS = """
+cannot except neither never no none nor not unless without
+kein keine keinem keinen keiner keines nicht nie niemals ohne
+aucun aucune jamais ne pas sans
+jamás ni ningún ninguna ninguno nunca sin
+mai nessun nessuna nessuno non senza
+nem nenhum nenhuma não sem
+geen niet nooit zonder
+aldrig aldri ej ikke ingen inget inte intet uden utan uten
+eikä eivät ei ilman
+bez nie не нет без
+"""
+# Numbers with their separators; names with dots or slashes; negations; single letters (except the
+# English words "a" and "i") and letters after a hyphen; signs. Plain words and dashes between
+# words are skipped.
+_PARTICULAR = r"""
+    (   (?=\w*\d)\w+(?:[.,:/]\w*\d\w*)*
+    |   \w+(?:[./]\w+)+
+    |   (?:{negations})\b
+    |   (?<=-)\w\b  |  (?<!['’])[b-hj-z]\b
+    |   (?<![\w)\]])(?:--?(?=[\w.(])|[−–](?=\d))
+    |   !(?=[\w=(])
+    |   [<>=~^%±≤≥≠←→+$€£¥]+
+    |   (?<=\w)\#+  |  \#(?=\d)
+    ) | \w+
+"""
+_UNSPACED_NEGATION = "[不没沒未无無勿]|ない|ません|않"
+
+_PLAIN_WORD = re.compile(r"\w+")
+
+Particulars = tuple[str, ...]
+
+
+@cache
+def _particular() -> re.Pattern[str]:
+    negations = "|".join(NEGATIONS.split())
+    return re.compile(_PARTICULAR.format(negations=negations), re.VERBOSE)
+
+
+@lru_cache(maxsize=1024)  # of many notes that are alike each is compared with all others
+def particulars(text: str) -> Particulars:
+    """The details of a text, in order: "from 14 to 15" is not "from 15 to 14"."""
+    plain = _NEGATED.sub(" not", fold_case(text))
+    matches = filter(None, _particular().findall(plain))
+    return (*matches, *(() if plain.isascii() else re.findall(_UNSPACED_NEGATION, plain)))
+
+
+def singular(word: str) -> str:
+    """The word without the s of an English plural."""
+    is_plural = len(word) >= SHORTEST_PLURAL and word[-1] == "s" and word[-2] not in "isu"
+    return word[:-1] if is_plural else word
+
+
+def key_words(text: str) -> tuple[str, ...]:
+    """The words that carry the meaning of a text, in order, in the singular."""
+    plain = _NEGATED.sub(" not", fold_case(text)).replace("'", "").replace("’", "")
+    fillers, equivalents = filler_words(), equivalent_words()
+    words = (word for word in _PLAIN_WORD.findall(plain) if word not in fillers)
+    return tuple(singular(equivalents.get(word, word)) for word in words)
+
+
+# --- contradictions ---------------------------------------------------------------------------
+
+# A statement is read as claims, each about some words and for or against them: "do not log request
+# bodies" is against {log, request, body}, "use pnpm, not npm" for {pnpm} and against {npm}. Two
+# statements contradict each other if one is for exactly what the other is against, or if they
+# prefer or order two things the other way round.
+READ_CHARACTERS = 8000  # of a text, which bounds the time: 30 statements of 240 characters
+LONGEST_STATEMENT = 240  # characters of a statement: what is longer is an account, not a rule
+MOST_STATEMENTS = 30  # of one text: each is compared with each of another
+MOST_WORDS = 12  # that a claim is about: no two people state a longer one in the same words
+
+Words = frozenset[str]
+
+_SENTENCE = re.compile(r"[.!?;:]\s+|\n+|,\s+(?=(?:always|avoid|do|don['’]t|never|prefer|use)\s)")
+_WORD = re.compile(r"\w+(?:[./+#-]\w+)*")
+_INSTEAD = re.compile(
+    r"\b(?:instead of|rather than|in place of|anstatt|statt|anstelle von|au lieu de|plutôt que"
+    r"|en lugar de|en vez de)\b|,\s*(?:and |but )?not\b|,\s*nicht\b"
+)
+_OVER = re.compile(r"\bover\b|\bto\b")  # only after a word of preference
+_PREFERS = re.compile(r"\b(?:prefer|favou?r|choose)\w*\b")
+_BEFORE = re.compile(r"\b(?:before|above|ahead of|vor|antes de|avant)\b")
+_AFTER = re.compile(r"\b(?:after|below|nach|después de|après)\b")
+
+
+class Claim(NamedTuple):
+    """What a statement is for, or against."""
+
+    words: Words  # stems
+    wanted: bool
+
+
+class Statement(NamedTuple):
+    """One sentence, as far as it states a rule."""
+
+    claims: tuple[Claim, ...]
+    pair: tuple[str, Words, Words] | None = None  # "prefer" or "order", the first, the second
+
+    @property
+    def topics(self) -> tuple[Words, ...]:
+        """Sets of words of which two contradictory statements share one."""
+        own = [claim.words for claim in self.claims]
+        return (*own, self.pair[1] | self.pair[2]) if self.pair else tuple(own)
+
+
+def deny_each_other(text: str, other: str) -> bool:
+    """Whether a statement of one text contradicts one of the other."""
+    return any(contradict(a, b) for a in statements(text) for b in statements(other))
+
+
+def contradict(a: Statement, b: Statement) -> bool:
+    """Whether both cannot hold."""
+    if a.pair and b.pair and a.pair[0] == b.pair[0] and _are_reversed(a.pair[1:], b.pair[1:]):
+        return True
+    denied = {claim._replace(wanted=not claim.wanted) for claim in a.claims}
+    return not denied.isdisjoint(b.claims)
+
+
+def _are_reversed(a: tuple[Words, Words], b: tuple[Words, Words]) -> bool:
+    """Whether what comes first in one comes second in the other; what they share aside."""
+    first, second = a[0] - b[0], a[1] - b[1]
+    return bool(first and second) and first == b[1] - a[1] and second == b[0] - a[0]
+
+
+@lru_cache(maxsize=1024)
+def statements(text: str) -> tuple[Statement, ...]:
+    """The statements of a text, as far as they can be read as rules."""
+    parts = _SENTENCE.split(fold_case(text[:READ_CHARACTERS]))
+    sentences = (part for part in parts if part.strip())
+    read = (
+        _read(part) for part in islice(sentences, MOST_STATEMENTS) if len(part) <= LONGEST_STATEMENT
+    )
+    return tuple(statement for statement in read if statement.claims or statement.pair)
+
+
+def _read(sentence: str) -> Statement:
+    sentence = _NEGATED.sub(" not", sentence).replace("cannot", "can not")
+    instead = _INSTEAD.search(sentence)
+    if instead is None and (preferring := _PREFERS.search(sentence)):
+        instead = _OVER.search(sentence, preferring.end())
+    if instead is not None:
+        chosen, wanted = _content(sentence[: instead.start()], paired=True)
+        rejected, _ = _content(sentence[instead.end() :], paired=True)
+        if not wanted:
+            chosen, rejected = rejected, chosen
+        claims = (*_claims(chosen, wanted=True), *_claims(rejected, wanted=False))
+        return Statement(claims, ("prefer", chosen, rejected))
+    about, wanted = _content(sentence)
+    claims = _claims(about, wanted=wanted)
+    order = _BEFORE.search(sentence) or _AFTER.search(sentence)
+    if order is None:
+        return Statement(claims)
+    first = _content(sentence[: order.start()], paired=True)[0]
+    second = _content(sentence[order.end() :], paired=True)[0]
+    if _AFTER.fullmatch(order[0]):
+        first, second = second, first
+    return Statement(claims, ("order", first, second))
+
+
+def _claims(words: Words, *, wanted: bool) -> tuple[Claim, ...]:
+    return (Claim(words, wanted),) if 0 < len(words) <= MOST_WORDS else ()
+
+
+def _content(text: str, *, paired: bool = False) -> tuple[Words, bool]:
+    """The stems of what a text is about, and whether it is for that: each negation turns it.
+
+    `paired`: it is one of two things, which opposites tell apart.
+    """
+    fillers, rejecting = _filler_words(), _rejecting_words()
+    opposite = {} if paired else opposites()
+    about: list[str] = []
+    wanted = True
+    for word in _WORD.findall(text):
+        if word in rejecting:
+            wanted = not wanted
+        elif word in opposite:
+            wanted = not wanted
+            about.append(opposite[word])
+        elif word not in fillers:
+            about.append(word)
+    return frozenset(stems(about)), wanted
+
+
+@cache
+def _rejecting_words() -> frozenset[str]:
+    return stances()["against"] | frozenset(NEGATIONS.split())
+
+
+@cache
+def _filler_words() -> frozenset[str]:
+    return stances()["for"] | stances()["neither"] | filler_words()

@@ -1,0 +1,265 @@
+"""The entries of a memory file: which notes get one, the line of each, and the note after a person
+changed its line. Knows no file.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+from nuggets.domain.credentials import credential_kinds, memory_credential_kinds
+from nuggets.domain.host_markup import escape_host_markup
+from nuggets.domain.names_and_tags import CONFIRMED
+from nuggets.domain.records import HitKind, MemoryNote, Touch
+from nuggets.domain.state import Notes, merged_into
+from nuggets.domain.times import invalidity
+from nuggets.domain.visibility import is_foreign, is_unconfirmed
+from nuggets.language.text import ELLIPSIS, one_line, visible
+from nuggets.named_tuple import NamedTuple
+
+# --- the line of a note -----------------------------------------------------------------------
+
+# A note is one line of Markdown that cannot break the file around it. Markup that stays within it
+# is kept: `code`, links, **bold**. Everything that could reach beyond it is removed or escaped:
+# line breaks, control and direction characters, HTML tags, comments, marks of hosts and models,
+# and ``@path``, which hosts read as an import. Long texts are cut.
+# What hosts load, 25 KB in 200 lines, allows 125 bytes a line on average; most take less.
+TITLE_CHARACTERS = 100
+CONTENT_CHARACTERS = 300
+CAVEAT_CHARACTERS = 120  # a path and what became of it
+CAVEAT_BEGIN, CAVEAT_END = " *(stale: ", ")*"
+
+_HTML = re.compile(r"<(?=[A-Za-z/!?|])")
+_IMPORT = re.compile(r"(?<![\w@\\])@(?=[\w./~\\-])")
+_BREAKING_TITLE = re.compile(r"([\\*`\[])")
+_ESCAPED_IMPORT = re.compile(r"(?<!\\)\\@")
+_ESCAPED_TITLE = re.compile(r"\\([\\*`\[])")
+
+
+def line_for(note: MemoryNote, caveats: Sequence[str] = ()) -> str:
+    """``- **Title**: content``, shortened at a word, and what is no longer so of what it names."""
+    title = _BREAKING_TITLE.sub(r"\\\1", one_line(note.title, TITLE_CHARACTERS))
+    content = one_line(note.content, CONTENT_CHARACTERS)
+    # with the colon before it, because a role that begins the content begins no line
+    line = f"- **{_harmless(title)}**" + (_harmless(f": {content}") if content else "")
+    return with_caveats(line, caveats)
+
+
+def with_caveats(line: str, caveats: Sequence[str]) -> str:
+    """The line with these caveats at its end, in place of those that it has."""
+    reasons = _harmless(one_line(", ".join(caveats), CAVEAT_CHARACTERS))
+    mark = f"{CAVEAT_BEGIN}{reasons}{CAVEAT_END}" if reasons else ""
+    return without_caveats(line) + mark
+
+
+def without_caveats(line: str) -> str:
+    """The line as its memory says it."""
+    head, begin, reasons = line.rpartition(CAVEAT_BEGIN)
+    return head if begin and reasons.rstrip().endswith(CAVEAT_END) else line
+
+
+def title_of(note: MemoryNote) -> str:
+    """The title as its line has it."""
+    return line_for(note._replace(content="")).removeprefix("- ")
+
+
+def unescape(text: str) -> str:
+    """The text of an escaped content."""
+    text = _ESCAPED_IMPORT.sub("@", text).replace("--&gt;", "-->").replace("&lt;", "<")
+    return text.replace("&#91;", "[").replace("&#58;", ":")
+
+
+def unescape_title(text: str) -> str:
+    """The text of an escaped title."""
+    return _ESCAPED_TITLE.sub(r"\1", unescape(text))
+
+
+def _harmless(text: str) -> str:
+    text = _HTML.sub("&lt;", escape_host_markup(text)).replace("-->", "--&gt;")
+    return _IMPORT.sub(r"\\@", text)
+
+
+# --- what an edited line changes --------------------------------------------------------------
+
+# Only the words that the line showed are replaced. What it did not show stays: line breaks, and all
+# that follows the place where it was cut.
+_BULLET = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+")
+_TITLE = re.compile(r"\*\*((?:[^*\\]|\\.|\*(?!\*)){1,2000})\*\*[ \t]*:?[ \t]*")
+_WORD = re.compile(r"\S+")
+
+
+class EntryText(NamedTuple):
+    """The two parts of a line, still escaped; `title` is None if nothing is bold."""
+
+    title: str | None
+    content: str
+
+
+def entry_text(line: str) -> EntryText:
+    """Read a list item as an entry."""
+    line = without_caveats(line)
+    bullet = _BULLET.match(line)
+    rest = line[bullet.end() :] if bullet else line.lstrip()
+    title = _TITLE.match(rest)
+    content = " ".join((rest[title.end() :] if title else rest).split())
+    return EntryText(title[1].strip() if title else None, content)
+
+
+def apply_edit(note: MemoryNote, line: str) -> tuple[str, str]:
+    """The title and the content of a note whose line was changed to this one."""
+    shown, edited = entry_text(line_for(note)), entry_text(line)
+    title = note.title
+    if edited.title is not None and edited.title != shown.title:
+        title = replace_shown(note.title, shown.title or "", edited.title, unescape_title)
+    content = edited.content
+    if edited.title is None:  # the title in plain letters, or left out
+        content = content.removeprefix(note.title).removeprefix(":").lstrip()
+    if content == shown.content:
+        return title, note.content
+    return title, replace_shown(note.content, shown.content, content, unescape)
+
+
+def replace_shown(original: str, shown: str, edited: str, unescape: Callable[[str], str]) -> str:
+    """The original text with those words replaced that differ between `shown` and `edited`."""
+    spans = [match.span() for match in _WORD.finditer(original) if visible(match[0])]
+    shown_words, edited_words = shown.split(), edited.split()
+    end = len(original)
+    if _is_cut(original, spans, shown_words, unescape):
+        spans = spans[: len(shown_words)]
+        shown_words[-1] = shown_words[-1].removesuffix(ELLIPSIS)
+        start, end = spans[-1]
+        if visible(original[start:end]) != unescape(shown_words[-1]):  # cut within a long word
+            end = start + len(unescape(shown_words[-1]))
+            spans[-1] = start, end
+        if edited_words and edited_words[-1].endswith(ELLIPSIS):
+            edited_words[-1] = edited_words[-1].removesuffix(ELLIPSIS)
+            edited_words = list(filter(None, edited_words))
+    if len(spans) == len(shown_words):
+        head = _replace_words(original[:end], spans, shown_words, edited_words, unescape)
+    else:  # invisible characters part what shows as one word
+        head = unescape(" ".join(edited_words))
+    rest = original[end:]
+    return head + rest if head else rest.lstrip()
+
+
+def _is_cut(
+    original: str,
+    spans: list[tuple[int, int]],
+    shown_words: list[str],
+    unescape: Callable[[str], str],
+) -> bool:
+    if not shown_words or not shown_words[-1].endswith(ELLIPSIS) or len(spans) < len(shown_words):
+        return False
+    start, end = spans[len(shown_words) - 1]
+    is_last = len(spans) == len(shown_words)
+    return not (is_last and visible(original[start:end]) == unescape(shown_words[-1]))
+
+
+def _replace_words(
+    text: str,
+    spans: list[tuple[int, int]],
+    shown_words: list[str],
+    edited_words: list[str],
+    unescape: Callable[[str], str],
+) -> str:
+    """Replace words of a text in their places; `shown_words`: as they were shown."""
+    from difflib import SequenceMatcher
+
+    ends = [0, *(end for _, end in spans)]
+    parts: list[str] = []
+    steps = SequenceMatcher(None, shown_words, edited_words, autojunk=False).get_opcodes()
+    for step, begin, stop, edited_begin, edited_stop in steps:
+        if step == "equal":
+            parts.append(text[ends[begin] : ends[stop]])
+        elif step != "delete":
+            words = unescape(" ".join(edited_words[edited_begin:edited_stop]))
+            gap = text[ends[begin] : spans[begin][0]] if step == "replace" else " "
+            parts.append(gap + words if begin or step == "replace" else f"{words} ")
+    parts.append(text[ends[-1] :])
+    is_first_kept = steps and steps[0][0] == "equal"
+    joined = "".join(parts)
+    return joined if is_first_kept else joined.lstrip()
+
+
+# --- which notes get one, by recalls or because a person pinned them ----------------------------
+
+Outcome = Literal["new", "kept", "updated", "changed", "declined", "no room", "out"]
+
+
+class CountedSession(NamedTuple):
+    """A session that counts for a note, when and why; both are "" if that is no longer known."""
+
+    session: str
+    at: str
+    kind: HitKind
+
+
+class Explanation(NamedTuple):
+    """Why a note is in the file, or why not."""
+
+    note_id: str
+    title: str
+    outcome: Outcome
+    reason: str
+    sessions: tuple[CountedSession, ...] = ()  # that recalled it, the last of them
+
+
+def counted_sessions(
+    note: MemoryNote, hits: Mapping[tuple[str, str], Touch]
+) -> tuple[CountedSession, ...]:
+    """The sessions that count for a note; `hits` by note and session."""
+    session_hits = [
+        hits.get((note.id, session), Touch(note.id, session, "")) for session in note.hit_sessions
+    ]
+    return tuple(CountedSession(hit.session, hit.at, hit.kind) for hit in session_hits)
+
+
+def why_not(
+    note: MemoryNote, project: str, promote_after: int, now: str, *, is_pinned: bool = False
+) -> str:
+    """Why a note does not belong in this project's file; "" if it does.
+
+    An observation of a tool needs a confirmation: someone tags it or edits its source. Recalls are
+    not enough, because planted text could cause its own recalls.
+    """
+    if note.hidden:
+        return "archived"
+    if is_foreign(note, project):
+        return "belongs to another project"
+    if note.stability == "temporary":
+        return "temporary"
+    invalid = invalidity(note, now) if now else ""
+    if invalid:
+        return invalid
+    if not is_pinned and note.hits < promote_after:
+        return f"recalled in {note.hits} of {promote_after} sessions"
+    if not is_pinned and is_unconfirmed(note):
+        return f"seen by a tool, not confirmed by anyone (tag it {CONFIRMED})"
+    secret = memory_credential_kinds(note.title, note.content) or credential_kinds(line_for(note))
+    return f"looks like a credential: {', '.join(secret)}" if secret else ""
+
+
+def why_personal(note: MemoryNote) -> str:
+    """Why a memory does not belong into a file that others read; "" if it does."""
+    return "" if note.project else "is of no project, and others read this file"
+
+
+# --- pins -------------------------------------------------------------------------------------
+
+# A pin is a mark, so that no text can pin itself, and it is written in the commit of its memory.
+PIN_MARK = "pin:"
+
+
+def pin_marks(note_id: str) -> dict[str, Any]:
+    return {f"{PIN_MARK}{note_id}": True}
+
+
+def reverted_pins(changed: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
+    """The marks that take back the pins of a commit; other marks stay."""
+    return {mark: before.get(mark) for mark in changed if mark.startswith(PIN_MARK)}
+
+
+def pinned_ids(marks: Mapping[str, Any], notes: Notes) -> frozenset[str]:
+    """The pinned notes; a note that was merged passes its pin on."""
+    ids = {mark.removeprefix(PIN_MARK) for mark in marks if mark.startswith(PIN_MARK)}
+    merged = {target for note in notes.many(ids).values() for target in merged_into(note)}
+    return frozenset(ids | merged)

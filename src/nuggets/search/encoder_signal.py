@@ -1,0 +1,116 @@
+"""Meaning as a further signal: it orders notes, and alone never gives a result.
+
+How near the question an encoder finds a note counts the more, the less the words of the question
+say. Notes without these words may be among the results, if there are results by words, or if words
+and meaning agree on a note.
+"""
+
+from typing import TYPE_CHECKING, Protocol
+
+from nuggets.search.note_analyzer import title_key, title_label, to_storable
+from nuggets.search.query import SHARED_TITLE
+from nuggets.search.relevance_threshold import THRESHOLD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from nuggets.search.index_reader import IndexReader
+    from nuggets.search.postings import PostingsReader
+    from nuggets.search.ranking import Eligible, Ranking, Signal
+
+    Meaning = Callable[[str], "Similarity | None"]  # from a question; None: there are no vectors
+
+# Fitted on half of the questions of the development conversations of LoCoMo and of a code search.
+WEIGHT = 0.8  # of a cosine of 1, where no note has any word of the question
+LEAST = 0.35  # cosine of a note that is a result by its meaning alone
+NEAREST_CANDIDATES = 50  # notes that are candidates by their meaning
+AGREED_COSINE = 0.55  # with some of the question's words, it makes up for the others
+LINKS = 4  # of a note, the newest, whose notes are compared too
+
+
+class Similarity(Protocol):
+    """How near each note is to one question."""
+
+    def get(self, note: str, default: float, /) -> float:
+        """The cosine of a note."""
+
+    def nearest(self, count: int) -> "list[str]":
+        """The notes with the highest cosines."""
+
+    @property
+    def note_count(self) -> int:
+        """How many notes were compared."""
+
+
+def add_meaning(
+    signals: "Sequence[Signal]",
+    similarity: Similarity,
+    ranking: "Ranking",
+    reader: "IndexReader",
+    eligible: "Eligible | None",
+) -> "tuple[list[Signal], dict[int, float]]":
+    """The signals and those of the nearest eligible notes; by document, what meaning adds."""
+    near = _near_signals(signals, similarity, ranking, reader, eligible)
+    best = max((signal.evidence + signal.document.boost for signal in signals), default=0.0)
+    weight = WEIGHT * max(0.0, 1.0 - best)
+    scored = {signal.document.doc for signal in signals}
+    parts: dict[int, float] = {}
+    fused = list(signals)
+    for signal in (*signals, *near):
+        cosine = _cosine(similarity, signal)
+        is_near = signal.document.doc in scored and signal.evidence > THRESHOLD
+        if is_near or cosine >= LEAST:
+            parts[signal.document.doc] = weight * max(0.0, cosine)
+            if signal.document.doc not in scored:
+                fused.append(signal)
+    return fused, parts
+
+
+def words_and_meaning_agree(signals: "Sequence[Signal]", similarity: Similarity) -> bool:
+    """Whether a note has some of the question's words and is plainly near in meaning."""
+    return any(
+        signal.evidence > THRESHOLD and similarity.get(signal.document.note, 0.0) >= AGREED_COSINE
+        for signal in signals
+    )
+
+
+def _near_signals(
+    signals: "Sequence[Signal]",
+    similarity: Similarity,
+    ranking: "Ranking",
+    reader: "IndexReader",
+    eligible: "Eligible | None",
+) -> "list[Signal]":
+    """Those of the nearest eligible notes that are not among the signals."""
+    scored = {signal.document.doc for signal in signals}
+    nearest = similarity.nearest(NEAREST_CANDIDATES)
+    reader.documents.load_notes(nearest)
+    documents = filter(None, map(reader.documents.of_note, nearest))
+    return ranking.signals_of(
+        [
+            row.doc
+            for row in documents
+            if row.doc not in scored and (eligible is None or row.doc in eligible)
+        ]
+    )
+
+
+def _cosine(similarity: Similarity, signal: "Signal") -> float:
+    """Of the note, or its mean with the nearest linked note if that is higher."""
+    own = similarity.get(signal.document.note, 0.0)
+    linked = [similarity.get(note, 0.0) for note in signal.document.links[-LINKS:]]
+    return max(own, (own + max(linked, default=0.0)) / 2)
+
+
+def topic_of(text: str, postings: "PostingsReader") -> str:
+    """The question without titles that several notes share, such as the name of a person: they say
+    whose notes are meant, which titles answer better than the encoder."""
+    words = text.split()
+    labels = [title_label(to_storable(title_key(word))) for word in words]
+    postings.read_term_counts(labels)
+    kept = [
+        word
+        for word, label in zip(words, labels, strict=True)
+        if postings.count(label) < SHARED_TITLE
+    ]
+    return " ".join(kept) or text

@@ -1,1 +1,0 @@
-"""The search index as tables: written with the notes, read by term."""

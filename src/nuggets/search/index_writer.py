@@ -1,0 +1,358 @@
+"""Write changes of notes into the tables of the index. Called inside a write transaction."""
+
+from array import array
+from bisect import bisect_left
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
+
+from nuggets.domain.sql_interface import chunks, placeholders
+from nuggets.language.dates import ordinal
+from nuggets.search.documents import (
+    ARCHIVED,
+    LANGUAGE,
+    LENGTH,
+    LINKED,
+    NEXT,
+    NEXT_ARCHIVED,
+    NOTES,
+    RECENT,
+    REVISION,
+    YEAR,
+    add_numbers,
+    created_digits,
+    flags_of,
+    groups_of,
+    links_of,
+    read_numbers,
+)
+from nuggets.search.note_analyzer import Analysis, analyze, to_storable
+from nuggets.search.postings import BLOCK, UNWEIGHTED, term_key, term_keys
+from nuggets.search.vocabulary import add_words, remove_words
+from nuggets.search.weights import boost
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from nuggets.domain.records import MemoryNote
+    from nuggets.domain.sql_interface import Database
+
+    Pair = tuple[MemoryNote | None, MemoryNote | None]
+    from collections.abc import Collection, Mapping
+
+
+# Notes with rows of their own. With more, a write takes less time on average and every question a
+# little more: 256 notes of 700 bytes are 33 pages.
+MOST_RECENT = 256
+GATHERED = 2_000_000  # postings that wait for being written together, 20 MB
+
+
+def keys_of(analysis: Analysis) -> dict[int, int]:
+    """By key, the codes of a note's terms and labels."""
+    codes = {term_keys[term]: code for term, code in analysis.terms.items()}
+    codes.update({term_keys[label]: UNWEIGHTED for label in analysis.labels})
+    return codes
+
+
+def doc_of(number: int, is_archived: bool) -> int:
+    """The document of the next note: below 0 if archived, ascending within its block."""
+    if not is_archived:
+        return number
+    block, offset = divmod(number, BLOCK)
+    return (-1 - block) * BLOCK + offset
+
+
+class IndexWriter:
+    """One update: gathers what changes, and writes what many notes share at the end."""
+
+    def __init__(self, database: "Database") -> None:
+        self._database = database
+        self._numbers = read_numbers(database)
+        self._postings = PostingsWriter(database, self._numbers.get(RECENT, 0))
+        self._changes: dict[str, int] = {}  # of numbers
+        self._documents: list[tuple[Any, ...]] = []  # rows to be written
+        self._known: set[tuple[str, str]] = set()  # words and terms that were written
+        self._words: dict[int, dict[str, str]] = {}  # by language, words and their terms
+        self._removed_terms: dict[int, str] = {}  # by key
+        self._gathered = 0
+
+    def update(self, replaced: "Iterable[Pair]") -> None:
+        for before, after in replaced:
+            if before is None or after is None or not _reads_alike(before, after):
+                if before is not None:
+                    self._remove(before)
+                if after is not None:
+                    self._add(after)
+            elif not _ranks_alike(before, after):
+                self._set_facts(before, after)
+            if self._gathered > GATHERED:
+                self._write()
+        self._write()
+
+    def _add(self, note: "MemoryNote") -> None:
+        analysis = analyze(note)
+        counter = NEXT_ARCHIVED if note.hidden else NEXT
+        doc = doc_of(self._numbers.get(counter, 0) + self._changes.get(counter, 0), note.hidden)
+        self._count(counter, 1)
+        links = to_storable(links_of(note))
+        self._documents.append(
+            (
+                doc,
+                to_storable(note.id),
+                analysis.length,
+                analysis.norm,
+                created_digits(note),
+                flags_of(note, analysis),
+                boost(note),
+                groups_of(note),
+                links,
+            )
+        )
+        keys = keys_of(analysis)
+        self._postings.add(doc, keys)
+        self._gathered += len(keys)
+        self._words.setdefault(analysis.language, {}).update(analysis.words)
+        self._count_note(note, analysis, 1, bool(links))
+
+    def _remove(self, note: "MemoryNote") -> None:
+        self._write_documents()
+        row = self._database.execute(
+            "SELECT doc FROM search_documents WHERE note = ?", (to_storable(note.id),)
+        ).fetchone()
+        if row is None:
+            return
+        analysis = analyze(note)
+        self._database.execute("DELETE FROM search_documents WHERE doc = ?", row)
+        keys = keys_of(analysis)
+        self._postings.remove(row[0], keys)
+        self._gathered += len(keys)
+        self._removed_terms.update({term_key(term): term for term in analysis.words.values()})
+        self._count_note(note, analysis, -1, bool(links_of(note)))
+
+    def _set_facts(self, before: "MemoryNote", after: "MemoryNote") -> None:
+        """Update what may change while the words stay the same."""
+        self._write_documents()
+        links = to_storable(links_of(after))
+        self._database.execute(
+            "UPDATE search_documents SET boost = ?, links = ? WHERE note = ?",
+            (boost(after), links, to_storable(after.id)),
+        )
+        self._count_of(after, LINKED, bool(links) - bool(links_of(before)))
+
+    def _count_note(
+        self, note: "MemoryNote", analysis: Analysis, sign: int, is_linked: bool
+    ) -> None:
+        self._count_of(note, NOTES, sign)
+        self._count_of(note, LENGTH, sign * analysis.length)
+        self._count_of(note, LINKED, sign * is_linked)
+        if ordinal(note.created_at[:10]):
+            self._count_of(note, f"{YEAR}{note.created_at[:4]}", sign)
+        if analysis.language:
+            self._count_of(note, f"{LANGUAGE}{analysis.language}", sign)
+
+    def _count_of(self, note: "MemoryNote", name: str, change: int) -> None:
+        self._count(ARCHIVED + name if note.hidden else name, change)
+
+    def _count(self, name: str, change: int) -> None:
+        self._changes[name] = self._changes.get(name, 0) + change
+
+    def _write_documents(self) -> None:
+        rows, self._documents = self._documents, []
+        if rows:
+            self._database.executemany(
+                "INSERT INTO search_documents VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", rows
+            )
+
+    def _write(self) -> None:
+        """Nothing is written, and other processes read nothing again, if nothing changed."""
+        if not self._changes:
+            return
+        self._write_documents()
+        recent = self._postings.recent
+        emptied = self._postings.write()
+        self._count(RECENT, self._postings.recent - recent)
+        gone = {self._removed_terms[key] for key in emptied if key in self._removed_terms}
+        new_words = set().union(*(words.items() for words in self._words.values())) - self._known
+        if new_words:
+            add_words(self._database, new_words)
+            self._known |= new_words
+        if gone:
+            remove_words(self._database, gone)
+            self._known = {pair for pair in self._known if pair[1] not in gone}
+        add_numbers(self._database, self._changes)
+        for name, change in self._changes.items():
+            self._numbers[name] = self._numbers.get(name, 0) + change
+        self._changes, self._gathered = {}, 0
+        self._words, self._removed_terms = {}, {}
+
+
+def _reads_alike(a: "MemoryNote", b: "MemoryNote") -> bool:
+    """Whether the notes have the same postings and words."""
+    return (
+        a.content == b.content
+        and (a.title, a.tags, a.nugget_name, a.kind) == (b.title, b.tags, b.nugget_name, b.kind)
+        and (a.subject, a.scope, a.type, a.created_at) == (b.subject, b.scope, b.type, b.created_at)
+        and (a.id, a.hidden, a.project) == (b.id, b.hidden, b.project)
+    )
+
+
+def _ranks_alike(a: "MemoryNote", b: "MemoryNote") -> bool:
+    """Of notes with the same words: whether everything else that ranking uses is the same."""
+    return (a.links, a.confidence, a.stability) == (b.links, b.confidence, b.stability)
+
+
+def clear(database: "Database", tables: "Sequence[str]") -> None:
+    """Empty the tables of the index. Of the numbers, the last table, the revision goes on: other
+    processes compare it."""
+    numbers = read_numbers(database)
+    for table in tables[:-1]:
+        database.execute(f"DELETE FROM {table}")
+    add_numbers(database, {name: -value for name, value in numbers.items() if name != REVISION})
+
+
+# --- postings -------------------------------------------------------------------------------------
+
+
+class PostingsWriter:
+    """Gathers changes of postings, and writes each row once.
+
+    The newest notes have a row for each posting, in a small table: a note that is written alone
+    changes a few pages there, instead of a page for each of its terms. When they are many, all are
+    moved into blocks.
+    """
+
+    def __init__(self, database: "Database", recent: int) -> None:
+        """`recent`: how many notes the small table has."""
+        self._database = database
+        self.recent = recent
+        self._added: dict[int, Mapping[int, int]] = {}  # by document, codes by key
+        self._removed: dict[int, Collection[int]] = {}  # by document, keys
+
+    def add(self, doc: int, codes: "Mapping[int, int]") -> None:
+        """The codes by key. Documents must be added in ascending order within a block."""
+        self._added[doc] = codes
+
+    def remove(self, doc: int, keys: "Collection[int]") -> None:
+        if doc in self._added:
+            del self._added[doc]
+        else:
+            self._removed[doc] = keys
+
+    def write(self) -> list[int]:
+        """Write what was gathered; the keys of terms that no note has any more."""
+        added, self._added = self._added, {}
+        removed, self._removed = self._removed, {}
+        touched = self._remove_recent(removed)
+        blocks: dict[int, _Changes] = {}
+        for doc, keys in removed.items():
+            block, offset = divmod(doc, BLOCK)
+            gone = blocks.setdefault(block, _Changes()).gone
+            for key in keys:
+                gone.setdefault(key, set()).add(offset)
+        if self.recent + len(added) > MOST_RECENT:
+            for key, doc, code in self._take_recent():
+                blocks.setdefault(doc // BLOCK, _Changes()).add(doc, {key: code})
+            for doc, codes in added.items():
+                blocks.setdefault(doc // BLOCK, _Changes()).add(doc, codes)
+        elif added:
+            self._database.executemany(
+                "INSERT INTO search_recent VALUES (?, ?, ?)",
+                [(key, doc, code) for doc in added for key, code in added[doc].items()],
+            )
+            self.recent += len(added)
+        for block, changes in sorted(blocks.items()):
+            for some in chunks(sorted({*changes.added, *changes.gone})):
+                touched.update(self._write_rows(block, dict.fromkeys(some), changes))
+        return self._without_postings(touched)
+
+    def _remove_recent(self, removed: "dict[int, Collection[int]]") -> set[int]:
+        """Delete the documents that the small table has, from the argument too; their keys."""
+        if not self.recent:
+            return set()
+        recent = [
+            doc
+            for some in chunks(removed)
+            for (doc,) in self._database.execute(
+                f"SELECT DISTINCT doc FROM search_recent WHERE doc IN ({placeholders(some)})"
+                f" AND term IN ({placeholders(some)})",
+                (*some, *(next(iter(removed[doc])) for doc in some)),
+            )
+        ]
+        gone = {doc: removed.pop(doc) for doc in recent}
+        self._database.executemany(
+            "DELETE FROM search_recent WHERE term = ? AND doc = ?",
+            [(key, doc) for doc, keys in gone.items() for key in keys],
+        )
+        self.recent -= len(gone)
+        return set().union(*gone.values())
+
+    def _take_recent(self) -> list[tuple[int, int, int]]:
+        """Key, document and code of what the small table had."""
+        rows = self._database.execute("SELECT term, doc, code FROM search_recent ORDER BY doc")
+        taken = rows.fetchall()
+        self._database.execute("DELETE FROM search_recent")
+        self.recent = 0
+        return taken
+
+    def _write_rows(self, block: int, keys: "Collection[int]", changes: "_Changes") -> list[int]:
+        """The keys whose rows were deleted."""
+        known = {
+            key: (array("H", docs), bytearray(codes))
+            for key, docs, codes in self._database.execute(
+                "SELECT term, docs, codes FROM search_postings"
+                f" WHERE block = ? AND term IN ({placeholders(list(keys))})",
+                (block, *keys),
+            )
+        }
+        written, emptied = [], []
+        for key in keys:
+            docs, codes = known.get(key) or (array("H"), bytearray())
+            added = changes.added.get(key)
+            if added:
+                docs.extend([posting >> 8 for posting in added])
+                codes += bytes([posting & 255 for posting in added])
+            for offset in changes.gone.get(key, ()):
+                place = bisect_left(docs, offset)
+                if place < len(docs) and docs[place] == offset:
+                    del docs[place], codes[place]
+            if docs:
+                written.append((key, block, docs.tobytes(), bytes(codes)))
+            else:
+                emptied.append(key)
+        self._database.executemany(
+            "INSERT INTO search_postings VALUES (?, ?, ?, ?) ON CONFLICT (term, block)"
+            " DO UPDATE SET docs = excluded.docs, codes = excluded.codes",
+            written,
+        )
+        if emptied:
+            self._database.executemany(
+                "DELETE FROM search_postings WHERE term = ? AND block = ?",
+                [(key, block) for key in emptied],
+            )
+        return emptied
+
+    def _without_postings(self, keys: "Iterable[int]") -> list[int]:
+        left = set(keys)
+        for table in ("search_postings", "search_recent"):
+            for some in chunks(sorted(left)):
+                left.difference_update(
+                    key
+                    for (key,) in self._database.execute(
+                        f"SELECT DISTINCT term FROM {table} WHERE term IN ({placeholders(some)})",
+                        some,
+                    )
+                )
+        return sorted(left)
+
+
+class _Changes:
+    """What is to be changed in the rows of one block, by key."""
+
+    def __init__(self) -> None:
+        self.added: defaultdict[int, list[int]] = defaultdict(list)  # document << 8 | code
+        self.gone: dict[int, set[int]] = {}  # documents
+
+    def add(self, doc: int, codes: "Mapping[int, int]") -> None:
+        """Documents must ascend."""
+        added, offset = self.added, doc % BLOCK << 8
+        for key, code in codes.items():
+            added[key].append(offset | code)

@@ -1,0 +1,284 @@
+"""Analyzes a note: terms by field, words as written, labels, groups. Knows no database."""
+
+from functools import cache, lru_cache
+from math import fsum, sqrt
+from typing import TYPE_CHECKING
+
+from nuggets.domain.names_and_tags import without_system_tags
+from nuggets.language.dates import DATE_LABEL, TIME_WORDS, date_labels, date_words
+from nuggets.language.languages import LANGUAGES, evidence, outweighs_english, stems
+from nuggets.language.text import (
+    LONGEST_WORD,
+    fold_case,
+    pieces,
+    plain,
+    tokens,
+    without_contraction,
+)
+from nuggets.language.word_lists import ENGLISH, stop_words
+from nuggets.named_tuple import NamedTuple
+from nuggets.search.postings import IN_TAG, UNWEIGHTED, encode, squares
+from nuggets.search.weights import POSITION
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from nuggets.domain.records import MemoryNote
+
+LABEL = "="  # begins a key that no text can contain: an exact tag, a scope, a date
+DATE = f"{LABEL}{DATE_LABEL}"
+META = f"{LABEL}meta="  # before a word of the scope, type or subject
+FIELD_SEPARATOR = " \0 "  # separates the title from the content where both are one text
+STOP, SAYS_WHEN, NAMES_DATE, FOREIGN, NUMBER = 1, 2, 4, 8, 16  # marks of a word
+MOST_LETTERS = 1_000_000  # of tokens that a process remembers: more than those of most shelves
+
+
+class Analysis(NamedTuple):
+    """What search stores of a note."""
+
+    terms: dict[str, int]  # the code of each
+    labels: tuple[str, ...]
+    words: dict[str, str]  # as they are written, with their terms; no numbers
+    length: int  # significant words, tags not counted
+    norm: float  # length of its own vector
+    says_when: bool
+    language: int  # counted from 1 in `LANGUAGES`; 0 is English
+
+
+Piece = tuple[str, str, int]  # a word of a token, its term and its marks
+
+
+def own_tags(note: "MemoryNote") -> list[str]:
+    """The tags without those that every note has, which say nothing about its topic."""
+    return without_system_tags(note.tags, note.nugget_name)
+
+
+def texts_of(note: "MemoryNote") -> tuple[str, str, str]:
+    """The texts of the fields, in the order of `postings.FIELDS`."""
+    return note.title, note.content, " ".join(own_tags(note))
+
+
+def date_terms(note: "MemoryNote", words: "Collection[str]") -> list[str]:
+    """The terms of the dates that a note names; `words`: those of its words that dates have."""
+    if not words:
+        return []
+    labels = date_labels(f"{note.title}{FIELD_SEPARATOR}{note.content}", words)
+    return [LABEL + to_storable(label) for label in sorted(labels)]
+
+
+@lru_cache(maxsize=256)
+def meta_terms(scope: str, note_type: str, subject: str) -> tuple[str, ...]:
+    """The terms of what a note says about itself; they are no part of its vector."""
+    words = ("scope", *tokens(scope), "type", *tokens(note_type), *tokens(subject))
+    return tuple(dict.fromkeys(META + to_storable(word) for word in words))
+
+
+def vector_length(codes: "Iterable[int]") -> float:
+    """The length of the vector of terms with these codes, in whatever order."""
+    return sqrt(fsum(map(squares().__getitem__, codes)))
+
+
+def title_key(title: str) -> str:
+    """How a title is recognised inside a question."""
+    if title.isascii() and "'" not in title:
+        return " ".join(tokens(title.lower()))
+    return " ".join(plain(word) for token in tokens(title) for word in without_contraction(token))
+
+
+def title_label(key: str) -> str:
+    """The label of a title, given as `title_key`."""
+    return f"{LABEL}title={key}"
+
+
+def tag_label(tag: str) -> str:
+    return f"{LABEL}tag={to_storable(tag)}"
+
+
+def analyze(note: "MemoryNote") -> Analysis:
+    """Read the note in the language that it is written in."""
+    fields = [tokens(text) for text in texts_of(note)]
+    reading = _Reading(fields, ENGLISH)
+    language = _language(reading, fields) if reading.marks & FOREIGN else 0
+    if language:
+        reading = _Reading(fields, LANGUAGES[language - 1])
+    terms = reading.codes()
+    for term in date_terms(note, reading.dated):
+        terms[term] = encode(0, 1.0)
+    for term in meta_terms(note.scope, note.type, note.subject):
+        terms[term] = UNWEIGHTED
+    return Analysis(
+        terms,
+        labels_of(note),
+        reading.words,
+        reading.length,
+        vector_length(terms.values()),
+        reading.marks & SAYS_WHEN > 0,
+        language,
+    )
+
+
+class _Reading:
+    """The words of a note, read as words of one language."""
+
+    def __init__(self, fields: "Sequence[list[str]]", language: str) -> None:
+        """`fields`: the tokens of title, content and tags."""
+        self._pieces = lexicon_of(language)
+        self._pieces.learn(set().union(*fields))
+        self.words: dict[str, str] = {}
+        self.stopped: dict[str, int] = {}  # how often stop words stand, by term
+        self.dated: set[str] = set()
+        self.marks = 0
+        self.length = 0
+        title, content, tags = fields
+        self._title: dict[str, float] = {}
+        self._content: dict[str, float] = {}
+        self._tags: dict[str, float] = {}
+        self._add_terms(title, self._title, 0.0)
+        self._add_terms(content, self._content, 1 / POSITION)
+        length = self.length
+        self._add_terms(tags, self._tags, 0.0)
+        self.length = length
+
+    def _add_terms(self, field: list[str], terms: dict[str, float], slope: float) -> None:
+        """Add up what each term weighs: less with every token before it, if there is a slope."""
+        pieces_of, words, length = self._pieces, self.words, 0
+        for place, token in enumerate(field):
+            weight = 1 / (1 + slope * place)
+            for word, term, marks in pieces_of[token]:
+                if marks and self._is_stopped(word, term, marks):
+                    continue
+                length += 1
+                terms[term] = terms.get(term, 0.0) + weight
+                if not marks & NUMBER:  # numbers are neither corrected nor corrections
+                    words[word] = term
+        self.length += length
+
+    def _is_stopped(self, word: str, term: str, marks: int) -> bool:
+        """Record the marks of a word; whether it is a stop word."""
+        self.marks |= marks
+        if marks & NAMES_DATE:
+            self.dated.add(word)
+        if marks & STOP:
+            self.stopped[term] = self.stopped.get(term, 0) + 1
+            self.words[word] = term
+        return marks & STOP > 0
+
+    def codes(self) -> dict[str, int]:
+        """The code of each term. A tag that repeats a word of the text adds nothing."""
+        codes = dict.fromkeys(self.stopped, UNWEIGHTED)
+        codes.update(dict.fromkeys(self._tags, IN_TAG))
+        for term, weight in self._content.items():
+            codes[term] = encode(0, weight)
+        for term, times in self._title.items():
+            codes[term] = encode(int(times), self._content.get(term, 0.0))
+        return codes
+
+
+class Lexicon(dict[str, list[Piece]]):
+    """The pieces of tokens that this process has analyzed, as words of one language."""
+
+    def __init__(self, language: str) -> None:
+        self._language = language
+        self._marks = _marks_of_words(language)
+        self._letters = 0
+
+    def learn(self, tokens: set[str]) -> None:
+        """Take apart those of the tokens that are unknown; all of their words are stemmed at once.
+
+        A process that has learned many forgets them first, so that its memory is bounded.
+        """
+        if self._letters > MOST_LETTERS:
+            self.clear()
+            self._letters = 0
+        parted = {token: _words(token) for token in tokens if token not in self}
+        words = list({word: None for parts in parted.values() for word in parts})
+        marks = self._marks
+        pieces_by_word = {
+            word: (
+                to_storable(word),
+                to_storable(term),
+                marks.get(word, 0) | NUMBER * word.isdigit(),
+            )
+            for word, term in zip(words, stems(words, self._language), strict=True)
+        }
+        for token, parts in parted.items():
+            self[token] = [pieces_by_word[word] for word in parts]
+            self._letters += len(token)
+
+
+lexicon_of = cache(Lexicon)
+
+
+def _marks_of_words(language: str) -> dict[str, int]:
+    """The marks of words in a language, for those that have any."""
+    marked: tuple[tuple[int, Iterable[str]], ...] = (
+        (STOP, stop_words(language)),
+        (SAYS_WHEN, TIME_WORDS),
+        (NAMES_DATE, date_words()),
+        (FOREIGN, evidence() if language == ENGLISH else ()),
+    )
+    marks: dict[str, int] = {}
+    for mark, words in marked:
+        for word in words:
+            marks[word] = marks.get(word, 0) | mark
+    return marks
+
+
+def _words(token: str) -> list[str]:
+    # Most tokens are plain words or numbers: no need to look for parts.
+    if token.isascii() and (
+        token.isdigit() or (token.isalpha() and (token.islower() or token.istitle()))
+    ):
+        return [token.lower()[:LONGEST_WORD]]
+    return pieces(token)
+
+
+def to_storable(text: str) -> str:
+    """The text as every database can store it: without NUL and halves of surrogate pairs."""
+    text = text.replace("\0", "?")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _language(reading: _Reading, fields: "Sequence[list[str]]") -> int:
+    """Another language than English if the note has more of its common words than English ones."""
+    languages_by_word, counts = evidence(), [0] * len(LANGUAGES)
+    lexicon = lexicon_of(ENGLISH)
+    for token in (token for field in fields for token in field):
+        for word, _, marks in lexicon[token]:
+            if marks & FOREIGN:
+                for place in range(len(LANGUAGES)):
+                    counts[place] += languages_by_word[word] >> place & 1
+    most = max(counts)
+    is_other = outweighs_english(most, sum(reading.stopped.values()))
+    return counts.index(most) + 1 if is_other else 0
+
+
+def labels_of(note: "MemoryNote") -> tuple[str, ...]:
+    """The labels by which filters and questions name notes exactly."""
+    shared = _shared_labels(
+        note.tags, note.subject, note.scope, note.type, note.nugget_name, note.kind, note.project
+    )
+    return (title_label(to_storable(title_key(note.title))), *shared)
+
+
+@lru_cache(maxsize=1024)
+def _shared_labels(
+    tags: tuple[str, ...],
+    subject: str,
+    scope: str,
+    kind_of_memory: str,
+    nugget_name: str,
+    kind: str,
+    project: str,
+) -> tuple[str, ...]:
+    """Labels without the title: many notes have the same."""
+    named = [
+        "subject=" + subject,
+        "scope=" + scope,
+        "type=" + kind_of_memory,
+        "nugget=" + fold_case(nugget_name),
+        "kind=" + kind,
+        "project=" + project,
+        *("tag=" + tag for tag in tags),
+    ]
+    return tuple(LABEL + to_storable(name) for name in dict.fromkeys(named))

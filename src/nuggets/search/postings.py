@@ -1,0 +1,234 @@
+"""Postings: which notes have a term, and how much each of them states it.
+
+One row holds the postings of one term in one block of documents: two bytes for the document within
+the block and one for the fields of the note that have the term. A row for each posting was measured
+too: three times the bytes and three times the time of a question.
+"""
+
+from array import array
+from bisect import bisect_left
+from functools import cache, lru_cache
+from math import log, log1p
+from typing import TYPE_CHECKING
+from zlib import adler32, crc32
+
+from nuggets.domain.sql_interface import chunks, placeholders
+from nuggets.named_tuple import NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from nuggets.domain.sql_interface import Database
+
+BLOCK = 4096  # documents; a write copies the rows of its terms, which grow with this number
+ALL_BLOCKS = -(1 << 40)  # below the number of any block
+TITLE, CONTENT, TAG = 0, 1, 2
+FIELDS = ("title", "content", "tag")
+
+# A code, one byte: times in the title (0 to 3) above six bits for the content. There, 0 is not in
+# the content, 63 is only in a tag, and the others are the weight of its occurrences by powers of
+# `STEP`: 41 is one word at the beginning, 62 is 15 of them, 1 is one word 7,600 words later.
+STEP, UNIT = 1.14, 41
+IN_TAG, MOST_IN_CONTENT, MOST_IN_TITLE = 63, 62, 3
+CODES = range(256)
+UNWEIGHTED = 0  # a stop word, a word of the metadata, a label: it can be found, and weighs nothing
+
+MOST_KEYS = 65_536  # that a process remembers, 8 MB
+KEPT_POSTINGS = 4_000_000  # by a long-lived process, 12 MB
+
+
+class Keys(dict[str, int]):
+    """By term, what stands for it in the table, in 46 bits: of a million terms, one in 70 million
+    questions meets a wrong one."""
+
+    def __missing__(self, term: str) -> int:
+        if len(self) >= MOST_KEYS:
+            self.clear()
+        name = term.encode("utf-8", "replace")
+        key = self[term] = crc32(name) << 14 | adler32(name) & 0x3FFF
+        return key
+
+
+term_keys = Keys()
+
+
+def term_key(term: str) -> int:
+    return term_keys[term]
+
+
+@lru_cache(maxsize=4096)  # most terms stand once, at one of a few hundred places
+def encode(title: int, content: float) -> int:
+    """The code of a term that stands so often in the title and weighs so much in the content."""
+    level = 0
+    if content:
+        level = min(max(round(log(content) / log(STEP)) + UNIT, 1), MOST_IN_CONTENT)
+    return min(title, MOST_IN_TITLE) << 6 | level
+
+
+@cache
+def decode(code: int) -> tuple[int, float, int]:
+    """By field: times in the title, weight in the content, whether only a tag has it."""
+    title, level = code >> 6, code & IN_TAG
+    if level == IN_TAG:
+        return title, 0.0, 1
+    return title, STEP ** (level - UNIT) if level else 0.0, 0
+
+
+@cache
+def squares() -> list[float]:
+    """By code, the square of the term's weight in the note's vector."""
+    return [sum(weight * weight for weight in vector_weights(code)) for code in CODES]
+
+
+@cache
+def vector_weights(code: int) -> tuple[float, ...]:
+    """By field, the weight of the term in the note's vector: frequent ones weigh a little more."""
+    title, content, tag = decode(code)
+    return log1p(title), log1p(content), float(tag)
+
+
+class Rows(NamedTuple):
+    """The postings of one term in one block; documents ascend."""
+
+    block: int
+    docs: "array[int]"  # within the block
+    codes: bytes
+
+
+class PostingsReader:
+    """Reads postings of visible notes, or of archived ones too; each once."""
+
+    def __init__(
+        self, database: "Database", with_archived: bool, documents: int, recent: int
+    ) -> None:
+        """`documents`: how many numbers visible notes have; `recent`: notes that no block has."""
+        self._database = database
+        self._lowest = ALL_BLOCKS if with_archived else 0
+        self._blocks = documents // BLOCK + 1
+        self._has_recent = recent > 0
+        self._counts: dict[int, int] = {}
+        self._recent: dict[int, dict[int, int]] = {}  # by key and document, the code
+        self._rows: dict[int, dict[int, Rows | None]] = {}  # by key and block
+        self._complete: set[int] = set()  # keys all of whose rows were read
+        self._read = 0
+
+    def forget_if_many(self) -> None:
+        """Bound the memory of a long-lived process."""
+        if self._read > KEPT_POSTINGS or len(self._counts) > KEPT_POSTINGS // 16:
+            self._counts, self._recent, self._rows = {}, {}, {}
+            self._complete, self._read = set(), 0
+
+    def read_counts(self, keys: "Iterable[int]") -> None:
+        """Count all of these at once: `count` will not have to."""
+        unknown = [key for key in dict.fromkeys(keys) if key not in self._counts]
+        if not unknown:
+            return
+        self._counts.update(dict.fromkeys(unknown, 0))
+        for some in chunks(unknown):
+            self._counts.update(
+                self._database.execute(
+                    "SELECT term, CAST(sum(length(codes)) AS INTEGER) FROM search_postings"
+                    f" WHERE term IN ({placeholders(some)}) AND block >= ? GROUP BY term",
+                    (*some, self._lowest),
+                )
+            )
+            if self._has_recent:
+                self._read_recent(some)
+
+    def _read_recent(self, keys: "Sequence[int]") -> None:
+        for key, doc, code in self._database.execute(
+            "SELECT term, doc, code FROM search_recent"
+            f" WHERE term IN ({placeholders(keys)}) AND doc >= ?",
+            (*keys, self._lowest * BLOCK),
+        ):
+            self._recent.setdefault(key, {})[doc] = code
+            self._counts[key] += 1
+
+    def read_term_counts(self, terms: "Iterable[str]") -> None:
+        self.read_counts(map(term_key, terms))
+
+    def count(self, term: str) -> int:
+        """How many notes have the term."""
+        return self.count_of_key(term_key(term))
+
+    def count_of_key(self, key: int) -> int:
+        if key not in self._counts:
+            self.read_counts((key,))
+        return self._counts[key]
+
+    def read(self, keys: "Iterable[int]") -> None:
+        """Read all postings of these terms at once."""
+        unknown = [key for key in dict.fromkeys(keys) if key not in self._complete]
+        self.read_counts(unknown)
+        self._complete.update(unknown)
+        for some in chunks(unknown):
+            self._keep(f"term IN ({placeholders(some)})", some)
+
+    def newest(self, key: int, most: int) -> "Iterator[tuple[int, Iterable[int], Iterable[int]]]":
+        """The newest postings of a term, about so many if it has more: a number to be added to
+        each document, the documents and their codes."""
+        count, first = self.count_of_key(key), ALL_BLOCKS
+        if count <= most:
+            self.read((key,))
+        else:
+            first = self._blocks - 1 - most * self._blocks // count
+            if key not in self._complete:
+                self._keep("term = ? AND block >= ?", (key, first))
+        recent = self._recent.get(key)
+        if recent:
+            yield 0, recent, recent.values()
+        rows = self._rows.get(key, {})
+        for block in sorted(rows, reverse=True):
+            row = rows[block]
+            if row is not None and block >= first:
+                yield block * BLOCK, row.docs, row.codes
+
+    def documents(self, key: int) -> "Iterator[int]":
+        """All that have the term."""
+        for base, docs, _ in self.newest(key, self.count_of_key(key)):
+            yield from map(base.__add__, docs)
+
+    def codes_at(self, key: int, docs: "Mapping[int, Collection[int]]") -> dict[int, int]:
+        """By document the code, of those that have the term; `docs` by block, see `by_block`."""
+        found: dict[int, int] = {}
+        if not self.count_of_key(key):
+            return found
+        rows = self._rows.setdefault(key, {})
+        if key not in self._complete:
+            unread = sorted(block for block in docs if block not in rows)
+            rows.update(dict.fromkeys(unread))
+            for some in chunks(unread):
+                self._keep(f"term = ? AND block IN ({placeholders(some)})", (key, *some))
+        recent = self._recent.get(key)
+        for block, wanted in docs.items():
+            base, row = block * BLOCK, rows.get(block)
+            if recent:
+                for offset in wanted:
+                    if base + offset in recent:
+                        found[base + offset] = recent[base + offset]
+            if row is not None:
+                _, there, codes = row
+                most = len(there)
+                for offset in wanted:
+                    place = bisect_left(there, offset)
+                    if place < most and there[place] == offset:
+                        found[base + offset] = codes[place]
+        return found
+
+    def _keep(self, condition: str, parameters: "Sequence[int]") -> None:
+        """Read and keep rows."""
+        for key, block, docs, codes in self._database.execute(
+            "SELECT term, block, docs, codes FROM search_postings"
+            f" WHERE {condition} AND block >= ?",
+            (*parameters, self._lowest),
+        ):
+            self._rows.setdefault(key, {})[block] = Rows(block, array("H", docs), codes)
+            self._read += len(codes)
+
+
+def by_block(docs: "Iterable[int]") -> dict[int, list[int]]:
+    """Documents within each block."""
+    blocks: dict[int, list[int]] = {}
+    for doc in docs:
+        blocks.setdefault(doc // BLOCK, []).append(doc % BLOCK)
+    return blocks

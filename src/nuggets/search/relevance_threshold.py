@@ -1,0 +1,87 @@
+"""How much a shelf knows about a question: the answer is found, little is found, or nothing."""
+
+from math import exp, log
+from typing import TYPE_CHECKING
+
+from nuggets.language.languages import is_stop
+from nuggets.language.word_lists import conversation_words
+from nuggets.search.clear_answer import LEAST_STATED_SHARE
+from nuggets.search.term_expansion import rarity
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from nuggets.search.query import Query
+    from nuggets.search.ranking import Signal
+
+# Evidence is compared without the boost, which says how far to trust a note and not what it is
+# about. A note that has nothing to do with the question has 0.21, half the weight of the vector.
+THRESHOLD = 0.27  # a note needs this evidence to be a result, or all words of the question
+
+NOTHING, LITTLE, FOUND = 0, 1, 2  # how much is known
+BEST = 5  # notes, the best, that are compared with the question
+
+# The probability that the shelf answers the question, fitted by benchmarks/families.py.
+CONSTANT = -4.4
+WORDS = 21  # of the share of the question that a note states, unknown words counting in full
+TITLE = 4.2  # of how surely the question names a title
+STATED, MOST_STATED = 1.85, 4  # of each word that one note itself has, up to so many
+NOTES = -0.84  # of the logarithm of their number: among many, some fit by chance
+LEAST_LITTLE, LEAST_FOUND = 0.03, 0.5  # probabilities
+
+
+def degree(best: "Sequence[Signal]", query: "Query", notes: int) -> int:
+    """How much is known about the question, given the best notes, the best of all first. What one
+    note states, as for a clear answer, is found, however late it stands in the note."""
+    if any(map(is_complete, best)) or any(
+        stated_share(query, signal, notes) >= LEAST_STATED_SHARE for signal in best[:BEST]
+    ):
+        return FOUND
+    if not best:
+        return NOTHING
+    probability = _probability(best[:BEST], query, notes)
+    if probability < LEAST_LITTLE:
+        return NOTHING
+    return FOUND if probability >= LEAST_FOUND else LITTLE
+
+
+def is_complete(signal: "Signal") -> bool:
+    """Whether the note itself has every word of the question, corrected or not."""
+    return signal.own > 0 and signal.own == (1 << len(signal.shares)) - 1
+
+
+def _probability(best: "Sequence[Signal]", query: "Query", notes: int) -> float:
+    logit = (
+        CONSTANT
+        + WORDS * max(signal.words for signal in best)
+        + TITLE * max((title.strength for title in query.titles), default=0.0)
+        + STATED * min(max(signal.certain.bit_count() for signal in best), MOST_STATED)
+        + NOTES * log(1 + notes)
+    )
+    return 1 / (1 + exp(-logit))
+
+
+# --- how much of a question a note states in its own words ----------------------------------------
+
+
+ROUNDING = 1e-9
+
+
+def stated_share(query: "Query", signal: "Signal", notes: int) -> float:
+    """The share of the question, by rarity, that the note itself has: nothing of a question of
+    conversation ("happens", "stop"), stop words and numbers only.
+
+    A word that no note has counts as if a single one of the notes had it: a question of two words
+    is half stated by the only note that has one of them.
+    """
+    idle, rarest = conversation_words(), rarity(1, notes)
+    topical = [
+        place
+        for place, slot in enumerate(query.slots)
+        if slot.word not in idle and not is_stop(slot.word)
+    ]
+    if all(query.slots[place].word.isdigit() for place in topical):
+        return 0.0
+    weights = {place: min(query.slots[place].mass, rarest) for place in topical}
+    stated = sum(weight for place, weight in weights.items() if signal.certain >> place & 1)
+    return stated / sum(weights.values()) + ROUNDING

@@ -1,1 +1,0 @@
-"""How well notes answer a question."""

@@ -1,0 +1,194 @@
+"""Terms of the index that answer a word: its forms, relatives, corrections and parts."""
+
+from itertools import chain
+from math import log
+from typing import TYPE_CHECKING
+
+from nuggets.language.languages import is_stop, stems
+from nuggets.language.text import LONGEST_WORD
+from nuggets.language.word_lists import abbreviations
+from nuggets.named_tuple import NamedTuple
+from nuggets.search.note_analyzer import META
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from nuggets.search.index_reader import IndexReader
+    from nuggets.search.query import QueryWord
+
+# Added to the number of notes when rarity is computed. So in a small shelf a word that every note
+# has still counts, and an unknown word does not outweigh it tenfold.
+BACKGROUND_NOTES = 50
+
+# Weights of terms that are not the word itself.
+RELATED = 0.7  # an abbreviation and its long form
+ROOT = 0.7  # no note has the word, but one that begins alike: "auth" and "authentic"
+CORRECTED = 0.8
+METADATA = 0.6  # the word names a scope, type or subject
+
+# Kinds of alternatives that are the word itself in another form, not a guess at it.
+CERTAIN_KINDS = frozenset(("", "related", "joined", "date"))
+
+SHORTEST_ROOT = 4  # letters
+SHORTEST_HASH = 7  # digits that people write of a commit
+SHORTEST_PART = 3  # letters of each part of a compound
+HEXADECIMAL = frozenset("0123456789abcdef")
+ROOT_SHARE = 0.5  # of the longer word's letters
+MOST_RELATIVES = 4
+
+
+class Alternative(NamedTuple):
+    """One term that answers a query word."""
+
+    term: str
+    weight: float
+    how: str  # "" the word itself; else "related", "root", "corrected", "meta", "part", …
+    name: str
+
+
+class Expansion(NamedTuple):
+    """The terms that answer a word, or one part of it, and how rare that is."""
+
+    alternatives: tuple[Alternative, ...]
+    rarity: float
+
+
+def rarity(count: int, notes: int) -> float:
+    """Inverse document frequency, never negative."""
+    total = notes + BACKGROUND_NOTES
+    return log(1 + (total - count + 0.5) / (count + 0.5))
+
+
+class TermExpansion:
+    """Finds the terms of the index that answer words."""
+
+    def __init__(self, reader: "IndexReader") -> None:
+        self._postings = reader.postings
+        self._vocabulary = reader.vocabulary
+        self._notes = reader.stats.notes
+        self._languages = reader.stats.languages  # that notes are written in, besides English
+
+    def read_counts(self, words: "Sequence[QueryWord]", labels: "Iterable[str]") -> None:
+        """Count what will be asked for, labels too, in one statement."""
+        written = [word.word for word in words]
+        metadata = [META + word for word in written]
+        inflected = (stems(written, language) for language in self._languages)
+        terms = [word.term for word in words]
+        self._postings.read_term_counts(chain(terms, metadata, labels, *inflected))
+
+    def expand(self, words: "Sequence[QueryWord]") -> "Iterator[tuple[Expansion, ...]]":
+        """The expansions of each word: several if no note has the word, but its two parts."""
+        forms = self._forms([word.word for word in words], [word.term for word in words])
+        for (word, term, _), alternatives in zip(words, forms, strict=True):
+            yield self._expansions(word, term, alternatives, self._postings.count(META + word))
+
+    def _forms(self, words: list[str], terms: list[str]) -> list[dict[str, Alternative]]:
+        """By word, its stems in English and in the other languages of the notes."""
+        alternatives: list[dict[str, Alternative]] = [{} for _ in words]
+        inflections = [terms, *(stems(words, language) for language in self._languages)]
+        self._postings.read_term_counts(chain(*inflections))
+        for inflected in inflections:
+            for place, term in enumerate(inflected):
+                if self._postings.count(term):
+                    alternatives[place].setdefault(term, Alternative(term, 1.0, "", term))
+        return alternatives
+
+    def joined_words(self, pairs: "Sequence[tuple[str, str]]") -> dict[str, list[Alternative]]:
+        """By word, the compounds of a pair of words that some note has.
+
+        Pairs are looked up unstemmed, because hardly any of them is a compound.
+        """
+        compounds = {(first, second): first + second.removesuffix("s") for first, second in pairs}
+        known = self._vocabulary.terms_of(
+            form for singular in compounds.values() for form in (singular, singular + "s")
+        )
+        alternatives: dict[str, list[Alternative]] = {}
+        for (first, second), singular in compounds.items():
+            for word, term in known:
+                if word in (singular, singular + "s"):
+                    alternative = Alternative(term, 1.0, "joined", first + second)
+                    alternatives.setdefault(first, []).append(alternative)
+                    alternatives.setdefault(second, []).append(alternative)
+        return alternatives
+
+    def rarity(self, terms: "Iterable[str]") -> float:
+        """Rarity of the most frequent term."""
+        return rarity(max(map(self._postings.count, terms), default=0), self._notes)
+
+    def _expansions(
+        self, word: str, term: str, alternatives: dict[str, Alternative], metadata_count: int
+    ) -> tuple[Expansion, ...]:
+        """`alternatives`: the word itself, if notes have it; `metadata_count`: notes whose metadata
+        have it."""
+        is_known = self._postings.count(term) > 0
+        for relative in self._abbreviation_alternatives(word):
+            alternatives.setdefault(relative.term, relative)
+        if not alternatives and not metadata_count:
+            for name, corrected, _ in self._vocabulary.suggest_corrections(word):
+                alternatives.setdefault(
+                    corrected, Alternative(corrected, CORRECTED, "corrected", name)
+                )
+            # People rarely mistype the first letter: "linter" belongs to "lint", not to "winter".
+            if all(alternative.name[0] != word[0] for alternative in alternatives.values()):
+                for relative in self._root_alternatives(term):
+                    alternatives.setdefault(relative.term, relative)
+            if all(alternative.how == "root" for alternative in alternatives.values()):
+                parts = self._compound_parts(word)
+                if parts:
+                    return parts
+        if metadata_count and not alternatives:
+            rare = rarity(metadata_count, self._notes)
+        else:
+            rare = self.rarity((term,) if is_known else alternatives)
+        if metadata_count:
+            meta = META + word
+            weight = METADATA * min(1.0, rarity(metadata_count, self._notes) / rare)
+            alternatives[meta] = Alternative(meta, weight, "meta", word)
+        return (Expansion(tuple(alternatives.values()), rare),)
+
+    def _abbreviation_alternatives(self, word: str) -> "Iterator[Alternative]":
+        """The long form of an abbreviation, or the other way round."""
+        for expanded in stems(abbreviations()[word]) if word in abbreviations() else ():
+            if self._postings.count(expanded):
+                yield Alternative(expanded, RELATED, "related", expanded)
+
+    def _root_alternatives(self, term: str) -> "Iterator[Alternative]":
+        """Terms with the same beginning: shorter ones first, then the most frequent longer ones."""
+        if len(term) >= SHORTEST_HASH and HEXADECIMAL.issuperset(term):
+            chosen = self._vocabulary.beginning(term, range(len(term), LONGEST_WORD + 1))
+        elif len(term) >= SHORTEST_ROOT and term.isalpha():
+            chosen = self._known_roots(term)
+            if len(chosen) < MOST_RELATIVES:
+                longest = int(len(term) / ROOT_SHARE)
+                chosen += self._vocabulary.beginning(term, range(len(term) + 1, longest + 1))
+        else:
+            return
+        for name in chosen[:MOST_RELATIVES]:
+            yield Alternative(name, ROOT, "root", name)
+
+    def _known_roots(self, term: str) -> list[str]:
+        """The beginnings of a term that are terms themselves, the longest first."""
+        shortest = max(SHORTEST_ROOT, int(len(term) * ROOT_SHARE + 0.5))
+        roots = [term[:length] for length in range(len(term) - 1, shortest - 1, -1)]
+        self._postings.read_term_counts(roots)
+        return [root for root in roots if self._postings.count(root)]
+
+    def _compound_parts(self, word: str) -> tuple[Expansion, ...]:
+        """The two known words that a compound is made of, of similar length: "pre", "commit"."""
+        if not word.isalpha():
+            return ()
+        cuts = range(SHORTEST_PART, len(word) - SHORTEST_PART + 1)
+        even = sorted(cuts, key=lambda cut: abs(2 * cut - len(word)))
+        halves = [half for cut in even for half in (word[:cut], word[cut:])]
+        forms = self._forms(halves, stems(halves))
+        for place in range(0, len(halves), 2):
+            pair = forms[place : place + 2]
+            if all(pair) and not any(map(is_stop, halves[place : place + 2])):
+                return tuple(
+                    Expansion(
+                        tuple(alternative._replace(how="part") for alternative in half.values()),
+                        self.rarity(half),
+                    )
+                    for half in pair
+                )
+        return ()

@@ -1,0 +1,374 @@
+"""The history in a database: what each commit changed, how long that is kept, and erasing from it.
+
+A commit keeps before-images only. The note after a commit is its next before-image, or the current
+note, with the recalls that were counted at that time.
+"""
+
+import json
+from collections.abc import Collection, Iterator
+from datetime import timedelta
+from typing import Any
+
+from nuggets.domain.codec import dumps
+from nuggets.domain.records import (
+    Changes,
+    Commit,
+    CommitSummary,
+    EarlierImage,
+    MemoryNote,
+    Touch,
+)
+from nuggets.domain.times import parse
+from nuggets.errors import StoreCorrupt
+from nuggets.stores.base import Database
+from nuggets.stores.sql.row_format import (
+    NOTHING_ELSE,
+    Rest,
+    note_of,
+    with_recalls,
+)
+from nuggets.stores.sql.state import Damage, SqlNotes
+
+_CHUNK = 64  # commits read at a time
+
+
+def _image(note_id: str, record: str, damage: Damage | None) -> MemoryNote | None:
+    """The note of a record; None if it is damaged and that is to be noted."""
+    try:
+        return note_of(note_id, record)
+    except StoreCorrupt as problem:
+        if damage is None:
+            raise
+        damage[note_id] = problem
+        return None
+
+
+def _rest(revision: int, text: str, damage: Damage | None) -> Rest:
+    try:
+        return Rest.from_json(text)
+    except StoreCorrupt as problem:
+        if damage is None:
+            raise
+        damage[f"revision {revision}"] = problem
+        return NOTHING_ELSE
+
+
+def commits(
+    database: Database,
+    since: int,
+    note: str | None = None,
+    *,
+    newest_first: bool = False,
+    damage: Damage | None = None,
+) -> Iterator[Commit]:
+    """The commits after a revision, or those of them that changed a note.
+
+    `damage`: where to note records that cannot be read, which are left out then; without it they
+    are errors.
+    """
+    order = "DESC" if newest_first else "ASC"
+    of_note = " AND revision IN (SELECT revision FROM changes WHERE note = ?)" if note else ""
+    bound = " AND revision < ?" if newest_first else ""
+    last = (1 << 62) if newest_first else since
+    while True:
+        parameters: list[Any] = [since if newest_first else last]
+        parameters += [note] if note else []
+        parameters += [last] if newest_first else []
+        sql = (
+            "SELECT revision, at, action, client, rest FROM commits WHERE revision > ?"
+            f"{of_note}{bound} ORDER BY revision {order} LIMIT {_CHUNK}"
+        )
+        rows = database.execute(sql, parameters).fetchall()
+        if not rows:
+            return
+        last = rows[-1][0]
+        yield from (_commit(database, damage, *row) for row in rows)
+
+
+def commit_summaries(
+    database: Database, since: int, damage: Damage | None = None
+) -> Iterator[CommitSummary]:
+    """The commits after a revision without their notes, which are most of the work."""
+    touches: dict[int, list[Touch]] = {}
+    rows = database.execute(
+        "SELECT revision, note, session, at, kind FROM touches WHERE revision > ? ORDER BY number",
+        (since,),
+    )
+    for revision, *touch in rows:
+        touches.setdefault(revision, []).append(Touch(*touch))
+    rows = database.execute(
+        "SELECT revision, at, action, client, rest,"
+        " (SELECT count(*) FROM changes WHERE changes.revision = commits.revision)"
+        " FROM commits WHERE revision > ? ORDER BY revision",
+        (since,),
+    )
+    for revision, at, action, client, rest, notes in rows.fetchall():
+        rest_of_commit = _rest(revision, rest, damage)
+        yield CommitSummary(
+            revision,
+            at,
+            action,
+            client,
+            notes,
+            bool(rest_of_commit.put_nuggets or rest_of_commit.drop_nuggets),
+            tuple(touches.get(revision, ())),
+        )
+
+
+def earlier_images(
+    database: Database, note: str, damage: Damage | None = None
+) -> Iterator[EarlierImage]:
+    """A note before each of its changes, oldest first; of deleted commits those of its text."""
+    rows = database.execute(
+        "SELECT until, record FROM superseded WHERE note = ? ORDER BY number", (note,)
+    ).fetchall()
+    rows += database.execute(
+        "SELECT k.at, c.before FROM changes c JOIN commits k ON k.revision = c.revision"
+        " WHERE c.note = ? ORDER BY c.revision",
+        (note,),
+    ).fetchall()
+    for until, record in rows:
+        image = None if record is None else _image(note, record, damage)
+        if record is None or image is not None:
+            yield EarlierImage(image, until)
+
+
+def counted_hits(database: Database) -> Iterator[Touch]:
+    """The hits that the history still has, oldest first."""
+    rows = database.execute("SELECT note, session, at, kind FROM touches ORDER BY number")
+    return (Touch(*row) for row in rows.fetchall())
+
+
+def _commit(
+    database: Database,
+    damage: Damage | None,
+    revision: int,
+    at: str,
+    action: str,
+    client: str,
+    rest: str,
+) -> Commit:
+    rest_of_commit = _rest(revision, rest, damage)
+    put, drop, before, new = _notes(database, revision, damage)
+    touches = database.execute(
+        "SELECT note, session, at, kind FROM touches WHERE revision = ? ORDER BY number",
+        (revision,),
+    )
+    return Commit(
+        revision,
+        at,
+        Changes(
+            put=tuple(put),
+            drop=tuple(drop),
+            put_nuggets=rest_of_commit.put_nuggets,
+            drop_nuggets=rest_of_commit.drop_nuggets,
+            touches=tuple(Touch(*touch) for touch in touches),
+            marks=rest_of_commit.marks,
+            action=action,
+            client=client,
+        ),
+        Changes(
+            put=tuple(before),
+            drop=tuple(new),
+            put_nuggets=rest_of_commit.before_nuggets,
+            drop_nuggets=rest_of_commit.new_nuggets,
+            marks=rest_of_commit.before_marks,
+        ),
+    )
+
+
+def _notes(
+    database: Database, revision: int, damage: Damage | None
+) -> tuple[list[MemoryNote], list[str], list[MemoryNote], list[str]]:
+    """Notes that the commit put, ids that it dropped, earlier notes, and ids of new notes."""
+    put, drop, before, new = [], [], [], []
+    sql = "SELECT note, dropped, before, recalls FROM changes WHERE revision = ? ORDER BY position"
+    rows = database.execute(sql, (revision,)).fetchall()
+    ids = [row[0] for row in rows if not row[1]]
+    left = _notes_after(database, revision, ids, damage)
+    for note_id, dropped, earlier, recalls in rows:
+        after = left.get(note_id)
+        if dropped:
+            drop.append(note_id)
+        elif after is not None:
+            put.append(with_recalls(after, recalls))
+        if earlier is not None:
+            image = _image(note_id, earlier, damage)
+            before += [] if image is None else [image]
+        elif not dropped:
+            new.append(note_id)
+    return put, drop, before, new
+
+
+def _notes_after(
+    database: Database, revision: int, ids: list[str], damage: Damage | None
+) -> dict[str, MemoryNote | None]:
+    """The notes as a commit left them; those that were purged since are left out."""
+    later = database.execute(
+        "SELECT c.note, c.before FROM changes c JOIN"
+        " (SELECT note, min(revision) AS first FROM changes WHERE revision > ? AND note IN"
+        " (SELECT note FROM changes WHERE revision = ?) GROUP BY note) f"
+        " ON f.note = c.note AND f.first = +c.revision",  # by note: a commit may have thousands
+        (revision, revision),
+    )
+    changed = {
+        note_id: None if before is None else _image(note_id, before, damage)
+        for note_id, before in later.fetchall()
+    }
+    now = SqlNotes(lambda: database, damage).many(i for i in ids if i not in changed)
+    return {**changed, **now}
+
+
+# --- how long it is kept ----------------------------------------------------------------------
+# Old commits are deleted a part at a time, so that nobody waits long; notes, their recalls and
+# their earlier texts stay.
+
+
+JUMP_DAYS = 90  # a longer time without a change may be a clock that was set wrong
+DAYS_OF_USE = 7  # on so many days after it there were changes: then it was a pause
+TEXTS_KEPT = 100  # earlier texts of one note, of commits that were deleted
+_BEYOND_ALL = 1 << 62  # a revision that no shelf reaches
+_MOST_ROWS = 2000  # that one transaction deletes of a table
+
+
+def believed_time(database: Database, now: str) -> str:
+    """Now, or the end of the last day before a jump of the clock that nothing has confirmed yet: a
+    wrong clock must not make everything old."""
+    days = database.execute(
+        "SELECT DISTINCT substr(at, 1, 10) AS day FROM commits WHERE at <= ? ORDER BY day DESC"
+        f" LIMIT {DAYS_OF_USE}",
+        (now,),
+    )
+    believed = now
+    later = parse(now)
+    for (day,) in days.fetchall():
+        moment = min(f"{day}T23:59:59.999Z", now)
+        if later - parse(moment) > timedelta(days=JUMP_DAYS):
+            believed = moment
+        later = parse(moment)
+    return believed
+
+
+def prune_some(database: Database, before: str, now: str) -> bool:
+    """Inside a transaction: delete a part of what is older than a moment; False when none is left.
+
+    The last commit stays, and all from the oldest export on: edits of it are compared with what it
+    showed. So do all from the first one on that is dated between `before` and now: a later one with
+    an old date has it from a wrong clock. Commits are deleted first, so that none is ever seen with
+    half of its changes.
+    """
+    last_old = database.value(
+        "SELECT max(revision) FROM commits WHERE at < ? AND revision < (SELECT max(revision)"
+        " FROM commits) AND revision < (SELECT coalesce(min(revision), ?) FROM exports"
+        " WHERE revision > 0) AND revision < (SELECT coalesce(min(revision), ?) FROM commits"
+        " WHERE at BETWEEN ? AND ?)",
+        (before, _BEYOND_ALL, _BEYOND_ALL, before, now),
+    )
+    if last_old is not None:
+        _keep_texts(database, last_old)
+        database.execute("DELETE FROM commits WHERE revision <= ?", (last_old,))
+    first = database.value("SELECT min(revision) FROM commits")
+    deleted = 0
+    for table, key in (("changes", "revision, position"), ("touches", "number")):
+        old_rows = f"SELECT {key} FROM {table} WHERE revision < ? LIMIT {_MOST_ROWS}"
+        deleted += database.execute(
+            f"DELETE FROM {table} WHERE ({key}) IN ({old_rows})", (first or 0,)
+        ).rowcount
+    return deleted > 0
+
+
+def _keep_texts(database: Database, last: int) -> None:
+    """Keep what notes said before commits up to a revision changed it; not of archived notes, which
+    include those of sessions."""
+    rows = database.execute(
+        "SELECT c.note, k.at, c.before, coalesce((SELECT d.before FROM changes d"
+        " WHERE d.note = c.note AND d.revision > c.revision ORDER BY d.revision LIMIT 1), n.record)"
+        " FROM commits k JOIN changes c ON c.revision = k.revision JOIN notes n ON n.id = c.note"
+        " WHERE k.revision <= ? AND c.before IS NOT NULL ORDER BY k.revision",
+        (last,),
+    ).fetchall()
+    kept = []
+    for note_id, until, record, next_record in rows:
+        try:
+            before, after = note_of(note_id, record), note_of(note_id, next_record)
+        except StoreCorrupt:
+            continue  # what cannot be read is no text to keep
+        if not before.hidden and (before.title, before.content) != (after.title, after.content):
+            kept.append((note_id, until, record))
+    database.executemany(
+        "INSERT INTO superseded (number, note, until, record)"
+        " VALUES ((SELECT coalesce(max(number), 0) + 1 FROM superseded), ?, ?, ?)",
+        kept,
+    )
+    for note_id in dict.fromkeys(note_id for note_id, _, _ in kept):
+        database.execute(
+            "DELETE FROM superseded WHERE note = ? AND number NOT IN (SELECT number"
+            f" FROM superseded WHERE note = ? ORDER BY number DESC LIMIT {TEXTS_KEPT})",
+            (note_id, note_id),
+        )
+    database.execute("DELETE FROM superseded WHERE note NOT IN (SELECT id FROM notes)")
+
+
+# --- erasing notes from it --------------------------------------------------------------------
+# Commits keep their revision; only what they hold of the notes goes, with every link to them.
+
+
+def erase(database: Database, note_ids: Collection[str]) -> None:
+    """Inside a transaction: erase before-images, links from other notes, recalls and marks."""
+    for note_id in note_ids:
+        database.execute(
+            "UPDATE changes SET before = NULL, recalls = '' WHERE note = ?", (note_id,)
+        )
+        database.execute("DELETE FROM touches WHERE note = ?", (note_id,))
+        database.execute("DELETE FROM superseded WHERE note = ?", (note_id,))
+        for table, key, column in (
+            ("changes", "revision, position", "before"),
+            ("superseded", "number", "record"),
+            ("commits", "revision", "rest"),
+            ("marks", "name", "value"),
+        ):
+            _erase_from_column(database, table, key, column, note_id)
+
+
+def drop_and_erase(database: Database, note_ids: Collection[str]) -> None:
+    """Inside a transaction on a copy: erase the notes themselves, and all that is left of them."""
+    for note_id in note_ids:
+        place = database.value("SELECT place FROM notes WHERE id = ?", (note_id,))
+        database.execute("DELETE FROM recalls WHERE place = ?", (place,))
+        database.execute("DELETE FROM notes WHERE place = ?", (place,))
+        database.execute("DELETE FROM links WHERE ? IN (target, source)", (note_id,))
+        _erase_from_column(database, "notes", "place", "record", note_id)
+    erase(database, note_ids)
+
+
+def _erase_from_column(database: Database, table: str, key: str, column: str, note_id: str) -> None:
+    """Remove a note from the JSON values of a column."""
+    encoded_id = dumps(note_id)[1:-1]
+    rows = database.execute(
+        f"SELECT {key}, {column} FROM {table} WHERE instr({column}, ?) > 0", (encoded_id,)
+    ).fetchall()
+    where = " AND ".join(f"{name} = ?" for name in key.split(", "))
+    for *row_key, value in rows:
+        remaining = dumps(_remove_note(json.loads(value), note_id))
+        database.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (remaining, *row_key))
+
+
+def _remove_note(value: Any, note_id: str) -> Any:
+    """A JSON value without the note, links to it, and what marks say of it."""
+    if isinstance(value, dict):
+        return {
+            name: _remove_note(part, note_id) for name, part in value.items() if name != note_id
+        }
+    if isinstance(value, list):
+        return [_remove_note(part, note_id) for part in value if not _is_about(part, note_id)]
+    return value
+
+
+def _is_about(part: Any, note_id: str) -> bool:
+    """Is it the note, a link to it, or a step of a clean-up that names it?"""
+    if isinstance(part, dict):
+        if note_id in (part.get(name) for name in ("id", "to", "noteId")):
+            return True
+        detail = part.get("detail") if "noteId" in part else None
+        return isinstance(detail, str) and f" {note_id} " in f" {detail} "
+    return isinstance(part, list) and part[:1] == [note_id]

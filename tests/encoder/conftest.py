@@ -1,0 +1,17 @@
+from pathlib import Path
+
+import pytest
+
+from encoder_model import installed_model
+from nuggets.encoder.minilm import load_model
+from nuggets.encoder.text_encoder import Encoder
+
+
+@pytest.fixture(scope="session")
+def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return installed_model(tmp_path_factory.mktemp("encoder"))
+
+
+@pytest.fixture(scope="session")
+def encoder(model_file: Path) -> Encoder:
+    return load_model(str(model_file))
