@@ -138,6 +138,15 @@ def test_a_fact_is_a_note_of_kind_fact(shelf: NuggetShelf) -> None:
     assert note.source_key == "auth"
 
 
+def test_facts_have_key_value_and_hits(shelf: NuggetShelf) -> None:
+    shelf.remember("locations", "auth", "src/auth")
+    shelf.recall("auth", session="s1")
+
+    [fact] = shelf["locations"].facts()
+
+    assert (fact.key, fact.value, fact.hits) == ("auth", "src/auth", 1)
+
+
 def test_facts_are_listed_oldest_first(shelf: NuggetShelf) -> None:
     for key in ("c", "a", "b"):
         shelf.remember("n", key, key)

@@ -153,6 +153,16 @@ class MemoryNote(NamedTuple):
     stability_given: Annotated[bool, SPARSE] = False
 
     @property
+    def key(self) -> str:
+        """What a fact is recalled by."""
+        return self.title
+
+    @property
+    def value(self) -> str:
+        """What a fact answers."""
+        return self.content
+
+    @property
     def metadata(self) -> NoteMetadata:
         return NoteMetadata(
             self.subject, self.scope, self.type, self.source, self.confidence, self.stability
