@@ -80,7 +80,7 @@ def read_export(raw: bytes) -> None:
         try:
             found = parse_edit("/shelf", name, FileContent(raw, _STATUS))
             draw = lambda numbers=numbers: f"{next(numbers):08x}"  # noqa: E731
-            changes = import_edit(draw, state, None, found.edit, NOW)
+            changes, _ = import_edit(draw, state, None, found.edit, NOW)
         except NuggetsError:
             continue
         for written in changes.put:

@@ -10,7 +10,7 @@ from typing import Any
 from nuggets.domain import codec, times
 from nuggets.domain.records import Changes, ExternalEdit, MemoryNote, NuggetConfig, Touch
 from nuggets.domain.state import MemoryState, State, everything
-from nuggets.graph.external_edits import import_edit
+from nuggets.graph.external_edits import ImportedEdit, import_edit
 from nuggets.stores.base import Store
 from nuggets.stores.sqlite.store import SqliteStore
 
@@ -52,7 +52,7 @@ def open_directory(
     """A store as a command opens it, unless asked otherwise."""
     numbers = count(0xA000)
 
-    def adopt(state: State, base: State | None, edit: ExternalEdit, now: str) -> Changes:
+    def adopt(state: State, base: State | None, edit: ExternalEdit, now: str) -> ImportedEdit:
         return import_edit(lambda: f"{next(numbers):08x}", state, base, edit, now)
 
     return SqliteStore(os.fspath(directory), (), adopt, short_lived=short_lived, clock=clock)

@@ -172,7 +172,7 @@ def test_each_conversation_of_an_agent_reads_before_it_replaces(shelf: NuggetShe
     one, other = (shelf.for_client(AGENT._replace(session=name)) for name in ("one", "other"))
     one.record_reading(note)
 
-    with pytest.raises(Conflict, match="you have read 160"):
+    with pytest.raises(Conflict, match="you know the first 160 at most"):
         other.edit_note(note.id, content="mine")
     assert one.edit_note(note.id, content="mine").content == "mine"
     assert one.edit_note(note.id, content="mine again").content == "mine again"

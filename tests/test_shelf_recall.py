@@ -21,6 +21,14 @@ def test_a_session_counts_once_however_often_it_asks(shelf: NuggetShelf) -> None
     assert fact.last_hit_session == "s2"
 
 
+@pytest.mark.parametrize("key", ["🚀", "/", "->"])
+def test_a_key_without_letters_is_recalled_by_itself_alone(shelf: NuggetShelf, key: str) -> None:
+    shelf.remember("n", key, "v")
+
+    assert shelf.recall(key).answer == "v"
+    assert not shelf.recall("!?").found
+
+
 def test_without_a_session_nothing_is_counted(shelf: NuggetShelf) -> None:
     shelf.remember("n", "k", "v")
 

@@ -1855,7 +1855,7 @@ class NuggetShelf:
 
     def _import_edit(
         self, state: State, base: State | None, edit: ExternalEdit, now: str
-    ) -> Changes:
+    ) -> tuple[Changes, int]:
         from nuggets.graph.external_edits import import_edit
 
         return import_edit(self._draw, state, base, edit, now)

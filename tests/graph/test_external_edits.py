@@ -35,7 +35,7 @@ def nugget_edit(*facts: dict[str, Any], revision: int = 1, **config: Any) -> Ext
 
 def take(state: MemoryState, base: MemoryState | None, edit: ExternalEdit) -> MemoryState:
     after = state.copy()
-    after.apply(import_edit(lambda: "0000beef", state, base, edit, MUCH_LATER))
+    after.apply(import_edit(lambda: "0000beef", state, base, edit, MUCH_LATER).changes)
     return after
 
 
@@ -45,9 +45,9 @@ def test_nothing_changed_is_nothing() -> None:
     facts = nugget_to_json(NuggetConfig("learnings"), [fact(2, "k", "v")])["facts"]
 
     for edit in (graph_edit(*shapes), nugget_edit(*facts)):
-        changes = import_edit(str, state, state, edit, MUCH_LATER)
+        found = import_edit(str, state, state, edit, MUCH_LATER)
 
-        assert changes == Changes(action="external edit", client="file")
+        assert found == (Changes(action="external edit", client="file"), 0)
 
 
 def test_only_the_changed_fields_are_taken() -> None:

@@ -269,6 +269,22 @@ def test_what_a_clean_up_only_looked_at_is_not_in_the_history(nuggets: Nuggets) 
     assert [entry["action"] for entry in told] == ["reflect", "create_note"]
 
 
+def test_the_history_names_what_the_daily_pass_archived_and_how_to_bring_it_back(
+    nuggets: Nuggets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_REFLECTION_HOUR", "0")
+    monkeypatch.setenv("QUIET_HOURS_START", "-1")
+    nuggets("note", "add", "project", "tmp thing", "Only for the demonstration.")
+    nuggets("schedule", "run", "--once")
+    told = nuggets("history").lines
+    at = next(i for i, line in enumerate(told) if "upkeep: " in line)
+
+    assert told[at + 1].strip() == "- tmp thing: archived"
+    undo = told[at + 2].strip().removeprefix("`nuggets ").partition("`")[0]
+    assert nuggets(*undo.split()).code == 0
+    assert "tmp thing" in nuggets("note", "list").out
+
+
 def test_the_history_of_one_note_speaks_of_no_other(nuggets: Nuggets) -> None:
     for number in range(8):
         nuggets("note", "add", "project", f"Note {number}", f"Text {number}.\nText {number}.")

@@ -770,9 +770,9 @@ def test_an_edit_does_not_replace_what_the_agent_has_not_seen(tmp_path: Path) ->
     answers = in_memory(server_context(tmp_path, project=HERE), edits)
 
     assert [answer.is_error for answer in answers] == [True, True, False, True, False]
-    assert "you have read 160" in said(answers[0])
+    assert "you know the first 160 at most" in said(answers[0])
     assert "after you read it" in said(answers[1])
-    assert "you have read 30000" in said(answers[3])
+    assert "you know the first 30000 at most" in said(answers[3])
     assert memory.get_note(long.id).content == "mine"
 
 
@@ -792,7 +792,7 @@ def test_an_archived_text_is_read_before_it_is_replaced(tmp_path: Path) -> None:
     shelf = NuggetShelf(tmp_path)
 
     assert unread.is_error
-    assert "you have read 160" in said(unread)
+    assert "you know the first 160 at most" in said(unread)
     assert read.structured_content["id"] == old.id
     assert [shelf.get_note(note.id).content for note in (old, new)] == ["mine", "short"]
 

@@ -707,13 +707,42 @@ def test_an_edit_of_what_someone_else_changed_since_holds_and_is_told(
     assert store.notices[-1].endswith("`nuggets undo 3` brings theirs back")
 
 
-def test_a_process_remembers_only_the_last_edits_that_took_most_memories_away(
-    store: SqliteStore, tmp_path: Path
+@pytest.mark.parametrize("is_whole", [True, False], ids=["edited", "written by a program"])
+def test_what_a_file_lacks_is_kept_and_told_if_too_much_is_gone_at_once(
+    store: SqliteStore, tmp_path: Path, is_whole: bool
 ) -> None:
-    for _ in range(25):
+    def empty(shape: Any) -> None:
+        shape.update({"facts": []} if "facts" in shape else {"notes": []})
+        if not is_whole:
+            del shape["revision"], shape["savedAt"], shape["recalls"]
+
+    before = contents(store)
+    for edit, name, lacking in (
+        (edit_graph, exports.GRAPH, len(before)),
+        (edit_nugget, "learnings.nugget.json", 2),
+    ):
+        edit(tmp_path, empty)
+
+        assert contents(store) == before
+        assert store.notices[-1].startswith(f"{lacking} memories were missing in {name} at once")
+    store.close()
+
+    assert len(json.loads((tmp_path / exports.GRAPH).read_text())["notes"]) == len(before)
+
+
+def test_a_process_remembers_only_the_last_notices(store: SqliteStore, tmp_path: Path) -> None:
+    for _ in range(exports.MOST_NOTICES + 5):
         put(store, note(1), note(2), note(3, kind="note", title="Free"))
         edit_graph(tmp_path, lambda shape: shape.update(notes=[]))
-        assert contents(store) == {}
+        contents(store)
 
     assert len(store.notices) == exports.MOST_NOTICES
-    assert str(revision_of(store)) in store.notices[-1]
+
+
+def test_a_note_that_is_hidden_by_hand_is_archived_then(store: SqliteStore, tmp_path: Path) -> None:
+    edit_graph(tmp_path, lambda shape: shape["notes"][0].update(hidden=True))
+
+    archived = state_of(store).notes[note(1).id]
+
+    assert archived.hidden
+    assert archived.archived_at

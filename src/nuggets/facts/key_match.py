@@ -51,12 +51,10 @@ def find_matches(table: KeyTable, question: Question) -> list[KeyMatch]:
 
     Facts of other projects answer only if this project has none that does.
     """
-    if not any(map(str.isalnum, question.text)):
-        return []
     exact = table.equal(fold_case(question.text), question.nugget)
     own = [fact for fact in exact if not is_foreign(fact, question.project)]
-    if own:
-        return _equal(own, question)
+    if own or not any(map(str.isalnum, question.text)):
+        return _equal(own or exact, question)
     find = _match_as_documented if question.min_probability <= 0 else _match_by_probability
     words = question_words(table, question.text)
     return (

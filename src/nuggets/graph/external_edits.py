@@ -1,11 +1,12 @@
 """What an external edit of a documented file, graph.json or a nugget's, changes.
 
 The author saw the file as it was (`base`) and changed a part of it. Only that part is imported, so
-what we wrote meanwhile stays. What the author removed is dropped; `undo` can restore it.
+what we wrote meanwhile stays. What the author removed is dropped; `undo` can restore it. If too much
+is gone at once, nobody meant it, and it stays.
 """
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from nuggets.domain.codec import note_from_json, note_to_json
 from nuggets.domain.marks import rejection_marks, without_purged
@@ -19,7 +20,7 @@ from nuggets.domain.records import (
     NuggetConfig,
 )
 from nuggets.domain.state import MemoryState, State
-from nuggets.domain.three_way_merge import find_removed, merge_record
+from nuggets.domain.three_way_merge import are_too_many, find_removed, merge_record
 from nuggets.domain.times import moment_after
 from nuggets.domain.type_check import check_fields
 from nuggets.errors import InvalidInput, StoreCorrupt
@@ -46,17 +47,26 @@ from nuggets.graph.notes import (
     restore_note,
 )
 from nuggets.language.text import fold_case
+from nuggets.named_tuple import NamedTuple
 
 Json = dict[str, Any]
+R = TypeVar("R")
 # A change of these is a newer version.
 _WORDS = ("title", "content", "tags", *META_FIELDS, "validFrom", "validUntil")
 _RECALLS = ("hits", "lastHitSession", "hitSessions")  # change together
 _FACT_FIELDS = ("key", "value", "hits", "last_hit_session", "project")
 
 
+class ImportedEdit(NamedTuple):
+    """What an edit changes."""
+
+    changes: Changes
+    kept: int  # memories that are missing in the file, too many at once to be believed
+
+
 def import_edit(
     draw: Callable[[], str], state: State, base: State | None, edit: ExternalEdit, now: str
-) -> Changes:
+) -> ImportedEdit:
     """The changes that import one edited file.
 
     `base`: what its author saw; None for a file that was never ours, which can only add. A program
@@ -65,9 +75,9 @@ def import_edit(
     edit = without_purged(state.marks, edit)
     try:
         if edit.nugget is None:
-            taken = _import_note_edits(draw, state, base, edit, now)
+            taken, kept = _import_note_edits(draw, state, base, edit, now)
         else:
-            taken = _import_fact_edits(draw, state, base, edit, edit.nugget, now)
+            taken, kept = _import_fact_edits(draw, state, base, edit, edit.nugget, now)
         for note in taken.put:
             check_note_limits(note)
     except InvalidInput as problem:
@@ -78,7 +88,13 @@ def import_edit(
         ) from problem
     changed = ((state.notes[note.id], note) for note in taken.put if note.id in state.notes)
     refused = rejection_marks(state, changed)
-    return taken._replace(marks={**taken.marks, **refused}, action="external edit", client="file")
+    marks = {**taken.marks, **refused}
+    return ImportedEdit(taken._replace(marks=marks, action="external edit", client="file"), kept)
+
+
+def _believed(gone: list[R], seen: int) -> tuple[list[R], int]:
+    """What is taken for removed, and how much is kept instead."""
+    return ([], len(gone)) if are_too_many(len(gone), seen) else (gone, 0)
 
 
 # --- graph.json: notes whose fields, links or places were edited --------------------------------
@@ -86,11 +102,12 @@ def import_edit(
 
 def _import_note_edits(
     draw: Callable[[], str], state: State, base: State | None, edit: ExternalEdit, now: str
-) -> Changes:
+) -> ImportedEdit:
     """What its author changed in the graph's file."""
     seen = base.notes if base else {}
     shapes = _shapes_by_id(draw, state, seen, edit.notes)
-    gone = find_removed(seen, shapes, state.notes, _has_same_version)
+    removed = find_removed(seen, shapes, state.notes, _has_same_version)
+    gone, kept = _believed(removed, len(seen))
     put: dict[str, MemoryNote] = {}
     if not edit.revision:
         put.update(
@@ -108,11 +125,12 @@ def _import_note_edits(
         del after[dropped]
     _remove_cut_links(seen, put, after)
     put.update((note.id, note) for note in repair_links(after))
-    return Changes(
+    changes = Changes(
         put=tuple(note for note in put.values() if state.notes.get(note.id) != note),
         drop=tuple(gone),
         put_nuggets=tuple(map(NuggetConfig, names.new)),
     )
+    return ImportedEdit(changes, kept)
 
 
 class NuggetSpellings:
@@ -175,6 +193,8 @@ def _import_note(
     if old is not None and not changed:
         return None
     merged = {**(ours or before), **changed}
+    if changed.get("hidden"):
+        merged.setdefault("archivedAt", now)
     if "stability" in changed:
         merged["stabilityGiven"] = True
     if "updatedAt" not in changed and any(field in changed for field in _WORDS):
@@ -227,7 +247,7 @@ def _import_fact_edits(
     edit: ExternalEdit,
     config_in_file: NuggetConfig,
     now: str,
-) -> Changes:
+) -> ImportedEdit:
     """What its author changed in the file of the nugget that is `given` there."""
     fold = fold_case(config_in_file.name)
     current_config = state.nuggets.get(fold)
@@ -245,6 +265,7 @@ def _import_fact_edits(
             put[note.id] = current_facts[key] = note
     listed = {key for key, _ in entries}
     removed = find_removed(seen, listed, current_facts, _has_same_version)
+    removed, kept = _believed(removed, len(seen))
     gone = {current_facts[key].id: current_facts[key] for key in removed}
     if base is not None and not base.notes and fold not in base.nuggets:
         # Files that were never ours: a fact's note without its fact is put away, not dropped.
@@ -258,11 +279,12 @@ def _import_fact_edits(
     linking = {note.id: note for note in state.notes.linking_to(gone)} if gone else {}
     left = {**linking, **put}.values() if gone else ()
     put.update((note.id, note) for note in without_links_to(left, gone) if note.id not in gone)
-    return Changes(
+    changes = Changes(
         put=tuple(put.values()),
         drop=tuple(gone),
         put_nuggets=() if current_config == config else (config,),
     )
+    return ImportedEdit(changes, kept)
 
 
 def _merge_config(

@@ -147,8 +147,9 @@ class ReadingRecord:
             )
         if reading.until < len(note.content):
             raise Conflict(
-                f"{note.id} has {len(note.content)} characters and you have read {reading.until}: "
-                "the rest would be lost. get_note it to the end first, or create_note what is new"
+                f"{note.id} has {len(note.content)} characters, of which you know the first "
+                f"{reading.until} at most: the rest would be lost. get_note it to the end first, "
+                "or create_note what is new"
             )
 
     def _keep(self, session: str, note: MemoryNote, until: int) -> None:

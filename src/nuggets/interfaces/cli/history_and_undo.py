@@ -80,7 +80,7 @@ def _history(call: Call) -> Outcome:
 
 
 def _folded_lines(entries: list[tuple[Commit, list[_Pair]]]) -> Iterator[str]:
-    """The entries; what nobody asked for is one line a day."""
+    """The entries; what nobody asked for is one line a day, and what it put away."""
     for (_, is_folded), group in groupby(entries, key=_fold_key):
         commits = list(group)
         if not is_folded:
@@ -93,6 +93,15 @@ def _folded_lines(entries: list[tuple[Commit, list[_Pair]]]) -> Iterator[str]:
         when = format_minute(commits[0][0].at)
         number = style(f"{numbers:>5}", "cyan")
         yield f"{number}  {when}  upkeep: {kinds} (`--json` shows all of it)"
+        for commit, pairs in commits:
+            gone = list(_differences([pair for pair in pairs if _is_put_away(*pair)]))
+            yield from (f"         {line}" for line in gone)
+            if gone:
+                yield f"         `nuggets undo {commit.revision}` brings back"
+
+
+def _is_put_away(was: MemoryNote | None, is_now: MemoryNote | None) -> bool:
+    return was is not None and not was.hidden and (is_now is None or is_now.hidden)
 
 
 def _fold_key(entry: tuple[Commit, list[_Pair]]) -> tuple[str, bool]:

@@ -49,8 +49,9 @@ _OUR_FIELDS = ("version", "revision", "savedAt", "recalls", "notes")
 _SECTOR_BYTES = 512  # that arrive on a medium together
 _SAVING_SECONDS = 2.0  # a file that was empty or torn for less may be one that is being saved
 
-DecideEdit = Callable[[State, State | None, ExternalEdit, str], Changes]
-"""Decide what an edit means: (the current state, what its author saw or None, the edit, now)."""
+DecideEdit = Callable[[State, State | None, ExternalEdit, str], tuple[Changes, int]]
+"""Decide what an edit means: (the current state, what its author saw or None, the edit, now). Gives
+the changes, and how many memories are kept although the file lacks them."""
 
 R = TypeVar("R")
 
@@ -182,7 +183,7 @@ class EditImport:
         self._decide = decide
         self._recorded = exports(database)
         self._files = documented_files(directory)
-        self.notices: list[str] = []  # edits that took most notes away
+        self.notices: list[str] = []  # what a person should know of an edit
 
     def run(self, commit: Callable[[Changes], int], now: str) -> bool:
         """Commit each edit; whether there was any.
@@ -196,21 +197,24 @@ class EditImport:
             fold = fold_case(edited.edit.nugget.name) if edited.edit.nugget else ""
             try:
                 # Of two spellings of a name the second only adds: the first still exists.
-                base, changes = self._changes(edited, now, only_adds=fold in nuggets_seen)
+                base, changes, kept = self._changes(edited, now, only_adds=fold in nuggets_seen)
             except StoreError as problem:
                 self._leave_alone(edited.name, edited.file.status, problem)
                 continue
             nuggets_seen.add(fold)
+            if kept:
+                self.notices.append(
+                    f"{kept} memories were missing in {edited.name} at once, and are kept. To "
+                    "delete memories, use `nuggets note delete` or `nuggets forget`"
+                )
             if changes is not None:
-                gone, total = _count_gone(changes, self._state), len(self._state.notes)
                 both = _count_conflicts(changes, self._state, base)
-                undo = f"`nuggets undo {commit(changes)}` brings"
-                if gone > 1 and gone * 2 > total:
-                    said = f"took {gone} of {total} memories away; {undo} them back"
-                    self.notices.append(f"an edit of {edited.name} {said}")
+                revision = commit(changes)
                 if both:
-                    said = f"{both} of the memories that others changed since; {undo} theirs back"
-                    self.notices.append(f"an edit of {edited.name} changed {said}")
+                    self.notices.append(
+                        f"an edit of {edited.name} changed {both} of the memories that others "
+                        f"changed since; `nuggets undo {revision}` brings theirs back"
+                    )
             self._record_import(edited)
             imported = True
         return imported
@@ -279,13 +283,13 @@ class EditImport:
 
     def _changes(
         self, edited: EditedFile, now: str, *, only_adds: bool
-    ) -> tuple[State | None, Changes | None]:
-        """What the author of an edit saw, and the changes that import it; None if it says nothing
-        new."""
+    ) -> tuple[State | None, Changes | None, int]:
+        """What the author of an edit saw; the changes that import it, None if it says nothing new;
+        how many memories it lacks that are kept."""
         # A graph has every note: they are loaded once instead of one by one.
         state = self._state if edited.edit.nugget else _load(self._state)
         base = None if only_adds else self._base(edited, state)
-        return base, self._decide_changes(edited, state, base, now)
+        return base, *self._decide_changes(edited, state, base, now)
 
     def _base(self, edited: EditedFile, state: State) -> State | None:
         """What the author of an edit saw; None if it was never ours, so that it can only add."""
@@ -325,12 +329,13 @@ class EditImport:
             return False
         if edited.file.status.st_ctime_ns < _database_ctime_ns(self._directory):
             return False
-        return self._decide_changes(edited, base, base, self._current.saved_at) is None
+        changes, kept = self._decide_changes(edited, base, base, self._current.saved_at)
+        return changes is None and not kept
 
     def _decide_changes(
         self, edited: EditedFile, state: State, base: State | None, now: str
-    ) -> Changes | None:
-        changes = self._decide(state, base, edited.edit, now)
+    ) -> tuple[Changes | None, int]:
+        changes, kept = self._decide(state, base, edited.edit, now)
         marks = dict(changes.marks)
         if edited.edit.nugget is None:
             old_fields = state.marks.get(GRAPH_FIELDS, {})
@@ -340,7 +345,8 @@ class EditImport:
             if fields != old_fields:
                 marks[GRAPH_FIELDS] = fields or None
         changes = changes._replace(marks=marks)
-        return None if changes._replace(action="", client="") == Changes() else changes
+        is_empty = changes._replace(action="", client="") == Changes()
+        return None if is_empty else changes, kept
 
 
 def copied_files(directory: str, recorded: dict[str, Export]) -> dict[str, str]:
@@ -363,12 +369,6 @@ def _load(state: State) -> MemoryState:
     copy.nuggets.update(state.nuggets)
     copy.marks.update(state.marks)
     return copy
-
-
-def _count_gone(changes: Changes, state: State) -> int:
-    """How many notes an edit drops or archives."""
-    before = state.notes.many(note.id for note in changes.put if note.hidden)
-    return len(changes.drop) + sum(not note.hidden for note in before.values())
 
 
 def _count_conflicts(changes: Changes, state: State, base: State | None) -> int:
