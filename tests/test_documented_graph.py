@@ -80,16 +80,21 @@ def test_metadata_given_in_a_record_override_what_is_inferred(shelf: NuggetShelf
     note = shelf.create_note("n", "Ada and Grace", "They work together.", meta=given)
     edited = shelf.edit_note(note.id, meta=GraphNoteMetaInput(type="style"))
     fact = shelf["n"].remember("Ada", "works with Grace", meta=given, confidence=0.25)
+    alike = shelf.create_note("n", "Copied", "The same.", meta=note.metadata)
+    plain = shelf.create_note("n", "Plain", "As a mapping.", meta={"scope": "self"})
 
     assert (note.type, note.scope, note.confidence) == ("relationship", "shared", 0.5)
     assert (edited.type, edited.scope, edited.confidence) == ("style", "shared", 0.5)
     assert (fact.type, fact.scope, fact.confidence) == ("relationship", "shared", 0.25)
+    assert alike.metadata == note.metadata
+    assert plain.scope == "self"
 
 
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [
-        ({"meta": {"scope": "self"}}, "meta must be a GraphNoteMetaInput"),
+        ({"meta": ["self"]}, "meta must be a GraphNoteMetaInput or a mapping"),
+        ({"meta": {"colour": "red"}}, "no metadata called colour"),
         ({"meta": GraphNoteMetaInput(scope="all")}, "scope must be one of"),  # type: ignore[arg-type]
         ({"meta": GraphNoteMetaInput(confidence=None, valid_from="soon")}, "valid_from: 'soon'"),
         ({"tags": GraphNoteMetaInput()}, "tags must be a list of texts"),

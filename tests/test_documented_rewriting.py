@@ -141,7 +141,7 @@ def test_one_nugget_can_be_looked_after_alone(shelf: NuggetShelf) -> None:
     shelf.create_note("a", "Slip", "x")
     shelf.create_note("b", "Another slip", "y")
 
-    result = reflect_and_clean_memory(shelf, nugget="b")
+    result = reflect_and_clean_memory(shelf, nugget_name="b")
 
     assert [(change.nugget_name, change.type) for change in result.changes] == [("b", "hide")]
     assert inspected(shelf) == ["Another slip"]

@@ -1871,10 +1871,10 @@ NuggetGraph = NuggetShelf  # the note operations of a shelf, under their documen
 
 
 def reflect_and_clean_memory(
-    shelf: NuggetShelf, nugget: str | None = None, limit: int | None = None
+    shelf: NuggetShelf, nugget_name: str | None = None, limit: int | None = None
 ) -> ReflectionResult:
-    """`NuggetShelf.reflect` under its documented name."""
-    return shelf.reflect(nugget, limit)
+    """`NuggetShelf.reflect` under its documented names."""
+    return shelf.reflect(nugget_name, limit)
 
 
 def promote_facts(shelf: NuggetShelf, path: StrPath | None = None) -> int:

@@ -77,6 +77,14 @@ def test_a_remembered_fact_is_recalled_fenced_with_its_source_and_age(tmp_path: 
     assert "\npytest -q\n</nuggets-memory>" in said(result)
 
 
+def test_a_note_needs_no_more_than_title_and_content(tmp_path: Path) -> None:
+    note = {"title": "Why RS256", "content": "Clients verify tokens without the secret."}
+
+    result = in_memory(server_context(tmp_path), lambda c: c.call_tool("create_note", note))
+
+    assert result.structured_content["nuggetName"] == "notes"
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments"),
     [

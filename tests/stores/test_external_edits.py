@@ -13,6 +13,7 @@ import pytest
 from nuggets.domain.records import Changes, NoteLink
 from nuggets.errors import StoreBusy
 from nuggets.stores import exports
+from nuggets.stores.exports.register import GRAPH
 from nuggets.stores.sqlite.store import SqliteStore
 from store_samples import (
     contents,
@@ -718,7 +719,7 @@ def test_what_a_file_lacks_is_kept_and_told_if_too_much_is_gone_at_once(
 
     before = contents(store)
     for edit, name, lacking in (
-        (edit_graph, exports.GRAPH, len(before)),
+        (edit_graph, GRAPH, len(before)),
         (edit_nugget, "learnings.nugget.json", 2),
     ):
         edit(tmp_path, empty)
@@ -727,7 +728,7 @@ def test_what_a_file_lacks_is_kept_and_told_if_too_much_is_gone_at_once(
         assert store.notices[-1].startswith(f"{lacking} memories were missing in {name} at once")
     store.close()
 
-    assert len(json.loads((tmp_path / exports.GRAPH).read_text())["notes"]) == len(before)
+    assert len(json.loads((tmp_path / GRAPH).read_text())["notes"]) == len(before)
 
 
 def test_a_process_remembers_only_the_last_notices(store: SqliteStore, tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ class TwoHandles(RuleBasedStateMachine):
 
     def opened(self) -> Store:
         return SqliteStore(
-            self.directory, KINDS, lambda *edit: Changes(), short_lived=self.short_lived
+            self.directory, KINDS, lambda *edit: (Changes(), 0), short_lived=self.short_lived
         )
 
     def teardown(self) -> None:

@@ -280,8 +280,8 @@ def test_unfinished_files_of_dead_writers_are_swept_and_others_are_not(tmp_path:
 
 
 def test_stores_are_opened_by_url(tmp_path: Path) -> None:
-    def adopt(*arguments: object) -> Changes:
-        return Changes()
+    def adopt(*arguments: object) -> tuple[Changes, int]:
+        return Changes(), 0
 
     assert open_store("memory:", (), adopt).directory == ""
     for url in (str(tmp_path), f"file://{tmp_path}"):

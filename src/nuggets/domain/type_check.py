@@ -31,6 +31,7 @@ from nuggets.domain.records import (
     MemoryStability,
     MemoryType,
     NoteKind,
+    NoteMetadata,
 )
 from nuggets.errors import InvalidInput
 from nuggets.named_tuple import NamedTuple
@@ -277,7 +278,7 @@ def _check_limit(value: Any, limit: Limit, where: str) -> None:
 class NoteMeta(TypedDict, total=False):
     """As in `GraphNoteMetaInput`, or one of these as `meta`."""
 
-    meta: GraphNoteMetaInput | None
+    meta: GraphNoteMetaInput | NoteMetadata | Mapping[str, Any] | None
     subject: str | None
     scope: MemoryScope | None
     type: MemoryType | None

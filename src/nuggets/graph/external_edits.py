@@ -1,8 +1,8 @@
 """What an external edit of a documented file, graph.json or a nugget's, changes.
 
 The author saw the file as it was (`base`) and changed a part of it. Only that part is imported, so
-what we wrote meanwhile stays. What the author removed is dropped; `undo` can restore it. If too much
-is gone at once, nobody meant it, and it stays.
+what we wrote meanwhile stays. What the author removed is dropped; `undo` can restore it. What is
+gone in too large a part at once was lost by accident, and stays.
 """
 
 from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence

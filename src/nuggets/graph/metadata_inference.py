@@ -143,12 +143,14 @@ def metadata_from_kwargs(words: Mapping[str, Any]) -> GraphNoteMetaInput:
 
 
 def plain_keywords(words: Mapping[str, Any]) -> dict[str, Any]:
-    """Metadata by name, also of a whole record that is given as `meta`; single names win."""
-    record = words.get("meta") or _NOTHING_GIVEN
-    if not isinstance(record, GraphNoteMetaInput):
-        raise InvalidInput(f"meta must be a GraphNoteMetaInput; not {record!r:.80}")
+    """Metadata by name, also of a record or mapping that is given as `meta`; single names win."""
+    record = words.get("meta") or {}
+    if isinstance(record, GraphNoteMetaInput | NoteMetadata):
+        record = record._asdict()
+    if not isinstance(record, Mapping):
+        raise InvalidInput(f"meta must be a GraphNoteMetaInput or a mapping; not {record!r:.80}")
     single = {name: value for name, value in words.items() if name != "meta"}
-    given = {name: value for name, value in record._asdict().items() if single.get(name) is None}
+    given = {name: value for name, value in record.items() if single.get(name) is None}
     return {**single, **given}
 
 

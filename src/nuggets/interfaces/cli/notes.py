@@ -281,7 +281,9 @@ def _editor() -> list[str]:
     except ValueError as problem:
         raise InvalidInput(f"$EDITOR is not a valid command: {problem}: {command}") from None
     if not words:
-        raise InvalidInput("give the content, - for standard input, or set $EDITOR to write it")
+        raise InvalidInput(
+            "the content is missing: give it after the title, - for standard input, or set $EDITOR"
+        )
     if sys.stdin is None or not sys.stdin.isatty():
         raise InvalidInput("give the content, or - for standard input: an editor needs a terminal")
     return words

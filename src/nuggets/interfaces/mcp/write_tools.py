@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from nuggets.domain.codec import Json
 from nuggets.domain.records import MemoryScope, MemoryStability, MemoryType, WrittenNote
 from nuggets.errors import Conflict, InvalidInput
+from nuggets.graph.name_resolution import DEFAULT_NUGGET
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.json_schemas import Parameters, some_of
 from nuggets.interfaces.mcp.tool_definition import (
@@ -79,7 +80,7 @@ def _forget(call: ToolCall, arguments: Json) -> Answer:
 
 def _create(call: ToolCall, arguments: Json) -> Answer:
     nugget, title, content = (
-        arguments.pop("nugget"),
+        arguments.pop("nugget", DEFAULT_NUGGET),
         arguments.pop("title"),
         arguments.pop("content"),
     )
@@ -168,7 +169,7 @@ TOOLS = (
                 **_META,
                 "type": MemoryType,
             },
-            ("nugget", "title", "content"),
+            ("title", "content"),
         ),
         HEAD,
         ADD,
