@@ -126,6 +126,26 @@ def test_the_doctor_takes_it_out(shelf: Shelf, damaged: str) -> None:
         assert [defect for defect in opened.checkup() if defect.harmful] == []
 
 
+@pytest.mark.parametrize(("was", "became"), [('Z"', 'k"'), ('"Never', '7,"Never')])
+def test_the_doctor_takes_out_what_can_be_read_and_makes_no_sense(
+    tmp_path: Path, was: str, became: str
+) -> None:
+    """A time that is none, or a field of another kind: the documented files could not be read."""
+    shelf = Shelf(str(tmp_path))
+    with shelf.opened() as opened:
+        opened.create_note("work", "Releases", "On Tuesdays.")
+        bad = opened.create_note("work", "Deploys", "Never on Fridays.")
+    shelf.execute(
+        "UPDATE notes SET record = replace(record, ?, ?) WHERE id = ?", was, became, bad.id
+    )
+    with shelf.opened() as opened:
+        assert any(defect.harmful for defect in opened.checkup())
+        assert all(defect.mended for defect in opened.checkup(fix=True) if defect.harmful)
+    with shelf.opened() as opened:
+        assert opened.get_note("Releases").content == "On Tuesdays."
+        assert opened.checkup() == []
+
+
 def test_a_damaged_version_hides_no_other(shelf: Shelf, damaged: str) -> None:
     with shelf.opened() as opened:
         edited = opened.edit_note("Releases", "On Mondays.")

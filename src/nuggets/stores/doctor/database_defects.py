@@ -6,7 +6,8 @@ from contextlib import suppress
 from typing import Any
 
 from nuggets.domain import times
-from nuggets.domain.records import Changes, NuggetConfig
+from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
+from nuggets.domain.type_check import check_fields
 from nuggets.errors import StoreCorrupt, StoreError
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
@@ -62,6 +63,17 @@ class _MisplacedNugget(ValueError):
     """It can be read, but stands where another name is looked for."""
 
 
+def _check_note(note_id: str, record: str) -> MemoryNote:
+    """What can be read may still be nothing that the documented files could bring back."""
+    note = note_of(note_id, record)
+    check_fields(note._asdict(), MemoryNote)
+    moments = (note.created_at, note.updated_at, note.last_accessed_at)
+    others = (note.last_rewritten_at, note.archived_at, note.last_inspected_at)
+    for moment in (*moments, *filter(None, (*others, note.valid_from, note.valid_until))):
+        times.normalize_time(moment)
+    return note
+
+
 def _check_nugget(fold: str, config: str) -> None:
     name = nugget_from_text(config).name
     if fold != fold_case(name):
@@ -84,7 +96,7 @@ def _check_touch(revision: int | None, note: str, session: str, at: str, kind: s
 
 
 def _check_superseded(note: str, until: str, record: str) -> None:
-    note_of(note, record)
+    _check_note(note, record)
 
 
 def _check_commit(revision: int, at: str, action: str, client: str, rest: str) -> None:
@@ -96,7 +108,7 @@ def _check_commit(revision: int, at: str, action: str, client: str, rest: str) -
 
 def _check_change(note: str, dropped: int, before: str | None, recalls: str) -> None:
     if before is not None:
-        with_recalls(note_of(note, before), recalls)
+        with_recalls(_check_note(note, before), recalls)
     elif recalls:
         json.loads(recalls)
 
@@ -107,7 +119,7 @@ def _require(kind: type, *values: object) -> None:
             raise TypeError(f"{value!r:.80} is no {kind.__name__}")
 
 
-NOTES = Rows("notes", "place", "id, record", note_of, "id")
+NOTES = Rows("notes", "place", "id, record", _check_note, "id")
 RECALLS = Rows("recalls", "place", "hits, session, sessions, accessed_at", _check_recalls)
 COMMITS = Rows(
     "commits",
@@ -235,7 +247,7 @@ def find_wrong_rows(database: SqlDatabase, kinds: Sequence[IndexKind]) -> Iterat
 
     Raises `StoreCorrupt` if a record cannot be read, of the history too.
     """
-    check_records(database)
+    check_records(database, NOTES)
     yield from _check_derived_rows(database)
     yield from _check_indexes(database, kinds)
 
