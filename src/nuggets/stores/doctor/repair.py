@@ -48,6 +48,8 @@ from nuggets.stores.sql.state import SqlState
 from nuggets.stores.sqlite.database import FAILURES, Database, building
 from nuggets.stores.sqlite.rewriting import build_indexes, put_commit, put_links, put_nugget
 
+_ROUNDS = 2  # a file that a damaged database had recorded as its own is examined without it
+
 
 def repair(
     directory: str, kinds: Sequence[IndexKind], sync_exports: Callable[[], None]
@@ -56,25 +58,25 @@ def repair(
 
     `sync_exports`: makes the store import edits of the documented files and write them again.
     """
-    defects = examine(directory, kinds)
-    if not defects:
-        return []
-    with hold_shelf_lock(directory):
-        for number, defect in enumerate(defects):
-            try:
-                done = _mend(directory, defect, kinds)
-            except OSError as problem:
-                raise unwritable(defect.path, problem) from problem
-            defects[number] = defect._replace(remedy=done or defect.remedy)
-    if all(defect.remedy or not defect.harmful for defect in defects):
-        with suppress(StoreError):  # the next examination tells of it
-            sync_exports()
+    told: dict[tuple[str, str], Defect] = {}
+    for _ in range(_ROUNDS):
+        found = {(defect.kind, defect.path): defect for defect in examine(directory, kinds)}
+        new = {key: defect for key, defect in found.items() if key not in told}
+        if not new:
+            break
+        with hold_shelf_lock(directory):
+            for key, defect in new.items():
+                try:
+                    done = _mend(directory, defect, kinds)
+                except OSError as problem:
+                    raise unwritable(defect.path, problem) from problem
+                told[key] = defect._replace(remedy=done or defect.remedy)
+        if all(defect.remedy or not defect.harmful for defect in told.values()):
+            with suppress(StoreError):  # the next examination tells of it
+                sync_exports()
     remaining = {(defect.kind, defect.path): defect for defect in examine(directory, kinds)}
-    told = [
-        defect._replace(mended=remaining.pop((defect.kind, defect.path), None) is None)
-        for defect in defects
-    ]
-    return [*told, *remaining.values()]
+    mended = (d._replace(mended=remaining.pop(key, None) is None) for key, d in told.items())
+    return [*mended, *remaining.values()]
 
 
 def _mend(directory: str, defect: Defect, kinds: Sequence[IndexKind]) -> str:
