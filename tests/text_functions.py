@@ -10,7 +10,6 @@ from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.errors import InvalidInput
 from nuggets.facts.key_probability import spellings, split_words
-from nuggets.graph import metadata_inference, note_merging, notes
 from nuggets.interfaces import prompt_quoting, tool_names
 from nuggets.interfaces.cli import terminal_output
 from nuggets.interfaces.connect import EditError, jsonc
@@ -32,12 +31,12 @@ from nuggets.language import (
     repository_references,
     text,
 )
+from nuggets.maintenance.promotion import entries, entry_placement
+from nuggets.maintenance.promotion.merged_text import merged_text
+from nuggets.maintenance.promotion.written_entries import WrittenEntries
 from nuggets.maintenance.reflection import tidying
 from nuggets.maintenance.reflection.plan import Plan
-from nuggets.operations import session_notes
-from nuggets.promotion import entries, entry_placement
-from nuggets.promotion.merged_text import merged_text
-from nuggets.promotion.written_entries import WrittenEntries
+from nuggets.operations import metadata_inference, note_merging, notes, session_notes
 from nuggets.search import note_analyzer
 from nuggets.search.query import tokenize_query
 

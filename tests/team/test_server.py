@@ -25,7 +25,7 @@ from nuggets.operations.operation_table import CALLABLE
 from nuggets.operations.permissions import Client as Agent
 from nuggets.operations.permissions import allows
 from nuggets.remote.server_requests import CALL_PATH, HOOK_PATH, PROTOCOL, encode
-from nuggets.team.team_shelves import Team
+from nuggets.shelf.team_shelves import Team
 from web_serving import HOST, served
 
 SECRET = "zanzibar"  # a word that only the private memories of alice contain

@@ -27,7 +27,7 @@ from nuggets.interfaces.scheduler import Heartbeat
 from nuggets.remote.server_requests import HOOK_PATH
 from nuggets.settings import Settings
 from nuggets.shelf import NuggetShelf
-from nuggets.team.team_shelves import Team
+from nuggets.shelf.team_shelves import Team
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager

@@ -12,14 +12,14 @@ from nuggets.domain import codec, times
 from nuggets.domain.limits import check_count
 from nuggets.domain.marks import read_rejected
 from nuggets.domain.records import Changes, DailyRun, MemoryNote, ReflectionResult
-from nuggets.engine.transactions import Decision, Transactions
 from nuggets.errors import StoreError
-from nuggets.graph import links
 from nuggets.maintenance import daily_schedule, reflection
 from nuggets.maintenance.audit import Finding, audit_notes
 from nuggets.maintenance.daily_schedule import MOVED_FILES_MARK, RUN_MARK
+from nuggets.maintenance.promotion.memory_files import MemoryFiles
 from nuggets.maintenance.purge import finish_purge
-from nuggets.promotion.memory_files import MemoryFiles
+from nuggets.operations import links
+from nuggets.operations.transactions import Decision, Transactions
 from nuggets.settings import Settings
 from nuggets.stores.base import UNFINISHED_PURGE, Defect
 

@@ -5,15 +5,15 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from nuggets.engine.shelf_encoder import INDEX
 from nuggets.errors import NotFound, NuggetsError
 from nuggets.named_tuple import NamedTuple
+from nuggets.operations.shelf_encoder import INDEX
 
 if TYPE_CHECKING:
     from nuggets.encoder.text_encoder import Encoder
     from nuggets.encoder.vector_index import VectorIndex
-    from nuggets.engine.shelf_encoder import ShelfEncoder
-    from nuggets.engine.transactions import Transactions
+    from nuggets.operations.shelf_encoder import ShelfEncoder
+    from nuggets.operations.transactions import Transactions
 
 SECONDS_PER_MINUTE = 10.0  # for waiting notes, in a process that lives long
 SECONDS_PER_DAY = 120.0  # in the daily pass

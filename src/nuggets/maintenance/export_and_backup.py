@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.state import State
-from nuggets.engine.argument_checks import checked_note, checked_nugget
-from nuggets.engine.transactions import Transactions
 from nuggets.errors import Conflict, InvalidInput
 from nuggets.filesystem.atomic_files import NEW_FILE, private_directory, unwritable, write_parts
 from nuggets.named_tuple import NamedTuple
+from nuggets.operations.argument_checks import checked_note, checked_nugget
+from nuggets.operations.transactions import Transactions
 
 if TYPE_CHECKING:
     from nuggets.stores.backup import Backup

@@ -11,14 +11,14 @@ from nuggets.domain.names_and_tags import identity, identity_of
 from nuggets.domain.records import Commit, MemoryNote, MemoryVersion
 from nuggets.domain.times import versions_of
 from nuggets.domain.visibility import is_foreign, visible_projects
-from nuggets.engine.transactions import Decision, Transactions
 from nuggets.errors import Conflict, NotFound
-from nuggets.graph import name_resolution
-from nuggets.graph.shelf_import import OtherShelf, ShelfPast
 from nuggets.language.text import fold_case
 from nuggets.maintenance import undo
-from nuggets.promotion.entries import reverted_pins
-from nuggets.promotion.memory_files import MemoryFiles
+from nuggets.maintenance.promotion.entries import reverted_pins
+from nuggets.maintenance.promotion.memory_files import MemoryFiles
+from nuggets.operations import name_resolution
+from nuggets.operations.shelf_import import OtherShelf, ShelfPast
+from nuggets.operations.transactions import Decision, Transactions
 
 
 def list_commits(

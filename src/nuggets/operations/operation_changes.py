@@ -23,7 +23,7 @@ from nuggets.domain.records import (
 from nuggets.domain.state import State, facts_with_key
 from nuggets.domain.visibility import is_foreign, precedence, visible_projects
 from nuggets.errors import Conflict, InvalidInput, NotFound
-from nuggets.graph import links, name_resolution, notes
+from nuggets.operations import links, name_resolution, notes
 from nuggets.operations.lookups_before_write import (
     NO_CONTEXT,
     WritingContext,
@@ -43,8 +43,8 @@ from nuggets.operations.permissions import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from nuggets.graph.shelf_import import OtherShelf, ShelfPast
     from nuggets.operations.session_notes import SessionRecord
+    from nuggets.operations.shelf_import import OtherShelf, ShelfPast
 
 Pairing = Callable[[MemoryNote, MemoryNote], links.Pair | None]
 
@@ -227,7 +227,7 @@ class OperationChanges:
     def merge_notes(
         self, target: str, source: str, reason: str, nugget: str | None
     ) -> tuple[Changes, MemoryNote]:
-        from nuggets.graph.note_merging import merge_notes  # few commands merge notes
+        from nuggets.operations.note_merging import merge_notes  # few commands merge notes
 
         self._refuse_unfit(reason)
         target_note, source_note = (
@@ -251,7 +251,7 @@ class OperationChanges:
     # --- other memories ---------------------------------------------------------------------
 
     def import_memories(self, other: "OtherShelf", past: "ShelfPast") -> tuple[Changes, Intake]:
-        from nuggets.graph.shelf_import import merge_shelves
+        from nuggets.operations.shelf_import import merge_shelves
 
         return merge_shelves(self._state, other, past, self._now)
 

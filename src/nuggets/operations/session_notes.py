@@ -12,10 +12,10 @@ from nuggets.domain.records import Changes, GraphNoteMetaInput, MemoryNote
 from nuggets.domain.state import State
 from nuggets.domain.times import moment_after, normalize_time
 from nuggets.errors import InvalidInput, NotFound
-from nuggets.graph import links, name_resolution, notes
 from nuggets.language.text import fold_case, is_unspaced, tokens
 from nuggets.language.word_lists import assent_words, conversation_words, stop_words
 from nuggets.named_tuple import NamedTuple
+from nuggets.operations import links, name_resolution, notes
 
 NUGGET = "sessions"
 PREVIOUS = "previous session"  # reason of the link to it

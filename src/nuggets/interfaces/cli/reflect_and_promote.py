@@ -21,9 +21,9 @@ from nuggets.interfaces.cli.terminal_output import (
 from nuggets.interfaces.display_text import pluralize, summarize_clean_up
 
 if TYPE_CHECKING:
-    from nuggets.promotion.entries import Explanation
-    from nuggets.promotion.hand_edits import FileEdits
-    from nuggets.promotion.merged_text import Promotion
+    from nuggets.maintenance.promotion.entries import Explanation
+    from nuggets.maintenance.promotion.hand_edits import FileEdits
+    from nuggets.maintenance.promotion.merged_text import Promotion
 
 _EXAMPLES = 3  # changes of each of five kinds: a screen of 24 lines holds them
 # in the order of the steps

@@ -286,7 +286,7 @@ def _own_memory_file(shelf: "NuggetShelf", directory: str) -> str | None:
     own_directory = directory_of(directory)
     if not os.path.isdir(os.path.join(own_directory, MEMORY_DIRECTORY)):
         return None
-    from nuggets.promotion.file_access import shelf_path
+    from nuggets.maintenance.promotion.file_access import shelf_path
 
     path = shelf_path(own_directory, shelf.project)
     return path if os.path.isfile(path) else None

@@ -10,11 +10,11 @@ from nuggets.domain.limits import LINKS
 from nuggets.domain.names_and_tags import DECIDING_TAGS, own_tags
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.visibility import may_be_linked
-from nuggets.graph.links import add_link
 from nuggets.language.languages import detect_language, stems
 from nuggets.language.text import fold_case, tokens, words
 from nuggets.language.word_lists import generic_words, stop_words
 from nuggets.maintenance.reflection.plan import Plan
+from nuggets.operations.links import add_link
 
 # --- significant words ----------------------------------------------------------------------------
 

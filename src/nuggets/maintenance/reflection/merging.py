@@ -7,9 +7,9 @@ from itertools import chain
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.visibility import is_unconfirmed
 from nuggets.errors import InvalidInput
-from nuggets.graph.note_merging import merge_notes
 from nuggets.language.equivalence_and_contradiction import key_words, particulars
 from nuggets.maintenance.reflection.plan import Plan, age
+from nuggets.operations.note_merging import merge_notes
 
 NEAR_DUPLICATE = 0.90  # Jaccard similarity of the words of two contents that say the same
 REASON = "merged: nearly the same content"

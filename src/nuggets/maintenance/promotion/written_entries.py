@@ -12,9 +12,15 @@ from typing import Any, Literal, get_args
 from nuggets.domain.marks import FILE_MARK
 from nuggets.domain.records import MemoryNote
 from nuggets.language.text import ELLIPSIS
+from nuggets.maintenance.promotion.entries import line_for, title_of, without_caveats
+from nuggets.maintenance.promotion.entry_placement import (
+    Line,
+    is_item,
+    item_end,
+    parse_lines,
+    structure,
+)
 from nuggets.named_tuple import NamedTuple
-from nuggets.promotion.entries import line_for, title_of, without_caveats
-from nuggets.promotion.entry_placement import Line, is_item, item_end, parse_lines, structure
 
 # By hand: changed; deleted (declined); gone together with many others (missing). Not written again.
 Fate = Literal["written", "changed", "declined", "missing"]

@@ -14,9 +14,9 @@ from nuggets.domain.records import (
     SearchNotesResult,
     WrittenNote,
 )
-from nuggets.engine.argument_checks import StrPath
 from nuggets.errors import InvalidInput
 from nuggets.language.text import fold_case
+from nuggets.operations.argument_checks import StrPath
 from nuggets.shelf import NO_FILTERS, NuggetShelf
 
 if TYPE_CHECKING:

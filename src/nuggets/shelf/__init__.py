@@ -52,28 +52,6 @@ from nuggets.domain.records import (
 from nuggets.domain.state import State, apply_touch
 from nuggets.domain.times import invalidity, version_at
 from nuggets.domain.visibility import is_foreign, is_seen_file, visible_projects
-from nuggets.engine.argument_checks import (
-    StrPath,
-    checked_filters,
-    checked_metadata,
-    checked_moment,
-    checked_note,
-    checked_nugget,
-    checked_query,
-    checked_session,
-    notes_from_json,
-    path_text,
-    valid_records,
-)
-from nuggets.engine.indexes import KINDS
-from nuggets.engine.project_registry import (
-    is_recorded,
-    needs_recording,
-    recognize_place,
-    recognize_project,
-    with_evidence,
-)
-from nuggets.engine.transactions import Decision, Transactions, View
 from nuggets.errors import Ambiguous, InvalidInput, NotFound, NuggetsError, StoreError
 from nuggets.filesystem.atomic_files import read_if_plain
 from nuggets.filesystem.current_project import (
@@ -92,12 +70,33 @@ from nuggets.filesystem.shelf_location import (
     default_location,
     is_server,
 )
-from nuggets.graph import name_resolution
-from nuggets.graph.links import CONTRADICTS
 from nuggets.language.text import fold_case
-from nuggets.operations import permissions
+from nuggets.operations import name_resolution, permissions
+from nuggets.operations.argument_checks import (
+    StrPath,
+    checked_filters,
+    checked_metadata,
+    checked_moment,
+    checked_note,
+    checked_nugget,
+    checked_query,
+    checked_session,
+    notes_from_json,
+    path_text,
+    valid_records,
+)
+from nuggets.operations.indexes import KINDS
+from nuggets.operations.links import CONTRADICTS
 from nuggets.operations.permissions import Client, checked_member_name
 from nuggets.operations.project_identity import Location, Recognition, recorded_locations
+from nuggets.operations.project_registry import (
+    is_recorded,
+    needs_recording,
+    recognize_place,
+    recognize_project,
+    with_evidence,
+)
+from nuggets.operations.transactions import Decision, Transactions, View
 from nuggets.search.clear_answer import RESULTS_COMPARED, mark_clear_answer
 from nuggets.settings import Settings, load
 from nuggets.stores import open_store
@@ -109,24 +108,24 @@ if TYPE_CHECKING:
     from nuggets.domain.records import Anchor
     from nuggets.domain.type_check import NoteFilters, NoteMeta, NuggetOptions
     from nuggets.encoder.text_encoder import NearestNotes, TextEncoder
-    from nuggets.engine.shelf_encoder import ShelfEncoder
     from nuggets.maintenance.audit import Finding
     from nuggets.maintenance.clean_up import CleanUp
     from nuggets.maintenance.encoder_update import EncoderStatus
     from nuggets.maintenance.export_and_backup import Exported
+    from nuggets.maintenance.promotion.hand_edits import FileEdits
+    from nuggets.maintenance.promotion.memory_files import MemoryFiles
+    from nuggets.maintenance.promotion.merged_text import Promotion
     from nuggets.maintenance.purge import Purged
     from nuggets.maintenance.trusted_repositories import ProjectSharing, SyncResult
-    from nuggets.nugget import Nugget
     from nuggets.operations.idempotent_calls import Caller
     from nuggets.operations.lookups_before_write import WritingContext
     from nuggets.operations.operation_changes import OperationChanges
     from nuggets.operations.permissions import ReadingRecord
     from nuggets.operations.session_notes import SessionRecord
-    from nuggets.promotion.hand_edits import FileEdits
-    from nuggets.promotion.memory_files import MemoryFiles
-    from nuggets.promotion.merged_text import Promotion
+    from nuggets.operations.shelf_encoder import ShelfEncoder
     from nuggets.search.encoder_signal import Meaning
     from nuggets.search.explanation import Explanation
+    from nuggets.shelf.nugget import Nugget
     from nuggets.stores.backup import Backup
     from nuggets.stores.base import Defect, Store
     from nuggets.stores.restore import Restored
@@ -388,7 +387,7 @@ class NuggetShelf:
 
     def __contains__(self, nugget: "str | Nugget") -> bool:
         """Whether a name, or a nugget that iteration gave, is that of a nugget here."""
-        from nuggets.nugget import Nugget
+        from nuggets.shelf.nugget import Nugget
 
         return self.has(nugget.name if isinstance(nugget, Nugget) else nugget)
 
@@ -1091,8 +1090,8 @@ class NuggetShelf:
         time. Notes and nuggets that could not have been made here are left out and named
         (`Intake.refused`).
         """
-        from nuggets.graph.shelf_import import OtherShelf
         from nuggets.maintenance.history import as_other, recorded_past
+        from nuggets.operations.shelf_import import OtherShelf
 
         refused: tuple[str, ...] = ()
         if isinstance(source, NuggetShelf):
@@ -1270,7 +1269,7 @@ class NuggetShelf:
     def memory_path(self, path: StrPath | None = None) -> str:
         """The memory file of this project: `path`, the setting `memory_file`, the agent's own, or
         one in the shelf's directory. `NotFound` for a shelf in memory that has none of these."""
-        from nuggets.promotion.file_access import locate
+        from nuggets.maintenance.promotion.file_access import locate
 
         checked_path = (
             "" if path is None else storable(path_text(path), "the path of a memory file")
@@ -1279,21 +1278,21 @@ class NuggetShelf:
         return locate(configured, self.location, self._own_memory_path())
 
     def _own_memory_path(self) -> str:
-        from nuggets.promotion.file_access import shelf_path
+        from nuggets.maintenance.promotion.file_access import shelf_path
 
         return shelf_path(self._transactions.store.directory, self.project)
 
     def memory_text(self, path: StrPath | None = None) -> str:
         """The text of the memory file; "" if there is none. Of AGENTS.md and GEMINI.md, that of our
         block. People's edits are imported first."""
-        from nuggets.promotion import file_access
+        from nuggets.maintenance.promotion import file_access
 
         self.import_file_edits()
         return file_access.read(self.memory_path(path))
 
     @property
     def _memory_files(self) -> "MemoryFiles":
-        from nuggets.promotion.memory_files import MemoryFiles
+        from nuggets.maintenance.promotion.memory_files import MemoryFiles
 
         return MemoryFiles(
             self._transactions,
@@ -1694,7 +1693,7 @@ class NuggetShelf:
 
     @cached_property
     def _encoder(self) -> "ShelfEncoder":
-        from nuggets.engine.shelf_encoder import ShelfEncoder
+        from nuggets.operations.shelf_encoder import ShelfEncoder
 
         return ShelfEncoder(self._encoder_path, self._given_encoder)
 
@@ -1702,7 +1701,7 @@ class NuggetShelf:
         """How to compare a question with notes by meaning; None if nothing is installed."""
         if not self._uses_encoder or not self.has_encoder:
             return None
-        from nuggets.engine.shelf_encoder import INDEX
+        from nuggets.operations.shelf_encoder import INDEX
 
         if not self._transactions.store.has_index(INDEX):
             return None
@@ -1711,7 +1710,7 @@ class NuggetShelf:
     def nearest_by_encoder(self, text: str, count: int) -> "NearestNotes | None":
         """The notes nearest to a text, with their cosines; None if no note has a vector, or no
         encoder is installed. Loads the encoder even where searches do without it."""
-        from nuggets.engine.shelf_encoder import INDEX
+        from nuggets.operations.shelf_encoder import INDEX
 
         if not self.has_encoder:
             return None
@@ -1849,14 +1848,14 @@ class NuggetShelf:
         return touch
 
     def _view(self, name: str) -> "Nugget":
-        from nuggets.nugget import Nugget
+        from nuggets.shelf.nugget import Nugget
 
         return Nugget.from_shelf(self, name)
 
     def _import_edit(
         self, state: State, base: State | None, edit: ExternalEdit, now: str
     ) -> Changes:
-        from nuggets.graph.external_edits import import_edit
+        from nuggets.operations.external_edits import import_edit
 
         return import_edit(self._draw, state, base, edit, now)
 
@@ -1899,7 +1898,7 @@ def _oldest_first(notes: Iterable[MemoryNote]) -> list[MemoryNote]:
 
 def _infer_beforehand(content: str) -> None:
     """Analyze a long text before the lock is taken; the result is cached."""
-    from nuggets.graph.metadata_inference import content_tags
+    from nuggets.operations.metadata_inference import content_tags
 
     if isinstance(content, str):  # else deciding refuses it
         content_tags(content)

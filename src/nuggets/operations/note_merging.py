@@ -16,10 +16,10 @@ from nuggets.domain.records import STABILITIES, MemoryNote, NoteLink
 from nuggets.domain.state import SESSIONS_KEPT
 from nuggets.domain.times import moment_after
 from nuggets.errors import InvalidInput
-from nuggets.graph.links import redirect_links
-from nuggets.graph.notes import archive_note, normal_content
 from nuggets.language.code_fences import continues_code
 from nuggets.language.text import words
+from nuggets.operations.links import redirect_links
+from nuggets.operations.notes import archive_note, normal_content
 
 # in code, in paths and in sums every sign counts
 _PROSE = re.compile(r"(?:[\w\s.,;:'’\"()]|!(?![\w(]))*")

@@ -26,6 +26,7 @@ from nuggets.operations.project_identity import (
 if TYPE_CHECKING:
     from nuggets.operations.idempotent_calls import Place
 
+
 _EVIDENCE = Location._fields.index("resembles")  # the fields before it
 
 

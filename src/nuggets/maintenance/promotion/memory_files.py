@@ -8,17 +8,28 @@ from typing import Any
 from nuggets.domain.marks import FILE_MARK, checksum, is_block_file, memory_file_records
 from nuggets.domain.records import Changes, MemoryNote, ProjectMove
 from nuggets.domain.state import Notes, Overlay, State, merged_into
-from nuggets.engine.transactions import Transactions
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.atomic_files import remove_leftovers
-from nuggets.operations.project_identity import recorded_locations
-from nuggets.promotion import file_access
-from nuggets.promotion.entries import counted_sessions, line_for, pin_marks, pinned_ids, why_not
-from nuggets.promotion.entry_placement import header, insert_entries
-from nuggets.promotion.file_access import replace_block
-from nuggets.promotion.hand_edits import ACTION, CLIENT, EditImport, FileEdits, Shelf, import_edits
-from nuggets.promotion.merged_text import Promotion, merged_text
-from nuggets.promotion.written_entries import (
+from nuggets.maintenance.promotion import file_access
+from nuggets.maintenance.promotion.entries import (
+    counted_sessions,
+    line_for,
+    pin_marks,
+    pinned_ids,
+    why_not,
+)
+from nuggets.maintenance.promotion.entry_placement import header, insert_entries
+from nuggets.maintenance.promotion.file_access import replace_block
+from nuggets.maintenance.promotion.hand_edits import (
+    ACTION,
+    CLIENT,
+    EditImport,
+    FileEdits,
+    Shelf,
+    import_edits,
+)
+from nuggets.maintenance.promotion.merged_text import Promotion, merged_text
+from nuggets.maintenance.promotion.written_entries import (
     WrittenEntries,
     annotated_entries,
     has_entry,
@@ -26,6 +37,8 @@ from nuggets.promotion.written_entries import (
     mentions_notes,
     written_entries,
 )
+from nuggets.operations.project_identity import recorded_locations
+from nuggets.operations.transactions import Transactions
 
 
 class MemoryFiles:

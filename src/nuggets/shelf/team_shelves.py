@@ -12,7 +12,7 @@ from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.shelf_location import IN_MEMORY, private_location
 from nuggets.operations.permissions import PAGE
 from nuggets.shelf import NuggetShelf
-from nuggets.team.member_shelf import MemberShelf
+from nuggets.shelf.member_shelf import MemberShelf
 
 
 class Team:

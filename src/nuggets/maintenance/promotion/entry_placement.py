@@ -9,11 +9,11 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from nuggets.domain.records import MemoryNote
-from nuggets.graph.metadata_inference import PREFERENCE_NUGGETS
 from nuggets.language.code_fences import Fence, opening_fence
 from nuggets.language.text import fold_case
+from nuggets.maintenance.promotion.entries import title_of
 from nuggets.named_tuple import NamedTuple
-from nuggets.promotion.entries import title_of
+from nuggets.operations.metadata_inference import PREFERENCE_NUGGETS
 
 # --- Markdown ---------------------------------------------------------------------------------
 

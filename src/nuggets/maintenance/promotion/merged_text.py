@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES
 from nuggets.domain.records import PROMOTE_THRESHOLD, MemoryNote
 from nuggets.domain.state import merged_into
-from nuggets.named_tuple import NamedTuple
-from nuggets.promotion.entries import (
+from nuggets.maintenance.promotion.entries import (
     Explanation,
     Outcome,
     line_for,
@@ -17,7 +16,7 @@ from nuggets.promotion.entries import (
     why_personal,
     with_caveats,
 )
-from nuggets.promotion.entry_placement import (
+from nuggets.maintenance.promotion.entry_placement import (
     Line,
     Page,
     Place,
@@ -31,8 +30,8 @@ from nuggets.promotion.entry_placement import (
     without_entries_and_headings,
     without_removed_headings,
 )
-from nuggets.promotion.hand_edits import FileEdits
-from nuggets.promotion.written_entries import (
+from nuggets.maintenance.promotion.hand_edits import FileEdits
+from nuggets.maintenance.promotion.written_entries import (
     Entry,
     Fate,
     WrittenEntries,
@@ -41,6 +40,7 @@ from nuggets.promotion.written_entries import (
     owners_of,
     short_hash,
 )
+from nuggets.named_tuple import NamedTuple
 
 BOM = "\ufeff"
 

@@ -23,21 +23,22 @@ from nuggets.domain.three_way_merge import find_removed, merge_record
 from nuggets.domain.times import moment_after
 from nuggets.domain.type_check import check_fields
 from nuggets.errors import InvalidInput, StoreCorrupt
-from nuggets.graph.links import (
+from nuggets.language.text import fold_case
+from nuggets.operations.links import (
     DEFAULT_REASON,
     link_identity,
     remove_link,
     repair_links,
     without_links_to,
 )
-from nuggets.graph.note_completion import (
+from nuggets.operations.note_completion import (
     META_FIELDS,
     OURS,
     complete_note,
     name_note,
     normalize_note,
 )
-from nuggets.graph.notes import (
+from nuggets.operations.notes import (
     archive_note,
     check_note_limits,
     edit_note,
@@ -45,7 +46,6 @@ from nuggets.graph.notes import (
     note_id,
     restore_note,
 )
-from nuggets.language.text import fold_case
 
 Json = dict[str, Any]
 # A change of these is a newer version.

@@ -10,8 +10,9 @@ from nuggets.errors import NuggetsError
 
 if TYPE_CHECKING:
     from nuggets.encoder.text_encoder import NearestNotes
-    from nuggets.engine.transactions import View
+    from nuggets.operations.transactions import View
     from nuggets.search.encoder_signal import Meaning, Similarity
+
 
 INDEX = "encoder"  # the name of the index that keeps the vectors
 

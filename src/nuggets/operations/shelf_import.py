@@ -20,10 +20,10 @@ from nuggets.domain.records import (
 )
 from nuggets.domain.state import SESSIONS_KEPT, State
 from nuggets.domain.type_check import check_fields
-from nuggets.graph.external_edits import NuggetSpellings, archive_second_keys
-from nuggets.graph.links import repair_links
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
+from nuggets.operations.external_edits import NuggetSpellings, archive_second_keys
+from nuggets.operations.links import repair_links
 
 _STATEMENT = (  # fields that say what a memory states; all are taken from one side
     *("title", "content", "tags", "subject", "scope", "type", "source", "confidence", "stability"),

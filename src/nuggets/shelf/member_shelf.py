@@ -32,9 +32,7 @@ from nuggets.domain.records import (
 from nuggets.domain.visibility import PRIVATE_SCOPES, is_private
 from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from nuggets.filesystem.current_project import find_project
-from nuggets.graph.metadata_inference import metadata_from_kwargs
 from nuggets.language.text import fold_case
-from nuggets.nugget import Nugget
 from nuggets.operations.combined_answers import (
     best_recall,
     by_time,
@@ -47,6 +45,7 @@ from nuggets.operations.combined_answers import (
     split_revision,
 )
 from nuggets.operations.idempotent_calls import Caller, call_of_member
+from nuggets.operations.metadata_inference import metadata_from_kwargs
 from nuggets.operations.operation_table import (
     OPERATIONS,
     Both,
@@ -59,6 +58,7 @@ from nuggets.operations.operation_table import (
 from nuggets.operations.permissions import Client, allows, is_of_member, name_member
 from nuggets.search.clear_answer import RESULTS_COMPARED
 from nuggets.shelf import NO_FILTERS, NuggetShelf
+from nuggets.shelf.nugget import Nugget
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager
@@ -66,9 +66,10 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from nuggets.domain.type_check import NoteFilters, NoteMeta, NuggetOptions
-    from nuggets.engine.argument_checks import StrPath
+    from nuggets.operations.argument_checks import StrPath
     from nuggets.operations.operation_changes import OperationChanges
     from nuggets.search.explanation import Explanation
+
 
 T = TypeVar("T")
 

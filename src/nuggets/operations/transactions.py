@@ -23,10 +23,11 @@ from nuggets.named_tuple import NamedTuple
 from nuggets.operations.permissions import TEAM, is_team, refuse_private
 
 if TYPE_CHECKING:
-    from nuggets.engine.unsaved_changes import UnsavedChanges
     from nuggets.facts.fact_index import FactIndex
+    from nuggets.operations.unsaved_changes import UnsavedChanges
     from nuggets.search.search_index import SearchIndex
     from nuggets.stores.base import Store
+
 
 TURN_SECONDS = 10.0  # how long a writer waits for another thread, which is stuck after that
 
@@ -335,7 +336,7 @@ class Transactions:
 
 
 def _unsaved_changes(store: "Store") -> "UnsavedChanges":
-    from nuggets.engine.unsaved_changes import UnsavedChanges  # few shelves need it
+    from nuggets.operations.unsaved_changes import UnsavedChanges  # few shelves need it
 
     return UnsavedChanges(store)
 

@@ -25,23 +25,24 @@ from nuggets.domain.records import (
 )
 from nuggets.domain.times import moment_after, normalize_time
 from nuggets.errors import InvalidInput
-from nuggets.graph.links import (
+from nuggets.language.text import fold_case
+from nuggets.operations.links import (
     CONTRADICTS,
     DEFAULT_REASON,
     SUPERSEDES,
     add_link,
     remove_link,
 )
-from nuggets.graph.metadata_inference import (
+from nuggets.operations.metadata_inference import (
     PREFERENCE_NUGGETS,
     check_metadata,
     default_project,
     infer_metadata,
 )
-from nuggets.language.text import fold_case
 
 if TYPE_CHECKING:
     from datetime import datetime
+
 
 NOTHING_GIVEN = GraphNoteMetaInput()
 

@@ -15,10 +15,11 @@ from nuggets.domain.records import (
 )
 from nuggets.domain.state import State
 from nuggets.errors import InvalidInput
-from nuggets.graph import name_resolution
+from nuggets.operations import name_resolution
 
 if TYPE_CHECKING:
     from datetime import datetime
+
 
 Record = TypeVar("Record")
 StrPath = str | os.PathLike[str]
@@ -64,7 +65,7 @@ def checked_session(session: str) -> str:
 
 
 def checked_metadata(named: Mapping[str, Any]) -> GraphNoteMetaInput:
-    from nuggets.graph.metadata_inference import metadata_from_kwargs
+    from nuggets.operations.metadata_inference import metadata_from_kwargs
 
     return metadata_from_kwargs(named)
 
@@ -74,8 +75,8 @@ def notes_from_json(
 ) -> tuple[tuple[MemoryNote, ...], tuple[str, ...]]:
     """Notes in their documented JSON, and what is wrong with those that are none; what a note
     leaves out is inferred as for any new one."""
-    from nuggets.graph.note_completion import complete_note, name_note
-    from nuggets.graph.notes import check_note_limits, note_id
+    from nuggets.operations.note_completion import complete_note, name_note
+    from nuggets.operations.notes import check_note_limits, note_id
     from nuggets.stores.json_validation import check_note, check_savable
 
     notes, problems, ids = [], [], set[str]()
@@ -101,8 +102,8 @@ def notes_from_json(
 def checked_note(note: MemoryNote) -> MemoryNote:
     """A note of another shelf, in its written form; fields and sizes are checked as if someone had
     written it into a documented file."""
-    from nuggets.graph.note_completion import normalize_note
-    from nuggets.graph.notes import check_note_limits
+    from nuggets.operations.note_completion import normalize_note
+    from nuggets.operations.notes import check_note_limits
     from nuggets.stores.json_validation import check_note, check_savable
 
     where = f"note {note.id!r:.80}"

@@ -15,13 +15,18 @@ from nuggets.domain.records import Changes, MemoryNote
 from nuggets.domain.state import Overlay, State
 from nuggets.domain.three_way_merge import are_too_many
 from nuggets.errors import NuggetsError
-from nuggets.graph.metadata_inference import metadata_from_kwargs
+from nuggets.maintenance.promotion.entries import apply_edit, entry_text, line_for, title_of
+from nuggets.maintenance.promotion.entry_placement import Line, is_item, parse_lines, structure
+from nuggets.maintenance.promotion.written_entries import (
+    Entry,
+    WrittenEntries,
+    line_hash,
+    short_hash,
+)
 from nuggets.named_tuple import NamedTuple
+from nuggets.operations.metadata_inference import metadata_from_kwargs
 from nuggets.operations.operation_changes import OperationChanges
 from nuggets.operations.permissions import Client
-from nuggets.promotion.entries import apply_edit, entry_text, line_for, title_of
-from nuggets.promotion.entry_placement import Line, is_item, parse_lines, structure
-from nuggets.promotion.written_entries import Entry, WrittenEntries, line_hash, short_hash
 
 ACTION = "edit_memory_file"
 # nobody says who edits the file

@@ -25,6 +25,7 @@ from nuggets.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from nuggets.stores.base import Store
 
+
 _MOST_NAMED = 3  # of many conflicts: more would not be read
 
 Key = tuple[str, str]  # "note", "nugget" or "mark", and its id, folded name or name
