@@ -6,7 +6,7 @@ from pathlib import Path
 
 from nuggets import NuggetShelf
 from nuggets.operations.external_edits import import_edit
-from nuggets.operations.indexes import KINDS
+from nuggets.operations.transactions import KINDS
 from nuggets.settings import load
 from nuggets.shelf import random_hex
 from nuggets.stores.sql.history import DAYS_OF_USE

@@ -10,7 +10,7 @@ from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.errors import InvalidInput
 from nuggets.facts.key_probability import spellings, split_words
-from nuggets.interfaces import prompt_quoting, tool_names
+from nuggets.interfaces import prompt_quoting
 from nuggets.interfaces.cli import terminal_output
 from nuggets.interfaces.connect import EditError, jsonc
 from nuggets.interfaces.hooks import (
@@ -147,9 +147,9 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     "domain/credentials.py": (credentials.credential_kinds, credentials.redact),
     "domain/type_check.py": (_read_limited,),
     "facts/key_probability.py": (split_words, spellings),
-    "graph/metadata_inference.py": (metadata_inference.content_tags, _infer),
-    "graph/note_merging.py": (_merge,),
-    "graph/notes.py": (notes.normal_content,),
+    "operations/metadata_inference.py": (metadata_inference.content_tags, _infer),
+    "operations/note_merging.py": (_merge,),
+    "operations/notes.py": (notes.normal_content,),
     "interfaces/cli/terminal_output.py": (
         terminal_output.one_line,
         lambda words: terminal_output.fit(words, 80),
@@ -172,8 +172,8 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     "interfaces/hooks/memory_lines.py": (lambda words: memory_lines.safe_line(words, 300),),
     "interfaces/importers/instruction_files.py": (_import_instructions,),
     "interfaces/importers/markdown_notes.py": (_import_markdown,),
-    "interfaces/tool_names.py": (lambda text: tool_names.name_tools(text, "pi"),),
     "interfaces/prompt_quoting.py": (
+        lambda text: prompt_quoting.name_tools(text, "pi"),
         prompt_quoting.remove_fenced,
         lambda words: text.one_line(words, 160),
     ),
@@ -201,11 +201,11 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         session_notes.read_session_request,
         session_notes.is_substantial,
     ),
-    "promotion/entry_placement.py": (
+    "maintenance/promotion/entry_placement.py": (
         lambda words: entry_placement.structure(entry_placement.parse_lines(words)),
         _promote,
     ),
-    "promotion/entries.py": (lambda words: entries.line_for(_note(words)),),
+    "maintenance/promotion/entries.py": (lambda words: entries.line_for(_note(words)),),
     "search/note_analyzer.py": (lambda words: note_analyzer.analyze(_note(words)),),
     "search/query.py": (tokenize_query,),
 }

@@ -12,8 +12,8 @@ import pytest
 from fault_processes import environment
 from nuggets import NuggetShelf
 from nuggets.errors import Conflict
-from nuggets.filesystem.shelf_urls import DatabaseUrl
-from nuggets.operations.indexes import KINDS
+from nuggets.filesystem.shelf_location import DatabaseUrl
+from nuggets.operations.transactions import KINDS
 from nuggets.stores.base import Store
 from nuggets.stores.postgresql.store import PostgresqlStore
 from nuggets.stores.sqlite.store import SqliteStore

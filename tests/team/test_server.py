@@ -16,10 +16,10 @@ from starlette.testclient import TestClient
 from nuggets import NuggetShelf
 from nuggets.domain.records import ROLES, Role
 from nuggets.interfaces.hook_endpoint import HookEndpoint
-from nuggets.interfaces.listening import Address
 from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS
 from nuggets.interfaces.rest.app import OPERATIONS, application
 from nuggets.interfaces.rest.authentication import MemberAccess, RateLimit
+from nuggets.interfaces.serve import Address
 from nuggets.operations.idempotent_calls import Call, Caller
 from nuggets.operations.operation_table import CALLABLE
 from nuggets.operations.permissions import Client as Agent

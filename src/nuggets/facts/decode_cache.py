@@ -18,7 +18,7 @@ from nuggets.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nuggets.domain.sql_interface import Database
+    from nuggets.domain.state import Database
     from nuggets.facts.value_decoder import Banks
 
 Pattern = tuple[int, ...]

@@ -1,7 +1,8 @@
-"""Seeded unit phasors: the same text gives the same vectors everywhere. Knows no note.
+"""Phase-vector algebra: seeded unit phasors; binding, superposing, comparing, sharpening and
+orthogonalising them; and how sure a comparison is. Knows no note.
 
-The state of Mulberry32 is a counter, so draw n follows from n alone: any block of a stream is one
-array expression, and needs no earlier draws.
+The same text gives the same vectors everywhere. The state of Mulberry32 is a counter, so draw n
+follows from n alone: any block of a stream is one array expression, and needs no earlier draws.
 """
 
 from typing import TYPE_CHECKING
@@ -107,6 +108,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vectors = NDArray[np.complexfloating[Any, Any]]
+
+
+# --- algebra --------------------------------------------------------------------------------------
+
 
 TINY = 1e-12  # added to magnitudes, so that zero has a direction
 ROOTS_KEPT = 4  # dimensions whose unit roots are cached: a shelf rarely uses more

@@ -16,7 +16,7 @@ from nuggets.language.text import fold_case
 from nuggets.maintenance import undo
 from nuggets.maintenance.promotion.entries import reverted_pins
 from nuggets.maintenance.promotion.memory_files import MemoryFiles
-from nuggets.operations import name_resolution
+from nuggets.operations import argument_checks
 from nuggets.operations.shelf_import import OtherShelf, ShelfPast
 from nuggets.operations.transactions import Decision, Transactions
 
@@ -68,7 +68,7 @@ def find_id(transactions: Transactions, project: str, name: str, nugget: str | N
     if notes.is_damaged(name.strip()):
         return name.strip()
     try:
-        return name_resolution.resolve(notes, name, nugget, project=project).id
+        return argument_checks.resolve(notes, name, nugget, project=project).id
     except NotFound:
         if any(True for _ in transactions.store.commits(note=name)):
             return name

@@ -23,8 +23,7 @@ from nuggets.maintenance.promotion.memory_files import MemoryFiles
 from nuggets.maintenance.undo import PURGE
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations import links
-from nuggets.operations.indexes import KINDS
-from nuggets.operations.transactions import Transactions
+from nuggets.operations.transactions import KINDS, Transactions
 from nuggets.stores.backup import erase_from_backups, files_with_text
 
 UNREACHED = (

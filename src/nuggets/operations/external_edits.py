@@ -11,6 +11,7 @@ from nuggets.domain.codec import note_from_json, note_to_json
 from nuggets.domain.marks import rejection_marks, without_purged
 from nuggets.domain.names_and_tags import FactIdentity, checked_nugget_name, identity, identity_of
 from nuggets.domain.records import (
+    DEFAULT_REASON,
     Changes,
     ExternalEdit,
     GraphNoteMetaInput,
@@ -25,7 +26,6 @@ from nuggets.domain.type_check import check_fields
 from nuggets.errors import InvalidInput, StoreCorrupt
 from nuggets.language.text import fold_case
 from nuggets.operations.links import (
-    DEFAULT_REASON,
     link_identity,
     remove_link,
     repair_links,

@@ -4,15 +4,11 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Literal
 
 from nuggets.domain.limits import LINKS, check_most, checked_reason
-from nuggets.domain.records import Changes, MemoryNote, NoteLink
+from nuggets.domain.records import DEFAULT_REASON, Changes, MemoryNote, NoteLink
 from nuggets.domain.state import Notes
 from nuggets.errors import InvalidInput
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-
-DEFAULT_REASON = "related"
-SUPERSEDES = "supersedes"  # the reason of a link to what a memory took the place of
-CONTRADICTS = "contradicts"  # the reason of a link between two memories that cannot both hold
 
 Pair = tuple[MemoryNote, MemoryNote]
 

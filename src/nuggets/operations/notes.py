@@ -17,6 +17,9 @@ from nuggets.domain.limits import (
 )
 from nuggets.domain.names_and_tags import normal_tags, own_tags
 from nuggets.domain.records import (
+    CONTRADICTS,
+    DEFAULT_REASON,
+    SUPERSEDES,
     GraphNoteMetaInput,
     MemoryNote,
     MemoryScope,
@@ -27,9 +30,6 @@ from nuggets.domain.times import moment_after, normalize_time
 from nuggets.errors import InvalidInput
 from nuggets.language.text import fold_case
 from nuggets.operations.links import (
-    CONTRADICTS,
-    DEFAULT_REASON,
-    SUPERSEDES,
     add_link,
     remove_link,
 )

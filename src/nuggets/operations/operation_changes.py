@@ -10,6 +10,7 @@ from nuggets.domain.limits import storable
 from nuggets.domain.marks import rejection_marks
 from nuggets.domain.names_and_tags import checked_nugget_name, identity_of
 from nuggets.domain.records import (
+    CONTRADICTS,
     Changes,
     GraphNoteMetaInput,
     Intake,
@@ -23,7 +24,7 @@ from nuggets.domain.records import (
 from nuggets.domain.state import State, facts_with_key
 from nuggets.domain.visibility import is_foreign, precedence, visible_projects
 from nuggets.errors import Conflict, InvalidInput, NotFound
-from nuggets.operations import links, name_resolution, notes
+from nuggets.operations import argument_checks, links, notes
 from nuggets.operations.lookups_before_write import (
     NO_CONTEXT,
     WritingContext,
@@ -73,7 +74,7 @@ class OperationChanges:
     # --- nuggets ----------------------------------------------------------------------------
 
     def create(self, name: str, config: dict[str, Any]) -> tuple[Changes, str]:
-        if name_resolution.find_nugget(self._state.nuggets, name) is not None:
+        if argument_checks.find_nugget(self._state.nuggets, name) is not None:
             raise Conflict(f"the nugget {name!r} already exists; use get or get_or_create")
         return self.get_or_create(name, config)
 
@@ -273,13 +274,13 @@ class OperationChanges:
     # --- what is there ----------------------------------------------------------------------
 
     def _require_nugget(self, nugget: str) -> NuggetConfig:
-        return name_resolution.require_nugget(self._state.nuggets, nugget)
+        return argument_checks.require_nugget(self._state.nuggets, nugget)
 
     def _find_or_make_nugget(
         self, nugget: str, config: dict[str, Any]
     ) -> tuple[NuggetConfig, tuple[NuggetConfig, ...]]:
         """The nugget that something goes into, and as new if it has to be made."""
-        existing = name_resolution.find_nugget(self._state.nuggets, nugget)
+        existing = argument_checks.find_nugget(self._state.nuggets, nugget)
         if existing is not None:
             return existing, ()
         new_config = _checked_config(nugget, config)
@@ -288,7 +289,7 @@ class OperationChanges:
     def _resolve_note(
         self, name: str, nugget: str | None, archived: bool = False, follow_merges: bool = False
     ) -> MemoryNote:
-        return name_resolution.resolve(
+        return argument_checks.resolve(
             self._state.notes,
             name,
             nugget,
@@ -439,7 +440,7 @@ class OperationChanges:
                 written = WrittenNote.from_note(
                     anchored, is_new=written.is_new, replaced=written.replaced
                 )
-        was_marked = any(link.reason == links.CONTRADICTS for link in written.links)
+        was_marked = any(link.reason == CONTRADICTS for link in written.links)
         candidates = self._state.notes.many(context.rivals) if context.rivals else {}
         if not candidates and not was_marked:
             return changes, written

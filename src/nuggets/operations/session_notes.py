@@ -15,7 +15,7 @@ from nuggets.errors import InvalidInput, NotFound
 from nuggets.language.text import fold_case, is_unspaced, tokens
 from nuggets.language.word_lists import assent_words, conversation_words, stop_words
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations import links, name_resolution, notes
+from nuggets.operations import argument_checks, links, notes
 
 NUGGET = "sessions"
 PREVIOUS = "previous session"  # reason of the link to it
@@ -71,7 +71,7 @@ def find_session(state: State, name: str | None, project: str) -> MemoryNote:
         if not notes:
             raise NotFound("there is no note of a session with an agent in this project yet")
         return notes[0]
-    note = name_resolution.resolve(state.notes, name, NUGGET, project=project, archived=True)
+    note = argument_checks.resolve(state.notes, name, NUGGET, project=project, archived=True)
     if not is_session_note(note):
         raise NotFound(f"{note.id} is no note of a session with an agent")
     return note

@@ -1,4 +1,5 @@
-"""Every operation is a transaction: read the current state, decide, write.
+"""Every operation is a transaction: read the current state, decide, write. And the indexes that
+every store keeps over the notes.
 
 Safe to share between threads and to use beside other processes. Knows no operation: the shelf
 decides what changes.
@@ -15,18 +16,53 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from nuggets import encoder
 from nuggets.domain.marks import UNFINISHED_PURGE, unfinished_purge
 from nuggets.domain.records import NO_CHANGES, Changes, Touch
-from nuggets.domain.state import State, read_marks
+from nuggets.domain.state import Database, State, read_marks
 from nuggets.errors import Conflict, NuggetsError, StoreBusy, opened_before_fork
+from nuggets.facts import schema as fact_schema
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.permissions import TEAM, is_team, refuse_private
+from nuggets.search.search_index import TABLES as SEARCH_TABLES
+from nuggets.search.search_index import SearchIndex
+from nuggets.stores.sql.schema import IndexKind
 
 if TYPE_CHECKING:
+    from nuggets.encoder.vector_index import VectorIndex
     from nuggets.facts.fact_index import FactIndex
     from nuggets.operations.unsaved_changes import UnsavedChanges
     from nuggets.search.search_index import SearchIndex
     from nuggets.stores.base import Store
+
+
+# --- the indexes over a shelf's notes, as every store makes them ----------------------------------
+
+
+def _facts(database: Database, state: State) -> "FactIndex":
+    from nuggets.facts.fact_index import FactIndex
+
+    return FactIndex(database, state.notes.many, lambda: state.nuggets)
+
+
+def _search(database: Database, state: State) -> SearchIndex:
+    return SearchIndex(database, state.notes.many, state.notes.values)
+
+
+def _vectors(database: Database, state: State) -> "VectorIndex":
+    from nuggets.encoder.vector_index import VectorIndex
+
+    return VectorIndex(database, state.notes.many, state.notes.values)
+
+
+KINDS = (
+    IndexKind("fact", fact_schema.FORMAT, fact_schema.TABLES, _facts),
+    IndexKind("search", SearchIndex.FORMAT, SEARCH_TABLES, _search),
+    IndexKind("encoder", encoder.FORMAT, encoder.TABLES, _vectors, optional=True),
+)
+
+
+# --- reading and writing --------------------------------------------------------------------------
 
 
 TURN_SECONDS = 10.0  # how long a writer waits for another thread, which is stuck after that

@@ -20,7 +20,7 @@ from nuggets.filesystem.current_project import (
     is_repository,
 )
 from nuggets.filesystem.git_repository import find_place
-from nuggets.filesystem.shelf_urls import parse_server_url
+from nuggets.filesystem.shelf_location import parse_server_url
 from nuggets.operations.argument_checks import StrPath, path_text
 from nuggets.operations.idempotent_calls import Call, Caller, Place
 from nuggets.operations.metadata_inference import plain_keywords

@@ -33,7 +33,7 @@ from nuggets.filesystem.atomic_files import (
     replace_file,
     unreadable,
 )
-from nuggets.filesystem.shelf_urls import ServerUrl
+from nuggets.filesystem.shelf_location import ServerUrl
 from nuggets.remote.http_connection import CONNECT_SECONDS, Answer, Connection, Unreachable
 
 PROTOCOL = 1  # another number if a client and a server of different numbers would not understand

@@ -23,8 +23,15 @@ from nuggets.domain.limits import (
     checked_tags,
     storable,
 )
-from nuggets.domain.marks import BLOCK_FILES, checksum, is_block_file, memory_file_records
+from nuggets.domain.marks import (
+    BLOCK_FILES,
+    MOVED_FILES_MARK,
+    checksum,
+    is_block_file,
+    memory_file_records,
+)
 from nuggets.domain.records import (
+    CONTRADICTS,
     Changes,
     Commit,
     CommitSummary,
@@ -71,7 +78,7 @@ from nuggets.filesystem.shelf_location import (
     is_server,
 )
 from nuggets.language.text import fold_case
-from nuggets.operations import name_resolution, permissions
+from nuggets.operations import argument_checks, permissions
 from nuggets.operations.argument_checks import (
     StrPath,
     checked_filters,
@@ -85,18 +92,18 @@ from nuggets.operations.argument_checks import (
     path_text,
     valid_records,
 )
-from nuggets.operations.indexes import KINDS
-from nuggets.operations.links import CONTRADICTS
 from nuggets.operations.permissions import Client, checked_member_name
-from nuggets.operations.project_identity import Location, Recognition, recorded_locations
-from nuggets.operations.project_registry import (
+from nuggets.operations.project_identity import (
+    Location,
+    Recognition,
     is_recorded,
     needs_recording,
     recognize_place,
     recognize_project,
+    recorded_locations,
     with_evidence,
 )
-from nuggets.operations.transactions import Decision, Transactions, View
+from nuggets.operations.transactions import KINDS, Decision, Transactions, View
 from nuggets.search.clear_answer import RESULTS_COMPARED, mark_clear_answer
 from nuggets.settings import Settings, load
 from nuggets.stores import open_store
@@ -359,7 +366,7 @@ class NuggetShelf:
     def get(self, name: str) -> "Nugget":
         """The nugget of this name, ignoring case; `NotFound` lists the existing ones."""
         with self._transactions.reading() as view:
-            return self._view(name_resolution.require_nugget(view.state.nuggets, name).name)
+            return self._view(argument_checks.require_nugget(view.state.nuggets, name).name)
 
     def get_or_create(self, name: str, **config: "Unpack[NuggetOptions]") -> "Nugget":
         """The nugget of this name, created if needed; an existing one keeps its options."""
@@ -383,7 +390,7 @@ class NuggetShelf:
     def has(self, name: str) -> bool:
         """Is there a nugget of this name, ignoring case?"""
         with self._transactions.reading() as view:
-            return name_resolution.find_nugget(view.state.nuggets, name) is not None
+            return argument_checks.find_nugget(view.state.nuggets, name) is not None
 
     def __contains__(self, nugget: "str | Nugget") -> bool:
         """Whether a name, or a nugget that iteration gave, is that of a nugget here."""
@@ -408,7 +415,7 @@ class NuggetShelf:
         from nuggets.facts.capacity import statuses
 
         with self._transactions.reading() as view:
-            config = name_resolution.require_nugget(view.state.nuggets, nugget)
+            config = argument_checks.require_nugget(view.state.nuggets, nugget)
             return statuses([config], view.state.notes.counts())[0]
 
     @property
@@ -479,7 +486,7 @@ class NuggetShelf:
         self, view: "View", query: str, nugget: str | None, session: str | None
     ) -> RecallResult:
         if nugget is not None:
-            nugget = name_resolution.require_nugget(view.state.nuggets, nugget).name
+            nugget = argument_checks.require_nugget(view.state.nuggets, nugget).name
         least = self.settings["recall_min_probability"]
         result = view.facts.recall(query, nugget, self.project, least)
         if result.is_clear and session is not None:
@@ -529,7 +536,7 @@ class NuggetShelf:
     def facts(self, nugget: str) -> Sequence[MemoryNote]:
         """The facts of a nugget, oldest first."""
         with self._transactions.reading() as view:
-            config = name_resolution.require_nugget(view.state.nuggets, nugget)
+            config = argument_checks.require_nugget(view.state.nuggets, nugget)
             notes = view.state.notes
             return _oldest_first(notes.find(nugget=config.name, kind="fact", hidden=False))
 
@@ -576,7 +583,7 @@ class NuggetShelf:
         with that title, prefer an archived one.
         """
         with self._transactions.reading() as view:
-            note = name_resolution.resolve(
+            note = argument_checks.resolve(
                 view.state.notes,
                 name,
                 nugget,
@@ -1020,7 +1027,7 @@ class NuggetShelf:
         check_flag(dry_run, "dry_run")
         if nugget is not None:
             with self._transactions.reading() as view:
-                nugget = name_resolution.require_nugget(view.state.nuggets, nugget).name
+                nugget = argument_checks.require_nugget(view.state.nuggets, nugget).name
         return self._clean_up.reflect(nugget, limit, dry_run=dry_run)
 
     def run_daily(self, now: "datetime") -> DailyRun | None:
@@ -1218,7 +1225,7 @@ class NuggetShelf:
         file = self.memory_path(path)
 
         def decide(d: "OperationChanges") -> "Decision[None]":
-            note = name_resolution.resolve(
+            note = argument_checks.resolve(
                 self._transactions.state.notes, note_id, project=self.project
             )
             return self._memory_files.pin(file, note), None
@@ -1628,8 +1635,6 @@ class NuggetShelf:
 
     def _recorded_moves(self, note_id: str) -> Mapping[str, str]:
         """Where files that a note names went, as the daily pass found out."""
-        from nuggets.maintenance.daily_schedule import MOVED_FILES_MARK
-
         with self._transactions.reading() as view:
             moves: Mapping[str, str] = view.state.marks.get(MOVED_FILES_MARK, {}).get(note_id, {})
             return moves

@@ -33,17 +33,6 @@ from nuggets.domain.visibility import PRIVATE_SCOPES, is_private
 from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from nuggets.filesystem.current_project import find_project
 from nuggets.language.text import fold_case
-from nuggets.operations.combined_answers import (
-    best_recall,
-    by_time,
-    hide_marks,
-    join_revisions,
-    merge_results,
-    number_commits,
-    number_private,
-    private_number,
-    split_revision,
-)
 from nuggets.operations.idempotent_calls import Caller, call_of_member
 from nuggets.operations.metadata_inference import metadata_from_kwargs
 from nuggets.operations.operation_table import (
@@ -53,7 +42,16 @@ from nuggets.operations.operation_table import (
     Operation,
     Refused,
     Request,
+    best_recall,
+    by_time,
+    hide_marks,
+    join_revisions,
+    merge_results,
     method_of,
+    number_commits,
+    number_private,
+    private_number,
+    split_revision,
 )
 from nuggets.operations.permissions import Client, allows, is_of_member, name_member
 from nuggets.search.clear_answer import RESULTS_COMPARED

@@ -9,7 +9,7 @@ from nuggets.domain.records import DailyRun
 from nuggets.errors import NuggetsError
 from nuggets.filesystem.processes import module_command
 from nuggets.filesystem.shelf_location import written_location
-from nuggets.interfaces import system_timers
+from nuggets.interfaces import scheduler
 from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import escape_controls, inert_json, print_text, warn
 from nuggets.interfaces.scheduler import Heartbeat, describe_run, summary
@@ -76,7 +76,7 @@ def _has_outdated_timer(call: Call) -> bool:
     """Is a timer installed that starts at another time than the settings say?"""
     try:
         plan = _plan(call)
-        installed = "".join(system_timers.installed_parts(plan).values())
+        installed = "".join(scheduler.installed_parts(plan).values())
     except NuggetsError:  # no timer is possible, or it cannot be read
         return False
     has_own_time = "MEMORY_REFLECTION_" in installed  # see `_environment`
@@ -94,7 +94,7 @@ def _install(call: Call) -> Outcome:
         lines += [f"{path}:", *_indent(text)]
     lines += _command_lines(plan.enable)
     if not call.options.dry_run:
-        system_timers.install(plan)
+        scheduler.install(plan)
         lines.append("Installed.")
     shape = {
         "timer": plan.kind,
@@ -106,17 +106,17 @@ def _install(call: Call) -> Outcome:
 
 def _uninstall(call: Call) -> Outcome:
     plan = _plan(call)
-    installed = list(system_timers.installed_parts(plan))
+    installed = list(scheduler.installed_parts(plan))
     if not installed:
         return Outcome({"removed": []}, ["Not found: no timer is installed."], 1)
     lines = [*(f"Removes {path}" for path in installed), *_command_lines(plan.disable)]
     if not call.options.dry_run:
-        system_timers.uninstall(plan)
+        scheduler.uninstall(plan)
         lines.append("Uninstalled.")
     return Outcome({"removed": installed}, [escape_controls(line) for line in lines])
 
 
-def _command_lines(commands: Sequence[system_timers.Command]) -> list[str]:
+def _command_lines(commands: Sequence[scheduler.Command]) -> list[str]:
     return [
         line
         for command in commands
@@ -128,12 +128,12 @@ def _indent(text: str) -> list[str]:
     return [f"  {line}" for line in text.splitlines()]
 
 
-def _plan(call: Call) -> system_timers.Plan:
+def _plan(call: Call) -> scheduler.Plan:
     program = [*_environment(call.settings), *module_command("nuggets")]
     if call.settings.origins["dir"] != "default":
         program += ["--dir", written_location(call.settings["dir"])]
     program += ["schedule", "run", "--once"]
-    return system_timers.plan_timer(
+    return scheduler.plan_timer(
         program, call.settings["reflection_hour"], call.settings["reflection_minute"]
     )
 

@@ -109,9 +109,8 @@ def _ui(call: Call) -> Outcome:
 
 def _run(call: Call, *, open_browser: bool) -> Outcome:
     check_extra("web", "the web interface")
-    from nuggets.interfaces.listening import Address
     from nuggets.interfaces.rest.authentication import Access
-    from nuggets.interfaces.serve import access_token, serve
+    from nuggets.interfaces.serve import Address, access_token, serve
 
     public_name = getattr(call.options, "public_name", "")
     address = Address(call.options.host, call.options.port, public_name)

@@ -11,7 +11,7 @@ from typing import Any
 from nuggets.domain.limits import TAG_CHARACTERS, TAGS
 from nuggets.domain.times import normalize_time
 from nuggets.errors import InvalidInput
-from nuggets.operations.name_resolution import title_from_text
+from nuggets.operations.argument_checks import title_from_text
 
 Json = dict[str, Any]
 

@@ -15,7 +15,7 @@ from nuggets.interfaces.importers.front_matter import list_of, split_front_matte
 from nuggets.interfaces.importers.instruction_files import is_instruction_file, read_instructions
 from nuggets.language.code_fences import without_code
 from nuggets.language.text import fold_case
-from nuggets.maintenance.export_formats import FIELD_NAMES, LINKS_HEADING
+from nuggets.maintenance.export_and_backup import FIELD_NAMES, LINKS_HEADING
 
 ENDINGS = (".md", ".mdc", ".markdown", ".cursorrules", ".windsurfrules")
 _OWN_NAMES = {called: name for name, called in FIELD_NAMES.items()}

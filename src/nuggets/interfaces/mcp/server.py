@@ -28,8 +28,7 @@ from nuggets.interfaces.mcp.protocol_types import (
     tool_to_protocol,
 )
 from nuggets.interfaces.mcp.tool_definition import Tool, ToolCall
-from nuggets.interfaces.prompt_quoting import fence_refusal
-from nuggets.interfaces.tool_names import camel_case, name_tools
+from nuggets.interfaces.prompt_quoting import camel_case, fence_refusal, name_tools
 from nuggets.operations.permissions import AGENT, Client, name_agent
 from nuggets.settings import Settings
 
