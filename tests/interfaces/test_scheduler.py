@@ -465,7 +465,9 @@ def test_what_a_program_hears_of_the_runs_is_json_line_by_line(
         return beat
 
     monkeypatch.setattr("nuggets.interfaces.scheduler.LONGEST_PAUSE", 0.0)
-    monkeypatch.setattr("nuggets.interfaces.cli.schedule.Heartbeat", heartbeat_of_two_days)
+    monkeypatch.setattr(
+        "nuggets.interfaces.cli.reflect_promote_schedule.Heartbeat", heartbeat_of_two_days
+    )
     done = nuggets("schedule", "run", "--json")
     first, second = map(json.loads, done.lines)
 

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from nuggets import NuggetShelf
 from nuggets.domain.records import ROLES, Role
 from nuggets.interfaces.hook_endpoint import HookEndpoint
-from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS
+from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS
 from nuggets.interfaces.rest.app import OPERATIONS, application
 from nuggets.interfaces.rest.authentication import MemberAccess, RateLimit
 from nuggets.interfaces.serve import Address

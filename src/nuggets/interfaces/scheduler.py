@@ -22,8 +22,8 @@ from nuggets.filesystem.atomic_files import (
 from nuggets.filesystem.hook_files import log
 from nuggets.interfaces.display_text import summarize_clean_up
 from nuggets.interfaces.encoder_socket import EncoderSocket
-from nuggets.maintenance.encoder_update import SECONDS_PER_MINUTE
 from nuggets.named_tuple import NamedTuple
+from nuggets.operations.shelf_encoder import SECONDS_PER_MINUTE
 from nuggets.shelf import NuggetShelf
 
 LONGEST_PAUSE = 60.0  # seconds: after a suspend, a due run starts within a minute

@@ -222,7 +222,7 @@ _MODULES = {  # of the types that annotations name in quotes, so that they are i
     "Finding": "nuggets.maintenance.audit",
     "Iterable": "collections.abc",
     "Mapping": "collections.abc",
-    "EncoderStatus": "nuggets.maintenance.encoder_update",
+    "EncoderStatus": "nuggets.operations.shelf_encoder",
     "MemoryVersion": "nuggets.domain.records",
     "NoteFilters": "nuggets.domain.type_check",
     "NoteMeta": "nuggets.domain.type_check",

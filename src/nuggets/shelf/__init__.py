@@ -117,7 +117,6 @@ if TYPE_CHECKING:
     from nuggets.encoder.text_encoder import NearestNotes, TextEncoder
     from nuggets.maintenance.audit import Finding
     from nuggets.maintenance.clean_up import CleanUp
-    from nuggets.maintenance.encoder_update import EncoderStatus
     from nuggets.maintenance.export_and_backup import Exported
     from nuggets.maintenance.promotion.hand_edits import FileEdits
     from nuggets.maintenance.promotion.memory_files import MemoryFiles
@@ -129,7 +128,7 @@ if TYPE_CHECKING:
     from nuggets.operations.operation_changes import OperationChanges
     from nuggets.operations.permissions import ReadingRecord
     from nuggets.operations.session_notes import SessionRecord
-    from nuggets.operations.shelf_encoder import ShelfEncoder
+    from nuggets.operations.shelf_encoder import EncoderStatus, ShelfEncoder
     from nuggets.search.encoder_signal import Meaning
     from nuggets.search.explanation import Explanation
     from nuggets.shelf.nugget import Nugget
@@ -1037,7 +1036,7 @@ class NuggetShelf:
         """
         run = self._clean_up.run_daily(checked_moment(now))
         if run is not None:
-            from nuggets.maintenance.encoder_update import SECONDS_PER_DAY
+            from nuggets.operations.shelf_encoder import SECONDS_PER_DAY
 
             self.encode_waiting(SECONDS_PER_DAY)
             self._clean_up.record_moved_files(self.project, self.find_moved_files())
@@ -1740,7 +1739,7 @@ class NuggetShelf:
     ) -> "EncoderStatus":
         """Encode notes that have no vector yet, for at most so many seconds; what is left waits
         for the next call."""
-        from nuggets.maintenance.encoder_update import update_encoder
+        from nuggets.operations.shelf_encoder import update_encoder
 
         update_encoder(self._transactions, self._encoder, seconds, report)
         return self.encoder_status()
@@ -1749,20 +1748,20 @@ class NuggetShelf:
         """Encode waiting notes in the background. Does nothing without an encoder or a waiting
         note; `encoder_status` shows what went wrong."""
         if self.has_encoder and self._uses_encoder:
-            from nuggets.maintenance.encoder_update import encode_waiting
+            from nuggets.operations.shelf_encoder import encode_waiting
 
             encode_waiting(self._transactions, self._encoder, seconds)
 
     def encoder_status(self) -> "EncoderStatus":
         """Whether an encoder is installed, and how many notes have a vector."""
-        from nuggets.maintenance.encoder_update import encoder_status
+        from nuggets.operations.shelf_encoder import encoder_status
 
         return encoder_status(self._transactions, self._encoder)
 
     def remove_encoder(self) -> bool:
         """Remove the installed encoder and all vectors; False if there were none."""
         from nuggets.encoder.installation import remove_model
-        from nuggets.maintenance.encoder_update import remove_vectors
+        from nuggets.operations.shelf_encoder import remove_vectors
 
         removed = bool(self._encoder_path) and remove_model(os.path.dirname(self._encoder_path))
         return remove_vectors(self._transactions) or removed

@@ -165,7 +165,7 @@ def _mcp_arguments(parser: ArgumentParser) -> None:
 
 def _mcp(call: Call) -> Outcome:
     check_extra("mcp", "the MCP server")
-    from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS, FEW_TOOLS
+    from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS, FEW_TOOLS
     from nuggets.interfaces.mcp.server import ServerContext, serve_stdio
     from nuggets.interfaces.scheduler import Heartbeat
 
