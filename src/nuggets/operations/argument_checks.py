@@ -18,7 +18,7 @@ from nuggets.domain.state import Notes, State, merged_into
 from nuggets.domain.visibility import first_in_precedence
 from nuggets.errors import Ambiguous, InvalidInput, NotFound, StoreCorrupt
 from nuggets.filesystem.current_project import name_of
-from nuggets.language.text import closest_name, edits_between, fold_case, shorten
+from nuggets.language.text import closest_name, edits_between, fold_case
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -160,8 +160,6 @@ def valid_records(
 ID_TAIL = 8  # hex digits at the end of every id
 KIND_PREFIX = len("note-")  # a prefix this short names a kind, not a note
 CANDIDATES_SHOWN = 10
-DEFAULT_NUGGET = "notes"  # of a note that is given without one
-TITLE_FROM_TEXT = 80  # characters of a title that is made from a text
 
 
 def resolve(
@@ -209,22 +207,6 @@ def resolve(
     if len(chosen) > 1:
         raise Ambiguous(_candidates(name, chosen))
     return chosen[0]
-
-
-def title_from_text(text: str) -> str:
-    """A title for a text that was given without one: its first sentence or line, with a capital
-    letter, shortened to a whole clause if there is one, else to whole words."""
-    line = next(filter(None, (line.strip("#*->\t ") for line in text.splitlines())), "")
-    ends = [i for i in (line.find(f"{mark} ") for mark in ".!?") if i > 0]
-    sentence = line[: min(ends)] if ends else line.rstrip(".")
-    title = sentence if len(sentence.split()) > 2 else line
-    clause = max(title.rfind(mark, 0, TITLE_FROM_TEXT) for mark in (", ", "; ", ": ", " ("))
-    if len(title) > TITLE_FROM_TEXT and clause * 2 >= TITLE_FROM_TEXT:
-        title = title[:clause].rstrip()  # a shorter clause seldom says what the text is about
-    title = shorten(title, TITLE_FROM_TEXT)
-    first_word = title.partition(" ")[0]
-    is_plain_word = first_word.isalpha() and first_word.islower()  # no name, path or identifier
-    return title[:1].upper() + title[1:] if is_plain_word else title
 
 
 def find_nugget(nuggets: Mapping[str, NuggetConfig], name: str) -> NuggetConfig | None:

@@ -3,11 +3,15 @@
 from typing import Any
 
 from nuggets.domain.codec import note_from_json, note_to_json
-from nuggets.domain.names_and_tags import checked_nugget_name, normal_tags
+from nuggets.domain.names_and_tags import (
+    DEFAULT_NUGGET,
+    checked_nugget_name,
+    normal_tags,
+    title_from_text,
+)
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.domain.times import normalize_time
 from nuggets.errors import InvalidInput
-from nuggets.operations.argument_checks import DEFAULT_NUGGET, title_from_text
 from nuggets.operations.metadata_inference import check_metadata
 from nuggets.operations.notes import new_note, normal_content
 

@@ -78,7 +78,7 @@ def _remember(call: Call) -> Outcome:
 
 def _remember_text(call: Call) -> Outcome:
     """A single text becomes a note of the default nugget."""
-    from nuggets.operations.argument_checks import DEFAULT_NUGGET, title_from_text
+    from nuggets.domain.names_and_tags import DEFAULT_NUGGET, title_from_text
 
     text = text_or_stdin(call.options.nugget)
     if not text.strip():

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from nuggets.domain.limits import TAG_CHARACTERS, TAGS
+from nuggets.domain.names_and_tags import title_from_text
 from nuggets.domain.times import normalize_time
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.atomic_files import open_plain
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.argument_checks import title_from_text
 
 Json = dict[str, Any]
 
