@@ -192,7 +192,7 @@ def test_a_cold_read_loads_nothing_that_only_writes(directory: Path) -> None:
 
     assert not (recalled | found) & {
         "nuggets.operations.operation_changes",
-        "nuggets.operations.notes",
+        "nuggets.operations.notes_and_links",
     }
     assert "nuggets.facts.fact_index" in recalled - found
 

@@ -35,7 +35,7 @@ from nuggets.maintenance.promotion.merged_text import merged_text
 from nuggets.maintenance.promotion.written_entries import WrittenEntries
 from nuggets.maintenance.reflection import tidying
 from nuggets.maintenance.reflection.plan import Plan
-from nuggets.operations import metadata_inference, note_merging, notes, session_notes
+from nuggets.operations import metadata_inference, note_merging, notes_and_links, session_notes
 from nuggets.search import note_analyzer
 from nuggets.search.query import tokenize_query
 
@@ -148,7 +148,7 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     "facts/key_probability.py": (split_words, spellings),
     "operations/metadata_inference.py": (metadata_inference.content_tags, _infer),
     "operations/note_merging.py": (_merge,),
-    "operations/notes.py": (notes.normal_content,),
+    "operations/notes_and_links.py": (notes_and_links.normal_content,),
     "interfaces/cli/terminal_output.py": (
         terminal_output.one_line,
         lambda words: terminal_output.fit(words, 80),

@@ -5,9 +5,8 @@ from nuggets import PROMOTE_THRESHOLD
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.maintenance.promotion.merged_text import Budget, Promotion, merged_text
 from nuggets.maintenance.promotion.written_entries import Entry, WrittenEntries
-from nuggets.operations.links import add_link
 from nuggets.operations.note_merging import merge_notes
-from nuggets.operations.notes import archive_note
+from nuggets.operations.notes_and_links import add_link, archive_note
 
 HEADER = (
     "# Memory\n\nAuto-promoted from nuggets graph notes "

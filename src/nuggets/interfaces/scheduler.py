@@ -20,7 +20,7 @@ from nuggets.filesystem.atomic_files import (
     unwritable,
 )
 from nuggets.filesystem.hook_files import log
-from nuggets.interfaces.display_text import summarize_clean_up
+from nuggets.interfaces import summarize_clean_up
 from nuggets.interfaces.encoder_socket import EncoderSocket
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.shelf_encoder import SECONDS_PER_MINUTE

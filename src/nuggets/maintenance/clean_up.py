@@ -20,7 +20,7 @@ from nuggets.maintenance.audit import Finding, audit_notes
 from nuggets.maintenance.promotion.memory_files import MemoryFiles
 from nuggets.maintenance.purge import finish_purge
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations import links
+from nuggets.operations.notes_and_links import asymmetries, repair_links
 from nuggets.operations.transactions import Decision, Transactions
 from nuggets.settings import Settings
 from nuggets.stores.base import UNFINISHED_PURGE, Defect
@@ -208,13 +208,13 @@ class CleanUp:
         defects = transactions.store.find_defects(fix=fix)
         if any(defect.harmful and not defect.mended for defect in defects):
             return defects  # the notes cannot be read
-        broken = links.asymmetries(self._notes())
+        broken = asymmetries(self._notes())
         defects += self._purge_defects(fix)
         if fix and broken:
             transactions.update(
                 "doctor",
                 self._client,
-                lambda: (Changes(put=links.repair_links(transactions.state.notes)), None),
+                lambda: (Changes(put=repair_links(transactions.state.notes)), None),
             )
         defects += [
             Defect("memory file", path, problem, remedy="", harmful=False)

@@ -12,7 +12,7 @@ from nuggets.errors import Conflict, NotFound
 from nuggets.language.text import fold_case
 from nuggets.maintenance.promotion.entries import reverted_pins
 from nuggets.maintenance.promotion.written_entries import unchanged_files
-from nuggets.operations.links import link_identity
+from nuggets.operations.notes_and_links import link_identity
 
 PURGE = "purge"
 UNDO = "undo"  # an undo commit has the action "undo <revision of the undone commit>"

@@ -79,7 +79,7 @@ def notes_from_json(
     """Notes in their documented JSON, and what is wrong with those that are none; what a note
     leaves out is inferred as for any new one."""
     from nuggets.operations.note_completion import complete_note, name_note
-    from nuggets.operations.notes import check_note_limits, note_id
+    from nuggets.operations.notes_and_links import check_note_limits, note_id
     from nuggets.stores.json_validation import check_note, check_savable
 
     notes, problems, ids = [], [], set[str]()
@@ -106,7 +106,7 @@ def checked_note(note: MemoryNote) -> MemoryNote:
     """A note of another shelf, in its written form; fields and sizes are checked as if someone had
     written it into a documented file."""
     from nuggets.operations.note_completion import normalize_note
-    from nuggets.operations.notes import check_note_limits
+    from nuggets.operations.notes_and_links import check_note_limits
     from nuggets.stores.json_validation import check_note, check_savable
 
     where = f"note {note.id!r:.80}"

@@ -25,12 +25,6 @@ from nuggets.domain.times import moment_after
 from nuggets.domain.type_check import check_fields
 from nuggets.errors import InvalidInput, StoreCorrupt
 from nuggets.language.text import fold_case
-from nuggets.operations.links import (
-    link_identity,
-    remove_link,
-    repair_links,
-    without_links_to,
-)
 from nuggets.operations.note_completion import (
     META_FIELDS,
     OURS,
@@ -38,13 +32,17 @@ from nuggets.operations.note_completion import (
     name_note,
     normalize_note,
 )
-from nuggets.operations.notes import (
+from nuggets.operations.notes_and_links import (
     archive_note,
     check_note_limits,
     edit_note,
+    link_identity,
     new_note,
     note_id,
+    remove_link,
+    repair_links,
     restore_note,
+    without_links_to,
 )
 
 Json = dict[str, Any]

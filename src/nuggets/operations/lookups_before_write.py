@@ -14,7 +14,7 @@ from nuggets.domain.state import State
 from nuggets.domain.visibility import may_be_linked
 from nuggets.errors import InvalidInput
 from nuggets.named_tuple import NamedTuple
-from nuggets.operations.links import add_link, remove_link
+from nuggets.operations.notes_and_links import add_link, remove_link
 
 if TYPE_CHECKING:
     from nuggets.language.equivalence_and_contradiction import Statement

@@ -13,7 +13,7 @@ from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.domain.times import normalize_time
 from nuggets.errors import InvalidInput
 from nuggets.operations.metadata_inference import check_metadata
-from nuggets.operations.notes import new_note, normal_content
+from nuggets.operations.notes_and_links import new_note, normal_content
 
 Json = dict[str, Any]
 META_FIELDS = ("subject", "scope", "type", "source", "confidence", "stability", "project")

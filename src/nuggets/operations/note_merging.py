@@ -18,8 +18,7 @@ from nuggets.domain.times import moment_after
 from nuggets.errors import InvalidInput
 from nuggets.language.code_fences import continues_code
 from nuggets.language.text import words
-from nuggets.operations.links import redirect_links
-from nuggets.operations.notes import archive_note, normal_content
+from nuggets.operations.notes_and_links import archive_note, normal_content, redirect_links
 
 # in code, in paths and in sums every sign counts
 _PROSE = re.compile(r"(?:[\w\s.,;:'’\"()]|!(?![\w(]))*")

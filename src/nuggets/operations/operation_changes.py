@@ -24,7 +24,7 @@ from nuggets.domain.records import (
 from nuggets.domain.state import State, facts_with_key
 from nuggets.domain.visibility import is_foreign, precedence, visible_projects
 from nuggets.errors import Conflict, InvalidInput, NotFound
-from nuggets.operations import argument_checks, links, notes
+from nuggets.operations import argument_checks, notes_and_links
 from nuggets.operations.lookups_before_write import (
     NO_CONTEXT,
     WritingContext,
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from nuggets.operations.session_notes import SessionRecord
     from nuggets.operations.shelf_import import OtherShelf, ShelfPast
 
-Pairing = Callable[[MemoryNote, MemoryNote], links.Pair | None]
+Pairing = Callable[[MemoryNote, MemoryNote], notes_and_links.Pair | None]
 
 
 class OperationChanges:
@@ -110,10 +110,10 @@ class OperationChanges:
             new_fact = self._new_note("fact", home.name, key, value, (), given)
             current = self._fact_of(home.name, key, new_fact.project)
         if current is not None:
-            content = notes.normal_value(value)
+            content = notes_and_links.normal_value(value)
             is_new = current.hidden or content != current.content
-            after = notes.restore_note(
-                notes.edit_note(
+            after = notes_and_links.restore_note(
+                notes_and_links.edit_note(
                     current,
                     now=self._now,
                     content=content,
@@ -188,7 +188,7 @@ class OperationChanges:
             self._readings.check(self._client.session, note)
         self._refuse_unfit_edit(note, title, content, tags or ())
         is_new = title not in (None, note.title) or content not in (None, note.content)
-        after = notes.edit_note(
+        after = notes_and_links.edit_note(
             note,
             now=self._now,
             content=content,
@@ -206,24 +206,28 @@ class OperationChanges:
         note = self._resolve_note(name, nugget)
         if hard:
             return self._drop([note.id]), note
-        after = notes.archive_note(note, self._now)
+        after = notes_and_links.archive_note(note, self._now)
         return self._replace_note(note, after), after
 
     def restore_note(self, name: str, nugget: str | None) -> tuple[Changes, MemoryNote]:
         note = self._resolve_note(name, nugget, archived=True)
         if not note.hidden:
             raise InvalidInput(f"{note.title!r:.80} ({note.id}) is not archived")
-        after = notes.restore_note(note, self._now)
+        after = notes_and_links.restore_note(note, self._now)
         return self._replace_note(note, after), after
 
     def add_link(self, a: str, b: str, reason: str, nugget: str | None) -> tuple[Changes, bool]:
         self._refuse_unfit(reason)
-        return self._change_link(a, b, nugget, lambda x, y: links.add_link(x, y, reason, self._now))
+        return self._change_link(
+            a, b, nugget, lambda x, y: notes_and_links.add_link(x, y, reason, self._now)
+        )
 
     def remove_link(
         self, a: str, b: str, reason: str | None, nugget: str | None
     ) -> tuple[Changes, bool]:
-        return self._change_link(a, b, nugget, lambda x, y: links.remove_link(x, y, reason))
+        return self._change_link(
+            a, b, nugget, lambda x, y: notes_and_links.remove_link(x, y, reason)
+        )
 
     def merge_notes(
         self, target: str, source: str, reason: str, nugget: str | None
@@ -339,7 +343,7 @@ class OperationChanges:
         given: GraphNoteMetaInput,
         created_at: "str | datetime | None" = None,
     ) -> MemoryNote:
-        return notes.new_note(
+        return notes_and_links.new_note(
             nugget=nugget,
             kind=kind,
             title=title,
@@ -347,7 +351,7 @@ class OperationChanges:
             tags=tags,
             given=attribute_text(self._client, given, is_new=True),
             now=self._now,
-            note_id=notes.note_id(kind, nugget, self._state.notes, self._draw),
+            note_id=notes_and_links.note_id(kind, nugget, self._state.notes, self._draw),
             project=self._project,
             created_at=created_at,
             at_work=self._client.at_work,
@@ -389,7 +393,7 @@ class OperationChanges:
             )
 
     def _drop(self, gone: Iterable[str]) -> Changes:
-        return links.drop_notes(self._state.notes, gone)
+        return notes_and_links.drop_notes(self._state.notes, gone)
 
     def _facts_to_evict(self, config: NuggetConfig) -> Sequence[str]:
         """The oldest facts that have to go so that one more fits."""
@@ -412,7 +416,7 @@ class OperationChanges:
             evicted = self._facts_to_evict(self._require_nugget(after.nugget_name))
         changes = self._drop(evicted)
         others = tuple(note for note in changes.put if note.id != after.id)
-        (after,) = links.without_links_to([after], set(evicted)) or (after,)
+        (after,) = notes_and_links.without_links_to([after], set(evicted)) or (after,)
         return self._with_refusals(changes._replace(put=(*others, after)))
 
     def _supersede(
@@ -422,7 +426,7 @@ class OperationChanges:
         if not given.supersedes:
             return changes, note
         old = self._resolve_note(given.supersedes, None)
-        note, old = notes.supersede_note(note, old, self._now)
+        note, old = notes_and_links.supersede_note(note, old, self._now)
         others = (other for other in changes.put if other.id not in (note.id, old.id))
         return changes._replace(put=(*others, note, old)), note
 

@@ -23,7 +23,7 @@ from nuggets.domain.type_check import check_fields
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.external_edits import NuggetSpellings, archive_second_keys
-from nuggets.operations.links import repair_links
+from nuggets.operations.notes_and_links import repair_links
 
 _STATEMENT = (  # fields that say what a memory states; all are taken from one side
     *("title", "content", "tags", "subject", "scope", "type", "source", "confidence", "stability"),

@@ -10,6 +10,7 @@ from nuggets.domain import codec, credentials
 from nuggets.errors import InvalidInput, SettingsError
 from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.filesystem.shelf_location import directory_of, shown_location
+from nuggets.interfaces import pluralize
 from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import (
     Progress,
@@ -21,7 +22,6 @@ from nuggets.interfaces.cli.terminal_output import (
     warn,
     wrap_lines,
 )
-from nuggets.interfaces.display_text import pluralize
 from nuggets.language.text import closest_name
 from nuggets.settings import CONFIG_FILE, SETTINGS, Setting, Settings, validate
 

@@ -17,8 +17,9 @@ from nuggets.filesystem.current_project import (
     root_of,
 )
 from nuggets.filesystem.shelf_location import directory_of, is_database, shown_location
-from nuggets.interfaces.cli.arguments_and_receipts import filter_arguments, filters
+from nuggets.interfaces import pluralize
 from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.run_command import filter_arguments, filters
 from nuggets.interfaces.cli.terminal_output import (
     TITLE_WIDTH,
     Progress,
@@ -30,7 +31,6 @@ from nuggets.interfaces.cli.terminal_output import (
     style,
     warn,
 )
-from nuggets.interfaces.display_text import pluralize
 from nuggets.interfaces.importers import Json, Records
 from nuggets.interfaces.importers.databases import is_backup, is_shelf, open_copy
 from nuggets.interfaces.importers.recognition import read_path

@@ -11,7 +11,7 @@ from nuggets.domain.records import DailyRun, HitKind, ReflectionChange, Reflecti
 from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.processes import module_command
 from nuggets.filesystem.shelf_location import written_location
-from nuggets.interfaces import scheduler
+from nuggets.interfaces import pluralize, scheduler, summarize_clean_up
 from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import (
     announce,
@@ -26,7 +26,6 @@ from nuggets.interfaces.cli.terminal_output import (
     table,
     warn,
 )
-from nuggets.interfaces.display_text import pluralize, summarize_clean_up
 from nuggets.interfaces.scheduler import Heartbeat, describe_run, summary
 from nuggets.settings import SETTINGS, Settings
 

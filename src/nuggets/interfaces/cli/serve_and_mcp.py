@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from nuggets.domain import codec
 from nuggets.errors import MissingExtra
 from nuggets.filesystem.processes import module_command
+from nuggets.interfaces import PACKAGE, open_shelf
 from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import print_text, style, warn
-from nuggets.interfaces.display_text import PACKAGE
-from nuggets.interfaces.open_shelf import open_shelf
 from nuggets.operations.permissions import PAGE
 
 if TYPE_CHECKING:

@@ -168,7 +168,7 @@ class _Place(NamedTuple):
         self, argument: "Action", current: str, given: dict[str, str], positions: Sequence[str]
     ) -> list[str]:
         """What an argument may be."""
-        from nuggets.interfaces.cli.arguments_and_receipts import METADATA_VALUES
+        from nuggets.interfaces.cli.run_command import METADATA_VALUES
         from nuggets.stores.completion_titles import nugget_names, recent_titles
 
         kind = self._kind(argument)

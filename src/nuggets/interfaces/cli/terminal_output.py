@@ -1,5 +1,5 @@
-"""Output on a terminal: escaping, styles, tables, width, progress. What all doors say:
-`display_text`.
+"""Output on a terminal: escaping, styles, tables, width, progress. What all doors say: the
+package above.
 
 Stored memories may contain anything, so control characters are escaped.
 """

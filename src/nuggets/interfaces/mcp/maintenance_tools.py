@@ -9,7 +9,7 @@ from nuggets.domain import codec, times
 from nuggets.domain.codec import Json
 from nuggets.domain.records import Commit, MemoryNote
 from nuggets.errors import NotFound
-from nuggets.interfaces.display_text import pluralize, summarize_clean_up
+from nuggets.interfaces import pluralize, summarize_clean_up
 from nuggets.interfaces.json_schemas import Parameters, some_of
 from nuggets.interfaces.mcp import read_tools, write_tools
 from nuggets.interfaces.mcp.tool_definition import (

@@ -87,7 +87,7 @@ class ServerContext:
 
     def shelf(self) -> "NuggetShelf":
         if self._shelf is None:
-            from nuggets.interfaces.open_shelf import open_shelf
+            from nuggets.interfaces import open_shelf
 
             folder = os.environ.get("CLAUDE_PROJECT_DIR")  # some hosts start servers elsewhere
             self._shelf = open_shelf(self.settings, client=AGENT, folder=folder)

@@ -17,8 +17,8 @@ from nuggets.language.languages import detect_language, stems
 from nuggets.language.text import fold_case, tokens, words
 from nuggets.language.word_lists import generic_words, stop_words
 from nuggets.maintenance.reflection.plan import Plan, age
-from nuggets.operations.links import add_link
 from nuggets.operations.note_merging import merge_notes
+from nuggets.operations.notes_and_links import add_link
 
 # --- significant words ----------------------------------------------------------------------------
 

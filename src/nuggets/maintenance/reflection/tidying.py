@@ -26,7 +26,7 @@ from nuggets.language.word_lists import generic_words, stop_words
 from nuggets.maintenance.reflection.linking_and_merging import text_language
 from nuggets.maintenance.reflection.plan import Plan, Policy, age
 from nuggets.operations.metadata_inference import content_tags, scope_and_rest
-from nuggets.operations.notes import archive_note, normal_content
+from nuggets.operations.notes_and_links import archive_note, normal_content
 
 # --- text -----------------------------------------------------------------------------------------
 
