@@ -22,8 +22,8 @@ from benchmarks.families import docstring_corpus
 from nuggets.domain.names_and_tags import own_tags
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.domain.times import iso, parse
-from nuggets.graph.notes import new_note
 from nuggets.maintenance.reflection import Policy, reflect
+from nuggets.operations.notes_and_links import new_note
 
 DATA = Path(__file__).parent / "data"
 NOW = "2026-01-31T09:00:00.000Z"

@@ -24,8 +24,8 @@ from benchmarks.indexed import IndexedFacts
 from nuggets import NuggetShelf
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig
 from nuggets.facts.capacity import page_size
+from nuggets.facts.fhrr import seed_from_text
 from nuggets.facts.value_decoder import Banks
-from nuggets.fhrr.phasors import seed_from_text
 from nuggets.language.text import fold_case
 
 ROUNDS = 5
@@ -172,7 +172,7 @@ def probe_plain(count: int) -> dict[str, float]:
     """The documented steps as one writes them down first: all facts in one set of banks."""
     import numpy as np
 
-    from nuggets.fhrr.phasors import mulberry32
+    from nuggets.facts.fhrr import mulberry32
 
     def recall() -> None:
         dims, banks = 16384, 4

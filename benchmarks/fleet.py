@@ -138,7 +138,7 @@ class Fleet:
     """The server as its clients see it, and what it and the database use."""
 
     def __init__(self, url: str, tokens: dict[str, str], process: int, database: int) -> None:
-        from nuggets.filesystem.shelf_urls import parse_server_url
+        from nuggets.filesystem.shelf_location import parse_server_url
 
         self._url = parse_server_url(url)
         self._tokens = tokens

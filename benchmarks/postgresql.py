@@ -71,7 +71,7 @@ def write_rows(server: Any, url: str, notes: int, writes: int) -> Iterator[Row]:
     """One write after the other, each followed by the same rows without the product."""
     import psycopg
 
-    from nuggets.filesystem.shelf_urls import DatabaseUrl
+    from nuggets.filesystem.shelf_location import DatabaseUrl
     from nuggets.shelf import NuggetShelf
     from nuggets.stores.postgresql.schema import statement
     from nuggets.stores.postgresql.store import PostgresqlStore
@@ -137,7 +137,7 @@ def shelf_rows(server: Any, shelves: int) -> Iterator[Row]:
     """What one more shelf of a few notes takes."""
     import psycopg
 
-    from nuggets.filesystem.shelf_urls import DatabaseUrl
+    from nuggets.filesystem.shelf_location import DatabaseUrl
     from nuggets.shelf import NuggetShelf
 
     address = DatabaseUrl(server.url("x")).address

@@ -15,9 +15,9 @@ from typing import Any, TypeVar
 
 from benchmarks.__main__ import line
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
-from nuggets.graph.notes import new_note
 from nuggets.language.text import words
 from nuggets.maintenance.reflection import Policy, reflect
+from nuggets.operations.notes_and_links import new_note
 
 T = TypeVar("T")
 NOW = "2026-01-31T09:00:00.000Z"

@@ -13,7 +13,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, Implementation, TextContent
 
-from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS
+from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS
 from nuggets.interfaces.mcp.server import ServerContext, build_server
 from nuggets.interfaces.mcp.tool_definition import Tool
 from nuggets.settings import load

@@ -315,9 +315,15 @@ def problems_at(place: str, code: int, allowed: list[object]) -> list[str]:
     return found
 
 
-def main(work: str, every: str = "1", *names: str) -> int:
+def kinds_for(name: str, part: int) -> dict[int, str]:
+    """One of so many kinds of faults: others for each operation, all of them for any few."""
+    first = list(OPERATIONS).index(name) % part
+    return dict(list(KINDS.items())[first::part])
+
+
+def main(work: str, every: str = "1", part: str = "1", *names: str) -> int:
     """`every`: one of so many system calls is failed, others for each kind of fault; at least one
-    of each kind, if the operation makes any that can be failed so."""
+    of each kind, if the operation makes any that can be failed so. `part`: see `kinds_for`."""
     original, place = os.path.join(work, "original"), os.path.join(work, "place")
     total = 0
     for name in names or OPERATIONS:
@@ -328,7 +334,7 @@ def main(work: str, every: str = "1", *names: str) -> int:
         copy(original, place)
         allowed = steps(place, operation)
         calls = [count_calls(original, place, operation, kind) for kind in (1, 7)]
-        for kind, label in KINDS.items():
+        for kind, label in kinds_for(name, int(part)).items():
             tried, last = 0, calls[label in READS]
             first = 1 + (5 * kind + 3 * len(name)) % max(1, min(int(every), last))
             for k in range(first, last + 1, int(every)):

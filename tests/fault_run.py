@@ -86,6 +86,20 @@ def kill_processes(work: str, rounds: int) -> Iterator[str]:
         yield f"{subject.name}: {rounds} rounds of kill -9, 4 writers, {summarize(found)}"
 
 
+def kill_purges(work: str) -> Iterator[str]:
+    """The test of killed purges, at every step of a purge."""
+    test = os.path.join(TESTS, "faults", "test_killed_purge.py")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", work, test],
+        cwd=os.path.dirname(TESTS),
+        env={**os.environ, "NUGGETS_PURGE_STEPS": "1"},
+        check=False,
+    )
+    if done.returncode:
+        raise NotSurvived("a purge that was killed was not finished")
+    yield "a purge that is killed at any of its steps: finished by the next writer"
+
+
 def cut_power(work: str, rounds: int) -> Iterator[str]:
     chance = Random(3)
     for name, system in FILE_SYSTEMS.items():
@@ -259,6 +273,7 @@ def main() -> None:
             "Faults": lambda: fail_system_calls(shim, work, options.every),
             "Crash states": lambda: replay_crashes(shim, work, options.states),
             "Killed writers": lambda: kill_processes(disk, options.kills),
+            "Purges": lambda: kill_purges(os.path.join(work, "purges")),
             "Power cuts": lambda: cut_power(disk, options.cuts),
             "Storms": lambda: run_storms(disk, options.storms),
             "Surroundings": lambda: change_surroundings(shim, disk),

@@ -19,21 +19,20 @@ from nuggets.domain import codec, credentials, host_markup
 from nuggets.domain.records import NuggetConfig
 from nuggets.domain.state import MemoryState
 from nuggets.errors import NuggetsError
-from nuggets.graph.external_edits import import_edit
 from nuggets.interfaces.cli import terminal_output
 from nuggets.interfaces.connect import EditError, jsonc, toml
 from nuggets.interfaces.hooks import host_payload, orders
 from nuggets.interfaces.importers import Records
-from nuggets.interfaces.importers.csv_rows import read_rows
-from nuggets.interfaces.importers.instruction_files import read_instructions
-from nuggets.interfaces.importers.json_memories import read_json
-from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS
+from nuggets.interfaces.importers.json_and_csv import read_json, read_rows
+from nuggets.interfaces.importers.markdown_files import read_instructions
+from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS
 from nuggets.interfaces.mcp.tool_definition import ToolCall
 from nuggets.interfaces.rest.app import OPERATIONS
 from nuggets.language import dates, text
+from nuggets.maintenance.promotion.merged_text import merged_text
+from nuggets.maintenance.promotion.written_entries import WrittenEntries
+from nuggets.operations.external_edits import import_edit
 from nuggets.operations.shared_memories import parse_file
-from nuggets.promotion.merged_text import merged_text
-from nuggets.promotion.written_entries import WrittenEntries
 from nuggets.search.query import tokenize_query
 from nuggets.shelf import NuggetShelf
 from nuggets.stores.exports.edits import FileContent, parse_edit

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote, NoteKind
 from nuggets.domain.state import MemoryNotes
-from nuggets.graph.notes import new_note
+from nuggets.operations.notes_and_links import new_note
 
 NOW = "2026-01-31T09:00:00.000Z"
 LATER = "2026-02-01T10:30:00.000Z"

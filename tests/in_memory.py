@@ -1,6 +1,6 @@
 """A shelf's store without a directory, for tests that look at the store or change its manners."""
 
-from nuggets.engine.indexes import KINDS
+from nuggets.operations.transactions import KINDS
 from nuggets.stores.sqlite.store import SqliteStore
 
 

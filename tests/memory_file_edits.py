@@ -12,10 +12,10 @@ from collections.abc import Callable
 
 from nuggets import PROMOTE_THRESHOLD
 from nuggets.domain.records import MemoryNote
-from nuggets.promotion.entries import line_for
-from nuggets.promotion.entry_placement import header
-from nuggets.promotion.merged_text import Budget, merged_text
-from nuggets.promotion.written_entries import WrittenEntries, line_hash
+from nuggets.maintenance.promotion.entries import line_for
+from nuggets.maintenance.promotion.entry_placement import header
+from nuggets.maintenance.promotion.merged_text import Budget, merged_text
+from nuggets.maintenance.promotion.written_entries import WrittenEntries, line_hash
 
 NOW = "2026-01-31T09:00:00.000Z"
 SUBJECTS = ("user:primary", "assistant:self", "shared:project")

@@ -10,7 +10,7 @@ from typing import Any
 from nuggets.domain import codec, times
 from nuggets.domain.records import Changes, ExternalEdit, MemoryNote, NuggetConfig, Touch
 from nuggets.domain.state import MemoryState, State, everything
-from nuggets.graph.external_edits import ImportedEdit, import_edit
+from nuggets.operations.external_edits import ImportedEdit, import_edit
 from nuggets.stores.base import Store
 from nuggets.stores.sqlite.store import SqliteStore
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from nuggets import Nugget, NuggetShelf, RecallResult
-from nuggets.fhrr.algebra import bind, sharpen
-from nuggets.fhrr.phasors import phasors, seed_from_text
+from nuggets.facts.fhrr import bind, phasors, seed_from_text, sharpen
 
 NOISY: dict[str, Any] = {"dims": 16, "banks": 1}  # so few dimensions that answers are unsure
 

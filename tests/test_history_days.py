@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 
 from nuggets import NuggetShelf
-from nuggets.engine.indexes import KINDS
-from nuggets.graph.external_edits import import_edit
+from nuggets.operations.external_edits import import_edit
+from nuggets.operations.transactions import KINDS
 from nuggets.settings import load
 from nuggets.shelf import random_hex
 from nuggets.stores.sql.history import DAYS_OF_USE

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 from nuggets.errors import NotFound, StoreBusy, StoreError
-from nuggets.promotion.file_access import locate, read, rewrite
+from nuggets.maintenance.promotion.file_access import locate, read, rewrite
 
 only_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux can exchange two files")
 

@@ -11,8 +11,8 @@ import pytest
 
 import nuggets
 from nuggets.domain import records, type_check
-from nuggets.nugget import Nugget
 from nuggets.shelf import NuggetShelf
+from nuggets.shelf.nugget import Nugget
 
 SOURCE = ast.parse(inspect.getsource(nuggets))
 

@@ -537,7 +537,7 @@ def test_a_datetime_is_taken_wherever_a_time_is(shelf: NuggetShelf) -> None:
 def test_what_a_content_says_of_itself_is_inferred_before_the_lock_is_taken(
     shelf: NuggetShelf,
 ) -> None:
-    from nuggets.graph.metadata_inference import content_tags
+    from nuggets.operations.metadata_inference import content_tags
 
     before = content_tags.cache_info()
     shelf.create_note("tools", "Editor", "I prefer helix for this.")

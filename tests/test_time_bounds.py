@@ -42,7 +42,7 @@ BOUNDS: Mapping[str, Mapping[tuple[str, ...], int]] = {
         ("",): LONGEST_QUESTION,
     },
     "operations/session_note_text.py": {("",): READ_CHARACTERS},
-    "graph/metadata_inference.py": {("_|(tmp", r"\bself-"): NAME_CHARACTERS},
+    "operations/metadata_inference.py": {("_|(tmp", r"\bself-"): NAME_CHARACTERS},
     "stores/postgresql/schema.py": {("",): OWN_STATEMENT},
     "stores/sql/shelf_copy.py": {("",): OWN_STATEMENT},
     "domain/credentials.py": {

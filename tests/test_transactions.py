@@ -11,8 +11,8 @@ import pytest
 
 from in_memory import InMemoryStore
 from nuggets import NuggetShelf
-from nuggets.engine import transactions
 from nuggets.errors import Conflict, StoreBusy
+from nuggets.operations import transactions
 from nuggets.stores import process_lock
 
 

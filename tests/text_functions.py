@@ -10,8 +10,7 @@ from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.errors import InvalidInput
 from nuggets.facts.key_probability import spellings, split_words
-from nuggets.graph import metadata_inference, note_merging, notes
-from nuggets.interfaces import prompt_quoting, tool_names
+from nuggets.interfaces import prompt_quoting
 from nuggets.interfaces.cli import terminal_output
 from nuggets.interfaces.connect import EditError, jsonc
 from nuggets.interfaces.hooks import (
@@ -21,9 +20,8 @@ from nuggets.interfaces.hooks import (
     orders,
     relevance_gate,
 )
-from nuggets.interfaces.importers import Records, markdown_notes
-from nuggets.interfaces.importers.bounded_files import ReadFile
-from nuggets.interfaces.importers.instruction_files import read_instructions
+from nuggets.interfaces.importers import ReadFile, Records, markdown_files
+from nuggets.interfaces.importers.markdown_files import read_instructions
 from nuggets.language import (
     code_fences,
     dates,
@@ -32,12 +30,12 @@ from nuggets.language import (
     repository_references,
     text,
 )
+from nuggets.maintenance.promotion import entries, entry_placement
+from nuggets.maintenance.promotion.merged_text import merged_text
+from nuggets.maintenance.promotion.written_entries import WrittenEntries
 from nuggets.maintenance.reflection import tidying
 from nuggets.maintenance.reflection.plan import Plan
-from nuggets.operations import session_notes
-from nuggets.promotion import entries, entry_placement
-from nuggets.promotion.merged_text import merged_text
-from nuggets.promotion.written_entries import WrittenEntries
+from nuggets.operations import metadata_inference, note_merging, notes_and_links, session_notes
 from nuggets.search import note_analyzer
 from nuggets.search.query import tokenize_query
 
@@ -121,7 +119,7 @@ def _promote(words: str) -> object:
 
 def _import_markdown(words: str) -> object:
     found = Records()
-    markdown_notes.read_markdown(ReadFile(words.encode(), NOW), "note.md", "imported", found)
+    markdown_files.read_markdown(ReadFile(words.encode(), NOW), "note.md", "imported", found)
     return found.notes
 
 
@@ -148,9 +146,9 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     "domain/credentials.py": (credentials.credential_kinds, credentials.redact),
     "domain/type_check.py": (_read_limited,),
     "facts/key_probability.py": (split_words, spellings),
-    "graph/metadata_inference.py": (metadata_inference.content_tags, _infer),
-    "graph/note_merging.py": (_merge,),
-    "graph/notes.py": (notes.normal_content,),
+    "operations/metadata_inference.py": (metadata_inference.content_tags, _infer),
+    "operations/note_merging.py": (_merge,),
+    "operations/notes_and_links.py": (notes_and_links.normal_content,),
     "interfaces/cli/terminal_output.py": (
         terminal_output.one_line,
         lambda words: terminal_output.fit(words, 80),
@@ -171,10 +169,9 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         lambda words: relevance_gate.is_about(relevance_gate.read_prompt(words), _note(words), ()),
     ),
     "interfaces/hooks/memory_lines.py": (lambda words: memory_lines.safe_line(words, 300),),
-    "interfaces/importers/instruction_files.py": (_import_instructions,),
-    "interfaces/importers/markdown_notes.py": (_import_markdown,),
-    "interfaces/tool_names.py": (lambda text: tool_names.name_tools(text, "pi"),),
+    "interfaces/importers/markdown_files.py": (_import_instructions, _import_markdown),
     "interfaces/prompt_quoting.py": (
+        lambda text: prompt_quoting.name_tools(text, "pi"),
         prompt_quoting.remove_fenced,
         lambda words: text.one_line(words, 160),
     ),
@@ -202,11 +199,11 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         session_notes.read_session_request,
         session_notes.is_substantial,
     ),
-    "promotion/entry_placement.py": (
+    "maintenance/promotion/entry_placement.py": (
         lambda words: entry_placement.structure(entry_placement.parse_lines(words)),
         _promote,
     ),
-    "promotion/entries.py": (lambda words: entries.line_for(_note(words)),),
+    "maintenance/promotion/entries.py": (lambda words: entries.line_for(_note(words)),),
     "search/note_analyzer.py": (lambda words: note_analyzer.analyze(_note(words)),),
     "search/query.py": (tokenize_query,),
 }

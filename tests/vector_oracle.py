@@ -8,8 +8,7 @@ role keys. The index computes the same cosine from postings and never builds a v
 from math import log1p
 from typing import TYPE_CHECKING, Any
 
-from nuggets.fhrr.algebra import bind, role, similarity
-from nuggets.fhrr.phasors import phasors, seed_from_text
+from nuggets.facts.fhrr import bind, phasors, role, seed_from_text, similarity
 from nuggets.language.dates import date_labels
 from nuggets.language.languages import is_stop, stems
 from nuggets.language.text import pieces, tokens

@@ -13,10 +13,9 @@ import uvicorn
 from starlette.testclient import TestClient
 
 from nuggets import NuggetShelf
-from nuggets.interfaces.listening import Address, LimitedConnection
 from nuggets.interfaces.rest.app import application
 from nuggets.interfaces.rest.authentication import Access
-from nuggets.interfaces.serve import Server
+from nuggets.interfaces.serve import Address, LimitedConnection, Server
 
 HOST = "127.0.0.1:6844"
 COMMAND = (sys.executable, "-P", "-m", "nuggets")

@@ -30,7 +30,7 @@ from nuggets.operations.operation_table import CALLABLE
 from nuggets.operations.permissions import Client
 from nuggets.operations.project_identity import Location
 from nuggets.remote.server_requests import CALL_PATH, HOOK_PATH, PROTOCOL, encode
-from nuggets.team.team_shelves import Team
+from nuggets.shelf.team_shelves import Team
 
 HOST = "127.0.0.1:1"
 NOTE = "note-work-00000001"

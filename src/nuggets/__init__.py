@@ -54,11 +54,11 @@ if TYPE_CHECKING:
         StoreError,
     )
     from nuggets.maintenance.audit import Finding
-    from nuggets.nugget import Nugget
+    from nuggets.maintenance.promotion.merged_text import Promotion
     from nuggets.operations.permissions import Client
-    from nuggets.promotion.merged_text import Promotion
     from nuggets.settings import Settings
     from nuggets.shelf import NuggetGraph, NuggetShelf, promote_facts, reflect_and_clean_memory
+    from nuggets.shelf.nugget import Nugget
     from nuggets.stores.base import Defect
 
 __version__ = "0.1.0"
@@ -118,7 +118,7 @@ __all__ = [
 # Where the public names live; the light ones first.
 _ROOMS = (
     *("errors", "domain.records", "operations.permissions", "settings", "shelf"),
-    *("nugget", "maintenance.audit", "promotion.merged_text", "stores.base"),
+    *("shelf.nugget", "maintenance.audit", "maintenance.promotion.merged_text", "stores.base"),
 )
 
 if not TYPE_CHECKING:  # a type checker that saw it would believe in any name

@@ -12,7 +12,7 @@ from nuggets.domain.records import Changes
 from nuggets.encoder import TABLES
 from nuggets.encoder.similarity import Sketches, encode_note, pack
 from nuggets.encoder.vector_index import NoteText, VectorIndex
-from nuggets.engine.indexes import KINDS
+from nuggets.operations.transactions import KINDS
 from nuggets.stores.sqlite.store import SqliteStore
 from searchable import note
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 import fact_oracle
 from nuggets.domain.records import NuggetConfig
 from nuggets.facts.capacity import page_size
+from nuggets.facts.fhrr import seed_from_text
 from nuggets.facts.value_decoder import Banks
-from nuggets.fhrr.phasors import seed_from_text
 
 CONFIGS = st.builds(
     NuggetConfig,

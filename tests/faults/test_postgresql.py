@@ -10,8 +10,8 @@ import pytest
 
 from fault_processes import MANNERS, collect, line_of, start_writer
 from nuggets import NuggetShelf
-from nuggets.engine.indexes import KINDS
-from nuggets.filesystem.shelf_urls import DatabaseUrl
+from nuggets.filesystem.shelf_location import DatabaseUrl
+from nuggets.operations.transactions import KINDS
 from nuggets.stores.postgresql.store import PostgresqlStore
 from postgresql_server import Server
 

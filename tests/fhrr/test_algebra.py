@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from nuggets.fhrr.algebra import bind, bundle, role, roots, similarity, unbind
-from nuggets.fhrr.phasors import phasors
+from nuggets.facts.fhrr import bind, bundle, phasors, role, roots, similarity, unbind
 
 SEEDS = st.integers(0, 2**32 - 1)
 DIMS = st.sampled_from([1, 2, 3, 100, 256, 1000])

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import fact_oracle
-from nuggets.fhrr.algebra import corvacs_lite, orthogonalize, sharpen
-from nuggets.fhrr.phasors import phasors
+from nuggets.facts.fhrr import corvacs_lite, orthogonalize, phasors, sharpen
 
 SEEDS = st.integers(0, 2**32 - 1)
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fact_oracle
-from nuggets.fhrr.phasors import mulberry32, phasors, seed_from_text
+from nuggets.facts.fhrr import mulberry32, phasors, seed_from_text
 
 SEEDS = st.integers(0, 2**32 - 1)
 

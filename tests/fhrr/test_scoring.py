@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fact_oracle
-from nuggets.fhrr.algebra import judge, noise, softmax
-from nuggets.fhrr.phasors import phasors
+from nuggets.facts.fhrr import judge, noise, phasors, softmax
 
 SCORES = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20)
 

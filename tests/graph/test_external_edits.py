@@ -9,7 +9,7 @@ from nuggets.domain.codec import note_to_json, nugget_to_json
 from nuggets.domain.records import Changes, ExternalEdit, MemoryNote, NuggetConfig
 from nuggets.domain.state import MemoryState
 from nuggets.errors import StoreCorrupt
-from nuggets.graph.external_edits import import_edit
+from nuggets.operations.external_edits import import_edit
 
 MUCH_LATER = "2026-03-01T00:00:00.000Z"
 

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from graph_samples import LATER, NOW, by_id, sample
 from nuggets.domain.records import MemoryNote, NoteLink
 from nuggets.errors import InvalidInput
-from nuggets.graph.links import (
+from nuggets.operations.note_merging import merge_notes
+from nuggets.operations.notes_and_links import (
     BrokenLink,
     add_link,
     asymmetries,
@@ -14,7 +15,6 @@ from nuggets.graph.links import (
     repair_links,
     without_links_to,
 )
-from nuggets.graph.note_merging import merge_notes
 
 
 def link(to: MemoryNote, reason: str = "uses", at: str = NOW) -> NoteLink:

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from graph_samples import LATER, NOW, by_id, sample
 from nuggets.domain.records import MemoryNote, NoteKind, NoteLink
 from nuggets.errors import InvalidInput
-from nuggets.graph.links import add_link, asymmetries
-from nuggets.graph.note_merging import merge_notes
+from nuggets.operations.note_merging import merge_notes
+from nuggets.operations.notes_and_links import add_link, asymmetries
 
 
 def merge(target: MemoryNote, source: MemoryNote, *others: MemoryNote) -> dict[str, MemoryNote]:

@@ -6,7 +6,7 @@ import pytest
 
 from nuggets.domain.records import SCOPES, GraphNoteMetaInput, MemoryScope, NoteKind, NoteMetadata
 from nuggets.errors import InvalidInput
-from nuggets.graph.metadata_inference import (
+from nuggets.operations.metadata_inference import (
     check_metadata,
     content_tags,
     default_project,

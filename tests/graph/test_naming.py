@@ -3,7 +3,7 @@ import pytest
 from graph_samples import by_id, sample
 from nuggets.domain.names_and_tags import checked_nugget_name
 from nuggets.errors import Ambiguous, InvalidInput, NotFound
-from nuggets.graph.name_resolution import resolve
+from nuggets.operations.argument_checks import resolve
 
 AUTH = sample(0xA1B2C3D4, title="Auth middleware")
 TOKEN = sample(0xA1FF0000, title="Café tokens")

@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 from graph_samples import LATER, NOW, sample
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote, NoteLink
 from nuggets.errors import InvalidInput
-from nuggets.graph.notes import archive_note, edit_note, normal_content, note_id, restore_note
+from nuggets.operations.notes_and_links import (
+    archive_note,
+    edit_note,
+    normal_content,
+    note_id,
+    restore_note,
+)
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from graph_samples import LATER, NOW, sample
 from nuggets.domain.marks import REJECTED
 from nuggets.domain.records import KINDS, Changes, Intake, MemoryNote, NoteLink, NuggetConfig
 from nuggets.domain.state import MemoryState
-from nuggets.graph.links import asymmetries
-from nuggets.graph.shelf_import import NO_PAST, OtherShelf, ShelfPast, merge_shelves
+from nuggets.operations.notes_and_links import asymmetries
+from nuggets.operations.shelf_import import NO_PAST, OtherShelf, ShelfPast, merge_shelves
 
 MUCH_LATER = "2026-03-01T00:00:00.000Z"
 

@@ -11,8 +11,7 @@ import httpx
 import pytest
 
 from nuggets import NuggetShelf
-from nuggets.interfaces.listening import LimitedConnection, OnceAMinute
-from nuggets.interfaces.serve import MEMBER_SESSIONS
+from nuggets.interfaces.serve import MEMBER_SESSIONS, LimitedConnection, OnceAMinute
 from web_serving import served, served_here
 
 HEAD = b"POST /api/facts HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n"

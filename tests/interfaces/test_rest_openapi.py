@@ -20,8 +20,7 @@ from schemathesis.specs.openapi.checks import (
 
 from nuggets import NuggetShelf
 from nuggets.interfaces.rest.app import OPERATIONS, application
-from nuggets.interfaces.rest.openapi import document
-from nuggets.interfaces.rest.operation_definition import Operation
+from nuggets.interfaces.rest.operation_definition import Operation, document
 from web_serving import HOST, client
 
 load_all_checks()

@@ -15,7 +15,7 @@ from command_line import HARMFUL, Nuggets
 from nuggets import NuggetShelf
 from nuggets.domain.records import DailyRun
 from nuggets.errors import StoreBusy
-from nuggets.interfaces import system_timers
+from nuggets.interfaces import scheduler
 from nuggets.interfaces.scheduler import Heartbeat, describe_run
 from nuggets.settings import load
 
@@ -97,7 +97,7 @@ def systemctl(directory: Path, tools: Path) -> Path:
 
 
 def become(system: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nuggets.interfaces.system_timers.sys", SimpleNamespace(platform=system))
+    monkeypatch.setattr("nuggets.interfaces.scheduler.sys", SimpleNamespace(platform=system))
 
 
 def test_install_adds_a_line_once_and_keeps_the_others(nuggets: Nuggets, crontab: Path) -> None:
@@ -279,7 +279,7 @@ def as_cron_reads(entry: str) -> str:
 @pytest.mark.parametrize("word", WORDS)
 def test_cron_hands_every_word_on_as_it_is(crontab: Path, word: str) -> None:
     program = ["sh", "-c", 'echo silent; printf %s "$1" >&2', "-", word]
-    [step] = system_timers.plan_timer(program, 9, 0).enable
+    [step] = scheduler.plan_timer(program, 9, 0).enable
     entry = step.input.splitlines()[-1]
     done = subprocess.run(["/bin/sh", "-c", as_cron_reads(entry)], capture_output=True, check=True)
 
@@ -289,7 +289,7 @@ def test_cron_hands_every_word_on_as_it_is(crontab: Path, word: str) -> None:
 
 @pytest.mark.usefixtures("systemctl")
 def test_systemd_expands_nothing_in_a_word() -> None:
-    plan = system_timers.plan_timer(["/bin/python", "--dir", '/srv/50% "$HOME" \\'], 9, 0)
+    plan = scheduler.plan_timer(["/bin/python", "--dir", '/srv/50% "$HOME" \\'], 9, 0)
     service = next(text for path, text in plan.files.items() if path.endswith(".service"))
 
     assert 'ExecStart="/bin/python" "--dir" "/srv/50%% \\"$$HOME\\" \\\\"\n' in service
@@ -297,7 +297,7 @@ def test_systemd_expands_nothing_in_a_word() -> None:
 
 @pytest.mark.usefixtures("systemctl")
 def test_a_dollar_in_the_place_of_python_is_left_to_env() -> None:
-    plan = system_timers.plan_timer(["/opt/$x/python", "-m"], 9, 0)
+    plan = scheduler.plan_timer(["/opt/$x/python", "-m"], 9, 0)
 
     assert any('ExecStart="/usr/bin/env" "/opt/$$x/python" "-m"' in t for t in plan.files.values())
 
@@ -465,7 +465,9 @@ def test_what_a_program_hears_of_the_runs_is_json_line_by_line(
         return beat
 
     monkeypatch.setattr("nuggets.interfaces.scheduler.LONGEST_PAUSE", 0.0)
-    monkeypatch.setattr("nuggets.interfaces.cli.schedule.Heartbeat", heartbeat_of_two_days)
+    monkeypatch.setattr(
+        "nuggets.interfaces.cli.reflect_promote_schedule.Heartbeat", heartbeat_of_two_days
+    )
     done = nuggets("schedule", "run", "--json")
     first, second = map(json.loads, done.lines)
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from command_line import HARMFUL
 from nuggets.domain import codec
+from nuggets.interfaces import pluralize
 from nuggets.interfaces.cli import terminal_output
 from nuggets.interfaces.cli.terminal_output import (
     bar,
@@ -20,7 +21,6 @@ from nuggets.interfaces.cli.terminal_output import (
     table,
     wrap_lines,
 )
-from nuggets.interfaces.display_text import pluralize
 
 TEXTS = st.text(st.characters(codec="utf-8") | st.sampled_from(sorted(HARMFUL)), max_size=60)
 

@@ -8,7 +8,7 @@ from mcp.client import Client
 
 from agent_doors import hook, in_memory, injected, repository, said, server_context
 from nuggets import NuggetShelf
-from nuggets.interfaces.tool_names import name_tools
+from nuggets.interfaces.prompt_quoting import name_tools
 
 QUOTED = "It says: use get_note, then <nuggets-memory>\nget_note\n</nuggets-memory> or edit_note."
 

@@ -7,7 +7,7 @@ import pytest
 from nuggets import NuggetShelf
 from nuggets.operations.operation_table import OPERATIONS, Operation, Refused
 from nuggets.remote.remote_shelf import RemoteShelf
-from nuggets.team.member_shelf import MemberShelf
+from nuggets.shelf.member_shelf import MemberShelf
 
 ROWS = list(OPERATIONS.values())
 

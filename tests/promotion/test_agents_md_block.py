@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from nuggets.domain.marks import BLOCK_BEGIN, BLOCK_END
 from nuggets.errors import InvalidInput, StoreError
-from nuggets.promotion.file_access import block_text, replace_block
+from nuggets.maintenance.promotion.file_access import block_text, replace_block
 from nuggets.shelf import NuggetShelf
 
 OWN = "# Our project\n\nRun `make check` before a commit."

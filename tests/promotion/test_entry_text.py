@@ -10,10 +10,15 @@ from nuggets import PROMOTE_THRESHOLD
 from nuggets.domain.host_markup import escape_host_markup
 from nuggets.domain.records import GraphNoteMetaInput
 from nuggets.language.text import one_line, shorten
-from nuggets.promotion.entries import CONTENT_CHARACTERS, TITLE_CHARACTERS, line_for, unescape
-from nuggets.promotion.entry_placement import header
-from nuggets.promotion.merged_text import merged_text
-from nuggets.promotion.written_entries import WrittenEntries
+from nuggets.maintenance.promotion.entries import (
+    CONTENT_CHARACTERS,
+    TITLE_CHARACTERS,
+    line_for,
+    unescape,
+)
+from nuggets.maintenance.promotion.entry_placement import header
+from nuggets.maintenance.promotion.merged_text import merged_text
+from nuggets.maintenance.promotion.written_entries import WrittenEntries
 
 DURABLE = GraphNoteMetaInput(stability="durable")  # whatever the title looks like
 NASTY = [

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import StoreError
-from nuggets.promotion.entries import CONTENT_CHARACTERS, apply_edit, line_for
+from nuggets.maintenance.promotion.entries import CONTENT_CHARACTERS, apply_edit, line_for
 from nuggets.shelf import NuggetShelf
 
 LESSONS = {

@@ -3,11 +3,10 @@ import pytest
 from graph_samples import LATER, NOW, by_id, sample
 from nuggets import PROMOTE_THRESHOLD
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
-from nuggets.graph.links import add_link
-from nuggets.graph.note_merging import merge_notes
-from nuggets.graph.notes import archive_note
-from nuggets.promotion.merged_text import Budget, Promotion, merged_text
-from nuggets.promotion.written_entries import Entry, WrittenEntries
+from nuggets.maintenance.promotion.merged_text import Budget, Promotion, merged_text
+from nuggets.maintenance.promotion.written_entries import Entry, WrittenEntries
+from nuggets.operations.note_merging import merge_notes
+from nuggets.operations.notes_and_links import add_link, archive_note
 
 HEADER = (
     "# Memory\n\nAuto-promoted from nuggets graph notes "

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from graph_samples import LATER, NOW, by_id, sample
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote, NoteKind, Touch
 from nuggets.domain.state import MemoryNotes, MemoryState, apply_touch
-from nuggets.graph.links import add_link, asymmetries
 from nuggets.maintenance.reflection import Policy, ReflectionResult, reflect, still_valid
+from nuggets.operations.notes_and_links import add_link, asymmetries
 
 ALL = Policy(max_notes=1000)
 AFTER = "2026-02-01T10:31:00.000Z"

@@ -3,9 +3,9 @@ import pytest
 from graph_samples import LATER, NOW, by_id, sample
 from nuggets.domain.limits import LINKS
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote, NoteLink
-from nuggets.graph.links import add_link, asymmetries
 from nuggets.maintenance.reflection import Policy, ReflectionResult, reflect
 from nuggets.maintenance.reflection.tidying import select_notes
+from nuggets.operations.notes_and_links import add_link, asymmetries
 
 ALL = Policy(max_notes=1000)
 NEXT_WEEK = "2026-02-07T10:00:00.000Z"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from command_line import run_process
-from nuggets.filesystem.shelf_urls import parse_server_url
+from nuggets.filesystem.shelf_location import parse_server_url
 from nuggets.remote import http_connection
 from nuggets.remote.server_requests import PROTOCOL
 from web_serving import served

@@ -9,7 +9,7 @@ from command_line import run_process
 from nuggets import NuggetShelf
 from nuggets.domain.records import Role
 from nuggets.errors import NotAllowed, NotFound
-from nuggets.filesystem.shelf_urls import parse_server_url
+from nuggets.filesystem.shelf_location import parse_server_url
 from nuggets.remote.offline import CallQueue
 from web_serving import served
 

@@ -17,7 +17,7 @@ from nuggets import NuggetShelf
 from nuggets.domain.limits import CONTENT_BYTES, NAME_CHARACTERS, TAG_CHARACTERS, TAGS
 from nuggets.domain.records import CopyIndex, MemoryNote, NuggetConfig
 from nuggets.errors import NotFound, StoreError
-from nuggets.filesystem.shelf_urls import parse_server_url
+from nuggets.filesystem.shelf_location import parse_server_url
 from nuggets.remote.offline import CallQueue
 from nuggets.remote.remote_shelf import RemoteShelf
 from web_serving import served_here

@@ -11,9 +11,9 @@ import pytest
 
 from fault_processes import environment
 from nuggets import NuggetShelf
-from nuggets.engine.indexes import KINDS
 from nuggets.errors import Conflict
-from nuggets.filesystem.shelf_urls import DatabaseUrl
+from nuggets.filesystem.shelf_location import DatabaseUrl
+from nuggets.operations.transactions import KINDS
 from nuggets.stores.base import Store
 from nuggets.stores.postgresql.store import PostgresqlStore
 from nuggets.stores.sqlite.store import SqliteStore

@@ -10,7 +10,7 @@ import pytest
 
 from nuggets import NuggetShelf
 from nuggets.errors import StoreCorrupt
-from nuggets.filesystem.shelf_urls import DatabaseUrl
+from nuggets.filesystem.shelf_location import DatabaseUrl
 
 RECORDS = ['["half', "[]", '["w","t","c","note"]', "null", '{"a":1}', "[1,2,3,4,5,6,7,8,9,1,2,3,4]"]
 

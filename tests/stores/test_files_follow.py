@@ -13,7 +13,7 @@ import pytest
 from command_line import Nuggets, run_process
 from fault_processes import kill_all, refreshers
 from nuggets import NuggetShelf
-from nuggets.engine.indexes import KINDS
+from nuggets.operations.transactions import KINDS
 from nuggets.stores import exports
 from nuggets.stores.exports import refresher
 from nuggets.stores.sqlite.store import SqliteStore

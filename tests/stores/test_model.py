@@ -19,8 +19,8 @@ from hypothesis.stateful import (
 
 from nuggets.domain.records import Changes, MemoryNote, NoteLink, NuggetConfig, Touch
 from nuggets.domain.state import MemoryState
-from nuggets.engine.indexes import KINDS
-from nuggets.filesystem.shelf_urls import DatabaseUrl
+from nuggets.filesystem.shelf_location import DatabaseUrl
+from nuggets.operations.transactions import KINDS
 from nuggets.stores.base import Store
 from nuggets.stores.postgresql.store import PostgresqlStore
 from nuggets.stores.sqlite.store import SqliteStore

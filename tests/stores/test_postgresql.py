@@ -12,9 +12,9 @@ import pytest
 
 from nuggets import NuggetShelf
 from nuggets.domain.records import Changes, Touch
-from nuggets.engine.indexes import KINDS
 from nuggets.errors import SettingsError, StoreBusy, StoreError
-from nuggets.filesystem.shelf_urls import DatabaseUrl
+from nuggets.filesystem.shelf_location import DatabaseUrl
+from nuggets.operations.transactions import KINDS
 from nuggets.stores import process_lock
 from nuggets.stores.postgresql import connections
 from nuggets.stores.postgresql import database as module

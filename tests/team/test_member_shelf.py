@@ -12,8 +12,8 @@ from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
 from nuggets.operations.operation_table import OPERATIONS, Refused
 from nuggets.operations.permissions import AGENT, name_agent
 from nuggets.operations.session_notes import SessionRecord
-from nuggets.team.member_shelf import MemberShelf
-from nuggets.team.team_shelves import Team
+from nuggets.shelf.member_shelf import MemberShelf
+from nuggets.shelf.team_shelves import Team
 
 Open = Callable[..., MemberShelf]
 

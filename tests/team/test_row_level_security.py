@@ -11,11 +11,10 @@ import pytest
 from nuggets import NuggetShelf
 from nuggets.domain.records import Member
 from nuggets.errors import StoreError
-from nuggets.filesystem.shelf_location import private_location
-from nuggets.filesystem.shelf_urls import DatabaseUrl
+from nuggets.filesystem.shelf_location import DatabaseUrl, private_location
+from nuggets.shelf.team_shelves import Team
 from nuggets.stores.postgresql.database import Database
 from nuggets.stores.postgresql.schema import find_or_create_shelf
-from nuggets.team.team_shelves import Team
 from postgresql_server import USER, Server
 
 SCALING = Path(__file__).parents[2] / "docs" / "scaling.md"

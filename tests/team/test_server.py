@@ -16,16 +16,16 @@ from starlette.testclient import TestClient
 from nuggets import NuggetShelf
 from nuggets.domain.records import ROLES, Role
 from nuggets.interfaces.hook_endpoint import HookEndpoint
-from nuggets.interfaces.listening import Address
-from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS
+from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS
 from nuggets.interfaces.rest.app import OPERATIONS, application
 from nuggets.interfaces.rest.authentication import MemberAccess, RateLimit
+from nuggets.interfaces.serve import Address
 from nuggets.operations.idempotent_calls import Call, Caller
 from nuggets.operations.operation_table import CALLABLE
 from nuggets.operations.permissions import Client as Agent
 from nuggets.operations.permissions import allows
 from nuggets.remote.server_requests import CALL_PATH, HOOK_PATH, PROTOCOL, encode
-from nuggets.team.team_shelves import Team
+from nuggets.shelf.team_shelves import Team
 from web_serving import HOST, served
 
 SECRET = "zanzibar"  # a word that only the private memories of alice contain

@@ -9,7 +9,7 @@ import pytest
 from nuggets import NuggetShelf
 from nuggets.domain.records import Member
 from nuggets.settings import load
-from nuggets.team.team_shelves import ShelfPool, Team, resident_bytes
+from nuggets.shelf.team_shelves import ShelfPool, Team, resident_bytes
 from web_serving import served
 
 

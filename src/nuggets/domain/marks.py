@@ -1,5 +1,5 @@
-"""The marks (small named values beside the notes) that several rooms read: what was purged, which
-changes of the clean-up people undid, and how memory files were left."""
+"""The marks (small named values beside the notes) that several rooms read: what a daily run leaves,
+what was purged, which changes of the clean-up people undid, and how memory files were left."""
 
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,6 +10,11 @@ from nuggets.domain.names_and_tags import identity, identity_of
 from nuggets.domain.records import ExternalEdit, MemoryNote
 from nuggets.domain.state import State, merged_into
 from nuggets.named_tuple import NamedTuple
+
+# --- what a daily run leaves ---------------------------------------------------------------------
+
+RUN_MARK = "last_run"  # of the clean-up
+MOVED_FILES_MARK = "moved files"  # note id -> old path -> new path
 
 # --- purges -----------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from sys import intern
 from nuggets.domain.limits import storable
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import InvalidInput
-from nuggets.language.text import fold_case
+from nuggets.language.text import fold_case, shorten
 from nuggets.named_tuple import NamedTuple
 
 # --- tags -------------------------------------------------------------------------------------
@@ -127,3 +127,25 @@ def abbreviates(part: str, note_id: str) -> bool:
     """Whether an id begins with this, or ends with it after a dash."""
     whole = fold_case(note_id)
     return whole.startswith(part) or whole.endswith(f"-{part}")
+
+
+# --- names for what is given without one --------------------------------------------------------
+
+DEFAULT_NUGGET = "notes"
+TITLE_FROM_TEXT = 80  # characters of a title: a line of a terminal
+
+
+def title_from_text(text: str) -> str:
+    """A title for a text that was given without one: its first sentence or line, with a capital
+    letter, shortened to a whole clause if there is one, else to whole words."""
+    line = next(filter(None, (line.strip("#*->\t ") for line in text.splitlines())), "")
+    ends = [i for i in (line.find(f"{mark} ") for mark in ".!?") if i > 0]
+    sentence = line[: min(ends)] if ends else line.rstrip(".")
+    title = sentence if len(sentence.split()) > 2 else line
+    clause = max(title.rfind(mark, 0, TITLE_FROM_TEXT) for mark in (", ", "; ", ": ", " ("))
+    if len(title) > TITLE_FROM_TEXT and clause * 2 >= TITLE_FROM_TEXT:
+        title = title[:clause].rstrip()  # a shorter clause seldom says what the text is about
+    title = shorten(title, TITLE_FROM_TEXT)
+    first_word = title.partition(" ")[0]
+    is_plain_word = first_word.isalpha() and first_word.islower()  # no name, path or identifier
+    return title[:1].upper() + title[1:] if is_plain_word else title

@@ -77,6 +77,12 @@ class NuggetConfig(NamedTuple):
     extra: Mapping[str, Any] = NO_EXTRA  # unknown fields of its file, kept
 
 
+# Reasons of links.
+DEFAULT_REASON = "related"
+SUPERSEDES = "supersedes"  # to what a memory took the place of
+CONTRADICTS = "contradicts"  # between two memories that cannot both hold
+
+
 class NoteLink(NamedTuple):
     """One direction of a link; the other end holds the same reason and time."""
 

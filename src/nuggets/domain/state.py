@@ -2,16 +2,62 @@
 
 `State` is what operations read: notes, nuggets and marks. Stores answer the same questions from a
 database (`stores/sql/state.py`); `MemoryState` answers them from dictionaries, and `Overlay`
-shows another state with some changes on top.
+shows another state with some changes on top. `Database` is how modules that have tables run SQL.
 """
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Protocol
 
 from nuggets.domain.names_and_tags import abbreviates, title_form
 from nuggets.domain.records import Changes, MemoryNote, NoteKind, NuggetConfig, Touch
 from nuggets.language.text import fold_case
+
+# --- running SQL; knows no driver -----------------------------------------------------------------
+
+
+# Of one list of a statement: SQLite took 999 parameters in all before 3.32.
+MOST_PARAMETERS = 500
+
+
+class Cursor(Protocol):
+    """The rows that a statement returns."""
+
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def fetchone(self) -> Any: ...
+
+    def fetchall(self) -> list[Any]: ...
+
+
+class Database(Protocol):
+    """Runs SQL inside the transaction that its owner has begun."""
+
+    def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Cursor: ...
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]], /) -> object: ...
+
+
+def chunks(values: Iterable[Any]) -> Iterator[list[Any]]:
+    """The values in pieces that fit into one `IN (…)`.
+
+    A value may be repeated: lists of few different lengths make few different statements, and a
+    database prepares each of those once.
+    """
+    rest = iter(values)
+    while chunk := list(islice(rest, MOST_PARAMETERS)):
+        length = min(1 << (len(chunk) - 1).bit_length(), MOST_PARAMETERS)
+        yield chunk + chunk[-1:] * (length - len(chunk))
+
+
+def placeholders(values: Sequence[Any]) -> str:
+    """One placeholder for each value."""
+    return ",".join("?" * len(values))
+
+
+# --- the state of a shelf -------------------------------------------------------------------------
+
 
 SESSIONS_KEPT = 64  # per note: a session is over long before 64 others have asked for the note
 

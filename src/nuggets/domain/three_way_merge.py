@@ -3,7 +3,8 @@ meets what others changed since. Pure.
 
 `base` is what the author saw, `theirs` what they made of it, `ours` what is stored now. A record is
 a mapping of fields; the copy may be a JSON file or a folder of notes. (Of the lines of MEMORY.md
-only hashes are stored, which a purge may leave: `promotion/hand_edits.py` compares those.)
+only hashes are stored, which a purge may leave: `maintenance/promotion/hand_edits.py` compares
+those.)
 """
 
 from collections.abc import Callable, Container, Mapping

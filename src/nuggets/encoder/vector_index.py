@@ -8,14 +8,14 @@ compares those whose sketches are nearest; others compare the newest.
 
 from typing import TYPE_CHECKING, Any
 
-from nuggets.domain.sql_interface import placeholders
+from nuggets.domain.state import placeholders
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from nuggets.domain.records import MemoryNote
-    from nuggets.domain.sql_interface import Database
+    from nuggets.domain.state import Database
     from nuggets.encoder.similarity import Cosines, Sketches, VectorMatrix
 
     Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, before, after

@@ -18,7 +18,7 @@ from nuggets.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from nuggets.domain.sql_interface import Database
+    from nuggets.domain.state import Database
     from nuggets.facts.value_decoder import Banks
 
 Pattern = tuple[int, ...]
@@ -98,8 +98,8 @@ class DecodeCache:
         return b"".join(VERDICT.pack(*verdict) for verdict in verdicts)
 
     def _banks_of(self, page: Page) -> "Banks":
+        from nuggets.facts.fhrr import seed_from_text
         from nuggets.facts.value_decoder import Banks
-        from nuggets.fhrr.phasors import seed_from_text
 
         config, banks = self._banks.pop(page.nugget, (None, None))
         if banks is None or config != page.config:

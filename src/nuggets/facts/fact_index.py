@@ -23,7 +23,7 @@ from nuggets.facts.key_table import Candidate, KeyTable, Replaced
 from nuggets.language.text import fold_case
 
 if TYPE_CHECKING:
-    from nuggets.domain.sql_interface import Database
+    from nuggets.domain.state import Database
 
 MOST_ALTERNATIVES = 3  # other facts that are named because the query may mean them
 

@@ -10,7 +10,7 @@ from itertools import chain
 from struct import pack, unpack
 
 from nuggets.domain.records import MemoryNote
-from nuggets.domain.sql_interface import Database, chunks, placeholders
+from nuggets.domain.state import Database, chunks, placeholders
 from nuggets.domain.visibility import visible_projects
 from nuggets.facts.key_probability import (
     JOINED_LETTERS,

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING
 
 from nuggets.domain.records import NuggetConfig
 from nuggets.facts.capacity import page_size
-from nuggets.fhrr.algebra import (
+from nuggets.facts.fhrr import (
     Verdict,
     corvacs_lite,
     judge,
     noise,
     orthogonalize,
+    phasors,
     role,
     roots,
     sharpen,
 )
-from nuggets.fhrr.phasors import phasors
 
 if TYPE_CHECKING:
     import numpy as np

@@ -1,10 +1,18 @@
-"""Interfaces to the shelf: each translates a request, calls the shelf, translates the result."""
+"""Interfaces to the shelf: each translates a request, calls the shelf, translates the result. Here
+is what they share: a process, an open shelf, and texts for people."""
 
 import gc
 import os
 import sys
 from collections.abc import Callable
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from nuggets.domain.records import ReflectionResult
+    from nuggets.operations.permissions import Client
+    from nuggets.operations.project_identity import Recognition
+    from nuggets.settings import Settings
+    from nuggets.shelf import NuggetShelf
 
 
 def run_process(main: Callable[[], int]) -> NoReturn:
@@ -27,3 +35,75 @@ def run_process(main: Callable[[], int]) -> NoReturn:
 
     atexit._run_exitfuncs()
     os._exit(code)
+
+
+def open_shelf(
+    settings: "Settings",
+    *,
+    client: "Client",
+    short_lived: bool = False,
+    folder: str | None = None,
+    uses_encoder: bool = True,
+) -> "NuggetShelf":
+    """The shelf of the settings.
+
+    `folder`: the directory someone works in, if it is not the current directory.
+    `short_lived`: the process ends after this call, as a command does.
+    `uses_encoder`: False if a search should not load the sentence encoder.
+    """
+    from nuggets.shelf import NuggetShelf  # not for `nuggets --version`, nor for a quick hook
+
+    return NuggetShelf.open(
+        settings["dir"],
+        settings=settings,
+        client=client,
+        short_lived=short_lived,
+        folder=folder,
+        records_location=True,
+        uses_encoder=uses_encoder,
+    )
+
+
+# --- texts that several interfaces show to people -------------------------------------------------
+
+PACKAGE = "nuggets-memory"  # as pyproject.toml calls it
+
+
+def pluralize(number: int, singular: str, plural: str = "") -> str:
+    """A number with its noun: "1 note", "2 notes"."""
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
+
+
+def summarize_clean_up(result: "ReflectionResult") -> str:
+    """How many notes a reflection changed, by kind of change."""
+    return (
+        f"rewritten {result.rewritten}, merged {result.merged}, archived {result.hidden}, "
+        f"tagged {result.tagged}, linked {result.linked}"
+    )
+
+
+TRUST_QUESTION = (
+    "This repository carries memories in .nuggets. `nuggets project trust --dry-run` shows them, "
+    "`nuggets project trust` reads them together with yours; until then nothing of them is read."
+)
+
+
+def explain_recognition(recognition: "Recognition | None") -> str:
+    """What a person should know, or say, of the project that they work in; "" if nothing."""
+    if recognition is None:
+        return ""
+    import shlex
+
+    from nuggets.filesystem.current_project import root_of
+
+    if recognition.moved_from:
+        return (
+            f"This repository was at {root_of(recognition.moved_from)} before; its memories are "
+            "used here. `nuggets project leave` gives this place memories of its own."
+        )
+    other = recognition.resembles_at or recognition.question
+    place = root_of(other) or other
+    return (
+        f"This repository resembles {place}, which has memories. To use them here too: "
+        f"`nuggets project join {shlex.quote(place)}`. Otherwise this place has its own."
+    )

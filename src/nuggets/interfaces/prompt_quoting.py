@@ -1,4 +1,5 @@
-"""Quotes stored text for an agent: fenced, with source and age, as data and not as instructions.
+"""Quotes stored text for an agent: fenced, with source and age, as data and not as instructions;
+and names tools as its host does.
 
 Every door for agents sends stored text through here; people (command, page) see it whole.
 """
@@ -14,6 +15,37 @@ from nuggets.domain.visibility import is_foreign
 from nuggets.filesystem.current_project import name_of
 from nuggets.language.text import one_line
 from nuggets.operations.session_notes import is_session_note
+
+# --- the names of our tools as each host has them: Pi's are camelCase, as its documents say -------
+
+
+CAMEL_CASE_HOSTS = ("pi",)
+# compiled when needed: a hook of any other host passes here too
+_TOOL = r"\b(?:create_note|edit_note|get_note|search_notes|add_link|reflect_and_clean_memory)\b"
+
+
+def camel_case(name: str) -> str:
+    """`search_notes` as `searchNotes`."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def name_tools(text: str, host: str, *, in_fences: bool = False) -> str:
+    """Our text with the names that tools have at the host. Memory inside a fence stays as it is;
+    `in_fences` if what is there is our own, such as the reason of a refusal."""
+    if host not in CAMEL_CASE_HOSTS:
+        return text
+    skipped = "(?!)" if in_fences else FENCED.pattern
+    return re.sub(
+        f"(?P<skipped>{skipped})|{_TOOL}",
+        lambda found: found[0] if found["skipped"] else camel_case(found[0]),
+        text,
+        flags=FENCED.flags,
+    )
+
+
+# --- quoting --------------------------------------------------------------------------------------
+
 
 FENCED = re.compile(
     rf"(?:<|&lt;){TAG}\b.*?(?:(?:<|&lt;)/{TAG}(?:>|&gt;)|\Z)", re.IGNORECASE | re.DOTALL

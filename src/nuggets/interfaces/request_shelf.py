@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 from nuggets.domain.records import Member
 from nuggets.shelf import NuggetShelf
-from nuggets.team.team_shelves import Team
+from nuggets.shelf.team_shelves import Team
 
 PROJECT_HEADER = "nuggets-project"  # which project the client works in
 _TEAM, _MEMBER, _TOKEN, _LEASE, _SHELF = (

@@ -1,15 +1,29 @@
-"""Runs the daily reflection from a long-lived process, when it is due."""
+"""The daily reflection: run by a long-lived process when it is due, or by a timer of the system."""
 
+import os
+import shlex
+import shutil
+import subprocess
+import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime, timedelta
 
 from nuggets.domain.records import DailyRun
+from nuggets.errors import InvalidInput, NotFound, NuggetsError
+from nuggets.filesystem.atomic_files import (
+    open_plain,
+    private_directory,
+    remove_leftovers,
+    replace_file,
+    unwritable,
+)
 from nuggets.filesystem.hook_files import log
-from nuggets.interfaces.display_text import summarize_clean_up
+from nuggets.interfaces import summarize_clean_up
 from nuggets.interfaces.encoder_socket import EncoderSocket
-from nuggets.maintenance.encoder_update import SECONDS_PER_MINUTE
+from nuggets.named_tuple import NamedTuple
+from nuggets.operations.shelf_encoder import SECONDS_PER_MINUTE
 from nuggets.shelf import NuggetShelf
 
 LONGEST_PAUSE = 60.0  # seconds: after a suspend, a due run starts within a minute
@@ -94,3 +108,215 @@ def summary(run: DailyRun) -> str:
     result = run.result
     done = f"inspected {result.inspected}, {summarize_clean_up(result)}, promoted {run.promoted}"
     return f"{run.date}: {done}"
+
+
+# --- timers of the system -------------------------------------------------------------------------
+
+
+MARK = "# nuggets: daily reflection"
+CRONTAB = "crontab"
+
+
+class Command(NamedTuple):
+    """A command to run, and its standard input."""
+
+    argv: tuple[str, ...]
+    input: str = ""
+
+
+class Plan(NamedTuple):
+    """What installing a timer does: files to write, commands to run."""
+
+    kind: str
+    start: str  # the part that sets the time
+    files: Mapping[str, str]
+    enable: Sequence[Command]
+    disable: Sequence[Command]
+
+
+def plan_timer(program: Sequence[str], hour: int, minute: int) -> Plan:
+    """The timer that starts the program at this time every day on this system."""
+    _refuse_controls(program)
+    if sys.platform == "darwin":
+        return _launchd(program, hour, minute)
+    if _has_systemd():
+        return _systemd(program, hour, minute)
+    if shutil.which("crontab"):
+        return _cron(program, hour, minute)
+    raise NotFound(
+        "this system has no systemd user session, launchd or crontab; keep "
+        "`nuggets schedule run` running instead, or let your agent's server do it"
+    )
+
+
+def installed_parts(plan: Plan) -> dict[str, str]:
+    """The installed parts of our timer, by path."""
+    if plan.kind == CRONTAB:
+        own_lines = [line for line in _crontab() if line.endswith(MARK)]
+        return {CRONTAB: "\n".join(("", *own_lines))} if own_lines else {}
+    return {path: _read_text(path) for path in plan.files if os.path.lexists(path)}
+
+
+def install(plan: Plan) -> None:
+    for path, text in plan.files.items():
+        private_directory(os.path.dirname(path))
+        remove_leftovers(path)
+        replace_file(path, [text.encode()], durable=False)
+    _run_all(plan.enable)
+
+
+def uninstall(plan: Plan) -> None:
+    _run_all(plan.disable)
+    for path in plan.files:
+        try:
+            if os.path.lexists(path):
+                os.unlink(path)
+        except OSError as problem:
+            raise unwritable(path, problem) from problem
+
+
+def _refuse_controls(program: Sequence[str]) -> None:
+    """Refuse control characters: a line break could add a command to the timer."""
+    for word in program:
+        if any(sign < " " or sign == "\x7f" or "\ud800" <= sign <= "\udfff" for sign in word):
+            raise InvalidInput(
+                f"{word!r} contains a line break or control character, which a timer cannot hold; "
+                "rename it"
+            )
+
+
+def _read_text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace", opener=open_plain) as file:
+            return file.read()
+    except OSError:  # unreadable: treated as empty
+        return ""
+
+
+def _has_systemd() -> bool:
+    if not shutil.which("systemctl"):
+        return False
+    return _run(Command(("systemctl", "--user", "show-environment"))).returncode == 0
+
+
+def _systemd(program: Sequence[str], hour: int, minute: int) -> Plan:
+    folder = os.path.expanduser("~/.config/systemd/user")
+    if "$" in program[0]:  # systemd does not expand $$ in the path of the program
+        program = ["/usr/bin/env", *program]
+    service = f"""\
+[Unit]
+Description=Nuggets: daily reflection of the memory
+
+[Service]
+Type=oneshot
+ExecStart={" ".join(map(_quote_unit_word, program))}
+"""
+    start = f"OnCalendar=*-*-* {hour:02d}:{minute:02d}:00\n"
+    timer = f"""\
+[Unit]
+Description=Nuggets: daily reflection of the memory
+
+[Timer]
+{start}Persistent=true
+
+[Install]
+WantedBy=timers.target
+"""
+    return Plan(
+        "systemd user timer",
+        start,
+        {f"{folder}/nuggets.service": service, f"{folder}/nuggets.timer": timer},
+        [
+            Command(("systemctl", "--user", "daemon-reload")),
+            Command(("systemctl", "--user", "enable", "--now", "nuggets.timer")),
+        ],
+        [Command(("systemctl", "--user", "disable", "--now", "nuggets.timer"))],
+    )
+
+
+def _quote_unit_word(word: str) -> str:
+    """Quote a word for a unit file, without expansion."""
+    guarded = str.maketrans({"\\": r"\\", '"': r"\"", "%": "%%", "$": "$$"})
+    return f'"{word.translate(guarded)}"'
+
+
+def _launchd(program: Sequence[str], hour: int, minute: int) -> Plan:
+    import plistlib
+
+    path = os.path.expanduser("~/Library/LaunchAgents/nuggets.daily.plist")
+    text = plistlib.dumps(
+        {
+            "Label": "nuggets.daily",
+            "ProgramArguments": list(program),
+            "StartCalendarInterval": {"Hour": hour, "Minute": minute},
+        }
+    ).decode()
+    return Plan(
+        "launchd agent",
+        text.partition("StartCalendarInterval")[2].partition("</dict>")[0],
+        {path: text},
+        [Command(("launchctl", "load", "-w", path))],
+        [Command(("launchctl", "unload", "-w", path))],
+    )
+
+
+def _cron(program: Sequence[str], hour: int, minute: int) -> Plan:
+    other_lines = [line for line in _crontab() if not line.endswith(MARK)]
+    start = f"{minute} {hour} * * * "
+    # cron ends the command at a %, unless a backslash precedes it. The quotes around it close and
+    # open the shell's quotation, so that the shell does not see the backslash.
+    command = shlex.join(program).replace("%", "'\\%'")
+    return Plan(
+        CRONTAB,
+        f"\n{start}",
+        {},
+        # cron mails what a command prints, and the daily pass is silent; errors are mailed
+        [_new_crontab([*other_lines, f"{start}{command} >/dev/null {MARK}"])],
+        [_new_crontab(other_lines)],
+    )
+
+
+def _new_crontab(lines: Sequence[str]) -> Command:
+    return Command(("crontab", "-"), "".join(f"{line}\n" for line in lines))
+
+
+def _crontab() -> list[str]:
+    """The lines of the crontab; an error if it cannot be read."""
+    listed = _run(Command(("crontab", "-l")))
+    message = _decode(listed.stderr).strip()
+    if listed.returncode == 0:
+        text = _decode(listed.stdout)
+        return text.removesuffix("\n").split("\n") if text else []
+    if "no crontab" in message or (
+        "can't open" in message and "No such file" in message
+    ):  # BusyBox
+        return []
+    raise NuggetsError(
+        f"`crontab -l` failed, so nothing was changed: {message}. Fix that first, or keep "
+        "`nuggets schedule run` running instead"
+    )
+
+
+def _run_all(commands: Sequence[Command]) -> None:
+    for command in commands:
+        done = _run(command)
+        if done.returncode:
+            line = " ".join(command.argv)
+            raise NuggetsError(f"`{line}` failed: {_decode(done.stderr).strip()}")
+
+
+def _run(command: Command) -> "subprocess.CompletedProcess[bytes]":
+    stdin = command.input.encode(errors="surrogateescape")
+    environment = {**os.environ, "LC_ALL": "C"}  # the messages are parsed, so they must be English
+    try:
+        return subprocess.run(
+            command.argv, input=stdin, capture_output=True, check=False, env=environment
+        )
+    except OSError as problem:
+        line = " ".join(command.argv)
+        raise NuggetsError(f"`{line}` failed: {problem.strerror}") from problem
+
+
+def _decode(message: bytes) -> str:
+    """Decode losslessly, because other lines of the crontab are written back unchanged."""
+    return message.decode(errors="surrogateescape")

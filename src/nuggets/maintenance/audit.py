@@ -10,13 +10,13 @@ from nuggets.domain.marks import RejectedChange
 from nuggets.domain.names_and_tags import title_form
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.times import iso, parse
-from nuggets.graph.links import asymmetries
-from nuggets.graph.metadata_inference import scope_and_rest
 from nuggets.language.text import fold_case
 from nuggets.maintenance.reflection import Policy, reflect
 from nuggets.maintenance.reflection.tidying import is_stale, oldest_kept
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.lookups_before_write import contradicting_pairs
+from nuggets.operations.metadata_inference import scope_and_rest
+from nuggets.operations.notes_and_links import asymmetries
 
 UNUSED_DAYS = 30  # days without a recall after which a memory is reported
 

@@ -1,7 +1,9 @@
-"""The clean-up of a shelf: one pass, the daily run, and what a person should look at.
+"""The clean-up of a shelf: one pass, the daily run and when it is due, and what a person should
+look at. What a pass changes: `maintenance/reflection/`.
 
-What a pass changes: `maintenance/reflection/`; when the daily run is due:
-`maintenance/daily_schedule.py`.
+The daily run is once per calendar day, in whichever process is up: at its hour, or later that day
+if it was missed. It compares the date of the last run instead of intervals, so suspended laptops,
+changed clocks and time zones need no special case.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,18 +12,61 @@ from datetime import date, datetime, timedelta
 
 from nuggets.domain import codec, times
 from nuggets.domain.limits import check_count
-from nuggets.domain.marks import read_rejected
+from nuggets.domain.marks import MOVED_FILES_MARK, RUN_MARK, read_rejected
 from nuggets.domain.records import Changes, DailyRun, MemoryNote, ReflectionResult
-from nuggets.engine.transactions import Decision, Transactions
 from nuggets.errors import StoreError
-from nuggets.graph import links
-from nuggets.maintenance import daily_schedule, reflection
+from nuggets.maintenance import reflection
 from nuggets.maintenance.audit import Finding, audit_notes
-from nuggets.maintenance.daily_schedule import MOVED_FILES_MARK, RUN_MARK
+from nuggets.maintenance.promotion.memory_files import MemoryFiles
 from nuggets.maintenance.purge import finish_purge
-from nuggets.promotion.memory_files import MemoryFiles
+from nuggets.named_tuple import NamedTuple
+from nuggets.operations.notes_and_links import asymmetries, repair_links
+from nuggets.operations.transactions import Decision, Transactions
 from nuggets.settings import Settings
 from nuggets.stores.base import UNFINISHED_PURGE, Defect
+
+
+class Hours(NamedTuple):
+    """When to run, and when not to; local hours."""
+
+    hour: int = 9
+    minute: int = 0
+    quiet_start: int = 22  # may be later than the end: then quiet hours span midnight
+    quiet_end: int = 8  # either negative: no quiet hours
+
+
+def is_due(now: datetime, last_run: date | None, hours: Hours) -> bool:
+    """Has today's time passed without a run, outside of quiet hours?
+
+    The configured hour itself is never quiet. A last run dated in the future (the clock was set
+    back) does not count as a run today.
+    """
+    if last_run == now.date() or (is_quiet(now, hours) and now.hour != hours.hour):
+        return False
+    return (now.hour, now.minute) >= (hours.hour, hours.minute)
+
+
+def is_quiet(now: datetime, hours: Hours) -> bool:
+    start, end = hours.quiet_start, hours.quiet_end
+    if start < 0 or end < 0 or start == end:
+        return False
+    if start < end:
+        return start <= now.hour < end
+    return now.hour >= start or now.hour < end
+
+
+def next_run(now: datetime, last_run: date | None, hours: Hours) -> datetime:
+    """The next time at which it is due, to the minute."""
+    moment = now.replace(second=0, microsecond=0)
+    if moment < now:
+        moment += timedelta(minutes=1)
+    if is_due(now, last_run, hours):
+        return now
+    for _ in range(3 * 24 * 60):  # it is due by tomorrow at its hour; three days are a safe bound
+        if is_due(moment, last_run, hours):
+            return moment
+        moment += timedelta(minutes=1)
+    return moment
 
 
 class CleanUp:
@@ -77,7 +122,7 @@ class CleanUp:
     def run_daily(self, now: datetime) -> DailyRun | None:
         """The daily clean-up, if it is due at this local time and nobody else has run it today."""
         is_on = self._settings["reflection_daily"]
-        if not is_on or not daily_schedule.is_due(now, self._last_run_date(), self._hours()):
+        if not is_on or not is_due(now, self._last_run_date(), self._hours()):
             return None
         self._transactions.settle()
         today = now.date()
@@ -142,15 +187,15 @@ class CleanUp:
 
     def next_run(self, now: datetime) -> datetime:
         """When the next one is due, in local time."""
-        return daily_schedule.next_run(now, self._last_run_date(), self._hours())
+        return next_run(now, self._last_run_date(), self._hours())
 
     def _last_run_date(self) -> date | None:
         run = self.last_run()
         return date.fromisoformat(run.date) if run else None
 
-    def _hours(self) -> daily_schedule.Hours:
+    def _hours(self) -> Hours:
         names = ("reflection_hour", "reflection_minute", "quiet_hours_start", "quiet_hours_end")
-        return daily_schedule.Hours(*(self._settings[name] for name in names))
+        return Hours(*(self._settings[name] for name in names))
 
     # --- what a person should look at -------------------------------------------------------
 
@@ -163,13 +208,13 @@ class CleanUp:
         defects = transactions.store.find_defects(fix=fix)
         if any(defect.harmful and not defect.mended for defect in defects):
             return defects  # the notes cannot be read
-        broken = links.asymmetries(self._notes())
+        broken = asymmetries(self._notes())
         defects += self._purge_defects(fix)
         if fix and broken:
             transactions.update(
                 "doctor",
                 self._client,
-                lambda: (Changes(put=links.repair_links(transactions.state.notes)), None),
+                lambda: (Changes(put=repair_links(transactions.state.notes)), None),
             )
         defects += [
             Defect("memory file", path, problem, remedy="", harmful=False)

@@ -11,14 +11,14 @@ from nuggets.domain.names_and_tags import identity, identity_of
 from nuggets.domain.records import Commit, MemoryNote, MemoryVersion
 from nuggets.domain.times import versions_of
 from nuggets.domain.visibility import is_foreign, visible_projects
-from nuggets.engine.transactions import Decision, Transactions
 from nuggets.errors import Conflict, NotFound
-from nuggets.graph import name_resolution
-from nuggets.graph.shelf_import import OtherShelf, ShelfPast
 from nuggets.language.text import fold_case
 from nuggets.maintenance import undo
-from nuggets.promotion.entries import reverted_pins
-from nuggets.promotion.memory_files import MemoryFiles
+from nuggets.maintenance.promotion.entries import reverted_pins
+from nuggets.maintenance.promotion.memory_files import MemoryFiles
+from nuggets.operations import argument_checks
+from nuggets.operations.shelf_import import OtherShelf, ShelfPast
+from nuggets.operations.transactions import Decision, Transactions
 
 
 def list_commits(
@@ -68,7 +68,7 @@ def find_id(transactions: Transactions, project: str, name: str, nugget: str | N
     if notes.is_damaged(name.strip()):
         return name.strip()
     try:
-        return name_resolution.resolve(notes, name, nugget, project=project).id
+        return argument_checks.resolve(notes, name, nugget, project=project).id
     except NotFound:
         if any(True for _ in transactions.store.commits(note=name)):
             return name

@@ -15,16 +15,15 @@ from nuggets.domain import times
 from nuggets.domain.marks import purge_intent, record_purge, unfinished_purge
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.state import merged_into
-from nuggets.engine.indexes import KINDS
-from nuggets.engine.transactions import Transactions
 from nuggets.errors import NotFound, StoreCorrupt, StoreError
 from nuggets.filesystem.hook_files import diaries, drop_diaries
 from nuggets.filesystem.shelf_location import is_database
-from nuggets.graph import links
 from nuggets.maintenance.history import find_id, forgotten_fact_ids
+from nuggets.maintenance.promotion.memory_files import MemoryFiles
 from nuggets.maintenance.undo import PURGE
 from nuggets.named_tuple import NamedTuple
-from nuggets.promotion.memory_files import MemoryFiles
+from nuggets.operations.notes_and_links import drop_notes
+from nuggets.operations.transactions import KINDS, Transactions
 from nuggets.stores.backup import erase_from_backups, files_with_text
 
 UNREACHED = (
@@ -153,7 +152,7 @@ def _purge_notes(
     revision = transactions.store.position[0] + 1
     erased_notes = [*versions, *conversation_notes]
     seen = record_purge(transactions.state.marks, erased_notes, revision, os.urandom(16).hex())
-    gone = links.drop_notes(notes, present)._replace(
+    gone = drop_notes(notes, present)._replace(
         marks={**intent, **seen}, action=PURGE, client=client
     )
     transactions.write(gone)

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nuggets.domain.records import NO_EXTRA, Changes, MemoryNote
-from nuggets.engine.transactions import Transactions
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.shared_memory_folder import (
     read_shared_files,
@@ -24,6 +23,7 @@ from nuggets.operations.shared_memories import (
     plan_intake,
     statement_digest,
 )
+from nuggets.operations.transactions import Transactions
 
 MARK = "shared:"
 

@@ -3,17 +3,16 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
-from nuggets.domain.marks import rejection_marks
+from nuggets.domain.marks import MOVED_FILES_MARK, RUN_MARK, rejection_marks
 from nuggets.domain.names_and_tags import identity_of
 from nuggets.domain.records import Changes, Commit, MemoryNote, NoteLink
 from nuggets.domain.state import SESSIONS_KEPT, State, apply_touch, merged_into, with_recalls_of
 from nuggets.domain.visibility import is_foreign
 from nuggets.errors import Conflict, NotFound
-from nuggets.graph.links import link_identity
 from nuggets.language.text import fold_case
-from nuggets.maintenance.daily_schedule import MOVED_FILES_MARK, RUN_MARK
-from nuggets.promotion.entries import reverted_pins
-from nuggets.promotion.written_entries import unchanged_files
+from nuggets.maintenance.promotion.entries import reverted_pins
+from nuggets.maintenance.promotion.written_entries import unchanged_files
+from nuggets.operations.notes_and_links import link_identity
 
 PURGE = "purge"
 UNDO = "undo"  # an undo commit has the action "undo <revision of the undone commit>"

@@ -9,12 +9,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from nuggets.domain.marks import RejectedChange, read_rejected
-from nuggets.domain.records import Anchor, Changes, MemoryNote, WrittenNote
+from nuggets.domain.records import CONTRADICTS, Anchor, Changes, MemoryNote, WrittenNote
 from nuggets.domain.state import State
 from nuggets.domain.visibility import may_be_linked
 from nuggets.errors import InvalidInput
-from nuggets.graph.links import CONTRADICTS, add_link, remove_link
 from nuggets.named_tuple import NamedTuple
+from nuggets.operations.notes_and_links import add_link, remove_link
 
 if TYPE_CHECKING:
     from nuggets.language.equivalence_and_contradiction import Statement

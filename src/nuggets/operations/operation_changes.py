@@ -10,6 +10,7 @@ from nuggets.domain.limits import storable
 from nuggets.domain.marks import rejection_marks
 from nuggets.domain.names_and_tags import checked_nugget_name, identity_of
 from nuggets.domain.records import (
+    CONTRADICTS,
     Changes,
     GraphNoteMetaInput,
     Intake,
@@ -23,7 +24,7 @@ from nuggets.domain.records import (
 from nuggets.domain.state import State, facts_with_key
 from nuggets.domain.visibility import is_foreign, precedence, visible_projects
 from nuggets.errors import Conflict, InvalidInput, NotFound
-from nuggets.graph import links, name_resolution, notes
+from nuggets.operations import argument_checks, notes_and_links
 from nuggets.operations.lookups_before_write import (
     NO_CONTEXT,
     WritingContext,
@@ -43,10 +44,10 @@ from nuggets.operations.permissions import (
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from nuggets.graph.shelf_import import OtherShelf, ShelfPast
     from nuggets.operations.session_notes import SessionRecord
+    from nuggets.operations.shelf_import import OtherShelf, ShelfPast
 
-Pairing = Callable[[MemoryNote, MemoryNote], links.Pair | None]
+Pairing = Callable[[MemoryNote, MemoryNote], notes_and_links.Pair | None]
 
 
 class OperationChanges:
@@ -73,7 +74,7 @@ class OperationChanges:
     # --- nuggets ----------------------------------------------------------------------------
 
     def create(self, name: str, config: dict[str, Any]) -> tuple[Changes, str]:
-        if name_resolution.find_nugget(self._state.nuggets, name) is not None:
+        if argument_checks.find_nugget(self._state.nuggets, name) is not None:
             raise Conflict(f"the nugget {name!r} already exists; use get or get_or_create")
         return self.get_or_create(name, config)
 
@@ -109,10 +110,10 @@ class OperationChanges:
             new_fact = self._new_note("fact", home.name, key, value, (), given)
             current = self._fact_of(home.name, key, new_fact.project)
         if current is not None:
-            content = notes.normal_value(value)
+            content = notes_and_links.normal_value(value)
             is_new = current.hidden or content != current.content
-            after = notes.restore_note(
-                notes.edit_note(
+            after = notes_and_links.restore_note(
+                notes_and_links.edit_note(
                     current,
                     now=self._now,
                     content=content,
@@ -187,7 +188,7 @@ class OperationChanges:
             self._readings.check(self._client.session, note)
         self._refuse_unfit_edit(note, title, content, tags or ())
         is_new = title not in (None, note.title) or content not in (None, note.content)
-        after = notes.edit_note(
+        after = notes_and_links.edit_note(
             note,
             now=self._now,
             content=content,
@@ -205,29 +206,33 @@ class OperationChanges:
         note = self._resolve_note(name, nugget)
         if hard:
             return self._drop([note.id]), note
-        after = notes.archive_note(note, self._now)
+        after = notes_and_links.archive_note(note, self._now)
         return self._replace_note(note, after), after
 
     def restore_note(self, name: str, nugget: str | None) -> tuple[Changes, MemoryNote]:
         note = self._resolve_note(name, nugget, archived=True)
         if not note.hidden:
             raise InvalidInput(f"{note.title!r:.80} ({note.id}) is not archived")
-        after = notes.restore_note(note, self._now)
+        after = notes_and_links.restore_note(note, self._now)
         return self._replace_note(note, after), after
 
     def add_link(self, a: str, b: str, reason: str, nugget: str | None) -> tuple[Changes, bool]:
         self._refuse_unfit(reason)
-        return self._change_link(a, b, nugget, lambda x, y: links.add_link(x, y, reason, self._now))
+        return self._change_link(
+            a, b, nugget, lambda x, y: notes_and_links.add_link(x, y, reason, self._now)
+        )
 
     def remove_link(
         self, a: str, b: str, reason: str | None, nugget: str | None
     ) -> tuple[Changes, bool]:
-        return self._change_link(a, b, nugget, lambda x, y: links.remove_link(x, y, reason))
+        return self._change_link(
+            a, b, nugget, lambda x, y: notes_and_links.remove_link(x, y, reason)
+        )
 
     def merge_notes(
         self, target: str, source: str, reason: str, nugget: str | None
     ) -> tuple[Changes, MemoryNote]:
-        from nuggets.graph.note_merging import merge_notes  # few commands merge notes
+        from nuggets.operations.note_merging import merge_notes  # few commands merge notes
 
         self._refuse_unfit(reason)
         target_note, source_note = (
@@ -251,7 +256,7 @@ class OperationChanges:
     # --- other memories ---------------------------------------------------------------------
 
     def import_memories(self, other: "OtherShelf", past: "ShelfPast") -> tuple[Changes, Intake]:
-        from nuggets.graph.shelf_import import merge_shelves
+        from nuggets.operations.shelf_import import merge_shelves
 
         return merge_shelves(self._state, other, past, self._now)
 
@@ -273,13 +278,13 @@ class OperationChanges:
     # --- what is there ----------------------------------------------------------------------
 
     def _require_nugget(self, nugget: str) -> NuggetConfig:
-        return name_resolution.require_nugget(self._state.nuggets, nugget)
+        return argument_checks.require_nugget(self._state.nuggets, nugget)
 
     def _find_or_make_nugget(
         self, nugget: str, config: dict[str, Any]
     ) -> tuple[NuggetConfig, tuple[NuggetConfig, ...]]:
         """The nugget that something goes into, and as new if it has to be made."""
-        existing = name_resolution.find_nugget(self._state.nuggets, nugget)
+        existing = argument_checks.find_nugget(self._state.nuggets, nugget)
         if existing is not None:
             return existing, ()
         new_config = _checked_config(nugget, config)
@@ -288,7 +293,7 @@ class OperationChanges:
     def _resolve_note(
         self, name: str, nugget: str | None, archived: bool = False, follow_merges: bool = False
     ) -> MemoryNote:
-        return name_resolution.resolve(
+        return argument_checks.resolve(
             self._state.notes,
             name,
             nugget,
@@ -338,7 +343,7 @@ class OperationChanges:
         given: GraphNoteMetaInput,
         created_at: "str | datetime | None" = None,
     ) -> MemoryNote:
-        return notes.new_note(
+        return notes_and_links.new_note(
             nugget=nugget,
             kind=kind,
             title=title,
@@ -346,7 +351,7 @@ class OperationChanges:
             tags=tags,
             given=attribute_text(self._client, given, is_new=True),
             now=self._now,
-            note_id=notes.note_id(kind, nugget, self._state.notes, self._draw),
+            note_id=notes_and_links.note_id(kind, nugget, self._state.notes, self._draw),
             project=self._project,
             created_at=created_at,
             at_work=self._client.at_work,
@@ -388,7 +393,7 @@ class OperationChanges:
             )
 
     def _drop(self, gone: Iterable[str]) -> Changes:
-        return links.drop_notes(self._state.notes, gone)
+        return notes_and_links.drop_notes(self._state.notes, gone)
 
     def _facts_to_evict(self, config: NuggetConfig) -> Sequence[str]:
         """The oldest facts that have to go so that one more fits."""
@@ -411,7 +416,7 @@ class OperationChanges:
             evicted = self._facts_to_evict(self._require_nugget(after.nugget_name))
         changes = self._drop(evicted)
         others = tuple(note for note in changes.put if note.id != after.id)
-        (after,) = links.without_links_to([after], set(evicted)) or (after,)
+        (after,) = notes_and_links.without_links_to([after], set(evicted)) or (after,)
         return self._with_refusals(changes._replace(put=(*others, after)))
 
     def _supersede(
@@ -421,7 +426,7 @@ class OperationChanges:
         if not given.supersedes:
             return changes, note
         old = self._resolve_note(given.supersedes, None)
-        note, old = notes.supersede_note(note, old, self._now)
+        note, old = notes_and_links.supersede_note(note, old, self._now)
         others = (other for other in changes.put if other.id not in (note.id, old.id))
         return changes._replace(put=(*others, note, old)), note
 
@@ -439,7 +444,7 @@ class OperationChanges:
                 written = WrittenNote.from_note(
                     anchored, is_new=written.is_new, replaced=written.replaced
                 )
-        was_marked = any(link.reason == links.CONTRADICTS for link in written.links)
+        was_marked = any(link.reason == CONTRADICTS for link in written.links)
         candidates = self._state.notes.many(context.rivals) if context.rivals else {}
         if not candidates and not was_marked:
             return changes, written

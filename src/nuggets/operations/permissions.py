@@ -89,7 +89,7 @@ def attribute_text(
     if client.source is None or (given.source is None and not is_new):
         return given
     source = given.source or client.source
-    from nuggets.graph.metadata_inference import CONFIDENCES
+    from nuggets.operations.metadata_inference import CONFIDENCES
 
     confidence = CONFIDENCES[source] if given.confidence is None else given.confidence
     return given._replace(source=source, confidence=confidence)
@@ -101,7 +101,7 @@ def move_with_scope(
     """A memory that is said to be about a person is so everywhere, and the other way round."""
     if given.scope is None or given.project is not None:
         return given
-    from nuggets.graph.metadata_inference import default_project
+    from nuggets.operations.metadata_inference import default_project
 
     home = default_project(given.scope, project)
     return given if bool(home) == bool(note.project) else given._replace(project=home)

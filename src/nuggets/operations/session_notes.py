@@ -12,10 +12,10 @@ from nuggets.domain.records import Changes, GraphNoteMetaInput, MemoryNote
 from nuggets.domain.state import State
 from nuggets.domain.times import moment_after, normalize_time
 from nuggets.errors import InvalidInput, NotFound
-from nuggets.graph import links, name_resolution, notes
 from nuggets.language.text import fold_case, is_unspaced, tokens
 from nuggets.language.word_lists import assent_words, conversation_words, stop_words
 from nuggets.named_tuple import NamedTuple
+from nuggets.operations import argument_checks, notes_and_links
 
 NUGGET = "sessions"
 PREVIOUS = "previous session"  # reason of the link to it
@@ -71,7 +71,7 @@ def find_session(state: State, name: str | None, project: str) -> MemoryNote:
         if not notes:
             raise NotFound("there is no note of a session with an agent in this project yet")
         return notes[0]
-    note = name_resolution.resolve(state.notes, name, NUGGET, project=project, archived=True)
+    note = argument_checks.resolve(state.notes, name, NUGGET, project=project, archived=True)
     if not is_session_note(note):
         raise NotFound(f"{note.id} is no note of a session with an agent")
     return note
@@ -94,13 +94,13 @@ def keep_session(state: State, record: SessionRecord, now: str, oldest: str) -> 
     note = _new_note(note_id, record, now)
     all_notes = session_notes(state, None)
     expired = [other.id for other in all_notes if other.updated_at < oldest]
-    changes = links.drop_notes(state.notes, expired)
+    changes = notes_and_links.drop_notes(state.notes, expired)
     put = {changed.id: changed for changed in changes.put}
     previous = next(
         (o for o in all_notes if o.project == note.project and o.id not in expired), None
     )
     if previous is not None:
-        pair = links.add_link(note, put.get(previous.id, previous), PREVIOUS, now)
+        pair = notes_and_links.add_link(note, put.get(previous.id, previous), PREVIOUS, now)
         note, put[previous.id] = pair or (note, previous)
     return changes._replace(put=(*put.values(), note)), note_id
 
@@ -117,7 +117,7 @@ def _new_note(note_id: str, record: SessionRecord, now: str) -> MemoryNote:
         born = normalize_time(record.started)
     except InvalidInput:
         born = now
-    note = notes.new_note(
+    note = notes_and_links.new_note(
         nugget=NUGGET,
         kind="note",
         title=record.title,
@@ -130,7 +130,7 @@ def _new_note(note_id: str, record: SessionRecord, now: str) -> MemoryNote:
         created_at=min(born, now),
     )
     ended = max(note.created_at, min(record.ended or now, now))
-    return notes.archive_note(note, now)._replace(updated_at=ended)
+    return notes_and_links.archive_note(note, now)._replace(updated_at=ended)
 
 
 # --- requests for an earlier session ----------------------------------------------------------

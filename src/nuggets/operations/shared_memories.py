@@ -91,8 +91,8 @@ def parse_file(name: str, raw: bytes, project: str, now: str) -> MemoryNote:
 
     It belongs to this project and is nobody's word: no hits, links or source come from the file.
     """
-    from nuggets.graph.note_completion import complete_note, name_note
-    from nuggets.graph.notes import check_note_limits
+    from nuggets.operations.note_completion import complete_note, name_note
+    from nuggets.operations.notes_and_links import check_note_limits
     from nuggets.stores.json_validation import check_note, check_savable
 
     where = f"{name!r:.80}"

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from nuggets.errors import StoreError
-from nuggets.filesystem.shelf_urls import ServerUrl
+from nuggets.filesystem.shelf_location import ServerUrl
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:

@@ -22,7 +22,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.records import Changes, MemoryNote
-from nuggets.engine.argument_checks import checked_note, checked_nugget, valid_records
 from nuggets.errors import InvalidInput, NotFound, NuggetsError, StoreError
 from nuggets.filesystem.atomic_files import (
     open_plain,
@@ -35,6 +34,7 @@ from nuggets.filesystem.atomic_files import (
 )
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
+from nuggets.operations.argument_checks import checked_note, checked_nugget, valid_records
 from nuggets.operations.idempotent_calls import SLOTS
 from nuggets.remote.server_requests import TokenRefused
 from nuggets.shelf import NuggetShelf

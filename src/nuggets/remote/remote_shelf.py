@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.records import WrittenNote
-from nuggets.engine.argument_checks import StrPath, path_text
 from nuggets.errors import InvalidInput, NuggetsError, StoreError
 from nuggets.filesystem.atomic_files import private_directory, read_if_plain, replace_file
 from nuggets.filesystem.current_project import (
@@ -21,9 +20,10 @@ from nuggets.filesystem.current_project import (
     is_repository,
 )
 from nuggets.filesystem.git_repository import find_place
-from nuggets.filesystem.shelf_urls import parse_server_url
-from nuggets.graph.metadata_inference import plain_keywords
+from nuggets.filesystem.shelf_location import parse_server_url
+from nuggets.operations.argument_checks import StrPath, path_text
 from nuggets.operations.idempotent_calls import Call, Caller, Place
+from nuggets.operations.metadata_inference import plain_keywords
 from nuggets.operations.operation_table import (
     OPERATIONS,
     Fixed,

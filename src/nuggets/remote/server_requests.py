@@ -33,7 +33,7 @@ from nuggets.filesystem.atomic_files import (
     replace_file,
     unreadable,
 )
-from nuggets.filesystem.shelf_urls import ServerUrl
+from nuggets.filesystem.shelf_location import ServerUrl
 from nuggets.remote.http_connection import CONNECT_SECONDS, Answer, Connection, Unreachable
 
 PROTOCOL = 1  # another number if a client and a server of different numbers would not understand
@@ -222,7 +222,7 @@ _MODULES = {  # of the types that annotations name in quotes, so that they are i
     "Finding": "nuggets.maintenance.audit",
     "Iterable": "collections.abc",
     "Mapping": "collections.abc",
-    "EncoderStatus": "nuggets.maintenance.encoder_update",
+    "EncoderStatus": "nuggets.operations.shelf_encoder",
     "MemoryVersion": "nuggets.domain.records",
     "NoteFilters": "nuggets.domain.type_check",
     "NoteMeta": "nuggets.domain.type_check",

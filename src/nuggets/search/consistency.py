@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from nuggets.domain.records import MemoryNote
-    from nuggets.domain.sql_interface import Database
+    from nuggets.domain.state import Database
 
 PRIME = (1 << 61) - 1  # sums of checksums stay small
 MOST_NAMED = 5  # words that a difference names

@@ -4,7 +4,7 @@ from itertools import count as count_from
 from math import sqrt
 from typing import TYPE_CHECKING, Any
 
-from nuggets.domain.sql_interface import chunks, placeholders
+from nuggets.domain.state import chunks, placeholders
 from nuggets.language.dates import YEARS_BACK, ordinal
 from nuggets.language.languages import LANGUAGES
 from nuggets.named_tuple import NamedTuple
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from nuggets.domain.records import MemoryNote
-    from nuggets.domain.sql_interface import Database
+    from nuggets.domain.state import Database
     from nuggets.search.note_analyzer import Analysis
 
 # --- numbers over all notes: counts, mean length, years, languages --------------------------------

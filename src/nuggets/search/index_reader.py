@@ -7,7 +7,7 @@ from nuggets.search.postings import PostingsReader
 from nuggets.search.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from nuggets.domain.sql_interface import Database
+    from nuggets.domain.state import Database
 
 
 class IndexReader:

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
-from nuggets.domain.sql_interface import chunks, placeholders
+from nuggets.domain.state import chunks, placeholders
 from nuggets.language.dates import ordinal
 from nuggets.search.documents import (
     ARCHIVED,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from nuggets.domain.records import MemoryNote
-    from nuggets.domain.sql_interface import Database
+    from nuggets.domain.state import Database
 
     Pair = tuple[MemoryNote | None, MemoryNote | None]
     from collections.abc import Collection, Mapping

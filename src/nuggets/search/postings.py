@@ -12,13 +12,13 @@ from math import log, log1p
 from typing import TYPE_CHECKING
 from zlib import adler32, crc32
 
-from nuggets.domain.sql_interface import chunks, placeholders
+from nuggets.domain.state import chunks, placeholders
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-    from nuggets.domain.sql_interface import Database
+    from nuggets.domain.state import Database
 
 BLOCK = 4096  # documents; a write copies the rows of its terms, which grow with this number
 ALL_BLOCKS = -(1 << 40)  # below the number of any block

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from nuggets.domain.records import MemoryNote, SearchNotesResult
-    from nuggets.domain.sql_interface import Database
+    from nuggets.domain.state import Database
     from nuggets.search.encoder_signal import Meaning
     from nuggets.search.explanation import Explanation
     from nuggets.search.index_reader import IndexReader

@@ -6,7 +6,7 @@ form would double what a write costs.
 
 from typing import TYPE_CHECKING
 
-from nuggets.domain.sql_interface import chunks, placeholders
+from nuggets.domain.state import chunks, placeholders
 from nuggets.language.dates import MONTHS
 from nuggets.language.languages import is_stop
 from nuggets.language.text import edits_between
@@ -16,7 +16,7 @@ from nuggets.search.postings import term_key
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from nuggets.domain.sql_interface import Database
+    from nuggets.domain.state import Database
     from nuggets.search.postings import PostingsReader
 
 # --- slips of typing: words that no note has, question words, months ------------------------------

@@ -21,7 +21,7 @@ def open_store(
     `short_lived`: the process ends soon, so it does nothing in the background.
     """
     if is_database(url):
-        from nuggets.filesystem.shelf_urls import DatabaseUrl
+        from nuggets.filesystem.shelf_location import DatabaseUrl
         from nuggets.stores.postgresql.store import PostgresqlStore
 
         return PostgresqlStore(DatabaseUrl(url), kinds)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from nuggets.domain import sql_interface
+from nuggets.domain import state
 from nuggets.domain.records import (
     Changes,
     Commit,
@@ -190,7 +190,7 @@ class Store(Protocol):
 # --- what a store needs of a database: SQL (`domain/sql_interface.py`) and transactions -------
 
 
-class Cursor(sql_interface.Cursor, Protocol):
+class Cursor(state.Cursor, Protocol):
     """The rows that a statement returns, and how many it changed."""
 
     @property

@@ -6,11 +6,11 @@ from argparse import ArgumentParser
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.current_project import checkout_root, current_project, is_repository
 from nuggets.filesystem.shelf_location import directory_of, written_location
+from nuggets.interfaces import pluralize
 from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.serve_and_mcp import check_extra
 from nuggets.interfaces.cli.terminal_output import escape_controls, warn
 from nuggets.interfaces.connect.hosts import HOSTS
-from nuggets.interfaces.display_text import pluralize
 from nuggets.interfaces.hooks.host_payload import EVENTS
 from nuggets.settings import Settings
 

@@ -9,7 +9,8 @@ from nuggets.domain.records import MemoryNote, RecallResult, WrittenNote
 from nuggets.errors import InvalidInput
 from nuggets.facts.fact_index import MOST_ALTERNATIVES
 from nuggets.filesystem.current_project import name_of
-from nuggets.interfaces.cli.arguments_and_receipts import (
+from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.run_command import (
     caveat_lines,
     contradiction_lines,
     invalidity_lines,
@@ -23,7 +24,6 @@ from nuggets.interfaces.cli.arguments_and_receipts import (
     where_valid,
     written_note_outcome,
 )
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import (
     escape_controls,
     fit,
@@ -78,7 +78,7 @@ def _remember(call: Call) -> Outcome:
 
 def _remember_text(call: Call) -> Outcome:
     """A single text becomes a note of the default nugget."""
-    from nuggets.graph.name_resolution import DEFAULT_NUGGET, title_from_text
+    from nuggets.domain.names_and_tags import DEFAULT_NUGGET, title_from_text
 
     text = text_or_stdin(call.options.nugget)
     if not text.strip():

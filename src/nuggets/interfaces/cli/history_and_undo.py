@@ -12,8 +12,8 @@ from nuggets.domain.visibility import is_foreign
 from nuggets.errors import NotFound
 from nuggets.filesystem.current_project import distinguish_projects, name_of
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.cli.arguments_and_receipts import NAME_HELP
 from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.run_command import NAME_HELP
 from nuggets.interfaces.cli.terminal_output import fit, format_minute, one_line, style
 from nuggets.language.text import fold_case
 from nuggets.maintenance.undo import is_upkeep

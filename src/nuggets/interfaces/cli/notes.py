@@ -11,8 +11,9 @@ from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote, WrittenNote
 from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.current_project import distinguish_projects, name_of
-from nuggets.interfaces import json_responses
-from nuggets.interfaces.cli.arguments_and_receipts import (
+from nuggets.interfaces import json_responses, pluralize
+from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.run_command import (
     NAME_HELP,
     caveat_lines,
     contradiction_lines,
@@ -28,9 +29,7 @@ from nuggets.interfaces.cli.arguments_and_receipts import (
     validity_lines,
     written_note_outcome,
 )
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import escape_controls, one_line, style, table, warn
-from nuggets.interfaces.display_text import pluralize
 
 
 def _add_arguments(parser: ArgumentParser) -> None:

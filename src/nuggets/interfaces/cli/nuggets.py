@@ -10,10 +10,9 @@ from nuggets.domain.records import ExportsStatus, MemoryNote, NoteKind, NuggetSt
 from nuggets.errors import Conflict, InvalidInput
 from nuggets.facts.capacity import NEARLY_FULL
 from nuggets.filesystem.current_project import name_of
-from nuggets.interfaces import json_responses
+from nuggets.interfaces import json_responses, pluralize
 from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import bar, one_line, style, table
-from nuggets.interfaces.display_text import pluralize
 
 _UNCHANGED = Outcome(
     codec.error_to_json("error", "nothing was changed"), ["Nothing was changed."], 1

@@ -9,11 +9,10 @@ from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote, ProjectMove, ProjectStatus
 from nuggets.errors import NuggetsError
 from nuggets.filesystem.current_project import SHARED_FOLDER, name_of, root_of
-from nuggets.interfaces import json_responses
+from nuggets.interfaces import json_responses, pluralize
 from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.search_and_graph import search_lines
 from nuggets.interfaces.cli.terminal_output import escape_controls, one_line, style, table
-from nuggets.interfaces.display_text import pluralize
 from nuggets.operations.session_notes import session_agent
 
 if TYPE_CHECKING:

@@ -1,27 +1,233 @@
-"""Runs a command and prints its outcome; the one place where errors become exit codes."""
+"""Runs a command and prints its outcome, with the arguments and receipts that commands share; the
+one place where errors become exit codes."""
 
 import gc
 import os
-from argparse import Namespace
+import sys
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 from nuggets.domain import codec
+from nuggets.domain.records import (
+    KINDS,
+    SCOPES,
+    SOURCES,
+    STABILITIES,
+    TYPES,
+    MemoryNote,
+    RecallResult,
+    WrittenNote,
+)
 from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.atomic_files import unreadable
+from nuggets.filesystem.current_project import name_of
 from nuggets.filesystem.hook_files import waiting_order_paths
+from nuggets.interfaces import TRUST_QUESTION, explain_recognition, open_shelf, pluralize
 from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import (
     escape_controls,
+    fit,
+    format_minute,
+    one_line,
     print_outcome,
     report_lost_output,
+    style,
     warn,
 )
-from nuggets.interfaces.display_text import TRUST_QUESTION, explain_recognition
-from nuggets.interfaces.open_shelf import open_shelf
 from nuggets.operations.permissions import COMMAND
 from nuggets.settings import Settings, load
 from nuggets.shelf import NuggetShelf
+
+if TYPE_CHECKING:
+    from nuggets.maintenance.purge import Purged
+    from nuggets.shelf import NuggetShelf
+
+
+# --- arguments and receipts that several commands share -------------------------------------------
+
+
+# --- arguments ---------------------------------------------------------------------------------
+
+
+NAME_HELP = "its id, its exact title, or the beginning of its id"
+METADATA_VALUES = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES}
+
+
+def session_argument(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--session", help="the session that asks (default: NUGGETS_SESSION, else today)"
+    )
+
+
+def purge_argument(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--purge", action="store_true", help="erase it from the history too; this cannot be undone"
+    )
+
+
+def metadata_arguments(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("metadata (inferred if not given)")
+    for field, allowed in METADATA_VALUES.items():
+        group.add_argument(f"--{field}", help=", ".join(allowed))
+    group.add_argument("--subject", help="whom or what it is about, e.g. user:primary")
+    group.add_argument("--confidence", help="from 0 to 1")
+    group.add_argument("--valid-from", help="when it became true: a day, or a moment in ISO 8601")
+    group.add_argument("--valid-until", help='the last day it is true; "" takes that away')
+    group.add_argument("--supersedes", help="the memory that it replaces; that one is archived")
+    parser.add_argument(
+        "--allow-secret", action="store_true", help="store it although it looks like a credential"
+    )
+
+
+def metadata(call: Call) -> dict[str, Any]:
+    """The metadata from the command line."""
+    values: dict[str, Any] = {
+        field: value
+        for field in (*METADATA_VALUES, "subject", "valid_from", "valid_until", "supersedes")
+        if (value := getattr(call.options, field)) is not None
+    }
+    confidence = call.options.confidence
+    if confidence is not None:
+        values["confidence"] = _confidence(confidence)
+    return values
+
+
+def _confidence(text: str) -> float:
+    """The shelf would clamp a number out of range; on the command line it is a mistake."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 1:
+        raise InvalidInput(f"confidence is a number from 0 to 1, not {text!r}")
+    return number
+
+
+def text_or_stdin(value: str) -> str:
+    """The value itself, or all of standard input for ``-``."""
+    if value != "-":
+        return value
+    if sys.stdin is None:
+        raise InvalidInput("standard input is closed; pipe the text in, or write it as an argument")
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError:
+        raise InvalidInput("standard input is not valid UTF-8; convert it first") from None
+
+
+def filter_arguments(parser: ArgumentParser) -> None:
+    """Options that select notes; a note must match all of them."""
+    group = parser.add_argument_group("only notes of")
+    group.add_argument("--nugget", help="only notes of this one")
+    group.add_argument("--subject", help="only about this one, e.g. user:primary")
+    group.add_argument("--tag", help="only with this tag")
+    group.add_argument("--scope", choices=SCOPES, metavar="SCOPE", help=", ".join(SCOPES))
+    group.add_argument("--type", choices=TYPES, metavar="TYPE", help=", ".join(TYPES))
+    group.add_argument("--kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
+    group.add_argument("--all", action="store_true", help="archived ones too")
+
+
+def filters(call: Call) -> dict[str, Any]:
+    """The filters from the command line."""
+    options = call.options
+    names = ("nugget", "subject", "tag", "scope", "type", "kind")
+    values = {name: getattr(options, name) for name in names}
+    return {**values, "include_hidden": options.all}
+
+
+# --- receipts, when and where a memory is valid, caveats ---------------------------------------
+
+
+def written_note_outcome(call: Call, note: WrittenNote, done: str = "Noted") -> Outcome:
+    """The receipt of a new note, `done` before its name, or of one that existed already."""
+    from nuggets.interfaces import json_responses
+
+    name = f"{one_line(note.title)} ({one_line(note.id)})"
+    if not note.is_new:
+        return Outcome(codec.note_to_json(note), [f"Already stored: {name}."])
+    lines = [f"{done} {name}, {where_valid(note)}.", *invalidity_lines(call.shelf, note)]
+    lines += contradiction_lines(note)
+    namesakes = call.shelf.namesakes(note)
+    if namesakes:
+        lines.append(
+            f"Another note has the same title: {one_line(namesakes[0].id)}. Name them by id, "
+            "or merge them with `nuggets note merge`."
+        )
+    return Outcome(json_responses.written_note(note), lines)
+
+
+def contradiction_lines(note: WrittenNote) -> list[str]:
+    """What a written memory contradicts, and the commands that settle it."""
+    lines = []
+    for other in note.contradicts:
+        new, old = one_line(note.id), one_line(other.id)
+        lines += [
+            f"Contradicts {style(fit(other.title, 80), 'bold')} ({old}): {one_line(other.content)}",
+            f"  Only the new one holds: nuggets note edit {new} --supersedes {old}",
+            f"  Both hold: nuggets unlink {new} {old}",
+        ]
+    return lines
+
+
+def where_valid(note: MemoryNote) -> str:
+    """Where a memory is valid, for a receipt."""
+    if note.project:
+        return f"valid in this project ({one_line(name_of(note.project))})"
+    return "valid everywhere"
+
+
+def invalidity_lines(shelf: "NuggetShelf", note: MemoryNote) -> list[str]:
+    """That what was just written is not valid today, which is seldom meant."""
+    why = shelf.invalidity(note)
+    return [f"Caution: it is {why}.", *validity_lines(note)] if why else []
+
+
+def validity_lines(memory: MemoryNote | RecallResult) -> list[str]:
+    """When a memory is valid, if that is said."""
+    if memory.valid_from is None and memory.valid_until is None:
+        return []
+    start, end = memory.valid_from, memory.valid_until
+    times = [f"from {format_minute(start)}"] if start else []
+    times += [f"until {format_minute(end)}"] if end else []
+    return [f"Valid: {' '.join(times)}"]
+
+
+def caveat_lines(shelf: "NuggetShelf", note: MemoryNote | None) -> list[str]:
+    """What speaks against relying on a memory."""
+    caveats = shelf.caveats(note, ask_git=True) if note is not None else ()
+    return [f"Caution: {one_line(caveat)}" for caveat in caveats]
+
+
+def purge_outcome(done: "Purged") -> Outcome:
+    """What a purge erased; places are named by kind, and files by path."""
+    from nuggets.interfaces import json_responses
+
+    where = [*(["the shelf"] if done.memories else []), "its history"]
+    where += map(one_line, done.memory_files)
+    if done.of_conversations:
+        where.append(pluralize(len(done.of_conversations), "session record"))
+    what = one_line(done.erased_items[0]) if done.memories else "its remains"
+    places = " and ".join(filter(None, (", ".join(where[:-1]), where[-1])))
+    lines = [f"Erased {what} from {places}."]
+    if done.history[1:]:
+        lines.append("Also deleted or written again, because they may have contained it:")
+        lines += [f"  {one_line(path)}" for path in done.history[1:]]
+    if done.merged_with:
+        lines.append("Its text may also be in these notes; check them:")
+        lines += [
+            f"  {one_line(f'{note.kind} {note.title!r} ({note.id})')}" for note in done.merged_with
+        ]
+    if done.backups:
+        lines.append("These backups cannot be read or written; delete them yourself:")
+        lines += [f"  {one_line(path)}" for path in done.backups]
+    lines.append(f"Not reached: {'; '.join(done.not_reached)}.")
+    return Outcome(json_responses.purge_result(done), lines)
+
+
+# --- running a command ----------------------------------------------------------------------------
+
 
 _OBJECTS = 50_000  # new ones before garbage is collected: most commands make fewer
 _PREVIEWS = ("dry_run", "explain")  # options with which a command changes nothing

@@ -8,13 +8,13 @@ from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote, SearchNotesResult
 from nuggets.filesystem.current_project import name_of
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.cli.arguments_and_receipts import (
+from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.run_command import (
     NAME_HELP,
     filter_arguments,
     filters,
     session_argument,
 )
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import (
     distinct_titles,
     fit,

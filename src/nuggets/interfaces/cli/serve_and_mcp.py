@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 from nuggets.domain import codec
 from nuggets.errors import MissingExtra
 from nuggets.filesystem.processes import module_command
+from nuggets.interfaces import PACKAGE, open_shelf
 from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import print_text, style, warn
-from nuggets.interfaces.display_text import PACKAGE
-from nuggets.interfaces.open_shelf import open_shelf
 from nuggets.operations.permissions import PAGE
 
 if TYPE_CHECKING:
@@ -109,9 +108,8 @@ def _ui(call: Call) -> Outcome:
 
 def _run(call: Call, *, open_browser: bool) -> Outcome:
     check_extra("web", "the web interface")
-    from nuggets.interfaces.listening import Address
     from nuggets.interfaces.rest.authentication import Access
-    from nuggets.interfaces.serve import access_token, serve
+    from nuggets.interfaces.serve import Address, access_token, serve
 
     public_name = getattr(call.options, "public_name", "")
     address = Address(call.options.host, call.options.port, public_name)
@@ -166,7 +164,7 @@ def _mcp_arguments(parser: ArgumentParser) -> None:
 
 def _mcp(call: Call) -> Outcome:
     check_extra("mcp", "the MCP server")
-    from nuggets.interfaces.mcp.offered_tools import ALL_TOOLS, FEW_TOOLS
+    from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS, FEW_TOOLS
     from nuggets.interfaces.mcp.server import ServerContext, serve_stdio
     from nuggets.interfaces.scheduler import Heartbeat
 

@@ -1,13 +1,12 @@
-"""Completion in a shell: the scripts for bash, zsh and fish, and the words that they ask for.
+"""Completion in a shell: short scripts for bash, zsh and fish, and the words that they ask for.
 
-The shell lists the nuggets from their files, without starting Python. For keys and titles it asks
-`nuggets __complete KIND DIR NUGGET PREFIX`, at every press of the Tab key: so that imports little,
-and never writes. Names are never evaluated. Commands: completion.
+At every press of the Tab key a script asks `nuggets __complete WORD …`, with the words up to the
+cursor, so that imports little, and never writes. Names are never evaluated. Commands: completion.
 """
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from nuggets.errors import NuggetsError
@@ -16,283 +15,200 @@ from nuggets.filesystem.shelf_location import default_location, directory_of
 from nuggets.interfaces.cli.command_table import GROUPS, MODULES, Call, Command, Outcome, find
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.stores.completion_titles import recent_titles
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser
+    from argparse import Action, ArgumentParser
+
+# bash before version 4, as on macOS, has no negative indexes. A candidate may be followed by a tab
+# and what it is, which fish shows.
+_BASH = r"""# bash completion for nuggets. In ~/.bashrc:  eval "$(nuggets completion bash)"
+_nuggets() {
+  local word current="${COMP_WORDS[COMP_CWORD]}"
+  COMPREPLY=()
+  while IFS= read -r word; do
+    word="${word%%$'\t'*}"
+    case "$current" in \"*|\'*) ;; *) word="$(printf %q "$word")" ;; esac
+    COMPREPLY[${#COMPREPLY[@]}]="$word"
+  done < <("${COMP_WORDS[0]}" __complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -o default -F _nuggets nuggets"""
+_ZSH = f"""\
+# zsh completion for nuggets. In ~/.zshrc, after compinit:  eval "$(nuggets completion zsh)"
+autoload -U +X bashcompinit && bashcompinit
+{_BASH}"""
+_FISH = r"""# fish completion for nuggets.
+# nuggets completion fish > ~/.config/fish/completions/nuggets.fish
+function __nuggets_words
+    set -l words (commandline -opc)
+    command nuggets __complete $words[2..] (commandline -ct) 2>/dev/null
+end
+complete -c nuggets -f -a '(__nuggets_words)'"""
+_SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
 def _shell_argument(parser: "ArgumentParser") -> None:
-    parser.add_argument("shell", choices=("bash", "zsh", "fish"))
+    parser.add_argument("shell", choices=tuple(_SCRIPTS))
 
 
 def _completion(call: Call) -> Outcome:
-    script = {"bash": _bash, "zsh": _zsh, "fish": _fish}[call.options.shell]()
+    script = _SCRIPTS[call.options.shell]
     return Outcome({"shell": call.options.shell, "script": script}, [script])
 
 
-class _Completions(NamedTuple):
-    """What can follow a command."""
-
-    summary: str
-    options: list[str]
-    options_with_value: list[str]
-    choices: list[str]  # of its first argument
-    option_values: dict[str, list[str]]
-    kinds: list[str]  # what each argument names: nugget, key, title, setting; "-" for anything else
-
-
-def _list_completions() -> dict[str, _Completions]:
-    from nuggets.interfaces.cli.arguments_and_receipts import METADATA_VALUES
-    from nuggets.interfaces.cli.parsing_and_help import build_parser
-
-    completions = {}
-    for commands in MODULES.values():
-        for name, (_, summary) in commands.items():
-            command = find(name)
-            assert command is not None
-            parser = build_parser(name, command)
-            options = [o for a in parser.arguments for o in a.option_strings if o[:2] == "--"]
-            with_value = [o for a in parser.arguments if a.nargs != 0 for o in a.option_strings]
-            first = parser.positionals[0] if parser.positionals else None
-            choices = list(map(str, first.choices or ())) if first else []
-            values = {
-                option: list(map(str, argument.choices or METADATA_VALUES.get(argument.dest, ())))
-                for argument in parser.arguments
-                for option in argument.option_strings
-            }
-            completions[name] = _Completions(
-                summary,
-                options,
-                with_value,
-                choices,
-                {option: allowed for option, allowed in values.items() if allowed},
-                [_kind_of(name, argument.dest) for argument in parser.positionals],
-            )
-    return completions
-
-
-def _kind_of(command: str, argument: str) -> str:
-    """What an argument names."""
-    if argument == "query":
-        return "key" if command == "recall" else "-"
-    if command == "config":
-        return "setting" if argument == "name" else "-"
-    is_title = command.partition(" ")[0] in ("note", "link", "unlink", "graph")
-    if is_title and argument in ("note", "a", "b", "target", "source"):
-        return "title"
-    return argument if argument in ("nugget", "key") else "-"
-
-
-def _first_words() -> list[str]:
-    names = (name.split()[0] for commands in MODULES.values() for name in commands)
-    return list(dict.fromkeys(names))
-
-
-def _second_words(group: str) -> list[str]:
-    names = (name.split() for commands in MODULES.values() for name in commands)
-    return [words[1] for words in names if len(words) == 2 and words[0] == group]
-
-
-def _setting_names() -> str:
-    from nuggets.settings import SETTINGS
-
-    return " ".join(setting.name for setting in SETTINGS)
-
-
-def _bash() -> str:
-    completions = _list_completions()
-    with_value = {
-        option for completion in completions.values() for option in completion.options_with_value
-    }
-    cases = [f'    "") words="{" ".join(_first_words())}" ;;']
-    cases += [f'    {group}) words="{" ".join(_second_words(group))}" ;;' for group in GROUPS]
-    for name, completion in completions.items():
-        words = f'words="{" ".join(completion.options)}"; kinds="{" ".join(completion.kinds)}"'
-        choices = " ".join(completion.choices)
-        first = f'; [ "$position" -eq 0 ] && choices="{choices}"' if choices else ""
-        cases.append(f'    "{name}") {words}{first} ;;')
-    option_values: dict[str, str] = {}
-    for name, completion in completions.items():
-        for option, allowed in completion.option_values.items():
-            option_values.setdefault(f'"{name} {option}"', " ".join(allowed))
-    values = [f'    {case}) words="{allowed}" ;;' for case, allowed in option_values.items()]
-    script = _BASH.replace("@options_with_value@", "|".join(sorted(with_value)))
-    script = script.replace("@option_values@", "\n".join(values))
-    script = script.replace("@settings@", _setting_names())
-    return script.replace("@groups@", "|".join(GROUPS)).replace("@cases@", "\n".join(cases))
-
-
-# zsh's bashcompinit runs it too. `compgen -W` would evaluate the names of files, so the script
-# compares the words itself.
-_BASH = r"""# bash completion for nuggets. In ~/.bashrc:  eval "$(nuggets completion bash)"
-_nuggets() {
-  local current="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
-  local directory="${NUGGETS_DIR:-$HOME/.nuggets}" command="" position=0
-  local words="" choices="" nuggets="" kinds="" kind="" first="" quoted="" nugget="" i word
-  COMPREPLY=()
-  case "$before" in =) before="${COMP_WORDS[COMP_CWORD-2]}" ;; esac
-  case "$current" in =) current="" ;; esac
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    word="${COMP_WORDS[i]}"
-    case "$word" in
-      @options_with_value@)
-        i=$((i + 1))
-        case "${COMP_WORDS[i]}" in =) i=$((i + 1)) ;; esac
-        case "$word" in
-          --dir) directory="${COMP_WORDS[i]:-}" ;;
-          --nugget) nugget="${COMP_WORDS[i]:-}" ;;
-        esac ;;
-      --dir=*) directory="${word#*=}" ;;
-      -*) ;;
-      *) case "$command" in
-           "") command="$word" ;;
-           @groups@) command="$command $word" ;;
-           *) [ "$position" -gt 0 ] || first="$word"
-              position=$((position + 1)) ;;
-         esac ;;
-    esac
-  done
-  directory="${directory/#\~/$HOME}"
-  case "$command" in
-@cases@
-  esac
-  i=0
-  for word in $kinds; do
-    [ "$i" -ne "$position" ] || kind="$word"
-    i=$((i + 1))
-  done
-  case "$kind" in
-    nugget) nuggets=1 ;;
-    setting) choices="@settings@" ;;
-  esac
-  case "$before" in
-    --nugget) words=""; choices=""; nuggets=1; kind="" ;;
-    --note) words=""; choices=""; kind="title" ;;
-    @options_with_value@)
-      words=""; choices=""; nuggets=""; kind=""
-      case "$command $before" in
-@option_values@
-        *) return ;;
-      esac ;;
-  esac
-  case "$current" in
-    \"*|\'*) quoted=1; current="${current#?}" ;;
-    *) current="${current//\\/}" ;;
-  esac
-  case "$current" in -*) ;; *) words="${choices:-$words}" ;; esac
-  case "$kind$current" in
-    key-*|title-*) kind="" ;;
-    key*) case "$kinds" in nugget*) nugget="${first//\\/}" ;; esac ;;
-  esac
-  case "$kind" in key|title)
-    while IFS= read -r word; do
-      [ -n "$quoted" ] || word="$(printf %q "$word")"
-      COMPREPLY[${#COMPREPLY[@]}]="$word"
-    done < <("${COMP_WORDS[0]}" __complete "$kind" "$directory" "$nugget" "$current" 2>/dev/null)
-    [ -n "${COMPREPLY[*]:-}" ] && case "$current" in -*) ;; *) return ;; esac ;;
-  esac
-  if [ -n "$nuggets" ]; then
-    for word in "$directory"/*.nugget.json; do
-      [ -e "$word" ] || continue
-      word="${word##*/}"; word="${word%.nugget.json}"
-      [ "${word#"$current"}" != "$word" ] || [ -z "$current" ] || continue
-      COMPREPLY[${#COMPREPLY[@]}]="$(printf %q "$word")"
-    done
-  fi
-  local IFS=' '
-  for word in $words; do
-    [ "${word#"$current"}" != "$word" ] || [ -z "$current" ] || continue
-    case "$nuggets$current" in 1) continue ;; esac
-    COMPREPLY[${#COMPREPLY[@]}]="$word"
-  done
-}
-complete -o default -F _nuggets nuggets"""
-
-
-def _zsh() -> str:
-    return f"""\
-# zsh completion for nuggets. In ~/.zshrc, after compinit:  eval "$(nuggets completion zsh)"
-autoload -U +X bashcompinit && bashcompinit
-{_bash()}"""
-
-
-def _fish() -> str:
-    lines = [_FISH]
-    for name, completion in _list_completions().items():
-        group, _, word = name.rpartition(" ")
-        if group:
-            in_group = f"__fish_seen_subcommand_from {group}"
-            siblings = " ".join(_second_words(group))
-            before = f"{in_group}; and not __fish_seen_subcommand_from {siblings}"
-            after = f"{in_group}; and __fish_seen_subcommand_from {word}"
-        else:
-            before = "__fish_use_subcommand"
-            after = f"not __fish_seen_subcommand_from {' '.join(GROUPS)}; and "
-            after += f"__fish_seen_subcommand_from {name}"
-        lines.append(f"complete -c nuggets -n '{before}' -a {word} -d {_quote(completion.summary)}")
-        for option in completion.options:
-            value = " -r" if option in completion.options_with_value else ""
-            names = " -a '(__nuggets_names)'" if option == "--nugget" else ""
-            allowed = " ".join(completion.option_values.get(option, ()))
-            names = f" -a '{allowed}'" if allowed else names
-            lines.append(f"complete -c nuggets -n '{after}' -l {option[2:]}{value}{names}")
-        if completion.choices:
-            lines.append(f"complete -c nuggets -n '{after}' -a '{' '.join(completion.choices)}'")
-        if completion.kinds[:1] == ["nugget"]:
-            lines.append(f"complete -c nuggets -n '{after}' -a '(__nuggets_names)'")
-        for kind in sorted({"key", "title"} & set(completion.kinds)):
-            lines.append(f"complete -c nuggets -n '{after}' -a '(__nuggets_titles {kind})'")
-        if "setting" in completion.kinds:
-            lines.append(f"complete -c nuggets -n '{after}' -a '{_setting_names()}'")
-    lines += [
-        f"complete -c nuggets -n __fish_use_subcommand -a {group} -d 'commands of {group}'"
-        for group in GROUPS
-    ]
-    return "\n".join(lines)
-
-
-_FISH = r"""# fish completion for nuggets.
-# nuggets completion fish > ~/.config/fish/completions/nuggets.fish
-function __nuggets_names
-    set -l directory "$HOME/.nuggets"
-    set -q NUGGETS_DIR; and set directory $NUGGETS_DIR
-    for path in $directory/*.nugget.json
-        string replace -r '^.*/(.*)\.nugget\.json$' '$1' -- $path
-    end
-end
-function __nuggets_titles
-    command nuggets __complete $argv[1] "" "" (commandline -ct) 2>/dev/null
-end
-complete -c nuggets -f"""
-
-
-def _quote(text: str) -> str:
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
-# --- words for a shell -------------------------------------------------------------------------
-
-
-_KINDS = {"key": "fact", "title": ""}
-
-
-def print_words(arguments: Sequence[str]) -> int:
-    """Print one title a line; nothing if there is no shelf, or if it cannot be read."""
-    kind, directory, nugget, prefix = (*arguments, "", "", "", "")[:4]
+def print_words(words: Sequence[str]) -> int:
+    """Print what may stand for the last word, one a line; nothing if the shelf cannot be read."""
     try:
-        titles = recent_titles(
-            directory_of(directory or default_location(os.environ)),
-            prefix,
-            project=os.environ.get("NUGGETS_PROJECT") or current_project(),
-            kind=_KINDS.get(kind, ""),
-            nugget=fold_case(nugget) if nugget else "",
-        )
+        offered = list(_offer_words(words))
     except (NuggetsError, OSError, ValueError):
         return 1
-    lines = "".join(f"{title}\n" for title in titles if title.isprintable())
+    lines = "".join(f"{word}\n" for word in offered if word.replace("\t", "").isprintable())
     sys.stdout.buffer.write(lines.encode(errors="replace"))
     return 0
+
+
+def _offer_words(words: Sequence[str]) -> Iterator[str]:
+    *before, current = (_unquote(word) for word in words or ("",))
+    before = [part for word in before for part in _split_value(word)]
+    option, equals, value = current.partition("=")
+    if current == "=":  # bash makes a word of it
+        current = ""
+    elif equals and option.startswith("--"):
+        for word in _offer_words([*before, option, value]):
+            yield f"{option}={word}"
+        return
+    name, rest = _split_command(before)
+    command = None if name in GROUPS else find(name)
+    if command is not None:
+        yield from _Place(name, command, rest).offer(current)
+    elif before[-1:] != ["--dir"]:  # for which the shell offers files
+        yield from (line for line in _command_lines(name) if line.startswith(current))
+
+
+def _unquote(word: str) -> str:
+    """The word without the signs by which a shell keeps it together."""
+    if word[:1] in ('"', "'"):
+        return word[1:].removesuffix(word[0])
+    return word.replace("\\", "")
+
+
+def _split_value(word: str) -> list[str]:
+    """An option and its value, which may be one word, or three with the sign between them."""
+    option, equals, value = word.partition("=")
+    if not equals or not (option.startswith("--") or word == "="):
+        return [word]
+    return [part for part in (option, value) if part]
+
+
+def _split_command(words: Sequence[str]) -> tuple[str, Sequence[str]]:
+    """The name of the command, of one or two words, and the words that are not part of it."""
+    name, others, rest = "", [], list(words)
+    while rest and (not name or name in GROUPS):
+        word = rest.pop(0)
+        if word.startswith("-"):
+            others += [word, *rest[:1]] if word == "--dir" else [word]
+            del rest[: word == "--dir"]
+        else:
+            name = f"{name} {word}".strip()
+    return name, [*others, *rest]
+
+
+def _command_lines(group: str) -> Iterator[str]:
+    """The words that continue the name of a command, each with what it is."""
+    known = set()
+    for commands in MODULES.values():
+        for name, (_, summary) in commands.items():
+            first, _, second = name.partition(" ")
+            if group and first == group:
+                yield f"{second}\t{summary}"
+            elif not group and first not in known:
+                known.add(first)
+                yield f"{first}\t{f'commands of {first}' if first in GROUPS else summary}"
+
+
+class _Place(NamedTuple):
+    """Where behind a command a word belongs: its words before."""
+
+    name: str
+    command: Command
+    words: Sequence[str]
+
+    def offer(self, current: str) -> Iterable[str]:
+        from nuggets.interfaces.cli.parsing_and_help import build_parser
+
+        parser = build_parser(self.name, self.command)
+        takes_value = {
+            option: argument
+            for argument in parser.arguments
+            if argument.nargs != 0
+            for option in argument.option_strings
+        }
+        given: dict[str, str] = {}
+        positions: list[str] = []
+        waiting: Action | None = None
+        for word in self.words:
+            if waiting is not None:
+                given[waiting.dest] = word
+                waiting = None
+            elif word in takes_value:
+                waiting = takes_value[word]
+            elif not word.startswith("-"):
+                positions.append(word)
+        if waiting is not None:
+            return self._values(waiting, current, given, positions)
+        options = [o for a in parser.arguments for o in a.option_strings if o[:2] == "--"]
+        found: list[str] = []
+        if not current.startswith("-") and len(positions) < len(parser.positionals):
+            argument = parser.positionals[len(positions)]
+            found = self._values(argument, current, given, positions)
+            if found or argument.dest == "nugget":
+                return found
+        return [option for option in options if option.startswith(current)]
+
+    def _values(
+        self, argument: "Action", current: str, given: dict[str, str], positions: Sequence[str]
+    ) -> list[str]:
+        """What an argument may be."""
+        from nuggets.interfaces.cli.run_command import METADATA_VALUES
+        from nuggets.stores.completion_titles import nugget_names, recent_titles
+
+        kind = self._kind(argument)
+        directory = directory_of(given.get("dir") or default_location(os.environ))
+        if kind in ("key", "title"):
+            nugget = given.get("nugget", "")
+            if kind == "key" and self.name != "recall":
+                nugget = positions[0]
+            return list(
+                recent_titles(
+                    directory,
+                    current,
+                    project=os.environ.get("NUGGETS_PROJECT") or current_project(),
+                    kind="fact" if kind == "key" else "",
+                    nugget=fold_case(nugget) if nugget else "",
+                )
+            )
+        if kind == "nugget":
+            names: Iterable[str] = nugget_names(directory)
+        elif kind == "setting":
+            from nuggets.settings import SETTINGS
+
+            names = (setting.name for setting in SETTINGS)
+        else:
+            names = map(str, argument.choices or METADATA_VALUES.get(argument.dest, ()))
+        return [name for name in names if name.startswith(current)]
+
+    def _kind(self, argument: "Action") -> str:
+        """What an argument names: a nugget, a key, a title, a setting; "" for anything else."""
+        name = argument.dest
+        if argument.option_strings:
+            return {"nugget": "nugget", "note": "title"}.get(name, "")
+        if name == "query":
+            return "key" if self.name == "recall" else ""
+        if self.name == "config":
+            return "setting" if name == "name" else ""
+        names_notes = self.name.partition(" ")[0] in ("note", "link", "unlink", "graph")
+        if names_notes and name in ("note", "a", "b", "target", "source"):
+            return "title"
+        return name if name in ("nugget", "key") else ""
 
 
 COMMANDS = {

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from nuggets.domain import codec
 from nuggets.domain.records import ROLES
 from nuggets.errors import Conflict, InvalidInput
-from nuggets.filesystem.shelf_urls import parse_server_url
+from nuggets.filesystem.shelf_location import parse_server_url
+from nuggets.interfaces import pluralize
 from nuggets.interfaces.cli.command_table import Call, Command, Outcome
 from nuggets.interfaces.cli.terminal_output import format_minute, one_line, style, table
-from nuggets.interfaces.display_text import pluralize
 from nuggets.operations.permissions import parse_role
 from nuggets.remote.http_connection import Unreachable
 

@@ -1,5 +1,5 @@
-"""Output on a terminal: escaping, styles, tables, width, progress. What all doors say:
-`display_text`.
+"""Output on a terminal: escaping, styles, tables, width, progress. What all doors say: the
+package above.
 
 Stored memories may contain anything, so control characters are escaped.
 """
@@ -99,7 +99,7 @@ def fit(text: str, width: int) -> str:
 
 def distinct_titles(notes: Iterable["MemoryNote"]) -> dict[str, str]:
     """The title of each note by its id, with the end of the id where two have the same title."""
-    from nuggets.graph.name_resolution import ID_TAIL
+    from nuggets.operations.argument_checks import ID_TAIL
 
     by_id = {note.id: fit(note.title, TITLE_WIDTH) for note in notes}
     counts = Counter(by_id.values())
@@ -111,7 +111,7 @@ def distinct_titles(notes: Iterable["MemoryNote"]) -> dict[str, str]:
 
 def remove_ids(text: str, note_ids: Iterable[str], titles: Mapping[str, str]) -> str:
     """Remove ids before quoted titles, except for the ends that `distinct_titles` shows."""
-    from nuggets.graph.name_resolution import ID_TAIL
+    from nuggets.operations.argument_checks import ID_TAIL
 
     for note_id in note_ids:
         tail = note_id[-ID_TAIL:]

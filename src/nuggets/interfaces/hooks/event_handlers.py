@@ -164,7 +164,7 @@ def _import_inbox(shelf: "NuggetShelf", directory: str) -> None:
 
 
 def _open_shelf(event: Event, directory: str) -> "NuggetShelf":
-    from nuggets.interfaces.open_shelf import open_shelf
+    from nuggets.interfaces import open_shelf
     from nuggets.operations.permissions import HOOK, name_agent
 
     settings = load(os.environ, {"dir": directory})
@@ -186,7 +186,7 @@ def _work_folder(event: Event) -> str:
 def _explain_recognition(shelf: "NuggetShelf") -> str:
     if shelf.recognition is None:
         return ""
-    from nuggets.interfaces.display_text import explain_recognition
+    from nuggets.interfaces import explain_recognition
 
     return f"Nuggets: {explain_recognition(shelf.recognition)}"
 
@@ -205,7 +205,7 @@ def _start_message(shelf: "NuggetShelf") -> str:
     """What the person should know of the repository, or is asked about it, once."""
     question = ""
     if shelf.needs_trust():
-        from nuggets.interfaces.display_text import TRUST_QUESTION
+        from nuggets.interfaces import TRUST_QUESTION
 
         question = f"Nuggets: {TRUST_QUESTION}"
     news = _news_of_server(shelf)
@@ -286,7 +286,7 @@ def _own_memory_file(shelf: "NuggetShelf", directory: str) -> str | None:
     own_directory = directory_of(directory)
     if not os.path.isdir(os.path.join(own_directory, MEMORY_DIRECTORY)):
         return None
-    from nuggets.promotion.file_access import shelf_path
+    from nuggets.maintenance.promotion.file_access import shelf_path
 
     path = shelf_path(own_directory, shelf.project)
     return path if os.path.isfile(path) else None

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from nuggets.filesystem.git_repository import find_place
 from nuggets.filesystem.hook_files import append, host_processes, record_session
-from nuggets.filesystem.shelf_urls import parse_server_url
+from nuggets.filesystem.shelf_location import parse_server_url
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.orders import WaitingOrder, settle
 from nuggets.interfaces.hooks.shown_memories import diary_path, read_diary, where_it_is

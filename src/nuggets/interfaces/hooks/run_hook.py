@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from nuggets.filesystem.hook_files import count_miss, log_problem
 from nuggets.filesystem.shelf_location import default_location, is_server
 from nuggets.interfaces.hooks.host_payload import HOST_NAMES, Event, event_of
-from nuggets.interfaces.tool_names import CAMEL_CASE_HOSTS, name_tools
+from nuggets.interfaces.prompt_quoting import CAMEL_CASE_HOSTS, name_tools
 
 if TYPE_CHECKING:
     from nuggets.interfaces.hooks.orders import WaitingOrder

@@ -252,7 +252,7 @@ def _memory_text(shelf: "NuggetShelf", path: str | None) -> str:
 
 def _memory_file_lines(text: str, known: str) -> list[str]:
     """The lines of a memory file, people's own too, without ours at its top and what is known."""
-    from nuggets.promotion.entry_placement import without_header
+    from nuggets.maintenance.promotion.entry_placement import without_header
 
     return [
         safe_line(line, START_LINE)

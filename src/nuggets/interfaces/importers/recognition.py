@@ -3,11 +3,9 @@
 import os
 
 from nuggets.errors import InvalidInput, NotFound
-from nuggets.interfaces.importers import Records
-from nuggets.interfaces.importers.bounded_files import ReadFile, read_file
-from nuggets.interfaces.importers.instruction_files import is_instruction_file, read_instructions
+from nuggets.interfaces.importers import DATABASE_BEGIN, ReadFile, Records, read_file
+from nuggets.interfaces.importers.markdown_files import is_instruction_file, read_instructions
 
-DATABASE_BEGIN = b"SQLite format 3\0"
 KNOWN = (
     "a directory of Nuggets or of Markdown, a backup, Markdown, JSON, lines of JSON, CSV, or the "
     "database of claude-mem"
@@ -18,7 +16,7 @@ def read_path(path: str, nugget: str, found: Records) -> None:
     """Add what a path holds that is no shelf; notes without a nugget get this one."""
     before = len(found.notes) + len(found.problems)
     if os.path.isdir(path):
-        from nuggets.interfaces.importers.markdown_notes import read_folder
+        from nuggets.interfaces.importers.markdown_files import read_folder
 
         read_folder(path, nugget, found)
     else:
@@ -31,7 +29,7 @@ def read_path(path: str, nugget: str, found: Records) -> None:
 def _read_content(path: str, file: ReadFile, nugget: str, found: Records) -> None:
     name, at = os.path.basename(path), file.changed_at
     if file.content.startswith(DATABASE_BEGIN):
-        from nuggets.interfaces.importers.claude_mem import is_claude_mem, read_database
+        from nuggets.interfaces.importers.databases import is_claude_mem, read_database
 
         if not is_claude_mem(path):
             raise InvalidInput(f"{path} is the database of another program; name {KNOWN}")
@@ -42,14 +40,14 @@ def _read_content(path: str, file: ReadFile, nugget: str, found: Records) -> Non
         found.form = "instructions for agents"
         read_instructions(text, name, nugget, at, found)
     elif name.lower().endswith((".md", ".markdown")):
-        from nuggets.interfaces.importers.markdown_notes import read_markdown
+        from nuggets.interfaces.importers.markdown_files import read_markdown
 
         read_markdown(file, name, nugget, found)
     elif text.lstrip()[:1] in ("{", "["):
-        from nuggets.interfaces.importers.json_memories import read_json
+        from nuggets.interfaces.importers.json_and_csv import read_json
 
         read_json(text, name, nugget, at, found)
     elif text.strip():
-        from nuggets.interfaces.importers.csv_rows import read_rows
+        from nuggets.interfaces.importers.json_and_csv import read_rows
 
         read_rows(text, name, nugget, at, found)

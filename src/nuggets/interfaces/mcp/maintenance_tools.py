@@ -1,4 +1,5 @@
-"""Tools for the whole memory and for notes of sessions: clean-up, undo, promotion, sessions."""
+"""Tools for the whole memory and for notes of sessions: clean-up, undo, promotion, sessions; and
+which tools an agent is offered."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -8,8 +9,9 @@ from nuggets.domain import codec, times
 from nuggets.domain.codec import Json
 from nuggets.domain.records import Commit, MemoryNote
 from nuggets.errors import NotFound
-from nuggets.interfaces.display_text import pluralize, summarize_clean_up
+from nuggets.interfaces import pluralize, summarize_clean_up
 from nuggets.interfaces.json_schemas import Parameters, some_of
+from nuggets.interfaces.mcp import read_tools, write_tools
 from nuggets.interfaces.mcp.tool_definition import (
     CHANGE,
     INDEX,
@@ -188,3 +190,20 @@ TOOLS = (
         _promote,
     ),
 )
+
+
+# --- which tools an agent is offered --------------------------------------------------------------
+#
+# A few, because their descriptions fill every conversation; all with `nuggets mcp --tools all`.
+
+
+ONLY_IF_ALL = ("list_notes", "merge_notes", "undo", "promote")
+
+_TOOLS = (
+    *read_tools.TOOLS,
+    *SESSION_TOOLS,
+    *write_tools.TOOLS,
+    *TOOLS,
+)
+FEW_TOOLS = tuple(tool for tool in _TOOLS if tool.name not in ONLY_IF_ALL)
+ALL_TOOLS = (*FEW_TOOLS, *(tool for tool in _TOOLS if tool.name in ONLY_IF_ALL))

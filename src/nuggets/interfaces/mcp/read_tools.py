@@ -13,8 +13,7 @@ from nuggets.domain.records import (
     SearchNotesResult,
 )
 from nuggets.filesystem.hook_files import missed_deadlines
-from nuggets.interfaces import json_responses
-from nuggets.interfaces.display_text import explain_recognition, pluralize
+from nuggets.interfaces import explain_recognition, json_responses, pluralize
 from nuggets.interfaces.json_schemas import Parameters, some_of
 from nuggets.interfaces.mcp.tool_definition import (
     INDEX,

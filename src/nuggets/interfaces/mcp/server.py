@@ -15,21 +15,23 @@ from nuggets.domain import times
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.hook_files import log_problem, recorded_session
 from nuggets.filesystem.shelf_location import directory_of, is_database, is_server
-from nuggets.interfaces.mcp import resources
-from nuggets.interfaces.mcp.offered_tools import FEW_TOOLS
+from nuggets.interfaces.mcp.maintenance_tools import FEW_TOOLS
 from nuggets.interfaces.mcp.protocol_types import (
+    INSTRUCTIONS,
     MARKDOWN,
     MEMORY,
     NOTE,
+    PROMPTS,
     SESSIONS,
     answer_to_protocol,
+    prompt_text,
     prompt_to_protocol,
     refusal,
+    resource_text,
     tool_to_protocol,
 )
 from nuggets.interfaces.mcp.tool_definition import Tool, ToolCall
-from nuggets.interfaces.prompt_quoting import fence_refusal
-from nuggets.interfaces.tool_names import camel_case, name_tools
+from nuggets.interfaces.prompt_quoting import camel_case, fence_refusal, name_tools
 from nuggets.operations.permissions import AGENT, Client, name_agent
 from nuggets.settings import Settings
 
@@ -85,7 +87,7 @@ class ServerContext:
 
     def shelf(self) -> "NuggetShelf":
         if self._shelf is None:
-            from nuggets.interfaces.open_shelf import open_shelf
+            from nuggets.interfaces import open_shelf
 
             folder = os.environ.get("CLAUDE_PROJECT_DIR")  # some hosts start servers elsewhere
             self._shelf = open_shelf(self.settings, client=AGENT, folder=folder)
@@ -159,7 +161,7 @@ def build_server(context: ServerContext, tools: Sequence[Tool] = FEW_TOOLS) -> S
         "nuggets",
         version=__version__,
         title="Nuggets memory",
-        instructions=resources.INSTRUCTIONS,
+        instructions=INSTRUCTIONS,
         **_tool_handlers(context, tools),
         **_resource_handlers(context),
         **_prompt_handlers(),
@@ -228,7 +230,7 @@ def _resource_text(
 ) -> str:
     shelf = context.shelf_for(request)
     shelf = shelf if project is None else shelf.for_project(project)
-    return resources.resource_text(shelf, uri, session)
+    return resource_text(shelf, uri, session)
 
 
 async def _report_progress(session: "ServerSession", tool_name: str) -> None:
@@ -278,13 +280,11 @@ def _resource_handlers(context: ServerContext) -> Handlers:
 
 def _prompt_handlers() -> Handlers:
     async def all_prompts(ctx: Any, params: Any) -> types.ListPromptsResult:
-        return types.ListPromptsResult(
-            prompts=[prompt_to_protocol(prompt) for prompt in resources.PROMPTS]
-        )
+        return types.ListPromptsResult(prompts=[prompt_to_protocol(prompt) for prompt in PROMPTS])
 
     async def get(ctx: Any, params: types.GetPromptRequestParams) -> types.GetPromptResult:
         try:
-            text = resources.prompt_text(params.name, (params.arguments or {}).get("topic", ""))
+            text = prompt_text(params.name, (params.arguments or {}).get("topic", ""))
         except NotFound as problem:
             raise MCPError(types.INVALID_PARAMS, str(problem)) from None
         return types.GetPromptResult(

@@ -3,9 +3,9 @@
 from typing import Annotated, Literal
 
 from nuggets.domain.codec import Json
+from nuggets.domain.names_and_tags import DEFAULT_NUGGET
 from nuggets.domain.records import MemoryScope, MemoryStability, MemoryType, WrittenNote
 from nuggets.errors import Conflict, InvalidInput
-from nuggets.graph.name_resolution import DEFAULT_NUGGET
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.json_schemas import Parameters, some_of
 from nuggets.interfaces.mcp.tool_definition import (

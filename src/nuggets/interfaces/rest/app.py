@@ -30,11 +30,11 @@ from nuggets.interfaces.rest import (
 )
 from nuggets.interfaces.rest.authentication import Access, MemberAccess
 from nuggets.interfaces.rest.guard import Guard, TooLarge, error_response, too_large_response
-from nuggets.interfaces.rest.openapi import document
 from nuggets.interfaces.rest.operation_definition import (
     REVISION,
     Arguments,
     Operation,
+    document,
     validate_query,
 )
 from nuggets.shelf import NuggetShelf

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse, Response
 
 from nuggets.domain.codec import error_to_json
 from nuggets.domain.records import Member
-from nuggets.team.team_shelves import Team
+from nuggets.shelf.team_shelves import Team
 
 SESSION_SECONDS = 30 * 24 * 3600  # who opens the page every month never needs another link
 COOKIE = "nuggets_session"  # and the port: browsers share cookies between all ports of a host

@@ -9,7 +9,7 @@ from nuggets.domain.records import CommitSummary
 from nuggets.errors import InvalidInput, NotFound
 from nuggets.interfaces import json_responses
 from nuggets.interfaces.json_schemas import Default, Parameters, array, nullable, reference, shape
-from nuggets.interfaces.rest import record_summaries
+from nuggets.interfaces.rest import events
 from nuggets.interfaces.rest.operation_definition import Arguments, Count, Operation, Steps
 from nuggets.shelf import NuggetShelf
 
@@ -22,7 +22,7 @@ SINCE = Annotated[int, Limit(0, 2**53), Default(0)]  # a revision: only what cam
 
 def _history(shelf: NuggetShelf, arguments: Arguments) -> Any:
     steps = shelf.history(limit=arguments["limit"], since=arguments["since"])
-    return [record_summaries.commit(step) for step in steps]
+    return [events.commit(step) for step in steps]
 
 
 def _undoable(shelf: NuggetShelf, arguments: Arguments) -> Any:
@@ -45,7 +45,7 @@ def _passes(shelf: NuggetShelf, arguments: Arguments) -> Any:
     with shelf.snapshot():
         summaries = [step for step in _recent_steps(shelf) if step.action.startswith("reflect")]
         newest = summaries[::-1][: arguments["limit"]]
-        return [record_summaries.commit(shelf.commit(step.revision)) for step in newest]
+        return [events.commit(shelf.commit(step.revision)) for step in newest]
 
 
 def _promotion(shelf: NuggetShelf, arguments: Arguments) -> Any:
@@ -77,14 +77,14 @@ def _promotion(shelf: NuggetShelf, arguments: Arguments) -> Any:
 
 def _activity(shelf: NuggetShelf, arguments: Arguments) -> Any:
     with shelf.snapshot():
-        activity = record_summaries.activity(_recent_steps(shelf, arguments["since"]))
+        activity = events.activity(_recent_steps(shelf, arguments["since"]))
         return {"revision": shelf.revision, **activity}
 
 
 def _undo(shelf: NuggetShelf, arguments: Arguments) -> Any:
     commit = shelf.undo(arguments.get("revision"))
     kept = None if "revision" in arguments else shelf.changes_in_effect(commit.revision)
-    return json_responses.undone_change(record_summaries.commit(commit), kept)
+    return json_responses.undone_change(events.commit(commit), kept)
 
 
 def _reflect(shelf: NuggetShelf, arguments: Arguments) -> Any:

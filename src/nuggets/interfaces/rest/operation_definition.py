@@ -1,12 +1,36 @@
-"""What an operation of the REST interface is, and how its query string is read."""
+"""What an operation of the REST interface is, how its query string is read, and the OpenAPI
+document that is made of the same table."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, get_args
 
-from nuggets.domain.limits import CALLED, CONTENT_BYTES, Limit, wrong_type
-from nuggets.domain.type_check import read
+from nuggets import __version__
+from nuggets.domain.limits import CALLED, CONTENT_BYTES, Limit, Name, Share, wrong_type
+from nuggets.domain.records import (
+    MemoryNote,
+    MemorySource,
+    NoteVectorSpec,
+    NuggetStatus,
+    RecallResult,
+    ReflectionChange,
+    ReflectionResult,
+    SearchNotesResult,
+)
+from nuggets.domain.type_check import fields_of, read
 from nuggets.errors import InvalidInput
-from nuggets.interfaces.json_schemas import Default, Parameters, Schema
+from nuggets.interfaces.json_responses import BRIEF
+from nuggets.interfaces.json_schemas import (
+    Default,
+    Parameters,
+    Schema,
+    array,
+    nullable,
+    record_schema,
+    reference,
+    schema_of,
+    shape,
+)
 from nuggets.named_tuple import NamedTuple
 from nuggets.shelf import NuggetShelf
 
@@ -79,3 +103,165 @@ def _parse(text: str, kind: Any, where: str) -> Any:
     if plain in (bool, int):
         raise wrong_type(text, CALLED[plain], where)
     return text
+
+
+# --- the OpenAPI document -------------------------------------------------------------------------
+
+
+_PATH_PART = re.compile(r"{(\w+)}")
+_ERRORS = {
+    "400": "The request is invalid; the message says why",
+    "401": "The token is missing or wrong",
+    "403": "The request comes from a page of another origin",
+    "404": "Not found",
+    "405": "The path has no such method",
+    "409": "It would overwrite a newer change, or the name is ambiguous",
+    "413": "The body is too large",
+    "415": "A body is application/json",
+    "421": "The Host header names another server",
+    "503": "The store is not available at the moment",
+}
+
+_OWN_STEP = {
+    "description": "The step of the history that this request made; none if nothing changed",
+    "schema": {"type": "integer", "minimum": 1},
+}
+
+
+def document(operations: Sequence[Operation]) -> dict[str, Any]:
+    """Every operation with its parameters and responses."""
+    paths: dict[str, Any] = {}
+    for operation in operations:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _describe(operation)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Nuggets",
+            "description": "Facts and linked notes of one shelf. GET never changes anything; "
+            "changes are announced at /api/events as server-sent events.",
+            "version": __version__,
+        },
+        "paths": paths,
+        "components": {"schemas": dict(COMPONENTS)},
+    }
+
+
+def _describe(operation: Operation) -> dict[str, Any]:
+    answers: dict[str, Any] = {
+        status: {"description": meaning, "content": _json(reference("Error"))}
+        for status, meaning in _ERRORS.items()
+    }
+    answers[str(operation.status)] = {
+        "description": "Done" if operation.method != "GET" else "Found",
+        "content": _json(operation.answer),
+    }
+    if operation.writes:
+        answers[str(operation.status)]["headers"] = {REVISION: _OWN_STEP}
+    description: dict[str, Any] = {
+        "operationId": operation.name,
+        "summary": operation.summary,
+        "parameters": [
+            *(
+                {"name": name, "in": "path", "required": True, "schema": schema_of(Name)}
+                for name in _PATH_PART.findall(operation.path)
+            ),
+            *(
+                {
+                    "name": name,
+                    "in": "query",
+                    "required": name in operation.required,
+                    "schema": schema_of(kind),
+                }
+                for name, kind in operation.query.items()
+            ),
+        ],
+        "responses": answers,
+    }
+    if operation.body is not None:
+        description["requestBody"] = {"required": True, "content": _json(operation.body.schema)}
+    return description
+
+
+def _json(schema: Schema) -> dict[str, Any]:
+    return {"application/json": {"schema": schema}}
+
+
+# --- what it answers with: records, and what goes with them ------------------------------------
+
+
+_CAVEATS = {"caveats": array(str)}
+
+
+def _more(schema: Schema, optional: Mapping[str, Schema], **required: object) -> Schema:
+    """The schema of an object that has more."""
+    known = schema["properties"]
+    left_out = known.keys() - set(schema["required"])
+    return shape({**known, **required, **optional}, *left_out, *optional)
+
+
+_NOTE = _more(record_schema(MemoryNote, vector=NoteVectorSpec, confidence=Share), _CAVEATS)
+_PROPERTIES = _NOTE["properties"]
+_WRITTEN = _more(_NOTE, {"contradicts": array(reference("Brief"))})
+_STEP = {"revision": Count, "at": str, "action": str, "client": str}
+_CHANGE = {
+    "id": str,
+    "before": nullable(reference("Note")),
+    "after": nullable(reference("Note")),
+}
+_NODE = ("id", "title", "kind", "type", "tags", "hits", "hidden", "scope", "project", "updatedAt")
+_ALSO = {
+    "note": reference("Brief"),
+    "also": array(reference("Brief")),
+    "notes": array(reference("SearchResult")),
+    **_CAVEATS,
+}
+
+COMPONENTS: Mapping[str, Schema] = {
+    "Note": _NOTE,
+    "Written": _WRITTEN,
+    "Brief": shape({name: _PROPERTIES[name] for name in BRIEF}),
+    "Fact": _more(_NOTE, {}, key=str, value=str, last_hit_session=str),
+    "Remembered": _more(_WRITTEN, {"before": shape({"content": str})}),
+    "Node": shape(
+        {
+            **{name: _PROPERTIES[name] for name in _NODE},
+            "nugget": str,
+            "links": array(array(str)),
+        }
+    ),
+    "Status": shape({name: field.kind for name, field in fields_of(NuggetStatus).items()}),
+    "Recall": _more(record_schema(RecallResult), _ALSO),
+    "SearchResult": _more(
+        record_schema(SearchNotesResult, note=reference("Note")),
+        {"why": {"type": "object"}, **_CAVEATS},
+        foreign=bool,
+    ),
+    "Version": shape(
+        {
+            "title": str,
+            "value": str,
+            "validFrom": str,
+            "validUntil": nullable(str),
+            "noteId": str,
+            "source": MemorySource,
+        }
+    ),
+    "Commit": shape(
+        {
+            **_STEP,
+            "notes": array(shape(_CHANGE)),
+            "noteCount": Count,
+            "nuggets": array(str),
+            "removedNuggets": array(str),
+        }
+    ),
+    "Reflection": record_schema(ReflectionResult, changes=array(ReflectionChange)),
+    "Activity": shape(
+        {
+            "revision": Count,
+            "steps": array(shape({**_STEP, "notes": Count})),
+            "recalls": array(shape({"at": str, "session": str, "noteId": str})),
+        }
+    ),
+    "Error": shape({"error": shape({"code": str, "message": str})}),
+}

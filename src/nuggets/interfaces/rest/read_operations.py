@@ -14,7 +14,7 @@ from nuggets.interfaces.json_schemas import (
     reference,
     shape,
 )
-from nuggets.interfaces.rest import record_summaries
+from nuggets.interfaces.rest import events
 from nuggets.interfaces.rest.operation_definition import Arguments, Count, Operation, Steps
 from nuggets.shelf import NuggetShelf
 
@@ -78,7 +78,7 @@ def _note(shelf: NuggetShelf, arguments: Arguments) -> Any:
 def _note_history(shelf: NuggetShelf, arguments: Arguments) -> Any:
     note = shelf.get_note(arguments["note"], session=None)
     steps = shelf.history(note.id, arguments["limit"])
-    return [record_summaries.commit(step, only=note.id) for step in steps]
+    return [events.commit(step, only=note.id) for step in steps]
 
 
 def _versions(shelf: NuggetShelf, arguments: Arguments) -> Any:
@@ -88,7 +88,7 @@ def _versions(shelf: NuggetShelf, arguments: Arguments) -> Any:
 def _graph(shelf: NuggetShelf, arguments: Arguments) -> Any:
     revision = shelf.revision  # read first: a newer change arrives again as an event
     notes = shelf.list_notes(include_hidden=True)
-    return {"revision": revision, "nodes": [record_summaries.node(note) for note in notes]}
+    return {"revision": revision, "nodes": [events.node(note) for note in notes]}
 
 
 def _explanation(shelf: NuggetShelf, arguments: Arguments) -> Any:

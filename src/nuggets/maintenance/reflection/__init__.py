@@ -5,8 +5,7 @@ from collections.abc import Mapping
 
 from nuggets.domain.records import Changes, MemoryNote, ReflectionChange, ReflectionResult
 from nuggets.language.text import fold_case
-from nuggets.maintenance.reflection.linking import link
-from nuggets.maintenance.reflection.merging import merge
+from nuggets.maintenance.reflection.linking_and_merging import link, merge
 from nuggets.maintenance.reflection.plan import Plan, Policy, result_of, still_valid
 from nuggets.maintenance.reflection.tidying import archive, rewrite, select_notes, tag
 

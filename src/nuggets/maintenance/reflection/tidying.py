@@ -13,8 +13,6 @@ from nuggets.domain.names_and_tags import DECIDING_TAGS, normal_tags, own_tags
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.times import iso, moment_after, parse
 from nuggets.errors import InvalidInput
-from nuggets.graph.metadata_inference import content_tags, scope_and_rest
-from nuggets.graph.notes import archive_note, normal_content
 from nuggets.language.code_fences import continues_code
 from nuggets.language.text import (
     fold_case,
@@ -25,8 +23,10 @@ from nuggets.language.text import (
     words,
 )
 from nuggets.language.word_lists import generic_words, stop_words
-from nuggets.maintenance.reflection.linking import text_language
+from nuggets.maintenance.reflection.linking_and_merging import text_language
 from nuggets.maintenance.reflection.plan import Plan, Policy, age
+from nuggets.operations.metadata_inference import content_tags, scope_and_rest
+from nuggets.operations.notes_and_links import archive_note, normal_content
 
 # --- text -----------------------------------------------------------------------------------------
 

@@ -12,8 +12,7 @@ from typing import Any, TypeVar
 
 from nuggets.domain import codec
 from nuggets.domain.records import Changes, ExternalEdit, MemoryNote, NuggetConfig
-from nuggets.domain.sql_interface import Database
-from nuggets.domain.state import MemoryState, Overlay, State
+from nuggets.domain.state import Database, MemoryState, Overlay, State
 from nuggets.domain.three_way_merge import merge_record
 from nuggets.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import open_plain, unreadable, unwritable

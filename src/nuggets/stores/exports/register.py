@@ -17,7 +17,7 @@ from nuggets.filesystem.atomic_files import refuse_broken_link, unreadable
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from nuggets.domain.sql_interface import Database
+    from nuggets.domain.state import Database
 
 SUFFIX = ".nugget.json"
 GRAPH = os.path.join("graph", "graph.json")

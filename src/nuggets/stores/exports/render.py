@@ -12,8 +12,7 @@ from zlib import crc32
 
 from nuggets.domain import codec, times
 from nuggets.domain.records import MemoryNote, NuggetConfig
-from nuggets.domain.sql_interface import Database
-from nuggets.domain.state import Notes, State
+from nuggets.domain.state import Database, Notes, State
 from nuggets.errors import InvalidInput
 from nuggets.named_tuple import NamedTuple
 

@@ -17,7 +17,7 @@ from nuggets.stores.postgresql.schema import TABLES, VIEWS
 if TYPE_CHECKING:
     import psycopg
 
-    from nuggets.filesystem.shelf_urls import DatabaseUrl
+    from nuggets.filesystem.shelf_location import DatabaseUrl
 
 Purpose = Literal["work", "lock"]
 

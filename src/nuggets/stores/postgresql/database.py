@@ -13,7 +13,7 @@ from nuggets.stores.postgresql.schema import TABLES, VIEWS, plain_insert, statem
 if TYPE_CHECKING:
     import psycopg
 
-    from nuggets.filesystem.shelf_urls import DatabaseUrl
+    from nuggets.filesystem.shelf_location import DatabaseUrl
 
 _ROWS_TOGETHER = 1000  # rows that are sent at once
 _SHOW_SHELF = "SELECT set_config('nuggets.shelf', $1, $2::bigint::int::bool)"

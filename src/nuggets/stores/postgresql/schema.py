@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import count
 from typing import TYPE_CHECKING
 
-from nuggets.domain.sql_interface import placeholders
+from nuggets.domain.state import placeholders
 from nuggets.errors import StoreError
 from nuggets.named_tuple import NamedTuple
 from nuggets.stores.sql import schema

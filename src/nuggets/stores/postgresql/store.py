@@ -32,7 +32,7 @@ from nuggets.stores.sql.schema import IndexKind
 from nuggets.stores.sql.store import SqlStore
 
 if TYPE_CHECKING:
-    from nuggets.filesystem.shelf_urls import DatabaseUrl
+    from nuggets.filesystem.shelf_location import DatabaseUrl
     from nuggets.stores.base import Defect
     from nuggets.stores.sqlite.store import SqliteStore
 

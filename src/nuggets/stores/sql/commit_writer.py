@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.codec import dumps
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig, Touch
-from nuggets.domain.sql_interface import chunks, placeholders
-from nuggets.domain.state import apply_touch
+from nuggets.domain.state import apply_touch, chunks, placeholders
 from nuggets.domain.times import commit_time
 from nuggets.errors import StoreCorrupt
 from nuggets.language.text import fold_case

@@ -21,8 +21,7 @@ from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from nuggets.domain.records import MemoryNote
-    from nuggets.domain.sql_interface import Database
-    from nuggets.domain.state import State
+    from nuggets.domain.state import Database, State
     from nuggets.stores.base import Index
 
 SCHEMA = 1  # raise it with a step in MIGRATIONS

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nuggets.domain.names_and_tags import title_form
 from nuggets.domain.records import MemoryNote, NoteKind, NuggetConfig
-from nuggets.domain.sql_interface import chunks, placeholders
-from nuggets.domain.state import NoteCounts, Notes
+from nuggets.domain.state import NoteCounts, Notes, chunks, placeholders
 from nuggets.errors import StoreCorrupt
 from nuggets.language.text import fold_case
 from nuggets.stores.sql.row_format import (

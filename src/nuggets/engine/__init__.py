@@ -1,1 +1,0 @@
-"""How operations run: transactions, batches, and the indexes that every store keeps."""

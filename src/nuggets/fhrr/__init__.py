@@ -1,1 +1,0 @@
-"""The algebra of phasor vectors (FHRR): seeds, binding, superposition, clean-up, scores."""

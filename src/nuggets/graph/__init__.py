@@ -1,1 +1,0 @@
-"""Making and changing notes and links. Pure: records and the time in, records out."""

@@ -1,0 +1,418 @@
+"""Commands: import, export, copy, backup, restore."""
+
+import os
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+
+from nuggets.domain import codec
+from nuggets.domain.credentials import memory_credential_kinds
+from nuggets.domain.records import Intake, MemoryNote
+from nuggets.errors import InvalidInput, NotFound
+from nuggets.filesystem.current_project import (
+    checkout_root,
+    current_project,
+    is_repository,
+    root_of,
+)
+from nuggets.filesystem.shelf_location import directory_of, is_database, shown_location
+from nuggets.interfaces import pluralize
+from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.run_command import filter_arguments, filters
+from nuggets.interfaces.cli.terminal_output import (
+    TITLE_WIDTH,
+    Progress,
+    announce,
+    escape_controls,
+    fit,
+    format_minute,
+    one_line,
+    style,
+    warn,
+)
+from nuggets.interfaces.importers import Json, Records
+from nuggets.interfaces.importers.databases import is_backup, is_shelf, open_copy
+from nuggets.interfaces.importers.recognition import read_path
+from nuggets.maintenance.export_and_backup import FORMS, note_lines
+from nuggets.shelf import NuggetShelf
+
+_IS = ("is", "are")
+_NOTES_SHOWN = 10  # notes of each kind: with two kinds a screen of 24 lines; the JSON has them all
+
+
+def _arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "source",
+        nargs="+",
+        help="a shelf, a backup, Markdown (a file, a folder, a vault), instructions such as "
+        "CLAUDE.md, JSON, lines of JSON, CSV, or the database of claude-mem",
+    )
+    parser.add_argument(
+        "--nugget", default="imported", help="nugget for memories without one (default: imported)"
+    )
+    parser.add_argument(
+        "--allow-secret", action="store_true", help="bring in what looks like a credential too"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+
+
+def _import(call: Call) -> Outcome:
+    options = call.options
+    shelves = [path for path in options.source if is_shelf(path) or is_backup(path)]
+    found = Records()
+    with announce("Reading …"):
+        for path in options.source:
+            if path not in shelves:
+                found.project = call.shelf.project if _is_in_repository(path) else ""
+                read_path(path, options.nugget, found)
+    credentials = [] if options.allow_secret else _take_out_credentials(found)
+    intakes = []
+    with announce("Importing …"), call.shelf.batch():  # one step of the history
+        for path in shelves:
+            intakes.append(_import_shelf(call, path))
+        if len(options.source) > len(shelves):
+            done = call.shelf.import_memories(found.notes, dry_run=options.dry_run)
+            intakes.append(done._replace(refused=tuple(_place(done.refused, found.places))))
+    return _outcome(call, _sum(intakes), found, credentials)
+
+
+def _is_in_repository(path: str) -> bool:
+    """Does it lie in the repository that someone works in? Its instructions belong to that."""
+    here = os.getcwd()
+    folder = os.path.dirname(os.path.abspath(path))
+    return is_repository(current_project(here)) and checkout_root(folder) == checkout_root(here)
+
+
+def _take_out_credentials(found: Records) -> list[str]:
+    """Leave out notes of other programs that contain a credential; says which, by their place."""
+    named, kept, places = [], list[Json](), list[str]()
+    for note, place in zip(found.notes, found.places, strict=True):
+        texts = (str(note.get(field, "")) for field in ("title", "content"))
+        kinds = memory_credential_kinds(*texts)
+        if kinds:
+            named.append(f"{place}: {', '.join(kinds)}")
+        else:
+            kept.append(note)
+            places.append(place)
+    found.notes, found.places = kept, places
+    return named
+
+
+def _place(refused: Sequence[str], places: Sequence[str]) -> list[str]:
+    """What is wrong with a note, with the place where it was read instead of its number."""
+    placed = []
+    for problem in refused:
+        rest = problem.removeprefix("note ").lstrip("0123456789")
+        number = problem.removeprefix("note ").removesuffix(rest)
+        placed.append(f"{places[int(number) - 1]}{rest}" if number else problem)
+    return placed
+
+
+def _sum(intakes: Sequence[Intake]) -> Intake:
+    sums = [sum(numbers[1:], numbers[0]) for numbers in zip(*intakes, strict=True)]
+    return Intake(*sums)
+
+
+def _import_shelf(call: Call, source: str) -> Intake:
+    own_directory = call.settings["dir"]
+    if os.path.isdir(own_directory) and os.path.samefile(source, own_directory):
+        raise InvalidInput(
+            f"{source} is the current shelf; name another with --dir, or another source"
+        )
+    with open_copy(source, call.shelf.project) as other_shelf:
+        done = call.shelf.import_memories(other_shelf, dry_run=call.options.dry_run)
+        for warning in other_shelf.warnings:
+            copy = other_shelf.settings["dir"]
+            warn(f"Warning: {escape_controls(warning.replace(copy, source))}")
+    return done
+
+
+def _outcome(call: Call, done: Intake, found: Records, credentials: list[str]) -> Outcome:
+    dry_run = call.options.dry_run
+    refused = [*found.problems, *done.refused]
+    shape = {
+        "form": found.form,
+        "added": [codec.note_to_json(note) for note in done.added],
+        "updated": [codec.note_to_json(note) for note in done.updated],
+        "linked": done.linked,
+        "same": done.same,
+        "older": done.older,
+        "deleted": done.deleted,
+        "refused": refused,
+        "credentials": credentials,
+        "relationsLeftOut": found.left_out,
+        "dryRun": dry_run,
+    }
+    lines = [f"Recognised: {found.form}."] if found.form and dry_run else []
+    lines += _lines(done, dry_run)
+    lines += _named_lines("Left out: {} that cannot be read", refused, "record")
+    lines += _named_lines(
+        "Left out: {} with a credential (--allow-secret brings them)", credentials, "record"
+    )
+    if found.left_out:
+        lines.append(f"Left out: {pluralize(found.left_out, 'link')} to what is not there.")
+    return Outcome(shape, [*lines, *_missing_project_lines(done)])
+
+
+def _lines(done: Intake, dry_run: bool) -> list[str]:
+    lines = []
+    for verb, sign, colour, notes in (
+        ("Would add" if dry_run else "Added", "+", "green", done.added),
+        ("Would update" if dry_run else "Updated", "~", "yellow", done.updated),
+    ):
+        if notes:
+            lines.append(f"{verb} {_count_kinds(notes)}:")
+            lines += (
+                f"  {style(sign, colour)} {one_line(note.nugget_name)}: "
+                f"{fit(note.title, TITLE_WIDTH)}"
+                for note in notes[:_NOTES_SHOWN]
+            )
+        if len(notes) > _NOTES_SHOWN:
+            lines.append(f"    and {len(notes) - _NOTES_SHOWN} more")
+    if done.linked:
+        verb = "Would link" if dry_run else "Linked"
+        lines.append(f"{verb} {pluralize(done.linked, 'note')} that {_IS[done.linked > 1]} here.")
+    lines = lines or ["Nothing new."]
+    left = {
+        "already here": done.same,
+        "changed here since": done.older,
+        "deleted here since": done.deleted,
+    }
+    if any(left.values()):
+        lines.append(f"Left as it is: {', '.join(f'{n} {why}' for why, n in left.items() if n)}.")
+    return lines
+
+
+def _named_lines(head: str, problems: Sequence[str], noun: str) -> list[str]:
+    """What was left out, each with its place."""
+    if not problems:
+        return []
+    lines = [f"{head.format(pluralize(len(problems), noun))}:"]
+    lines += (f"  {style('!', 'red')} {one_line(reason)}" for reason in problems[:_NOTES_SHOWN])
+    if len(problems) > _NOTES_SHOWN:
+        lines.append(f"    and {len(problems) - _NOTES_SHOWN} more; --json names all")
+    return lines
+
+
+def _count_kinds(notes: tuple[MemoryNote, ...]) -> str:
+    facts = sum(note.kind == "fact" for note in notes)
+    kinds = (facts, "fact"), (len(notes) - facts, "note")
+    return " and ".join(pluralize(number, kind) for number, kind in kinds if number)
+
+
+def _missing_project_lines(done: Intake) -> list[str]:
+    """A hint if projects of the imported notes do not exist on this machine."""
+    roots = {root_of(note.project) for note in (*done.added, *done.updated)} - {""}
+    gone = sum(not os.path.exists(root) for root in roots)
+    if not gone:
+        return []
+    where = pluralize(gone, "repository", "repositories")
+    return [f"Some belong to {where} that cannot be found here; see: nuggets project list"]
+
+
+# --- backup, restore, copy ---------------------------------------------------------------------
+
+
+def _backup_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "path",
+        nargs="?",
+        help="a new file, or a directory (default: backups/ in the shelf's directory)",
+    )
+
+
+def _backup(call: Call) -> Outcome:
+    backup = call.shelf.backup(call.options.path)
+    size = f"{backup.size / 1e6:.1f} MB" if backup.size >= 1e5 else f"{backup.size / 1e3:.0f} kB"
+    lines = [f"Backed up {pluralize(backup.notes, 'note')} ({size}) to {one_line(backup.path)}"]
+    return Outcome(codec.to_json(backup), lines)
+
+
+def _restore_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("path", help="a file that `nuggets backup` made")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="check the backup and show what would change"
+    )
+
+
+def _restore(call: Call) -> Outcome:
+    dry_run = call.options.dry_run
+    done = call.shelf.restore(call.options.path, dry_run=dry_run)
+    backup, changes = done.backup, done.difference
+    of = f" of {format_minute(backup.at)}" if backup.at else ""
+    verb = "This backup" if dry_run else "Restored the backup"
+    lines = [f"{verb}{of} {'has' if dry_run else 'with'} {pluralize(backup.notes, 'note')}."]
+    counts = (
+        (changes.back, "would be restored" if dry_run else "restored"),
+        (changes.gone, "would be removed" if dry_run else "removed"),
+        (changes.changed, "would change" if dry_run else "changed"),
+    )
+    parts = [f"{number} {what}" for number, what in counts if number]
+    lines.append(f"Compared with now: {', '.join(parts) or 'the same notes'}.")
+    if done.replaced:
+        lines.append(f"The replaced shelf is in {one_line(done.replaced)}")
+    return Outcome({**codec.to_json(done), "dryRun": dry_run}, lines)
+
+
+def _copy_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("source", help="a directory, postgresql://…, or a file of `nuggets backup`")
+    parser.add_argument("target", help="a new directory, or postgresql://… with a new shelf")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+
+
+def _copy(call: Call) -> Outcome:
+    options = call.options
+    if directory_of(options.source) == directory_of(options.target):
+        raise InvalidInput("source and target are the same shelf; name another target")
+    with (
+        _open_source(options.source, call.shelf.project) as source,
+        NuggetShelf(options.target, project=call.shelf.project, short_lived=True) as target,
+        Progress() as progress,
+    ):
+        copied = target.copy_from(source, dry_run=options.dry_run, report=progress)
+    shape = {**codec.to_json(copied), "dryRun": options.dry_run}
+    return Outcome(
+        shape, _copied_lines(options.source, options.target, copied.rows, options.dry_run)
+    )
+
+
+def _copied_lines(source: str, target: str, rows: dict[str, int], dry_run: bool) -> list[str]:
+    what = f"{pluralize(rows['notes'], 'note')} and {pluralize(rows['commits'], 'revision')}"
+    places = f"{one_line(shown_location(source))} to {one_line(shown_location(target))}"
+    if dry_run:
+        return [f"Would copy {what} from {places}", "Nothing was written: --dry-run."]
+    return [f"Copied {what} from {places}", "All rows were compared."]
+
+
+@contextmanager
+def _open_source(location: str, project: str) -> Iterator[NuggetShelf]:
+    """A shelf that is there; a backup is restored into a temporary directory first."""
+    path = "" if is_database(location) else directory_of(location)
+    if path and os.path.isfile(path):
+        from tempfile import TemporaryDirectory
+
+        with (
+            TemporaryDirectory(prefix="nuggets-copy-") as directory,
+            NuggetShelf(directory, project=project, short_lived=True) as shelf,
+        ):
+            shelf.restore(path)
+            yield shelf
+        return
+    if path and not os.path.exists(os.path.join(path, "nuggets.db")):
+        raise NotFound(f"{location} contains no shelf; name a directory like ~/.nuggets")
+    with NuggetShelf(location, project=project, short_lived=True) as shelf:
+        yield shelf
+
+
+# --- export ------------------------------------------------------------------------------------
+
+
+def _export_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "form",
+        choices=FORMS,
+        help="json: the documented files; jsonl, csv: a note per line; markdown: a file per note, "
+        "as Obsidian opens it; graphml, dot: titles and links, for drawing",
+    )
+    parser.add_argument(
+        "path",
+        nargs="?",
+        help="a new directory for json and markdown, else a new file; jsonl: - for stdout; json "
+        "without a path refreshes the shelf's own files",
+    )
+    filter_arguments(parser)
+    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+
+
+def _export(call: Call) -> Outcome:
+    form, path, dry_run = call.options.form, call.options.path, call.options.dry_run
+    notes = _filtered_notes(call)
+    if path == "-" and not dry_run:
+        return _print_lines(call, form, notes)
+    ids = None if notes is None else [note.id for note in notes]
+    with Progress() as progress:
+        done = call.shelf.export(form, path, ids=ids, dry_run=dry_run, report=progress)
+    verb = "Would write" if dry_run else "Wrote"
+    what = f"{pluralize(done.notes, 'note')} in {pluralize(done.files, 'file')}"
+    lines = [f"{verb} {what} to {one_line(done.path)}"]
+    return Outcome({**codec.to_json(done), "dryRun": dry_run}, lines)
+
+
+def _filtered_notes(call: Call) -> Sequence[MemoryNote] | None:
+    """The notes that the filters select; None without any, for all notes, archived ones too."""
+    selected = filters(call)
+    is_any = any(value is not None for name, value in selected.items() if name != "include_hidden")
+    return call.shelf.list_notes(**selected) if is_any else None
+
+
+def _print_lines(call: Call, form: str, notes: Sequence[MemoryNote] | None) -> Outcome:
+    if form != "jsonl":
+        raise InvalidInput(f"{form} is several files; name a directory for them")
+    if call.options.json:
+        raise InvalidInput("every line of the output is JSON already; leave out --json")
+    with suppress(BrokenPipeError):  # a reader, as in `… | head`, has seen enough
+        sys.stdout.flush()
+        if notes is None:
+            call.shelf.export_lines(sys.stdout.buffer.write)
+        else:
+            sys.stdout.buffer.writelines(note_lines(notes))
+        sys.stdout.buffer.flush()
+    return Outcome(None, [])
+
+
+COMMANDS = {
+    "import": Command(
+        (
+            "nuggets import /media/stick/.nuggets --dry-run",
+            "nuggets import ~/vault --nugget notes",
+            "nuggets import CLAUDE.md .cursor/rules",
+            "nuggets import ~/memory.jsonl --nugget research",
+        ),
+        _import,
+        _arguments,
+        summary="import memories from another machine's directory or another program. The later of "
+        "two versions wins; what was deleted there stays here. One undo reverts the import",
+        changes=True,
+    ),
+    "backup": Command(
+        ("nuggets backup", "nuggets backup /media/stick/", "nuggets backup --json"),
+        _backup,
+        _backup_arguments,
+        summary="copy the whole shelf into one verified file; agents may keep writing",
+        changes=True,
+    ),
+    "restore": Command(
+        (
+            "nuggets restore ~/.nuggets/backups/nuggets-2026-01-31-090000.db --dry-run",
+            "nuggets restore /media/stick/nuggets-2026-01-31-090000.db",
+        ),
+        _restore,
+        _restore_arguments,
+        summary="replace the shelf by a backup; the replaced shelf is kept",
+        changes=True,
+    ),
+    "copy": Command(
+        (
+            "nuggets copy ~/.nuggets 'postgresql://me@db.example/memory?shelf=team'",
+            "nuggets copy 'postgresql://me@db.example/memory?shelf=team' ~/copy --dry-run",
+        ),
+        _copy,
+        _copy_arguments,
+        summary="copy a whole shelf, with its history, into a new directory or database; "
+        "interrupted, it leaves nothing",
+        changes=True,
+    ),
+    "export": Command(
+        (
+            "nuggets export markdown ~/notes",
+            "nuggets export csv prefs.csv --type preference",
+            "nuggets export jsonl - | wc -l",
+            "nuggets export json /media/stick/memory --dry-run",
+        ),
+        _export,
+        _export_arguments,
+        summary="write notes, all or some, for people and other programs; `nuggets import` makes "
+        "the same notes of json, jsonl, markdown and csv. Nothing is overwritten",
+    ),
+}

@@ -1,0 +1,301 @@
+"""What people did to our lines of a memory file since it was last seen, and what that changes on
+the shelf. Pure.
+
+A changed line changes its memory, a deleted one archives it, one that is put back restores it. One
+commit, which `undo` takes back.
+
+A changed line is paired with its memory by its title, by its content, or because it says nearly
+the same; only lines that were not there when the file was last seen can be changed ones. If many
+lines are gone at once, nobody deleted them one by one: another version of the file is there.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+
+from nuggets.domain.records import Changes, MemoryNote
+from nuggets.domain.state import Overlay, State
+from nuggets.domain.three_way_merge import are_too_many
+from nuggets.errors import NuggetsError
+from nuggets.maintenance.promotion.entries import apply_edit, entry_text, line_for, title_of
+from nuggets.maintenance.promotion.entry_placement import Line, is_item, parse_lines, structure
+from nuggets.maintenance.promotion.written_entries import (
+    Entry,
+    WrittenEntries,
+    line_hash,
+    short_hash,
+)
+from nuggets.named_tuple import NamedTuple
+from nuggets.operations.metadata_inference import metadata_from_kwargs
+from nuggets.operations.operation_changes import OperationChanges
+from nuggets.operations.permissions import Client
+
+ACTION = "edit_memory_file"
+# nobody says who edits the file
+CLIENT = Client("memory file", refuses_credentials=True, is_unattended=True)
+LEAST_SIMILARITY = 0.6  # of two lines, by `difflib`: the same entry, changed
+_CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
+
+
+class PersonEdits(NamedTuple):
+    """What people did, by note id."""
+
+    changed: Mapping[str, str] = {}  # the line as it is now
+    deleted: tuple[str, ...] = ()
+    put_back: tuple[str, ...] = ()  # deleted before
+    missing: tuple[str, ...] = ()  # too many at once to be deletions
+    problem: str = ""  # why nothing is taken over
+
+
+class FileEdits(NamedTuple):
+    """What was taken over from a memory file, by note id, and what was not."""
+
+    path: str
+    changed: tuple[str, ...] = ()
+    retired: tuple[str, ...] = ()
+    restored: tuple[str, ...] = ()
+    refused: Mapping[str, str] = {}  # why a changed line does not change its memory
+    refused_lines: frozenset[str] = frozenset()  # short hashes of these lines
+    problem: str = ""  # why nothing was taken over
+    is_news: bool = False  # the problem was not reported yet
+
+
+class EditImport(NamedTuple):
+    """What an import changes on the shelf and in the record of the file."""
+
+    changes: Changes
+    written: WrittenEntries
+    edits: FileEdits
+
+
+class Shelf(NamedTuple):
+    """What the edits are applied to."""
+
+    state: State
+    project: str
+    now: str
+    earlier_lines: Callable[[str], Collection[str]]  # hashes of a note's lines in the past
+    entries_elsewhere: Collection[str]  # ids of notes that stand in other memory files too
+
+
+def import_edits(
+    shelf: Shelf,
+    path: str,
+    text: str,
+    written: WrittenEntries,
+    why_not: Callable[[MemoryNote], str],
+) -> EditImport:
+    """Apply what people did to the lines of a file; `why_not`: why a note may not be in it."""
+    notes = shelf.state.notes.many(written.entries)
+    found = find_edits(text, notes, written)
+    if _is_older_copy(found, shelf, written):
+        found = PersonEdits(problem="it is an older copy: its lines say what memories said before")
+    if found.problem:
+        return EditImport(Changes(), _mark_missing(found, text, written), _report(path, found))
+    return _Import(shelf, path, written, why_not).run(found, notes)
+
+
+def _report(path: str, found: PersonEdits) -> FileEdits:
+    return FileEdits(path, problem=found.problem)
+
+
+def _mark_missing(found: PersonEdits, text: str, written: WrittenEntries) -> WrittenEntries:
+    """Entries that are gone from a file with other content; a lost file is written again."""
+    if not text.strip():
+        return written
+    missing = {i: written.entries[i]._replace(fate="missing") for i in found.missing}
+    return written._replace(entries={**written.entries, **missing})
+
+
+def _is_older_copy(found: PersonEdits, shelf: Shelf, written: WrittenEntries) -> bool:
+    """Do several of the changed lines say what their memories said before?"""
+    total = len(written.entries)
+    if not are_too_many(len(found.changed), total):
+        return False
+    old = (line_hash(line) in shelf.earlier_lines(i) for i, line in found.changed.items())
+    return are_too_many(sum(old), total)
+
+
+class _Import:
+    """One import while it is decided."""
+
+    def __init__(
+        self,
+        shelf: Shelf,
+        path: str,
+        written: WrittenEntries,
+        why_not: Callable[[MemoryNote], str],
+    ) -> None:
+        self.shelf = shelf
+        self.path = path
+        self.why_not = why_not
+        self.state = Overlay(shelf.state)
+        self.put: dict[str, MemoryNote] = {}
+        self.marks: dict[str, object] = {}
+        self.entries = dict(written.entries)
+        self.written = written
+        self.refused: dict[str, str] = {}
+
+    def run(self, found: PersonEdits, notes: Mapping[str, MemoryNote]) -> EditImport:
+        changed = [i for i, line in found.changed.items() if self._change(notes[i], line)]
+        retired = [i for i in found.deleted if self._retire(notes[i])]
+        restored = [i for i in found.put_back if self._edit(notes[i], hidden=False)]
+        for note_id in restored:
+            self.entries[note_id] = Entry(self.entries[note_id].line)
+        refused_lines = frozenset(
+            short_hash(line) for i, line in found.changed.items() if i in self.refused
+        )
+        edits = FileEdits(
+            self.path,
+            tuple(changed),
+            tuple(retired),
+            tuple(restored),
+            self.refused,
+            refused_lines,
+        )
+        changes = Changes(put=tuple(self.put.values()), marks=self.marks)
+        return EditImport(changes, self.written._replace(entries=self.entries), edits)
+
+    def _change(self, note: MemoryNote, line: str) -> bool:
+        """Change a memory to what its line says now; False if only the form of the line changed."""
+        entry = self.entries[note.id]
+        own_line = line_hash(line_for(note))
+        if own_line not in (entry.line, entry.memory):
+            self.refused[note.id] = "the memory changed as well since the line was written"
+            return False
+        title, content = apply_edit(note, line)
+        says_more = (title, content) != (note.title, note.content)
+        if says_more and not self._edit(note, title=title, content=content):
+            return False
+        after = self.put.get(note.id, note)
+        fresh = line_hash(line_for(after))
+        digest = line_hash(line)
+        self.entries[note.id] = (
+            Entry(digest) if digest == fresh else Entry(digest, "changed", fresh)
+        )
+        return says_more
+
+    def _retire(self, note: MemoryNote) -> bool:
+        """Archive a memory. One of no project that other files have is only taken out of this."""
+        self.entries[note.id] = self.entries[note.id]._replace(fate="declined", memory="")
+        if not note.project and note.id in self.shelf.entries_elsewhere:
+            return False
+        return self._edit(note, hidden=True)
+
+    def _edit(
+        self,
+        note: MemoryNote,
+        *,
+        title: str | None = None,
+        content: str | None = None,
+        hidden: bool | None = None,
+    ) -> bool:
+        """Edit a memory by the rules of all doors; False, with the reason, if they refuse."""
+        decisions = OperationChanges(
+            self.state,
+            project=self.shelf.project,
+            client=CLIENT,
+            readings=None,
+            now=self.shelf.now,
+            draw=str,  # an edit draws no id
+        )
+        try:
+            changes, after = decisions.edit_note(
+                note.id,
+                None,
+                None,
+                metadata_from_kwargs({}),
+                content=content,
+                title=title,
+                tags=None,
+                hidden=hidden,
+            )
+        except NuggetsError as problem:
+            self.refused[note.id] = str(problem)
+            return False
+        reason = "" if after.hidden else self.why_not(after)
+        if reason and not self.why_not(note):
+            self.refused[note.id] = reason
+            return False
+        self.state.apply(changes)
+        self.put.update((changed.id, changed) for changed in changes.put)
+        self.marks.update(changes.marks)
+        return bool(changes.put)
+
+
+def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntries) -> PersonEdits:
+    """Compare the text of a memory file with what we wrote; "" means that the file is missing."""
+    lines = parse_lines(text.removeprefix("\ufeff"))
+    live = {i: e for i, e in written.entries.items() if _is_live(notes.get(i), e)}
+    if all(line.is_blank for line in lines):
+        problem = "it is missing or empty" if live else ""
+        return PersonEdits(missing=tuple(live), problem=problem)
+    if all(any(line.text.startswith(mark) for line in lines) for mark in _CONFLICT_MARKS):
+        return PersonEdits(problem="it has the marks of an unresolved conflict")
+    hashes = [line_hash(line.text) for line in lines]
+    here = set(hashes)
+    gone = [i for i, e in live.items() if here.isdisjoint((e.line, line_hash(line_for(notes[i]))))]
+    new = _new_lines(lines, hashes, notes, written)
+    plain = structure(lines).plain
+    changed = _pair(gone, notes, [lines[n].text for n in new if plain[n] and is_item(lines[n])])
+    new_text = "\n".join(lines[n].text for n in new)
+    deleted = tuple(
+        i
+        for i in gone
+        if i not in changed and live[i].is_in_file and title_of(notes[i]) not in new_text
+    )
+    total = sum(entry.is_in_file for entry in live.values())
+    if are_too_many(len(deleted), total):
+        problem = f"{len(deleted)} of the {total} lines of Nuggets are gone at once"
+        return PersonEdits(missing=deleted, problem=problem)
+    put_back = tuple(
+        i
+        for i, entry in written.entries.items()
+        if entry.fate == "declined" and entry.line in here and i in notes and notes[i].hidden
+    )
+    return PersonEdits(changed, deleted, put_back)
+
+
+def _is_live(note: MemoryNote | None, entry: Entry) -> bool:
+    return note is not None and not note.hidden and entry.fate in ("written", "changed")
+
+
+def _new_lines(
+    lines: list[Line], hashes: list[str], notes: Mapping[str, MemoryNote], written: WrittenEntries
+) -> list[int]:
+    """The places of the lines that were not there when the file was last seen."""
+    old = {entry.line for entry in written.entries.values()}
+    old |= {line_hash(line_for(notes[i])) for i in written.entries if i in notes}
+    return [
+        n
+        for n, line in enumerate(lines)
+        if not (line.is_blank or hashes[n] in old or short_hash(line.text) in written.others)
+    ]
+
+
+def _pair(gone: list[str], notes: Mapping[str, MemoryNote], new_lines: list[str]) -> dict[str, str]:
+    """The changed line of each entry that has one."""
+    pairs: dict[str, str] = {}
+    left = list(new_lines)
+    for matches in (_same_title, _same_content, _alike):
+        for note_id in gone:
+            if note_id not in pairs:
+                line = next((line for line in left if matches(notes[note_id], line)), None)
+                if line is not None:
+                    pairs[note_id] = line
+                    left.remove(line)
+    return pairs
+
+
+def _same_title(note: MemoryNote, line: str) -> bool:
+    return entry_text(line).title == entry_text(line_for(note)).title
+
+
+def _same_content(note: MemoryNote, line: str) -> bool:
+    content = entry_text(line_for(note)).content
+    return bool(content) and entry_text(line).content == content
+
+
+def _alike(note: MemoryNote, line: str) -> bool:
+    from difflib import SequenceMatcher
+
+    matcher = SequenceMatcher(None, line_for(note), line, autojunk=False)
+    return matcher.quick_ratio() >= LEAST_SIMILARITY and matcher.ratio() >= LEAST_SIMILARITY

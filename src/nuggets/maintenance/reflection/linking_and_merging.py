@@ -1,0 +1,318 @@
+"""Links notes that share significant words, if they have few links; merges notes that say the
+same."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache, lru_cache
+from itertools import accumulate, chain
+from math import hypot, log
+
+from nuggets.domain.limits import LINKS
+from nuggets.domain.names_and_tags import DECIDING_TAGS, own_tags
+from nuggets.domain.records import MemoryNote
+from nuggets.domain.visibility import is_unconfirmed, may_be_linked
+from nuggets.errors import InvalidInput
+from nuggets.language.equivalence_and_contradiction import key_words, particulars
+from nuggets.language.languages import detect_language, stems
+from nuggets.language.text import fold_case, tokens, words
+from nuggets.language.word_lists import generic_words, stop_words
+from nuggets.maintenance.reflection.plan import Plan, age
+from nuggets.operations.note_merging import merge_notes
+from nuggets.operations.notes_and_links import add_link
+
+# --- significant words ----------------------------------------------------------------------------
+
+SHORTEST_WORD = 2  # letters: db and ci are words
+
+
+def significant_words(text: str) -> Mapping[str, str]:
+    """Each stem with a word of the text that has it; stop words, idle words and numbers aside."""
+    language = text_language(text)
+    found: dict[str, str] = {}
+    for token in tokens(text):
+        found.update(_stems_with_words(token, language))
+    return found
+
+
+def text_language(text: str) -> str:
+    return detect_language(tokens(fold_case(text)))
+
+
+@lru_cache(maxsize=65536)  # every note of a nugget is read, and most words are in many notes
+def _stems_with_words(token: str, language: str) -> tuple[tuple[str, str], ...]:
+    telling = [
+        word
+        for word in words(token)
+        if len(word) >= SHORTEST_WORD
+        if not word[:-1].isdigit()  # 2026, 30s
+        if word not in stop_words(language)
+    ]
+    pairs = zip(stems(telling), telling, strict=True)
+    return tuple((stem, word) for stem, word in pairs if stem not in _idle_stems())
+
+
+@cache
+def _idle_stems() -> frozenset[str]:
+    """Stems of the English words that say little in any text, whatever their form."""
+    return frozenset(stems(generic_words() | stop_words()))
+
+
+# --- links ----------------------------------------------------------------------------------------
+
+WANTED_LINKS = 2  # a note with so many neighbours gets no further links
+LEAST_SHARED_WORDS = 2  # significant words that two linked notes share
+# A word is common in a nugget if it is in more than a tenth of its notes, and in more than five.
+# Measured on benchmarks/data: a fifth links more notes that have nothing in common, four notes
+# miss more links that people draw.
+COMMON_PART = 10
+FEW_NOTES = 5
+POSTINGS_READ = 1000  # postings read for one note, those of its rarest words first
+
+
+def link(plan: Plan, ids: list[str]) -> None:
+    """Link each inspected note with its best matches until it has enough neighbours."""
+    lonely: defaultdict[str, list[str]] = defaultdict(list)
+    for note in plan.visible(ids):
+        if _wants_more(plan, note):
+            lonely[note.nugget_name].append(note.id)
+    peers: defaultdict[str, dict[str, Mapping[str, str]]] = defaultdict(dict)
+    for note in plan.notes.values():
+        if note.nugget_name in lonely and not note.hidden:
+            peers[note.nugget_name][note.id] = _words(note)
+    for nugget in sorted(lonely):
+        related = _RelatedNotes(peers[nugget], lonely[nugget])
+        for note_id in lonely[nugget]:
+            for other, reason in related.matches(note_id):
+                if not _wants_more(plan, plan.notes[note_id]):
+                    break
+                _link_pair(plan, note_id, other, reason)
+
+
+def are_compatible(a: MemoryNote, b: MemoryNote) -> bool:
+    """Two notes may be linked if their subjects agree or one is shared, within one project."""
+    subjects = a.subject == b.subject or "shared:project" in (a.subject, b.subject)
+    return subjects and may_be_linked(a, b)
+
+
+def _words(note: MemoryNote) -> Mapping[str, str]:
+    """Its significant words, by stem. Tags that say what kind of note it is are none."""
+    about = (tag for tag in own_tags(note.tags, note.nugget_name) if tag not in DECIDING_TAGS)
+    return significant_words("\n".join((*about, note.content, note.title)))
+
+
+def _link_pair(plan: Plan, a: str, b: str, reason: str) -> None:
+    note, partner = plan.notes[a], plan.notes[b]
+    if not are_compatible(note, partner) or any(link.to == b for link in note.links):
+        return
+    # Links to archived notes do not count as neighbours, but they count towards the limit.
+    if max(len(partner.links), len(note.links)) >= LINKS:
+        return
+    pair = add_link(note, partner, reason, plan.now) if plan.may("link", a, b) else None
+    if pair:
+        plan.put(*pair)
+        detail = f"linked with {b} {partner.title!r:.80}: {reason}"
+        plan.record("link", note, detail, (b,))
+
+
+def _wants_more(plan: Plan, note: MemoryNote) -> bool:
+    """Whether it has few neighbours: linked notes that are not archived."""
+    notes = plan.notes
+    neighbours = {i for link in note.links if (i := link.to) in notes and not notes[i].hidden}
+    return len(neighbours) < WANTED_LINKS
+
+
+class _RelatedNotes:
+    """An index of the notes of one nugget by the words of those that need links."""
+
+    def __init__(self, notes: Mapping[str, Mapping[str, str]], asking: Iterable[str]) -> None:
+        self._notes = notes  # stems with words, by id
+        self._age = {note_id: place for place, note_id in enumerate(notes)}
+        count = Counter(chain.from_iterable(notes.values()))
+        most = max(FEW_NOTES, len(notes) // COMMON_PART)
+        self._rarity = {
+            stem: log(1 + len(notes) / times) for stem, times in count.items() if times <= most
+        }
+        self._lengths: dict[str, float] = {}
+        wanted = self._rarity.keys() & set(chain.from_iterable(notes[i] for i in asking))
+        self._notes_with: defaultdict[str, list[str]] = defaultdict(list)
+        for note_id, stems_of_note in notes.items():
+            for stem in stems_of_note.keys() & wanted:
+                self._notes_with[stem].append(note_id)
+
+    def matches(self, note_id: str) -> Iterator[tuple[str, str]]:
+        """Ids and reasons of the notes that share enough words, the most similar first.
+
+        Similarity is the cosine of the words, weighted by their rarity: a long note, which shares
+        some words with many, is no better a match for that.
+        """
+        shared: defaultdict[str, list[str]] = defaultdict(list)
+        for stem in self._rarest_first(note_id):
+            for other in self._notes_with[stem]:
+                shared[other].append(stem)
+        shared.pop(note_id, None)
+        ranked = sorted(
+            (-self._weight(stems) / self._length(other), self._age[other], other)
+            for other, stems in shared.items()
+            if len(stems) >= LEAST_SHARED_WORDS
+        )
+        words = self._notes[note_id]
+        for *_, other in ranked:
+            shown = (words[stem] for stem in shared[other][:LEAST_SHARED_WORDS])
+            yield other, f"shared context: {', '.join(shown)}"
+
+    def _rarest_first(self, note_id: str) -> list[str]:
+        """Its significant words, up to the reading limit."""
+        known = self._notes[note_id].keys() & self._rarity.keys()
+        stems = sorted(known, key=lambda stem: (-self._rarity[stem], stem))
+        ends = accumulate(len(self._notes_with[stem]) for stem in stems)
+        return [stem for stem, end in zip(stems, ends, strict=True) if end <= POSTINGS_READ]
+
+    def _weight(self, stems: Iterable[str]) -> float:
+        return sum(self._rarity[stem] ** 2 for stem in stems)
+
+    def _length(self, note_id: str) -> float:
+        length = self._lengths.get(note_id)
+        if length is None:
+            weights = (self._rarity.get(stem, 0) for stem in self._notes[note_id])
+            length = self._lengths[note_id] = hypot(*weights)
+        return length
+
+
+# --- merging --------------------------------------------------------------------------------------
+
+
+NEAR_DUPLICATE = 0.90  # Jaccard similarity of the words of two contents that say the same
+REASON = "merged: nearly the same content"
+
+Kind = tuple[str | bool, ...]
+Words = tuple[str, ...]
+
+
+def merge_key(note: MemoryNote) -> Kind:
+    """Only notes with the same key may be merged.
+
+    Beyond nugget, subject, scope and type, they must belong to one project, or one of two projects
+    would lose its note; and what a tool saw must not become what someone said or confirmed.
+    """
+    return (
+        note.nugget_name,
+        note.subject,
+        note.scope,
+        note.type,
+        note.project,
+        is_unconfirmed(note),
+    )
+
+
+def merge(plan: Plan, ids: list[str]) -> None:
+    """Merge every inspected note with the notes that say the same."""
+    inspected: defaultdict[Kind, list[str]] = defaultdict(list)
+    for note in plan.visible(ids):
+        if note.kind == "note":
+            inspected[merge_key(note)].append(note.id)
+    groups: defaultdict[Kind, list[str]] = defaultdict(list)
+    nuggets = {kind[0] for kind in inspected}
+    for note in plan.notes.values():
+        if note.nugget_name in nuggets and note.kind == "note" and not note.hidden:
+            groups[merge_key(note)].append(note.id)
+    for kind in sorted(inspected):
+        _merge_group(plan, inspected[kind], groups[kind])
+
+
+def _merge_group(plan: Plan, inspected: list[str], group: list[str]) -> None:
+    words = {note_id: key_words(plan.notes[note_id].content) for note_id in group}
+    texts = SimilarTexts({i: frozenset(text) for i, text in words.items()}, inspected)
+    for note_id in inspected:
+        for other in texts.similar_to(note_id, NEAR_DUPLICATE):
+            longer, shorter = sorted(
+                (plan.notes[note_id], plan.notes[other]),
+                key=lambda note: (-len(words[note.id]), -len(note.content), age(note)),
+            )
+            if not _is_subsequence(words[shorter.id], words[longer.id]):
+                continue
+            if _details(longer) != _details(shorter) or not plan.may("merge", note_id, other):
+                continue
+            if _merge_pair(plan, longer, shorter):
+                texts.drop(shorter.id)
+                if shorter.id == note_id:
+                    break
+
+
+def _is_subsequence(words: Words, others: Words) -> bool:
+    """Whether the other text has the same words in the same order, and perhaps more.
+
+    A word in the place of another may be its opposite, and so may the same words in another order.
+    """
+    remaining = iter(others)
+    return all(word in remaining for word in words)
+
+
+def _details(note: MemoryNote) -> tuple[Words, Words]:
+    """Its numbers, paths, negations and signs: where they differ, two notes are not the same."""
+    return particulars(note.title), particulars(note.content)
+
+
+def _merge_pair(plan: Plan, survivor: MemoryNote, source: MemoryNote) -> bool:
+    """False if the merged note would have too many links."""
+    try:
+        # the survivor has all words of the source, so no line is added
+        after = merge_notes(survivor, source, REASON, plan.now, plan.notes, survivor.content)
+    except InvalidInput:
+        return False
+    plan.put(*after)
+    detail = f"merged {source.id} {source.title!r:.80} into {survivor.id} {survivor.title!r:.80}"
+    plan.record("merge", survivor, detail, (source.id, *(note.id for note in after[2:])))
+    return True
+
+
+# --- similar texts --------------------------------------------------------------------------------
+
+TEXTS_COMPARED = 1000  # texts that one text is compared with at most
+
+
+class SimilarTexts:
+    """An inverted index of texts by the words of those that are asked for."""
+
+    def __init__(self, texts: Mapping[str, frozenset[str]], asking: Iterable[str]) -> None:
+        self._texts = dict(texts)
+        self._order = {name: place for place, name in enumerate(texts)}
+        wanted = set(chain.from_iterable(texts[name] for name in asking))
+        self._names_with: defaultdict[str, list[str]] = defaultdict(list)
+        for name, found in texts.items():
+            for word in found & wanted:
+                self._names_with[word].append(name)
+
+    def drop(self, name: str) -> None:
+        """It is no longer found."""
+        del self._texts[name]
+
+    def similar_to(self, name: str, at_least: float) -> list[str]:
+        """The other texts with a Jaccard similarity of `at_least`, the most similar first.
+
+        Such a text misses only few of the words, so it has one of the rarest: only texts with one
+        of these are compared (prefix filtering).
+        """
+        if name not in self._texts:
+            return []
+        own = self._texts[name]
+        # the tolerance keeps 10 % of 10 from becoming 0.99
+        may_miss = int(len(own) * (1 - at_least) + 1e-9)
+        rarest = sorted(own, key=lambda word: (len(self._names_with[word]), word))
+        candidates: dict[str, None] = {}
+        for word in rarest[: may_miss + 1]:
+            candidates.update(dict.fromkeys(self._names_with[word][:TEXTS_COMPARED]))
+            if len(candidates) >= TEXTS_COMPARED:
+                break
+        candidates.pop(name, None)
+        scored = (
+            (-jaccard(own, self._texts[other]), self._order[other], other)
+            for other in candidates
+            if other in self._texts
+        )
+        return [other for score, _, other in sorted(scored) if -score >= at_least]
+
+
+def jaccard(a: frozenset[str], b: frozenset[str]) -> float:
+    """The size of the intersection over the size of the union; 0 if both are empty."""
+    common = len(a & b)
+    return common / (len(a) + len(b) - common) if common else 0.0

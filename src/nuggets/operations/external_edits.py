@@ -1,0 +1,396 @@
+"""What an external edit of a documented file, graph.json or a nugget's, changes.
+
+The author saw the file as it was (`base`) and changed a part of it. Only that part is imported, so
+what we wrote meanwhile stays. What the author removed is dropped; `undo` can restore it. What is
+gone in too large a part at once was lost by accident, and stays.
+"""
+
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from nuggets.domain.codec import note_from_json, note_to_json
+from nuggets.domain.marks import rejection_marks, without_purged
+from nuggets.domain.names_and_tags import FactIdentity, checked_nugget_name, identity, identity_of
+from nuggets.domain.records import (
+    DEFAULT_REASON,
+    Changes,
+    ExternalEdit,
+    GraphNoteMetaInput,
+    MemoryNote,
+    NoteKind,
+    NuggetConfig,
+)
+from nuggets.domain.state import MemoryState, State
+from nuggets.domain.three_way_merge import are_too_many, find_removed, merge_record
+from nuggets.domain.times import moment_after
+from nuggets.domain.type_check import check_fields
+from nuggets.errors import InvalidInput, StoreCorrupt
+from nuggets.language.text import fold_case
+from nuggets.named_tuple import NamedTuple
+from nuggets.operations.note_completion import (
+    META_FIELDS,
+    OURS,
+    complete_note,
+    name_note,
+    normalize_note,
+)
+from nuggets.operations.notes_and_links import (
+    archive_note,
+    check_note_limits,
+    edit_note,
+    link_identity,
+    new_note,
+    note_id,
+    remove_link,
+    repair_links,
+    restore_note,
+    without_links_to,
+)
+
+Json = dict[str, Any]
+R = TypeVar("R")
+# A change of these is a newer version.
+_WORDS = ("title", "content", "tags", *META_FIELDS, "validFrom", "validUntil")
+_RECALLS = ("hits", "lastHitSession", "hitSessions")  # change together
+_FACT_FIELDS = ("key", "value", "hits", "last_hit_session", "project")
+
+
+class ImportedEdit(NamedTuple):
+    """What an edit changes."""
+
+    changes: Changes
+    kept: int  # memories that are missing in the file, too many at once to be believed
+
+
+def import_edit(
+    draw: Callable[[], str], state: State, base: State | None, edit: ExternalEdit, now: str
+) -> ImportedEdit:
+    """The changes that import one edited file.
+
+    `base`: what its author saw; None for a file that was never ours, which can only add. A program
+    that rewrote a whole file may not have seen all of it: what is missing there is archived.
+    """
+    edit = without_purged(state.marks, edit)
+    try:
+        if edit.nugget is None:
+            taken, kept = _import_note_edits(draw, state, base, edit, now)
+        else:
+            taken, kept = _import_fact_edits(draw, state, base, edit, edit.nugget, now)
+        for note in taken.put:
+            check_note_limits(note)
+    except InvalidInput as problem:
+        where = "graph.json" if edit.nugget is None else f"{edit.nugget.name}.nugget.json"
+        raise StoreCorrupt(
+            f"{where} was edited and cannot be imported: {problem}. It is left as it is. Correct "
+            "it there, or run `nuggets doctor --fix`: that sets it aside"
+        ) from problem
+    changed = ((state.notes[note.id], note) for note in taken.put if note.id in state.notes)
+    refused = rejection_marks(state, changed)
+    marks = {**taken.marks, **refused}
+    return ImportedEdit(taken._replace(marks=marks, action="external edit", client="file"), kept)
+
+
+def _believed(gone: list[R], seen: int) -> tuple[list[R], int]:
+    """What is taken for removed, and how much is kept instead."""
+    return ([], len(gone)) if are_too_many(len(gone), seen) else (gone, 0)
+
+
+# --- graph.json: notes whose fields, links or places were edited --------------------------------
+
+
+def _import_note_edits(
+    draw: Callable[[], str], state: State, base: State | None, edit: ExternalEdit, now: str
+) -> ImportedEdit:
+    """What its author changed in the graph's file."""
+    seen = base.notes if base else {}
+    shapes = _shapes_by_id(draw, state, seen, edit.notes)
+    removed = find_removed(seen, shapes, state.notes, _has_same_version)
+    gone, kept = _believed(removed, len(seen))
+    put: dict[str, MemoryNote] = {}
+    if not edit.revision:
+        put.update(
+            (i, archive_note(state.notes[i], now)) for i in gone if not state.notes[i].hidden
+        )
+        gone = []
+    names = NuggetSpellings(state)
+    for id_, shape in shapes.items():
+        note = _import_note(state.notes.get(id_), seen.get(id_), shape, now)
+        if note is not None:
+            put[id_] = names.apply(note)
+    archive_second_keys(state, put, set(gone), now)
+    after = {**dict(state.notes.items()), **put}
+    for dropped in gone:
+        del after[dropped]
+    _remove_cut_links(seen, put, after)
+    put.update((note.id, note) for note in repair_links(after))
+    changes = Changes(
+        put=tuple(note for note in put.values() if state.notes.get(note.id) != note),
+        drop=tuple(gone),
+        put_nuggets=tuple(map(NuggetConfig, names.new)),
+    )
+    return ImportedEdit(changes, kept)
+
+
+class NuggetSpellings:
+    """The one spelling of every nugget's name: that of its configuration, or the first one met."""
+
+    def __init__(self, state: State, more: Iterable[NuggetConfig] = ()) -> None:
+        known = (*more, *state.nuggets.values())
+        self._spelling = {fold_case(config.name): config.name for config in known}
+        self.new: list[str] = []
+
+    def apply(self, note: MemoryNote) -> MemoryNote:
+        fold = fold_case(note.nugget_name)
+        if fold not in self._spelling:
+            self._spelling[fold] = checked_nugget_name(note.nugget_name)
+            self.new.append(self._spelling[fold])
+        return note._replace(nugget_name=self._spelling[fold])
+
+
+def archive_second_keys(state: State, put: dict[str, MemoryNote], gone: set[str], now: str) -> None:
+    """Two facts cannot answer to one key."""
+    others = (note for i, note in state.notes.items() if i not in put and i not in gone)
+    keys = {identity_of(note) for note in others if note.kind == "fact" and not note.hidden}
+    for note in list(put.values()):
+        if note.kind == "fact" and not note.hidden:
+            if identity_of(note) in keys:
+                put[note.id] = archive_note(note, now)
+            keys.add(identity_of(note))
+
+
+def _remove_cut_links(
+    seen: Mapping[str, MemoryNote], put: dict[str, MemoryNote], after: dict[str, MemoryNote]
+) -> None:
+    """Remove links that the author deleted at one end; they must not be completed again."""
+    for note in list(put.values()):
+        old = seen.get(note.id)
+        left = {link_identity(link) for link in note.links}
+        for link in old.links if old else ():
+            other = after.get(link.to)
+            if other is not None and link_identity(link) not in left:
+                cut = remove_link(note, other, link.reason)
+                if cut is not None:
+                    put[other.id] = after[other.id] = cut[1]
+
+
+def _import_note(
+    current: MemoryNote | None, old: MemoryNote | None, shape: Json, now: str
+) -> MemoryNote | None:
+    """The note with what its author changed; None if that is nothing."""
+    shape = {**shape, "links": [_complete_link(link, now) for link in shape.get("links", ())]}
+    if current is None and old is None:
+        return complete_note(shape, now)
+    if old is None and current is not None and shape.get("updatedAt", now) < current.updated_at:
+        return None  # not seen by its author, and ours is the newer one
+    before, ours = (note_to_json(note, vector=False) if note else {} for note in (old, current))
+    changed = merge_record(before, shape, ours).changed
+    for field in (*OURS, "lastAccessedAt"):  # every look moves that, and none is a commit
+        changed.pop(field, None)
+    if "hits" not in changed:
+        changed = {field: value for field, value in changed.items() if field not in _RECALLS}
+    if old is not None and not changed:
+        return None
+    merged = {**(ours or before), **changed}
+    if changed.get("hidden"):
+        merged.setdefault("archivedAt", now)
+    if "stability" in changed:
+        merged["stabilityGiven"] = True
+    if "updatedAt" not in changed and any(field in changed for field in _WORDS):
+        merged["updatedAt"] = moment_after(merged["updatedAt"], now)
+    return normalize_note(note_from_json(merged))
+
+
+def _complete_link(link: Json, now: str) -> Json:
+    return {
+        **link,
+        "reason": link.get("reason") or DEFAULT_REASON,
+        "createdAt": link.get("createdAt") or now,
+    }
+
+
+def _shapes_by_id(
+    draw: Callable[[], str],
+    state: State,
+    seen: Mapping[str, MemoryNote],
+    shapes: Sequence[Json],
+) -> dict[str, Json]:
+    """The notes of the file by id; what new ones need to have a name is filled in."""
+    ids = {shape["id"] for shape in shapes if "id" in shape}
+    named: dict[str, Json] = {}
+    for number, shape in enumerate(shapes, 1):
+        if shape.get("id") not in state.notes and shape.get("id") not in seen:
+            shape = name_note(shape, f"note {number}")
+        if "id" not in shape:
+            # The same text may have come in before, when the file was not written anew since.
+            same = _find_same_text(state, shape, ids)
+            kind, nugget = shape.get("kind", "note"), shape["nuggetName"]
+            drawn = same or _draw_id(draw, state, named, kind, checked_nugget_name(nugget))
+            shape = {**shape, "id": drawn}
+        named[shape["id"]] = shape
+    return named
+
+
+def _find_same_text(state: State, shape: Json, taken: Collection[str]) -> str:
+    titled = state.notes.find(nugget=shape["nuggetName"], title=shape["title"])
+    return next((n.id for n in titled if n.content == shape["content"] and n.id not in taken), "")
+
+
+# --- the file of a nugget: facts that were added, changed or removed ----------------------------
+
+
+def _import_fact_edits(
+    draw: Callable[[], str],
+    state: State,
+    base: State | None,
+    edit: ExternalEdit,
+    config_in_file: NuggetConfig,
+    now: str,
+) -> ImportedEdit:
+    """What its author changed in the file of the nugget that is `given` there."""
+    fold = fold_case(config_in_file.name)
+    current_config = state.nuggets.get(fold)
+    config = _merge_config(current_config, base.nuggets.get(fold) if base else None, config_in_file)
+    current_facts, archive = _facts(state, fold)
+    seen, _ = _facts(base or MemoryState(), fold)
+    entries = _pair_entries(fold, edit.facts, seen)
+    put: dict[str, MemoryNote] = {}
+    for key, fact in entries:
+        current = current_facts.get(key) or archive.get(key)
+        note = _import_fact(config.name, current, seen.get(key), fact, now)
+        if note is not None:
+            if not note.id:
+                note = note._replace(id=_draw_id(draw, state, put, "fact", config.name))
+            put[note.id] = current_facts[key] = note
+    listed = {key for key, _ in entries}
+    removed = find_removed(seen, listed, current_facts, _has_same_version)
+    removed, kept = _believed(removed, len(seen))
+    gone = {current_facts[key].id: current_facts[key] for key in removed}
+    if base is not None and not base.notes and fold not in base.nuggets:
+        # Files that were never ours: a fact's note without its fact is put away, not dropped.
+        orphans = {
+            n.id: n for key, n in current_facts.items() if key not in listed and n.id not in put
+        }
+        put.update((i, archive_note(note, now)) for i, note in orphans.items())
+    if not edit.revision:
+        put.update((i, archive_note(note, now)) for i, note in gone.items())
+        gone = {}
+    linking = {note.id: note for note in state.notes.linking_to(gone)} if gone else {}
+    left = {**linking, **put}.values() if gone else ()
+    put.update((note.id, note) for note in without_links_to(left, gone) if note.id not in gone)
+    changes = Changes(
+        put=tuple(put.values()),
+        drop=tuple(gone),
+        put_nuggets=() if current_config == config else (config,),
+    )
+    return ImportedEdit(changes, kept)
+
+
+def _merge_config(
+    known: NuggetConfig | None, old: NuggetConfig | None, given: NuggetConfig
+) -> NuggetConfig:
+    """What the file says, as far as its author changed it; the spelling of a known name stays."""
+    check_fields(given._asdict(), NuggetConfig)
+    if known is None:
+        return given._replace(name=checked_nugget_name(given.name))
+    if old is None:
+        return given._replace(name=known.name)
+    changed = merge_record(old._asdict(), given._asdict(), known._asdict()).changed
+    return known._replace(**{**changed, "name": known.name})
+
+
+def _import_fact(
+    nugget: str, current: MemoryNote | None, old: MemoryNote | None, fact: Json, now: str
+) -> MemoryNote | None:
+    value, hits = fact["value"], fact.get("hits", 0)
+    untouched = old is not None and old.content == value
+    if current is None or (current.hidden and untouched):
+        if untouched:
+            return None  # forgotten or archived by us since its author read it
+        note = _new_fact(nugget, fact["key"], value, fact.get("project", ""), now)
+    else:
+        note = current if untouched else edit_note(current, now=now, content=value)
+        note = restore_note(note, now)
+    counted = old.hits if old is not None else note.hits
+    if hits > counted or (old is not None and hits < counted):
+        session = str(fact.get("last_hit_session") or "")
+        sessions = (*note.hit_sessions, session) if session else note.hit_sessions
+        note = note._replace(
+            hits=hits, last_hit_session=session, hit_sessions=tuple(dict.fromkeys(sessions))
+        )
+    unknown = {k: v for k, v in fact.items() if k not in _FACT_FIELDS}
+    if unknown and note.extra.get("fact") != unknown:
+        note = note._replace(extra={**note.extra, "fact": unknown})
+    return None if note is current else note
+
+
+def _new_fact(nugget: str, key: str, value: str, project: str, now: str) -> MemoryNote:
+    if not key.strip() or not value.strip():
+        raise InvalidInput("a fact needs a key and a value")
+    return new_note(
+        nugget=nugget,
+        kind="fact",
+        title=key,
+        content=value,
+        tags=(),
+        given=GraphNoteMetaInput(project=project),
+        now=now,
+        note_id="",
+        project="",
+    )
+
+
+def _pair_entries(
+    nugget: str, entries: Sequence[Json], seen: Mapping[FactIdentity, MemoryNote]
+) -> list[tuple[FactIdentity, Json]]:
+    """Each entry of the file with the fact that it is about, of those that its author saw.
+
+    A program that does not know projects drops them. Its entries of one key are paired by value
+    first, then in their order, so that no project's fact gets another one's value.
+    """
+    identities: list[FactIdentity | None] = [
+        identity(nugget, entry["key"], entry["project"]) if "project" in entry else None
+        for entry in entries
+    ]
+    unpaired: dict[str, list[FactIdentity]] = {}
+    for fact in seen.keys() - set(identities) if None in identities else ():
+        unpaired.setdefault(fact.key, []).append(fact)
+    places = {fact: place for place, fact in enumerate(seen)}
+    for by_value in (True, False):
+        for place, entry in enumerate(entries):
+            if identities[place] is None:
+                candidates = [
+                    fact
+                    for fact in unpaired.get(fold_case(entry["key"]), ())
+                    if not by_value or seen[fact].content == entry["value"]
+                ]
+                if candidates:
+                    identities[place] = fact = min(candidates, key=places.__getitem__)
+                    unpaired[fact.key].remove(fact)
+    return [
+        (identity(nugget, entry["key"], "") if fact_identity is None else fact_identity, entry)
+        for fact_identity, entry in zip(identities, entries, strict=True)
+    ]
+
+
+def _facts(
+    state: State, nugget: str
+) -> tuple[dict[FactIdentity, MemoryNote], dict[FactIdentity, MemoryNote]]:
+    """The visible facts of a nugget, and the archived ones."""
+    by_identity: tuple[dict[FactIdentity, MemoryNote], dict[FactIdentity, MemoryNote]] = {}, {}
+    for note in state.notes.find(nugget=nugget, kind="fact"):
+        by_identity[note.hidden][identity_of(note)] = note
+    return by_identity
+
+
+def _has_same_version(note: MemoryNote, old: MemoryNote) -> bool:
+    """Recalls make no new version."""
+    return note.updated_at == old.updated_at
+
+
+def _draw_id(
+    draw: Callable[[], str], state: State, taken: Container[str], kind: NoteKind, nugget: str
+) -> str:
+    while True:
+        drawn = note_id(kind, nugget, state.notes, draw)
+        if drawn not in taken:
+            return drawn

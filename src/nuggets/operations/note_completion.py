@@ -1,0 +1,101 @@
+"""Notes that others wrote as JSON: what a new one lacks is filled in, and the whole is checked."""
+
+from typing import Any
+
+from nuggets.domain.codec import note_from_json, note_to_json
+from nuggets.domain.names_and_tags import (
+    DEFAULT_NUGGET,
+    checked_nugget_name,
+    normal_tags,
+    title_from_text,
+)
+from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
+from nuggets.domain.times import normalize_time
+from nuggets.errors import InvalidInput
+from nuggets.operations.metadata_inference import check_metadata
+from nuggets.operations.notes_and_links import new_note, normal_content
+
+Json = dict[str, Any]
+META_FIELDS = ("subject", "scope", "type", "source", "confidence", "stability", "project")
+OURS = ("vector",)  # grows from the note: what the file says of it is derived from it
+
+
+def name_note(shape: Json, where: str) -> Json:
+    """A new note with a nugget, a title and a content, of which its author may leave out some.
+
+    The nugget is read from the id; of title and content each can be made from the other. A fact
+    without a key or a value means nothing.
+    """
+    _, dash, rest = shape.get("id", "").partition("-")
+    nugget = shape.get("nuggetName") or (rest.rpartition("-")[0] if dash else "")
+    title = (shape.get("title") or shape.get("sourceKey") or "").strip()
+    content = shape.get("content", "")
+    is_fact = shape.get("kind") == "fact"
+    if not (title or content.strip()) or (is_fact and not (title and content.strip())):
+        problem = "a fact needs a title and a content" if is_fact else "no title and no content"
+        raise InvalidInput(f"{where}: {problem}")
+    return {
+        **shape,
+        "nuggetName": nugget or DEFAULT_NUGGET,
+        "title": title or title_from_text(content),
+        "content": content or title,
+    }
+
+
+def complete_note(shape: Json, now: str) -> MemoryNote:
+    """A note that is new to us: what its author left out is inferred as for any new note."""
+    fields = {field: value for field, value in shape.items() if field in _KNOWN}
+    unknown = {field: value for field, value in shape.items() if field not in _KNOWN}
+    note = new_note(
+        nugget=checked_nugget_name(fields["nuggetName"]),
+        kind=fields.get("kind", "note"),
+        title=fields["title"],
+        content=fields["content"],
+        tags=fields.get("tags", ()),
+        given=GraphNoteMetaInput(**{name: fields.get(name) for name in META_FIELDS}),
+        now=now,
+        note_id=fields["id"],
+        project=fields.get("project", ""),
+        created_at=fields.get("createdAt"),
+    )
+    rest = {field: value for field, value in fields.items() if field not in _GIVEN}
+    # a file names the stability of every note, so that tells nothing
+    given = {"stabilityGiven": fields.get("stabilityGiven", False)}
+    return normalize_note(note_from_json({**note_to_json(note), **rest, **given, **unknown}))
+
+
+_GIVEN = ("id", "nuggetName", "kind", "title", "tags", *META_FIELDS, *OURS, "createdAt")
+_KNOWN = (
+    *_GIVEN,
+    *("content", "links", "hidden", "sourceKey", "hits", "lastHitSession", "hitSessions"),
+    *("updatedAt", "lastAccessedAt", "lastRewrittenAt", "archivedAt", "lastInspectedAt"),
+    *("validFrom", "validUntil", "supersedes", "anchors", "stabilityGiven"),
+)
+
+
+def normalize_note(note: MemoryNote) -> MemoryNote:
+    """Check and normalize the note as a whole, after each field was checked."""
+    checked_nugget_name(note.nugget_name)
+    given = check_metadata(GraphNoteMetaInput(confidence=note.confidence))
+    sessions = note.hit_sessions
+    if not sessions and note.last_hit_session:
+        sessions = (note.last_hit_session,)
+    return note._replace(
+        created_at=normalize_time(note.created_at),
+        updated_at=normalize_time(note.updated_at),
+        last_accessed_at=normalize_time(note.last_accessed_at),
+        last_rewritten_at=_normalize_optional_time(note.last_rewritten_at),
+        archived_at=_normalize_optional_time(note.archived_at) if note.hidden else None,
+        last_inspected_at=_normalize_optional_time(note.last_inspected_at),
+        content=normal_content(note.content),
+        tags=normal_tags(note.tags, note.nugget_name, note.scope, note.type),
+        confidence=note.confidence if given.confidence is None else given.confidence,
+        source_key=note.title if note.kind == "fact" else note.source_key,
+        hit_sessions=sessions,
+        valid_from=_normalize_optional_time(note.valid_from),
+        valid_until=_normalize_optional_time(note.valid_until),
+    )
+
+
+def _normalize_optional_time(moment: str | None) -> str | None:
+    return normalize_time(moment) if moment else None

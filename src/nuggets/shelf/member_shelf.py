@@ -1,0 +1,543 @@
+"""One member's view of a team's memory: the team's shelf, and a private one of their own.
+
+Scope decides where a memory is kept (`domain/visibility.py`): `user`, `self` and `session` on the
+private shelf, which nobody else's requests ever open; `project` and `shared` on the team's. Reads
+ask both; a name means the member's own memory first. Nothing links the two.
+
+How each operation's answer is made of the two, and which role it needs, says
+`operations/operation_table.py`; what does not fit a row is written out here. Where both shelves are
+locked, the private one comes first.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import wraps
+from heapq import merge
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from nuggets.domain.records import (
+    Commit,
+    CommitSummary,
+    CopyIndex,
+    HitKind,
+    Member,
+    MemoryNote,
+    NoteFilterOptions,
+    RecallResult,
+    Role,
+    SearchNotesResult,
+    WrittenNote,
+)
+from nuggets.domain.visibility import PRIVATE_SCOPES, is_private
+from nuggets.errors import Conflict, InvalidInput, NotAllowed, NotFound
+from nuggets.filesystem.current_project import find_project
+from nuggets.language.text import fold_case
+from nuggets.operations.idempotent_calls import Caller, call_of_member
+from nuggets.operations.metadata_inference import metadata_from_kwargs
+from nuggets.operations.operation_table import (
+    OPERATIONS,
+    Both,
+    Fixed,
+    Operation,
+    Refused,
+    Request,
+    best_recall,
+    by_time,
+    hide_marks,
+    join_revisions,
+    merge_results,
+    method_of,
+    number_commits,
+    number_private,
+    private_number,
+    split_revision,
+)
+from nuggets.operations.permissions import Client, allows, is_of_member, name_member
+from nuggets.search.clear_answer import RESULTS_COMPARED
+from nuggets.shelf import NO_FILTERS, NuggetShelf
+from nuggets.shelf.nugget import Nugget
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from datetime import datetime
+    from typing import Unpack
+
+    from nuggets.domain.type_check import NoteFilters, NoteMeta, NuggetOptions
+    from nuggets.operations.argument_checks import StrPath
+    from nuggets.operations.operation_changes import OperationChanges
+    from nuggets.search.explanation import Explanation
+
+
+T = TypeVar("T")
+
+
+class MemberShelf(NuggetShelf):
+    """The team's shelf and a member's private one, as one shelf."""
+
+    def __init__(self, team: NuggetShelf, private: NuggetShelf, member: Member) -> None:
+        vars(self).update(vars(team))  # its settings, clock, client and project
+        self._team = team
+        self._private = private
+        self.member = member
+        self._own_revisions = [0]  # shared by all views of this shelf
+
+    # --- which shelf, and for whom ----------------------------------------------------------
+
+    @property
+    def _sides(self) -> tuple[NuggetShelf, NuggetShelf]:
+        return self._private, self._team
+
+    def _view_of(self, team: NuggetShelf, private: NuggetShelf) -> Self:
+        view = type(self)(team, private, self.member)
+        view._own_revisions = self._own_revisions
+        return view
+
+    def for_client(self, client: str | Client, *, at_work: bool = False) -> Self:
+        if not isinstance(client, Client):
+            client = Client(client, at_work=at_work)
+        named = name_member(client, self.member.name)
+        return self._view_of(self._team.for_client(named), self._private.for_client(named))
+
+    def for_caller(self, caller: Caller) -> Self:
+        """The project is recognized by what the team's shelf knows."""
+        named = caller._replace(client=name_member(caller.client, self.member.name))
+        if named.call is not None:
+            named = named._replace(call=call_of_member(named.call, self.member.name))
+        team = self._team.for_caller(named)
+        return self._view_of(team, self._private.for_caller(named._replace(project=team.project)))
+
+    def for_project(self, name: str) -> Self:
+        """For someone who works in a project: its id, or the name of its folder. Folders are on
+        the member's machine, so none is looked at."""
+        known = [status.project for status in self.projects()]
+        is_id = not name or name in known or name.startswith("/")
+        view = self._view_of(self._team.for_project(""), self._private.for_project(""))
+        view.project = name if is_id else find_project(name, known)
+        return view
+
+    @property
+    def project(self) -> str:
+        return self._team.project
+
+    @project.setter
+    def project(self, project: str) -> None:
+        for side in self._sides:
+            side.project = project
+
+    def _require(self, role: Role, what: str) -> None:
+        """Raise `NotAllowed` unless the member has the role."""
+        if not allows(self.member.role, role):
+            raise NotAllowed(
+                f"{what} needs the role {role}; {self.member.name} is a {self.member.role}. An "
+                "owner can change that"
+            )
+
+    def _side_of(
+        self, name: str, nugget: str | None = None, *, archived: bool = False
+    ) -> NuggetShelf:
+        """The shelf of a note that is there; the team's if there is none."""
+        try:
+            self._private.get_note(name, nugget, None, archived=archived)
+        except NotFound:
+            return self._team
+        return self._private
+
+    def _side_of_id(self, note_id: str) -> NuggetShelf:
+        return self._private if self._private.get_notes([note_id]) else self._team
+
+    def _ask_both(self, ask: Callable[[NuggetShelf], T]) -> tuple[T, ...]:
+        """The answers of the shelves that know what is asked for; `NotFound` if none does."""
+        answers: list[T] = []
+        for side in self._sides:
+            try:
+                answers.append(self._run(side, ask))
+            except NotFound:
+                if side is self._team and not answers:
+                    raise
+        return tuple(answers)
+
+    def _run(self, side: NuggetShelf, ask: Callable[[NuggetShelf], T]) -> T:
+        """Ask one shelf; what it wrote is the member's last change."""
+        before = side.own_revision
+        result = ask(side)
+        after = side.own_revision
+        if after != before:
+            is_own = side is self._private
+            self._own_revisions[0] = number_private(after) if is_own else after
+        return result
+
+    def _answer(self, request: Request) -> Any:
+        """The answer to an operation, made of the shelves' answers as its row says."""
+        row, how, ask = request.row, request.row.team, request.run_on
+        if isinstance(how, Refused):
+            raise NotAllowed(f"{row.name} is not served to members: {how.reason}")
+        self._require_role(request)
+        if isinstance(how, Fixed):
+            return how.answer
+        if isinstance(how, Both):
+            return how.combine(self._ask_both(ask))
+        if how == "first_found":
+            result = self._ask_in_turn(row, ask)
+        elif how == "by_note":
+            result = self._run(self._side_of_notes(request), ask)
+        else:
+            result = self._run(self._private if how == "private" else self._team, ask)
+        return self._view(result.name) if isinstance(result, Nugget) else result
+
+    def _require_role(self, request: Request) -> None:
+        if not request.is_preview:
+            self._require(request.row.role, request.row.name)
+
+    def _ask_in_turn(self, row: Operation, ask: Callable[[NuggetShelf], T]) -> T:
+        try:
+            return self._run(self._private, ask)
+        except NotFound:
+            self._require(row.role_for_others, row.for_others)
+            return self._run(self._team, ask)
+
+    def _side_of_notes(self, request: Request) -> NuggetShelf:
+        """The shelf of all notes that are named."""
+        nugget, *names = (
+            request.argument(NuggetShelf, name) for name in ("nugget", *request.row.notes)
+        )
+        side, *others = (self._side_of(name, nugget) for name in names)
+        if any(other is not side for other in others):
+            raise InvalidInput(
+                "one of the two is private to you and the other one the team's; they cannot be "
+                "linked or merged. Store the private one anew with scope project or shared first"
+            )
+        return side
+
+    def _home(
+        self, decide: "Callable[[OperationChanges], tuple[Any, WrittenNote]]", scope: str | None
+    ) -> NuggetShelf:
+        """Where a text is kept: by its scope if that is given, else where it is known, else by the
+        scope that its words say."""
+        if scope is not None:
+            return self._private if scope in PRIVATE_SCOPES else self._team
+        draft = self._private._update("", decide, dry_run=True)
+        if not draft.is_new:
+            return self._private
+        if not self._team._update("", decide, dry_run=True).is_new:
+            return self._team
+        return self._private if is_private(draft) else self._team
+
+    def _folder_of_files(self, project: str | None = None) -> str:
+        return ""  # the files that memories name are on the member's machine
+
+    # --- nuggets ----------------------------------------------------------------------------
+
+    def create(self, name: str, **config: "Unpack[NuggetOptions]") -> Nugget:
+        if self._private.has(name):
+            raise Conflict(f"the nugget {name!r} already exists; use get or get_or_create")
+        return self._view(self._run(self._team, lambda side: side.create(name, **config)).name)
+
+    def get_or_create(self, name: str, **config: "Unpack[NuggetOptions]") -> Nugget:
+        if self.has(name):
+            return self.get(name)
+        made = self._run(self._team, lambda side: side.get_or_create(name, **config))
+        return self._view(made.name)
+
+    @property
+    def size(self) -> int:
+        return len(self.list())
+
+    # --- facts ------------------------------------------------------------------------------
+
+    def remember(
+        self, nugget: str, key: str, value: str, **meta: "Unpack[NoteMeta]"
+    ) -> WrittenNote:
+        given = metadata_from_kwargs(meta)
+        home = self._home(lambda d: d.remember(nugget, key, value, given), given.scope)
+        fact = self._run(home, lambda side: side.remember(nugget, key, value, **meta))
+        if home is self._team:  # else the member's own fact would go on answering
+            with suppress(NotFound):
+                self._private.forget(nugget, key)
+        return fact
+
+    def recall(
+        self,
+        query: str,
+        nugget: str | None = None,
+        session: str | None = "",
+        *,
+        as_of: "str | datetime | None" = None,
+    ) -> RecallResult:
+        with self.snapshot():
+            answers = self._ask_both(lambda side: side.recall(query, nugget, None, as_of=as_of))
+            result = best_recall(answers)
+            if result.is_clear and as_of is None:
+                self._count_shown(result.note_id, session, "recalled")
+            return result
+
+    def recall_or_search(
+        self, query: str, nugget: str | None = None, session: str | None = "", limit: int = 5
+    ) -> tuple[RecallResult, Sequence[SearchNotesResult]]:
+        with self.snapshot():
+            most = max(limit, RESULTS_COMPARED)
+            answers = self._ask_both(lambda side: side.recall_or_search(query, nugget, None, most))
+            recall = best_recall([answer for answer, _ in answers])
+            if recall.found:
+                if recall.is_clear:
+                    self._count_shown(recall.note_id, session, "recalled")
+                return recall, ()
+            results = merge_results([found for _, found in answers], limit, self.project)
+            if results and results[0].note.kind == "fact":  # recall refused it
+                results[0] = results[0]._replace(clear_answer=False)
+            return recall, self._count_results(results, session)
+
+    def forget(self, nugget: str, key: str) -> bool:
+        for side in self._sides:
+            if side.has(nugget) and self._run(side, lambda s: s.forget(nugget, key)):
+                return True
+        return False if self.has(nugget) else self._team.forget(nugget, key)
+
+    # --- notes ------------------------------------------------------------------------------
+
+    def create_note(
+        self,
+        nugget: str,
+        title: str,
+        content: str,
+        tags: Iterable[str] = (),
+        created_at: "str | datetime | None" = None,
+        **meta: "Unpack[NoteMeta]",
+    ) -> WrittenNote:
+        given, own_tags = metadata_from_kwargs(meta), tuple(tags)
+        home = self._home(
+            lambda d: d.create_note(nugget, title, content, own_tags, created_at, given),
+            given.scope,
+        )
+        return self._run(
+            home,
+            lambda side: side.create_note(nugget, title, content, own_tags, created_at, **meta),
+        )
+
+    def get_note(
+        self,
+        name: str,
+        nugget: str | None = None,
+        session: str | None = "",
+        *,
+        archived: bool = False,
+    ) -> MemoryNote:
+        counted = self._countable(session)
+        try:
+            return self._private.get_note(name, nugget, counted, archived=archived)
+        except NotFound:
+            return self._team.get_note(name, nugget, counted, archived=archived)
+
+    def count_hit(self, note_id: str, session: str, kind: HitKind) -> None:
+        self._count_shown(note_id, session, kind)
+
+    def _countable(self, session: str | None) -> str | None:
+        """A reader changes nothing, so no recall of theirs is counted."""
+        return session if allows(self.member.role, "writer") else None
+
+    def _count_shown(self, note_id: str, session: str | None, kind: HitKind) -> None:
+        counted = self._countable(session)
+        if counted is not None:
+            self._side_of_id(note_id).count_hit(note_id, counted, kind)
+
+    def _count_results(
+        self, results: Sequence[SearchNotesResult], session: str | None
+    ) -> Sequence[SearchNotesResult]:
+        for result in results if session is not None else ():
+            self._count_shown(result.note.id, session if result.clear_answer else "", "answered")
+        return results
+
+    def get_notes(self, ids: Iterable[str]) -> Mapping[str, MemoryNote]:
+        wanted = list(ids)
+        return {**self._team.get_notes(wanted), **self._private.get_notes(wanted)}
+
+    def edit_note(
+        self,
+        name: str,
+        content: str | None = None,
+        title: str | None = None,
+        tags: Iterable[str] | None = None,
+        hidden: bool | None = None,
+        *,
+        nugget: str | None = None,
+        expected: "str | datetime | None" = None,
+        **meta: "Unpack[NoteMeta]",
+    ) -> WrittenNote:
+        side, scope = self._side_of(name, nugget), metadata_from_kwargs(meta).scope
+        if scope is not None and (scope in PRIVATE_SCOPES) != (side is self._private):
+            raise InvalidInput(
+                "a memory does not change between your private shelf and the team's; store it "
+                f"anew with scope {scope}, and delete this one"
+            )
+        return self._run(
+            side,
+            lambda s: s.edit_note(
+                name, content, title, tags, hidden, nugget=nugget, expected=expected, **meta
+            ),
+        )
+
+    def record_reading(self, note: MemoryNote, start: int = 0, end: int | None = None) -> None:
+        self._side_of_id(note.id).record_reading(note, start, end)
+
+    def restore_note(self, name: str, nugget: str | None = None) -> MemoryNote:
+        side = self._side_of(name, nugget, archived=True)
+        return self._run(side, lambda s: s.restore_note(name, nugget))
+
+    def search_notes(
+        self,
+        query: str,
+        limit: int = 5,
+        filters: NoteFilterOptions = NO_FILTERS,
+        *,
+        session: str | None = "",
+        **wanted: "Unpack[NoteFilters]",
+    ) -> Sequence[SearchNotesResult]:
+        most = max(limit, RESULTS_COMPARED)
+        with self.snapshot():
+            found = self._ask_both(
+                lambda side: side.search_notes(query, most, filters, session=None, **wanted)
+            )
+            return self._count_results(merge_results(found, limit, self.project), session)
+
+    def explain(self, query: str, note_id: str, include_hidden: bool = False) -> "Explanation":
+        return self._side_of_id(note_id).explain(query, note_id, include_hidden)
+
+    # --- history ----------------------------------------------------------------------------
+
+    @property
+    def revision(self) -> int:
+        return join_revisions(self._private.revision, self._team.revision)
+
+    @property
+    def own_revision(self) -> int:
+        return self._own_revisions[0]
+
+    def commits(self, since: int = 0) -> Sequence[Commit]:
+        private, team = split_revision(since)
+        return by_time(self._private.commits(private), hide_marks(self._team.commits(team)))
+
+    def new_commits(self, since: int, most: int) -> Sequence[Commit] | None:
+        private, team = split_revision(since)
+        own, others = self._private.new_commits(private, most), self._team.new_commits(team, most)
+        return None if own is None or others is None else by_time(own, hide_marks(others))
+
+    def commit_summaries(self, since: int = 0, most: int | None = None) -> Sequence[CommitSummary]:
+        private, team = split_revision(since)
+        own = self._private.commit_summaries(private, most)
+        return by_time(own, self._team.commit_summaries(team, most))
+
+    def history(self, note: str | None = None, limit: int = 20, since: int = 0) -> Sequence[Commit]:
+        private, team = split_revision(since)
+        try:
+            own = number_commits(self._private.history(note, limit, private))
+        except NotFound:  # of one note, which is the team's
+            return hide_marks(self._team.history(note, limit, team))
+        if note is not None:
+            return own
+        others = hide_marks(self._team.history(None, limit, team))
+        newest_first = merge(own, others, key=lambda commit: commit.at, reverse=True)
+        return list(islice(newest_first, limit))
+
+    def commit(self, revision: int) -> Commit:
+        own = private_number(revision)
+        if not own:
+            return hide_marks([self._team.commit(revision)])[0]
+        return number_commits([self._private.commit(own)])[0]
+
+    def changes_in_effect(self, since: int = 0) -> Sequence[Commit]:
+        own = private_number(since)
+        if not own:
+            return hide_marks(self._team.changes_in_effect(since))
+        return number_commits(self._private.changes_in_effect(own))
+
+    def undoable(self, revisions: Iterable[int]) -> set[int]:
+        wanted = set(revisions)
+        own = {private_number(revision) for revision in wanted} - {0}
+        others = {revision for revision in wanted if not private_number(revision)}
+        undoable = set(map(number_private, self._private.undoable(own)))
+        return undoable | set(filter(self._may_undo, self._team.undoable(others)))
+
+    def _may_undo(self, revision: int) -> bool:
+        """Everyone may undo what they did in the team's memory, an owner whatever anyone did."""
+        role = OPERATIONS["undo"].role_for_others
+        author = self._team.commit(revision).changes.client
+        return allows(self.member.role, role) or is_of_member(author, self.member.name)
+
+    def last_own_change(self) -> Commit:
+        def ask(side: NuggetShelf) -> Commit:
+            commit = side.last_own_change()
+            show = number_commits if side is self._private else hide_marks
+            return show([commit])[0]
+
+        return max(self._ask_both(ask), key=lambda commit: commit.at)
+
+    def undo(self, revision: int | None = None, dry_run: bool = False) -> Commit:
+        row = OPERATIONS["undo"]
+        if revision is None:
+            revision = self.last_own_change().revision
+        own = private_number(revision)
+        if own:
+            undone = self._run(self._private, lambda side: side.undo(own, dry_run))
+            return number_commits([undone])[0]
+        if not self._may_undo(revision):
+            self._require(row.role_for_others, row.for_others)
+        undone = self._run(self._team, lambda side: side.undo(revision, dry_run))
+        return hide_marks([undone])[0]
+
+    def copy_index(self, most: int, since: int = 0) -> CopyIndex:
+        own, team = split_revision(since)
+        private = self._private.copy_index(most, own)
+        shared = self._team.copy_index(most, team)
+        ids = (*private.ids, *shared.ids)[:most]
+        changed = set((*private.changed, *shared.changed))
+        nuggets = {fold_case(n.name): n for n in (*private.nuggets, *shared.nuggets)}
+        return CopyIndex(
+            join_revisions(private.revision, shared.revision),
+            ids,
+            tuple(note_id for note_id in ids if note_id in changed),
+            tuple(nuggets.values()),
+        )
+
+    # --- the store, and files of the server ---------------------------------------------------
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        with self._private.snapshot(), self._team.snapshot():
+            yield
+
+    @contextmanager
+    def _batch(self) -> Iterator[None]:
+        with self._private.batch(), self._team.batch():
+            yield
+
+    def batch(self) -> "AbstractContextManager[None]":
+        return self._batch()
+
+    def close(self) -> None:
+        """The shelves belong to the server, which closes them."""
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """They name files of the server."""
+        return self._team.warnings if allows(self.member.role, "owner") else ()
+
+    def memory_path(self, path: "StrPath | None" = None) -> str:
+        raise NotFound("a server has no MEMORY.md; it is written where an agent works")
+
+
+def _with_role(row: Operation, written: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that is written out here, for those with the role that its row asks for."""
+
+    @wraps(written)
+    def run(self: MemberShelf, *args: Any, **options: Any) -> Any:
+        self._require_role(Request(row, args, options))
+        return written(self, *args, **options)
+
+    return run
+
+
+for _row in OPERATIONS.values():
+    if _row.team != "own":
+        setattr(MemberShelf, _row.name, method_of(_row, getattr(NuggetShelf, _row.name)))
+    elif _row.role != "reader":
+        setattr(MemberShelf, _row.name, _with_role(_row, getattr(MemberShelf, _row.name)))
