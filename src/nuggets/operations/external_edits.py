@@ -90,7 +90,7 @@ def import_edit(
     return ImportedEdit(taken._replace(marks=marks, action="external edit", client="file"), kept)
 
 
-def _believed(gone: list[R], seen: int) -> tuple[list[R], int]:
+def _trust_removals(gone: list[R], seen: int) -> tuple[list[R], int]:
     """What is taken for removed, and how much is kept instead."""
     return ([], len(gone)) if are_too_many(len(gone), seen) else (gone, 0)
 
@@ -105,7 +105,7 @@ def _import_note_edits(
     seen = base.notes if base else {}
     shapes = _shapes_by_id(draw, state, seen, edit.notes)
     removed = find_removed(seen, shapes, state.notes, _has_same_version)
-    gone, kept = _believed(removed, len(seen))
+    gone, kept = _trust_removals(removed, len(seen))
     put: dict[str, MemoryNote] = {}
     if not edit.revision:
         put.update(
@@ -263,7 +263,7 @@ def _import_fact_edits(
             put[note.id] = current_facts[key] = note
     listed = {key for key, _ in entries}
     removed = find_removed(seen, listed, current_facts, _has_same_version)
-    removed, kept = _believed(removed, len(seen))
+    removed, kept = _trust_removals(removed, len(seen))
     gone = {current_facts[key].id: current_facts[key] for key in removed}
     if base is not None and not base.notes and fold not in base.nuggets:
         # Files that were never ours: a fact's note without its fact is put away, not dropped.
