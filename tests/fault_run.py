@@ -86,18 +86,18 @@ def kill_processes(work: str, rounds: int) -> Iterator[str]:
         yield f"{subject.name}: {rounds} rounds of kill -9, 4 writers, {summarize(found)}"
 
 
-def kill_purges(work: str) -> Iterator[str]:
-    """The test of killed purges, at every step of a purge."""
-    test = os.path.join(TESTS, "faults", "test_killed_purge.py")
+def run_long_form(work: str, test: str, survived: str, **variables: str) -> Iterator[str]:
+    """A test that `make test` has in a short form."""
+    path = os.path.join(TESTS, test)
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", work, test],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--basetemp", work, path],
         cwd=os.path.dirname(TESTS),
-        env={**os.environ, "NUGGETS_PURGE_STEPS": "1"},
+        env={**os.environ, **variables},
         check=False,
     )
     if done.returncode:
-        raise NotSurvived("a purge that was killed was not finished")
-    yield "a purge that is killed at any of its steps: finished by the next writer"
+        raise NotSurvived(f"{test} failed")
+    yield survived
 
 
 def cut_power(work: str, rounds: int) -> Iterator[str]:
@@ -273,7 +273,18 @@ def main() -> None:
             "Faults": lambda: fail_system_calls(shim, work, options.every),
             "Crash states": lambda: replay_crashes(shim, work, options.states),
             "Killed writers": lambda: kill_processes(disk, options.kills),
-            "Purges": lambda: kill_purges(os.path.join(work, "purges")),
+            "Purges": lambda: run_long_form(
+                os.path.join(work, "purges"),
+                "faults/test_killed_purge.py",
+                "a purge that is killed at any of its steps: finished by the next writer",
+                NUGGETS_PURGE_STEPS="1",
+            ),
+            "Texts": lambda: run_long_form(
+                os.path.join(work, "texts"),
+                "test_time_bounds.py",
+                "every function that reads text takes 512 KiB in linear time",
+                NUGGETS_LONG_TEXT=str(1 << 19),
+            ),
             "Power cuts": lambda: cut_power(disk, options.cuts),
             "Storms": lambda: run_storms(disk, options.storms),
             "Surroundings": lambda: change_surroundings(shim, disk),

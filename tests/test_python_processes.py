@@ -24,7 +24,7 @@ STARTS_PROCESSES = {  # what each of them starts
     "interfaces/cli/demo.py",
     "interfaces/cli/notes.py",  # the user's editor
     "interfaces/hooks/daily_pass.py",
-    "interfaces/system_timers.py",  # systemctl, launchctl, crontab
+    "interfaces/scheduler.py",  # systemctl, launchctl, crontab
     "encoder/installation.py",  # pip or uv
     "stores/exports/refresher.py",
 }

@@ -163,25 +163,25 @@ def test_a_host_that_goes_without_a_word_leaves_no_server_and_no_complaint(tmp_p
     assert b"Traceback" not in complaint
 
 
-@pytest.mark.parametrize("half", [rb"\ud83d", rb"\uDE00", rb"\ude00\ud83d"])
-def test_a_line_with_half_a_character_is_answered(half: bytes, tmp_path: Path) -> None:
+HALVES = (rb"\ud83d", rb"\uDE00", rb"\ude00\ud83d")
+
+
+def test_a_line_with_half_a_character_is_answered(tmp_path: Path) -> None:
     def call(number: int, tool: bytes, arguments: bytes) -> bytes:
         return (
             b'{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"%s","arguments":%s}}\n'
             % (number, tool, arguments)
         )
 
-    fact = rb'{"nugget":"n","key":"cut %s","value":"whole \ud83d\ude00 cut %s \\ud83d"}' % (
-        half,
-        half,
-    )
     lines = [
-        b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":'
-        b'"2025-06-18","capabilities":{},"clientInfo":{"name":"%s","version":"1"}}}\n' % half,
+        b'{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":'
+        b'"2025-06-18","capabilities":{},"clientInfo":{"name":"%s","version":"1"}}}\n' % HALVES[0],
         b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n',
-        call(2, b"remember", fact),
-        call(3, b"recall", b'{"query":"cut %s"}' % half),
     ]
+    for number, half in enumerate(HALVES):
+        fact = rb'{"nugget":"n%d","key":"cut","value":"whole \ud83d\ude00 cut %s \\ud83d"}'
+        query = b'{"query":"cut","nugget":"n%d"}' % number
+        lines += [call(1, b"remember", fact % (number, half)), call(2, b"recall", query)]
     with subprocess.Popen(
         [sys.executable, "-m", "nuggets", "mcp"],
         stdin=subprocess.PIPE,
@@ -198,10 +198,12 @@ def test_a_line_with_half_a_character_is_answered(half: bytes, tmp_path: Path) -
                 answers.append(json.loads(process.stdout.readline()))
         process.stdin.close()
         process.wait()
-    found = answers[-1]["result"]["structuredContent"]
 
-    assert [answer["id"] for answer in answers] == [1, 2, 3]
-    assert found["answer"] == "whole \U0001f600 cut %s \\ud83d" % ("\ufffd" * (len(half) // 6))
+    assert [answer["id"] for answer in answers] == [0, *(1, 2) * len(HALVES)]
+    for half, answer in zip(HALVES, answers[2::2], strict=True):
+        replaced = "\ufffd" * (len(half) // 6)
+        found = answer["result"]["structuredContent"]["answer"]
+        assert found == f"whole \U0001f600 cut {replaced} \\ud83d"
 
 
 def test_numpy_is_not_loaded_before_the_first_question() -> None:
@@ -219,14 +221,11 @@ def test_numpy_is_not_loaded_before_the_first_question() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("lists_tools", [True, False])
-def test_the_daily_pass_runs_though_no_tool_is_called(tmp_path: Path, lists_tools: bool) -> None:
+def test_the_daily_pass_runs_though_no_tool_is_called(tmp_path: Path) -> None:
     with NuggetShelf(tmp_path) as shelf:
         shelf.create_note("project", "Twice", "the same line\nthe same line\nanother")
 
     async def talk(client: Client) -> None:
-        if lists_tools:
-            await client.list_tools()
         while not NuggetShelf(tmp_path).last_run():
             await anyio.sleep(0.1)
 

@@ -30,7 +30,7 @@ from nuggets.language.text import all_words
 MOST_ANCHORS = 6  # of one memory
 MOST_BYTES = 512 * 1024  # of a file that is read; a larger one is hardly written by hand
 MOST_LINES = 3  # fingerprints of one anchor: a number that more lines have names none of them
-MOST_SYMBOLS = 4
+MOST_SYMBOLS = 4  # names of one memory that are looked for in files
 LEAST_PARTS = 2  # of a name that is said in plain words
 FEW_DIGITS = 2  # a longer number names its line alone, a shorter one with a word
 # Where versions are written down, in the root of a checkout.

@@ -3,7 +3,7 @@ diaries of agents' conversations are erased too, because they may quote the memo
 
 One commit drops the notes and records that they are to be erased; only then is anything erased, and
 the history, which tells what there was, comes last. So a purge that is interrupted anywhere can be
-finished by whoever writes next (`engine/transactions.py` looks for one).
+finished by whoever writes next (`operations/transactions.py` looks for one).
 """
 
 import os

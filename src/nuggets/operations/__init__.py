@@ -1,1 +1,2 @@
-"""What each operation on a shelf changes. Pure: the state and the time in, `Changes` out."""
+"""What each operation on a shelf changes, purely: the state and the time in, `Changes` out; and the
+transactions in which that is read and written."""

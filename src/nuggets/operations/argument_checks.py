@@ -159,7 +159,7 @@ def valid_records(
 
 ID_TAIL = 8  # hex digits at the end of every id
 KIND_PREFIX = len("note-")  # a prefix this short names a kind, not a note
-CANDIDATES_SHOWN = 10
+CANDIDATES_SHOWN = 10  # more would not help to choose: a message is a few lines
 
 
 def resolve(

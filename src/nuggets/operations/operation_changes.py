@@ -1,6 +1,6 @@
 """Decides what each operation changes: the state and the time go in, `Changes` come out. Pure.
 
-Knows no store and no interface; `engine/transactions.py` writes what was decided.
+Knows no store and no interface; `operations/transactions.py` writes what was decided.
 """
 
 from collections.abc import Callable, Iterable, Sequence

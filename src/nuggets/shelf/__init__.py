@@ -1,9 +1,9 @@
 """`NuggetShelf`, the one door that every interface uses: all that can be done with a shelf.
 
-Every operation is a transaction (`engine/transactions.py`): it reads, decides and writes. What it
-changes is decided purely (`operations/operation_changes.py`); what looks after a shelf over time is
-in `maintenance/` and `promotion/`, which are loaded when they are called. A new operation needs a
-row in `operations/operation_table.py`.
+Every operation is a transaction (`operations/transactions.py`): it reads, decides and writes. What
+it changes is decided purely (`operations/operation_changes.py`); what looks after a shelf over time
+is in `maintenance/` and `promotion/`, which are loaded when they are called. A new operation needs
+a row in `operations/operation_table.py`.
 """
 
 import os

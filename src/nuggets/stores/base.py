@@ -187,7 +187,7 @@ class Store(Protocol):
         """Finish what is outstanding, and close all files."""
 
 
-# --- what a store needs of a database: SQL (`domain/sql_interface.py`) and transactions -------
+# --- what a store needs of a database: SQL (`domain/state.py`) and transactions -------
 
 
 class Cursor(state.Cursor, Protocol):
