@@ -41,7 +41,7 @@ from nuggets.language.text import pieces, tokens
 from nuggets.language.word_lists import ENGLISH, stop_words
 from nuggets.search import weights as shipped
 from nuggets.search.documents import GROUPS_KEPT, LINKS_KEPT, USUAL_LINKS, created_digits
-from nuggets.search.note_analyzer import analyze, own_tags, title_key, title_label
+from nuggets.search.note_analyzer import analyze, names_of, own_tags, title_key, title_label
 from nuggets.search.query import Query, QueryReader
 from nuggets.search.ranking import CANDIDATES, fitness
 from nuggets.search.relevance_threshold import BEST, MOST_STATED
@@ -120,7 +120,7 @@ class Shelf:
             for position, term in _terms(note.content, language):
                 in_content.setdefault(term, []).append(position)
             tagged = {term for _, term in _terms(" ".join(own_tags(note)), language)}
-            for term in {*analysis.terms, *in_title, *in_content, *tagged}:
+            for term in {*names_of(note, analysis), *in_title, *in_content, *tagged}:
                 is_said = term in in_title or term in in_content
                 posting = _Posting(
                     place,

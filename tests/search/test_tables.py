@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from nuggets.domain.records import MemoryNote, NoteFilterOptions
-from nuggets.search import consistency, index_writer, postings
+from nuggets.search import consistency, index_writer, postings, ranking
 from nuggets.search.postings import decode, encode, term_key
 from nuggets.search.search_index import NAMES, TABLES, SearchIndex
 from searchable import Shelf, index_of, linked, note
@@ -18,7 +18,7 @@ WORDS = [first + second for first in "bdfgklmnprstv" for second in ("and", "ores
 @pytest.fixture(autouse=True)
 def _small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that a few notes are enough to fill several."""
-    for module in (postings, index_writer, consistency):
+    for module in (postings, index_writer, consistency, ranking):
         monkeypatch.setattr(module, "BLOCK", 16)
     monkeypatch.setattr(index_writer, "MOST_RECENT", 6)
 
@@ -219,3 +219,32 @@ def test_filters_and_projects_are_looked_up_in_all_blocks() -> None:
 
     assert [one.note.title for one in tagged] == ["Mine"] * 3
     assert {"p", ""}.issuperset(one.note.project for one in own_first[:3])
+
+
+def test_a_word_that_comes_back_is_a_correction_again() -> None:
+    shelf, orchid = index_of(note(1, "Garden", "The orchids stay inside.")), "note-n-00000001"
+
+    shelf.drop(orchid)
+    assert not shelf.database.execute(
+        "SELECT 1 FROM search_words WHERE word = 'orchids'"
+    ).fetchone()
+    shelf.put(note(1, "Garden", "The orchids stay inside."))
+    assert [one.note.id for one in shelf.search("orchjids")] == [orchid]
+
+
+def test_words_of_a_write_that_was_undone_are_written_by_the_next_one() -> None:
+    shelf, orchids = index_of(note(1, "Kitchen", "New tiles.")), "The orchids stay inside."
+    shelf.database.execute("BEGIN")
+    shelf.index.update([(0, None, note(2, "Garden", orchids))])
+    shelf.database.execute("ROLLBACK")
+
+    shelf.put(note(3, "Window", orchids))
+    assert [one.note.title for one in shelf.search("orchjids")] == ["Window"]
+
+
+def test_of_many_notes_that_have_some_words_the_old_one_that_has_all_is_found() -> None:
+    shelf = index_of(note(1, "First", "amber basil cedar dill"))
+    pairs = ("amber basil", "basil cedar", "cedar dill", "dill amber")
+    shelf.put(*(note(n, f"Entry {n}", f"{pairs[n % 4]} fennel {n}") for n in range(2, 600)))
+
+    assert shelf.search("amber basil cedar dill", 1)[0].note.title == "First"

@@ -13,8 +13,7 @@ from nuggets.search.documents import (
     links_of,
     read_numbers,
 )
-from nuggets.search.index_writer import keys_of
-from nuggets.search.note_analyzer import analyze, to_storable
+from nuggets.search.note_analyzer import analyze, names_of, to_storable, words_of
 from nuggets.search.postings import BLOCK, term_key
 from nuggets.search.weights import boost
 
@@ -42,10 +41,10 @@ class _Expected:
         for name, amount in ((NOTES, 1), (LENGTH, analysis.length)):
             name = ARCHIVED + name if note.hidden else name
             self.numbers[name] = self.numbers.get(name, 0) + amount
-        for key, code in keys_of(analysis).items():
+        for key, code in analysis.codes.items():
             _add(self.postings, key, doc, code)
-        self.names.update({term_key(name): name for name in (*analysis.terms, *analysis.labels)})
-        self.words.update(analysis.words.items())
+        self.names.update({term_key(name): name for name in names_of(note, analysis)})
+        self.words.update(words_of(analysis.tokens, analysis.language))
 
 
 def differences(database: "Database", notes: "Iterable[MemoryNote]") -> list[str]:

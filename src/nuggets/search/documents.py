@@ -49,16 +49,18 @@ def read_numbers(database: "Database") -> dict[str, int]:
     return dict(database.execute("SELECT name, value FROM search_statistics"))
 
 
-def add_numbers(database: "Database", changes: "Mapping[str, int]") -> None:
-    """Add to the numbers, and tell other processes that the tables changed."""
-    rows = [(name, value) for name, value in changes.items() if value]
+def add_numbers(database: "Database", changes: "Mapping[str, int]") -> int:
+    """Add to the numbers, and tell other processes that the tables changed: by how much the
+    revision grew."""
+    rows, step = [(name, value) for name, value in changes.items() if value], next(_STEPS)
     database.executemany(
         "INSERT INTO search_statistics VALUES (?, ?)"
         " ON CONFLICT (name) DO UPDATE SET value = search_statistics.value + excluded.value",
-        [*rows, (REVISION, next(_STEPS))],
+        [*rows, (REVISION, step)],
     )
     if any(value < 0 for _, value in rows):
         database.execute("DELETE FROM search_statistics WHERE value = 0")
+    return step
 
 
 def read_statistics(database: "Database", with_archived: bool) -> Statistics:

@@ -25,8 +25,8 @@ from nuggets.search.documents import (
     links_of,
     read_numbers,
 )
-from nuggets.search.note_analyzer import Analysis, analyze, to_storable
-from nuggets.search.postings import BLOCK, UNWEIGHTED, term_key, term_keys
+from nuggets.search.note_analyzer import Analysis, analyze, to_storable, words_of
+from nuggets.search.postings import BLOCK, MOST_KEYS, term_key
 from nuggets.search.vocabulary import add_words, remove_words
 from nuggets.search.weights import boost
 
@@ -46,13 +46,6 @@ MOST_RECENT = 256
 GATHERED = 2_000_000  # postings that wait for being written together, 20 MB
 
 
-def keys_of(analysis: Analysis) -> dict[int, int]:
-    """By key, the codes of a note's terms and labels."""
-    codes = {term_keys[term]: code for term, code in analysis.terms.items()}
-    codes.update({term_keys[label]: UNWEIGHTED for label in analysis.labels})
-    return codes
-
-
 def doc_of(number: int, is_archived: bool) -> int:
     """The document of the next note: below 0 if archived, ascending within its block."""
     if not is_archived:
@@ -61,17 +54,47 @@ def doc_of(number: int, is_archived: bool) -> int:
     return (-1 - block) * BLOCK + offset
 
 
+class WrittenTokens:
+    """Tokens whose words the table has, as far as this process knows, by language."""
+
+    def __init__(self) -> None:
+        self._revision = -1  # at which it has them
+        self._by_language: dict[int, set[str]] = {}
+
+    def at(self, revision: int) -> "WrittenTokens":
+        """These, or none if another process has written since, or a write was undone."""
+        return self if self._revision == revision else WrittenTokens()
+
+    def take_new(self, tokens: set[str], language: int) -> set[str]:
+        """Those of the tokens that are new; from now on they are not."""
+        written = self._by_language.setdefault(language, set())
+        new = tokens - written
+        if len(written) > MOST_KEYS:
+            written.clear()
+        written |= new
+        return new
+
+    def follow(self, revision: int) -> None:
+        """What was taken is written."""
+        self._revision = revision
+
+    def forget(self) -> None:
+        """Words are removed."""
+        self._by_language = {}
+
+
 class IndexWriter:
     """One update: gathers what changes, and writes what many notes share at the end."""
 
-    def __init__(self, database: "Database") -> None:
+    def __init__(self, database: "Database", written: WrittenTokens) -> None:
+        """`written`: tokens that earlier updates have written."""
         self._database = database
         self._numbers = read_numbers(database)
+        self.written = written.at(self._numbers.get(REVISION, 0))
         self._postings = PostingsWriter(database, self._numbers.get(RECENT, 0))
         self._changes: dict[str, int] = {}  # of numbers
         self._documents: list[tuple[Any, ...]] = []  # rows to be written
-        self._known: set[tuple[str, str]] = set()  # words and terms that were written
-        self._words: dict[int, dict[str, str]] = {}  # by language, words and their terms
+        self._tokens: dict[int, set[str]] = {}  # of added notes, by language
         self._removed_terms: dict[int, str] = {}  # by key
         self._gathered = 0
 
@@ -107,10 +130,9 @@ class IndexWriter:
                 links,
             )
         )
-        keys = keys_of(analysis)
-        self._postings.add(doc, keys)
-        self._gathered += len(keys)
-        self._words.setdefault(analysis.language, {}).update(analysis.words)
+        self._postings.add(doc, analysis.codes)
+        self._gathered += len(analysis.codes)
+        self._tokens.setdefault(analysis.language, set()).update(analysis.tokens)
         self._count_note(note, analysis, 1, bool(links))
 
     def _remove(self, note: "MemoryNote") -> None:
@@ -122,10 +144,10 @@ class IndexWriter:
             return
         analysis = analyze(note)
         self._database.execute("DELETE FROM search_documents WHERE doc = ?", row)
-        keys = keys_of(analysis)
-        self._postings.remove(row[0], keys)
-        self._gathered += len(keys)
-        self._removed_terms.update({term_key(term): term for term in analysis.words.values()})
+        self._postings.remove(row[0], analysis.codes)
+        self._gathered += len(analysis.codes)
+        words = words_of(analysis.tokens, analysis.language)
+        self._removed_terms.update({term_key(term): term for _, term in words})
         self._count_note(note, analysis, -1, bool(links_of(note)))
 
     def _set_facts(self, before: "MemoryNote", after: "MemoryNote") -> None:
@@ -171,18 +193,24 @@ class IndexWriter:
         emptied = self._postings.write()
         self._count(RECENT, self._postings.recent - recent)
         gone = {self._removed_terms[key] for key in emptied if key in self._removed_terms}
-        new_words = set().union(*(words.items() for words in self._words.values())) - self._known
-        if new_words:
-            add_words(self._database, new_words)
-            self._known |= new_words
         if gone:
             remove_words(self._database, gone)
-            self._known = {pair for pair in self._known if pair[1] not in gone}
-        add_numbers(self._database, self._changes)
+            self.written.forget()
+        add_words(
+            self._database,
+            set().union(
+                *(
+                    words_of(self.written.take_new(tokens, language), language)
+                    for language, tokens in self._tokens.items()
+                )
+            ),
+        )
+        self._count(REVISION, add_numbers(self._database, self._changes))
+        self.written.follow(self._numbers.get(REVISION, 0) + self._changes[REVISION])
         for name, change in self._changes.items():
             self._numbers[name] = self._numbers.get(name, 0) + change
         self._changes, self._gathered = {}, 0
-        self._words, self._removed_terms = {}, {}
+        self._tokens, self._removed_terms = {}, {}
 
 
 def _reads_alike(a: "MemoryNote", b: "MemoryNote") -> bool:

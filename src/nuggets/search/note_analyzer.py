@@ -1,6 +1,7 @@
 """Analyzes a note: terms by field, words as written, labels, groups. Knows no database."""
 
 from functools import cache, lru_cache
+from itertools import chain, filterfalse, repeat
 from math import fsum, sqrt
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from nuggets.language.text import (
 )
 from nuggets.language.word_lists import ENGLISH, stop_words
 from nuggets.named_tuple import NamedTuple
-from nuggets.search.postings import IN_TAG, UNWEIGHTED, encode, squares
+from nuggets.search.postings import IN_TAG, UNWEIGHTED, encode, levels, squares, term_key
 from nuggets.search.weights import POSITION
 
 if TYPE_CHECKING:
@@ -36,13 +37,13 @@ MOST_LETTERS = 1_000_000  # of tokens that a process remembers: more than those 
 class Analysis(NamedTuple):
     """What search stores of a note."""
 
-    terms: dict[str, int]  # the code of each
-    labels: tuple[str, ...]
-    words: dict[str, str]  # as they are written, with their terms; no numbers
+    codes: dict[int, int]  # by the key of each term and label
+    tokens: set[str]  # all that it is made of
     length: int  # significant words, tags not counted
     norm: float  # length of its own vector
     says_when: bool
     language: int  # counted from 1 in `LANGUAGES`; 0 is English
+    dates: list[str]  # terms of the dates that it names
 
 
 Piece = tuple[str, str, int]  # a word of a token, its term and its marks
@@ -101,112 +102,152 @@ def analyze(note: "MemoryNote") -> Analysis:
     language = _language(reading, fields) if reading.marks & FOREIGN else 0
     if language:
         reading = _Reading(fields, LANGUAGES[language - 1])
-    terms = reading.codes()
-    for term in date_terms(note, reading.dated):
-        terms[term] = encode(0, 1.0)
-    for term in meta_terms(note.scope, note.type, note.subject):
-        terms[term] = UNWEIGHTED
+    codes, dates = reading.codes(), date_terms(note, reading.dated)
+    codes.update(dict.fromkeys(map(term_key, dates), encode(0, 1.0)))
+    metadata = meta_terms(note.scope, note.type, note.subject)
+    codes.update(dict.fromkeys(map(term_key, chain(metadata, labels_of(note))), UNWEIGHTED))
     return Analysis(
-        terms,
-        labels_of(note),
-        reading.words,
+        codes,
+        reading.tokens,
         reading.length,
-        vector_length(terms.values()),
+        vector_length(codes.values()),
         reading.marks & SAYS_WHEN > 0,
         language,
+        dates,
     )
 
 
+def names_of(note: "MemoryNote", analysis: Analysis) -> set[str]:
+    """The terms and labels of the note."""
+    lexicon = lexicon_of(LANGUAGES[analysis.language - 1] if analysis.language else ENGLISH)
+    terms = (term for token in analysis.tokens for _, term, _ in lexicon[token])
+    metadata = meta_terms(note.scope, note.type, note.subject)
+    return {*terms, *analysis.dates, *metadata, *labels_of(note)}
+
+
 class _Reading:
-    """The words of a note, read as words of one language."""
+    """The words of a note, read as words of one language; terms are named by their keys."""
 
     def __init__(self, fields: "Sequence[list[str]]", language: str) -> None:
         """`fields`: the tokens of title, content and tags."""
-        self._pieces = lexicon_of(language)
-        self._pieces.learn(set().union(*fields))
-        self.words: dict[str, str] = {}
-        self.stopped: dict[str, int] = {}  # how often stop words stand, by term
+        self._lexicon = lexicon_of(language)
+        self.tokens = set().union(*fields)
+        self._lexicon.learn(self.tokens)
+        self.stopped: dict[int, int] = {}  # how often stop words stand
         self.dated: set[str] = set()
         self.marks = 0
         self.length = 0
         title, content, tags = fields
-        self._title: dict[str, float] = {}
-        self._content: dict[str, float] = {}
-        self._tags: dict[str, float] = {}
-        self._add_terms(title, self._title, 0.0)
-        self._add_terms(content, self._content, 1 / POSITION)
+        self._title = self._weigh(title, repeat(1))
+        self._content = self._weigh(content, position_weights(len(content)))
         length = self.length
-        self._add_terms(tags, self._tags, 0.0)
+        self._tags = self._weigh(tags, repeat(1))
         self.length = length
 
-    def _add_terms(self, field: list[str], terms: dict[str, float], slope: float) -> None:
-        """Add up what each term weighs: less with every token before it, if there is a slope."""
-        pieces_of, words, length = self._pieces, self.words, 0
-        for place, token in enumerate(field):
-            weight = 1 / (1 + slope * place)
-            for word, term, marks in pieces_of[token]:
-                if marks and self._is_stopped(word, term, marks):
-                    continue
+    def _weigh(self, field: list[str], weights: "Iterable[float]") -> dict[int, float]:
+        """By term, the sum of the weights of its places."""
+        key_of, stopped, length = self._lexicon.keys_of_plain.get, self.stopped, 0
+        sums: dict[int, float] = {}
+        for token, weight in zip(field, weights):  # noqa: B905  there may be more weights
+            key = key_of(token)
+            if key is None:
+                length += self._weigh_pieces(token, weight, sums)
+            elif key >= 0:
                 length += 1
-                terms[term] = terms.get(term, 0.0) + weight
-                if not marks & NUMBER:  # numbers are neither corrected nor corrections
-                    words[word] = term
+                sums[key] = sums.get(key, 0) + weight
+            else:
+                stopped[~key] = stopped.get(~key, 0) + 1
         self.length += length
+        return sums
 
-    def _is_stopped(self, word: str, term: str, marks: int) -> bool:
-        """Record the marks of a word; whether it is a stop word."""
-        self.marks |= marks
-        if marks & NAMES_DATE:
-            self.dated.add(word)
-        if marks & STOP:
-            self.stopped[term] = self.stopped.get(term, 0) + 1
-            self.words[word] = term
-        return marks & STOP > 0
+    def _weigh_pieces(self, token: str, weight: float, sums: dict[int, float]) -> int:
+        """Add a token that has marks or several words; how many of them are significant."""
+        length = 0
+        for word, term, marks in self._lexicon[token]:
+            self.marks |= marks
+            if marks & NAMES_DATE:
+                self.dated.add(word)
+            key = term_key(term)
+            if marks & STOP:
+                self.stopped[key] = self.stopped.get(key, 0) + 1
+            else:
+                length += 1
+                sums[key] = sums.get(key, 0) + weight
+        return length
 
-    def codes(self) -> dict[str, int]:
+    def codes(self) -> dict[int, int]:
         """The code of each term. A tag that repeats a word of the text adds nothing."""
-        codes = dict.fromkeys(self.stopped, UNWEIGHTED)
+        codes, content = dict.fromkeys(self.stopped, UNWEIGHTED), self._content
         codes.update(dict.fromkeys(self._tags, IN_TAG))
-        for term, weight in self._content.items():
-            codes[term] = encode(0, weight)
-        for term, times in self._title.items():
-            codes[term] = encode(int(times), self._content.get(term, 0.0))
+        codes.update(zip(content, map(levels.__getitem__, content.values()), strict=True))
+        for key, times in self._title.items():
+            codes[key] = encode(int(times), content.get(key, 0.0))
         return codes
 
 
-class Lexicon(dict[str, list[Piece]]):
+_position_weights: list[float] = []
+
+
+def position_weights(count: int) -> list[float]:
+    """What a word counts at each place of the content, for so many places at least."""
+    known = len(_position_weights)
+    if known < count:
+        _position_weights.extend(POSITION / (POSITION + place) for place in range(known, 2 * count))
+    return _position_weights
+
+
+class Lexicon(dict[str, tuple[Piece, ...]]):
     """The pieces of tokens that this process has analyzed, as words of one language."""
 
     def __init__(self, language: str) -> None:
         self._language = language
         self._marks = _marks_of_words(language)
         self._letters = 0
+        # By token the key of its term, if it is one word; below 0 (`~key`) if that is a stop word.
+        # Not for words with other marks.
+        self.keys_of_plain: dict[str, int] = {}
 
-    def learn(self, tokens: set[str]) -> None:
+    def learn(self, tokens: "Iterable[str]") -> None:
         """Take apart those of the tokens that are unknown; all of their words are stemmed at once.
 
         A process that has learned many forgets them first, so that its memory is bounded.
         """
         if self._letters > MOST_LETTERS:
             self.clear()
+            self.keys_of_plain.clear()
             self._letters = 0
-        parted = {token: _words(token) for token in tokens if token not in self}
+        parted = {token: _words(token) for token in filterfalse(self.__contains__, tokens)}
+        if not parted:
+            return
         words = list({word: None for parts in parted.values() for word in parts})
-        marks = self._marks
         pieces_by_word = {
             word: (
                 to_storable(word),
                 to_storable(term),
-                marks.get(word, 0) | NUMBER * word.isdigit(),
+                self._marks.get(word, 0) | NUMBER * word.isdigit(),
             )
             for word, term in zip(words, stems(words, self._language), strict=True)
         }
         for token, parts in parted.items():
-            self[token] = [pieces_by_word[word] for word in parts]
+            self[token] = tuple([pieces_by_word[word] for word in parts])
             self._letters += len(token)
+            if len(parts) == 1:
+                _, term, marks = self[token][0]
+                if not marks & ~(STOP | NUMBER):
+                    key = term_key(term)
+                    self.keys_of_plain[token] = ~key if marks & STOP else key
 
 
 lexicon_of = cache(Lexicon)
+
+
+def words_of(tokens: "Collection[str]", language: int) -> set[tuple[str, str]]:
+    """The words that notes are made of, as they are written, with their terms. Numbers are left
+    out: they are neither corrected nor corrections."""
+    lexicon = lexicon_of(LANGUAGES[language - 1] if language else ENGLISH)
+    lexicon.learn(tokens)
+    pieces = chain.from_iterable(map(lexicon.__getitem__, tokens))
+    return {(word, term) for word, term, marks in pieces if not marks & NUMBER}
 
 
 def _marks_of_words(language: str) -> dict[str, int]:

@@ -7,7 +7,7 @@ too: three times the bytes and three times the time of a question.
 
 from array import array
 from bisect import bisect_left
-from functools import cache, lru_cache
+from functools import cache
 from math import log, log1p
 from typing import TYPE_CHECKING
 from zlib import adler32, crc32
@@ -35,6 +35,7 @@ UNWEIGHTED = 0  # a stop word, a word of the metadata, a label: it can be found,
 
 MOST_KEYS = 65_536  # that a process remembers, 8 MB
 KEPT_POSTINGS = 4_000_000  # by a long-lived process, 12 MB
+FEW = 8  # times as many postings: to look for each document takes less time than to read them all
 
 
 class Keys(dict[str, int]):
@@ -49,20 +50,26 @@ class Keys(dict[str, int]):
         return key
 
 
-term_keys = Keys()
+term_key = Keys().__getitem__
 
 
-def term_key(term: str) -> int:
-    return term_keys[term]
+class Levels(dict[float, int]):
+    """By the weight of a term in the content, the lower six bits of its code."""
+
+    def __missing__(self, weight: float) -> int:
+        if len(self) >= MOST_KEYS:
+            self.clear()
+        level = min(max(round(log(weight) / log(STEP)) + UNIT, 1), MOST_IN_CONTENT)
+        self[weight] = level
+        return level
 
 
-@lru_cache(maxsize=4096)  # most terms stand once, at one of a few hundred places
+levels = Levels()  # most terms stand once, at one of a few hundred places
+
+
 def encode(title: int, content: float) -> int:
     """The code of a term that stands so often in the title and weighs so much in the content."""
-    level = 0
-    if content:
-        level = min(max(round(log(content) / log(STEP)) + UNIT, 1), MOST_IN_CONTENT)
-    return min(title, MOST_IN_TITLE) << 6 | level
+    return min(title, MOST_IN_TITLE) << 6 | (levels[content] if content else 0)
 
 
 @cache
@@ -87,12 +94,24 @@ def vector_weights(code: int) -> tuple[float, ...]:
     return log1p(title), log1p(content), float(tag)
 
 
-class Rows(NamedTuple):
+class Row(NamedTuple):
     """The postings of one term in one block; documents ascend."""
 
-    block: int
     docs: "array[int]"  # within the block
     codes: bytes
+
+    def codes_of(self, wanted: "Collection[int]") -> dict[int, int]:
+        """By document the code, of the wanted ones that the row has."""
+        docs, codes = self
+        if len(wanted) * FEW > len(docs):
+            by_doc = dict(zip(docs, codes))  # noqa: B905  a check costs a tenth
+            return {doc: by_doc[doc] for doc in by_doc.keys() & wanted}
+        found, most = {}, len(docs)
+        for doc in wanted:
+            place = bisect_left(docs, doc)
+            if place < most and docs[place] == doc:
+                found[doc] = codes[place]
+        return found
 
 
 class PostingsReader:
@@ -107,8 +126,8 @@ class PostingsReader:
         self._blocks = documents // BLOCK + 1
         self._has_recent = recent > 0
         self._counts: dict[int, int] = {}
-        self._recent: dict[int, dict[int, int]] = {}  # by key and document, the code
-        self._rows: dict[int, dict[int, Rows | None]] = {}  # by key and block
+        self._recent: dict[int, dict[int, Row]] = {}  # by key and block
+        self._rows: dict[int, dict[int, Row | None]] = {}  # by key and block
         self._complete: set[int] = set()  # keys all of whose rows were read
         self._read = 0
 
@@ -136,13 +155,17 @@ class PostingsReader:
                 self._read_recent(some)
 
     def _read_recent(self, keys: "Sequence[int]") -> None:
+        postings: dict[tuple[int, int], list[tuple[int, int]]] = {}
         for key, doc, code in self._database.execute(
             "SELECT term, doc, code FROM search_recent"
-            f" WHERE term IN ({placeholders(keys)}) AND doc >= ?",
+            f" WHERE term IN ({placeholders(keys)}) AND doc >= ? ORDER BY term, doc",
             (*keys, self._lowest * BLOCK),
         ):
-            self._recent.setdefault(key, {})[doc] = code
-            self._counts[key] += 1
+            postings.setdefault((key, doc // BLOCK), []).append((doc % BLOCK, code))
+        for (key, block), listed in postings.items():
+            docs, codes = zip(*listed, strict=True)
+            self._recent.setdefault(key, {})[block] = Row(array("H", docs), bytes(codes))
+            self._counts[key] += len(codes)
 
     def read_term_counts(self, terms: "Iterable[str]") -> None:
         self.read_counts(map(term_key, terms))
@@ -164,9 +187,8 @@ class PostingsReader:
         for some in chunks(unknown):
             self._keep(f"term IN ({placeholders(some)})", some)
 
-    def newest(self, key: int, most: int) -> "Iterator[tuple[int, Iterable[int], Iterable[int]]]":
-        """The newest postings of a term, about so many if it has more: a number to be added to
-        each document, the documents and their codes."""
+    def newest(self, key: int, most: int) -> "Iterator[tuple[int, Row]]":
+        """The newest postings of a term, about so many if it has more, by block."""
         count, first = self.count_of_key(key), ALL_BLOCKS
         if count <= most:
             self.read((key,))
@@ -174,45 +196,40 @@ class PostingsReader:
             first = self._blocks - 1 - most * self._blocks // count
             if key not in self._complete:
                 self._keep("term = ? AND block >= ?", (key, first))
-        recent = self._recent.get(key)
-        if recent:
-            yield 0, recent, recent.values()
+        yield from self._recent.get(key, {}).items()
         rows = self._rows.get(key, {})
         for block in sorted(rows, reverse=True):
             row = rows[block]
             if row is not None and block >= first:
-                yield block * BLOCK, row.docs, row.codes
+                yield block, row
 
     def documents(self, key: int) -> "Iterator[int]":
         """All that have the term."""
-        for base, docs, _ in self.newest(key, self.count_of_key(key)):
-            yield from map(base.__add__, docs)
+        for block, row in self.newest(key, self.count_of_key(key)):
+            yield from map((block * BLOCK).__add__, row.docs)
 
-    def codes_at(self, key: int, docs: "Mapping[int, Collection[int]]") -> dict[int, int]:
-        """By document the code, of those that have the term; `docs` by block, see `by_block`."""
-        found: dict[int, int] = {}
+    def at(
+        self, key: int, docs: "Mapping[int, Collection[int]]"
+    ) -> "Iterator[tuple[int, dict[int, int]]]":
+        """By block the codes by document, of those that have the term; `docs` as of `by_block`."""
         if not self.count_of_key(key):
-            return found
-        rows = self._rows.setdefault(key, {})
+            return
+        rows, recent = self._rows.setdefault(key, {}), self._recent.get(key, {})
         if key not in self._complete:
             unread = sorted(block for block in docs if block not in rows)
             rows.update(dict.fromkeys(unread))
             for some in chunks(unread):
                 self._keep(f"term = ? AND block IN ({placeholders(some)})", (key, *some))
-        recent = self._recent.get(key)
         for block, wanted in docs.items():
-            base, row = block * BLOCK, rows.get(block)
-            if recent:
-                for offset in wanted:
-                    if base + offset in recent:
-                        found[base + offset] = recent[base + offset]
-            if row is not None:
-                _, there, codes = row
-                most = len(there)
-                for offset in wanted:
-                    place = bisect_left(there, offset)
-                    if place < most and there[place] == offset:
-                        found[base + offset] = codes[place]
+            for row in (rows.get(block), recent.get(block)):
+                if row is not None:
+                    yield block, row.codes_of(wanted)
+
+    def codes_at(self, key: int, docs: "Mapping[int, Collection[int]]") -> dict[int, int]:
+        """By document the code, of those that have the term; `docs` as of `by_block`."""
+        found: dict[int, int] = {}
+        for block, codes in self.at(key, docs):
+            found.update(zip(map((block * BLOCK).__add__, codes), codes.values(), strict=True))
         return found
 
     def _keep(self, condition: str, parameters: "Sequence[int]") -> None:
@@ -222,7 +239,7 @@ class PostingsReader:
             f" WHERE {condition} AND block >= ?",
             (*parameters, self._lowest),
         ):
-            self._rows.setdefault(key, {})[block] = Rows(block, array("H", docs), codes)
+            self._rows.setdefault(key, {})[block] = Row(array("H", docs), codes)
             self._read += len(codes)
 
 

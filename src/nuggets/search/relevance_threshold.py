@@ -22,11 +22,11 @@ NOTHING, LITTLE, FOUND = 0, 1, 2  # how much is known
 BEST = 5  # notes, the best, that are compared with the question
 
 # The probability that the shelf answers the question, fitted by benchmarks/families.py.
-CONSTANT = -4.4
-WORDS = 21  # of the share of the question that a note states, unknown words counting in full
-TITLE = 4.2  # of how surely the question names a title
-STATED, MOST_STATED = 1.85, 4  # of each word that one note itself has, up to so many
-NOTES = -0.84  # of the logarithm of their number: among many, some fit by chance
+CONSTANT = -4.5
+WORDS = 17  # of the share of the question that a note states, unknown words counting in full
+TITLE = 3.4  # of how surely the question names a title
+STATED, MOST_STATED = 2, 4  # of each word that one note itself has, up to so many
+NOTES = -0.8  # of the logarithm of their number: among many, some fit by chance
 LEAST_LITTLE, LEAST_FOUND = 0.03, 0.5  # probabilities
 
 

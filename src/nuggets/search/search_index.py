@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from nuggets.search.encoder_signal import Meaning
     from nuggets.search.explanation import Explanation
     from nuggets.search.index_reader import IndexReader
+    from nuggets.search.index_writer import Pair, WrittenTokens
     from nuggets.search.results import Search
 
     Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, before, after
@@ -78,7 +79,7 @@ class SearchIndex:
     something changes.
     """
 
-    FORMAT = 5  # raise it whenever notes are analysed in another way
+    FORMAT = 6  # raise it whenever notes are analysed in another way
     has_unsaved = False  # a question computes nothing worth saving
 
     def __init__(
@@ -92,14 +93,20 @@ class SearchIndex:
         self._notes = notes
         self._all_notes = all_notes
         self._readers: dict[bool, IndexReader] = {}  # by whether archived notes are read
+        self._written: WrittenTokens | None = None
         self._last: tuple[IndexReader, str, Search] | None = None  # `--why` asks it again
 
     def update(self, replaced: "Iterable[Replaced]") -> None:
         """Follow changes: place, note as it was and note as it is; None before a note was made,
         and after it was dropped. Must be called in the transaction that writes the notes."""
-        from nuggets.search.index_writer import IndexWriter
+        self._write((before, after) for _, before, after in replaced)
 
-        IndexWriter(self._database).update((before, after) for _, before, after in replaced)
+    def _write(self, pairs: "Iterable[Pair]") -> None:
+        from nuggets.search.index_writer import IndexWriter, WrittenTokens
+
+        writer = IndexWriter(self._database, self._written or WrittenTokens())
+        writer.update(pairs)
+        self._written = writer.written
 
     def save(self) -> None:
         """Nothing to save."""
@@ -149,10 +156,10 @@ class SearchIndex:
 
     def rebuild(self, notes: "Iterable[tuple[int, MemoryNote]]") -> None:
         """Index all notes again."""
-        from nuggets.search.index_writer import IndexWriter, clear
+        from nuggets.search.index_writer import clear
 
         clear(self._database, NAMES)
-        IndexWriter(self._database).update((None, note) for _, note in notes)
+        self._write((None, note) for _, note in notes)
 
     def check(self) -> list[str]:
         """What differs from a newly built index, in words; nothing if all is in order."""

@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 VECTOR_WEIGHT, TEXT_WEIGHT = 0.42, 0.48
 
 # How much a note states a word.
-POSITION = 60  # a word of the content counts 1 / (1 + words before it / POSITION)
+POSITION = 40  # a word of the content counts 1 / (1 + words before it / POSITION)
 TITLE = 3  # a word of the title, each time
 TAG = 1  # a word that only a tag has
 LENGTH_SHARE = 0.4  # of this is divided by the length of the note beside the mean
-SATURATION = 0.9  # stated so much, a word gives half of what it can give
+SATURATION = 0.5  # stated so much, a word gives half of what it can give
 
 # What linked notes lend.
 EARLIER, LATER = 0.8, 0.3  # words of a linked note, by when it was written
