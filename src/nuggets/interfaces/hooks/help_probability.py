@@ -29,6 +29,9 @@ from nuggets.language.text import (
 from nuggets.named_tuple import NamedTuple
 
 MOST_SHOWN = 3  # memories on one prompt
+# Bounds of the time: each word is compared with those of each memory.
+READ_CHARACTERS = 4000  # of a prompt and of a memory
+MOST_WORDS = 64  # of a prompt
 LEAST = 0.5  # probability of a memory that is shown: one other prompt in fifty gets one
 EVERYDAY = 0.2  # what an everyday word counts, and one in another form; .3 finds as many
 TELLING_DIGITS = 4  # of a port, a year, a code; smaller numbers count something
@@ -62,7 +65,7 @@ def read_prompt(text: str) -> PromptText:
     query, paths = read_paths(text)
     language = detect_language([fold_case(token) for token in tokens(query)])
     spaced, runs = _split(query)
-    words = tuple(word for word in dict.fromkeys(spaced) if tells(word))
+    words = tuple(word for word in dict.fromkeys(spaced) if tells(word))[:MOST_WORDS]
     return PromptText(query, paths, language, words, tuple(stems(words, language)), tuple(runs))
 
 
@@ -178,7 +181,7 @@ def _split(text: str) -> tuple[list[str], list[str]]:
     """The words of a text, identifiers whole and in parts; and what is written without blanks."""
     words: list[str] = []
     runs: list[str] = []
-    for run in (run for token in tokens(text) for run in split_scripts(token)):
+    for run in (run for token in tokens(text[:READ_CHARACTERS]) for run in split_scripts(token)):
         if is_unspaced(run):
             runs.append(run)
         else:
