@@ -12,7 +12,7 @@ from nuggets.encoder.similarity import VectorMatrix, cosines, encode_note, pack
 from nuggets.encoder.text_encoder import NearestNotes
 from nuggets.encoder.vector_index import text_of
 from nuggets.interfaces.hooks.prompt_context import prompt_context
-from nuggets.interfaces.hooks.relevance_gate import has_topic
+from nuggets.interfaces.hooks.prompt_meaning import has_topic
 from nuggets.shelf import NuggetShelf
 from prompt_samples import BLOG, SHOP, SILENT, SILENT_UNSEEN, Measured, Prompts, lived_in
 

@@ -14,11 +14,10 @@ from nuggets.interfaces import prompt_quoting
 from nuggets.interfaces.cli import terminal_output
 from nuggets.interfaces.connect import EditError, jsonc
 from nuggets.interfaces.hooks import (
+    help_probability,
     host_payload,
     memory_lines,
-    memory_orders,
     orders,
-    relevance_gate,
 )
 from nuggets.interfaces.importers import ReadFile, Records, markdown_files
 from nuggets.interfaces.importers.markdown_files import read_instructions
@@ -164,9 +163,11 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         orders.find_old_value,
         personal_words.is_personal,
     ),
-    "interfaces/hooks/memory_orders.py": (memory_orders.stated_values,),
-    "interfaces/hooks/relevance_gate.py": (
-        lambda words: relevance_gate.is_about(relevance_gate.read_prompt(words), _note(words), ()),
+    "interfaces/hooks/help_probability.py": (
+        lambda words: help_probability.features(
+            help_probability.read_prompt(words), [_note(words)]
+        ),
+        lambda words: help_probability.says(_note(words), words),
     ),
     "interfaces/hooks/memory_lines.py": (lambda words: memory_lines.safe_line(words, 300),),
     "interfaces/importers/markdown_files.py": (_import_instructions, _import_markdown),

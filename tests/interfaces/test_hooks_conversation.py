@@ -143,7 +143,7 @@ def test_files_that_were_seen_do_not_push_knowledge_out(
     inbox.write_text("".join(json.dumps([str(project), path, False]) + "\n" for path in paths))
     call("stop")
 
-    for session, prompt in (("a", "the webhook is broken"), ("b", "webhook")):
+    for session, prompt in (("a", "the payment webhook is broken"), ("b", "webhook")):
         told = call("user-prompt", session, prompt=prompt)
         assert "Signed, then queued" in told
         assert "was read on" not in told

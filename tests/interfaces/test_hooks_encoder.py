@@ -21,7 +21,7 @@ from nuggets.encoder.minilm import load_model
 from nuggets.encoder.text_encoder import NearestNotes, model_path
 from nuggets.interfaces.encoder_socket import EncoderSocket, ask_living_process
 from nuggets.interfaces.hooks.prompt_context import prompt_context
-from nuggets.interfaces.hooks.relevance_gate import has_topic, meant_cosine
+from nuggets.interfaces.hooks.prompt_meaning import has_topic, meant_cosine
 
 QUESTION = "somebody got billed two times for the same order"
 CONTENT = "Every charge carries a key, or customers pay twice when a request is retried."

@@ -138,7 +138,7 @@ def test_files_that_were_seen_crowd_out_no_note(shelf: NuggetShelf) -> None:
             project=SHOP,
         )
 
-    assert told(shelf, "where is the auth handler?") == ["auth handler"]
+    assert told(shelf, "where is the auth handler?")[0] == "auth handler"
 
 
 def test_a_title_of_idle_words_is_not_named_in_passing(shelf: NuggetShelf) -> None:

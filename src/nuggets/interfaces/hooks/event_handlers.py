@@ -16,7 +16,6 @@ from nuggets.interfaces.hooks.memory_lines import safe_line
 from nuggets.interfaces.hooks.observed_files import has_entries, import_inbox
 from nuggets.interfaces.hooks.orders import WaitingOrder, read_orders, waiting_orders
 from nuggets.interfaces.hooks.prompt_context import (
-    PromptMeaning,
     changed_context,
     find_changed,
     find_requested_session,
@@ -97,14 +96,13 @@ def handle_event(event: Event, directory: str, say: Say, left: Sequence[WaitingO
             def record(entry: dict[str, Any]) -> None:
                 append_entry(directory, event.session, {**entry, **place})
 
-            meaning = PromptMeaning(shelf, directory, say.explain)
             entries = read_diary(directory, event.session)
             folder = _work_folder(event)
             own = [one._replace(folder="") for one in left]
             paths = {one.path for one in own}
             older = [one for one in waiting_orders(directory, folder) if one.path not in paths]
             orders = [*own, *older[:OLDER_ORDERS]]  # what the person just said comes first
-            compare = meaning.compare if shelf.has_encoder else None
+            compare = _comparison(shelf, directory, say)
             say(*answer_prompt(shelf, event, entries, record, say, compare, orders))
         if event.name != "user-prompt":  # the person waits for this event
             _import_inbox(shelf, directory)
@@ -115,6 +113,15 @@ def handle_event(event: Event, directory: str, say: Say, left: Sequence[WaitingO
         start_daily_pass(directory, settings)
     elif event.name == "session-start":
         start_sync(directory)
+
+
+def _comparison(shelf: "NuggetShelf", directory: str, say: Say) -> "Compare | None":
+    """Tells which notes are near to a prompt in meaning, if there is an encoder."""
+    if not shelf.has_encoder:
+        return None
+    from nuggets.interfaces.hooks.prompt_meaning import PromptMeaning
+
+    return PromptMeaning(shelf, directory, say.explain).compare
 
 
 def answer_prompt(

@@ -1,6 +1,7 @@
 """Reads the payloads of all hosts into one form."""
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -56,6 +57,11 @@ class Event(NamedTuple):
     transcript: str = ""  # the path of the host's transcript
     messages: tuple[Any, ...] = ()  # the transcript itself, from hosts that send it
     last_reply: str = ""  # what the agent said last; a transcript may not have it yet
+
+
+def is_command(prompt: str) -> bool:
+    """Is it a command to the host? "/src/auth.py: …" is a prompt."""
+    return bool(re.match(r"/[\w:-]+(?:\s|$)", prompt))
 
 
 def event_of(argument: str, host: str, sent: Mapping[str, Any]) -> Event:

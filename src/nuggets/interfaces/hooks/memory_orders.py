@@ -4,7 +4,6 @@ the agent's model about what may be lasting.
 Each order ends in kept, refused with the reason, or waiting (`orders`).
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -12,31 +11,24 @@ from typing import TYPE_CHECKING
 from nuggets.domain import times
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import InvalidInput, RefusedText
+from nuggets.interfaces.hooks.help_probability import says, shares_said, telling_words
 from nuggets.interfaces.hooks.memory_lines import safe_line
 from nuggets.interfaces.hooks.orders import (
+    LEAST_LASTING,
     Order,
     WaitingOrder,
     find_old_value,
-    is_lasting,
-    is_passing,
+    lasting_probability,
     settle,
     statements,
     waiting_orders,
 )
-from nuggets.interfaces.hooks.prompt_context import find_candidates
-from nuggets.interfaces.hooks.relevance_gate import (
-    names_title,
-    read_prompt,
-    shared_words,
-    telling_words,
-)
+from nuggets.interfaces.hooks.prompt_context import rank_memories
 from nuggets.language.personal_words import is_personal
-from nuggets.language.text import estimate_tokens, fold_case, one_line, shorten, tokens
-from nuggets.language.word_lists import idle_words
+from nuggets.language.text import estimate_tokens, one_line, shorten
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from nuggets.search.explanation import WordExplanation
     from nuggets.shelf import NuggetShelf
 
 INSIST = "`nuggets remember` keeps it."
@@ -44,7 +36,6 @@ TITLE_CHARACTERS = 60
 TEXT_SHOWN = 120
 LINE_TOKENS = 60  # of the line that asks the model
 CANDIDATES = 3  # memories that it names
-_NUMBER = re.compile(r"\d+")
 ASK = "Memory: if this is lasting (rule, wish, fact, correction), store it"
 FORGET_ASK = "Memory: lasting notes that the person may want forgotten"
 
@@ -137,28 +128,17 @@ def _replaced_by(shelf: "NuggetShelf", text: str, *, is_order: bool = False) -> 
     stated = find_old_value(text)
     if stated is None:
         return None
-    having = _having(shelf, stated.old, _find_near(shelf, stated.statement, stated.old))
+    near = _find_near(shelf, stated.statement, stated.old)
+    having = [note for note in near if says(note, stated.old)]
     if len(having) > 1 or stated.old[:1].isdigit() or not is_order:
         said = set(telling_words(stated.statement))
         having = [note for note in having if not said.isdisjoint(telling_words(note.title))]
     return having[0] if len(having) == 1 else None
 
 
-def _having(shelf: "NuggetShelf", value: str, notes: Iterable[MemoryNote]) -> list[MemoryNote]:
-    """The notes that say the first word of a value, in any form; none if it tells nothing. What
-    only their titles have is their subject, and no value."""
-    telling = {*telling_words(value), *_NUMBER.findall(value)}
-    said = [word for word in map(fold_case, tokens(value)) if word not in idle_words()]
-    if not said or (said[0].isascii() and said[0] not in telling):
-        return []
-    return [
-        note for note in notes if any(word.itself for word in shelf.explain(said[0], note.id).words)
-    ]
-
-
 def _find_near(shelf: "NuggetShelf", *texts: str) -> list[MemoryNote]:
-    """Memories that share words with the texts, best first."""
-    found = [result.note for text in texts for result in find_candidates(shelf, text)]
+    """Memories that share words with the texts, the likeliest first."""
+    found = [one.note for text in texts for one in rank_memories(shelf, text)]
     return list({note.id: note for note in found}.values())
 
 
@@ -174,53 +154,32 @@ def _forget(shelf: "NuggetShelf", order: Order) -> Done:
 
 
 def meant_to_forget(shelf: "NuggetShelf", what: str) -> list[MemoryNote]:
-    """The memories that the words may mean: one whose title is said, or those that have them."""
+    """The memories that the words may mean: one whose title is said, or those that have most."""
     near = _find_near(shelf, what)
-    titled = [note for note in near if _says_title(what, note)]
+    said = set(telling_words(what))
+    titled = [note for note in near if said.issuperset(telling_words(note.title) or [""])]
     if len(titled) == 1:
         return titled
-    said = {note.id: shared_words(shelf.explain(what, note.id).words) for note in near}
-    most = max((len(words) for words in said.values()), default=0)
-    return [note for note in titled or near if len(said[note.id]) == most and most]
-
-
-def _says_title(what: str, note: MemoryNote) -> bool:
-    named = set(telling_words(note.title))
-    return names_title(what, note.title) or bool(named and named <= set(telling_words(what)))
+    near = titled or near
+    shares = shares_said(what, near)
+    return [note for note, share in zip(near, shares, strict=True) if 0 < share == max(shares)]
 
 
 def ask_model(shelf: "NuggetShelf", prompt: str) -> str:
     """The line that leaves it to the model whether a prompt states something lasting, with the
     memories that it may replace; "" if nothing speaks for it."""
-    stated, values = find_old_value(prompt), stated_values(prompt)
-    lasting = stated is not None or is_lasting(prompt)
-    if not lasting and not values:
+    text = " ".join(statements(prompt))
+    if not text:
         return ""
-    near = _find_near(shelf, *([stated.old] if stated else []), " ".join(statements(prompt)))
-    read = read_prompt(prompt)
-    said = {note.id: shelf.explain(read.query, note.id).words for note in near}
-    outdated = [note.id for note in _having(shelf, stated.old, near)] if stated else []
-    near.sort(key=lambda note: (note.id not in outdated, -_closeness(said[note.id])))
-    says_else = any(_closeness(said[n.id]) >= 2 and not values <= _words_of(n) for n in near)
-    return _line(ASK, near) if lasting or says_else else ""
-
-
-def _closeness(words: "tuple[WordExplanation, ...]") -> int:
-    """How many telling words of a prompt a note has; those of its title name its subject."""
-    telling = set(shared_words(words))
-    return sum(1 + ("title" in word.fields) for word in words if word.word in telling)
-
-
-def _words_of(note: MemoryNote) -> set[str]:
-    return set(tokens(fold_case(f"{note.title} {note.content}")))
-
-
-def stated_values(prompt: str) -> frozenset[str]:
-    """The numbers and names of a prompt that may state them of something."""
-    read = read_prompt(prompt)
-    if read.paths or not statements(prompt) or is_passing(prompt):
-        return frozenset()
-    return read.names | set(_NUMBER.findall(read.query))
+    stated, near = find_old_value(prompt), rank_memories(shelf, text)
+    about = near[0].probability if near else 0.0
+    notes = [one.note for one in near]
+    if stated:
+        notes = list({n.id: n for n in (*notes, *_find_near(shelf, stated.old))}.values())
+    outdated = [note for note in notes if stated and says(note, stated.old)]
+    if not outdated and lasting_probability(prompt, about) < LEAST_LASTING:
+        return ""
+    return _line(ASK, [*outdated, *(note for note in notes if note not in outdated)])
 
 
 def ask_what_to_forget(shelf: "NuggetShelf", what: str) -> str:

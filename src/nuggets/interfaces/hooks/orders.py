@@ -15,6 +15,7 @@ import os
 import re
 from contextlib import suppress
 from functools import cache
+from math import exp, log
 
 from nuggets.domain.host_markup import carries_mark
 from nuggets.filesystem.atomic_files import open_plain
@@ -25,7 +26,7 @@ from nuggets.filesystem.hook_files import (
     hook_path,
     waiting_order_paths,
 )
-from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS
+from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, is_command
 from nuggets.interfaces.prompt_quoting import remove_fenced
 from nuggets.language.text import fold_case, is_unspaced, visible
 from nuggets.language.word_lists import order_phrases
@@ -34,11 +35,25 @@ from nuggets.named_tuple import NamedTuple
 LONGEST_PROMPT = 4000  # characters; longer prompts are pasted documents
 LONGEST = 1000  # of what is to be remembered
 LONGEST_SIGN = 400  # of a sentence in which signs are looked for
-LEAST_WORDS = 3  # of a lasting statement
-LEAST_LETTERS = 5  # of one in a script without blanks between words
+LEAST_WORDS = 2.5  # of a lasting statement: three, or five letters without blanks
+MOST_PASSING = 4  # signs of the moment: more make no difference
 MOST_WAITING = 200  # more are left by a loop, not by a person
 ASK_WHAT = "it does not say what to remember. Please say it in one sentence"
 TOO_LONG = f"it is longer than {LONGEST} characters. `nuggets note add` keeps long texts"
+
+# Fitted on what people said to keep, and on other prompts: `python -m benchmarks.everyday --fit`.
+LASTING_WEIGHTS = {
+    "any": -4.94,
+    "length": 1.44,  # the logarithm of the number of words
+    "asks": -1.23,  # some sentence is a question
+    "about": 2.32,  # the probability that a memory is about it
+    "we": 2.49,
+    "rule": 1.03,  # "always", "must", "nobody"
+    "lasting": 3.3,  # "from now on", "prefer"
+    "passing": -0.8,  # each sign of the moment: "this", "today", "broken"
+    "denial": 1.15,  # it begins with "no, …"
+}
+LEAST_LASTING = 0.3  # one other prompt in ten has it
 
 _BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n+")
@@ -85,24 +100,51 @@ def read_orders(prompt: str) -> list[Order]:
     return orders
 
 
-def is_lasting(prompt: str) -> bool:
-    """Has it a sign of a lasting rule, wish, fact or correction? For a model to judge."""
-    if not _has_phrase(prompt, "lasting"):
-        return False
-    return any(
-        _has_phrase(sentence, "lasting") and not _has_phrase(sentence, "passing")
-        for sentence in statements(prompt)
+def lasting_probability(prompt: str, about: float = 0.0) -> float:
+    """That a prompt states a lasting rule, wish, fact or correction. A statement is longer than a
+    task, and says "we", "always" or "from now on" rather than "this", "today" or "broken".
+
+    `about`: the probability that some memory is about the same.
+    """
+    features = lasting_features(prompt, about)
+    return 1 / (1 + exp(-sum(map(float.__mul__, LASTING_WEIGHTS.values(), features))))
+
+
+def lasting_features(prompt: str, about: float) -> tuple[float, ...]:
+    """What speaks for it, in the order of the weights."""
+    stated = statements(prompt)
+    text = " ".join(stated)
+    return (
+        1.0,
+        log(1 + _count_words(text)),
+        float(len(stated) < len(_sentences(prompt))),
+        about,
+        float(_has_phrase(text, "we")),
+        float(_has_phrase(text, "rule")),
+        float(_has_phrase(text, "lasting")),
+        float(min(MOST_PASSING, len(_pattern("passing").findall(text)))),
+        float(bool(_pattern("denial", starts=True).match(text))),
     )
+
+
+def is_lasting(text: str) -> bool:
+    """Has it the signs of a lasting statement?"""
+    return lasting_probability(text) >= LEAST_LASTING
 
 
 def statements(prompt: str) -> list[str]:
     """The sentences that may state something: no questions, no shreds."""
-    sentences = (sentence.strip() for sentence in _SENTENCE.split(_own_text(prompt)))
     return [
         sentence
-        for sentence in sentences
-        if len(sentence) <= LONGEST_SIGN and _is_long_enough(sentence) and not is_question(sentence)
+        for sentence in _sentences(prompt)
+        if len(sentence) <= LONGEST_SIGN
+        and _count_words(sentence) >= LEAST_WORDS
+        and not is_question(sentence)
     ]
+
+
+def _sentences(prompt: str) -> list[str]:
+    return [found for part in _SENTENCE.split(_own_text(prompt)) if (found := part.strip())]
 
 
 def is_question(sentence: str) -> bool:
@@ -117,8 +159,6 @@ def is_question(sentence: str) -> bool:
 def find_old_value(prompt: str) -> OldValue | None:
     """What a statement says no longer holds: "X, not Y", "instead of Y", "from Y to X"."""
     for sentence in statements(prompt):
-        if _has_phrase(sentence, "passing"):
-            continue
         found = _pattern("instead of").search(sentence) or _pattern("but not").search(sentence)
         ends = _CLAUSE_END
         if not found and _has_phrase(sentence, "moved"):
@@ -130,22 +170,16 @@ def find_old_value(prompt: str) -> OldValue | None:
     return None
 
 
-def is_passing(text: str) -> bool:
-    """Is it about the moment?"""
-    return _has_phrase(text, "passing")
-
-
 def _read_order(sentence: str) -> Order | None:
-    if not sentence or _pattern("except", starts=True).match(sentence):
-        return None
     begins = _pattern("polite", starts=True, many=True).match(sentence)
     rest = sentence[begins.end() :] if begins else sentence
-    if _pattern("except", starts=True).match(rest):
-        return None
     asks_us = bool(begins and begins.end())
-    if rest.endswith(("?", "？")) and not asks_us:
+    if not rest or (rest.endswith(("?", "？")) and not asks_us):
         return None
     found = _pattern("remember", starts=True).match(rest)
+    no_order = _pattern("except", starts=True).match(rest)
+    if no_order and (not found or found.end() < no_order.end()):  # the longer phrase is meant
+        return None
     if found:
         return _remember(_without_that(rest[found.end() :]))
     found = _pattern("forget", starts=True).match(rest)
@@ -211,10 +245,9 @@ def _says_nothing(text: str) -> bool:
     return not any(map(str.isalnum, text))
 
 
-def _is_long_enough(sentence: str) -> bool:
-    if is_unspaced(sentence[:1] or " "):
-        return len(sentence) >= LEAST_LETTERS
-    return len(sentence.split()) >= LEAST_WORDS
+def _count_words(text: str) -> float:
+    """How many words it has; where no blanks are written, two letters make one."""
+    return len(text) / 2 if is_unspaced(text[:1] or " ") else len(text.split())
 
 
 def _own_text(prompt: str) -> str:
@@ -222,7 +255,7 @@ def _own_text(prompt: str) -> str:
     from nuggets.language.code_fences import without_code
 
     text = remove_fenced(visible(prompt[:PROMPT_CHARACTERS])).replace("’", "'")
-    if carries_mark(text):  # part of injected memory, whose end is unknown
+    if is_command(text.lstrip()) or carries_mark(text):  # injected memory, whose end is unknown
         return ""
     written = without_code(text)
     if len(written) > LONGEST_PROMPT:
