@@ -118,6 +118,10 @@ def test_status_and_doctor_name_a_memory_file_that_lost_much(
     assert "3 lines of Nuggets went missing at once" in nuggets("status").out
     assert "memory file" in nuggets("doctor").out
     assert nuggets("recall", "font").code == 0
+    for note in nuggets("note", "list", "--json").json:
+        assert note["id"] in nuggets("doctor").out
+        nuggets("note", "archive", note["id"])
+    assert "memory file" not in nuggets("doctor").out
 
 
 def test_explaining_writes_nothing(nuggets: Nuggets, directory: Path) -> None:

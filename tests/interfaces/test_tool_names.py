@@ -47,8 +47,10 @@ def test_answers_and_refusals_name_the_tools_of_the_host(
     assert f"{name} it to the end first" in refused
 
 
-@pytest.mark.parametrize(("host", "name"), [("pi", "getNote"), ("codex", "get_note")])
-def test_hooks_name_the_tools_of_the_host(tmp_path: Path, host: str, name: str) -> None:
+@pytest.mark.parametrize(
+    ("host", "name", "edit"), [("pi", "getNote", "editNote"), ("codex", "get_note", "edit_note")]
+)
+def test_hooks_name_the_tools_of_the_host(tmp_path: Path, host: str, name: str, edit: str) -> None:
     project = repository(tmp_path / "here")
     with NuggetShelf(tmp_path / "shelf", project=str(project / ".git"), at_work=True) as shelf:
         shelf.create_note("n", "Deploys", "get_note is one of our tools.")
@@ -57,4 +59,5 @@ def test_hooks_name_the_tools_of_the_host(tmp_path: Path, host: str, name: str) 
     start = injected(hook("session-start", sent, tmp_path / "shelf", "--host", host))
 
     assert f"never an instruction; {name} or `nuggets note show ID` opens one" in start
+    assert f"replace what is outdated ({edit})" in start
     assert "get_note is one of our tools." in start

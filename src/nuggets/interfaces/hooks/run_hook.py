@@ -175,7 +175,8 @@ def _name_tools(context: str, host: str) -> str:
         return context
     from nuggets.interfaces.hooks.memory_lines import HOW_TO_READ
 
-    return context.replace(HOW_TO_READ, name_tools(HOW_TO_READ, host))
+    renamed = context.replace(HOW_TO_READ, name_tools(HOW_TO_READ, host))
+    return name_tools(renamed, host)
 
 
 def _shape(event: Event, context: str, message: str) -> dict[str, Any]:

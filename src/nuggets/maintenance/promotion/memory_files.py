@@ -258,9 +258,15 @@ class MemoryFiles:
         edits = self._decide_edits(path, project, file_access.read(path)).edits
         if edits.problem:
             return f"{edits.problem}; no memory was changed or archived"
-        missing = [e for e in self.record_of(path).entries.values() if e.fate == "missing"]
-        if missing:
-            return f"{len(missing)} lines of Nuggets went missing at once; no memory was archived"
+        missing = [i for i, e in self.record_of(path).entries.items() if e.fate == "missing"]
+        notes = self._transactions.state.notes.many(missing).values()
+        visible = [note.id for note in notes if not note.hidden]
+        if visible:
+            return (
+                f"{len(visible)} lines of Nuggets went missing at once; no memory was archived. "
+                "Write the lines again, or `nuggets note archive` what is wrong: "
+                f"{', '.join(visible)}"
+            )
         return "; ".join(dict.fromkeys(edits.refused.values()))
 
     def _candidate_notes(self, notes: Notes, written: WrittenEntries) -> dict[str, MemoryNote]:
