@@ -279,6 +279,12 @@ def main() -> None:
                 "a purge that is killed at any of its steps: finished by the next writer",
                 NUGGETS_PURGE_STEPS="1",
             ),
+            "Misplaced files": lambda: run_long_form(
+                os.path.join(work, "misplaced"),
+                "interfaces/test_damaged_files.py",
+                "whatever stands in place of any file, every command ends and says so",
+                NUGGETS_DAMAGE_PART="1",
+            ),
             "Texts": lambda: run_long_form(
                 os.path.join(work, "texts"),
                 "test_time_bounds.py",

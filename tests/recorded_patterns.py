@@ -8,7 +8,7 @@ import os
 import re
 from importlib import import_module
 from importlib.util import find_spec
-from inspect import stack
+from inspect import currentframe
 from itertools import chain
 from pkgutil import walk_packages
 from typing import Any
@@ -37,7 +37,7 @@ def record_patterns() -> list[RecordedPattern]:
 
     def record(pattern: Any, flags: int) -> Any:
         compiled = compile_pattern(pattern, flags)
-        caller = stack(0)[2].filename
+        caller = currentframe().f_back.f_back.f_code.co_filename  # type: ignore[union-attr]
         if not caller.startswith(package):
             return compiled
         file = os.path.relpath(caller, package)

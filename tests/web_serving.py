@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 
 from nuggets import NuggetShelf
 from nuggets.interfaces.rest.app import application
-from nuggets.interfaces.rest.authentication import Access
+from nuggets.interfaces.rest.guard import Access
 from nuggets.interfaces.serve import Address, LimitedConnection, Server
 
 HOST = "127.0.0.1:6844"

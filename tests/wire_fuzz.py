@@ -24,7 +24,7 @@ from nuggets import NuggetShelf
 from nuggets.domain.records import Role
 from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.rest.app import OPERATIONS, application
-from nuggets.interfaces.rest.authentication import MemberAccess, RateLimit
+from nuggets.interfaces.rest.guard import MemberAccess, RateLimit
 from nuggets.operations.idempotent_calls import Call, Caller, Place
 from nuggets.operations.operation_table import CALLABLE
 from nuggets.operations.permissions import Client

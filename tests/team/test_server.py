@@ -18,7 +18,7 @@ from nuggets.domain.records import ROLES, Role
 from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS
 from nuggets.interfaces.rest.app import OPERATIONS, application
-from nuggets.interfaces.rest.authentication import MemberAccess, RateLimit
+from nuggets.interfaces.rest.guard import MemberAccess, RateLimit
 from nuggets.interfaces.serve import Address
 from nuggets.operations.idempotent_calls import Call, Caller
 from nuggets.operations.operation_table import CALLABLE

@@ -26,8 +26,14 @@ from nuggets.filesystem.shelf_location import DEFAULT_DIRECTORY, directory_of
 from nuggets.interfaces.hook_endpoint import HookEndpoint
 from nuggets.interfaces.request_shelf import is_still_member, member_of_request
 from nuggets.interfaces.rest.app import application
-from nuggets.interfaces.rest.authentication import Access, MemberAccess, RateLimit
-from nuggets.interfaces.rest.guard import error_response, is_loopback, is_own_host
+from nuggets.interfaces.rest.guard import (
+    Access,
+    MemberAccess,
+    RateLimit,
+    error_response,
+    is_loopback,
+    is_own_host,
+)
 from nuggets.interfaces.scheduler import Heartbeat
 from nuggets.remote.server_requests import HOOK_PATH
 from nuggets.settings import Settings

@@ -108,7 +108,7 @@ def _ui(call: Call) -> Outcome:
 
 def _run(call: Call, *, open_browser: bool) -> Outcome:
     check_extra("web", "the web interface")
-    from nuggets.interfaces.rest.authentication import Access
+    from nuggets.interfaces.rest.guard import Access
     from nuggets.interfaces.serve import Address, access_token, serve
 
     public_name = getattr(call.options, "public_name", "")

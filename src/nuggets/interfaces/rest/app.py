@@ -28,8 +28,14 @@ from nuggets.interfaces.rest import (
     shelf_endpoint,
     write_operations,
 )
-from nuggets.interfaces.rest.authentication import Access, MemberAccess
-from nuggets.interfaces.rest.guard import Guard, TooLarge, error_response, too_large_response
+from nuggets.interfaces.rest.guard import (
+    Access,
+    Guard,
+    MemberAccess,
+    TooLarge,
+    error_response,
+    too_large_response,
+)
 from nuggets.interfaces.rest.operation_definition import (
     REVISION,
     Arguments,
