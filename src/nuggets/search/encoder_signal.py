@@ -7,6 +7,7 @@ and meaning agree on a note.
 
 from typing import TYPE_CHECKING, Protocol
 
+from nuggets.search.documents import LINKS_KEPT
 from nuggets.search.note_analyzer import title_key, title_label, to_storable
 from nuggets.search.query import SHARED_TITLE
 from nuggets.search.relevance_threshold import THRESHOLD
@@ -25,7 +26,6 @@ WEIGHT = 0.8  # of a cosine of 1, where no note has any word of the question
 LEAST = 0.35  # cosine of a note that is a result by its meaning alone
 NEAREST_CANDIDATES = 50  # notes that are candidates by their meaning
 AGREED_COSINE = 0.55  # with some of the question's words, it makes up for the others
-LINKS = 4  # of a note, the newest, whose notes are compared too
 
 
 class Similarity(Protocol):
@@ -98,7 +98,7 @@ def _near_signals(
 def _cosine(similarity: Similarity, signal: "Signal") -> float:
     """Of the note, or its mean with the nearest linked note if that is higher."""
     own = similarity.get(signal.document.note, 0.0)
-    linked = [similarity.get(note, 0.0) for note in signal.document.links[-LINKS:]]
+    linked = [similarity.get(note, 0.0) for note in signal.document.links[-LINKS_KEPT:]]
     return max(own, (own + max(linked, default=0.0)) / 2)
 
 

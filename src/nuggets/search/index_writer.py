@@ -54,49 +54,27 @@ def doc_of(number: int, is_archived: bool) -> int:
     return (-1 - block) * BLOCK + offset
 
 
-class WrittenTokens:
-    """Tokens whose words the table has, as far as this process knows, by language."""
-
-    def __init__(self) -> None:
-        self._revision = -1  # at which it has them
-        self._by_language: dict[int, set[str]] = {}
-
-    def at(self, revision: int) -> "WrittenTokens":
-        """These, or none if another process has written since, or a write was undone."""
-        return self if self._revision == revision else WrittenTokens()
-
-    def take_new(self, tokens: set[str], language: int) -> set[str]:
-        """Those of the tokens that are new; from now on they are not."""
-        written = self._by_language.setdefault(language, set())
-        new = tokens - written
-        if len(written) > MOST_KEYS:
-            written.clear()
-        written |= new
-        return new
-
-    def follow(self, revision: int) -> None:
-        """What was taken is written."""
-        self._revision = revision
-
-    def forget(self) -> None:
-        """Words are removed."""
-        self._by_language = {}
-
-
 class IndexWriter:
     """One update: gathers what changes, and writes what many notes share at the end."""
 
-    def __init__(self, database: "Database", written: WrittenTokens) -> None:
-        """`written`: tokens that earlier updates have written."""
+    def __init__(
+        self, database: "Database", revision: int = 0, written: "Collection[str]" = ()
+    ) -> None:
+        """`written`: tokens whose words the table had at this revision. It is another one if
+        another process has written since, or a write was undone."""
         self._database = database
         self._numbers = read_numbers(database)
-        self.written = written.at(self._numbers.get(REVISION, 0))
+        self.written = set(written if self.revision == revision else ())
         self._postings = PostingsWriter(database, self._numbers.get(RECENT, 0))
         self._changes: dict[str, int] = {}  # of numbers
         self._documents: list[tuple[Any, ...]] = []  # rows to be written
         self._tokens: dict[int, set[str]] = {}  # of added notes, by language
         self._removed_terms: dict[int, str] = {}  # by key
         self._gathered = 0
+
+    @property
+    def revision(self) -> int:
+        return self._numbers.get(REVISION, 0)
 
     def update(self, replaced: "Iterable[Pair]") -> None:
         for before, after in replaced:
@@ -195,18 +173,14 @@ class IndexWriter:
         gone = {self._removed_terms[key] for key in emptied if key in self._removed_terms}
         if gone:
             remove_words(self._database, gone)
-            self.written.forget()
-        add_words(
-            self._database,
-            set().union(
-                *(
-                    words_of(self.written.take_new(tokens, language), language)
-                    for language, tokens in self._tokens.items()
-                )
-            ),
-        )
+            self.written.clear()
+        for language, tokens in self._tokens.items():
+            # The same token may be another word in another language.
+            new = tokens if language else tokens - self.written
+            add_words(self._database, words_of(new, language))
+            if not language and len(self.written) < MOST_KEYS:
+                self.written |= new
         self._count(REVISION, add_numbers(self._database, self._changes))
-        self.written.follow(self._numbers.get(REVISION, 0) + self._changes[REVISION])
         for name, change in self._changes.items():
             self._numbers[name] = self._numbers.get(name, 0) + change
         self._changes, self._gathered = {}, 0

@@ -175,7 +175,7 @@ class Ranking:
         terms = sorted(self._terms, key=lambda term: (term.notes, term.key))
         for place, term in enumerate(terms):
             parts = {later.slot: later.part for later in terms[place:]}
-            if is_complete or _nth_largest(sums, CANDIDATES) >= sum(parts.values()):
+            if is_complete or _has_best(sums, sum(parts.values())):
                 is_complete = True
                 self._look_up(sums, term)
                 continue
@@ -254,38 +254,24 @@ class Ranking:
         has_time = self._query.asks_when or self._query.periods
         signals = []
         for row in rows:
-            doc = row.doc
+            doc, _, length, norm, _, flags, _, its_groups, links, _ = row
             own = stated.get(doc, nothing)
-            amounts = self._with_neighbours(row, near, own, stated) if row.links else own.amounts
+            amounts = self._with_neighbours(row, near, own, stated) if links else own.amounts
             shares = [amount / (amount + SATURATION) for amount in amounts]
             words = sum(map(mul, parts, shares))
             group = named = time = asks = 0.0
-            if groups:
-                group = GROUP * max([groups.get(one, 0.0) for one in row.groups], default=0.0)
+            if groups and its_groups:
+                group = GROUP * max([groups.get(one, 0.0) for one in its_groups])
             if doc in titled:
                 named = NAMED * titled[doc]
             if has_time:
                 time = self._time(row)
-            if row.flags & NOTE_ASKS:
-                asks = ASKS * _damp(row)
-            vector = (1 + own.product / (row.norm or 1.0)) / 2
-            text = words + group + named + time + asks
-            signals.append(
-                Signal(
-                    row,
-                    shares,
-                    own.bits,
-                    own.certain,
-                    words,
-                    group,
-                    named,
-                    time,
-                    asks,
-                    0.0,
-                    vector,
-                    combine(vector, text),
-                )
-            )
+            if flags & NOTE_ASKS:
+                asks = ASKS * DAMP / (DAMP + length)
+            vector = (1 + own.product / (norm or 1.0)) / 2
+            evidence = combine(vector, words + group + named + time + asks)
+            fields = (words, group, named, time, asks, 0.0, vector, evidence)
+            signals.append(Signal(row, shares, own.bits, own.certain, *fields))
         return signals
 
     def _group_shares(
@@ -425,15 +411,16 @@ def _add_lent(
             total[slot] += lent * amount
 
 
-def _nth_largest(sums: "Sums", number: int) -> float:
-    """0 if there are not so many."""
-    amounts = sorted(chain.from_iterable(map(dict.values, sums.values())))
-    return amounts[-number] if len(amounts) >= number else 0.0
+def _has_best(sums: "Sums", least: float) -> bool:
+    """Whether enough documents have at least this."""
+    amounts = chain.from_iterable(map(dict.values, sums.values()))
+    return len([amount for amount in amounts if amount >= least]) >= CANDIDATES
 
 
 def _largest(sums: "Sums", most: int) -> dict[int, float]:
     """The documents with the largest sums, of equals the newest; in no order."""
-    least = _nth_largest(sums, most)
+    amounts = sorted(chain.from_iterable(map(dict.values, sums.values())))
+    least = amounts[-most] if len(amounts) > most else 0.0
     largest = {
         block * BLOCK + doc: amount
         for block, by_doc in sums.items()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from nuggets.search.encoder_signal import Meaning
     from nuggets.search.explanation import Explanation
     from nuggets.search.index_reader import IndexReader
-    from nuggets.search.index_writer import Pair, WrittenTokens
+    from nuggets.search.index_writer import Pair
     from nuggets.search.results import Search
 
     Replaced = tuple[int, MemoryNote | None, MemoryNote | None]  # place, before, after
@@ -93,7 +93,7 @@ class SearchIndex:
         self._notes = notes
         self._all_notes = all_notes
         self._readers: dict[bool, IndexReader] = {}  # by whether archived notes are read
-        self._written: WrittenTokens | None = None
+        self._written: tuple[int, set[str]] = (0, set())  # see `IndexWriter`
         self._last: tuple[IndexReader, str, Search] | None = None  # `--why` asks it again
 
     def update(self, replaced: "Iterable[Replaced]") -> None:
@@ -102,11 +102,11 @@ class SearchIndex:
         self._write((before, after) for _, before, after in replaced)
 
     def _write(self, pairs: "Iterable[Pair]") -> None:
-        from nuggets.search.index_writer import IndexWriter, WrittenTokens
+        from nuggets.search.index_writer import IndexWriter
 
-        writer = IndexWriter(self._database, self._written or WrittenTokens())
+        writer = IndexWriter(self._database, *self._written)
         writer.update(pairs)
-        self._written = writer.written
+        self._written = writer.revision, writer.written
 
     def save(self) -> None:
         """Nothing to save."""

@@ -4,8 +4,6 @@ A word stays as long as some note has its term: other forms of a word do no harm
 form would double what a write costs.
 """
 
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING
 
 from nuggets.domain.state import chunks, placeholders
@@ -46,19 +44,12 @@ class KnownWord(NamedTuple):
     letters: int
 
 
-class LetterBits(dict[str, int]):
-    """By letter, its bit."""
-
-    def __missing__(self, letter: str) -> int:
-        return 1 << ord(letter) % _LETTERS
-
-
-bit_of = LetterBits({letter: 1 << ord(letter) % _LETTERS for letter in ALPHABET}).__getitem__
-
-
 def letters(word: str) -> int:
     """The set of the word's letters as bits: one edit changes at most two of them."""
-    return reduce(or_, map(bit_of, word), 0)
+    bits = 0
+    for letter in set(word):
+        bits |= 1 << ord(letter) % _LETTERS
+    return bits
 
 
 def most_edits(word: str) -> int:
