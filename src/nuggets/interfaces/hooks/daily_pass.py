@@ -24,7 +24,7 @@ def start_daily_pass(directory: str, settings: Settings) -> None:
         return
     from datetime import datetime
 
-    from nuggets.maintenance.clean_up import Hours, is_due
+    from nuggets.maintenance.daily_schedule import Hours, is_due
 
     names = ("reflection_hour", "reflection_minute", "quiet_hours_start", "quiet_hours_end")
     if is_due(datetime.now(), None, Hours(*(settings[name] for name in names))):
