@@ -1,5 +1,6 @@
-"""The clean-up of a shelf: one pass, the daily run, and what a person should look at. When it is due
-is in `daily_schedule`, what a pass changes in `reflection/`.
+"""The clean-up of a shelf: one pass, the daily run, and what a person should look at.
+
+When it is due is in `daily_schedule`, what a pass changes in `reflection/`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
