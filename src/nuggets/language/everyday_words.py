@@ -6,13 +6,12 @@ ones of two letters, in 56,000 bytes, and take one other word in seventy for one
 `python -m benchmarks.everyday_words` makes them.
 """
 
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from nuggets.language.languages import detect_language, stems
 from nuggets.language.text import is_unspaced, plain
-from nuggets.language.word_lists import ENGLISH, stop_words
+from nuggets.language.word_lists import ENGLISH, everyday_filters, stop_words
 
 SPOKEN = ("german", "french", "spanish", "italian", "portuguese", "dutch", "russian")
 CHINESE = "chinese"
@@ -21,7 +20,6 @@ ANY_LANGUAGE = (ENGLISH, *SPOKEN)
 SIZES = {**dict.fromkeys(ANY_LANGUAGE, (900, 5_000)), CHINESE: (8, 9_000)}
 PLACES = 6  # bits of each word: the best number for 9 bits of a filter per word
 LEAST_STOP_WORDS = 2  # that show a text to be English
-_PATH = os.path.join(os.path.dirname(__file__), "data", "everyday_words.bin")
 
 
 def everyday_languages(words: Iterable[str]) -> tuple[str, ...]:
@@ -88,9 +86,8 @@ def _places(form: str, size: int) -> Iterator[int]:
 
 @cache
 def _filters() -> dict[str, tuple[bytes, bytes]]:
-    """By language. The loader also reads a zipped package."""
-    data: bytes = __loader__.get_data(_PATH)  # type: ignore[name-defined]
-    filters, start = {}, 0
+    """By language."""
+    data, filters, start = everyday_filters(), {}, 0
     for language, (commonest, everyday) in SIZES.items():
         middle, end = start + commonest, start + commonest + everyday
         filters[language] = data[start:middle], data[middle:end]
