@@ -38,6 +38,7 @@ MOST_SHOWN = 3  # memories on one prompt
 READ_CHARACTERS = 4000  # of a prompt and of a memory
 MOST_WORDS = 64  # of a prompt
 LEAST = 0.5  # probability of a memory that is shown: one other prompt in fifty gets one
+RECALLED = 0.95  # of the memories in `data/everyday` that are so probable 98 of 100 were wanted
 EVERYDAY = 0.2  # what an everyday word counts, and one in another form; .3 finds as many
 TELLING_DIGITS = 4  # of a port, a year, a code; smaller numbers count something
 SHORTEST_MISSPELT = 5  # letters: a shorter word is more often another one
@@ -64,6 +65,13 @@ class PromptText(NamedTuple):
     terms: tuple[str, ...]  # their stems
     values: tuple[float, ...]  # what each counts
     runs: tuple[str, ...]  # what is written without blanks between words
+
+
+class Helpful(NamedTuple):
+    """A memory, with the probability that it helps."""
+
+    note: MemoryNote
+    probability: float
 
 
 def read_prompt(text: str) -> PromptText:

@@ -11,8 +11,14 @@ from math import log10
 from typing import TYPE_CHECKING
 
 from nuggets.domain.records import MemoryNote
-from nuggets.interfaces.hooks.help_probability import MOST_SHOWN, shares_said, telling_words
-from nuggets.interfaces.hooks.prompt_context import RECALLED, Helpful, is_shown
+from nuggets.interfaces.hooks.help_probability import (
+    MOST_SHOWN,
+    RECALLED,
+    Helpful,
+    shares_said,
+    telling_words,
+)
+from nuggets.interfaces.hooks.memory_lines import is_shown
 from nuggets.language.languages import detect_language
 from nuggets.language.text import words
 from nuggets.language.word_lists import ENGLISH
