@@ -1,39 +1,53 @@
 """Makes the filters of everyday words that hooks tell names from.
 
-    python -m benchmarks.everyday_words FILE=COMMONEST,EVERYDAY …
+    python -m benchmarks.everyday_words LANGUAGE=FILE …
 
-A file has words, one a line, the commonest first; so many of them are taken for each filter. To the
-first are added stop words and `generic_words.txt`, to the second the words of `common_prompts.txt`.
+A file has words, one a line, the commonest first; 400 of them are the commonest, 4,000 everyday
+ones (of Chinese 8,000). English has further files, of which 1,000 words are everyday. Stop words of
+every language are commonest, and so is `generic_words.txt` in English; the words of
+`common_prompts.txt` are everyday.
 The filters that ship were made of counts that spaCy and pyspellchecker publish (MIT licence:
 web pages in English, German and Spanish; film subtitles in French, Italian, Portuguese, Dutch and
-Russian; 400 and 4,000 words of each), of the 8,000 commonest Chinese words of two letters by jieba,
-and of the 1,000 words that most files of the documentation on a Linux system with Python have.
-Without them a third of the names in `data/everyday` are missed.
+Russian), of the 8,000 commonest Chinese words of two letters by jieba,
+and for English of the 1,000 words that most files of documentation on a Linux system with Python
+have. Without them a third of the names in `data/everyday` are missed.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from nuggets.language import everyday_words
+from nuggets.language.everyday_words import CHINESE, SIZES
 from nuggets.language.text import words
-from nuggets.language.word_lists import common_prompts, conversation_words, idle_words
+from nuggets.language.word_lists import (
+    ENGLISH,
+    common_prompts,
+    conversation_words,
+    stop_words,
+)
 
-
-def first_words(sources: Sequence[str], which: int) -> Iterator[str]:
-    """So many words of each file as are taken for the first (0) or the second filter (1)."""
-    for source in sources:
-        path, _, numbers = source.rpartition("=")
-        text = Path(path).read_text(encoding="utf-8")
-        yield from text.split()[: int(numbers.split(",")[which])]
+COMMONEST, EVERYDAY, CHINESE_WORDS, FURTHER = 400, 4_000, 8_000, 1_000
 
 
 def main() -> int:
-    path = Path(everyday_words.__file__).parent / "data" / "everyday_words.bin"
-    commonest = [*first_words(sys.argv[1:], 0), *idle_words(), *conversation_words()]
-    prompted = [word for prompt in common_prompts() for word in words(prompt)]
-    everyday = [*first_words(sys.argv[1:], 1), *prompted]
-    path.write_bytes(everyday_words.make_filters(commonest, everyday))
+    filters: dict[str, tuple[list[str], list[str]]] = {
+        language: ([] if language == CHINESE else [*stop_words(language)], []) for language in SIZES
+    }
+    for source in sys.argv[1:]:
+        language, _, path = source.partition("=")
+        commonest, everyday = filters[language]
+        listed = Path(path).read_text(encoding="utf-8").split()
+        if language == CHINESE:
+            everyday += listed[:CHINESE_WORDS]
+        elif everyday:
+            everyday += listed[:FURTHER]
+        else:
+            commonest += listed[:COMMONEST]
+            everyday += listed[:EVERYDAY]
+    filters[ENGLISH][0].extend(conversation_words())
+    filters[ENGLISH][1].extend(word for prompt in common_prompts() for word in words(prompt))
+    data = Path(everyday_words.__file__).parent / "data"
+    (data / "everyday_words.bin").write_bytes(everyday_words.make_filters(filters))
     return 0
 
 

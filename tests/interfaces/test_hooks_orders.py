@@ -42,7 +42,7 @@ def kept(prompt: str) -> list[str]:
         ("Recuerda que usamos pnpm", "usamos pnpm"),
         ("Retiens que la réunion est le lundi", "la réunion est le lundi"),
         ("请记住：测试用英文写", "测试用英文写"),
-        ("Remember these:\n- tabs\n- no semicolons", "these\n- tabs\n- no semicolons"),
+        ("Remember these:\n- tabs\n- no semicolons", "- tabs\n- no semicolons"),
     ],
 )
 def test_an_order_is_read_with_what_it_says(prompt: str, text: str) -> None:

@@ -1,39 +1,56 @@
 """How common a word is in everyday language, whatever a shelf holds.
 
 In a shelf of thirty notes every word is rare, so rarity there does not tell a name from "window".
-The words themselves would be many; two Bloom filters hold them in 40,000 bytes, and take one other
-word in seventy for one of theirs. `python -m benchmarks.everyday_words` makes them.
+The words themselves would be many; Bloom filters hold those of eight languages, and the Chinese
+ones of two letters, in 56,000 bytes, and take one other word in seventy for one of theirs.
+`python -m benchmarks.everyday_words` makes them.
 """
 
-import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
-from nuggets.language.languages import stems
+from nuggets.language.languages import detect_language, stems
 from nuggets.language.text import is_unspaced, plain
+from nuggets.language.word_lists import ENGLISH, everyday_filters, stop_words
 
-COMMONEST_BYTES, EVERYDAY_BYTES = 4_000, 36_000
+SPOKEN = ("german", "french", "spanish", "italian", "portuguese", "dutch", "russian")
+CHINESE = "chinese"
+ANY_LANGUAGE = (ENGLISH, *SPOKEN)
+# bytes of the commonest words of each language, and of the everyday ones: 9 bits for each word
+SIZES = {**dict.fromkeys(ANY_LANGUAGE, (900, 5_000)), CHINESE: (8, 9_000)}
 PLACES = 6  # bits of each word: the best number for 9 bits of a filter per word
-_PATH = os.path.join(os.path.dirname(__file__), "data", "everyday_words.bin")
+LEAST_STOP_WORDS = 2  # that show a text to be English
 
 
-def is_commonest(word: str) -> bool:
+def everyday_languages(words: Iterable[str]) -> tuple[str, ...]:
+    """The languages whose everyday words a text may have: its own and English, whose technical
+    words all use; any, if it does not show its own. "Solange" is a name in French only."""
+    said = list(words)
+    language = detect_language(said)
+    if language in SPOKEN:
+        return (ENGLISH, language)
+    is_english = len(stop_words().intersection(said)) >= LEAST_STOP_WORDS
+    return (ENGLISH,) if is_english else ANY_LANGUAGE
+
+
+def is_commonest(word: str, languages: Iterable[str] = ANY_LANGUAGE) -> bool:
     """Is it one of the some 400 commonest words of a language? No text is about these."""
-    return _has(_filters()[0], _form(word))
+    return any(_has(_filters()[language][0], _form(word)) for language in languages)
 
 
-def is_everyday(word: str) -> bool:
+def is_everyday(word: str, languages: Iterable[str] = ANY_LANGUAGE) -> bool:
     """Is it one of the some 4,000 commonest words of a language, in any form?"""
-    return _has(_filters()[1], _stem(word))
+    if is_unspaced(word):
+        return _has(_filters()[CHINESE][1], word)
+    return any(_has(_filters()[language][1], _stem(word)) for language in languages)
 
 
-def make_filters(commonest: Iterable[str], everyday: Iterable[str]) -> bytes:
-    """Both filters."""
+def make_filters(words: Mapping[str, tuple[Iterable[str], Iterable[str]]]) -> bytes:
+    """The filters; `words`: of each language the commonest and the everyday ones."""
     return b"".join(
-        (
-            _make_filter(COMMONEST_BYTES, map(_form, commonest)),
-            _make_filter(EVERYDAY_BYTES, map(_stem, everyday)),
-        )
+        _make_filter(commonest, map(_form, words[language][0]))
+        + _make_filter(everyday, map(_stem, words[language][1]))
+        for language, (commonest, everyday) in SIZES.items()
     )
 
 
@@ -68,7 +85,11 @@ def _places(form: str, size: int) -> Iterator[int]:
 
 
 @cache
-def _filters() -> tuple[bytes, bytes]:
-    """The loader also reads a zipped package."""
-    data: bytes = __loader__.get_data(_PATH)  # type: ignore[name-defined]
-    return data[:COMMONEST_BYTES], data[COMMONEST_BYTES:]
+def _filters() -> dict[str, tuple[bytes, bytes]]:
+    """By language."""
+    data, filters, start = everyday_filters(), {}, 0
+    for language, (commonest, everyday) in SIZES.items():
+        middle, end = start + commonest, start + commonest + everyday
+        filters[language] = data[start:middle], data[middle:end]
+        start = end
+    return filters

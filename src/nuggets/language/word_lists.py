@@ -10,12 +10,23 @@ ENGLISH = "english"
 
 
 def _read(name: str) -> str:
-    """The text of a list after its comments. The loader also reads a zipped package."""
-    path = os.path.join(os.path.dirname(__file__), "data", f"{name}.txt")
-    text: str = __loader__.get_data(path).decode()  # type: ignore[name-defined]
+    """The text of a list after its comments."""
+    text = _read_bytes(f"{name}.txt").decode()
     while text.startswith("#"):
         text = text.partition("\n")[2]
     return text
+
+
+def _read_bytes(name: str) -> bytes:
+    """The loader also reads a zipped package."""
+    path = os.path.join(os.path.dirname(__file__), "data", name)
+    data: bytes = __loader__.get_data(path)  # type: ignore[name-defined]
+    return data
+
+
+def everyday_filters() -> bytes:
+    """What `everyday_words` reads."""
+    return _read_bytes("everyday_words.bin")
 
 
 @cache

@@ -14,7 +14,12 @@ from collections.abc import Iterator, Sequence
 from math import exp
 
 from nuggets.domain.records import MemoryNote
-from nuggets.language.everyday_words import is_commonest, is_everyday
+from nuggets.language.everyday_words import (
+    ANY_LANGUAGE,
+    everyday_languages,
+    is_commonest,
+    is_everyday,
+)
 from nuggets.language.languages import detect_language, stems
 from nuggets.language.repository_references import read_paths
 from nuggets.language.text import (
@@ -33,19 +38,20 @@ MOST_SHOWN = 3  # memories on one prompt
 READ_CHARACTERS = 4000  # of a prompt and of a memory
 MOST_WORDS = 64  # of a prompt
 LEAST = 0.5  # probability of a memory that is shown: one other prompt in fifty gets one
+RECALLED = 0.95  # of the memories in `data/everyday` that are so probable 98 of 100 were wanted
 EVERYDAY = 0.2  # what an everyday word counts, and one in another form; .3 finds as many
 TELLING_DIGITS = 4  # of a port, a year, a code; smaller numbers count something
 SHORTEST_MISSPELT = 5  # letters: a shorter word is more often another one
 OWN_DIRECTORY = 3  # parts of a directory that stands for the files in it; `tests/unit` does not
 
 WEIGHTS = {
-    "any": -2.66,
-    "best": 1.33,  # what the best shared word counts
-    "several": 2.73,  # they share more than one
-    "share": 3.18,  # of what all words of the prompt count
-    "title": 1.07,  # what the best shared word of the title counts
-    "titled": 0.64,  # share of the title's words that the prompt has
-    "named": 4.0,  # the prompt names a path that the memory names, or is its title
+    "any": -3.15,
+    "best": 1.76,  # what the best shared word counts
+    "several": 2.63,  # they share more than one
+    "share": 3.88,  # of what all words of the prompt count
+    "title": 0.3,  # what the best shared word of the title counts
+    "titled": 1.41,  # share of the title's words that the prompt has
+    "named": 4.64,  # the prompt names a path that the memory names, or is its title
 }
 
 
@@ -57,21 +63,32 @@ class PromptText(NamedTuple):
     language: str
     words: tuple[str, ...]  # those that may say what it is about
     terms: tuple[str, ...]  # their stems
+    values: tuple[float, ...]  # what each counts
     runs: tuple[str, ...]  # what is written without blanks between words
+
+
+class Helpful(NamedTuple):
+    """A memory, with the probability that it helps."""
+
+    note: MemoryNote
+    probability: float
 
 
 def read_prompt(text: str) -> PromptText:
     """The words and paths of a prompt."""
     query, paths = read_paths(text)
-    language = detect_language([fold_case(token) for token in tokens(query)])
+    said = [fold_case(token) for token in tokens(query[:READ_CHARACTERS])]
+    language, spoken = detect_language(said), everyday_languages(said)
     spaced, runs = _split(query)
-    words = tuple(word for word in dict.fromkeys(spaced) if tells(word))[:MOST_WORDS]
-    return PromptText(query, paths, language, words, tuple(stems(words, language)), tuple(runs))
+    words = tuple(word for word in dict.fromkeys(spaced) if tells(word, spoken))[:MOST_WORDS]
+    values = tuple(EVERYDAY if is_everyday(word, spoken) else 1.0 for word in words)
+    terms = tuple(stems(words, language))
+    return PromptText(query, paths, language, words, terms, values, tuple(runs))
 
 
-def tells(word: str) -> bool:
-    """Whether a text may be about the word."""
-    return len(word) >= TELLING_DIGITS if word.isdigit() else not is_commonest(word)
+def tells(word: str, languages: Sequence[str] = ANY_LANGUAGE) -> bool:
+    """Whether a text of one of the languages may be about the word."""
+    return len(word) >= TELLING_DIGITS if word.isdigit() else not is_commonest(word, languages)
 
 
 def telling_words(text: str) -> list[str]:
@@ -130,8 +147,7 @@ class _Shared:
         self._title_words = len(set(filter(tells, title[0]))) + sum(map(len, title[1])) // 2
         of_title = set(stems(title[0], prompt.language))
         of_all = of_title.union(stems(more[0], prompt.language))
-        for word, term in zip(prompt.words, prompt.terms, strict=True):
-            value = EVERYDAY if is_everyday(word) else 1.0
+        for word, term, value in zip(prompt.words, prompt.terms, prompt.values, strict=True):
             if term in of_all:
                 self.values[word] = value if word.rstrip("s") in written else EVERYDAY
                 if term in of_title:

@@ -1,5 +1,5 @@
-"""Reads what a prompt orders of memory: to remember something, to forget something; and the signs
-that it states something lasting, which the agent's model shall judge. Knows no memory.
+"""Reads what a prompt orders of memory: to remember something, to forget something; and how
+probably it states something lasting, which the agent's model shall judge. Knows no memory.
 
 The phrases of all languages are in `language/data/orders.txt`. An order counts at the start of a
 sentence, or after it ("…, remember that"). Nothing is read from questions, quotes, code, text
@@ -26,6 +26,7 @@ from nuggets.filesystem.hook_files import (
     hook_path,
     waiting_order_paths,
 )
+from nuggets.interfaces.hooks.help_probability import telling_words
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, is_command
 from nuggets.interfaces.prompt_quoting import remove_fenced
 from nuggets.language.text import fold_case, is_unspaced, visible
@@ -43,15 +44,15 @@ TOO_LONG = f"it is longer than {LONGEST} characters. `nuggets note add` keeps lo
 
 # Fitted on what people said to keep, and on other prompts: `python -m benchmarks.everyday --fit`.
 LASTING_WEIGHTS = {
-    "any": -4.94,
-    "length": 1.44,  # the logarithm of the number of words
-    "asks": -1.23,  # some sentence is a question
-    "about": 2.32,  # the probability that a memory is about it
-    "we": 2.49,
-    "rule": 1.03,  # "always", "must", "nobody"
-    "lasting": 3.3,  # "from now on", "prefer"
-    "passing": -0.8,  # each sign of the moment: "this", "today", "broken"
-    "denial": 1.15,  # it begins with "no, …"
+    "any": -4.99,
+    "length": 1.61,  # the logarithm of the number of words
+    "asks": -1.4,  # some sentence is a question
+    "about": 1.8,  # the probability that a memory is about it
+    "we": 2.25,
+    "rule": 0.91,  # "always", "must", "nobody"
+    "lasting": 3.12,  # "from now on", "prefer"
+    "passing": -0.72,  # each sign of the moment: "this", "today", "broken"
+    "denial": 0.94,  # it begins with "no, …"
 }
 LEAST_LASTING = 0.3  # one other prompt in ten has it
 
@@ -93,7 +94,7 @@ def read_orders(prompt: str) -> list[Order]:
     orders = []
     for sentence in _SENTENCE.split(own):
         order = _read_order(sentence.strip())
-        if order and order.kind == "remember" and not order.refusal:
+        if order and order.kind == "remember" and order.refusal in ("", ASK_WHAT):
             order = _with_list(order, own, sentence)
         if order:
             orders.append(order)
@@ -240,9 +241,8 @@ def _without_that(what: str) -> str:
 
 def _says_nothing(text: str) -> bool:
     """Does it only point at something?"""
-    for role in ("polite", "that", "pointing"):
-        text = _pattern(role).sub(" ", text)
-    return not any(map(str.isalnum, text))
+    rest = _pattern("that").sub(" ", text)
+    return not any(map(str.isdigit, rest)) and not telling_words(rest)
 
 
 def _count_words(text: str) -> float:

@@ -14,6 +14,8 @@ from nuggets.domain.records import MemoryNote
 from nuggets.interfaces.hooks.help_probability import (
     LEAST,
     MOST_SHOWN,
+    RECALLED,
+    Helpful,
     PromptText,
     probabilities,
     read_prompt,
@@ -21,6 +23,7 @@ from nuggets.interfaces.hooks.help_probability import (
 )
 from nuggets.interfaces.hooks.host_payload import is_command
 from nuggets.interfaces.hooks.memory_lines import (
+    is_shown,
     quoted_block,
     safe_line,
     session_lines,
@@ -38,7 +41,6 @@ if TYPE_CHECKING:
 CANDIDATES = 20  # memories of which the probability is asked: a tenth of a millisecond each
 # results, including those of other projects and files, which are left out
 SEARCHED = FILES_SEEN + 20
-RECALLED = 0.95  # of the memories in `data/everyday` that are so probable 98 of 100 were wanted
 PROMPT_LINE = 300
 CHANGED_MEMORIES = 5  # that one prompt is told of; the next one is told of more
 SESSIONS_JUDGED = 5  # notes of sessions that are judged word by word
@@ -79,13 +81,6 @@ def prompt_context(
         if best and best.probability >= RECALLED:
             shelf.count_hit(best.note.id, session, "injected")
     return _show(shelf, notes, shown_ids)
-
-
-class Helpful(NamedTuple):
-    """A memory, with the probability that it helps."""
-
-    note: MemoryNote
-    probability: float
 
 
 def rank_memories(shelf: "NuggetShelf", text: str) -> list[Helpful]:
@@ -203,16 +198,6 @@ def _visible_notes(shelf: "NuggetShelf", query: str) -> list[MemoryNote]:
     results = shelf.search_notes(query, SEARCHED, session=None)
     own = takewhile(lambda result: not shelf.is_foreign(result.note), results)  # others come last
     return list(islice((one.note for one in own if is_shown(shelf, one.note)), CANDIDATES))
-
-
-def is_shown(shelf: "NuggetShelf", note: MemoryNote) -> bool:
-    """Whether it may be shown without being asked for."""
-    return not _is_trace(note) and not note.hidden and not shelf.invalidity(note)
-
-
-def _is_trace(note: MemoryNote) -> bool:
-    """Was it written by a hook: a file seen, or the task of a session?"""
-    return note.stability == "temporary" and note.source in ("tool_observation", "system")
 
 
 def _line(note: MemoryNote, now: str, width: int, caveats: Sequence[str]) -> str:

@@ -11,8 +11,13 @@ from math import log10
 from typing import TYPE_CHECKING
 
 from nuggets.domain.records import MemoryNote
-from nuggets.interfaces.hooks.help_probability import MOST_SHOWN, shares_said, telling_words
-from nuggets.interfaces.hooks.prompt_context import RECALLED, Helpful, is_shown
+from nuggets.interfaces.hooks.help_probability import (
+    RECALLED,
+    Helpful,
+    shares_said,
+    telling_words,
+)
+from nuggets.interfaces.hooks.memory_lines import is_shown
 from nuggets.language.languages import detect_language
 from nuggets.language.text import words
 from nuggets.language.word_lists import ENGLISH
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 
 ASKING_SHARE = 0.3  # of the time that is left, for an answer of a living process
 LOADING_SECONDS = 0.5  # that must be left to load the encoder, which takes some 0.15
+NEAR_SHOWN = 5  # at most; the words say nothing about which of them is meant
 NEAR_LOOKED_AT = 60  # notes nearest in meaning, including those of other projects and files
 
 # Cosines, measured by benchmarks/paraphrases.py:
@@ -67,7 +73,7 @@ def _notes_meant(shelf: "NuggetShelf", query: str, nearest: "NearestNotes") -> l
     ids = list(nearest.cosines)[:NEAR_LOOKED_AT]
     notes = shelf.get_notes(ids)
     in_sight = [note for note in map(notes.get, ids) if note and not shelf.is_foreign(note)]
-    shown = [note for note in in_sight if is_shown(shelf, note)][:MOST_SHOWN]
+    shown = [note for note in in_sight if is_shown(shelf, note)][:NEAR_SHOWN]
     least = meant_cosine(nearest.compared * len(in_sight) / max(1, len(ids)), nearest.common)
     if not shown or nearest.cosine(shown[0].id) < least:
         return []

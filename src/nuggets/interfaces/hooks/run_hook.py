@@ -109,11 +109,12 @@ def receive(
 ) -> "tuple[Event, _Printer, list[WaitingOrder]]":
     """The event, how it is answered, and the orders in it. Whatever is late: these are written
     down, and said to wait, before the deadline may end the process."""
-    import json
     import signal
 
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
     try:
+        import json  # not before: what the deadline interrupts would be left half imported
+
         raw = b"".join(payload)
         sent = json.loads(raw) if raw.strip() else {}
         if not isinstance(sent, Mapping):
