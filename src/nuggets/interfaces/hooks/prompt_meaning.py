@@ -32,7 +32,7 @@ NEAR_SHOWN = 5  # at most; the words say nothing about which of them is meant
 NEAR_LOOKED_AT = 60  # notes nearest in meaning, including those of other projects and files
 
 # Cosines, measured by benchmarks/paraphrases.py:
-CONTRADICTS = 0.2  # less speaks against a note that has words of the prompt
+CONTRADICTS = 0.3  # less speaks against a note that has words of the prompt
 MEANT = 0.096  # enough to show a note without them, if it is the nearest of
 FEW_NOTES = 50  # or fewer; the nearest of more notes is nearer by chance:
 MEANT_MORE = 0.12  # this much for every tenfold number. Also more is needed:
