@@ -111,7 +111,7 @@ def test_an_agent_replaces_only_what_it_has_read(remote: NuggetShelf) -> None:
     note = remote.create_note("project", "Long", "word " * 100)
     agent = remote.for_client(AGENT._replace(session="one"))
 
-    with pytest.raises(Conflict, match="read"):
+    with pytest.raises(Conflict, match="you know the first 160 at most"):
         agent.edit_note(note.id, content="short")
 
     agent.record_reading(agent.get_note(note.id))

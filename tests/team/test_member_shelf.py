@@ -100,7 +100,7 @@ def test_a_search_merges_both_by_relevance(member: Open) -> None:
         "work", "Rollback", "Rollback of the billing database: ask Kim.", scope="shared"
     )
     alice.create_note(
-        "work", "Lunch", "A rollback of the billing database took all night.", scope="user"
+        "work", "Lunch", "Kim told how long the rollback of billing took.", scope="user"
     )
     found = alice.search_notes("rollback of the billing database", 5)
     assert [result.note.title for result in found] == ["Rollback", "Lunch"]

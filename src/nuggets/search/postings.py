@@ -208,7 +208,7 @@ class PostingsReader:
         for block, row in self.newest(key, self.count_of_key(key)):
             yield from map((block * BLOCK).__add__, row.docs)
 
-    def at(
+    def codes_of(
         self, key: int, docs: "Mapping[int, Collection[int]]"
     ) -> "Iterator[tuple[int, dict[int, int]]]":
         """By block the codes by document, of those that have the term; `docs` as of `by_block`."""
@@ -228,7 +228,7 @@ class PostingsReader:
     def codes_at(self, key: int, docs: "Mapping[int, Collection[int]]") -> dict[int, int]:
         """By document the code, of those that have the term; `docs` as of `by_block`."""
         found: dict[int, int] = {}
-        for block, codes in self.at(key, docs):
+        for block, codes in self.codes_of(key, docs):
             found.update(zip(map((block * BLOCK).__add__, codes), codes.values(), strict=True))
         return found
 

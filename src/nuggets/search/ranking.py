@@ -218,7 +218,7 @@ class Ranking:
     def _look_up(self, sums: "Sums", term: QueryTerm) -> None:
         """Add what these documents have of this term."""
         shares = _shares(term)
-        for block, codes in self._postings.at(term.key, sums):
+        for block, codes in self._postings.codes_of(term.key, sums):
             amounts = sums[block]
             for doc, code in codes.items():
                 amounts[doc] += shares[code]

@@ -31,9 +31,9 @@ from nuggets.stores.base import (
 from nuggets.stores.doctor.database_defects import (
     CHANGES,
     COMMITS,
-    NOTES,
     OTHERS,
     RECALLS,
+    SOUND_NOTES,
     Rows,
     derive_rows_again,
 )
@@ -213,7 +213,7 @@ def _connect(copy: str) -> sqlite3.Connection | None:
 def _copy_notes(damaged: sqlite3.Connection, target: Database) -> int:
     recalls = {place: row for place, *row in _read_rows(damaged, RECALLS)}
     nuggets, ids = set(SqlState(lambda: target).nuggets), set[str]()
-    for place, note_id, record in _read_rows(damaged, NOTES):
+    for place, note_id, record in _read_rows(damaged, SOUND_NOTES):
         note = note_of(note_id, record, *recalls.get(place, ()))
         if note_id in ids:  # a page that stands in the tree twice
             continue
