@@ -65,6 +65,7 @@ def phrase(count: int) -> str:
 
 
 CHOSEN = "Tr0ub4" + "dor3"  # as a person chooses it
+MADE = drawn(20)  # as a machine makes it
 _WITH_PREFIX = {
     "AWS": "AKIA" + drawn(16, UPPER),
     "AWS temporary": "ASIA" + drawn(16, UPPER),

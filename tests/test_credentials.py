@@ -3,7 +3,7 @@ import re
 import pytest
 
 from nuggets.domain.credentials import credential_kinds, memory_credential_kinds, redact
-from secret_samples import ALARMS, CREDENTIALS, HARMLESS, UNSEEN, drawn, pem
+from secret_samples import ALARMS, CHOSEN, CREDENTIALS, HARMLESS, MADE, UNSEEN, drawn, pem
 
 
 @pytest.mark.parametrize("name", CREDENTIALS)
@@ -55,7 +55,7 @@ def test_a_token_after_a_telling_name_is_called_by_its_own_kind() -> None:
 
 @pytest.mark.parametrize("mark", ["`{}`:", "**{}**:", "**{}:**", "'{}' =>", "{} =", '\\"{}\\":'])
 def test_an_assignment_is_seen_through_its_markup(mark: str) -> None:
-    text = f"- {mark.format('api_key')} {drawn(20)}"
+    text = f"- {mark.format('api_key')} {MADE}"
 
     assert credential_kinds(text) == ["assigned secret"]
     assert redact(text).endswith("[redacted: assigned secret]")
@@ -76,6 +76,14 @@ def test_a_key_and_a_harmless_value_are_none() -> None:
     assert memory_credential_kinds("token format", "RS256, see src/auth/jwt.py:47") == []
     assert memory_credential_kinds("test token", "src/fixtures/token.json") == []
     assert memory_credential_kinds("API key", "rotated monthly, kept in the vault") == []
+
+
+@pytest.mark.parametrize(
+    "between", ["", " for the CMS, it's", " fürs Gäste-WLAN:", " of the old router was", "、"]
+)
+def test_a_password_is_found_in_the_sentence_that_names_it(between: str) -> None:
+    assert credential_kinds(f"the password{between} {CHOSEN}-Lantern")
+    assert not credential_kinds(f"the password{between} changes in {2026}. Ask Kim2024Team then")
 
 
 def test_a_letter_that_grows_in_small_letters_moves_no_place() -> None:

@@ -327,8 +327,10 @@ _FORMS = {
         f"(?:{_SECRET}){_BETWEEN}{_VALUE}",
         _is_made,
     ),
-    "password behind its name": _Form(
-        _PASSWORD_WORDS, rf"(?:{_PASSWORD})(?<!pass)(?:{_OF})?[ ,:]{{1,2}}{_VALUE}", _is_strong
+    "password in its sentence": _Form(
+        _PASSWORD_WORDS,
+        rf"(?:{_PASSWORD})(?<!pass)[^\n.!?]{{0,60}}?[ ,:：](?=\S{{0,40}}\d){_VALUE}",
+        _is_strong,
     ),
     "secret behind its name": _Form(_SECRET_WORDS, rf"(?:{_SECRET})\s{_VALUE}", _is_long_made),
     "assigned key": _Form(
