@@ -47,6 +47,7 @@ def test_what_is_refused_is_refused_aloud(tmp_path: Path, prompt: str, reason: s
 
     assert message.startswith("Nuggets: not kept: ") and reason in message
     assert CHOSEN not in message
+    assert ("--allow-secret" in message) is ("credential" in reason)  # the command asks for it too
 
 
 @pytest.mark.parametrize("prompt", ["fix the login bug", "do you remember that config change?"])

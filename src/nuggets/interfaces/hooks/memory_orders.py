@@ -31,7 +31,6 @@ from nuggets.named_tuple import NamedTuple
 if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
 
-INSIST = "`nuggets remember` keeps it."
 TITLE_CHARACTERS = 60
 TEXT_SHOWN = 120
 LINE_TOKENS = 60  # of the line that asks the model
@@ -209,7 +208,8 @@ def _line(
 
 
 def _refuse(reason: str) -> Done:
-    return Done((f"Nuggets: not kept: {reason}. {INSIST}",))
+    insist = " --allow-secret" if "credential" in reason else ""
+    return Done((f"Nuggets: not kept: {reason}. `nuggets remember{insist}` keeps it.",))
 
 
 def _undo(shelf: "NuggetShelf") -> str:
