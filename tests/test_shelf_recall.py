@@ -29,6 +29,22 @@ def test_a_key_without_letters_is_recalled_by_itself_alone(shelf: NuggetShelf, k
     assert not shelf.recall("!?").found
 
 
+@pytest.mark.parametrize(
+    ("key", "asked"),
+    [
+        ("GitHub org", "github"),
+        ("JavaScript style", "javascript"),
+        ("userService port", "USERSERVICE"),
+    ],
+)
+def test_a_capital_inside_a_word_of_a_key_makes_no_difference(
+    shelf: NuggetShelf, key: str, asked: str
+) -> None:
+    shelf.remember("n", key, "v")
+
+    assert shelf.recall(asked).answer == "v"
+
+
 def test_without_a_session_nothing_is_counted(shelf: NuggetShelf) -> None:
     shelf.remember("n", "k", "v")
 

@@ -100,6 +100,18 @@ def test_what_makes_no_sense_is_a_usage_error(nuggets: Nuggets) -> None:
         assert nuggets(*arguments).code == 2, arguments
 
 
+def test_undo_takes_back_a_persons_edit_of_a_file(nuggets: Nuggets) -> None:
+    path = Path(os.environ["NUGGETS_DIR"]) / "graph" / "graph.json"
+    shape = json.loads(path.read_text())
+    gone = shape["notes"].pop()["title"]
+    path.write_text(json.dumps(shape))
+    before = nuggets("note", "list").out
+    nuggets("undo")
+
+    assert gone not in before
+    assert gone in nuggets("note", "list").out
+
+
 @pytest.mark.parametrize("keeps_first_line", [True, False])
 def test_memories_that_are_missing_in_a_file_all_at_once_are_kept_and_told(
     nuggets: Nuggets, keeps_first_line: bool

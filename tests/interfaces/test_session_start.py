@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent_doors import hook, injected, repository
+from enough_sessions import ENOUGH_SESSIONS
 from nuggets.interfaces.hooks.session_start import CHANGED, start_context
 from nuggets.language.text import estimate_tokens
 from nuggets.operations.session_notes import SessionRecord
@@ -253,3 +254,22 @@ def test_a_host_that_reads_the_block_is_not_told_it_twice(tmp_path: Path) -> Non
     assert "Lesson" not in codex
     assert "told at the start" in codex
     assert "Lesson 1" in gemini
+
+
+def test_a_promoted_memory_that_is_gone_or_changed_is_not_told(tmp_path: Path) -> None:
+    project = repository(tmp_path / "here")
+    with NuggetShelf(tmp_path / "shelf", project=str(project / ".git"), at_work=True) as shelf:
+        for key in ("vpn name", "deploy host", "api base", "queue"):
+            shelf.remember("project", key, f"old {key}")
+            for session in ENOUGH_SESSIONS:
+                shelf.recall(key, session=session)
+        assert shelf.promote() == 4
+        shelf.forget("project", "vpn name")
+        shelf.remember("project", "deploy host", "new host")
+        shelf.delete_note("api base")
+    sent = {"session_id": "s", "cwd": str(project)}
+
+    start = injected(hook("session-start", sent, tmp_path / "shelf", "--host", "codex"))
+
+    assert "old queue" in start and "new host" in start
+    assert not any(old in start for old in ("old vpn name", "old deploy host", "old api base"))

@@ -72,12 +72,17 @@ class Candidate(NamedTuple):
 
     @property
     def postings(self) -> Iterator[tuple[PostingsRow, int]]:
-        """For each of its words, and all of them written together: where that is found, and the
-        place of the fact after the length of its key. So postings sort by length."""
-        words = self.words.split()
+        """For each of its words, and those written together: where that is found, and the place of
+        the fact after the length of its key. So postings sort by length."""
         posting = min(len(self.key), MOST_LETTERS) << PLACE_BITS | self.place
-        for word in {*words, "".join(words)} if words else ():
+        for word in {*self.words.split(), *self.joined_words}:
             yield (word, self.nugget, self.project, self.place // BLOCK), posting
+
+    @property
+    def joined_words(self) -> set[str]:
+        """All words written together, and those that a capital letter parts: "github"."""
+        words = self.words.split()
+        return {"".join(words), *split_words(self.key)} if words else set()
 
 
 class PagePlace(NamedTuple):
@@ -326,8 +331,9 @@ def _identity(fact: MemoryNote) -> tuple[str, ...]:
 
 
 def _spelling_rows(facts: Iterable[Candidate]) -> set[tuple[str, str]]:
+    facts = list(facts)
     words = {word for fact in facts for word in fact.words.split()}
-    joined = {"".join(fact.words.split()) for fact in facts}
+    joined = {word for fact in facts for word in fact.joined_words}
     return {
         (spelling, word)
         for spell, chosen in ((spellings, words), (joined_spellings, joined - words))

@@ -1,6 +1,6 @@
 """The tables of the fact index. All are derived from notes and can be rebuilt."""
 
-FORMAT = 3  # to be raised when the derived rows change
+FORMAT = 4  # to be raised when the derived rows change
 
 # One row for each fact that is not hidden, clustered by nugget. Names and keys are folded; the
 # words are those of `key_words.split_words`, with a blank between. Equal values have equal hashes,
@@ -22,7 +22,7 @@ BY_KEY = "CREATE INDEX IF NOT EXISTS fact_keys_by_key ON fact_keys (key)"
 
 BY_PLACE = "CREATE INDEX IF NOT EXISTS fact_keys_by_place ON fact_keys (place)"
 
-# The facts whose keys have a word, or are that word if written together: their postings
+# The facts whose keys have a word, or some that are that word if written together: their postings
 # (`key_table.Candidate.postings`), 8 bytes each, ascending.
 WORDS = """
 CREATE TABLE IF NOT EXISTS fact_words (

@@ -19,7 +19,8 @@ UNDO = "undo"  # an undo commit has the action "undo <revision of the undone com
 IMPORT = "import_memories"
 _AUTOMATIC_ACTIONS = ("reflect", IMPORT)  # actions in which no person edited a note
 UPKEEP = ("keep_session", "promote", "take_in_shared")  # actions that no person asks for by name
-EDITED_FILE = "memory file"  # the client of edits of MEMORY.md, which a person made
+# the clients of edits of MEMORY.md and of the documented files, which a person made
+EDITED_FILES = ("memory file", "file")
 ATTENDED = ("cli", "page")  # clients behind which that person may be
 _CHANGES_NAMED = 3  # changes of others that an error names
 
@@ -197,7 +198,7 @@ def last_change_of(commits: Callable[[], Iterable[Commit]], client: str, project
     """
 
     def is_own(commit: Commit) -> bool:
-        by_person = commit.changes.client == EDITED_FILE and client in ATTENDED
+        by_person = commit.changes.client in EDITED_FILES and client in ATTENDED
         is_mine = commit.changes.client == client or by_person
         return is_mine and is_in_project(commit, project) and not is_upkeep(commit)
 

@@ -1290,11 +1290,11 @@ class NuggetShelf:
 
     def memory_text(self, path: StrPath | None = None) -> str:
         """The text of the memory file; "" if there is none. Of AGENTS.md and GEMINI.md, that of our
-        block. People's edits are imported first."""
-        from nuggets.maintenance.promotion import file_access
-
+        block. People's edits are imported first. Lines of memories that are gone or say something
+        else since, which the next promotion takes out, are left out."""
         self.import_file_edits()
-        return file_access.read(self.memory_path(path))
+        with self._transactions.reading():
+            return self._memory_files.text_that_holds(self.memory_path(path))
 
     @property
     def _memory_files(self) -> "MemoryFiles":

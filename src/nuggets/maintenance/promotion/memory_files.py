@@ -312,6 +312,19 @@ class MemoryFiles:
                     problems.append(problem)
         return count, problems
 
+    def text_that_holds(self, path: str) -> str:
+        """The text of a file without our lines whose memories are gone or say something else."""
+        written = self.record_of(path).entries
+        notes = self._transactions.state.notes.many(written)
+        said = {i: line_hash(line_for(n)) for i, n in notes.items() if not n.hidden}
+        outdated = {
+            entry.line
+            for i, entry in written.items()
+            if entry.fate == "written" and said.get(i) != entry.line
+        }
+        lines = file_access.read(path).splitlines(keepends=True)
+        return "".join(line for line in lines if line_hash(line.rstrip("\r\n")) not in outdated)
+
     def record_of(self, path: str) -> WrittenEntries:
         """The record of the entries written to a memory file."""
         marks = self._transactions.state.marks
