@@ -68,6 +68,9 @@ def test_a_restored_graph_is_taken_in(shelf: Shelf, copy: Callable[[Path, Path],
 
     assert contents(store) == BEFORE
     assert history_of(store)[-1] == "external edit"
+    [told] = store.notices
+    assert told.startswith("an older copy of graph/graph.json was put back")
+    assert f"`nuggets undo {revision_of(store)}` brings it back" in told
     assert exports_agree(shelf.directory)
 
 

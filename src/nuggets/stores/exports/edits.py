@@ -182,6 +182,7 @@ class EditImport:
         self._decide = decide
         self._recorded = exports(database)
         self._files = documented_files(directory)
+        self._put_back: set[str] = set()  # files that are older copies
         self.notices: list[str] = []  # what a person should know of an edit
 
     def run(self, commit: Callable[[Changes], int], now: str) -> bool:
@@ -209,6 +210,11 @@ class EditImport:
             if changes is not None:
                 both = _count_conflicts(changes, self._state, base)
                 revision = commit(changes)
+                if edited.name in self._put_back:
+                    self.notices.append(
+                        f"an older copy of {edited.name} was put back, and what it lacks is gone; "
+                        f"`nuggets undo {revision}` brings it back"
+                    )
                 if both:
                     self.notices.append(
                         f"an edit of {edited.name} changed {both} of the memories that others "
@@ -304,6 +310,7 @@ class EditImport:
             return None
         base = self._state_at(exported, state)
         if known is not None and self._is_restored(edited, exported.revision, known, base):
+            self._put_back.add(edited.name)
             return self._state_at(self._current, state)
         return base
 
