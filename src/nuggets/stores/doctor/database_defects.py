@@ -107,6 +107,7 @@ def _check_commit(revision: int, at: str, action: str, client: str, rest: str) -
 
 
 def _check_change(note: str, dropped: int, before: str | None, recalls: str) -> None:
+    _require(str, note, recalls)
     if before is not None:
         with_recalls(_check_note(note, before), recalls)
     elif recalls:
