@@ -236,6 +236,7 @@ def _saved(export: str, contents: dict[str, str]) -> float:
 def damage_all(work: str, damages: int, truncations: int, seed: int = 1) -> Iterator[Case]:
     """Each case starts from the same shelf; every third one has a log that is damaged too, and
     every second one has no documented files."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as for a command: a thread that waits takes CPU time
     whole, place = os.path.join(work, "whole"), os.path.join(work, "place")
     contents = make_shelf(whole)
     with_log = os.path.join(work, "with-log")
