@@ -86,6 +86,28 @@ def test_title_and_content_may_change_together(shelf: NuggetShelf, memory: Path)
     assert content_of(shelf, "Deployment") == "make ship, then smoke.sh"
 
 
+@pytest.mark.parametrize("line", ["**auth**: sessions in Redis", "**AUTH:** sessions in Redis"])
+def test_a_title_in_another_case_is_still_that_title(
+    shelf: NuggetShelf, memory: Path, line: str
+) -> None:
+    replace(memory, f"**Auth**: {LESSONS['Auth']}", line)
+    shelf.promote(memory)
+
+    assert content_of(shelf, "Auth") == "sessions in Redis"
+    assert memory.read_text().count("sessions in Redis") == 1
+
+
+@pytest.mark.parametrize("form", ["**Auth:** {}", "**Auth** - {}", "**Auth** – {}", "**Auth** {}"])
+def test_the_mark_between_title_and_content_belongs_to_neither(
+    shelf: NuggetShelf, memory: Path, form: str
+) -> None:
+    replace(memory, f"**Auth**: {LESSONS['Auth']}", form.format("JWT with ES256"))
+    shelf.promote(memory)
+
+    assert content_of(shelf, "Auth") == "JWT with ES256"
+    assert shelf.get_note("Auth", session=None).title == "Auth"
+
+
 def test_a_deleted_line_archives_its_memory_and_stays_away(
     shelf: NuggetShelf, memory: Path
 ) -> None:

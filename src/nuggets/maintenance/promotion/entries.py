@@ -83,7 +83,7 @@ def _harmless(text: str) -> str:
 # Only the words that the line showed are replaced. What it did not show stays: line breaks, and all
 # that follows the place where it was cut.
 _BULLET = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+")
-_TITLE = re.compile(r"\*\*((?:[^*\\]|\\.|\*(?!\*)){1,2000})\*\*[ \t]*:?[ \t]*")
+_TITLE = re.compile(r"\*\*((?:[^*\\]|\\.|\*(?!\*)){1,2000})\*\*[ \t]*(:|[-–—](?=[ \t]))?[ \t]*")
 _WORD = re.compile(r"\S+")
 
 
@@ -100,8 +100,12 @@ def entry_text(line: str) -> EntryText:
     bullet = _BULLET.match(line)
     rest = line[bullet.end() :] if bullet else line.lstrip()
     title = _TITLE.match(rest)
-    content = " ".join((rest[title.end() :] if title else rest).split())
-    return EntryText(title[1].strip() if title else None, content)
+    if title is None:
+        return EntryText(None, " ".join(rest.split()))
+    words = title[1].strip()
+    if not title[2]:  # the colon may be bold too
+        words = words.removesuffix(":").rstrip() or words
+    return EntryText(words, " ".join(rest[title.end() :].split()))
 
 
 def apply_edit(note: MemoryNote, line: str) -> tuple[str, str]:

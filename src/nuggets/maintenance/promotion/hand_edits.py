@@ -275,7 +275,7 @@ def _pair(gone: list[str], notes: Mapping[str, MemoryNote], new_lines: list[str]
     """The changed line of each entry that has one."""
     pairs: dict[str, str] = {}
     left = list(new_lines)
-    for matches in (_same_title, _same_content, _alike):
+    for matches in (_same_title, _same_letters, _same_content, _alike):
         for note_id in gone:
             if note_id not in pairs:
                 line = next((line for line in left if matches(notes[note_id], line)), None)
@@ -287,6 +287,11 @@ def _pair(gone: list[str], notes: Mapping[str, MemoryNote], new_lines: list[str]
 
 def _same_title(note: MemoryNote, line: str) -> bool:
     return entry_text(line).title == entry_text(line_for(note)).title
+
+
+def _same_letters(note: MemoryNote, line: str) -> bool:
+    title = entry_text(line).title or ""
+    return title.casefold() == (entry_text(line_for(note)).title or "").casefold()
 
 
 def _same_content(note: MemoryNote, line: str) -> bool:
