@@ -283,6 +283,28 @@ def test_a_session_starts_with_it_where_no_host_reads_it(
     assert "Auto-promoted" not in text
 
 
+def test_a_session_starts_with_the_file_that_a_setting_names(
+    directory: Path, repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    named = directory / "notes" / "MEMORY.md"
+    monkeypatch.setenv("NUGGETS_MEMORY_FILE", str(named))
+    with shelf_at(directory, repository) as shelf:
+        recalled_note(shelf, "Deploy", "Deploys run from main.")
+        shelf.promote()
+    named.write_text(named.read_text() + "\n- never push on a Friday\n")
+    sent = {"session_id": "s", "cwd": str(repository)}
+
+    text = injected(
+        hook(
+            *("session-start", sent, directory / "shelf", "--host", "claude-code"),
+            environ={"NUGGETS_MEMORY_FILE": str(named)},
+        )
+    )
+
+    assert text.count("Deploys run from main.") == 1
+    assert "- never push on a Friday" in text
+
+
 def test_what_people_wrote_there_is_read_after_a_host_began_its_own(
     directory: Path, repository: Path
 ) -> None:

@@ -274,8 +274,8 @@ def _start_context(
 ) -> tuple[str, list[str]]:
     folder = _work_folder(event)
     block = _loaded_block(shelf, event.host, folder)
-    own_path = _own_memory_file(shelf, directory) if has_files else None
-    is_hosts = own_path is None or shelf.memory_path() != own_path
+    unread_path = _unread_memory_file(shelf, event.host, directory) if has_files else None
+    is_hosts = unread_path is None or shelf.memory_path() != unread_path
     is_loaded = block is not None or (event.host in HOSTS_WITH_MEMORY_FILE and is_hosts)
     return start_context(
         shelf,
@@ -283,20 +283,23 @@ def _start_context(
         session=session,
         branch=current_branch(folder),
         loaded_path=block,
-        unread_path=own_path,
+        unread_path=unread_path,
     )
 
 
-def _own_memory_file(shelf: "NuggetShelf", directory: str) -> str | None:
-    """The memory file of this project in the shelf's directory, where no host looks. It is read
-    also after a host began its own, because people may have written into it."""
+def _unread_memory_file(shelf: "NuggetShelf", host: str, directory: str) -> str | None:
+    """The memory file of this project that the host does not load: the one that the setting names,
+    or that in the shelf's directory. The latter is read also after a host began its own, because
+    people may have written into it."""
     own_directory = directory_of(directory)
-    if not os.path.isdir(os.path.join(own_directory, MEMORY_DIRECTORY)):
+    is_named = bool(shelf.settings["memory_file"])
+    if not is_named and not os.path.isdir(os.path.join(own_directory, MEMORY_DIRECTORY)):
         return None
-    from nuggets.maintenance.promotion.file_access import shelf_path
+    from nuggets.maintenance.promotion.file_access import host_path, shelf_path
 
-    path = shelf_path(own_directory, shelf.project)
-    return path if os.path.isfile(path) else None
+    path = shelf.memory_path() if is_named else shelf_path(own_directory, shelf.project)
+    is_loaded = host in HOSTS_WITH_MEMORY_FILE and path == host_path(shelf.location)
+    return path if os.path.isfile(path) and not is_loaded else None
 
 
 def _loaded_block(shelf: "NuggetShelf", host: str, folder: str) -> str | None:
