@@ -122,7 +122,8 @@ def _is_chosen(value: str) -> bool:
 
 def _is_strong(value: str) -> bool:
     """Chosen so that nothing else is meant, also right behind its name."""
-    return _is_of_all_classes(_plain(value)) and _is_meant(value)
+    is_parted = re.search(r"[A-Za-z][!#$%^&*@+=?~][A-Za-z].*\d", _plain(value))  # in no name
+    return bool(is_parted or _is_of_all_classes(_plain(value))) and _is_meant(value)
 
 
 def _is_of_all_classes(value: str) -> bool:
@@ -237,6 +238,7 @@ _BETWEEN = (
     rf"(?:{_QUOTE}|[*\])]){{0,3}}"  # `token`: and **Token:** too
     rf"(?:{_OF}| ?\([^()\n]{{1,40}}\))?"
     rf"\s{{0,3}}(?:(?::\s?[a-z]{{3,9}}\s?)?={{1,3}}>?|[:：]=?|->|→|>|(?<= )\||{_COPULA}|\t|"
+    r"(?<= )[-–—](?= )|(?<= )\((?=\S{6,40}\))|"
     rf" (?={_QUOTE}))\*{{0,2}}\s{{0,6}}\(?"
 )
 _VALUE = rf"(?:[bfru]?(?P<quote>{_QUOTE}))?(?P<value>\S{{6}})"  # and on to its end, see _span
@@ -262,6 +264,23 @@ _CODES = (
     r"gjenopprettingskoder?|palautuskoodit?|恢复代?码|恢復碼|回復コード|복구 ?코드|"
     r"коды? восстановления"
 )
+# What a code opens, and what it is called.
+_GUARDED = (
+    r"door|gate|alarm|safe|garage|locker|lock|entrance|card|tür|tor|tresor|schloss|schließfach|"
+    r"karten?|porte|portail|coffre|alarme|cadenas|carte|casier|entrée|puerta|portón|caja|alarma|"
+    r"garaje|candado|tarjeta|taquilla|entrada|porta|portão|cofre|garagem|cadeado|cartão|armário|"
+    r"portone|cancello|cassaforte|allarme|lucchetto|carta|armadietto|ingresso|deur|poort|kluis|"
+    r"slot|kaart|门禁?|保险[箱柜]|车库|锁|卡|柜|ドア|玄関|入口|金庫|車庫|ロッカー|カード"
+)
+_CODE_WORD = (
+    r"codes?|combination|keypad|kombination|combinaison|digicode|código|combinación|codice|"
+    r"combinazione|combinação|码|密码|コード|番号"
+)
+_LOCK_CODE = (
+    rf"(?<![a-z])(?:{_GUARDED})[ -]?(?:{_CODE_WORD})|"
+    rf"(?:{_CODE_WORD})(?: [^\W\d]{{1,12}}['’]?){{0,3}}[ '’](?:{_GUARDED})\b"
+)
+_DIGITS = r"(?<![a-z0-9_.:-])\d(?:[ -]?\d){3,7}(?![\w:%]|[.,-]\w)"
 _SHAPE = str.maketrans("123456789 ", "000000000_")
 _CODE = r"(?=[a-z-]{0,30}\d)[a-z0-9]{4,12}(?:-[a-z0-9]{4,12}){0,7}(?!\w|[/.:@]\w)"
 
@@ -332,6 +351,12 @@ _FORMS = {
         rf"(?:{_PASSWORD})(?<!pass)[^\n.!?]{{0,60}}?[ ,:：](?=\S{{0,40}}\d){_VALUE}",
         _is_strong,
     ),
+    "password behind its value": _Form(
+        _PASSWORD_WORDS,
+        rf"(?P<value>[^\s.,;:!?。，]\S{{5,40}})\s?(?:{_COPULA})\s?(?:\w{{1,9}} ?){{0,3}}(?:{_PASSWORD})"
+        r"(?![-_a-z]| (?!for|i|we|on|of|at|in|für|pour|de|para|per|voor)[a-z])",
+        _is_chosen,
+    ),
     "secret behind its name": _Form(_SECRET_WORDS, rf"(?:{_SECRET})\s{_VALUE}", _is_long_made),
     "assigned key": _Form(
         "key session cookie schlüssel ключ キー 키",
@@ -345,9 +370,10 @@ _FORMS = {
         _is_password_of_words,
     ),
     "login": _Form(
-        "log sign cred anmeld zugang ident",
-        r"(?:(?:log|sign)(?:ged)?[ -]?in|cred(?:ential|enciale|enziali)?s?|anmeld\w{1,6}|"
-        r"zugang\w{0,10}|identifiants?)\b[^\n:/]{0,30}?[\s:]\s?[\w.@-]{2,40}(?:\s/\s|:)"
+        "log sign cred anmeld zugang ident conne acce accè aces 登 ログイン",
+        r"(?:(?:log|sign)(?:ged)?[ -]?in|inlog\w{0,6}|cred(?:ential|enciale|enziali)?s?|anmeld\w{1,6}|"
+        r"zugang\w{0,10}|identifiants?|connexion|accès|acces[so]o?|acceso|登[录錄入]|ログイン)"
+        r"[^\n:/]{0,30}?[\s:：は]\s?[\w.@-]{2,40}(?:\s/\s|:)"
         r"(?P<value>\S{5,100})",
         lambda value: _is_chosen(value.rstrip(".,;)")),
     ),
@@ -365,8 +391,20 @@ _FORMS = {
     ),
     "PIN": _Form(
         "pin cvv cvc",
-        rf"(?<![a-z0-9])(?:pin(?:[ _-]?(?:code|number|nummer)|码|コード)?{_SHORTLY}"
-        rf"(?P<value>\d{{4,8}})|cv[vc]2?(?:{_SHORTLY}|\s)(?P<plain>\d{{3,4}}))(?!\w|[.-]\w)",
+        rf"(?<![a-z0-9-])(?:pin(?:[ _-]?(?:code|number|nummer)|码|コード)?(?:{_SHORTLY}|{_OF}: ?|"
+        rf"(?<!gpio pin)[\s,(]{{1,2}})(?P<value>{_DIGITS})|"
+        rf"cv[vc]2?(?:{_SHORTLY}|\s)(?P<plain>\d{{3,4}}))(?!\w|[.-]\w)",
+        lambda value: len(set(value)) > 1,
+    ),
+    "PIN behind its value": _Form(
+        "pin",
+        rf"(?P<value>{_DIGITS}) (?:{_COPULA}) (?:\w{{1,9}} ){{0,2}}pin(?:code)?\b",
+        lambda value: len(set(value)) > 1,
+    ),
+    "code of a lock": _Form(
+        "code keypad combina komb códi codic 码 コード 番号",
+        rf"(?:{_LOCK_CODE})(?:(?:{_OF})?['’]?\W{{0,3}}(?:\w{{1,8}}\W{{1,2}})?|(?: \w{{1,12}}){{0,3}}"
+        rf"\s?(?:{_COPULA})\s?)(?P<value>{_DIGITS}#?)",
         lambda value: len(set(value)) > 1,
     ),
     "seed phrase": _Form(
