@@ -33,7 +33,7 @@ from nuggets.language.text import tokens
 from nuggets.shelf import NuggetShelf
 
 DATA = Path(__file__).parent / "data" / "everyday"
-SETS = ("a", "b", "c", "d")
+SETS = ("a", "b", "c", "d", "e", "f")
 KEEP_LINE = "lasting"  # a word of the line that leaves the judgement to the model
 Row = dict[str, Any]
 

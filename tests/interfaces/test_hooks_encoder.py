@@ -256,7 +256,7 @@ def test_paraphrases_find_their_note_and_other_prompts_stay_silent(model_file: P
         others += len(silent)
 
     assert found >= 0.6 * wanted
-    assert noise <= 2 / 60 * others
+    assert noise <= 3 / 60 * others
 
 
 def test_meaning_takes_no_note_from_prompts_in_its_words(model_file: Path) -> None:

@@ -38,6 +38,7 @@ def test_what_is_kept_is_said_with_the_way_back(tmp_path: Path, host: str) -> No
     ("prompt", "reason"),
     [
         (f"Remember that the db password is {CHOSEN}.", "this looks like a credential"),
+        ("merk dir die pin vom terminal: vier acht null zwei", "it may hold a credential"),
         ("remember this", "it does not say what to remember"),
         ("Remember that " + "it rains often " * 100, "longer than 1000 characters"),
     ],
@@ -48,6 +49,12 @@ def test_what_is_refused_is_refused_aloud(tmp_path: Path, prompt: str, reason: s
     assert message.startswith("Nuggets: not kept: ") and reason in message
     assert CHOSEN not in message
     assert ("--allow-secret" in message) is ("credential" in reason)  # the command asks for it too
+
+
+def test_whether_what_names_a_secret_holds_one_is_left_to_the_model(tmp_path: Path) -> None:
+    told = answer(tmp_path / "shelf", "remember that the wifi password hangs at the router")
+
+    assert "if it holds none, store it (remember)" in json.dumps(told)
 
 
 @pytest.mark.parametrize("prompt", ["fix the login bug", "do you remember that config change?"])

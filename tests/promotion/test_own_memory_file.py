@@ -296,7 +296,7 @@ def test_a_session_starts_with_the_file_that_a_setting_names(
 
     text = injected(
         hook(
-            *("session-start", sent, directory / "shelf", "--host", "claude-code"),
+            *("session-start", sent, directory / "shelf", "--host", "codex"),
             environ={"NUGGETS_MEMORY_FILE": str(named)},
         )
     )

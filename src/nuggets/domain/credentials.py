@@ -439,6 +439,15 @@ def memory_credential_kinds(title: str, content: str) -> list[str]:
     return credential_kinds(f"{title}: {content}")
 
 
+def names_secret(text: str) -> bool:
+    """Whether a text names what only its owner should know, with or without a value."""
+    found = re.search(
+        rf"(?:{_PASSWORD})(?<!pass)(?<!pw)|(?<![a-z0-9-])pin\b|{_LOCK_CODE}|{_PHRASE}|{_CODES}",
+        text.lower(),
+    )
+    return found is not None
+
+
 def redact(text: str) -> str:
     """The text with a visible mark in the place of each credential."""
     pieces: list[str] = []

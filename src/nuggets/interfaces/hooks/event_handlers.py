@@ -14,7 +14,12 @@ from nuggets.interfaces.hooks.daily_pass import start_daily_pass, start_sync
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.memory_lines import safe_line
 from nuggets.interfaces.hooks.observed_files import has_entries, import_inbox
-from nuggets.interfaces.hooks.orders import WaitingOrder, read_orders, waiting_orders
+from nuggets.interfaces.hooks.orders import (
+    WaitingOrder,
+    read_orders,
+    refuse_credential,
+    waiting_orders,
+)
 from nuggets.interfaces.hooks.prompt_context import (
     changed_context,
     find_changed,
@@ -137,12 +142,9 @@ def answer_prompt(
     `compare`: what the encoder says of the prompt, if there is one; `orders`: those that wait,
     with the prompt's own, if they are known."""
     if orders is None:
-        orders = [WaitingOrder(order, "", "") for order in read_orders(event.prompt)]
-    asked = "".join(
-        memory_orders.ask_what_to_forget(shelf, one.order.text)
-        for one in orders
-        if one.order.kind == "forget"
-    )
+        own = map(refuse_credential, read_orders(event.prompt))
+        orders = [WaitingOrder(order, "", "") for order in own]
+    asked = "".join(memory_orders.ask_about_order(shelf, one.order) for one in orders)
     done = memory_orders.obey(shelf, orders)
     if not orders:
         done = [memory_orders.replace_outdated(shelf, event.prompt)]
@@ -289,17 +291,16 @@ def _start_context(
 
 def _unread_memory_file(shelf: "NuggetShelf", host: str, directory: str) -> str | None:
     """The memory file of this project that the host does not load: the one that the setting names,
-    or that in the shelf's directory. The latter is read also after a host began its own, because
-    people may have written into it."""
+    if the host loads none, else that in the shelf's directory. The latter is read also after a host
+    began its own, because people may have written into it."""
     own_directory = directory_of(directory)
-    is_named = bool(shelf.settings["memory_file"])
+    is_named = bool(shelf.settings["memory_file"]) and host not in HOSTS_WITH_MEMORY_FILE
     if not is_named and not os.path.isdir(os.path.join(own_directory, MEMORY_DIRECTORY)):
         return None
-    from nuggets.maintenance.promotion.file_access import host_path, shelf_path
+    from nuggets.maintenance.promotion.file_access import shelf_path
 
     path = shelf.memory_path() if is_named else shelf_path(own_directory, shelf.project)
-    is_loaded = host in HOSTS_WITH_MEMORY_FILE and path == host_path(shelf.location)
-    return path if os.path.isfile(path) and not is_loaded else None
+    return path if os.path.isfile(path) else None
 
 
 def _loaded_block(shelf: "NuggetShelf", host: str, folder: str) -> str | None:

@@ -6,7 +6,7 @@ word of its language (`language/everyday_words.py`), if the memory has it as it 
 no more memories have it than are shown. All other words count little, but two of them together, in
 a prompt that says little else, are an answer. A path is one word.
 
-The probability is that of a weighted sum of six features, fitted on prompts that people wrote to
+The probability is that of a weighted sum of seven features, fitted on prompts that people wrote to
 memories of their own: `python -m benchmarks.everyday --fit`.
 """
 
@@ -45,13 +45,14 @@ SHORTEST_MISSPELT = 5  # letters: a shorter word is more often another one
 OWN_DIRECTORY = 3  # parts of a directory that stands for the files in it; `tests/unit` does not
 
 WEIGHTS = {
-    "any": -3.15,
-    "best": 1.76,  # what the best shared word counts
-    "several": 2.63,  # they share more than one
-    "share": 3.88,  # of what all words of the prompt count
-    "title": 0.3,  # what the best shared word of the title counts
-    "titled": 1.41,  # share of the title's words that the prompt has
-    "named": 4.64,  # the prompt names a path that the memory names, or is its title
+    "any": -2.97,
+    "best": 1.8,  # what the best shared word counts
+    "several": 2.6,  # they share more than one
+    "share": 4.01,  # of what all words of the prompt count
+    "title": -0.14,  # what the best shared word of the title counts
+    "titled": 1.45,  # share of the title's words that the prompt has
+    "named": 4.94,  # the prompt names a path that the memory names, or is its title
+    "elsewhere": -3.24,  # it names only other paths
 }
 
 
@@ -142,6 +143,7 @@ class _Shared:
         self.others = 0.0  # what the other words of the prompt count
         self._titled: set[str] = set()  # shared words of the title
         self._named = _names_path(prompt, note) or _is_title(prompt, note)
+        self._is_elsewhere = bool(prompt.paths) and not self._named
         title, more = _split(note.title), _split(note.content)
         written = {word.rstrip("s") for word in (*title[0], *more[0])}
         self._title_words = len(set(filter(tells, title[0]))) + sum(map(len, title[1])) // 2
@@ -186,6 +188,7 @@ class _Shared:
             max((values[word] for word in self._titled), default=0.0),
             min(1.0, self._titled_words() / (self._title_words or 1)),
             float(self._named),
+            float(self._is_elsewhere),
         )
 
     def _titled_words(self) -> int:

@@ -15,6 +15,7 @@ from nuggets.interfaces.hooks.help_probability import says, shares_said, telling
 from nuggets.interfaces.hooks.memory_lines import safe_line
 from nuggets.interfaces.hooks.orders import (
     LEAST_LASTING,
+    MAY_BE_SECRET,
     Order,
     WaitingOrder,
     find_old_value,
@@ -36,6 +37,7 @@ TEXT_SHOWN = 120
 LINE_TOKENS = 60  # of the line that asks the model
 CANDIDATES = 3  # memories that it names
 ASK = "Memory: if this is lasting (rule, wish, fact, correction), store it"
+SECRET_ASK = "Memory: not kept, it may hold a credential; if it holds none, store it (remember)."
 FORGET_ASK = "Memory: lasting notes that the person may want forgotten"
 
 
@@ -181,9 +183,12 @@ def ask_model(shelf: "NuggetShelf", prompt: str) -> str:
     return _line(ASK, [*outdated, *(note for note in notes if note not in outdated)])
 
 
-def ask_what_to_forget(shelf: "NuggetShelf", what: str) -> str:
-    """The line that asks which of several memories is meant; "" if it is plain."""
-    meant = meant_to_forget(shelf, what)
+def ask_about_order(shelf: "NuggetShelf", order: Order) -> str:
+    """The line that asks which of several memories is to be forgotten, or whether what names a
+    secret holds one; "" if it is plain."""
+    if order.refusal == MAY_BE_SECRET:
+        return SECRET_ASK
+    meant = meant_to_forget(shelf, order.text) if order.kind == "forget" else []
     return _line(FORGET_ASK, meant, before=":", after="") if len(meant) > 1 else ""
 
 

@@ -40,19 +40,20 @@ LEAST_WORDS = 2.5  # of a lasting statement: three, or five letters without blan
 MOST_PASSING = 4  # signs of the moment: more make no difference
 MOST_WAITING = 200  # more are left by a loop, not by a person
 ASK_WHAT = "it does not say what to remember. Please say it in one sentence"
+MAY_BE_SECRET = "it may hold a credential"
 TOO_LONG = f"it is longer than {LONGEST} characters. `nuggets note add` keeps long texts"
 
 # Fitted on what people said to keep, and on other prompts: `python -m benchmarks.everyday --fit`.
 LASTING_WEIGHTS = {
-    "any": -4.99,
-    "length": 1.61,  # the logarithm of the number of words
-    "asks": -1.4,  # some sentence is a question
-    "about": 1.8,  # the probability that a memory is about it
-    "we": 2.25,
-    "rule": 0.91,  # "always", "must", "nobody"
-    "lasting": 3.12,  # "from now on", "prefer"
-    "passing": -0.72,  # each sign of the moment: "this", "today", "broken"
-    "denial": 0.94,  # it begins with "no, …"
+    "any": -6.12,
+    "length": 2.19,  # the logarithm of the number of words
+    "asks": -1.35,  # some sentence is a question
+    "about": 1.53,  # the probability that a memory is about it
+    "we": 2.2,
+    "rule": 0.88,  # "always", "must", "nobody"
+    "lasting": 2.87,  # "from now on", "prefer"
+    "passing": -0.93,  # each sign of the moment: "this", "today", "broken"
+    "denial": 0.87,  # it begins with "no, …"
 }
 LEAST_LASTING = 0.3  # one other prompt in ten has it
 
@@ -175,6 +176,8 @@ def _read_order(sentence: str) -> Order | None:
     begins = _pattern("polite", starts=True, many=True).match(sentence)
     rest = sentence[begins.end() :] if begins else sentence
     asks_us = bool(begins and begins.end())
+    lasting = _pattern("lasting", starts=True).match(rest)  # "from now on remember: …"
+    rest = rest[lasting.end() :].lstrip() if lasting else rest
     if not rest or (rest.endswith(("?", "？")) and not asks_us):
         return None
     found = _pattern("remember", starts=True).match(rest)
@@ -305,7 +308,7 @@ def leave_orders(directory: str, orders: list[Order], folder: str) -> list[Waiti
     """The orders, each with its file. One that is refused, or holds a credential, gets none."""
     from time import time_ns
 
-    waiting = [_refuse_credential(order) for order in orders]
+    waiting = [refuse_credential(order) for order in orders]
     left = []
     for order in waiting:
         path = ""
@@ -320,13 +323,16 @@ def leave_orders(directory: str, orders: list[Order], folder: str) -> list[Waiti
     return left
 
 
-def _refuse_credential(order: Order) -> Order:
-    from nuggets.domain.credentials import credential_kinds
+def refuse_credential(order: Order) -> Order:
+    """The order, refused if it holds a credential, or names one: then the model judges."""
+    from nuggets.domain.credentials import credential_kinds, names_secret
 
-    kinds = [] if order.refusal or order.kind == "forget" else credential_kinds(order.text)
-    if not kinds:
+    if order.refusal or order.kind == "forget":
         return order
-    return order._replace(text="", refusal=f"this looks like a credential ({kinds[0]})")
+    kinds = credential_kinds(order.text)
+    if kinds:
+        return order._replace(text="", refusal=f"this looks like a credential ({kinds[0]})")
+    return order._replace(text="", refusal=MAY_BE_SECRET) if names_secret(order.text) else order
 
 
 def waiting_orders(directory: str, here: str = "") -> list[WaitingOrder]:
