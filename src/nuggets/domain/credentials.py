@@ -353,7 +353,8 @@ _FORMS = {
     ),
     "password behind its value": _Form(
         _PASSWORD_WORDS,
-        rf"(?P<value>[^\s.,;:!?。，]\S{{5,40}})\s?(?:{_COPULA})\s?(?:\w{{1,9}} ?){{0,3}}(?:{_PASSWORD})"
+        r"(?P<value>[^\s.,;:!?。，]\S{5,40})"
+        rf"\s?(?:{_COPULA})\s?(?:\w{{1,9}} ?){{0,3}}(?:{_PASSWORD})"
         r"(?![-_a-z]| (?!for|i|we|on|of|at|in|für|pour|de|para|per|voor)[a-z])",
         _is_chosen,
     ),
@@ -371,8 +372,8 @@ _FORMS = {
     ),
     "login": _Form(
         "log sign cred anmeld zugang ident conne acce accè aces 登 ログイン",
-        r"(?:(?:log|sign)(?:ged)?[ -]?in|inlog\w{0,6}|cred(?:ential|enciale|enziali)?s?|anmeld\w{1,6}|"
-        r"zugang\w{0,10}|identifiants?|connexion|accès|acces[so]o?|acceso|登[录錄入]|ログイン)"
+        r"(?:(?:log|sign)(?:ged)?[ -]?in|inlog\w{0,6}|cred(?:ential|enciale|enziali)?s?|"
+        r"anmeld\w{1,6}|zugang\w{0,10}|identifiants?|connexion|accès|acces[so]o?|acceso|登[录錄入]|ログイン)"
         r"[^\n:/]{0,30}?[\s:：は]\s?[\w.@-]{2,40}(?:\s/\s|:)"
         r"(?P<value>\S{5,100})",
         lambda value: _is_chosen(value.rstrip(".,;)")),
@@ -403,8 +404,8 @@ _FORMS = {
     ),
     "code of a lock": _Form(
         "code keypad combina komb códi codic 码 コード 番号",
-        rf"(?:{_LOCK_CODE})(?:(?:{_OF})?['’]?\W{{0,3}}(?:\w{{1,8}}\W{{1,2}})?|(?: \w{{1,12}}){{0,3}}"
-        rf"\s?(?:{_COPULA})\s?)(?P<value>{_DIGITS}#?)",
+        rf"(?:{_LOCK_CODE})(?:(?:{_OF})?['’]?\W{{0,3}}(?:\w{{1,8}}\W{{1,2}})?|"
+        rf"(?: \w{{1,12}}){{0,3}}\s?(?:{_COPULA})\s?)(?P<value>{_DIGITS}#?)",
         lambda value: len(set(value)) > 1,
     ),
     "seed phrase": _Form(
