@@ -72,6 +72,17 @@ def test_a_changed_line_changes_its_memory(shelf: NuggetShelf, memory: Path) -> 
     assert shelf.search_notes("ES256", session=None)[0].note.title == "Auth"
 
 
+def test_a_changed_line_keeps_the_times_of_its_memory(shelf: NuggetShelf, memory: Path) -> None:
+    keep(shelf, "Freeze", "no deploys", valid_until="2031-01-02")
+    shelf.promote(memory)
+    until = shelf.get_note("Freeze", session=None).valid_until
+    replace(memory, "no deploys", "no deploys at all")
+    shelf.promote(memory)
+
+    assert until is not None
+    assert shelf.get_note("Freeze", session=None).valid_until == until
+
+
 def test_a_changed_title_renames_the_memory(shelf: NuggetShelf, memory: Path) -> None:
     replace(memory, "**Auth**", "**Authentication**")
     shelf.promote(memory)

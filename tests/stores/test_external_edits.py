@@ -74,6 +74,26 @@ def test_an_edited_value_is_taken_in_by_a_running_process(
     assert exports_agree(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["another key", "KEY 1"])
+def test_a_renamed_key_is_the_same_memory(store: SqliteStore, tmp_path: Path, name: str) -> None:
+    put(store, note(1, valid_until="2031-01-02T00:00:00.000Z", confidence=0.4))
+    edit_nugget(tmp_path, lambda shape: shape["facts"][0].update(key=name))
+
+    renamed = state_of(open_directory(tmp_path)).notes[note(1).id]
+    assert (renamed.title, renamed.content) == (name, "value 1")
+    assert (renamed.valid_until, renamed.confidence) == ("2031-01-02T00:00:00.000Z", 0.4)
+    assert sorted(contents(store)) == sorted(["Free", name, "key 2"])
+    assert exports_agree(tmp_path)
+
+
+def test_an_edited_value_keeps_its_times(store: SqliteStore, tmp_path: Path) -> None:
+    put(store, note(1, valid_until="2031-01-02T00:00:00.000Z"))
+    edit_nugget(tmp_path, set_value(0, "by hand"))
+
+    edited = state_of(open_directory(tmp_path)).notes[note(1).id]
+    assert (edited.content, edited.valid_until) == ("by hand", "2031-01-02T00:00:00.000Z")
+
+
 def test_edited_content_is_taken_in_and_moves_updated_at(
     store: SqliteStore, tmp_path: Path
 ) -> None:

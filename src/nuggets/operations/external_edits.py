@@ -253,15 +253,17 @@ def _import_fact_edits(
     current_facts, archive = _facts(state, fold)
     seen, _ = _facts(base or MemoryState(), fold)
     entries = _pair_entries(fold, edit.facts, seen)
+    renamed = _find_renamed(entries, seen, current_facts)
     put: dict[str, MemoryNote] = {}
     for key, fact in entries:
-        current = current_facts.get(key) or archive.get(key)
-        note = _import_fact(config.name, current, seen.get(key), fact, now)
+        was = renamed.get(key, key)
+        current = current_facts.get(was) or archive.get(was)
+        note = _import_fact(config.name, current, seen.get(was), fact, now)
         if note is not None:
             if not note.id:
                 note = note._replace(id=_draw_id(draw, state, put, "fact", config.name))
             put[note.id] = current_facts[key] = note
-    listed = {key for key, _ in entries}
+    listed = {key for key, _ in entries}.union(renamed.values())
     removed = find_removed(seen, listed, current_facts, _has_same_version)
     removed, kept = _trust_removals(removed, len(seen))
     gone = {current_facts[key].id: current_facts[key] for key in removed}
@@ -308,7 +310,10 @@ def _import_fact(
             return None  # forgotten or archived by us since its author read it
         note = _new_fact(nugget, fact["key"], value, fact.get("project", ""), now)
     else:
-        note = current if untouched else edit_note(current, now=now, content=value)
+        name = fact["key"] if old is not None and fact["key"] != old.title else None
+        times = GraphNoteMetaInput(valid_from=current.valid_from, valid_until=current.valid_until)
+        text = None if untouched else value
+        note = edit_note(current, now=now, content=text, title=name, given=times)
         note = restore_note(note, now)
     counted = old.hits if old is not None else note.hits
     if hits > counted or (old is not None and hits < counted):
@@ -370,6 +375,29 @@ def _pair_entries(
         (identity(nugget, entry["key"], "") if fact_identity is None else fact_identity, entry)
         for fact_identity, entry in zip(identities, entries, strict=True)
     ]
+
+
+def _find_renamed(
+    entries: Sequence[tuple[FactIdentity, Json]],
+    seen: Mapping[FactIdentity, MemoryNote],
+    current: Mapping[FactIdentity, MemoryNote],
+) -> dict[FactIdentity, FactIdentity]:
+    """The old key of each new one that stands in the place of a missing one: with its value."""
+    listed = {key for key, _ in entries}
+    missing = [key for key in seen if key not in listed and key in current]
+    renamed: dict[FactIdentity, FactIdentity] = {}
+    for key, fact in entries:
+        if key not in seen and key not in current:
+            same = (
+                old
+                for old in missing
+                if old.project == key.project and seen[old].content == fact["value"]
+            )
+            old = next(same, None)
+            if old is not None:
+                renamed[key] = old
+                missing.remove(old)
+    return renamed
 
 
 def _facts(

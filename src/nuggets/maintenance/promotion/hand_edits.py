@@ -202,7 +202,7 @@ class _Import:
                 note.id,
                 None,
                 None,
-                metadata_from_kwargs({}),
+                metadata_from_kwargs(_times_of(note)),  # the line does not show them: they stay
                 content=content,
                 title=title,
                 tags=None,
@@ -219,6 +219,11 @@ class _Import:
         self.put.update((changed.id, changed) for changed in changes.put)
         self.marks.update(changes.marks)
         return bool(changes.put)
+
+
+def _times_of(note: MemoryNote) -> dict[str, object]:
+    times = {"valid_from": note.valid_from, "valid_until": note.valid_until}
+    return {name: moment for name, moment in times.items() if moment}
 
 
 def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntries) -> PersonEdits:
