@@ -193,7 +193,7 @@ def read_hook(raw: bytes) -> None:
     for name in ("user-prompt", "post-tool", ""):
         host_payload.files_of(event := host_payload.event_of(name, "claude", sent))
     orders.read_orders(event.prompt)
-    orders.is_lasting(event.prompt)
+    orders.lasting_probability(event.prompt)
     orders.find_old_value(event.prompt)
 
 

@@ -159,7 +159,7 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     ),
     "interfaces/hooks/orders.py": (
         orders.read_orders,
-        orders.is_lasting,
+        orders.lasting_probability,
         orders.find_old_value,
         personal_words.is_personal,
     ),

@@ -13,9 +13,10 @@ from command_line import run_process
 from nuggets.interfaces.hooks.memory_orders import LINE_TOKENS, ask_model, title_of
 from nuggets.interfaces.hooks.orders import (
     ASK_WHAT,
+    LEAST_LASTING,
     Order,
     find_old_value,
-    is_lasting,
+    lasting_probability,
     leave_orders,
     read_orders,
     waiting_orders,
@@ -104,7 +105,7 @@ def test_what_is_said_to_the_agent_forgets_nothing(prompt: str) -> None:
     ],
 )
 def test_a_sign_of_something_lasting_asks_the_model(prompt: str, lasting: bool) -> None:
-    assert is_lasting(prompt) is lasting
+    assert (lasting_probability(prompt) >= LEAST_LASTING) is lasting
 
 
 @pytest.mark.parametrize(
@@ -168,8 +169,8 @@ def test_deleting_a_memory_does() -> None:
 
 
 def test_a_rule_that_begins_with_when_is_no_question() -> None:
-    assert is_lasting("When you change a role, always run molecule on it")
-    assert not is_lasting("when do we always release")
+    assert lasting_probability("When you change a role, always run molecule on it") >= 0.5
+    assert lasting_probability("when do we always release") < LEAST_LASTING
 
 
 def test_what_is_about_a_person_is_told_from_what_is_about_the_project() -> None:

@@ -253,7 +253,7 @@ def test_a_memory_that_changed_too_is_not_overwritten(shelf: NuggetShelf, memory
 
     assert content_of(shelf, "Auth") == "sessions in Postgres"
     assert "JWT with ES256" in memory.read_text()
-    assert "changed as well" in shelf.memory_file_problems()[str(memory)]
+    assert "changed too" in shelf.memory_file_problems()[str(memory)]
 
 
 def test_a_credential_in_a_line_is_not_taken_over(shelf: NuggetShelf, memory: Path) -> None:

@@ -406,3 +406,47 @@ def test_a_file_that_cannot_be_written_does_not_hide_the_clean_up(nuggets: Nugge
     assert done.code == 0
     assert "rewritten 1" in done.out
     assert "Not promoted: " in done.out
+
+
+def test_a_session_is_told_nothing_as_true_that_the_file_has_and_memory_has_not(
+    directory: Path, repository: Path
+) -> None:
+    """Expired, stale, and changed on both sides."""
+    with shelf_at(directory, repository) as shelf:
+        over = shelf.remember("project", "freeze", "no deploys", valid_until="2999-01-01")
+        shelf.remember("project", "auth handler", "src/auth.py:1 verify")
+        shelf.remember("prefs", "style", "two spaces")
+        for fact in (over, *shelf.facts("project"), *shelf.facts("prefs")):
+            for session in ENOUGH_SESSIONS:
+                shelf.get_note(fact.id, session=session)
+        shelf.promote()
+        shelf.edit_note(over.id, valid_from="2020-01-01", valid_until="2020-01-02")
+        shelf.remember("prefs", "style", "memory side")
+    path = only_file(directory)
+    path.write_text(path.read_text().replace("two spaces", "file side"))
+    (repository / "src" / "auth.py").unlink()
+    sent = {"session_id": "s", "cwd": str(repository)}
+
+    answer = hook("session-start", sent, directory / "shelf", "--host", "pi")
+
+    text = injected(answer)
+    assert "no deploys" not in text
+    assert "src/auth.py: file gone" in text
+    assert "file side *(stale: the memory was changed too)*" in text
+    assert "memory side" in text
+    assert "'style': the memory was changed too" in answer.stdout.decode()
+
+
+def test_a_session_is_told_which_lines_of_the_hosts_file_are_outdated(
+    directory: Path, repository: Path
+) -> None:
+    host_folder(repository).mkdir(parents=True)
+    with shelf_at(directory, repository) as shelf:
+        note_id = recalled_note(shelf, "Deploy", "Deploys run from main.")
+        shelf.promote()
+        shelf.delete_note(note_id)
+    sent = {"session_id": "s", "cwd": str(repository)}
+
+    text = injected(hook("session-start", sent, directory / "shelf", "--host", "claude-code"))
+
+    assert "MEMORY.md is outdated there: - **Deploy**: Deploys run from main." in text

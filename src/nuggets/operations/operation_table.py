@@ -374,6 +374,7 @@ _ROWS = (
     Operation("withdraw_promotion", "act", OF_FILES, NOT_SERVED),
     Operation("memory_path", "read", "here", "own"),
     Operation("memory_text", "read", "here", "own"),
+    Operation("read_memory_file", "read", "here", "own"),
     Operation("edited_memory_files", "read", NOTHING, NOTHING),
     Operation("import_file_edits", "act", NOTHING, NOTHING),
     Operation("memory_file_problems", "read", Fixed({}), Fixed({})),

@@ -1290,11 +1290,19 @@ class NuggetShelf:
 
     def memory_text(self, path: StrPath | None = None) -> str:
         """The text of the memory file; "" if there is none. Of AGENTS.md and GEMINI.md, that of our
-        block. People's edits are imported first. Lines of memories that are gone or say something
-        else since, which the next promotion takes out, are left out."""
+        block. People's edits are imported first. Lines of memories that are gone, out of their time
+        or say something else since, which the next promotion takes out, are left out."""
+        return self.read_memory_file(path)[0]
+
+    def read_memory_file(self, path: StrPath | None = None) -> tuple[str, Sequence[str]]:
+        """The same, and the lines that are left out."""
         self.import_file_edits()
+
+        def caveats(note: MemoryNote) -> Sequence[str]:
+            return self._stale_reasons(note, ask_git=False)
+
         with self._transactions.reading():
-            return self._memory_files.text_that_holds(self.memory_path(path))
+            return self._memory_files.text_that_holds(self.memory_path(path), caveats)
 
     @property
     def _memory_files(self) -> "MemoryFiles":

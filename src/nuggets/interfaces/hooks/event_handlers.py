@@ -314,7 +314,7 @@ def _import_file_edits(shelf: "NuggetShelf") -> str:
     """Take over what people did to lines of memory files; what they should know of it."""
     problems = [edits for edits in shelf.import_file_edits() if edits.is_news]
     return "\n".join(
-        f"Nuggets: {one_line(edits.path, 200)}: {edits.problem}. No memory was changed or archived."
+        f"Nuggets: {one_line(edits.path, 200)}: {one_line(edits.not_taken_over, 200)}."
         for edits in problems
     )
 

@@ -22,7 +22,7 @@ from nuggets.interfaces.hooks.memory_lines import (
     session_lines,
     title_part,
 )
-from nuggets.interfaces.hooks.orders import is_lasting
+from nuggets.interfaces.hooks.orders import has_sign_of_rule
 from nuggets.language.text import estimate_tokens, first_words, one_line, tokens, visible
 from nuggets.language.word_lists import conversation_words
 
@@ -69,7 +69,7 @@ def start_context(
     budget = shelf.settings["start_tokens"]
     if not budget:
         return "", []
-    loaded_text = _memory_text(shelf, loaded_path) if loads_memory_file else ""
+    loaded_text, outdated = _memory_text(shelf, loaded_path) if loads_memory_file else ("", ())
     known = _letters_and_digits(loaded_text)
     notes = shelf.leading_notes()
     promote_after = shelf.settings["promote_after"]
@@ -84,10 +84,11 @@ def start_context(
     first = ["This session before this point:", *session_lines(session)] if session else []
     if last and not session:
         first = [f"Left open by the last session: {line}" for line in _open_points(last)]
+    first += [f"MEMORY.md is outdated there: {safe_line(line, START_LINE)}" for line in outdated]
     first = [line for line in first if room.take(line, 0 if session else room.tokens // 2)]
     if unread_path:
         half = room.tokens // 2
-        file_lines = _memory_file_lines(_memory_text(shelf, unread_path), known)
+        file_lines = _memory_file_lines(_memory_text(shelf, unread_path)[0], known)
         # as from the top of a file that is cut: what is under a heading needs it
         shown = list(takewhile(lambda line: room.take(line, half), file_lines))
         first += shown
@@ -117,7 +118,7 @@ def is_rule(note: MemoryNote) -> bool:
     text, is_persons = note.content, note.source == "explicit_user"
     if text.startswith("`") or (len(text) <= LONGEST_COMMAND and _COMMAND.match(text)):
         return True
-    return is_persons and is_lasting(text)
+    return is_persons and has_sign_of_rule(text)
 
 
 def _changed_since(session: MemoryNote | None, notes: Sequence[MemoryNote]) -> list[MemoryNote]:
@@ -240,14 +241,14 @@ def _start_line(note: MemoryNote, caveats: Sequence[str]) -> str:
     return f"- {title_part(note)}{text}{suffix}"
 
 
-def _memory_text(shelf: "NuggetShelf", path: str | None) -> str:
-    """The text of the memory file as far as hosts load it."""
+def _memory_text(shelf: "NuggetShelf", path: str | None) -> tuple[str, Sequence[str]]:
+    """The text of the memory file as far as hosts load it and it holds; the lines that do not."""
     try:
-        text = shelf.memory_text(path)
+        text, outdated = shelf.read_memory_file(path)
     except NuggetsError:
-        return ""
+        return "", ()
     loaded = "\n".join(text.splitlines()[:MEMORY_FILE_LINES]).encode()[:MEMORY_FILE_BYTES]
-    return loaded.decode(errors="ignore")
+    return loaded.decode(errors="ignore"), outdated
 
 
 def _memory_file_lines(text: str, known: str) -> list[str]:

@@ -31,6 +31,7 @@ from nuggets.operations.permissions import Client
 ACTION = "edit_memory_file"
 # nobody says who edits the file
 CLIENT = Client("memory file", refuses_credentials=True, is_unattended=True)
+CHANGED_TOO = "the memory was changed too"
 LEAST_SIMILARITY = 0.6  # of two lines, by `difflib`: the same entry, changed
 _CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
 
@@ -55,7 +56,14 @@ class FileEdits(NamedTuple):
     refused: Mapping[str, str] = {}  # why a changed line does not change its memory
     refused_lines: frozenset[str] = frozenset()  # short hashes of these lines
     problem: str = ""  # why nothing was taken over
-    is_news: bool = False  # the problem was not reported yet
+    is_news: bool = False  # what was not taken over was not reported yet
+
+    @property
+    def not_taken_over(self) -> str:
+        """Why all or some lines change no memory; "" if each does."""
+        if self.problem:
+            return f"{self.problem}; no memory was changed or archived"
+        return "; ".join(dict.fromkeys(self.refused.values()))
 
 
 class EditImport(NamedTuple):
@@ -159,7 +167,7 @@ class _Import:
         entry = self.entries[note.id]
         own_line = line_hash(line_for(note))
         if own_line not in (entry.line, entry.memory):
-            self.refused[note.id] = "the memory changed as well since the line was written"
+            self.refused[note.id] = f"{note.title!r:.80}: {CHANGED_TOO} since the line was written"
             return False
         title, content = apply_edit(note, line)
         says_more = (title, content) != (note.title, note.content)

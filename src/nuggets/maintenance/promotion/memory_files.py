@@ -8,6 +8,7 @@ from typing import Any
 from nuggets.domain.marks import FILE_MARK, checksum, is_block_file, memory_file_records
 from nuggets.domain.records import Changes, MemoryNote, ProjectMove
 from nuggets.domain.state import Notes, Overlay, State, merged_into
+from nuggets.domain.times import invalidity
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.atomic_files import remove_leftovers
 from nuggets.maintenance.promotion import file_access
@@ -17,11 +18,13 @@ from nuggets.maintenance.promotion.entries import (
     pin_marks,
     pinned_ids,
     why_not,
+    with_caveats,
 )
 from nuggets.maintenance.promotion.entry_placement import header, insert_entries
 from nuggets.maintenance.promotion.file_access import replace_block
 from nuggets.maintenance.promotion.hand_edits import (
     ACTION,
+    CHANGED_TOO,
     CLIENT,
     EditImport,
     FileEdits,
@@ -35,6 +38,7 @@ from nuggets.maintenance.promotion.written_entries import (
     has_entry,
     line_hash,
     mentions_notes,
+    short_hash,
     written_entries,
 )
 from nuggets.operations.project_identity import recorded_locations
@@ -202,10 +206,10 @@ class MemoryFiles:
         decided = self._decide_edits(path, project, text)
         edits = decided.edits
         is_known = decided.written == self.record_of(path)  # not if only the form of a line changed
-        is_told = edits.problem == record.get("problem", "")
+        is_told = edits.not_taken_over == record.get("problem", "")
         if decided.changes != Changes() or not (is_known and is_told):
-            edits = edits._replace(is_news=bool(edits.problem))
-            after = self._record_to_json(path, project, decided.written, text, edits.problem)
+            edits = edits._replace(is_news=bool(edits.not_taken_over) and not is_told)
+            after = self._record_to_json(path, project, decided.written, text, edits.not_taken_over)
             marks = {**decided.changes.marks, mark: after}
             self._transactions.write(
                 decided.changes._replace(marks=marks, action=ACTION, client=CLIENT.name)
@@ -257,7 +261,7 @@ class MemoryFiles:
             return ""  # a person took the whole block out
         edits = self._decide_edits(path, project, file_access.read(path)).edits
         if edits.problem:
-            return f"{edits.problem}; no memory was changed or archived"
+            return edits.not_taken_over
         missing = [i for i, e in self.record_of(path).entries.items() if e.fate == "missing"]
         notes = self._transactions.state.notes.many(missing).values()
         visible = [note.id for note in notes if not note.hidden]
@@ -267,7 +271,7 @@ class MemoryFiles:
                 "Write the lines again, or `nuggets note archive` what is wrong: "
                 f"{', '.join(visible)}"
             )
-        return "; ".join(dict.fromkeys(edits.refused.values()))
+        return edits.not_taken_over
 
     def _candidate_notes(self, notes: Notes, written: WrittenEntries) -> dict[str, MemoryNote]:
         """The notes that may be in a file: recalled and pinned notes, notes with an entry there,
@@ -312,18 +316,35 @@ class MemoryFiles:
                     problems.append(problem)
         return count, problems
 
-    def text_that_holds(self, path: str) -> str:
-        """The text of a file without our lines whose memories are gone or say something else."""
-        written = self.record_of(path).entries
+    def text_that_holds(
+        self, path: str, caveats: Callable[[MemoryNote], Sequence[str]]
+    ) -> tuple[str, list[str]]:
+        """The text of a file as far as it holds, and the lines of ours that do not: their memories
+        are gone, out of their time, or say something else. A line of a stale memory says so.
+
+        `caveats`: what speaks against relying on a memory.
+        """
+        project, written = self.written_files().get(path, ""), self.record_of(path).entries
+        text = file_access.read(path)
         notes = self._transactions.state.notes.many(written)
-        said = {i: line_hash(line_for(n)) for i, n in notes.items() if not n.hidden}
-        outdated = {
-            entry.line
-            for i, entry in written.items()
-            if entry.fate == "written" and said.get(i) != entry.line
-        }
-        lines = file_access.read(path).splitlines(keepends=True)
-        return "".join(line for line in lines if line_hash(line.rstrip("\r\n")) not in outdated)
+        now = self._now()
+        holds = {i: n for i, n in notes.items() if not n.hidden and not invalidity(n, now)}
+        said = {line_hash(line_for(note)): note for note in holds.values()}
+        ours = {entry.line for entry in written.values() if entry.fate == "written"}
+        refused = self._decide_edits(path, project, text).edits.refused_lines if written else ()
+        kept: list[str] = []
+        outdated: list[str] = []
+        for line in text.splitlines():
+            digest = line_hash(line)
+            if digest in said:
+                kept.append(with_caveats(line, caveats(said[digest])))
+            elif digest in ours:
+                outdated.append(line)
+            elif short_hash(line) in refused:
+                kept.append(with_caveats(line, [CHANGED_TOO]))
+            else:
+                kept.append(line)
+        return "".join(f"{line}\n" for line in kept), outdated
 
     def record_of(self, path: str) -> WrittenEntries:
         """The record of the entries written to a memory file."""
