@@ -154,6 +154,7 @@ def test_undo_takes_an_edit_back(shelf: NuggetShelf, memory: Path, edit: str) ->
 
     assert content_of(shelf, "Database") == LESSONS["Database"]
     assert not shelf.get_note("Database", session=None).hidden
+    assert f"- **Database**: {LESSONS['Database']}\n" in memory.read_text()
 
 
 def test_an_edit_replaces_only_what_its_line_showed(shelf: NuggetShelf, memory: Path) -> None:

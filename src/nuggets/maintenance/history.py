@@ -15,6 +15,7 @@ from nuggets.errors import Conflict, NotFound
 from nuggets.language.text import fold_case
 from nuggets.maintenance import undo
 from nuggets.maintenance.promotion.entries import reverted_pins
+from nuggets.maintenance.promotion.hand_edits import ACTION as EDIT_OF_MEMORY_FILE
 from nuggets.maintenance.promotion.memory_files import MemoryFiles
 from nuggets.operations import argument_checks
 from nuggets.operations.shelf_import import OtherShelf, ShelfPast
@@ -140,7 +141,8 @@ def undo_commit(
         with transactions.reading():
             return decide()[1]
     commit = transactions.update("undo", client, decide)
-    if reverted_pins(commit.changes.marks, commit.before.marks):
+    is_of_file = commit.changes.action == EDIT_OF_MEMORY_FILE  # its line returns
+    if is_of_file or reverted_pins(commit.changes.marks, commit.before.marks):
         files.promote_to(files.written_files())
     return commit
 

@@ -11,7 +11,7 @@ from nuggets.domain.visibility import is_foreign
 from nuggets.errors import Conflict, NotFound
 from nuggets.language.text import fold_case
 from nuggets.maintenance.promotion.entries import reverted_pins
-from nuggets.maintenance.promotion.written_entries import unchanged_files
+from nuggets.maintenance.promotion.written_entries import unchanged_files, without_taken_out
 from nuggets.operations.notes_and_links import link_identity
 
 PURGE = "purge"
@@ -62,6 +62,7 @@ def revert(state: State, commit: Commit, since: Iterable[Commit] = ()) -> Change
         marks={
             **rejection_marks(state, ((state.notes[n.id], n) for n in put if n.id in state.notes)),
             **reverted_pins(commit.changes.marks, commit.before.marks),
+            **without_taken_out(state.marks, commit.changes.marks, commit.before.marks),
         },
         action=f"{UNDO} {commit.revision}",
     )

@@ -128,6 +128,25 @@ def unchanged_files(after: Mapping[str, Any], before: Mapping[str, Any]) -> set[
     }
 
 
+def without_taken_out(
+    now: Mapping[str, Any], after: Mapping[str, Any], before: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The marks of the memory files without the entries that people took out of them between the
+    marks of `before` and `after`, so that these may be written again."""
+    marks: dict[str, Any] = {}
+    for mark in after:
+        if mark.startswith(FILE_MARK) and now.get(mark):
+            was, is_now = written_entries(before, mark).entries, written_entries(now, mark)
+            back = {
+                i: entry
+                for i, entry in is_now.entries.items()
+                if entry.fate != "declined" or i not in was or not was[i].is_in_file
+            }
+            if len(back) < len(is_now.entries):
+                marks[mark] = {**now[mark], "written": is_now._replace(entries=back).to_json()}
+    return marks
+
+
 # --- finding entries --------------------------------------------------------------------------
 
 
