@@ -13,6 +13,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, Implementation, TextContent
 
+from forked_processes import run_module
 from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS
 from nuggets.interfaces.mcp.server import ServerContext, build_server
 from nuggets.interfaces.mcp.tool_definition import Tool
@@ -79,17 +80,13 @@ def hook(
     directory: Path | str,
     *options: str,
     environ: Mapping[str, str] | None = None,
+    run: Callable[..., "subprocess.CompletedProcess[bytes]"] = run_module,
 ) -> subprocess.CompletedProcess[bytes]:
     """Call a hook as a host does: a process, JSON on its input."""
     raw = sent if isinstance(sent, bytes) else json.dumps(sent).encode()
     inherited = {name: value for name, value in os.environ.items() if not _of_a_host(name)}
-    return subprocess.run(
-        [sys.executable, "-m", "nuggets.interfaces.hooks", event, *options],
-        input=raw,
-        capture_output=True,
-        env={**inherited, **PATIENT, "NUGGETS_DIR": str(directory), **(environ or {})},
-        check=False,
-    )
+    env = {**inherited, **PATIENT, "NUGGETS_DIR": str(directory), **(environ or {})}
+    return run("nuggets.interfaces.hooks", event, *options, given=raw, env=env)
 
 
 def _of_a_host(variable: str) -> bool:

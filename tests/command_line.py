@@ -3,10 +3,11 @@
 import json
 import os
 import pty
-import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
+
+from forked_processes import run_module
 
 
 class Done(NamedTuple):
@@ -53,13 +54,8 @@ COMMAND = (sys.executable, "-P", "-m", "nuggets")  # -P: not the folder we happe
 def run_process(
     *arguments: str | bytes, stdin: bytes = b"", env: Mapping[str, str] | None = None
 ) -> Done:
-    done = subprocess.run(
-        [*COMMAND, *arguments],
-        input=stdin,
-        capture_output=True,
-        env={**os.environ, **(env or {})},
-        check=False,
-    )
+    words = map(os.fsdecode, arguments)
+    done = run_module("nuggets", *words, given=stdin, env={**os.environ, **(env or {})})
     return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 

@@ -28,11 +28,18 @@ settings.register_profile("nuggets", deadline=None)  # timing never decides a te
 settings.load_profile("nuggets")
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All homes in one folder: pytest reads the folder above it to name each `tmp_path`."""
+    return tmp_path_factory.mktemp("homes")
+
+
 @pytest.fixture(autouse=True)
-def _home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def _home(homes: Path) -> Iterator[None]:
     """An empty home for each test, and no settings. See system_guard.py for what else no test
     can reach."""
-    home = tmp_path_factory.mktemp("home")
+    home = homes / str(next(_home_numbers))
+    home.mkdir(mode=0o700)
     with pytest.MonkeyPatch.context() as patch:  # not the one that a test may undo
         for variable in list(os.environ):
             if variable.startswith(("NUGGETS_", "MEMORY_", "QUIET_", "HEARTBEAT_")):
@@ -71,6 +78,7 @@ def postgresql_url(postgresql_server: Server) -> str:
 
 
 _shelf_numbers = count(1)
+_home_numbers = count(1)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from contextlib import redirect_stderr, redirect_stdout, suppress
 from typing import Any
 
 from fault_processes import age_leftovers, is_intact, leftovers
+from forked_processes import load_package
 from nuggets.domain.state import MemoryState
 from nuggets.errors import NuggetsError
 from nuggets.shelf import NuggetShelf
@@ -324,6 +325,7 @@ def kinds_for(name: str, part: int) -> dict[int, str]:
 def main(work: str, every: str = "1", part: str = "1", *names: str) -> int:
     """`every`: one of so many system calls is failed, others for each kind of fault; at least one
     of each kind, if the operation makes any that can be failed so. `part`: see `kinds_for`."""
+    load_package()  # once, and not in every child
     original, place = os.path.join(work, "original"), os.path.join(work, "place")
     total = 0
     for name in names or OPERATIONS:

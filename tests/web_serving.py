@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,13 +10,13 @@ from typing import Any, NamedTuple
 import uvicorn
 from starlette.testclient import TestClient
 
+from forked_processes import ForkedProcess, run_module
 from nuggets import NuggetShelf
 from nuggets.interfaces.rest.app import application
 from nuggets.interfaces.rest.guard import Access
 from nuggets.interfaces.serve import Address, LimitedConnection, Server
 
 HOST = "127.0.0.1:6844"
-COMMAND = (sys.executable, "-P", "-m", "nuggets")
 NEVER = {  # a daily clean-up in the middle of a test would be a surprise
     "MEMORY_REFLECTION_HOUR": "23",
     "MEMORY_REFLECTION_MINUTE": "59",
@@ -42,13 +40,9 @@ def client(
 
 def run(directory: str, *arguments: str) -> Any:
     """A command on a shelf, in a process of its own; what it says as JSON."""
-    done = subprocess.run(
-        [*COMMAND, "--dir", directory, *arguments, "--json"],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, **NEVER},
-    )
+    words = ("--dir", directory, *arguments, "--json")
+    done = run_module("nuggets", *words, env={**os.environ, **NEVER})
+    done.check_returncode()
     return json.loads(done.stdout)
 
 
@@ -80,19 +74,15 @@ class Served(NamedTuple):
 
     url: str
     directory: str
-    process: "subprocess.Popen[str]"
+    process: ForkedProcess
 
 
 @contextmanager
 def served(directory: str, *options: str, **environment: str) -> Iterator[Served]:
     """`nuggets serve` on a port of its own, until the block ends."""
-    with subprocess.Popen(
-        [*COMMAND, "serve", "--dir", directory, "--port", "0", "--json", *options],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **NEVER, "HOME": directory, **environment},
-    ) as process:
-        assert process.stdout is not None
+    words = ("serve", "--dir", directory, "--port", "0", "--json", *options)
+    env = {**os.environ, **NEVER, "HOME": directory, **environment}
+    with ForkedProcess("nuggets", *words, env=env, hears_errors=False) as process:
         try:
             url = json.loads(process.stdout.readline())["url"]
             yield Served(url, directory, process)

@@ -32,7 +32,7 @@ FILES = (
     *("prefs.nugget.json", "graph/graph.json", "graph", "hooks", "hooks/log", "hooks/inbox"),
     *("hooks/sessions", "backups", "backups/copy.db", "../memory/MEMORY.md"),
 )
-PART = int(os.environ.get("NUGGETS_DAMAGE_PART", "3"))  # of the commands, others each time
+PART = int(os.environ.get("NUGGETS_DAMAGE_PART", "7"))  # of the commands, others each time
 PROMPT = json.dumps({"hook_event_name": "UserPromptSubmit", "prompt": "editor?", "session_id": "s"})
 
 
@@ -53,17 +53,26 @@ DAMAGE: dict[str, Callable[[Path], None]] = {
     "an endless device": lambda path: path.symlink_to("/dev/zero"),
     "nested text": write_nested_text,
 }
+FORBIDDEN = "without permission"
 
 
-@pytest.fixture
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A directory with a shelf, another shelf and a memory file."""
-    with NuggetShelf(tmp_path / "original", project="") as shelf:
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A shelf to copy."""
+    directory = tmp_path_factory.mktemp("original")
+    with NuggetShelf(directory, project="") as shelf:
         shelf.remember("prefs", "editor", "helix")
         first = shelf.create_note("ops", "Deploys", "By hand.")
         shelf.add_link(first.id, shelf.create_note("ops", "Rollback", "make back").id)
-        shelf.backup(tmp_path / "original" / "backups" / "copy.db")
-    shutil.copytree(tmp_path / "original", tmp_path / "other")
+        shelf.backup(directory / "backups" / "copy.db")
+    return directory
+
+
+@pytest.fixture
+def place(original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with a shelf to copy, another shelf and a memory file."""
+    shutil.copytree(original, tmp_path / "original")
+    shutil.copytree(original, tmp_path / "other")
     (tmp_path / "memory").mkdir()
     monkeypatch.setenv("NUGGETS_DIR", str(tmp_path / "shelf"))
     monkeypatch.chdir(tmp_path)
@@ -78,44 +87,30 @@ def put_in_place_of(path: Path, damage: Callable[[Path], None]) -> None:
     damage(path)
 
 
-def run_all(
-    nuggets: Nuggets,
-    place: Path,
-    file: str,
-    damage: Callable[[Path], None],
-    commands: Sequence[str] = COMMANDS,
+def part_of_commands(file: str, damage: str) -> Sequence[str]:
+    """Every command with every file, and with every damage; all with all in `make faults`."""
+    first = (FILES.index(file) + [*DAMAGE, FORBIDDEN].index(damage)) % PART
+    return COMMANDS[first::PART]
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize("file", FILES)
+def test_whatever_stands_in_place_of_a_file_every_command_ends_and_says_so(
+    nuggets: Nuggets, place: Path, file: str, damage: str
 ) -> None:
-    """Run each command on a fresh shelf in which one file is damaged."""
-    for command in commands:
+    for command in part_of_commands(file, damage):
         shutil.rmtree(place / "shelf", ignore_errors=True)
         shutil.copytree(place / "original", place / "shelf")
         shutil.rmtree(place / "pages", ignore_errors=True)
         (place / "memory" / "MEMORY.md").unlink(missing_ok=True)
-        put_in_place_of(place / "shelf" / file, damage)
+        put_in_place_of(place / "shelf" / file, DAMAGE[damage])
         done = nuggets(*command.split(), stdin=PROMPT)
         assert done.code in (0, 1, 2), command
         assert done.out or done.err or done.code == 0, command
         assert "Traceback" not in done.err, command
         if (place / "memory" / "MEMORY.md").is_dir():
             shutil.rmtree(place / "memory" / "MEMORY.md")
-
-
-@pytest.mark.parametrize("file", FILES)
-def test_a_pipe_in_place_of_a_file_makes_no_command_wait(
-    nuggets: Nuggets, place: Path, file: str
-) -> None:
-    run_all(nuggets, place, file, DAMAGE["a pipe"])
-
-
-@pytest.mark.faults
-@pytest.mark.parametrize("damage", [name for name in DAMAGE if name != "a pipe"])
-@pytest.mark.parametrize("file", FILES)
-def test_whatever_stands_in_place_of_a_file_every_command_ends_and_says_so(
-    nuggets: Nuggets, place: Path, file: str, damage: str
-) -> None:
-    """Every command with every file and with every damage; all with all in `make faults`."""
-    first = (FILES.index(file) + list(DAMAGE).index(damage)) % PART
-    run_all(nuggets, place, file, DAMAGE[damage], COMMANDS[first::PART])
 
 
 def forbid(path: Path) -> None:
@@ -131,7 +126,7 @@ def forbid(path: Path) -> None:
 def test_without_permission_every_command_ends_and_says_so(
     nuggets: Nuggets, place: Path, file: str
 ) -> None:
-    for command in COMMANDS:
+    for command in part_of_commands(file, FORBIDDEN):
         shutil.copytree(place / "original", place / "shelf")
         forbid(place / "shelf" / file)
         with permissions_hold():

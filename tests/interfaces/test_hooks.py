@@ -10,6 +10,7 @@ import pytest
 
 from agent_doors import PATIENT, hook, injected, repository
 from enough_sessions import ENOUGH_SESSIONS
+from forked_processes import start_module
 from nuggets.domain.limits import MEMORY_FILE_BYTES, MEMORY_FILE_LINES, SESSION_CHARACTERS
 from nuggets.domain.records import WrittenNote
 from nuggets.filesystem.hook_files import missed_deadlines, recorded_session
@@ -514,7 +515,7 @@ def test_a_long_name_of_a_conversation_is_cut_to_what_a_shelf_takes(
     name = "s" * 1000
     sent = {"session_id": name, "cwd": str(project), "prompt": "where is the auth middleware?"}
 
-    text = injected(hook("user-prompt", sent, shelf_directory))
+    text = injected(hook("user-prompt", sent, shelf_directory, run=start_module))
     known = recorded_session(str(shelf_directory), os.getpid())
     again = shelf_of(shelf_directory, project).get_note(note.id, session=known)
 
@@ -570,7 +571,8 @@ def test_a_host_that_stopped_listening_is_no_error(shelf_directory: Path, projec
 def test_the_server_of_the_same_host_learns_the_conversation(
     shelf_directory: Path, project: Path
 ) -> None:
-    hook("session-start", {"session_id": "talk-7", "cwd": str(project)}, shelf_directory)
+    sent = {"session_id": "talk-7", "cwd": str(project)}
+    hook("session-start", sent, shelf_directory, run=start_module)
 
     assert recorded_session(str(shelf_directory), os.getpid()) == "talk-7"
     assert recorded_session(str(shelf_directory), 1) == ""
