@@ -34,7 +34,8 @@ from nuggets.interfaces.cli.terminal_output import (
 from nuggets.interfaces.importers import Json, Records
 from nuggets.interfaces.importers.databases import is_backup, is_shelf, open_copy
 from nuggets.interfaces.importers.recognition import read_path
-from nuggets.maintenance.export_and_backup import FORMS, note_lines
+from nuggets.maintenance.export_and_backup import FORMS
+from nuggets.maintenance.export_forms import note_lines
 from nuggets.shelf import NuggetShelf
 
 _IS = ("is", "are")
@@ -88,8 +89,10 @@ def _take_out_credentials(found: Records) -> list[str]:
     """Leave out notes of other programs that contain a credential; says which, by their place."""
     named, kept, places = [], list[Json](), list[str]()
     for note, place in zip(found.notes, found.places, strict=True):
-        texts = (str(note.get(field, "")) for field in ("title", "content"))
-        kinds = memory_credential_kinds(*texts)
+        texts = [
+            str(note.get(field, "")) for field in ("content", "frontMatter") if note.get(field)
+        ]
+        kinds = memory_credential_kinds(str(note.get("title", "")), "\n".join(texts))
         if kinds:
             named.append(f"{place}: {', '.join(kinds)}")
         else:
@@ -312,14 +315,15 @@ def _export_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "form",
         choices=FORMS,
-        help="json: the documented files; jsonl, csv: a note per line; markdown: a file per note, "
-        "as Obsidian opens it; graphml, dot: titles and links, for drawing",
+        help="json: the documented files; jsonl, csv: a note per line; markdown: a file per note; "
+        "obsidian: the same as a vault; okf: the same as an Open Knowledge Format bundle; graphml, "
+        "dot: titles and links, for drawing",
     )
     parser.add_argument(
         "path",
         nargs="?",
-        help="a new directory for json and markdown, else a new file; jsonl: - for stdout; json "
-        "without a path refreshes the shelf's own files",
+        help="a new directory for json, markdown, obsidian and okf, else a new file; jsonl: - for "
+        "stdout; json without a path refreshes the shelf's own files",
     )
     filter_arguments(parser)
     parser.add_argument("--dry-run", action="store_true", help="only show what would change")
@@ -405,7 +409,7 @@ COMMANDS = {
     ),
     "export": Command(
         (
-            "nuggets export markdown ~/notes",
+            "nuggets export obsidian ~/vault",
             "nuggets export csv prefs.csv --type preference",
             "nuggets export jsonl - | wc -l",
             "nuggets export json /media/stick/memory --dry-run",
@@ -413,6 +417,6 @@ COMMANDS = {
         _export,
         _export_arguments,
         summary="write notes, all or some, for people and other programs; `nuggets import` makes "
-        "the same notes of json, jsonl, markdown and csv. Nothing is overwritten",
+        "the same notes of all forms but graphml and dot. Nothing is overwritten",
     ),
 }

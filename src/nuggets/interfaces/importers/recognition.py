@@ -4,7 +4,7 @@ import os
 
 from nuggets.errors import InvalidInput, NotFound
 from nuggets.interfaces.importers import DATABASE_BEGIN, ReadFile, Records, read_file
-from nuggets.interfaces.importers.markdown_files import is_instruction_file, read_instructions
+from nuggets.interfaces.importers.instruction_files import is_instruction_file, read_instructions
 
 KNOWN = (
     "a directory of Nuggets or of Markdown, a backup, Markdown, JSON, lines of JSON, CSV, or the "
@@ -16,7 +16,7 @@ def read_path(path: str, nugget: str, found: Records) -> None:
     """Add what a path holds that is no shelf; notes without a nugget get this one."""
     before = len(found.notes) + len(found.problems)
     if os.path.isdir(path):
-        from nuggets.interfaces.importers.markdown_files import read_folder
+        from nuggets.interfaces.importers.markdown_folders import read_folder
 
         read_folder(path, nugget, found)
     else:
@@ -40,7 +40,7 @@ def _read_content(path: str, file: ReadFile, nugget: str, found: Records) -> Non
         found.form = "instructions for agents"
         read_instructions(text, name, nugget, at, found)
     elif name.lower().endswith((".md", ".markdown")):
-        from nuggets.interfaces.importers.markdown_files import read_markdown
+        from nuggets.interfaces.importers.markdown_folders import read_markdown
 
         read_markdown(file, name, nugget, found)
     elif text.lstrip()[:1] in ("{", "["):
