@@ -3,12 +3,15 @@
 import os
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import timedelta
+from functools import cache
 
 from nuggets.domain import codec
 from nuggets.domain.credentials import memory_credential_kinds
 from nuggets.domain.records import Intake, MemoryNote
+from nuggets.domain.times import iso, now, parse
 from nuggets.errors import InvalidInput, NotFound
 from nuggets.filesystem.current_project import (
     checkout_root,
@@ -32,7 +35,8 @@ from nuggets.interfaces.cli.terminal_output import (
     warn,
 )
 from nuggets.interfaces.importers import Json, Records
-from nuggets.interfaces.importers.databases import is_backup, is_shelf, open_copy
+from nuggets.interfaces.importers.own_shelves import is_backup, is_shelf, open_copy
+from nuggets.interfaces.importers.past_sessions import link_sessions
 from nuggets.interfaces.importers.recognition import read_path
 from nuggets.maintenance.export_and_backup import FORMS
 from nuggets.maintenance.export_forms import note_lines
@@ -47,7 +51,8 @@ def _arguments(parser: ArgumentParser) -> None:
         "source",
         nargs="+",
         help="a shelf, a backup, Markdown (a file, a folder, a vault), instructions such as "
-        "CLAUDE.md, JSON, lines of JSON, CSV, or the database of claude-mem",
+        "CLAUDE.md, JSON, lines of JSON, CSV, a transcript of a session, what ChatGPT or Claude "
+        "exported, or the database of claude-mem, hippo or mcp-memory-service",
     )
     parser.add_argument(
         "--nugget", default="imported", help="nugget for memories without one (default: imported)"
@@ -61,12 +66,13 @@ def _arguments(parser: ArgumentParser) -> None:
 def _import(call: Call) -> Outcome:
     options = call.options
     shelves = [path for path in options.source if is_shelf(path) or is_backup(path)]
-    found = Records()
-    with announce("Reading …"):
+    with Progress() as progress:
+        found = _new_records(call, progress)
         for path in options.source:
             if path not in shelves:
                 found.project = call.shelf.project if _is_in_repository(path) else ""
-                read_path(path, options.nugget, found)
+                read_path(path, options.nugget, found, call.settings["dir"])
+    link_sessions(found)
     credentials = [] if options.allow_secret else _take_out_credentials(found)
     intakes = []
     with announce("Importing …"), call.shelf.batch():  # one step of the history
@@ -76,6 +82,15 @@ def _import(call: Call) -> Outcome:
             done = call.shelf.import_memories(found.notes, dry_run=options.dry_run)
             intakes.append(done._replace(refused=tuple(_place(done.refused, found.places))))
     return _outcome(call, _sum(intakes), found, credentials)
+
+
+def _new_records(call: Call, report: Callable[[str], None]) -> Records:
+    found = Records()
+    found.report = report
+    found.project_of = cache(call.shelf.project_of)
+    days = call.settings["session_days"]
+    found.oldest_session = iso(parse(now()) - timedelta(days=days)) if days else ""
+    return found
 
 
 def _is_in_repository(path: str) -> bool:
@@ -145,6 +160,7 @@ def _outcome(call: Call, done: Intake, found: Records, credentials: list[str]) -
         "refused": refused,
         "credentials": credentials,
         "relationsLeftOut": found.left_out,
+        "sessionsLeftOut": found.idle_sessions + found.old_sessions,
         "dryRun": dry_run,
     }
     lines = [f"Recognised: {found.form}."] if found.form and dry_run else []
@@ -155,6 +171,13 @@ def _outcome(call: Call, done: Intake, found: Records, credentials: list[str]) -
     )
     if found.left_out:
         lines.append(f"Left out: {pluralize(found.left_out, 'link')} to what is not there.")
+    if found.old_sessions:
+        sessions = pluralize(found.old_sessions, "session")
+        days = call.settings["session_days"]
+        lines.append(f"Left out: {sessions} of more than {days} days ago (setting session_days).")
+    if found.idle_sessions:
+        sessions = pluralize(found.idle_sessions, "session")
+        lines.append(f"Left out: {sessions} in which nothing was asked.")
     return Outcome(shape, [*lines, *_missing_project_lines(done)])
 
 

@@ -36,6 +36,8 @@ class Transcript(NamedTuple):
     steps: list[Step]
     started: str  # times as the host wrote them; "" if it wrote none
     ended: str
+    session: str = ""  # the host's id of it, and where the agent worked, if it says so
+    folder: str = ""
 
 
 def read_transcript(path: str, since: str = "") -> Transcript:
@@ -51,6 +53,30 @@ def read_transcript(path: str, since: str = "") -> Transcript:
     return transcript
 
 
+def read_named_transcript(path: str, since: str = "") -> Transcript:
+    """Read a transcript that a person named, wherever it lies: its entries say whose it is."""
+    entries = list(_entries(_read(path)))
+    host = host_by_entries(entries)
+    if not host:
+        raise Unreadable("it is no transcript of a known host")
+    return _transcript(host, entries, since)
+
+
+def host_by_entries(entries: Iterable[Mapping[str, Any]]) -> str:
+    """The host that writes such entries; "" if none is known."""
+    for entry in entries:
+        kind = entry.get("type")
+        if "sessionId" in entry and ("messages" in entry or kind == "gemini"):
+            return "gemini"
+        if "sessionId" in entry and kind in ("user", "assistant") and "message" in entry:
+            return "claude-code"
+        if kind in ("session_meta", "response_item", "event_msg") and "payload" in entry:
+            return "codex"
+        if kind == "session" and "cwd" in entry:
+            return "pi"
+    return ""
+
+
 def read_sent_transcript(host: str, sent: Sequence[Any]) -> Transcript:
     """The same for a transcript that a host's plugin sends."""
     if host not in _SENDING:
@@ -63,7 +89,24 @@ def _transcript(host: str, entries: list[Mapping[str, Any]], since: str) -> Tran
         entries = [entry for entry in entries if _time(entry) > since]
     steps = list(STEPS[host](entries))
     times = [time for time in map(_time, entries) if time]
-    return Transcript(host, steps, *((times[0], times[-1]) if times else ("", "")))
+    started, ended = (times[0], times[-1]) if times else ("", "")
+    return Transcript(host, steps, started, ended, *_identity(entries))
+
+
+def _identity(entries: Iterable[Mapping[str, Any]]) -> tuple[str, str]:
+    """The host's id of a session, and where the agent worked."""
+    session = folder = ""
+    for entry in entries:
+        about = entry.get("payload", entry)
+        if isinstance(about, dict):
+            is_head = entry.get("type") in ("session", "session_meta")
+            named = about.get("id") if is_head else about.get("sessionId")
+            session = session or (named if isinstance(named, str) else "")
+            place = about.get("cwd")
+            folder = folder or (place if isinstance(place, str) else "")
+        if session and folder:
+            break
+    return session, folder
 
 
 def _time(entry: Mapping[str, Any]) -> str:

@@ -49,7 +49,8 @@ def read_folder(folder: str, nugget: str, found: Records) -> None:
     """Every Markdown file below a folder; instruction files are read bullet by bullet."""
     vault = _Vault(found)
     listings = []
-    for name in files_below(folder, ENDINGS):
+    for number, name in enumerate(files_below(folder, ENDINGS)):
+        found.report(f"{number} files read")
         try:
             file = read_file(os.path.join(folder, name))
             if os.path.basename(name) in _LISTINGS:
