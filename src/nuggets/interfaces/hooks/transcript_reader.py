@@ -22,6 +22,7 @@ _FOLDERS = {
     "gemini": ("GEMINI_CLI_HOME", ".gemini"),
     "pi": ("PI_CODING_AGENT_DIR", ".pi"),
 }
+_TRANSCRIPTS_ASKED = 3  # for a working directory: one that was cut may not say it
 _SENDING = ("opencode",)  # hosts whose plugin sends the transcript
 
 
@@ -112,6 +113,29 @@ def _identity(entries: Iterable[Mapping[str, Any]]) -> tuple[str, str]:
 def _time(entry: Mapping[str, Any]) -> str:
     time = entry.get("timestamp") or entry.get("startTime")
     return time if isinstance(time, str) else ""
+
+
+def host_folder(host: str) -> str:
+    """Where a host keeps its files."""
+    variable, folder = _FOLDERS[host]
+    return os.environ.get(variable) or os.path.join(os.path.expanduser("~"), folder)
+
+
+def read_folder_of(directory: str) -> str:
+    """The working directory that Claude Code has a directory of transcripts for, as one of them
+    says; "" if none does. The name of the directory does not tell a dash from a slash."""
+    try:
+        names = sorted(name for name in os.listdir(directory) if name.endswith(".jsonl"))
+    except OSError:
+        return ""
+    for name in names[-_TRANSCRIPTS_ASKED:]:
+        try:
+            folder = read_named_transcript(os.path.join(directory, name)).folder
+        except Unreadable:
+            continue
+        if folder:
+            return folder
+    return ""
 
 
 def _host_of(place: str) -> str:

@@ -33,6 +33,7 @@ class Records:
         self.old_sessions = 0  # that ended before `oldest_session`
         self.oldest_session = ""
         self.project_of: Callable[[str], str] = lambda folder: ""
+        self.is_promoted: Callable[[str], bool] = lambda line: False  # was a line written here?
         self.report: Callable[[str], None] = lambda text: None  # how far it is
 
     def add(self, note: Json, place: str) -> None:

@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterator
 
 from nuggets.domain.marks import BLOCK_BEGIN, BLOCK_END
+from nuggets.domain.note_markdown import MARKDOWN_LINK
 from nuggets.interfaces.importers import Records, make_note
 from nuggets.language.code_fences import continues_code
 from nuggets.language.front_matter import split_front_matter
 from nuggets.named_tuple import NamedTuple
 
-_NAMES = ("claude.md", "claude.local.md", "agents.md", "gemini.md", "memory.md")
+_MEMORY_FILE = "memory.md"  # of an agent: what it keeps itself, and what was promoted into it
+_NAMES = ("claude.md", "claude.local.md", "agents.md", "gemini.md", _MEMORY_FILE)
 _ENDINGS = (".cursorrules", ".windsurfrules", ".mdc")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
 _BULLET = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+(\S.*)")
@@ -36,7 +38,10 @@ def read_instructions(text: str, name: str, nugget: str, at: str, found: Records
     about = fields.get("description")  # of a rule of Cursor: when it applies
     skipped = text.count("\n") - body.count("\n")
     stem = os.path.splitext(os.path.basename(name))[0].strip(".")
+    is_memory_file = os.path.basename(name).lower() == _MEMORY_FILE
     for block in _blocks(_without_our_block(body)):
+        if is_memory_file and (found.is_promoted(block.text) or _is_listing(block.text)):
+            continue
         note = make_note(
             nugget, "", block.text, identity=f"{stem} {block.text}", at=at, tags=block.headings
         )
@@ -45,6 +50,12 @@ def read_instructions(text: str, name: str, nugget: str, at: str, found: Records
         place = f"{name}, line {block.line + skipped}"
         note |= {"project": found.project, "scope": "project"} if found.project else {}
         found.add({**note, "source": "explicit_user", "importedFrom": name}, place)
+
+
+def _is_listing(text: str) -> bool:
+    """Does it only say what another file of the folder is about?"""
+    link = MARKDOWN_LINK.match(text)
+    return link is not None and link[1].endswith(".md") and "\n" not in text
 
 
 def _without_our_block(text: str) -> str:

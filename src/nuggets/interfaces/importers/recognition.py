@@ -21,7 +21,7 @@ def read_path(path: str, nugget: str, found: Records, directory: str = "") -> No
     the shelf that it is read for."""
     before = _count(found)
     if os.path.isdir(path):
-        _read_directory(path, nugget, found)
+        _read_directory(path, nugget, found, directory)
     else:
         _read_content(path, read_file(path, follow_link=True), nugget, found, directory)
     if _count(found) == before:
@@ -33,8 +33,17 @@ def _count(found: Records) -> int:
     return len(found.notes) + len(found.problems) + sessions
 
 
-def _read_directory(path: str, nugget: str, found: Records) -> None:
-    """A folder of Markdown, or one that an export was unpacked to."""
+def _read_directory(path: str, nugget: str, found: Records, directory: str) -> None:
+    """A folder of Markdown, one of transcripts, or one that an export was unpacked to."""
+    from nuggets.interfaces.importers.discovery import transcripts_below
+
+    sessions = transcripts_below(path)
+    if sessions:
+        from nuggets.interfaces.importers.past_sessions import read_transcripts
+
+        found.form = "transcripts of sessions"
+        read_transcripts(sessions, directory, found)
+        return
     names = [name for name in sorted(os.listdir(path)) if name.endswith(".json")]
     chats = export_files(names)
     for name in chats:
