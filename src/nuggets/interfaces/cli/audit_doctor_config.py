@@ -103,11 +103,11 @@ def _deletion_lines(call: Call) -> list[str]:
     from nuggets.interfaces.importers.discovery import coming_deletion
     from nuggets.operations.session_notes import session_note_id
 
-    def kept(sessions: Iterable[str]) -> set[str]:
+    def with_note(sessions: Iterable[str]) -> set[str]:
         names = {session_note_id(session): session for session in sessions}
         return {names[note_id] for note_id in call.shelf.get_notes(names)}
 
-    coming = coming_deletion(kept)
+    coming = coming_deletion(with_note)
     if coming is None:
         return []
     sessions = pluralize(coming.transcripts, "session")

@@ -90,7 +90,7 @@ def transcripts_of(host: str) -> tuple[str, ...]:
         for path in iglob(os.path.join(escape(root), pattern))
         if not os.path.basename(path).startswith(_SUBAGENT) and _is_plain(path)
     )
-    return tuple(sorted(islice(paths, MOST_FILES), key=_modified))
+    return tuple(sorted(islice(paths, MOST_FILES), key=_modification_time))
 
 
 def transcripts_below(folder: str) -> list[str]:
@@ -129,7 +129,7 @@ def coming_deletion(kept: Callable[[Iterable[str]], Container[str]]) -> Deletion
     lost = [path for session, path in paths.items() if session not in known]
     if not days or not lost:
         return None
-    first = time.strftime("%Y-%m-%d", time.localtime(_modified(lost[0]) + days * _DAY))
+    first = time.strftime("%Y-%m-%d", time.localtime(_modification_time(lost[0]) + days * _DAY))
     return Deletion(len(lost), days, first)
 
 
@@ -211,7 +211,7 @@ def _is_plain(path: str) -> bool:
     return os.path.isfile(path) and not os.path.islink(path)
 
 
-def _modified(path: str) -> float:
+def _modification_time(path: str) -> float:
     try:
         return os.lstat(path).st_mtime
     except OSError:  # gone meanwhile
