@@ -212,7 +212,7 @@ def _import_note(
     merged = {**(ours or before), **changed}
     if changed.get("hidden"):
         merged.setdefault("archivedAt", now)
-    if "stability" in changed:
+    if "stability" in changed and "stabilityGiven" not in shape:
         merged["stabilityGiven"] = True
     if "updatedAt" not in changed and any(field in changed for field in _WORDS):
         merged["updatedAt"] = moment_after(merged["updatedAt"], now)
