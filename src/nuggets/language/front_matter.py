@@ -1,0 +1,258 @@
+"""The fields before a Markdown text, between two lines `---`.
+
+Of YAML what such files have is read: texts, numbers, lists and objects, in lines or in brackets,
+and texts of several lines; JSON is part of it. What is more (anchors, types, a broken quotation) is
+kept as the text that it is, so that no field is lost. What is written is YAML for any reader.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import isinf
+from typing import Any
+
+MOST_LINES = 1000  # a longer one is no front matter, but a text between two rules
+MARK = "---"
+_DEEPEST = 16  # objects within objects: people write two or three
+_KEY = re.compile(
+    r"""(?P<key>"(?:[^"\\]|\\.){1,200}"|'[^']{1,200}'|[^\s"'#\[\]{}&*!|>%@`,?-][^\n]{0,200}?)"""
+    r"[ \t]*:(?:[ \t]+(?P<value>.*)|)$"
+)
+_BLOCK_TEXT = re.compile(r"[|>][-+]?[1-9]?[-+]?$")
+_PLAIN = re.compile(r"[^\W\d_](?:[\w ./()+-]*[\w./()+-])?|\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?")
+_OTHER_VALUES = frozenset(["true", "false", "null", "yes", "no", "on", "off", "y", "n"])
+
+
+class _NotUnderstood(Exception):
+    """More of YAML than is read here."""
+
+
+def split_front_matter(text: str) -> tuple[dict[str, Any], str]:
+    """The fields before a text, and the text. Without any, the text as it is."""
+    first, line_end, _ = text.partition("\n")
+    if first.endswith("\r"):  # a program of Windows saved it
+        text = text.replace("\r\n", "\n")
+    if not line_end or first.rstrip() != MARK:
+        return {}, text
+    lines = text.split("\n", MOST_LINES)
+    ends = (i for i, line in enumerate(lines[1:MOST_LINES], 1) if line.rstrip() == MARK)
+    end = next(ends, 0)
+    return (read_fields(lines[1:end]), "\n".join(lines[end + 1 :])) if end else ({}, text)
+
+
+def read_fields(lines: Sequence[str]) -> dict[str, Any]:
+    """The fields; what is not understood of one is its text."""
+    fields = {}
+    for name, value, block in _entries(lines):
+        try:
+            fields[name] = _value(value, block, 0)
+        except _NotUnderstood:
+            fields[name] = "\n".join([value, *block]).strip()
+    return fields
+
+
+def _entries(lines: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
+    """Each key with what follows it in its line, and the lines that belong to it."""
+    entry: tuple[str, str, list[str]] | None = None
+    for line in lines:
+        key = None if line.startswith((" ", "\t", "- ")) else _KEY.match(line)
+        if key:
+            if entry:
+                yield entry
+            entry = _text(key["key"]), (key["value"] or "").strip(), []
+        elif entry and (entry[2] or not _is_nothing(line) or _BLOCK_TEXT.match(entry[1])):
+            entry[2].append(line)
+    if entry:
+        yield entry
+
+
+def _is_nothing(line: str) -> bool:
+    return not line.strip() or line.lstrip().startswith("#")
+
+
+def _value(value: str, block: Sequence[str], depth: int) -> Any:
+    """What a key has: in its line, or in the lines below it."""
+    if _BLOCK_TEXT.match(value):
+        if depth:  # its empty lines were passed over
+            raise _NotUnderstood
+        return _block_text(value, block)
+    if not value or value.startswith("#"):
+        return _node(block, depth + 1)
+    return _scalar(" ".join([value, *(line.strip() for line in block)]).rstrip())
+
+
+def _node(lines: Sequence[str], depth: int) -> Any:
+    """A list, an object, or a text of several lines."""
+    lines = _dedent([line for line in lines if not _is_nothing(line)])
+    if not lines:
+        return None
+    if depth > _DEEPEST:
+        raise _NotUnderstood
+    if lines[0].startswith("- ") or lines[0] == "-":
+        return [_item(item, depth) for item in _items(lines)]
+    if not _KEY.match(lines[0]):
+        return _scalar(" ".join(line.strip() for line in lines))
+    return {name: _value(value, block, depth) for name, value, block in _entries(lines)}
+
+
+def _items(lines: Sequence[str]) -> Iterator[list[str]]:
+    item: list[str] = []
+    for line in lines:
+        if line.startswith("- ") or line == "-":
+            if item:
+                yield item
+            item = [line]
+        elif line.startswith(" "):
+            item.append(line)
+        else:
+            raise _NotUnderstood
+    yield item
+
+
+def _item(lines: Sequence[str], depth: int) -> Any:
+    first = lines[0][2:]
+    if not first.startswith(('"', "'", "[", "{")) and _KEY.match(first.strip()):
+        indent = len(lines[0]) - len(first.lstrip())
+        return _node([first.strip(), *(_without_indent(line, indent) for line in lines[1:])], depth)
+    return _value(first.strip(), lines[1:], depth)
+
+
+def _dedent(lines: Sequence[str]) -> list[str]:
+    filled = (line for line in lines if line.strip())
+    indent = min((len(line) - len(line.lstrip(" ")) for line in filled), default=0)
+    return [_without_indent(line, indent) for line in lines]
+
+
+def _without_indent(line: str, indent: int) -> str:
+    return line[min(indent, len(line) - len(line.lstrip(" "))) :]
+
+
+def _block_text(mark: str, block: Sequence[str]) -> str:
+    """A text in lines of its own; `>` joins them, and `-` takes away the end of the last."""
+    lines = _dedent(block)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    text = "\n".join(line.rstrip("\r") for line in lines)
+    if mark[0] == ">":
+        text = re.sub(r"(?<![\n ])\n(?![\n ])", " ", text).replace("\n\n", "\n")
+    return text if "-" in mark else f"{text}\n"
+
+
+def _scalar(text: str) -> Any:
+    """A value in one line."""
+    try:
+        value = json.loads(text, parse_constant=_refuse)
+        return text if isinstance(value, float) and isinf(value) else value
+    except (ValueError, RecursionError):
+        pass
+    if text[:1] in ("[", "{"):
+        value, end = _flow(text, 0, 0)
+        if not _is_nothing(text[end:]):
+            raise _NotUnderstood
+        return value
+    if text[:1] in ('"', "'"):
+        return _text(_before_comment(text))
+    if text[:1] in ("&", "*", "!", "%", "@", "`"):
+        raise _NotUnderstood
+    plain = text.partition(" #")[0].rstrip()
+    return plain if plain == text or plain == "" else _scalar(plain)
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(name)
+
+
+def _before_comment(text: str) -> str:
+    end = text.rfind(text[0])
+    return text[: end + 1] if _is_nothing(text[end + 1 :]) else text
+
+
+def _text(quoted: str) -> str:
+    """A text without its quotation marks."""
+    if len(quoted) > 1 and quoted[0] == quoted[-1] == "'":
+        return quoted[1:-1].replace("''", "'")
+    if len(quoted) > 1 and quoted[0] == quoted[-1] == '"':
+        try:
+            return str(json.loads(quoted))
+        except ValueError:
+            return quoted[1:-1]
+    if quoted[:1] in ('"', "'"):
+        raise _NotUnderstood
+    return quoted.rstrip()
+
+
+_QUOTED = r""""(?:[^"\\]|\\.)*"|'(?:[^']|'')*'"""
+_FLOW_TEXT = re.compile(rf"({_QUOTED}|[^\[\]{{}},\"'\s][^\[\]{{}},\n]*)\s*")
+_FLOW_KEY = re.compile(rf"({_QUOTED}|[^\[\]{{}},:\"'\s][^\[\]{{}},:\n]*):\s*")
+_BLANKS = re.compile(r"\s*")
+
+
+def _flow(text: str, at: int, depth: int) -> tuple[Any, int]:
+    """The list or object in brackets at a position, and where it ends."""
+    if depth > _DEEPEST:
+        raise _NotUnderstood
+    is_object = text[at] == "{"
+    items: list[Any] = []
+    fields: dict[str, Any] = {}
+    at = _skip_blanks(text, at + 1)
+    while text[at : at + 1] != ("}" if is_object else "]"):
+        key = _match(_FLOW_KEY, text, at) if is_object else None
+        at = key.end() if key else at
+        value: Any = None
+        if text[at : at + 1] in ("[", "{"):
+            value, at = _flow(text, at, depth + 1)
+        elif not key or text[at : at + 1] not in (",", "}"):
+            part = _match(_FLOW_TEXT, text, at)
+            value, at = _scalar(part[1].strip()), part.end()
+        if key:
+            fields[_text(key[1])] = value
+        else:
+            items.append(value)
+        at = _skip_blanks(text, at)
+        if text[at : at + 1] == ",":
+            at = _skip_blanks(text, at + 1)
+        elif text[at : at + 1] not in ("]", "}"):
+            raise _NotUnderstood
+    return (fields if is_object else items), at + 1
+
+
+def _skip_blanks(text: str, at: int) -> int:
+    return _match(_BLANKS, text, at).end()
+
+
+def _match(pattern: re.Pattern[str], text: str, at: int) -> re.Match[str]:
+    found = pattern.match(text, at)
+    if found is None:
+        raise _NotUnderstood
+    return found
+
+
+# --- writing --------------------------------------------------------------------------------------
+
+
+def front_matter(fields: Mapping[str, Any]) -> str:
+    """The fields in their lines, with the marks around them."""
+    lines = [MARK]
+    for name, value in fields.items():
+        if isinstance(value, list | tuple) and value and all(isinstance(t, str) for t in value):
+            lines += [f"{name}:", *(f"  - {_written(item)}" for item in value)]
+        else:
+            lines.append(f"{name}: {_written(value)}")
+    return "\n".join([*lines, MARK, ""])
+
+
+def is_plain_name(name: str) -> bool:
+    """Can a field be called so without quotation marks?"""
+    return bool(_PLAIN.fullmatch(name)) and len(name) <= 80 and name.lower() not in _OTHER_VALUES
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _OTHER_VALUES:
+        return value
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    # what YAML calls not printable, and what some programs take for the end of a line
+    return text if text.isprintable() else "".join(map(_printable, text))
+
+
+def _printable(sign: str) -> str:
+    return sign if sign.isprintable() else json.dumps(sign)[1:-1]
