@@ -18,10 +18,13 @@ from nuggets.errors import NuggetsError
 
 
 def says(note: MemoryNote) -> tuple[Any, ...]:
-    """What machines must agree on: everything but recalls and inspections."""
-    counted = {"hits": 0, "last_hit_session": "", "hit_sessions": (), "last_accessed_at": ""}
+    """What machines must agree on: everything but recalls, inspections and the case of a nugget's
+    name."""
+    counted = ("hits", "last_hit_session", "hit_sessions", "last_accessed_at", "last_inspected_at")
+    fields = {name: value for name, value in note._asdict().items() if name not in counted}
     links = sorted((link.to, link.reason, link.created_at) for link in note.links)
-    return tuple(note._replace(**counted, last_inspected_at=None, links=()))[:-1] + tuple(links)
+    nugget = note.nugget_name.lower()
+    return tuple({**fields, "links": tuple(links), "nugget_name": nugget}.items())
 
 
 def content_of(shelf: NuggetShelf) -> dict[str, tuple[Any, ...]]:
@@ -35,15 +38,21 @@ class Edits:
         self.chance = Random(seed)
         self.texts: set[str] = set()
         self.replaced: set[str] = set()
+        self._number = 0
 
     def new_text(self) -> str:
-        text = f"text {len(self.texts)} of the storm"
-        self.texts.add(text)
-        return text
+        self._number += 1
+        return f"text {self._number} of the storm"
 
     def edit(self, shelf: NuggetShelf) -> None:
-        """One random edit of one shelf."""
+        """One random edit of one shelf; what it replaces was seen by its author."""
         notes = list(shelf.list_notes(include_hidden=True))
+        self._edit(shelf, notes)
+        left = {note.content for note in shelf.list_notes(include_hidden=True)}
+        self.replaced.update({note.content for note in notes} - left)
+        self.texts.update(left)
+
+    def _edit(self, shelf: NuggetShelf, notes: list[MemoryNote]) -> None:
         kind = self.chance.choices(
             ("new", "fact", "edit", "tag", "link", "unlink", "archive", "delete"),
             (4, 2, 12, 3, 3, 1, 1, 1),
@@ -54,13 +63,8 @@ class Edits:
         note, other = self.chance.sample(notes, 2)
         with suppress(NuggetsError):  # such as a link to itself, or a key that another fact has
             if kind == "fact":
-                key = f"key {self.chance.randrange(5)}"
-                before = shelf.recall(key, "storm")
-                if before.found and before.key == key:
-                    self.replaced.add(before.answer)
-                shelf.remember("storm", key, self.new_text())
+                shelf.remember("storm", f"key {self.chance.randrange(5)}", self.new_text())
             elif kind == "edit":
-                self.replaced.add(note.content)
                 shelf.edit_note(note.id, content=self.new_text())
             elif kind == "tag":
                 shelf.edit_note(note.id, tags=[*note.tags, f"t{self.chance.randrange(9)}"])
@@ -71,7 +75,6 @@ class Edits:
             elif kind == "archive":
                 shelf.delete_note(note.id)
             elif kind == "delete":
-                self.replaced.add(note.content)
                 shelf.delete_note(note.id, hard=True)
 
     def lost_in(self, shelf: NuggetShelf) -> set[str]:

@@ -6,6 +6,7 @@ written outside of it. What is not a plain file, or is too large, is refused.
 
 import os
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -142,6 +143,15 @@ def find_files(folder: int, ending: str, most: int) -> tuple[list[FoundFile], li
                     else:
                         problems.append(f"{path!r:.80}: there are more than {most} files")
     return found, problems
+
+
+def folder_fingerprint(path: str, ending: str) -> int:
+    """Changes when a file with this ending is added, removed or written; 0 without a folder."""
+    try:
+        with open_folder(os.path.expanduser(path)) as folder:
+            return hash(tuple(find_files(folder, ending, sys.maxsize)[0]))
+    except OSError:
+        return 0
 
 
 def sweep(folder: int) -> None:

@@ -192,7 +192,7 @@ class Pairing:
             tuple(notes[note_id] for note_id in changes.drop),
             tuple(n for n in changes.put if n.id in everything.conflicts and n.id not in notes),
             len(new),
-            tuple(sorted(filter(self._is_in_history, everything.purged))),
+            tuple(sorted(i for i in everything.purged if self._is_in_history(state, i))),
             logs.problems,
         )
         return changes, result
@@ -205,8 +205,10 @@ class Pairing:
             return known
         return known._replace(machine=f"{self._draw()}{self._draw()}"[:16].zfill(16), stamp=stamp)
 
-    def _is_in_history(self, note_id: str) -> bool:
-        return any(True for _ in self._transactions.store.commits(note=note_id))
+    def _is_in_history(self, state: State, note_id: str) -> bool:
+        """Was a note here that is not purged here?"""
+        commits = self._transactions.store.commits(note=note_id)
+        return not is_purged(state.marks, note_id) and any(True for _ in commits)
 
     # --- the folder -------------------------------------------------------------------------
 

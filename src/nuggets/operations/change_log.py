@@ -76,6 +76,7 @@ class Replica:
         self.conflicts: dict[str, str] = {}  # the note of a version that was kept -> its note
         self._links: dict[LinkKey, Any] = {}
         self._stamps: dict[str, dict[str, tuple[str, str]]] = {}  # machine and time of each field
+        self._second_keys: dict[str, Json] = {}  # facts as they are without being archived
         for change in in_order:
             self._replay(change)
         self._archive_second_keys()
@@ -92,12 +93,11 @@ class Replica:
         if note_id not in self.purged:
             if change.note is None:
                 if known is not None and self._has_seen_all(change):
-                    del self.notes[note_id], self._stamps[note_id]
+                    del self.notes[note_id]
             elif known is not None:
                 self._update(change, change.note, known)
             elif change.changed:
                 self.notes[note_id] = dict(change.note)
-                self._stamps[note_id] = {}
                 self._stamp(change)
             self._links.update(change.links)
         self.seen.setdefault(note_id, {})[change.machine] = change.at
@@ -108,7 +108,8 @@ class Replica:
 
     def _stamp(self, change: Change) -> None:
         stamp = change.machine, change.at
-        self._stamps[change.note_id].update(dict.fromkeys(change.changed, stamp))
+        stamps = self._stamps.setdefault(change.note_id, {})
+        stamps.update(dict.fromkeys(change.changed, stamp))
 
     def _update(self, change: Change, given: Mapping[str, Any], known: Json) -> None:
         stamps = self._stamps[change.note_id]
@@ -125,6 +126,9 @@ class Replica:
         after = {**known, **{field: given.get(field) for field in change.changed}}
         if "tags" in unseen:
             after["tags"] = _join_tags(known, after)
+        if unread:  # what was put together of two versions is a version of its own
+            latest = max(known["updatedAt"], after["updatedAt"])
+            after["updatedAt"] = moment_after(latest, "")
         if after["hidden"] and _archives_unseen(change, unread):
             after |= {"hidden": False, "archivedAt": None}
         self.notes[change.note_id] = {
@@ -150,7 +154,8 @@ class Replica:
         self._links.setdefault(_link_key(copy_id, change.note_id, CONTRADICTS), link)
 
     def _archive_second_keys(self) -> None:
-        """Of two facts that answer to one key, the one that was changed last does."""
+        """Of two facts that answer to one key, the one that was changed last does. Whoever takes
+        that in tells of it (`logged`), so that the others stay archived."""
         by_key: dict[tuple[str, ...], list[Json]] = {}
         for note in self.notes.values():
             if note["kind"] == "fact" and not note["hidden"]:
@@ -160,7 +165,12 @@ class Replica:
             *others, last = sorted(facts, key=lambda fact: (fact["updatedAt"], fact["id"]))
             for fact in others:
                 archived = {"hidden": True, "archivedAt": last["updatedAt"]}
+                self._second_keys[fact["id"]] = fact
                 self.notes[fact["id"]] = {**fact, **archived}
+
+    def logged(self, note_id: str) -> Json:
+        """A note as the changes say; {} if there is none."""
+        return self._second_keys.get(note_id) or self.notes.get(note_id, {})
 
 
 def _join_tags(known: Json, after: Json) -> list[str]:
@@ -198,15 +208,15 @@ def find_changes(
     links = _new_links(notes, known)
     found = []
     for note_id, note in notes.items():
-        before = known.notes.get(note_id, {})
-        fields = _spell_alike(_logged_fields(note), before or everything.notes.get(note_id, {}))
+        before, said = known.logged(note_id), everything.logged(note_id)
+        fields = _spell_alike(_logged_fields(note), before or said)
         changed = tuple(
             field
             for field in {**fields, **before}
             if fields.get(field) != before.get(field)
             and (note_id not in known.notes or field != "createdAt")
         )
-        if fields == everything.notes.get(note_id):
+        if fields == said:
             changed = ()
         if not changed and note_id not in links:
             continue

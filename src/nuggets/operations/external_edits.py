@@ -127,6 +127,8 @@ def _import_note_edits(
         current, old = state.notes.get(id_), seen.get(id_)
         note = _import_note(current, old, shape, now)
         if note is not None:
+            dated = edit.removed is not None and "updatedAt" in shape
+            note = note._replace(updated_at=shape["updatedAt"]) if dated else note
             put[id_] = names.apply(note)
         if note is not None and current is not None and old is not None:
             put.update(keep_beside(old, note, current, state.notes))
@@ -200,9 +202,9 @@ def _import_note(
     for field in (*OURS, "lastAccessedAt"):  # every look moves that, and none is a commit
         changed.pop(field, None)
     for field, key in _LISTS.items():
-        if field in changed and ours:
-            base, theirs, now_there = (r.get(field, ()) for r in (before, shape, ours))
-            changed[field] = merge_items(base, theirs, now_there, key)
+        base, theirs, current_list = (r.get(field, []) for r in (before, shape, ours))
+        if field in changed and current_list != base:
+            changed[field] = merge_items(base, theirs, current_list, key)
     if "hits" not in changed:
         changed = {field: value for field, value in changed.items() if field not in _RECALLS}
     if old is not None and all(

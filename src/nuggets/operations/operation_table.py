@@ -402,6 +402,7 @@ _ROWS = (
     Operation("needs_trust", "read", NO, NO),
     Operation("record_trust_question", "act", OF_FILES, NOT_SERVED),
     # --- other machines and editors ----------------------------------------------------------
+    Operation("vault", "act", OF_FILES, NOT_SERVED),
     Operation("pair", "act", OF_FILES, NOT_SERVED),
     Operation("paired_folders", "read", NOTHING, NOTHING),
     Operation("unpair", "act", OF_FILES, NOT_SERVED),

@@ -124,6 +124,7 @@ if TYPE_CHECKING:
     from nuggets.maintenance.promotion.merged_text import Promotion
     from nuggets.maintenance.purge import Purged
     from nuggets.maintenance.trusted_repositories import ProjectSharing, SyncResult
+    from nuggets.maintenance.vault import VaultResult
     from nuggets.operations.idempotent_calls import Caller
     from nuggets.operations.lookups_before_write import WritingContext
     from nuggets.operations.operation_changes import OperationChanges
@@ -1562,7 +1563,9 @@ class NuggetShelf:
 
     # --- other machines and editors -------------------------------------------------------
 
-    def pair(self, folder: StrPath | None = None, *, dry_run: bool = False) -> "Sequence[PairResult]":
+    def pair(
+        self, folder: StrPath | None = None, *, dry_run: bool = False
+    ) -> "Sequence[PairResult]":
         """Bring this shelf and those of other machines together through a folder that they share:
         each writes its own changes there and takes in those of the others. Without a folder,
         through every folder that was named before."""
@@ -1586,6 +1589,28 @@ class NuggetShelf:
         if path not in self.paired_folders():
             raise NotFound(f"this shelf is not paired through {path}; see: nuggets pair --list")
         self._update("unpair", lambda _: (Changes(marks={MARK + path: None}), None))
+
+    def vault(
+        self,
+        folder: StrPath,
+        *,
+        dry_run: bool = False,
+        report: Callable[[str], None] = lambda text: None,
+    ) -> "VaultResult":
+        """Bring this shelf and a folder of Markdown together, both ways: a file for each visible
+        note, as Obsidian opens it. `report` is told how far it is."""
+        from nuggets.maintenance.vault import Vault
+
+        check_flag(dry_run, "dry_run")
+        vault = Vault(
+            self._transactions,
+            _absolute(folder),
+            client=self._client.name,
+            clock=self._clock,
+            draw=self._draw,
+            report=report,
+        )
+        return vault.sync(dry_run=dry_run)
 
     def _pairing(self, folder: str) -> "Pairing":
         from nuggets.maintenance.pairing import Pairing
