@@ -85,7 +85,7 @@ def without_purged(marks: Mapping[str, Any], edit: ExternalEdit) -> ExternalEdit
 def is_purged(marks: Mapping[str, Any], note_id: str) -> bool:
     """Was the note with this id purged?"""
     mark = marks.get(_PURGED)
-    return bool(mark) and _digest(mark["salt"], note_id) in mark["revisions"]
+    return mark is not None and _digest(mark["salt"], note_id) in mark["revisions"]
 
 
 def _digest(salt: str, *parts: str) -> str:
