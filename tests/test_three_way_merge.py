@@ -1,6 +1,6 @@
 """What the author of an edited copy changed, and where others changed the same since."""
 
-from nuggets.domain.three_way_merge import find_removed, merge_record
+from nuggets.domain.three_way_merge import find_removed, merge_items, merge_record
 
 
 def test_only_what_the_author_changed_is_a_change() -> None:
@@ -24,3 +24,9 @@ def test_a_removed_record_that_someone_has_changed_since_stays() -> None:
     ours = {"a": 1, "b": 2, "d": 1}
 
     assert find_removed(base, {"d"}, ours, int.__eq__) == ["a"]
+
+
+def test_a_list_keeps_what_others_added_and_loses_what_the_author_removed() -> None:
+    merged = merge_items(["a", "b"], ["b", "new"], ["a", "b", "ours"], str)
+
+    assert merged == ["b", "ours", "new"]

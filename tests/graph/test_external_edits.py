@@ -10,6 +10,7 @@ from nuggets.domain.records import Changes, ExternalEdit, MemoryNote, NuggetConf
 from nuggets.domain.state import MemoryState
 from nuggets.errors import StoreCorrupt
 from nuggets.operations.external_edits import import_edit
+from nuggets.operations.notes_and_links import add_link
 
 MUCH_LATER = "2026-03-01T00:00:00.000Z"
 
@@ -188,3 +189,41 @@ def test_no_session_in_a_file_is_no_session() -> None:
     taken = next(note for note in after.notes.values() if note.title == "k")
 
     assert (taken.hits, taken.last_hit_session, taken.hit_sessions) == (1, "", ())
+
+
+def test_words_that_both_changed_are_kept_side_by_side() -> None:
+    old = sample(1, content="old")
+    ours = old._replace(content="ours", updated_at=LATER)
+    edit = graph_edit({**note_to_json(old), "content": "theirs"})
+    after = take(state_of(ours), state_of(old), edit)
+    again = take(after, state_of(old), edit)
+
+    [copy] = [note for note in after.notes.values() if note.id != old.id]
+    assert (after.notes[old.id].content, copy.content) == ("theirs", "ours")
+    assert "conflict" in copy.tags
+    assert [link.to for link in copy.links] == [old.id]
+    assert [link.to for link in after.notes[old.id].links] == [copy.id]
+    assert dict(again.notes.items()) == dict(after.notes.items())
+
+
+def test_an_edit_of_some_notes_says_nothing_of_the_others() -> None:
+    state = state_of(*(sample(number) for number in range(1, 4)))
+    first, second, third = state.notes.values()
+    edit = ExternalEdit(1, ({**note_to_json(first), "title": "New"},), removed=(second.id,))
+
+    after = take(state, state, edit)
+
+    assert {note.id: note.title for note in after.notes.values()} == {
+        first.id: "New",
+        third.id: third.title,
+    }
+
+
+def test_a_link_that_someone_added_since_is_kept_beside_the_authors() -> None:
+    old, ours, theirs = (sample(number) for number in (1, 2, 3))
+    linked, other = add_link(old, ours, "ours", LATER) or (old, ours)
+    shape = {**note_to_json(old), "links": [{"to": theirs.id, "reason": "theirs"}]}
+
+    after = take(state_of(linked, other, theirs), state_of(old, ours, theirs), graph_edit(shape))
+
+    assert {link.reason for link in after.notes[old.id].links} == {"ours", "theirs"}

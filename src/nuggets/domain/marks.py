@@ -82,6 +82,12 @@ def without_purged(marks: Mapping[str, Any], edit: ExternalEdit) -> ExternalEdit
     return edit._replace(facts=tuple(fact for fact in edit.facts if not is_purged(fact)))
 
 
+def is_purged(marks: Mapping[str, Any], note_id: str) -> bool:
+    """Was the note with this id purged?"""
+    mark = marks.get(_PURGED)
+    return mark is not None and _digest(mark["salt"], note_id) in mark["revisions"]
+
+
 def _digest(salt: str, *parts: str) -> str:
     from hashlib import blake2b
 

@@ -337,10 +337,12 @@ class CommitSummary(NamedTuple):
 
 
 class ExternalEdit(NamedTuple):
-    """A documented file as a person or another program left it: of the graph, or of a nugget."""
+    """A documented file as a person or another program left it: of the graph, or of a nugget. Or
+    some notes of a copy that has each by itself."""
 
     revision: int  # that it showed before it was edited; 0: not known
     notes: tuple[dict[str, Any], ...] = ()
+    removed: tuple[str, ...] | None = None  # of some notes: ids; None: all that the file lacks
     nugget: NuggetConfig | None = None  # None: the graph's file
     facts: tuple[dict[str, Any], ...] = ()  # key, value, hits, last_hit_session and what else
 

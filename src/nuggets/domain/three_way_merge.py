@@ -7,7 +7,7 @@ only hashes are stored, which a purge may leave: `maintenance/promotion/hand_edi
 those.)
 """
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Hashable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from nuggets.named_tuple import NamedTuple
@@ -36,6 +36,19 @@ def merge_record(base: Record, theirs: Record, ours: Record) -> Merge:
         if field in ours and ours[field] not in (base.get(field), value)
     )
     return Merge(changed, conflicts)
+
+
+def merge_items(
+    base: Iterable[R], theirs: Iterable[R], ours: Iterable[R], key: Callable[[R], Hashable]
+) -> list[R]:
+    """Ours with what the author added to a list, and without what they removed from it; `key`: by
+    what two items are the same."""
+    left, seen = {key(item) for item in theirs}, {key(item) for item in base}
+    merged = {key(item): item for item in ours if key(item) in left or key(item) not in seen}
+    for item in theirs:
+        if key(item) not in seen:
+            merged.setdefault(key(item), item)
+    return list(merged.values())
 
 
 # One in five of what one person writes may be taken away at once, and always one. More than that

@@ -11,7 +11,7 @@ from time import time_ns
 from nuggets.domain.records import EarlierImage, MemoryNote, MemoryVersion, RecallResult
 from nuggets.errors import InvalidInput
 
-_CLOCKS_DIFFER = timedelta(days=1)  # more than any wrong time zone makes of a right clock
+CLOCKS_DIFFER = timedelta(days=1)  # more than any wrong time zone makes of a right clock
 _DAY_LENGTH = len("2026-01-31")
 _SECOND = len("2026-01-31T09:00:00")
 _YOUNGEST_CLOCK = "2026"  # Nuggets is no older: a clock before that was never set
@@ -51,7 +51,7 @@ def commit_time(last: str, now: str) -> str:
     A commit that is dated further ahead than clocks differ was dated by a wrong clock, and does not
     date all later ones; unless it is the present clock that cannot be right.
     """
-    if last > now > _YOUNGEST_CLOCK and parse(last) - parse(now) > _CLOCKS_DIFFER:
+    if last > now > _YOUNGEST_CLOCK and parse(last) - parse(now) > CLOCKS_DIFFER:
         return now
     return moment_after(last, now)
 

@@ -21,7 +21,7 @@ from nuggets.domain.records import (
     NuggetConfig,
 )
 from nuggets.domain.state import MemoryState, State
-from nuggets.domain.three_way_merge import are_too_many, find_removed, merge_record
+from nuggets.domain.three_way_merge import are_too_many, find_removed, merge_items, merge_record
 from nuggets.domain.times import moment_after
 from nuggets.domain.type_check import check_fields
 from nuggets.errors import InvalidInput, StoreCorrupt
@@ -34,6 +34,7 @@ from nuggets.operations.note_completion import (
     name_note,
     normalize_note,
 )
+from nuggets.operations.note_conflicts import keep_beside
 from nuggets.operations.notes_and_links import (
     archive_note,
     check_note_limits,
@@ -52,6 +53,11 @@ R = TypeVar("R")
 # A change of these is a newer version.
 _WORDS = ("title", "content", "tags", *META_FIELDS, "validFrom", "validUntil")
 _RECALLS = ("hits", "lastHitSession", "hitSessions")  # change together
+# Lists to which others may have added meanwhile, and by what two of their items are the same.
+_LISTS: dict[str, Callable[[Any], Any]] = {
+    "tags": fold_case,
+    "links": lambda link: (link["to"], fold_case(link["reason"])),
+}
 _FACT_FIELDS = ("key", "value", "hits", "last_hit_session", "project")
 
 
@@ -104,8 +110,12 @@ def _import_note_edits(
     """What its author changed in the graph's file."""
     seen = base.notes if base else {}
     shapes = _shapes_by_id(draw, state, seen, edit.notes)
-    removed = find_removed(seen, shapes, state.notes, _has_same_version)
-    gone, kept = _trust_removals(removed, len(seen))
+    if edit.removed is None:
+        removed = find_removed(seen, shapes, state.notes, _has_same_version)
+        gone, kept = _trust_removals(removed, len(seen))
+    else:
+        left = seen.keys() - set(edit.removed)
+        gone, kept = find_removed(seen, left, state.notes, _has_same_version), 0
     put: dict[str, MemoryNote] = {}
     if not edit.revision:
         put.update(
@@ -114,9 +124,14 @@ def _import_note_edits(
         gone = []
     names = NuggetSpellings(state)
     for id_, shape in shapes.items():
-        note = _import_note(state.notes.get(id_), seen.get(id_), shape, now)
+        current, old = state.notes.get(id_), seen.get(id_)
+        note = _import_note(current, old, shape, now)
         if note is not None:
+            dated = edit.removed is not None and "updatedAt" in shape
+            note = note._replace(updated_at=shape["updatedAt"]) if dated else note
             put[id_] = names.apply(note)
+        if note is not None and current is not None and old is not None:
+            put.update(keep_beside(old, note, current, state.notes))
     archive_second_keys(state, put, set(gone), now)
     after = {**dict(state.notes.items()), **put}
     for dropped in gone:
@@ -186,14 +201,20 @@ def _import_note(
     changed = merge_record(before, shape, ours).changed
     for field in (*OURS, "lastAccessedAt"):  # every look moves that, and none is a commit
         changed.pop(field, None)
+    for field, key in _LISTS.items():
+        base, theirs, current_list = (r.get(field, []) for r in (before, shape, ours))
+        if field in changed and current_list != base:
+            changed[field] = merge_items(base, theirs, current_list, key)
     if "hits" not in changed:
         changed = {field: value for field, value in changed.items() if field not in _RECALLS}
-    if old is not None and not changed:
+    if old is not None and all(
+        field in ours and ours[field] == changed[field] for field in changed
+    ):
         return None
     merged = {**(ours or before), **changed}
     if changed.get("hidden"):
         merged.setdefault("archivedAt", now)
-    if "stability" in changed:
+    if "stability" in changed and "stabilityGiven" not in shape:
         merged["stabilityGiven"] = True
     if "updatedAt" not in changed and any(field in changed for field in _WORDS):
         merged["updatedAt"] = moment_after(merged["updatedAt"], now)

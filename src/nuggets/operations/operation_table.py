@@ -402,6 +402,11 @@ _ROWS = (
     Operation("sync_shared", "act", NONE, NONE),
     Operation("needs_trust", "read", NO, NO),
     Operation("record_trust_question", "act", OF_FILES, NOT_SERVED),
+    # --- other machines and editors ----------------------------------------------------------
+    Operation("vault", "act", OF_FILES, NOT_SERVED),
+    Operation("pair", "act", OF_FILES, NOT_SERVED),
+    Operation("paired_folders", "read", NOTHING, NOTHING),
+    Operation("unpair", "act", OF_FILES, NOT_SERVED),
     # --- members -----------------------------------------------------------------------------
     Operation("is_team", "read", "called", "team", needs_server=True),
     Operation("members", "read", "called", "team", needs_server=True),

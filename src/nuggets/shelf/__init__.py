@@ -118,11 +118,13 @@ if TYPE_CHECKING:
     from nuggets.maintenance.audit import Finding
     from nuggets.maintenance.clean_up import CleanUp
     from nuggets.maintenance.export_and_backup import Exported
+    from nuggets.maintenance.pairing import Pairing, PairResult
     from nuggets.maintenance.promotion.hand_edits import FileEdits
     from nuggets.maintenance.promotion.memory_files import MemoryFiles
     from nuggets.maintenance.promotion.merged_text import Promotion
     from nuggets.maintenance.purge import Purged
     from nuggets.maintenance.trusted_repositories import ProjectSharing, SyncResult
+    from nuggets.maintenance.vault import VaultResult
     from nuggets.operations.idempotent_calls import Caller
     from nuggets.operations.lookups_before_write import WritingContext
     from nuggets.operations.operation_changes import OperationChanges
@@ -1567,6 +1569,70 @@ class NuggetShelf:
             clock=self._clock,
         )
 
+    # --- other machines and editors -------------------------------------------------------
+
+    def pair(
+        self, folder: StrPath | None = None, *, dry_run: bool = False
+    ) -> "Sequence[PairResult]":
+        """Bring this shelf and those of other machines together through a folder that they share:
+        each writes its own changes there and takes in those of the others. Without a folder,
+        through every folder that was named before."""
+        check_flag(dry_run, "dry_run")
+        folders = self.paired_folders() if folder is None else [_absolute(folder)]
+        return [self._pairing(path).sync(dry_run=dry_run) for path in folders]
+
+    def paired_folders(self) -> Sequence[str]:
+        """The folders through which this shelf is paired."""
+        from nuggets.maintenance.pairing import MARK
+
+        with self._transactions.reading() as view:
+            marks = [name for name in view.state.marks if name.startswith(MARK)]
+        return [name.removeprefix(MARK) for name in marks]
+
+    def unpair(self, folder: StrPath) -> None:
+        """Pair no longer through a folder. Its files stay, and so does what came from there."""
+        from nuggets.maintenance.pairing import MARK
+
+        path = _absolute(folder)
+        if path not in self.paired_folders():
+            raise NotFound(f"this shelf is not paired through {path}; see: nuggets pair --list")
+        self._update("unpair", lambda _: (Changes(marks={MARK + path: None}), None))
+
+    def vault(
+        self,
+        folder: StrPath,
+        *,
+        dry_run: bool = False,
+        report: Callable[[str], None] = lambda text: None,
+    ) -> "VaultResult":
+        """Bring this shelf and a folder of Markdown together, both ways: a file for each visible
+        note, as Obsidian opens it. `report` is told how far it is."""
+        from nuggets.maintenance.vault import Vault
+
+        check_flag(dry_run, "dry_run")
+        vault = Vault(
+            self._transactions,
+            _absolute(folder),
+            client=self._client.name,
+            clock=self._clock,
+            draw=self._draw,
+            report=report,
+        )
+        return vault.sync(dry_run=dry_run)
+
+    def _pairing(self, folder: str) -> "Pairing":
+        from nuggets.maintenance.pairing import Pairing
+
+        directory = self._transactions.store.directory
+        return Pairing(
+            self._transactions,
+            folder,
+            stamp=lambda: database_stamp(directory),
+            client=self._client.name,
+            clock=self._clock,
+            draw=self._draw,
+        )
+
     # --- files that memories name ---------------------------------------------------------
 
     def _anchors(self, text: str, title: str) -> "tuple[Anchor, ...]":
@@ -1870,6 +1936,11 @@ class NuggetShelf:
         from nuggets.operations.external_edits import import_edit
 
         return import_edit(self._draw, state, base, edit, now)
+
+
+def _absolute(folder: StrPath) -> str:
+    path = storable(path_text(folder), "the path of a folder")
+    return os.path.realpath(os.path.expanduser(path))
 
 
 def _location(save_dir: StrPath | None, settings: Settings | None) -> str:

@@ -117,6 +117,13 @@ MODULES = {  # command -> module of this package and what it does, in the order 
         "queue retry": ("team", "send a rejected change again"),
         "queue drop": ("team", "give up a change that waits or was rejected"),
     },
+    "Elsewhere": {
+        "vault": (
+            "vault_and_pair",
+            "keep a folder of Markdown, such as a vault of Obsidian, equal",
+        ),
+        "pair": ("vault_and_pair", "keep several machines equal through a folder that they share"),
+    },
     "Agents": {
         "connect": ("connect", "connect an agent: its MCP server and its hooks"),
         "disconnect": ("connect", "remove what connect added"),

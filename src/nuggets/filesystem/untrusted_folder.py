@@ -1,0 +1,163 @@
+"""Files in a folder that others write to, such as a checkout, a vault or what machines share.
+
+No symbolic link is followed below the folder, not even of a parent directory, so nothing is read or
+written outside of it. What is not a plain file, or is too large, is refused.
+"""
+
+import os
+import stat
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from nuggets.filesystem.atomic_files import NEW_FILE, is_leftover, sync, temporary_path, write_all
+from nuggets.named_tuple import NamedTuple
+
+LEFTOVER_SECONDS = 60.0  # older temporary files have no living writer
+MOST_LEVELS = 32  # of directories: people nest a few
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_APPEND = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class FoundFile(NamedTuple):
+    """A file below the folder: its path from there, and how it looks."""
+
+    path: str
+    size: int
+    modified_ns: int
+
+
+@contextmanager
+def open_folder(path: str) -> Iterator[int]:
+    """The folder itself; it may be reached through links, for a person named it."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def open_below(folder: int, path: str, *, create: bool = False, mode: int = 0o755) -> Iterator[int]:
+    """A directory below the folder, opened part by part; `OSError` if a part is none."""
+    descriptor = os.dup(folder)
+    try:
+        for part in path.split(os.sep) if path else ():
+            if part in ("", os.curdir, os.pardir):
+                raise ValueError(f"{path!r:.80} leads out of the folder")
+            if create:
+                with suppress(FileExistsError):
+                    os.mkdir(part, mode, dir_fd=descriptor)
+            inner = os.open(part, _DIRECTORY, dir_fd=descriptor)
+            os.close(descriptor)
+            descriptor = inner
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def read_plain(folder: int, name: str, most: int) -> bytes:
+    """A plain file of at most so many bytes; else `ValueError` or `OSError`."""
+    directory, _, name = name.rpartition(os.sep)
+    with open_below(folder, directory) as place:
+        descriptor = os.open(name, _READ, dir_fd=place)
+    with os.fdopen(descriptor, "rb") as file:
+        _check_plain(descriptor, most)
+        return file.read(most)
+
+
+def _check_plain(descriptor: int, most: int) -> None:
+    status = os.fstat(descriptor)
+    if not stat.S_ISREG(status.st_mode):
+        raise ValueError("it is no file")
+    if status.st_size > most:
+        raise ValueError("it is too large")
+
+
+def replace_plain(folder: int, name: str, content: bytes, mode: int, *, durable: bool) -> None:
+    """Replace a file as a whole; directories on the way are made."""
+    directory, _, name = name.rpartition(os.sep)
+    private = 0o700 if mode == 0o600 else 0o755
+    with open_below(folder, directory, create=True, mode=private) as place:
+        temporary = temporary_path(f".{name[:80]}")  # a name may be as long as the system allows
+        descriptor = os.open(temporary, NEW_FILE, mode, dir_fd=place)
+        try:
+            try:
+                write_all(descriptor, content)
+                if durable:
+                    sync(descriptor)
+            finally:
+                os.close(descriptor)
+            os.replace(temporary, name, src_dir_fd=place, dst_dir_fd=place)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(temporary, dir_fd=place)
+            raise
+
+
+def append_lines(folder: int, name: str, lines: bytes, most: int) -> None:
+    """Append whole lines durably; a line that a killed writer left torn is ended first."""
+    descriptor = os.open(name, _APPEND, 0o600, dir_fd=folder)
+    try:
+        _check_plain(descriptor, most)
+        size = os.fstat(descriptor).st_size
+        if size and os.pread(descriptor, 1, size - 1) != b"\n":
+            lines = b"\n" + lines
+        write_all(descriptor, lines)
+        sync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def remove_plain(folder: int, name: str) -> None:
+    directory, _, name = name.rpartition(os.sep)
+    with suppress(FileNotFoundError), open_below(folder, directory) as place:
+        os.unlink(name, dir_fd=place)
+
+
+def find_files(folder: int, ending: str, most: int) -> tuple[list[FoundFile], list[str]]:
+    """The plain files below the folder with this ending, and what was left out. Hidden ones, and
+    what lies in hidden directories, belong to other programs."""
+    found: list[FoundFile] = []
+    problems: list[str] = []
+    waiting = [("", 0)]
+    for directory, level in waiting:  # grows while it is gone through
+        with open_below(folder, directory) as place, os.scandir(place) as entries:
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                path = os.path.join(directory, entry.name)
+                if entry.name.startswith("."):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
+                    if level < MOST_LEVELS:
+                        waiting.append((path, level + 1))
+                    else:
+                        problems.append(f"{path!r:.80}: nested too deeply")
+                elif entry.name.endswith(ending):
+                    status = entry.stat(follow_symlinks=False)
+                    if not stat.S_ISREG(status.st_mode):
+                        problems.append(f"{path!r:.80}: it is no file")
+                    elif len(found) < most:
+                        found.append(FoundFile(path, status.st_size, status.st_mtime_ns))
+                    else:
+                        problems.append(f"{path!r:.80}: there are more than {most} files")
+    return found, problems
+
+
+def folder_fingerprint(path: str, ending: str) -> int:
+    """Changes when a file with this ending is added, removed or written; 0 without a folder."""
+    try:
+        with open_folder(os.path.expanduser(path)) as folder:
+            return hash(tuple(find_files(folder, ending, sys.maxsize)[0]))
+    except OSError:
+        return 0
+
+
+def sweep(folder: int) -> None:
+    """Remove temporary files of processes that were killed."""
+    for name in filter(is_leftover, os.listdir(folder)):
+        with suppress(OSError):
+            status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+            if time.time() - status.st_mtime > LEFTOVER_SECONDS:
+                os.unlink(name, dir_fd=folder)
