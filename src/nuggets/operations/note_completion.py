@@ -70,7 +70,7 @@ def complete_note(shape: Json, now: str) -> MemoryNote:
 def _whole_note(fields: Json, unknown: Json) -> MemoryNote:
     """A note of which nothing must be inferred, such as every one that was exported here."""
     content = fields["content"].strip() if fields["kind"] == "fact" else fields["content"]
-    texts = {name: fields[name].strip() for name in ("subject", "project") if name in fields}
+    texts: Json = {name: fields[name].strip() for name in ("subject", "project") if name in fields}
     whole: Json = {
         **_EMPTY,
         "stabilityGiven": False,
