@@ -11,6 +11,7 @@ compiled program of 16 MB.
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from nuggets.language.text import one_line, shorten
 from nuggets.named_tuple import NamedTuple
@@ -471,7 +472,8 @@ def _places(text: str) -> list[_Place]:
 
 
 def _tokens(text: str) -> Iterator[_Place]:
-    for beginning in _BEGINNINGS.split():
+    beginnings, fixed_form, any_makers = _token_patterns()
+    for beginning in filter(text.__contains__, beginnings):
         at = text.find(beginning)
         while at >= 0:
             match = re.compile(_NO_WORD + re.escape(beginning) + _REST).match(text, at)
@@ -479,8 +481,6 @@ def _tokens(text: str) -> Iterator[_Place]:
             if token and _is_token(token):
                 yield _Place(at, at + len(token), f"token {beginning}…")
             at = text.find(beginning, at + (len(token) or 1))
-    fixed_form = re.compile(rf"{_NO_WORD}(?:{_FIXED_FORM})(?![\w-])")
-    any_makers = re.compile(rf"{_NO_WORD}(?:{_FORM_OF_ANY_MAKER})(?![\w-])")
     for word in re.finditer(_LONG_WORD, text):
         for match in fixed_form.finditer(text, *word.span()):
             if _is_token(match[0]):
@@ -490,12 +490,26 @@ def _tokens(text: str) -> Iterator[_Place]:
                 yield _Place(*match.span(), "token")
 
 
+@cache
+def _token_patterns() -> tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str]]:
+    return (
+        tuple(_BEGINNINGS.split()),
+        re.compile(rf"{_NO_WORD}(?:{_FIXED_FORM})(?![\w-])"),
+        re.compile(rf"{_NO_WORD}(?:{_FORM_OF_ANY_MAKER})(?![\w-])"),
+    )
+
+
 def _values(text: str) -> Iterator[_Place]:
     small = text.replace("İ", "i").lower()  # the only letter that would get longer: places stay
-    shape = small.translate(_SHAPE)
-    for kind, form in _FORMS.items():
-        if any(word in small or word in shape for word in form.words.split()):
-            yield from _of_form(text, small, kind, form)
+    occurs = f"{small}\0{small.translate(_SHAPE)}".__contains__
+    for kind, words in _words_of_forms():
+        if any(map(occurs, words)):
+            yield from _of_form(text, small, kind, _FORMS[kind])
+
+
+@cache
+def _words_of_forms() -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple((kind, tuple(form.words.split())) for kind, form in _FORMS.items())
 
 
 def _of_form(text: str, small: str, kind: str, form: _Form) -> Iterator[_Place]:
