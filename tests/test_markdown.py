@@ -5,7 +5,7 @@ import os
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nuggets.maintenance.export_and_backup import Names, safe_name
+from nuggets.maintenance.export_forms import Names, safe_name
 
 
 @given(st.text(max_size=300))

@@ -7,6 +7,7 @@ from graph_samples import NOW, by_id, sample
 from nuggets import PROMOTE_THRESHOLD
 from nuggets.domain import credentials, host_markup, limits, type_check
 from nuggets.domain.limits import NAME_CHARACTERS
+from nuggets.domain.note_markdown import parse_note
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.errors import InvalidInput
 from nuggets.facts.key_probability import spellings, split_words
@@ -19,8 +20,8 @@ from nuggets.interfaces.hooks import (
     memory_lines,
     orders,
 )
-from nuggets.interfaces.importers import ReadFile, Records, markdown_files
-from nuggets.interfaces.importers.markdown_files import read_instructions
+from nuggets.interfaces.importers import ReadFile, Records, markdown_folders
+from nuggets.interfaces.importers.instruction_files import read_instructions
 from nuggets.language import (
     code_fences,
     dates,
@@ -29,6 +30,7 @@ from nuggets.language import (
     repository_references,
     text,
 )
+from nuggets.language.front_matter import split_front_matter
 from nuggets.maintenance.promotion import entries, entry_placement
 from nuggets.maintenance.promotion.merged_text import merged_text
 from nuggets.maintenance.promotion.written_entries import WrittenEntries
@@ -118,7 +120,7 @@ def _promote(words: str) -> object:
 
 def _import_markdown(words: str) -> object:
     found = Records()
-    markdown_files.read_markdown(ReadFile(words.encode(), NOW), "note.md", "imported", found)
+    markdown_folders.read_markdown(ReadFile(words.encode(), NOW), "note.md", "imported", found)
     return found.notes
 
 
@@ -170,12 +172,15 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
         lambda words: help_probability.says(_note(words), words),
     ),
     "interfaces/hooks/memory_lines.py": (lambda words: memory_lines.safe_line(words, 300),),
-    "interfaces/importers/markdown_files.py": (_import_instructions, _import_markdown),
+    "interfaces/importers/instruction_files.py": (_import_instructions,),
+    "interfaces/importers/markdown_folders.py": (_import_markdown,),
     "interfaces/prompt_quoting.py": (
         lambda text: prompt_quoting.name_tools(text, "pi"),
         prompt_quoting.remove_fenced,
         lambda words: text.one_line(words, 160),
     ),
+    "language/front_matter.py": (lambda words: split_front_matter(f"---\na: {words}\n---\n"),),
+    "domain/note_markdown.py": (parse_note, lambda words: parse_note(f"## Links\n- [[{words}")),
     "language/code_fences.py": (
         code_fences.without_code,
         code_fences.opening_fence,

@@ -2,9 +2,11 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
+import yaml
 
 from command_line import Nuggets, NuggetsProcess
 
@@ -44,10 +46,14 @@ def test_a_note_per_line_goes_to_a_file_or_to_the_output(
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.parametrize(
+    ("form", "link"),
+    [("obsidian", "[[ops/Roll back how]]"), ("markdown", "[Roll back how](Roll%20back%20how.md)")],
+)
 def test_markdown_has_front_matter_and_links_between_files(
-    nuggets: Nuggets, tmp_path: Path
+    nuggets: Nuggets, tmp_path: Path, form: str, link: str
 ) -> None:
-    nuggets("export", "markdown", str(tmp_path / "notes"))
+    nuggets("export", form, str(tmp_path / "notes"))
     assert sorted(str(p.relative_to(tmp_path)) for p in (tmp_path / "notes").rglob("*.md")) == [
         "notes/ops/Deploys.md",
         "notes/ops/Roll back how.md",
@@ -55,16 +61,30 @@ def test_markdown_has_front_matter_and_links_between_files(
     ]
     text = (tmp_path / "notes" / "ops" / "Deploys.md").read_text()
     front, body = text.removeprefix("---\n").split("\n---\n", 1)
-    fields = dict(line.split(": ", 1) for line in front.splitlines())
-    assert json.loads(fields["nugget"]) == "ops"
-    assert "work" in json.loads(fields["tags"])
-    assert body == (
-        "\n# Deploys\n\nBy hand.\nNever on Fridays.\n\n## Links\n\n"
-        "- [[ops/Roll back how]]: if it goes wrong\n"
-    )
+    fields = yaml.safe_load(front)
+    assert (fields["title"], fields["nugget"], fields["tags"]) == ("Deploys", "ops", ["work"])
+    before, time, after = body.partition(" <!-- ")
+    assert time and after.endswith("Z -->\n")
+    assert before == f"\nBy hand.\nNever on Fridays.\n\n## Links\n\n- {link}: if it goes wrong"
 
 
-@pytest.mark.parametrize("form", ["json", "jsonl", "markdown"])
+def test_a_bundle_lists_its_folders_and_what_changed(nuggets: Nuggets, tmp_path: Path) -> None:
+    nuggets("note", "add", "ops", "Index", "a reserved name")
+    done = nuggets("export", "okf", str(tmp_path / "okf"), "--json").json
+    files = {str(p.relative_to(tmp_path / "okf")): p.read_text() for p in tmp_path.rglob("*.md")}
+
+    assert done["files"] == len(files) == 8
+    assert files["index.md"].startswith('---\nokf_version: "0.1"\n---\n')
+    assert "- [ops](ops/index.md)" in files["index.md"]
+    assert "- [Roll back how](Roll%20back%20how.md)" in files["ops/index.md"]
+    assert "ops/note Index.md" in files
+    assert re.search(r"\n## \d{4}-\d\d-\d\d\n", files["log.md"])
+    for name, text in files.items():
+        if not name.endswith(("index.md", "log.md")):
+            assert yaml.safe_load(text.split("---\n")[1])["type"]
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "markdown", "obsidian", "okf"])
 def test_nothing_is_overwritten_and_a_dry_run_writes_nothing(
     nuggets: Nuggets, tmp_path: Path, form: str
 ) -> None:

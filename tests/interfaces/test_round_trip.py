@@ -14,7 +14,10 @@ from nuggets import MemoryNote, NuggetShelf
 from nuggets.interfaces.importers import Records
 from nuggets.interfaces.importers.recognition import read_path
 
-WHOLE_FORMS = {"jsonl": "notes.jsonl", "markdown": "notes", "csv": "notes.csv"}
+WHOLE_FORMS = {
+    **{"jsonl": "notes.jsonl", "markdown": "notes", "obsidian": "vault", "okf": "bundle"},
+    "csv": "notes.csv",
+}
 SIGNS = st.characters(codec="utf-8", exclude_characters="\0")
 TEXTS = st.text(SIGNS | st.sampled_from("\n\r\t,\"'#-[]|:= `"), min_size=1)
 TITLES = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=60)

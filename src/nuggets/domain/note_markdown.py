@@ -60,6 +60,13 @@ class NoteFile(NamedTuple):
     content: str
     links: tuple[FileLink, ...]
 
+    @property
+    def is_ours(self) -> bool:
+        """Was it made of a note, rather than written by a person or another program?"""
+        return (
+            isinstance(self.fields.get("id"), str) and {"nuggetName", "kind"} <= self.fields.keys()
+        )
+
     def to_json(self, find_id: Callable[[str], str | None]) -> Json:
         """The note in its documented JSON; links to what `find_id` does not know are left out."""
         links = []
@@ -69,7 +76,8 @@ class NoteFile(NamedTuple):
             if to is not None:
                 name = f"{to} {link.reason}"
                 more = kept.get(name, {}) if isinstance(kept, dict) else {}
-                shape = {"to": to, "reason": link.reason, "createdAt": link.created_at}
+                at = link.created_at or self.fields.get("updatedAt", "")
+                shape = {"to": to, "reason": link.reason, "createdAt": at}
                 links.append({**shape, **(more if isinstance(more, dict) else {})})
         fields = {name: value for name, value in self.fields.items() if name != LINK_FIELDS}
         return {**fields, "content": self.content, "links": links}
@@ -135,8 +143,12 @@ def _written_reason(reason: str) -> str:
 def parse_note(text: str, name: str = "") -> NoteFile:
     """What a file says. `name`: its path below the common folder, to which ordinary links are
     relative."""
-    front, body = split_front_matter(text)
-    fields = {_JSON_NAMES.get(called, called): value for called, value in front.items()}
+    return note_file(*split_front_matter(text), name)
+
+
+def note_file(front: Mapping[str, Any], body: str, name: str) -> NoteFile:
+    """What a file says, after its front matter was split off."""
+    fields: Json = {_JSON_NAMES.get(called, called): value for called, value in front.items()}
     unknown = fields.pop(_UNKNOWN, None)
     if isinstance(unknown, dict):
         fields = {**unknown, **fields}

@@ -235,9 +235,9 @@ def front_matter(fields: Mapping[str, Any]) -> str:
     lines = [MARK]
     for name, value in fields.items():
         if isinstance(value, list | tuple) and value and all(isinstance(t, str) for t in value):
-            lines += [f"{name}:", *(f"  - {_written(item)}" for item in value)]
+            lines += [f"{name}:", *(f"  - {_write_value(item)}" for item in value)]
         else:
-            lines.append(f"{name}: {_written(value)}")
+            lines.append(f"{name}: {_write_value(value)}")
     return "\n".join([*lines, MARK, ""])
 
 
@@ -246,7 +246,7 @@ def is_plain_name(name: str) -> bool:
     return bool(_PLAIN.fullmatch(name)) and len(name) <= 80 and name.lower() not in _OTHER_VALUES
 
 
-def _written(value: Any) -> str:
+def _write_value(value: Any) -> str:
     if isinstance(value, str) and _PLAIN.fullmatch(value) and value.lower() not in _OTHER_VALUES:
         return value
     text = json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -91,7 +91,7 @@ def keep_session(state: State, record: SessionRecord, now: str, oldest: str) -> 
             return Changes(), note_id
         ended = moment_after(current.updated_at, min(record.ended, now))
         return Changes(put=(after._replace(updated_at=ended),)), note_id
-    note = _new_note(note_id, record, now)
+    note = new_session_note(record, now)
     all_notes = session_notes(state, None)
     expired = [other.id for other in all_notes if other.updated_at < oldest]
     changes = notes_and_links.drop_notes(state.notes, expired)
@@ -105,7 +105,8 @@ def keep_session(state: State, record: SessionRecord, now: str, oldest: str) -> 
     return changes._replace(put=(*put.values(), note)), note_id
 
 
-def _new_note(note_id: str, record: SessionRecord, now: str) -> MemoryNote:
+def new_session_note(record: SessionRecord, now: str) -> MemoryNote:
+    """The note of a session, archived, and without links."""
     given = GraphNoteMetaInput(
         scope="session",
         type="note",
@@ -125,7 +126,7 @@ def _new_note(note_id: str, record: SessionRecord, now: str) -> MemoryNote:
         tags=[record.host] if record.host else [],
         given=given,
         now=now,
-        note_id=note_id,
+        note_id=session_note_id(record.session),
         project=record.project,
         created_at=min(born, now),
     )

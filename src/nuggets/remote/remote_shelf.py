@@ -396,7 +396,7 @@ class RemoteShelf(NuggetShelf):
         return tuple(self._notices)
 
     def export_lines(self, write: Callable[[bytes], Any]) -> None:
-        from nuggets.maintenance.export_and_backup import note_lines
+        from nuggets.maintenance.export_forms import note_lines
 
         for line in note_lines(self.list_notes(include_hidden=True)):
             write(line)

@@ -1164,7 +1164,7 @@ class NuggetShelf:
 
     def export_lines(self, write: Callable[[bytes], Any]) -> None:
         """Every note in its documented shape, as a line of JSON."""
-        from nuggets.maintenance.export_and_backup import note_lines
+        from nuggets.maintenance.export_forms import note_lines
 
         with self._transactions.reading() as view:
             for line in note_lines(view.state.notes.values()):

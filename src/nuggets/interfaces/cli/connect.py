@@ -49,6 +49,7 @@ def _connect_arguments(parser: ArgumentParser) -> None:
 def _connect(call: Call) -> Outcome:
     path = _instruction_file(call.options.host) if call.options.promote else ""
     outcome = _edit_host_files(call, connecting=True)
+    outcome = outcome._replace(lines=[*outcome.lines, *_offer_lines()])
     if not path:
         return outcome
     promoted = call.shelf.promotion(path, dry_run=call.options.dry_run)
@@ -56,6 +57,14 @@ def _connect(call: Call) -> Outcome:
     count = pluralize(promoted.new_count, "memory", "memories")
     line = f"{verb} {count} to {escape_controls(path)}; the daily reflection brings it up to date."
     return outcome._replace(json={**outcome.json, "promotedTo": path}, lines=[*outcome.lines, line])
+
+
+def _offer_lines() -> list[str]:
+    """What this machine has already, so that the first day is not empty."""
+    from nuggets.interfaces.importers.discovery import discover, offers_text
+
+    text = offers_text(discover())
+    return [f"Found on this machine: {text}. See them: nuggets import --discover"] if text else []
 
 
 def _instruction_file(host: str) -> str:

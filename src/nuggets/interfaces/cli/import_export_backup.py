@@ -3,13 +3,16 @@
 import os
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import timedelta
+from functools import cache
 
 from nuggets.domain import codec
 from nuggets.domain.credentials import memory_credential_kinds
 from nuggets.domain.records import Intake, MemoryNote
-from nuggets.errors import InvalidInput, NotFound
+from nuggets.domain.times import iso, now, parse
+from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.current_project import (
     checkout_root,
     current_project,
@@ -32,9 +35,13 @@ from nuggets.interfaces.cli.terminal_output import (
     warn,
 )
 from nuggets.interfaces.importers import Json, Records
-from nuggets.interfaces.importers.databases import is_backup, is_shelf, open_copy
+from nuggets.interfaces.importers.discovery import Offer, discover
+from nuggets.interfaces.importers.own_shelves import is_backup, is_shelf, open_copy
+from nuggets.interfaces.importers.past_sessions import link_sessions, read_transcripts
 from nuggets.interfaces.importers.recognition import read_path
-from nuggets.maintenance.export_and_backup import FORMS, note_lines
+from nuggets.maintenance.export_and_backup import FORMS
+from nuggets.maintenance.export_forms import note_lines
+from nuggets.maintenance.promotion.entries import line_for, without_caveats
 from nuggets.shelf import NuggetShelf
 
 _IS = ("is", "are")
@@ -44,10 +51,18 @@ _NOTES_SHOWN = 10  # notes of each kind: with two kinds a screen of 24 lines; th
 def _arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "source",
-        nargs="+",
+        nargs="*",
         help="a shelf, a backup, Markdown (a file, a folder, a vault), instructions such as "
-        "CLAUDE.md, JSON, lines of JSON, CSV, or the database of claude-mem",
+        "CLAUDE.md, JSON, lines of JSON, CSV, a transcript of a session, what ChatGPT or Claude "
+        "exported, or the database of claude-mem, hippo or mcp-memory-service",
     )
+    parser.add_argument(
+        "--discover",
+        action="store_true",
+        help="show what this machine has: past sessions, memories and instructions of agents, "
+        "other memories; with --all bring it in",
+    )
+    parser.add_argument("--all", action="store_true", help="with --discover: bring in all of it")
     parser.add_argument(
         "--nugget", default="imported", help="nugget for memories without one (default: imported)"
     )
@@ -59,22 +74,76 @@ def _arguments(parser: ArgumentParser) -> None:
 
 def _import(call: Call) -> Outcome:
     options = call.options
+    if options.discover == bool(options.source) or (options.all and not options.discover):
+        raise InvalidInput("name what to import, or --discover to see what this machine has")
     shelves = [path for path in options.source if is_shelf(path) or is_backup(path)]
-    found = Records()
-    with announce("Reading …"):
+    with Progress() as progress:
+        found = _new_records(call, progress)
+        if options.discover:
+            offers = discover()
+            if not options.all:
+                return _offer_outcome(offers)
+            for offer in offers:
+                _read_offer(call, offer, found)
         for path in options.source:
             if path not in shelves:
                 found.project = call.shelf.project if _is_in_repository(path) else ""
-                read_path(path, options.nugget, found)
+                read_path(path, options.nugget, found, call.settings["dir"])
+    link_sessions(found)
     credentials = [] if options.allow_secret else _take_out_credentials(found)
     intakes = []
     with announce("Importing …"), call.shelf.batch():  # one step of the history
         for path in shelves:
             intakes.append(_import_shelf(call, path))
-        if len(options.source) > len(shelves):
+        if options.discover or len(options.source) > len(shelves):
             done = call.shelf.import_memories(found.notes, dry_run=options.dry_run)
             intakes.append(done._replace(refused=tuple(_place(done.refused, found.places))))
     return _outcome(call, _sum(intakes), found, credentials)
+
+
+def _offer_outcome(offers: Sequence[Offer]) -> Outcome:
+    shape = [{"what": o.what, "path": o.path, "count": o.number, "unit": o.unit} for o in offers]
+    if not offers:
+        return Outcome(shape, ["Nothing was found that could be imported."], is_read_only=True)
+    lines = [f"{style(_offer_text(offer), 'bold')}  {one_line(offer.path)}" for offer in offers]
+    lines.append("Bring in all of it: nuggets import --discover --all (see it first: --dry-run)")
+    lines.append("Or one: nuggets import PATH")
+    return Outcome(shape, lines, is_read_only=True)
+
+
+def _offer_text(offer: Offer) -> str:
+    if offer.unit == "session":
+        return f"{offer.number} {offer.what}"
+    unit = pluralize(offer.number, offer.unit, "memories" if offer.unit == "memory" else "files")
+    return f"{offer.what} ({unit})"
+
+
+def _read_offer(call: Call, offer: Offer, found: Records) -> None:
+    """Read what was discovered; what cannot be read is named, and the rest comes in."""
+    before = len(found.notes)
+    try:
+        if offer.unit == "session":
+            read_transcripts(offer.files, call.settings["dir"], found)
+        else:
+            found.project = call.shelf.project if _is_in_repository(offer.path) else ""
+            read_path(offer.path, call.options.nugget, found, call.settings["dir"])
+    except NuggetsError as problem:
+        found.problems.append(str(problem))
+    project = found.project_of(offer.folder) if offer.folder else ""
+    for note in found.notes[before:] if project else ():
+        note |= {"project": project, "scope": "project"}
+    found.form = "what this machine has"
+
+
+def _new_records(call: Call, report: Callable[[str], None]) -> Records:
+    found = Records()
+    found.report = report
+    found.project_of = cache(call.shelf.project_of)
+    promoted = cache(lambda: {line_for(note)[2:] for note in call.shelf.list_notes() if note.hits})
+    found.is_promoted = lambda line: without_caveats(line) in promoted()
+    days = call.settings["session_days"]
+    found.oldest_session = iso(parse(now()) - timedelta(days=days)) if days else ""
+    return found
 
 
 def _is_in_repository(path: str) -> bool:
@@ -88,8 +157,10 @@ def _take_out_credentials(found: Records) -> list[str]:
     """Leave out notes of other programs that contain a credential; says which, by their place."""
     named, kept, places = [], list[Json](), list[str]()
     for note, place in zip(found.notes, found.places, strict=True):
-        texts = (str(note.get(field, "")) for field in ("title", "content"))
-        kinds = memory_credential_kinds(*texts)
+        texts = [
+            str(note.get(field, "")) for field in ("content", "frontMatter") if note.get(field)
+        ]
+        kinds = memory_credential_kinds(str(note.get("title", "")), "\n".join(texts))
         if kinds:
             named.append(f"{place}: {', '.join(kinds)}")
         else:
@@ -142,6 +213,7 @@ def _outcome(call: Call, done: Intake, found: Records, credentials: list[str]) -
         "refused": refused,
         "credentials": credentials,
         "relationsLeftOut": found.left_out,
+        "sessionsLeftOut": found.idle_sessions + found.old_sessions,
         "dryRun": dry_run,
     }
     lines = [f"Recognised: {found.form}."] if found.form and dry_run else []
@@ -152,6 +224,13 @@ def _outcome(call: Call, done: Intake, found: Records, credentials: list[str]) -
     )
     if found.left_out:
         lines.append(f"Left out: {pluralize(found.left_out, 'link')} to what is not there.")
+    if found.old_sessions:
+        sessions = pluralize(found.old_sessions, "session")
+        days = call.settings["session_days"]
+        lines.append(f"Left out: {sessions} of more than {days} days ago (setting session_days).")
+    if found.idle_sessions:
+        sessions = pluralize(found.idle_sessions, "session")
+        lines.append(f"Left out: {sessions} in which nothing was asked.")
     return Outcome(shape, [*lines, *_missing_project_lines(done)])
 
 
@@ -312,14 +391,15 @@ def _export_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "form",
         choices=FORMS,
-        help="json: the documented files; jsonl, csv: a note per line; markdown: a file per note, "
-        "as Obsidian opens it; graphml, dot: titles and links, for drawing",
+        help="json: the documented files; jsonl, csv: a note per line; markdown: a file per note; "
+        "obsidian: the same as a vault; okf: the same as an Open Knowledge Format bundle; graphml, "
+        "dot: titles and links, for drawing",
     )
     parser.add_argument(
         "path",
         nargs="?",
-        help="a new directory for json and markdown, else a new file; jsonl: - for stdout; json "
-        "without a path refreshes the shelf's own files",
+        help="a new directory for json, markdown, obsidian and okf, else a new file; jsonl: - for "
+        "stdout; json without a path refreshes the shelf's own files",
     )
     filter_arguments(parser)
     parser.add_argument("--dry-run", action="store_true", help="only show what would change")
@@ -368,6 +448,7 @@ COMMANDS = {
             "nuggets import ~/vault --nugget notes",
             "nuggets import CLAUDE.md .cursor/rules",
             "nuggets import ~/memory.jsonl --nugget research",
+            "nuggets import --discover",
         ),
         _import,
         _arguments,
@@ -405,7 +486,7 @@ COMMANDS = {
     ),
     "export": Command(
         (
-            "nuggets export markdown ~/notes",
+            "nuggets export obsidian ~/vault",
             "nuggets export csv prefs.csv --type preference",
             "nuggets export jsonl - | wc -l",
             "nuggets export json /media/stick/memory --dry-run",
@@ -413,6 +494,6 @@ COMMANDS = {
         _export,
         _export_arguments,
         summary="write notes, all or some, for people and other programs; `nuggets import` makes "
-        "the same notes of json, jsonl, markdown and csv. Nothing is overwritten",
+        "the same notes of all forms but graphml and dot. Nothing is overwritten",
     ),
 }

@@ -6,7 +6,7 @@ a compaction, and at the next start for sessions that went on after that.
 
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -128,7 +128,7 @@ def _write(
 
 
 def _distil(shelf: "NuggetShelf", source: _Source, directory: str) -> SessionRecord | None:
-    from nuggets.operations.session_note_text import Step, summarize, title_of
+    from nuggets.operations.session_note_text import Step
 
     entries = read_diary(directory, source.session)
     transcript = _read(source, directory)
@@ -138,20 +138,39 @@ def _distil(shelf: "NuggetShelf", source: _Source, directory: str) -> SessionRec
     if source.last_reply and (not steps or steps[-1].text != source.last_reply.strip()):
         steps.append(Step("reply", source.last_reply))
     _count_citations(shelf, source, entries, steps)
-    summary = summarize(_relative_files(steps, source.folder), _used_memories(shelf, entries))
+    return make_record(
+        steps,
+        _used_memories(shelf, entries),
+        session=source.session,
+        host=(transcript.host if transcript else "") or source.host,
+        folder=source.folder,
+        project=shelf.project_of(source.folder),
+        started=transcript.started if transcript else "",
+        ended=transcript.ended if transcript else "",
+    )
+
+
+def make_record(
+    steps: "Iterable[Step]",
+    memories: Sequence[str] = (),
+    *,
+    session: str,
+    host: str,
+    folder: str,
+    project: str,
+    started: str,
+    ended: str,
+) -> SessionRecord | None:
+    """What is kept of a session; None if nothing was asked in it. Times as a host writes them."""
+    from nuggets.operations.session_note_text import summarize, title_of
+
+    summary = summarize(_relative_files(steps, folder), memories)
     if summary is None:
         return None
     now = times.now()
-    started = _time(transcript.started if transcript else "", now)
-    return SessionRecord(
-        source.session,
-        (transcript.host if transcript else "") or source.host,
-        shelf.project_of(source.folder),
-        title_of(summary.goal, started[:10]),
-        summary.text,
-        started,
-        _time(transcript.ended if transcript else "", now),
-    )
+    begin = _time(started, now)
+    title = title_of(summary.goal, begin[:10])
+    return SessionRecord(session, host, project, title, summary.text, begin, _time(ended, now))
 
 
 def _read(source: _Source, directory: str) -> "Transcript | None":
@@ -177,9 +196,9 @@ def _read(source: _Source, directory: str) -> "Transcript | None":
 
 
 def _relative_files(steps: "Iterable[Step]", folder: str) -> "Iterable[Step]":
-    root = os.path.join(checkout_root(folder), "")
+    root = os.path.join(checkout_root(folder), "") if folder else ""
     for step in steps:
-        if step.kind == "file" and step.text.startswith(root):
+        if root and step.kind == "file" and step.text.startswith(root):
             step = step._replace(text=step.text[len(root) :])
         yield step
 

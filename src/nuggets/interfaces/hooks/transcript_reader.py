@@ -22,6 +22,7 @@ _FOLDERS = {
     "gemini": ("GEMINI_CLI_HOME", ".gemini"),
     "pi": ("PI_CODING_AGENT_DIR", ".pi"),
 }
+_TRANSCRIPTS_ASKED = 3  # for a working directory: one that was cut may not say it
 _SENDING = ("opencode",)  # hosts whose plugin sends the transcript
 
 
@@ -36,6 +37,8 @@ class Transcript(NamedTuple):
     steps: list[Step]
     started: str  # times as the host wrote them; "" if it wrote none
     ended: str
+    session: str = ""  # the host's id of it, and where the agent worked, if it says so
+    folder: str = ""
 
 
 def read_transcript(path: str, since: str = "") -> Transcript:
@@ -51,6 +54,30 @@ def read_transcript(path: str, since: str = "") -> Transcript:
     return transcript
 
 
+def read_named_transcript(path: str, since: str = "") -> Transcript:
+    """Read a transcript that a person named, wherever it lies: its entries say whose it is."""
+    entries = list(_entries(_read(path)))
+    host = host_by_entries(entries)
+    if not host:
+        raise Unreadable("it is no transcript of a known host")
+    return _transcript(host, entries, since)
+
+
+def host_by_entries(entries: Iterable[Mapping[str, Any]]) -> str:
+    """The host that writes such entries; "" if none is known."""
+    for entry in entries:
+        kind = entry.get("type")
+        if "sessionId" in entry and ("messages" in entry or kind == "gemini"):
+            return "gemini"
+        if "sessionId" in entry and kind in ("user", "assistant") and "message" in entry:
+            return "claude-code"
+        if kind in ("session_meta", "response_item", "event_msg") and "payload" in entry:
+            return "codex"
+        if kind == "session" and "cwd" in entry:
+            return "pi"
+    return ""
+
+
 def read_sent_transcript(host: str, sent: Sequence[Any]) -> Transcript:
     """The same for a transcript that a host's plugin sends."""
     if host not in _SENDING:
@@ -63,12 +90,52 @@ def _transcript(host: str, entries: list[Mapping[str, Any]], since: str) -> Tran
         entries = [entry for entry in entries if _time(entry) > since]
     steps = list(STEPS[host](entries))
     times = [time for time in map(_time, entries) if time]
-    return Transcript(host, steps, *((times[0], times[-1]) if times else ("", "")))
+    started, ended = (times[0], times[-1]) if times else ("", "")
+    return Transcript(host, steps, started, ended, *_identity(entries))
+
+
+def _identity(entries: Iterable[Mapping[str, Any]]) -> tuple[str, str]:
+    """The host's id of a session, and where the agent worked."""
+    session = folder = ""
+    for entry in entries:
+        about = entry.get("payload", entry)
+        if isinstance(about, dict):
+            is_head = entry.get("type") in ("session", "session_meta")
+            named = about.get("id") if is_head else about.get("sessionId")
+            session = session or (named if isinstance(named, str) else "")
+            place = about.get("cwd")
+            folder = folder or (place if isinstance(place, str) else "")
+        if session and folder:
+            break
+    return session, folder
 
 
 def _time(entry: Mapping[str, Any]) -> str:
     time = entry.get("timestamp") or entry.get("startTime")
     return time if isinstance(time, str) else ""
+
+
+def host_folder(host: str) -> str:
+    """Where a host keeps its files."""
+    variable, folder = _FOLDERS[host]
+    return os.environ.get(variable) or os.path.join(os.path.expanduser("~"), folder)
+
+
+def read_folder_of(directory: str) -> str:
+    """The working directory that Claude Code has a directory of transcripts for, as one of them
+    says; "" if none does. The name of the directory does not tell a dash from a slash."""
+    try:
+        names = sorted(name for name in os.listdir(directory) if name.endswith(".jsonl"))
+    except OSError:
+        return ""
+    for name in names[-_TRANSCRIPTS_ASKED:]:
+        try:
+            folder = read_named_transcript(os.path.join(directory, name)).folder
+        except Unreadable:
+            continue
+        if folder:
+            return folder
+    return ""
 
 
 def _host_of(place: str) -> str:

@@ -6,7 +6,7 @@ was written by others, so it is bounded, no link is followed, and what cannot be
 
 import hashlib
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from nuggets.domain.limits import TAG_CHARACTERS, TAGS
@@ -29,6 +29,12 @@ class Records:
         self.places: list[str] = []  # where each of them was read: a file and a line
         self.problems: list[str] = []  # what cannot be read, each with its place
         self.left_out = 0  # relations and links to what is not there
+        self.idle_sessions = 0  # in which nothing was asked
+        self.old_sessions = 0  # that ended before `oldest_session`
+        self.oldest_session = ""
+        self.project_of: Callable[[str], str] = lambda folder: ""
+        self.is_promoted: Callable[[str], bool] = lambda line: False  # was a line written here?
+        self.report: Callable[[str], None] = lambda text: None  # how far it is
 
     def add(self, note: Json, place: str) -> None:
         self.notes.append(note)

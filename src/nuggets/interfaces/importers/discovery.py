@@ -1,0 +1,239 @@
+"""What a machine has that could be imported: past sessions, the memories and instructions of
+agents, and the memories of other programs, each where its program keeps it.
+
+Only looked at, never read as a whole: an offer is a path and a count. Links are not followed.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from glob import escape, iglob
+from itertools import islice
+from typing import Literal
+
+from nuggets.domain.marks import INSTRUCTION_FILES
+from nuggets.filesystem.current_project import checkout_root
+from nuggets.interfaces import pluralize
+from nuggets.interfaces.hooks.transcript_reader import host_folder, read_folder_of
+from nuggets.interfaces.importers import MOST_FILES, files_below
+from nuggets.interfaces.importers.foreign_databases import count_memories
+from nuggets.named_tuple import NamedTuple
+
+Unit = Literal["session", "file", "memory"]
+
+# Where hosts keep the transcripts of sessions, below their folder. Those of subagents are no
+# sessions of a person.
+_TRANSCRIPTS = {
+    "claude-code": ("projects/*/*.jsonl",),
+    "codex": ("sessions/*/*/*/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"),
+    "gemini": ("tmp/*/chats/session-*.json", "tmp/*/chats/session-*.jsonl"),
+    "pi": ("agent/sessions/*/*.jsonl",),
+}
+_UNITS: Mapping[Unit, tuple[str, str]] = {
+    "session": ("past session", "past sessions"),
+    "memory": ("memory of another program", "memories of other programs"),
+    "file": ("file of memories or instructions", "files of memories or instructions"),
+}
+_SUBAGENT = "agent-"
+_CLEANUP_DAYS = 30  # after which Claude Code deletes a transcript, if its settings say nothing else
+_DAY = 86_400  # seconds
+
+
+class Offer(NamedTuple):
+    """Something that could be imported."""
+
+    what: str
+    path: str
+    number: int  # of units
+    unit: Unit
+    files: tuple[str, ...] = ()  # the transcripts of an offer of sessions
+    folder: str = ""  # the working directory that it belongs to, if it belongs to one
+
+
+def discover() -> list[Offer]:
+    """All offers, in the order in which they should come in: what is told before what happened."""
+    home, here = os.path.expanduser("~"), ""
+    with suppress(OSError):  # it was removed
+        here = os.getcwd()
+    return [
+        offer
+        for offer in (
+            *_instructions(here),
+            *_agent_memories(home),
+            *_databases(home, here),
+            *_basic_memory(home),
+            *_sessions(),
+        )
+        if offer.number
+    ]
+
+
+def offers_text(offers: Sequence[Offer]) -> str:
+    """What is offered, in a few words; "" for nothing."""
+    counts = {unit: sum(o.number for o in offers if o.unit == unit) for unit in _UNITS}
+    parts = [pluralize(n, *_UNITS[unit]) for unit, n in counts.items() if n]
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)
+
+
+# --- past sessions --------------------------------------------------------------------------------
+
+
+def transcripts_of(host: str) -> tuple[str, ...]:
+    """The transcripts that a host keeps, the oldest first."""
+    root = host_folder(host)
+    paths = (
+        path
+        for pattern in _TRANSCRIPTS[host]
+        for path in iglob(os.path.join(escape(root), pattern))
+        if not os.path.basename(path).startswith(_SUBAGENT) and _is_plain(path)
+    )
+    return tuple(sorted(islice(paths, MOST_FILES), key=_modification_time))
+
+
+def transcripts_below(folder: str) -> list[str]:
+    """The transcripts of hosts that lie below a folder."""
+    root = os.path.join(os.path.realpath(folder), "")
+    return [
+        path
+        for host in _TRANSCRIPTS
+        for path in transcripts_of(host)
+        if os.path.realpath(path).startswith(root)
+    ]
+
+
+def _sessions() -> Iterator[Offer]:
+    for host in _TRANSCRIPTS:
+        paths = transcripts_of(host)
+        yield Offer(f"past sessions of {host}", host_folder(host), len(paths), "session", paths)
+
+
+class Deletion(NamedTuple):
+    """What Claude Code deletes soon."""
+
+    transcripts: int
+    days: int  # after which it deletes one
+    first: str  # day on which the oldest goes
+
+
+def coming_deletion(kept: Callable[[Iterable[str]], Container[str]]) -> Deletion | None:
+    """The transcripts that will be deleted and whose sessions have no note; None if there are none.
+
+    `kept`: tells which of the sessions have one.
+    """
+    paths = {os.path.splitext(os.path.basename(p))[0]: p for p in transcripts_of("claude-code")}
+    days = _cleanup_days()
+    known = kept(paths) if days and paths else ()
+    lost = [path for session, path in paths.items() if session not in known]
+    if not days or not lost:
+        return None
+    first = time.strftime("%Y-%m-%d", time.localtime(_modification_time(lost[0]) + days * _DAY))
+    return Deletion(len(lost), days, first)
+
+
+def _cleanup_days() -> int:
+    settings = _json(os.path.join(host_folder("claude-code"), "settings.json"))
+    days = settings.get("cleanupPeriodDays")
+    return days if isinstance(days, int) and not isinstance(days, bool) else _CLEANUP_DAYS
+
+
+# --- memories and instructions of agents ----------------------------------------------------------
+
+
+def _instructions(here: str) -> Iterator[Offer]:
+    root = checkout_root(here) if here else ""
+    names = (*dict.fromkeys(INSTRUCTION_FILES.values()), "CLAUDE.md", "CLAUDE.local.md")
+    candidates = [(root, name) for name in (*names, ".cursorrules", ".windsurfrules") if root]
+    own = {"claude-code": "CLAUDE.md", "codex": "AGENTS.md", "gemini": "GEMINI.md"}
+    candidates += [(host_folder(host), name) for host, name in own.items()]
+    for folder, name in dict.fromkeys(candidates):
+        path = os.path.join(folder, name)
+        yield Offer("instructions for agents", path, int(_is_plain(path)), "file")
+    rules = os.path.join(root, ".cursor", "rules")
+    if root:
+        yield Offer("rules of Cursor", rules, _count_files(rules, (".mdc",)), "file")
+
+
+def _agent_memories(home: str) -> Iterator[Offer]:
+    claude = host_folder("claude-code")
+    for pattern in ("projects/*/memory", "agent-memory/*"):
+        for path in sorted(iglob(os.path.join(escape(claude), pattern))):
+            count = _count_files(path, (".md",))
+            folder = read_folder_of(os.path.dirname(path)) if count else ""
+            yield Offer("memories of claude-code", path, count, "file", folder=folder)
+    codex = os.path.join(host_folder("codex"), "memories")
+    yield Offer("memories of codex", codex, _count_files(codex, (".md",)), "file")
+    store = ("globalStorage", "github.copilot-chat", "memory-tool", "memories")
+    vscode = os.path.join(_application_folder(home), "Code", "User", *store)
+    yield Offer("memories of VS Code", vscode, _count_files(vscode, (".md",)), "file")
+
+
+# --- other memories -------------------------------------------------------------------------------
+
+
+def _databases(home: str, here: str) -> Iterator[Offer]:
+    root = checkout_root(here) if here else ""
+    data = os.environ.get("XDG_DATA_HOME") or os.path.join(home, ".local", "share")
+    data = _application_folder(home) if sys.platform == "darwin" else data
+    for name, path in (
+        ("claude-mem", os.path.join(home, ".claude-mem", "claude-mem.db")),
+        ("hippo", os.path.join(home, ".hippo", "hippo.db")),
+        *([("hippo", os.path.join(root, ".hippo", "hippo.db"))] if root else []),
+        ("mcp-memory-service", os.path.join(data, "mcp-memory", "sqlite_vec.db")),
+    ):
+        count = count_memories(path) if _is_plain(path) else 0
+        yield Offer(f"memories of {name}", path, count, "memory")
+
+
+def _basic_memory(home: str) -> Iterator[Offer]:
+    """The projects that its configuration names."""
+    projects = _json(os.path.join(home, ".basic-memory", "config.json")).get("projects")
+    for project in projects.values() if isinstance(projects, dict) else ():
+        path = project.get("path") if isinstance(project, dict) else project
+        if isinstance(path, str):
+            folder = os.path.expanduser(path)
+            yield Offer("notes of basic-memory", folder, _count_files(folder, (".md",)), "file")
+
+
+def _application_folder(home: str) -> str:
+    """Where desktop programs keep their settings."""
+    if sys.platform == "darwin":
+        return os.path.join(home, "Library", "Application Support")
+    return os.environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+
+
+# --- looking --------------------------------------------------------------------------------------
+
+
+def _is_plain(path: str) -> bool:
+    return os.path.isfile(path) and not os.path.islink(path)
+
+
+def _modification_time(path: str) -> float:
+    try:
+        return os.lstat(path).st_mtime
+    except OSError:  # gone meanwhile
+        return 0.0
+
+
+def _count_files(folder: str, endings: tuple[str, ...]) -> int:
+    if not os.path.isdir(folder) or os.path.islink(folder):
+        return 0
+    return sum(1 for _ in islice(files_below(folder, endings), MOST_FILES))
+
+
+_LARGEST_SETTINGS = 1 << 20  # bytes
+
+
+def _json(path: str) -> dict[str, object]:
+    """The object of a settings file; empty if there is none that can be read."""
+    try:
+        if not _is_plain(path) or os.path.getsize(path) > _LARGEST_SETTINGS:
+            return {}
+        with open(path, encoding="utf-8") as file:
+            value = json.load(file)
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}

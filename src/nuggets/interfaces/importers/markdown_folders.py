@@ -1,0 +1,169 @@
+"""Markdown: folders of notes, such as a vault of Obsidian, a project of basic-memory, a bundle of
+the Open Knowledge Format, the memory folder of Claude Code, or our own export.
+
+A file is a note, its front matter the fields, its links the links. Fields that a note does not have
+are kept as they are.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from nuggets.domain import codec
+from nuggets.domain.limits import CONTENT_BYTES, REASON_CHARACTERS
+from nuggets.domain.note_markdown import (
+    MARKDOWN_LINK,
+    WIKILINK,
+    FileLink,
+    NoteFile,
+    linked_file,
+    note_file,
+)
+from nuggets.errors import NuggetsError
+from nuggets.interfaces.importers import (
+    ReadFile,
+    Records,
+    files_below,
+    make_note,
+    moment,
+    read_file,
+)
+from nuggets.interfaces.importers.instruction_files import is_instruction_file, read_instructions
+from nuggets.language.code_fences import without_code
+from nuggets.language.front_matter import split_front_matter
+from nuggets.language.text import fold_case
+
+ENDINGS = (".md", ".mdc", ".markdown", ".cursorrules", ".windsurfrules")
+_LISTINGS = ("index.md", "log.md")  # what a bundle of the Open Knowledge Format has of itself
+_CHANGED = ("modified", "updated", "timestamp")
+_CREATED = ("created", "date")
+KEPT = "frontMatter"  # where a note keeps fields of a file that notes do not have
+_READ = {"title", "tags", "aliases", *_CHANGED, *_CREATED}  # fields that become part of the note
+_INLINE_TAG = re.compile(r"(?<![\w&/#])#([^\W\d][\w/-]{0,60})")
+_RELATION = re.compile(r"[ \t]{0,80}[-*+] ([^\[\]]{1,80})$")
+
+
+def read_folder(folder: str, nugget: str, found: Records) -> None:
+    """Every Markdown file below a folder; instruction files are read bullet by bullet."""
+    vault = _Vault(found)
+    listings = []
+    for number, name in enumerate(files_below(folder, ENDINGS)):
+        found.report(f"{number} files read")
+        try:
+            file = read_file(os.path.join(folder, name))
+            if os.path.basename(name) in _LISTINGS:
+                listings.append((name, file))
+            elif is_instruction_file(name):
+                read_instructions(file.text(name), name, nugget, file.changed_at, found)
+            else:
+                vault.add(name, file, nugget)
+        except NuggetsError as problem:
+            found.problems.append(str(problem))
+    is_bundle = bool(listings) and vault.is_typed
+    for name, file in () if is_bundle else listings:
+        try:
+            vault.add(name, file, nugget)
+        except NuggetsError as problem:
+            found.problems.append(str(problem))
+    if os.path.isdir(os.path.join(folder, ".obsidian")):
+        found.form = "a vault of Obsidian"
+    else:
+        found.form = "a bundle of the Open Knowledge Format" if is_bundle else vault.form
+    vault.add_notes()
+
+
+def read_markdown(file: ReadFile, name: str, nugget: str, found: Records) -> None:
+    """A single file as a note."""
+    vault = _Vault(found)
+    vault.add(name, file, nugget)
+    found.form = "a Markdown file"
+    vault.add_notes()
+
+
+class _Vault:
+    """Notes that may link to each other by the names of their files, titles and aliases."""
+
+    def __init__(self, found: Records) -> None:
+        self._found = found
+        self._ids: dict[str, str] = {}  # by whatever a link may call it
+        self._files: list[tuple[str, NoteFile]] = []
+        self.form = "a folder of Markdown"
+        self.is_typed = False  # has every file a type, as the Open Knowledge Format wants it?
+
+    def add(self, name: str, file: ReadFile, nugget: str) -> None:
+        front, body = split_front_matter(file.text(name))
+        stem = os.path.splitext(name)[0].replace(os.sep, "/")
+        note = note_file(front, body, stem)
+        if not note.is_ours:
+            note = _foreign_note(name, front, body, nugget, file.changed_at)
+            if "permalink" in front:
+                self.form = "a folder of basic-memory"
+            if len(codec.dumps(note.fields.get(KEPT, {}))) > CONTENT_BYTES:
+                self._found.problems.append(f"{name}: its front matter is too large, and left out")
+                del note.fields[KEPT]
+        has_type = isinstance(front.get("type"), str) and bool(front["type"])
+        self.is_typed = has_type and (self.is_typed or not self._files)
+        names = (stem.rpartition("/")[2], note.fields.get("title", ""), front.get("permalink", ""))
+        for called in (*names, *list_of(front.get("aliases"))):
+            self._ids.setdefault(fold_case(str(called)), note.fields["id"])
+        self._ids[fold_case(stem)] = note.fields["id"]  # a path is meant before any title
+        self._files.append((name, note))
+
+    def add_notes(self) -> None:
+        """Add the notes with their links, once all are known."""
+        for name, note in self._files:
+            shape = note.to_json(self._find)
+            self._found.left_out += len(note.links) - len(shape["links"])
+            self._found.add(shape, name)
+
+    def _find(self, target: str) -> str | None:
+        known = self._ids.get(fold_case(target.removesuffix(".md")))
+        # one that was not exported with the others is linked by its id, and may be here
+        return known or (target if target.startswith(("note-", "fact-")) else None)
+
+
+def _foreign_note(
+    name: str, front: Mapping[str, Any], body: str, nugget: str, changed_at: str
+) -> NoteFile:
+    title = str(front.get("title") or os.path.splitext(os.path.basename(name))[0])
+    tags = [*list_of(front.get("tags")), *list_of(front.get("type"))]
+    tags += [folder for folder in os.path.dirname(name).split(os.sep) if folder]
+    tags += _INLINE_TAG.findall(without_code(body))
+    at = moment(next((front[key] for key in _CHANGED if key in front), ""), changed_at)
+    created = moment(next((front[key] for key in _CREATED if key in front), ""), at)
+    note = make_note(
+        nugget, title, body, identity=f"file {name}", at=at, created=created, tags=tags
+    )
+    del note["links"]
+    kept = {field: value for field, value in front.items() if field not in _READ}
+    fields = {**note, "importedFrom": name, **({KEPT: kept} if kept else {})}
+    content = fields.pop("content")
+    links = {link.target: link for link in reversed([*file_links(body, name)])}
+    return NoteFile(fields, content, tuple(reversed(links.values())))
+
+
+def file_links(text: str, name: str) -> Iterator[FileLink]:
+    """Links in a text, each with its reason: the relation before it, or what follows a colon."""
+    for line in without_code(text).splitlines():
+        for link in WIKILINK.finditer(line):
+            yield FileLink(link[1].strip(), _reason(line, link))
+        for link in MARKDOWN_LINK.finditer(line):
+            if unquote(link[1]).lower().endswith(".md"):
+                yield FileLink(linked_file(link[1], name), _reason(line, link))
+
+
+def _reason(line: str, link: re.Match[str]) -> str:
+    relation = _RELATION.match(line[: link.start()])
+    after = line[link.end() :]
+    reason = after[1:].strip() if after.startswith(":") else ""
+    reason = reason or (relation[1].strip() if relation else "")
+    return reason if 0 < len(reason) <= REASON_CHARACTERS else "mentions it"
+
+
+def list_of(value: object) -> list[Any]:
+    """What a field lists."""
+    if isinstance(value, str):  # Obsidian writes several in one line too
+        return value.replace(",", " ").split()
+    return value if isinstance(value, list) else []
