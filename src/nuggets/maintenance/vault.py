@@ -34,7 +34,7 @@ from nuggets.filesystem.untrusted_folder import (
     replace_plain,
 )
 from nuggets.language.text import fold_case
-from nuggets.maintenance.export_and_backup import safe_name
+from nuggets.maintenance.export_forms import safe_name
 from nuggets.maintenance.pairing import check_place
 from nuggets.maintenance.vault_notes import (
     ENDING,

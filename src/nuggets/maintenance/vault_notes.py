@@ -18,7 +18,7 @@ from nuggets.domain.times import normalize_time
 from nuggets.errors import InvalidInput
 from nuggets.language.code_fences import without_code
 from nuggets.language.text import fold_case
-from nuggets.maintenance.export_and_backup import safe_name
+from nuggets.maintenance.export_forms import safe_name
 from nuggets.operations.notes_and_links import normal_content
 
 Json = dict[str, Any]
