@@ -23,6 +23,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from pathlib import Path
 from random import Random
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
@@ -188,6 +189,16 @@ def damage_databases(work: str, damages: int, truncations: int) -> Iterator[str]
     yield line
 
 
+def storm_machines(work: str, storms: int) -> Iterator[str]:
+    """Machines that share a folder, of which some are killed; and a shelf with its vault."""
+    from fault_pair import pair_storm
+    from fault_vault import vault_storm
+
+    for seed in range(storms):
+        yield from pair_storm(Path(work, f"pair-{seed}"), edits=500, kills=20, seed=seed)
+        yield from vault_storm(Path(work, f"vault-{seed}"), edits=500, seed=seed)
+
+
 def fuzz(work: str, executions: int) -> Iterator[str]:
     """So many executions of all targets of `fuzz_targets.py` together."""
     from fuzz_run import FUZZING, executions_of
@@ -291,6 +302,7 @@ def main() -> None:
                 "every function that reads text takes 512 KiB in linear time",
                 NUGGETS_LONG_TEXT=str(1 << 19),
             ),
+            "Machines and vaults": lambda: storm_machines(work, options.storms),
             "Power cuts": lambda: cut_power(disk, options.cuts),
             "Storms": lambda: run_storms(disk, options.storms),
             "Surroundings": lambda: change_surroundings(shim, disk),

@@ -167,6 +167,18 @@ def test_the_database_never_lies_in_the_folder(tmp_path: Path, machine: Machine)
         one.pair(tmp_path / "nothing")
 
 
+def test_the_doctor_tells_of_a_database_in_a_folder_that_is_copied(
+    tmp_path: Path, machine: Machine
+) -> None:
+    machine("one").remember("a", "k", "v")
+    assert machine("one").checkup() == []
+    (tmp_path / ".stfolder").mkdir()
+
+    [defect] = machine("one").checkup()
+    assert "Syncthing" in defect.problem
+    assert "nuggets pair" in defect.problem
+
+
 # --- hostile folders ------------------------------------------------------------------------------
 
 

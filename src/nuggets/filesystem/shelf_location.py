@@ -97,6 +97,30 @@ def database_stamp(directory: str) -> str:
     return f"{status.st_dev}-{status.st_ino}"
 
 
+# What programs that copy folders between machines leave at the root of one, and how they call it.
+_SYNC_SIGNS = {".stfolder": "Syncthing", ".dropbox": "Dropbox", ".sync": "Resilio Sync"}
+_SYNC_NAMES = {
+    "dropbox": "Dropbox",
+    "onedrive": "OneDrive",
+    "google drive": "Google Drive",
+    "com~apple~clouddocs": "iCloud Drive",
+    "nextcloud": "Nextcloud",
+}
+
+
+def sync_program(directory: str) -> str:
+    """The program that copies this directory to other machines, as far as that can be seen; ""."""
+    path = os.path.realpath(directory)
+    while path != os.path.dirname(path):
+        for sign, program in _SYNC_SIGNS.items():
+            if os.path.lexists(os.path.join(path, sign)):
+                return program
+        if (name := os.path.basename(path).lower()) in _SYNC_NAMES:
+            return _SYNC_NAMES[name]
+        path = os.path.dirname(path)
+    return ""
+
+
 # --- addresses of servers and databases -----------------------------------------------------------
 #
 # Both have a directory on this machine for what stays here: settings, files of hooks, backups.

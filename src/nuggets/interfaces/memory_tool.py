@@ -127,12 +127,12 @@ class MemoryTool:
             for number, line in enumerate(lines[start - 1 : end], start)
         )
         self._shelf.record_reading(note)
-        return "\n".join([f"{_shown(path)}:", *numbered])
+        return "\n".join([f"{_whole_path(path)}:", *numbered])
 
     def _list_directory(self, path: str) -> str:
-        inside = self._below(path)
+        inside = self._files_below(path)
         if not inside and path:
-            raise NotFound(f"there is no file or directory {_shown(path)}")
+            raise NotFound(f"there is no file or directory {_whole_path(path)}")
         entries: dict[str, int] = {}
         for name, note in inside.items():
             parts = name.removeprefix(f"{path}/" if path else "").split("/")
@@ -142,13 +142,13 @@ class MemoryTool:
                 entry = "/".join(whole[:level])
                 entries[entry] = entries.get(entry, 0) + len(note.content.encode())
         entries.setdefault(path, 0)
-        rows = [f"{_size(size)}\t{_shown(entry)}" for entry, size in sorted(entries.items())]
-        return "\n".join([f"Files below {_shown(path)}, {_LISTED_LEVELS} levels deep:", *rows])
+        rows = [f"{_size(size)}\t{_whole_path(entry)}" for entry, size in sorted(entries.items())]
+        return "\n".join([f"Files below {_whole_path(path)}, {_LISTED_LEVELS} levels deep:", *rows])
 
     def _create(self, command: Create) -> str:
         path = self._free(command.path)
         self._shelf.create_note(self._nugget, path, command.file_text, stability="durable")
-        return f"Created {_shown(path)}"
+        return f"Created {_whole_path(path)}"
 
     def _replace(self, command: StrReplace) -> str:
         note = self._file(command.path)
@@ -179,7 +179,7 @@ class MemoryTool:
 
     def _write(self, note: MemoryNote, content: str) -> str:
         self._shelf.edit_note(note.id, content=content, expected=note.updated_at)
-        return f"Edited {_shown(note.title)}"
+        return f"Edited {_whole_path(note.title)}"
 
     def _delete(self, command: Delete) -> str:
         path = _relative(command.path)
@@ -189,7 +189,7 @@ class MemoryTool:
         with self._one_step():
             for note in notes.values():
                 self._shelf.delete_note(note.id)
-        return f"Deleted {_shown(path)}"
+        return f"Deleted {_whole_path(path)}"
 
     def _rename(self, command: Rename) -> str:
         old = _relative(command.old_path)
@@ -198,11 +198,11 @@ class MemoryTool:
         notes = self._at_or_below(old)
         new = self._free(command.new_path)
         if f"{new}/".startswith(f"{old}/"):
-            raise InvalidInput(f"{_shown(old)} cannot be moved into itself")
+            raise InvalidInput(f"{_whole_path(old)} cannot be moved into itself")
         with self._one_step():
             for name, note in notes.items():
                 self._shelf.edit_note(note.id, title=new + name.removeprefix(old))
-        return f"Renamed {_shown(old)} to {_shown(new)}"
+        return f"Renamed {_whole_path(old)} to {_whole_path(new)}"
 
     def _one_step(self) -> AbstractContextManager[None]:
         """All files of a directory at once; a server takes one operation at a time."""
@@ -219,7 +219,7 @@ class MemoryTool:
             files.setdefault(note.title, note)
         return files
 
-    def _below(self, path: str) -> dict[str, MemoryNote]:
+    def _files_below(self, path: str) -> dict[str, MemoryNote]:
         inside = f"{path}/" if path else ""
         return {name: note for name, note in self._files().items() if name.startswith(inside)}
 
@@ -231,16 +231,16 @@ class MemoryTool:
 
     def _at_or_below(self, path: str) -> dict[str, MemoryNote]:
         files = self._files()
-        notes = {path: files[path]} if path in files else self._below(path)
+        notes = {path: files[path]} if path in files else self._files_below(path)
         if not notes:
-            raise NotFound(f"there is no file or directory {_shown(path)}")
+            raise NotFound(f"there is no file or directory {_whole_path(path)}")
         return notes
 
     def _free(self, given: str) -> str:
         """The path of a new file, which is no directory and does not lie in a file."""
         path, files = _relative(given), self._files()
         parents = {path[:end] for end, sign in enumerate(path) if sign == "/"}
-        if not path or path in files or self._below(path):
+        if not path or path in files or self._files_below(path):
             raise InvalidInput(f"{given} exists already; choose another path")
         if parents & files.keys():
             raise InvalidInput(f"{given} would lie in a file; choose another path")
@@ -260,7 +260,7 @@ def _relative(path: str) -> str:
     return "/".join(parts)
 
 
-def _shown(path: str) -> str:
+def _whole_path(path: str) -> str:
     return f"{ROOT}/{path}" if path else ROOT
 
 

@@ -117,16 +117,17 @@ class Pairing:
         client: str,
         clock: Callable[[], str],
         draw: Callable[[], str],
-        cipher: Cipher = PLAIN,
+        cipher: Callable[[], Cipher],
     ) -> None:
-        """`stamp`: of the database, asked inside a transaction, because the first one makes it."""
+        """`stamp`: of the database, asked inside a transaction, because the first one makes it.
+        `cipher`: asked when the folder is there."""
         self._transactions = transactions
         self._folder = folder
         self._stamp = stamp
         self._client = client
         self._clock = clock
         self._draw = draw
-        self._cipher = cipher
+        self._find_cipher, self._cipher = cipher, PLAIN
         check_place(folder, transactions.store.directory)
 
     def sync(self, *, dry_run: bool = False) -> PairResult:
@@ -135,6 +136,7 @@ class Pairing:
             raise NotFound(
                 f"{self._folder} is no folder; is a drive missing? Make it, or name another"
             )
+        self._cipher = self._find_cipher()
         if dry_run:
             with self._transactions.reading():
                 return self._decide(None, dry_run=True)[1]

@@ -28,6 +28,7 @@ from nuggets.stores.backup import erase_from_backups, files_with_text
 
 UNREACHED = (
     "backups and exports in other places, and copies and clones of the shelf",
+    "files of a vault and logs of paired machines, until they are brought up to date",
     "transcripts that agents keep themselves",
     "freed blocks of the file system or the drive",
 )

@@ -135,7 +135,7 @@ class VaultFile:
             shape[ALIASES] = aliases
         if known is None:
             shape |= {"nuggetName": self.nugget, "hidden": False}
-            shape["tags"] = [str(tag) for tag in _listed(shape.get("tags"))]
+            shape["tags"] = [str(tag) for tag in _list_of(shape.get("tags"))]
             return shape
         there, before = (
             set(ids.values()),
@@ -150,7 +150,7 @@ class VaultFile:
             shape.pop(field, None)
         shape.update((field, getattr(known, name)) for field, name in _FIXED.items())
         shape.setdefault("hidden", False)
-        own = own_tags(map(str, _listed(shape.get("tags"))), known.nugget_name)
+        own = own_tags(map(str, _list_of(shape.get("tags"))), known.nugget_name)
         is_same = set(own) == set(own_tags(known.tags, known.nugget_name))
         shape["tags"] = list(known.tags) if is_same else list(own)
         if "\n".join(shape["content"].split()) == "\n".join(known.content.split()):
@@ -207,7 +207,7 @@ def _adopt(fields: Json) -> Json:
     mistaken = [name for name in fields if name in _OURS and name not in _PEOPLES]
     words = [fields[name] for name in mistaken if isinstance(fields[name], str)]
     adopted = {name: value for name, value in fields.items() if name not in mistaken}
-    tags = [*_listed(fields.get("tags")), *(word for word in words if len(word) <= TAG_CHARACTERS)]
+    tags = [*_list_of(fields.get("tags")), *(word for word in words if len(word) <= TAG_CHARACTERS)]
     try:
         adopted["createdAt"] = normalize_time(str(fields["createdAt"]))
     except (InvalidInput, KeyError):
@@ -223,7 +223,7 @@ def _find(ids: Mapping[str, str], target: str) -> str | None:
     return ids.get(fold_case(target.removesuffix(ENDING)))
 
 
-def _listed(value: object) -> list[Any]:
+def _list_of(value: object) -> list[Any]:
     if isinstance(value, str):  # people write several in one line too
         return value.replace(",", " ").split()
     return value if isinstance(value, list) else []

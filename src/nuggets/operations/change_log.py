@@ -155,7 +155,7 @@ class Replica:
 
     def _archive_second_keys(self) -> None:
         """Of two facts that answer to one key, the one that was changed last does. Whoever takes
-        that in tells of it (`logged`), so that the others stay archived."""
+        that in tells of it (`logged_note`), so that the others stay archived."""
         by_key: dict[tuple[str, ...], list[Json]] = {}
         for note in self.notes.values():
             if note["kind"] == "fact" and not note["hidden"]:
@@ -168,7 +168,7 @@ class Replica:
                 self._second_keys[fact["id"]] = fact
                 self.notes[fact["id"]] = {**fact, **archived}
 
-    def logged(self, note_id: str) -> Json:
+    def logged_note(self, note_id: str) -> Json:
         """A note as the changes say; {} if there is none."""
         return self._second_keys.get(note_id) or self.notes.get(note_id, {})
 
@@ -208,7 +208,7 @@ def find_changes(
     links = _new_links(notes, known)
     found = []
     for note_id, note in notes.items():
-        before, said = known.logged(note_id), everything.logged(note_id)
+        before, said = known.logged_note(note_id), everything.logged_note(note_id)
         fields = _spell_alike(_logged_fields(note), before or said)
         changed = tuple(
             field

@@ -1572,14 +1572,21 @@ class NuggetShelf:
     # --- other machines and editors -------------------------------------------------------
 
     def pair(
-        self, folder: StrPath | None = None, *, dry_run: bool = False
+        self,
+        folder: StrPath | None = None,
+        *,
+        dry_run: bool = False,
+        passphrase: str | None = None,
     ) -> "Sequence[PairResult]":
         """Bring this shelf and those of other machines together through a folder that they share:
         each writes its own changes there and takes in those of the others. Without a folder,
-        through every folder that was named before."""
+        through every folder that was named before.
+
+        `passphrase`: encrypts what is written there, from now on; each machine is told it once.
+        """
         check_flag(dry_run, "dry_run")
         folders = self.paired_folders() if folder is None else [_absolute(folder)]
-        return [self._pairing(path).sync(dry_run=dry_run) for path in folders]
+        return [self._pairing(path, passphrase).sync(dry_run=dry_run) for path in folders]
 
     def paired_folders(self) -> Sequence[str]:
         """The folders through which this shelf is paired."""
@@ -1620,7 +1627,8 @@ class NuggetShelf:
         )
         return vault.sync(dry_run=dry_run)
 
-    def _pairing(self, folder: str) -> "Pairing":
+    def _pairing(self, folder: str, passphrase: str | None) -> "Pairing":
+        from nuggets.maintenance.pair_encryption import open_cipher
         from nuggets.maintenance.pairing import Pairing
 
         directory = self._transactions.store.directory
@@ -1631,6 +1639,7 @@ class NuggetShelf:
             client=self._client.name,
             clock=self._clock,
             draw=self._draw,
+            cipher=lambda: open_cipher(folder, directory, passphrase),
         )
 
     # --- files that memories name ---------------------------------------------------------

@@ -120,9 +120,9 @@ MODULES = {  # command -> module of this package and what it does, in the order 
     "Elsewhere": {
         "vault": (
             "vault_and_pair",
-            "keep a folder of Markdown, such as a vault of Obsidian, equal",
+            "edit memory as a folder of Markdown, as in Obsidian",
         ),
-        "pair": ("vault_and_pair", "keep several machines equal through a folder that they share"),
+        "pair": ("vault_and_pair", "keep machines equal through a folder that they share"),
     },
     "Agents": {
         "connect": ("connect", "connect an agent: its MCP server and its hooks"),

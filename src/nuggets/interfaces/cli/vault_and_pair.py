@@ -1,5 +1,7 @@
 """Commands: vault, pair."""
 
+import os
+import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Sequence
@@ -23,6 +25,7 @@ from nuggets.interfaces.cli.terminal_output import (
     style,
     warn,
 )
+from nuggets.maintenance.pair_encryption import KEY_FILE
 
 if TYPE_CHECKING:
     from nuggets.maintenance.pairing import PairResult
@@ -132,7 +135,7 @@ def _vault_once(call: Call) -> Outcome:
 
 def _refuse_preview(call: Call) -> None:
     if call.options.dry_run:
-        raise InvalidInput("--watch goes on and changes something; leave out --dry-run")
+        raise InvalidInput("this changes something at once; leave out --dry-run")
 
 
 # --- pair --------------------------------------------------------------------------------------
@@ -149,6 +152,12 @@ def _pair_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--purge", action="store_true", help="erase here too what was purged on another machine"
     )
+    parser.add_argument(
+        "--encrypt",
+        action="store_true",
+        help="ask for a passphrase (or read it from stdin) that encrypts what lies in the folder; "
+        "each machine is told it once",
+    )
     parser.add_argument("--stop", action="store_true", help="pair no longer through the folder")
     parser.add_argument("--dry-run", action="store_true", help="only show what would change")
 
@@ -163,12 +172,30 @@ def _pair(call: Call) -> Outcome:
         return Outcome({"folder": options.folder}, [line, "Its files and your memories stay."])
     if options.folder is None and not call.shelf.paired_folders():
         raise InvalidInput("name a folder that your machines share: nuggets pair FOLDER")
+    if options.encrypt:
+        _refuse_preview(call)
+        if options.folder is None:
+            raise InvalidInput("name the folder that shall be encrypted")
+        call.shelf.pair(options.folder, passphrase=_read_passphrase(options.folder))
     if options.watch:
         _refuse_preview(call)
         if options.folder is not None:
             call.shelf.pair(options.folder)
         return _watch(call, lambda: _pair_once(call), call.shelf.paired_folders, ".jsonl")
     return _pair_once(call)
+
+
+def _read_passphrase(folder: str) -> str:
+    """The passphrase, never from the command line, which others on this machine can read."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\n") if sys.stdin is not None else ""
+    from getpass import getpass
+
+    passphrase = getpass(f"Passphrase of {folder}: ")
+    is_new = not os.path.lexists(os.path.join(os.path.expanduser(folder), KEY_FILE))
+    if is_new and getpass("The same again: ") != passphrase:
+        raise InvalidInput("these were two different passphrases; try again")
+    return passphrase
 
 
 def _pair_once(call: Call) -> Outcome:

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from nuggets.errors import StoreBusy, StoreError
 from nuggets.filesystem.atomic_files import full_disk, has_living_writer, is_leftover
+from nuggets.filesystem.shelf_location import sync_program
 from nuggets.stores.backup import REPLACED
 from nuggets.stores.base import DAMAGED_DATABASE, DAMAGED_FILE, LEFTOVER, OPEN_TO_OTHERS, Defect
 from nuggets.stores.doctor.database_defects import damaged_database, find_database_defects
@@ -44,6 +45,7 @@ def examine(directory: str, kinds: Sequence[IndexKind]) -> list[Defect]:
         *files,
         *_find_clock_jump(directory),
         *_find_full_disk(directory),
+        *_find_sync_program(directory),
         *_find_other_files(directory),
         *_find_leftovers(directory),
         *_find_open_modes(directory),
@@ -98,6 +100,17 @@ def _read_register(directory: str) -> dict[str, Export]:
         finally:
             database.close()
     return {}
+
+
+def _find_sync_program(directory: str) -> Iterator[Defect]:
+    """A database that a program copies while it is open arrives damaged elsewhere."""
+    if program := sync_program(directory):
+        problem = (
+            f"it lies in a folder that {program} copies to other machines, which damages an open "
+            "database. Move the shelf elsewhere (NUGGETS_DIR), and use `nuggets pair` with a "
+            "folder there"
+        )
+        yield Defect("copied database", directory, problem, "", harmful=False)
 
 
 def _find_clock_jump(directory: str) -> Iterator[Defect]:
