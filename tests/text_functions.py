@@ -10,7 +10,7 @@ from nuggets.domain.limits import NAME_CHARACTERS
 from nuggets.domain.note_markdown import parse_note
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
 from nuggets.errors import InvalidInput
-from nuggets.facts.key_probability import spellings, split_words
+from nuggets.facts.key_words import spellings, split_words
 from nuggets.interfaces import prompt_quoting
 from nuggets.interfaces.cli import terminal_output
 from nuggets.interfaces.connect import EditError, jsonc
@@ -146,7 +146,7 @@ TEXT_FUNCTIONS: Mapping[str, tuple[TextFunction, ...]] = {
     ),
     "domain/credentials.py": (credentials.credential_kinds, credentials.redact),
     "domain/type_check.py": (_read_limited,),
-    "facts/key_probability.py": (split_words, spellings),
+    "facts/key_words.py": (split_words, spellings),
     "operations/metadata_inference.py": (metadata_inference.content_tags, _infer),
     "operations/note_merging.py": (_merge,),
     "operations/notes_and_links.py": (notes_and_links.normal_content,),

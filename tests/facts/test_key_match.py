@@ -76,6 +76,89 @@ def test_an_answer_names_the_words_that_its_key_lacks() -> None:
     assert ask("what are the opening hours", "opening hours").missing == ()
 
 
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("after deploy", "before deploy"),
+        ("what do we do after the deploy?", "before deploy"),
+        ("after deploy", "prod deploy"),
+        ("to address", "from address"),
+        ("out port", "in port"),
+        ("in port", "out port"),
+        ("may log", "must log"),
+        ("your editor", "my editor"),
+        ("us region", "eu region"),
+        ("what is the us region", "eu region"),
+        ("eu region", "us region"),
+        ("min retries", "max retries"),
+        ("what is the min retries", "max retries"),
+        ("maximum retries", "minimum retries"),
+        ("port b", "port a"),
+        ("port a", "port b"),
+        ("drive e", "drive d"),
+        ("team y lead", "team x lead"),
+        ("external url", "internal url"),
+        ("decode step", "encode step"),
+        ("c++ compiler", "c compiler"),
+        ("c compiler", "c++ compiler"),
+        ("c# style", "C++ style"),
+        (".NET income", "net income"),
+    ],
+)
+def test_a_word_in_the_place_of_another_means_another_thing(query: str, key: str) -> None:
+    assert not ask(query, key, "mail service host").found
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("do use", "do not use"),
+        ("do squash", "don't squash"),
+        ("cannot deploy", "can deploy"),
+        ("should not retry", "should retry"),
+        ("do deploy to production", "do not deploy to production"),
+        ("with proxy", "without proxy"),
+    ],
+)
+def test_the_opposite_is_no_clear_answer(query: str, key: str) -> None:
+    for asked, known in ((query, key), (key, query)):
+        assert not ask(asked, known, "mail service host").is_clear
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("after the deploy", "after deploy"),
+        ("what should we do after a deploy?", "after deploy"),
+        ("do we use tabs", "tabs"),
+        ("what is the rate limit", "api rate limit"),
+        ("what is our rate limit", "the rate limit"),
+        ("how do we deploy", "how to deploy"),
+        ("how can we deploy", "how to deploy"),
+        ("limit for uploads", "limit of uploads"),
+        ("quel est le format", "format api"),
+        ("formateur des dates", "formateur de dates"),
+        ("why can't we deploy?", "cannot deploy"),
+        ("without proxy", "no proxy"),
+        ("min retries", "minimum retries"),
+        ("the formatter for C#", "c# formatter"),
+        ("which version of .NET", ".net version"),
+        ("the .env file", "env file"),
+        ("what was plan B", "plan b"),
+    ],
+)
+def test_words_that_only_ask_replace_none(query: str, key: str) -> None:
+    result = ask(query, key, "mail service host")
+
+    assert (result.key, result.missing, result.is_clear) == (key, (), True)
+
+
+def test_an_answer_names_the_stop_word_that_its_key_lacks() -> None:
+    result = ask("do we rotate the api keys after deploy", "rotate api keys before deploy")
+
+    assert (result.found, result.missing, result.is_clear) == (True, ("after",), False)
+
+
 def test_a_number_is_never_a_slip() -> None:
     assert ask("relaese 2024", "release 2024").found
     assert not ask("release 2034", "release 2024").found
@@ -94,6 +177,12 @@ def test_the_threshold_says_how_much_of_a_word_must_be_right(threshold: float) -
     assert ask("depolyment", "deployment", threshold=threshold).found is (threshold <= 0.9)
     assert ask("deolpymnet", "deployment", threshold=threshold).found is False
     assert ask("deolyment", "deployment", threshold=threshold).found is (threshold <= 0.8)
+
+
+@pytest.mark.parametrize("threshold", [0.55, 0.85, 0.9])
+def test_the_threshold_holds_for_each_word_whatever_stands_around_it(threshold: float) -> None:
+    for typed in ("auth hendler", "authhendler", "authhe ndler"):
+        assert ask(typed, "auth handler", threshold=threshold).found is (threshold <= 0.85)
 
 
 # --- the documented order -----------------------------------------------------------------------

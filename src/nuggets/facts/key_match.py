@@ -13,12 +13,11 @@ from nuggets.facts.key_probability import (
     KeyFit,
     QuestionWords,
     fit_key,
-    is_idle,
     probabilities,
-    split_words,
-    wrong_letters,
 )
 from nuggets.facts.key_table import Candidate, KeyTable
+from nuggets.facts.key_words import split_words, telling_places, word_kinds, wrong_letters
+from nuggets.language.languages import detect_language
 from nuggets.language.text import fold_case
 from nuggets.language.word_lists import abbreviations
 from nuggets.named_tuple import NamedTuple
@@ -81,11 +80,14 @@ def _equal(facts: Sequence[Candidate], question: Question) -> list[KeyMatch]:
 def question_words(table: KeyTable, text: str) -> QuestionWords:
     """The words of a question, and the words of keys that they stand for."""
     typed = split_words(text)
-    telling = [word for word in dict.fromkeys(typed) if not is_idle(word)] or list(typed)
+    language = detect_language(typed)
+    kinds = word_kinds(typed, language)
+    telling = list(dict.fromkeys(typed[i] for i in telling_places(kinds))) or list(typed)
     pairs = table.similar_words(telling)
     pairs |= {(word, other) for word in telling for other in abbreviations().get(word, ())}
     shares = ((pair, wrong_letters(*pair, (pair[0], pair[0]) in pairs)) for pair in pairs)
-    return QuestionWords(typed, {pair: share for pair, share in shares if share is not None})
+    alike = {pair: share for pair, share in shares if share is not None}
+    return QuestionWords(typed, language, kinds, alike)
 
 
 def compare_keys(

@@ -1,139 +1,27 @@
 """How probable it is that a question means a key. Knows no value and no table.
 
-A word of a question stands for a word of a key if it is the same, another form of it, its listed
-abbreviation, or a slip of the fingers. Each key that shares a word with the question gets a score:
-a weighted sum of features that say how far the words of question and key cover each other. The
-probability of a key is then e^score / (1 + Σ e^score) over all these keys. So keys that fit equally
-well share it, and the 1 stands for "none of them".
+Each key that shares a word with the question gets a score: a weighted sum of features that say how
+far the words of question and key cover each other. The probability of a key is then
+e^score / (1 + Σ e^score) over all these keys. So keys that fit equally well share it, and the 1
+stands for "none of them".
 """
 
 from collections.abc import Mapping, Sequence
 from math import exp
 
-from nuggets.domain.records import SCOPES
-from nuggets.language.languages import stems
-from nuggets.language.text import (
-    edits_between,
-    fold_case,
-    is_unspaced,
-    pairs,
-    parts,
-    plain,
-    split_scripts,
-    tokens,
+from nuggets.facts.key_words import (
+    NEGATION,
+    SHORTEST_MISSPELT,
+    TELLING,
+    digits,
+    scope_length,
+    shared_start,
+    slip_share,
+    telling_places,
+    word_kinds,
 )
-from nuggets.language.word_lists import abbreviations, idle_words
+from nuggets.language.word_lists import abbreviations
 from nuggets.named_tuple import NamedTuple
-
-# --- words ----------------------------------------------------------------------------------------
-
-MOST_WORDS = 24  # of a question: more say no more about which key is meant
-LONGEST_WORD = 40  # letters: what is longer (a hash, a URL) is compared by its beginning
-STEM_AKIN = 5  # letters, at least, that stems share which are not the same: "expiri", "expir"
-STEM_ENDING = 2  # letters, at most, that may differ at their ends
-SPELT_LETTERS = 7  # of a word: its further letters would make spellings many and hardly rarer
-JOINED_LETTERS = 12  # of a key's words written together: fewer would only be its first word
-SHORTEST_MISSPELT = 3  # letters of a word that is ever taken for a misspelt one
-SHORTEST_TWICE_MISSPELT = 4  # letters; with two slips a shorter word is another one
-MOST_EDITS = 2  # in one word: with three most words of six letters turn into others
-
-
-def split_words(text: str) -> tuple[str, ...]:
-    """The words of a text, folded; identifiers in parts, unspaced scripts in pairs of letters."""
-    found: list[str] = []
-    for token in tokens(text[: MOST_WORDS * LONGEST_WORD]):
-        for run in split_scripts(token.replace("’", "'").removesuffix("'s")):
-            for part in parts(run):
-                word = fold_case(part)[:LONGEST_WORD]
-                found += pairs(word) if is_unspaced(word) else [word]
-    return tuple(found[:MOST_WORDS])
-
-
-def scope_length(key: str) -> int:
-    """1 if the first word of the key is its scope ("user: editor"), else 0."""
-    scope, colon, rest = key.partition(":")
-    return int(bool(colon) and fold_case(scope) in SCOPES and bool(rest.strip()))
-
-
-def is_idle(word: str) -> bool:
-    """Whether the word says nothing about which key is meant: "what", "the", "please"."""
-    return word in idle_words()
-
-
-def forms(word: str, letters: int = SPELT_LETTERS) -> set[str]:
-    """The beginnings of the word and of its stem: forms of one word share them. A word with digits
-    is taken whole: another number means another thing."""
-    letters = LONGEST_WORD if digits(word) else letters
-    return {word[:letters], stems((plain(word),))[0][:letters]}
-
-
-def spellings(word: str, edits: int = MOST_EDITS, letters: int = SPELT_LETTERS) -> set[str]:
-    """Its forms, with up to so many letters left out.
-
-    A slip leaves two words with a spelling in common: both without the wrong letters. Words with
-    digits, and of two letters, are never misspelt.
-    """
-    found = forms(word, letters)
-    if len(word) < SHORTEST_MISSPELT or digits(word) or is_unspaced(word):
-        return found
-    cut = {word[:letters]}
-    for _ in range(edits if len(word) > SHORTEST_TWICE_MISSPELT else min(edits, 1)):
-        cut |= {form[:i] + form[i + 1 :] for form in cut for i in range(len(form))}
-    return found | cut
-
-
-def joined_spellings(joined: str) -> set[str]:
-    """Spellings of words that are written together, with one letter left out."""
-    return spellings(joined, 1, JOINED_LETTERS)
-
-
-def wrong_letters(typed: str, meant: str, is_known: bool) -> float | None:
-    """The share of wrong letters in a word that may stand for another; None if it cannot.
-
-    `is_known`: some key has the typed word, so it was not mistyped. Another number always means
-    another thing.
-    """
-    if typed == meant or plain(typed) == plain(meant):
-        return 0.0
-    if digits(typed) != digits(meant):
-        return None
-    if meant in abbreviations().get(typed, ()) or _are_forms_of_one_word(typed, meant):
-        return 0.0
-    return None if is_known else slip_share(typed, meant)
-
-
-def _are_forms_of_one_word(a: str, b: str) -> bool:
-    if a[:2] != b[:2]:
-        return False
-    stem, other = stems((a, b))
-    shared = _shared_start(stem, other)
-    longest = max(len(stem), len(other))
-    return stem == other or (shared >= STEM_AKIN and longest - shared <= STEM_ENDING)
-
-
-def _shared_start(a: str, b: str) -> int:
-    return next(
-        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
-    )
-
-
-def slip_share(typed: str, meant: str, most: int = MOST_EDITS) -> float | None:
-    """The slips that turn what was meant into what was typed, as a share of the letters.
-
-    A wrong first letter counts twice: it is hardly ever mistyped. None: more than `most`.
-    """
-    edits = edits_between(typed, meant, most)
-    begin_alike = typed[:1] == meant[:1] or typed[:2] == meant[1::-1]
-    share = (edits + (not begin_alike)) / max(len(typed), len(meant))
-    return share if edits <= most else None
-
-
-def digits(text: str) -> str:
-    """All digits, in order."""
-    return "" if text.isalpha() else "".join(filter(str.isdigit, text))
-
-
-# --- probability ----------------------------------------------------------------------------------
 
 EXACT = 0.99  # that the key itself was meant, where the question is the key: measured 1.00
 LEFT_OUT = 0.5  # what a key's scope and its idle words weigh: people leave them out
@@ -144,13 +32,13 @@ SPELT_OUT = 3  # letters, at least, of initials in a key: two stand for too much
 
 # Fitted on questions that people wrote to keys of their own: `python -m benchmarks.recall --fit`.
 WEIGHTS = {
-    "any": 2.54,
-    "covered": 0.7,  # words of the key
-    "missing": -0.78,  # words of the question that the key lacks, for each word that it has
-    "unasked": -2.36,  # share of the key's words that the question lacks
-    "replaced": -2.63,  # there are both: "cache service port" is not the "auth service port"
-    "bare": -2.32,  # words are missing, and no idle word shows that it is a sentence
-    "slips": -1.73,  # share of the key's letters
+    "any": 2.74,
+    "covered": 0.69,  # words of the key
+    "missing": -0.81,  # words of the question that the key lacks, for each word that it has
+    "unasked": -2.48,  # share of the key's words that the question lacks
+    "replaced": -2.66,  # there are both: "cache service port" is not the "auth service port"
+    "bare": -2.36,  # words are missing, and no idle word shows that it is a sentence
+    "slips": -0.92,  # share of the key's letters
 }
 
 
@@ -177,12 +65,18 @@ class QuestionWords:
     """The words of a question, and the words of keys that they stand for."""
 
     def __init__(
-        self, words: Sequence[str], wrong_letters: Mapping[tuple[str, str], float]
+        self,
+        words: Sequence[str],
+        language: str,
+        kinds: Mapping[int, str],
+        wrong_letters: Mapping[tuple[str, str], float],
     ) -> None:
         """`wrong_letters`: the share of wrong letters for pairs of a word and one of a key."""
         self.words = words
-        self.telling = [i for i, word in enumerate(words) if not is_idle(word)]
-        self.idle = [i for i, word in enumerate(words) if is_idle(word)]
+        self.language = language
+        self.kinds = kinds
+        self.telling = telling_places(kinds)
+        self.idle = sorted(set(range(len(words))).difference(self.telling))
         self.joined = "".join(words)
         self.known = {typed for typed, meant in wrong_letters if typed == meant}
         self.of_keys = list({meant for _, meant in wrong_letters})
@@ -222,34 +116,97 @@ def fit_key(
     meant, typed = set(pairs), {i for i, _ in pairs.values()}
     slips = sum(share for _, share in pairs.values())
     scope = scope_length(key)
+    kinds = word_kinds(key_words, question.language)
+    telling = [j for j in telling_places(kinds) if j >= scope]
     missing = [i for i in question.telling if i not in typed]
     if missing and len(meant) < len(key_words):
-        unasked = [j for j, word in enumerate(key_words) if j not in meant and not is_idle(word)]
+        unasked = [j for j in telling if j not in meant]
         _cover_joined(question.words, missing, typed, key_words, meant)
         _cover_joined(key_words, unasked, meant, question.words, typed, SPELT_OUT)
         whole = _slip_anywhere(question, key_words[scope:], threshold)
         if whole is not None:
             typed, meant = set(range(len(question.words))), set(range(len(key_words)))
-            slips = whole * len(key_words)
-        missing = [i for i in missing if i not in typed]
-    telling = [j for j in range(scope, len(key_words)) if not is_idle(key_words[j])]
+            slips = whole
     if meant.isdisjoint(telling or range(scope, len(key_words))):
         return None
+    asked = {i: kind for i, kind in question.kinds.items() if i not in typed}
+    known = {j: kind for j, kind in kinds.items() if j not in meant and j >= scope}
+    is_opposite = _compare_negations(asked, typed, known, meant)
+    is_bare = typed.union(asked).issuperset(question.idle)
+    replaced = _find_replaced(asked, known, pairs, is_bare) if asked and known else []
+    missing = sorted({i for i in question.telling if i not in typed}.union(i for i, _ in replaced))
+    weighty = {*telling, *(j for _, j in replaced)}
     left_out = sum(
-        1.0 if j in telling else LEFT_OUT for j in range(len(key_words)) if j not in meant
+        1.0 if j in weighty else LEFT_OUT for j in range(len(key_words)) if j not in meant
     )
-    is_sentence = not typed.issuperset(question.idle)
+    is_sentence = not typed.union(missing).issuperset(question.idle)
+    lacking = len(missing) or int(is_opposite)
     weight = len(meant) + left_out
     features = (
         1.0,
         float(min(len(meant), MOST_EVIDENCE)),
-        min(len(missing) / len(typed), MOST_MISSING),
+        min(lacking / len(typed), MOST_MISSING),
         left_out / weight,
-        float(min(len(missing), left_out, 1)),
-        float(bool(missing) and not is_sentence),
+        1.0 if is_opposite else float(min(lacking, left_out, 1)),
+        float(bool(lacking) and not is_sentence),
         slips / weight,
     )
     return KeyFit(features, tuple(question.words[i] for i in missing))
+
+
+def _compare_negations(
+    asked: dict[int, str], typed: set[int], known: dict[int, str], meant: set[int]
+) -> bool:
+    """Whether only one of both has a negation that is not covered. One covers another: "never",
+    "not"."""
+    i = next((i for i, kind in asked.items() if kind == NEGATION), None)
+    j = next((j for j, kind in known.items() if kind == NEGATION), None)
+    if i is not None and j is not None:
+        typed.add(i)
+        meant.add(j)
+        del asked[i], known[j]
+    return (i is None) is not (j is None)
+
+
+def _find_replaced(
+    asked: Mapping[int, str],
+    known: Mapping[int, str],
+    pairs: Mapping[int, tuple[int, float]],
+    is_bare: bool,
+) -> list[tuple[int, int]]:
+    """Places of a word of the question and of another one of the key that stand before or after
+    the same covered word. `asked`, `known`: the kinds of words that are not covered.
+
+    Words that only ask replace none, and none replaces them.
+    """
+    in_question = {i: j for j, (i, _) in pairs.items()}
+    in_key = {j: j for j in pairs}
+    replaced = []
+    for i, kind in asked.items():
+        left, right = _neighbours(i, in_question)
+        for j, other in known.items():
+            other_left, other_right = _neighbours(j, in_key)
+            is_before = right is not None and right == other_right
+            is_after = left is not None and left == other_left
+            if (is_before or is_after) and _is_contrast(kind, other, is_before, is_bare and i == 0):
+                replaced.append((i, j))
+    return replaced
+
+
+def _is_contrast(kind: str, other: str, is_before: bool, is_bare: bool) -> bool:
+    """Whether a word of a question and another one in its place of a key ask for two things."""
+    if kind in (TELLING, NEGATION):
+        return True
+    if other in (TELLING, NEGATION):  # "after deploy", `prod deploy`
+        return is_before and (kind == "direction" or (kind == "place" and is_bare))
+    return {kind, other} == {"direction", "place"} or kind == other != "place"
+
+
+def _neighbours(place: int, covered: Mapping[int, int]) -> tuple[int | None, int | None]:
+    """The places in the key of the nearest covered words before and after a place."""
+    before = [at for at in covered if at < place]
+    after = [at for at in covered if at > place]
+    return covered[max(before)] if before else None, covered[min(after)] if after else None
 
 
 def _cover_joined(
@@ -289,16 +246,27 @@ def _joined_run(word: str, others: Sequence[str], first: int, spelt_out: bool) -
 def _slip_anywhere(
     question: QuestionWords, key_words: Sequence[str], threshold: float
 ) -> float | None:
-    """The share of letters in which the whole texts differ by one slip, blanks aside.
-
-    None if they differ by more, or if the slip makes a word that some key has.
-    """
-    typed, meant = question.joined, "".join(key_words)
+    """The share of wrong letters in a word, if the whole texts differ by one slip in it, blanks
+    aside; None if they differ by more, or if the slip makes a word that some key has."""
+    words, typed, meant = question.words, question.joined, "".join(key_words)
     if typed == meant:
         return 0.0
+    changed = [word for word in words if word not in key_words]
+    is_in_one_word = len(words) == len(key_words) and len(changed) == 1
+    if is_in_one_word or digits(typed) != digits(meant) or question.known.intersection(changed):
+        return None
     share = slip_share(typed, meant, 1) if abs(len(typed) - len(meant)) <= 1 else None
-    if share is None or share > 1 - threshold or digits(typed) != digits(meant):
+    misspelt = _word_at(key_words, shared_start(typed, meant))
+    if share is None or len(misspelt) < SHORTEST_MISSPELT:
         return None
-    if any(word in question.known for word in question.words if word not in key_words):
-        return None
-    return share
+    share *= max(len(typed), len(meant)) / len(misspelt)
+    return share if share <= 1 - threshold else None
+
+
+def _word_at(words: Sequence[str], letter: int) -> str:
+    """The word that has this letter of all words written together; the last one, if none has."""
+    for word in words:
+        if letter < len(word):
+            return word
+        letter -= len(word)
+    return words[-1]

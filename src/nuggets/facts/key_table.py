@@ -12,7 +12,7 @@ from struct import pack, unpack
 from nuggets.domain.records import MemoryNote
 from nuggets.domain.state import Database, chunks, placeholders
 from nuggets.domain.visibility import visible_projects
-from nuggets.facts.key_probability import (
+from nuggets.facts.key_words import (
     JOINED_LETTERS,
     forms,
     joined_spellings,

@@ -1,9 +1,9 @@
 """The tables of the fact index. All are derived from notes and can be rebuilt."""
 
-FORMAT = 4  # to be raised when the derived rows change
+FORMAT = 5  # to be raised when the derived rows change
 
 # One row for each fact that is not hidden, clustered by nugget. Names and keys are folded; the
-# words are those of `key_probability.split_words`, with a blank between. Equal values have equal
+# words are those of `key_words.split_words`, with a blank between. Equal values have equal
 # hashes, so the pattern of a page is known without reading its notes.
 KEYS = """
 CREATE TABLE IF NOT EXISTS fact_keys (
@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS fact_words (
 ) WITHOUT ROWID
 """
 
-# The spellings of each word (`key_probability.spellings`): they find the words that a question
+# The spellings of each word (`key_words.spellings`): they find the words that a question
 # misspells.
 SPELLINGS = """
 CREATE TABLE IF NOT EXISTS fact_spellings (

@@ -19,18 +19,6 @@ from nuggets.named_tuple import NamedTuple
 # must be the same, too: numbers, versions, paths, negations, signs and single letters.
 _NEGATED = re.compile(r"n['’]t\b")
 SHORTEST_PLURAL = 4  # letters: "pods" is a plural, "gas" is not
-NEGATIONS = """
-cannot except neither never no none nor not unless without
-kein keine keinem keinen keiner keines nicht nie niemals ohne
-aucun aucune jamais ne pas sans
-jamás ni ningún ninguna ninguno nunca sin
-mai nessun nessuna nessuno non senza
-nem nenhum nenhuma não sem
-geen niet nooit zonder
-aldrig aldri ej ikke ingen inget inte intet uden utan uten
-eikä eivät ei ilman
-bez nie не нет без
-"""
 # Numbers with their separators; names with dots or slashes; negations; single letters (except the
 # English words "a" and "i") and letters after a hyphen; signs. Plain words and dashes between
 # words are skipped.
@@ -54,7 +42,7 @@ Particulars = tuple[str, ...]
 
 @cache
 def _particular() -> re.Pattern[str]:
-    negations = "|".join(NEGATIONS.split())
+    negations = "|".join(sorted(stances()["negations"]))
     return re.compile(_PARTICULAR.format(negations=negations), re.VERBOSE)
 
 
@@ -205,7 +193,7 @@ def _content(text: str, *, paired: bool = False) -> tuple[Words, bool]:
 
 @cache
 def _rejecting_words() -> frozenset[str]:
-    return stances()["against"] | frozenset(NEGATIONS.split())
+    return stances()["against"] | stances()["negations"]
 
 
 @cache

@@ -21,7 +21,7 @@ LANGUAGES = (
 )
 LEAST_EVIDENCE = 2  # words, and more than the English ones: one may be a name
 # Everyday English words that are stop words of another language too are evidence for neither.
-_ALSO_ENGLISH = {
+ALSO_ENGLISH = {
     *("bin", "c", "ci", "comment", "con", "d", "den", "die", "era", "hat", "j", "l", "m", "man"),
     *("men", "mine", "n", "per", "plus", "s", "sin", "son", "t", "war"),
 }
@@ -55,7 +55,7 @@ def outweighs_english(words: int, english: int) -> bool:
 def evidence() -> dict[str, int]:
     """The languages that a word is evidence for: bit n for the nth of `LANGUAGES`."""
     by_word: dict[str, int] = {}
-    ambiguous = stop_words() | _ALSO_ENGLISH
+    ambiguous = stop_words() | ALSO_ENGLISH
     for bit, language in enumerate(LANGUAGES):
         for word in stop_words(language) - ambiguous:
             by_word[word] = by_word.get(word, 0) | 1 << bit

@@ -140,6 +140,13 @@ def stances() -> dict[str, frozenset[str]]:
 
 
 @cache
+def contrasts() -> dict[str, str]:
+    """English stop words that tell one thing from another, each with its kind."""
+    kinds = _read_sections("contrasting_words")
+    return {word: kind for kind, words in kinds.items() for word in words}
+
+
+@cache
 def opposites() -> dict[str, str]:
     """The second word of each pair of opposites, with the first."""
     words = _read_sections("stances")["opposites"]

@@ -1,0 +1,195 @@
+"""The words of questions and keys, and which word may stand for which. Knows no key.
+
+A word stands for another if it is the same, another form of it, its listed abbreviation, or a slip
+of the fingers.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+
+from nuggets.domain.records import SCOPES
+from nuggets.language.languages import ALSO_ENGLISH, stems
+from nuggets.language.text import (
+    edits_between,
+    fold_case,
+    is_unspaced,
+    pairs,
+    parts,
+    plain,
+    split_scripts,
+    tokens,
+    without_contraction,
+)
+from nuggets.language.word_lists import (
+    ENGLISH,
+    abbreviations,
+    contrasts,
+    idle_words,
+    stances,
+    stop_words,
+)
+
+MOST_WORDS = 24  # of a question: more say no more about which key is meant
+LONGEST_WORD = 40  # letters: what is longer (a hash, a URL) is compared by its beginning
+STEM_AKIN = 5  # letters, at least, that stems share which are not the same: "expiri", "expir"
+STEM_ENDING = 2  # letters, at most, that may differ at their ends
+SPELT_LETTERS = 7  # of a word: its further letters would make spellings many and hardly rarer
+JOINED_LETTERS = 12  # of a key's words written together: fewer would only be its first word
+SHORTEST_MISSPELT = 3  # letters of a word that is ever taken for a misspelt one
+SHORTEST_TWICE_MISSPELT = 4  # letters; with two slips a shorter word is another one
+MOST_EDITS = 2  # in one word: with three most words of six letters turn into others
+
+
+TELLING, NEGATION = "telling", "negation"  # kinds of words that are no stop words here
+# Stop words of some language that are rather names in a text that is not in it ("eu", "min"), and
+# the pronoun that is a region more often.
+NAMES = ALSO_ENGLISH | {"eu", "min", "os", "us"}
+
+
+def split_words(text: str) -> tuple[str, ...]:
+    """The words of a text, folded; identifiers in parts, unspaced scripts in pairs of letters."""
+    text = text[: MOST_WORDS * LONGEST_WORD]
+    # Names are every second one, those between others included.
+    pieces = _names_with_signs().split(text) if any(map(text.__contains__, "+#.")) else [text]
+    found: list[str] = []
+    for number, piece in enumerate(pieces):
+        found += [fold_case(piece)] if number % 2 else _split_plain(piece)
+    return tuple(found[:MOST_WORDS])
+
+
+@cache
+def _names_with_signs() -> re.Pattern[str]:
+    """Names that would be others without their signs: C++, C#, .NET."""
+    return re.compile(r"(?<!\w)([a-z](?:\+\+|#(?!\w))|\.net(?!\w))", re.IGNORECASE)
+
+
+def _split_plain(text: str) -> list[str]:
+    found: list[str] = []
+    for token in tokens(text):
+        for bare in _part_contraction(token.replace("’", "'")):
+            for run in split_scripts(bare):
+                for part in parts(run):
+                    word = fold_case(part)[:LONGEST_WORD]
+                    found += pairs(word) if is_unspaced(word) else [word]
+    return found
+
+
+def _part_contraction(token: str) -> list[str]:
+    """``cannot`` and ``can't`` are can and not, ``d'équipe`` is équipe."""
+    if "'" not in token:
+        return ["can", "not"] if token.lower() == "cannot" else [token]
+    bare = without_contraction(token)
+    if token[-3:].lower() == "n't":
+        return [*bare, "not"]
+    return bare[1:] if len(bare) > 1 and bare[0].lower() in stop_words("french") else bare
+
+
+def scope_length(key: str) -> int:
+    """1 if the first word of the key is its scope ("user: editor"), else 0."""
+    scope, colon, rest = key.partition(":")
+    return int(bool(colon) and fold_case(scope) in SCOPES and bool(rest.strip()))
+
+
+def word_kinds(words: Sequence[str], language: str) -> dict[int, str]:
+    """Of each word that says which key is meant its place and kind: telling, a negation, or that
+    of a stop word which tells one thing from another. "What", "the" and "please" have none.
+
+    What ends a text is no article ("port a"), and negates nothing ("or not", "passport no").
+    """
+    idle, spoken, last = idle_words(), stop_words(language), len(words) - 1
+    kinds = {}
+    for i, word in enumerate(words):
+        is_foreign = language == ENGLISH or word not in spoken
+        if word in stances()["negations"] and i < last:
+            kinds[i] = NEGATION
+        elif (
+            word not in idle
+            or (word in NAMES and is_foreign)
+            or (len(word) == 1 and (i == last or word not in spoken))
+        ):
+            kinds[i] = TELLING
+        elif word in contrasts():
+            kinds[i] = contrasts()[word]
+    return kinds
+
+
+def telling_places(kinds: Mapping[int, str]) -> list[int]:
+    """The places of words that are no stop words."""
+    return [i for i, kind in kinds.items() if kind in (TELLING, NEGATION)]
+
+
+def forms(word: str, letters: int = SPELT_LETTERS) -> set[str]:
+    """The beginnings of the word and of its stem: forms of one word share them. A word with digits
+    is taken whole: another number means another thing."""
+    letters = LONGEST_WORD if digits(word) else letters
+    return {word[:letters], stems((plain(word),))[0][:letters]}
+
+
+def spellings(word: str, edits: int = MOST_EDITS, letters: int = SPELT_LETTERS) -> set[str]:
+    """Its forms, with up to so many letters left out.
+
+    A slip leaves two words with a spelling in common: both without the wrong letters. Words with
+    digits or signs, and of two letters, are never misspelt.
+    """
+    found = forms(word, letters)
+    if len(word) < SHORTEST_MISSPELT or not word[-1].isalpha() or digits(word) or is_unspaced(word):
+        return found
+    cut = {word[:letters]}
+    for _ in range(edits if len(word) > SHORTEST_TWICE_MISSPELT else min(edits, 1)):
+        cut |= {form[:i] + form[i + 1 :] for form in cut for i in range(len(form))}
+    return found | cut
+
+
+def joined_spellings(joined: str) -> set[str]:
+    """Spellings of words that are written together, with one letter left out."""
+    return spellings(joined, 1, JOINED_LETTERS)
+
+
+def wrong_letters(typed: str, meant: str, is_known: bool) -> float | None:
+    """The share of wrong letters in a word that may stand for another; None if it cannot.
+
+    `is_known`: some key has the typed word, so it was not mistyped; nor was one that is listed.
+    Another number always means another thing.
+    """
+    if typed == meant or plain(typed) == plain(meant):
+        return 0.0
+    if digits(typed) != digits(meant):
+        return None
+    if meant in abbreviations().get(typed, ()) or _are_forms_of_one_word(typed, meant):
+        return 0.0
+    is_known = is_known or typed in abbreviations() or typed in idle_words()
+    return None if is_known else slip_share(typed, meant)
+
+
+def _are_forms_of_one_word(a: str, b: str) -> bool:
+    if a[:2] != b[:2]:
+        return False
+    stem, other = stems((a, b))
+    shared = shared_start(stem, other)
+    longest = max(len(stem), len(other))
+    return stem == other or (shared >= STEM_AKIN and longest - shared <= STEM_ENDING)
+
+
+def shared_start(a: str, b: str) -> int:
+    return next(
+        (i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b))
+    )
+
+
+def slip_share(typed: str, meant: str, most: int = MOST_EDITS) -> float | None:
+    """The slips that turn what was meant into what was typed, as a share of the letters; None if
+    they are more than `most`.
+
+    A wrong first letter counts twice: it is hardly ever mistyped, and with another slip it makes
+    another word ("external" for "internal").
+    """
+    begin_alike = typed[:1] == meant[:1] or typed[:2] == meant[1::-1]
+    most = most if begin_alike else 1
+    edits = edits_between(typed, meant, most)
+    return (edits + (not begin_alike)) / max(len(typed), len(meant)) if edits <= most else None
+
+
+def digits(text: str) -> str:
+    """All digits, in order."""
+    return "" if text.isalpha() else "".join(filter(str.isdigit, text))
