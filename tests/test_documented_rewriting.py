@@ -473,7 +473,7 @@ def test_what_differs_in_owner_or_kind_is_not_merged(
 def test_the_title_of_a_note_that_was_merged_away_still_finds_what_it_said(
     shelf: NuggetShelf,
 ) -> None:
-    kept = shelf.create_note("n", "Who owns billing", "Ask Maria on Slack first")
+    kept = shelf.create_note("n", "Refunds", "Ask Maria on Slack first")
     gone = shelf.create_note("n", "Invoices and refunds", "Ask Maria on Slack first")
 
     assert shelf.reflect().merged == 1
