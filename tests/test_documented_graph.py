@@ -109,10 +109,12 @@ def test_an_error_names_the_argument_that_is_wrong(
         shelf.create_note("n", "Ada and Grace", "They work together.", **wrong)
 
 
-@pytest.mark.parametrize("word", ["title", "body", "mark", "rocket", "shared", "relationship"])
+@pytest.mark.parametrize(
+    "word", ["title", "body", "mark", "rocket", "shared", "relationship", "apollo"]
+)
 def test_each_documented_field_is_searched(shelf: NuggetShelf, word: str) -> None:
     note = shelf.create_note(
-        "n",
+        "apollo",
         "Some title",
         "Some body",
         ["mark"],

@@ -343,14 +343,17 @@ def test_blanks_empty_stretches_and_repeated_lines_go(directory: Path) -> None:
     with NuggetShelf(directory, project="") as shelf:
         note = shelf.create_note("n", "Steps", "first step")
     path = directory / "graph" / "graph.json"
-    said = "first step   \\n\\n\\n\\nsecond step\\nsecond step\\nfirst step\\n"
+    again = "ask Ada before you deploy"
+    said = (
+        f"first step   \\n\\n\\n\\nsecond step\\nsecond step\\n{again}\\n{again} \\nthird\\n{again}"
+    )
     path.write_text(path.read_text().replace('"first step"', f'"{said}"'))
 
     with NuggetShelf(directory, project="") as shelf:
         shelf.reflect()
         after = shelf.get_note(note.id)
 
-    assert after.content == "first step\n\nsecond step"
+    assert after.content == f"first step\n\nsecond step\n{again}\nthird"
     assert after.last_rewritten_at is not None
 
 
@@ -473,7 +476,7 @@ def test_what_differs_in_owner_or_kind_is_not_merged(
 def test_the_title_of_a_note_that_was_merged_away_still_finds_what_it_said(
     shelf: NuggetShelf,
 ) -> None:
-    kept = shelf.create_note("n", "Who owns billing", "Ask Maria on Slack first")
+    kept = shelf.create_note("n", "Refunds", "Ask Maria on Slack first")
     gone = shelf.create_note("n", "Invoices and refunds", "Ask Maria on Slack first")
 
     assert shelf.reflect().merged == 1

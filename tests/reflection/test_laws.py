@@ -166,7 +166,7 @@ def test_a_recall_of_a_note_merged_away_counts_for_its_survivor() -> None:
     words = (
         "the deploy script pushes the image to the registry and restarts staging workers, queues"
     )
-    long, short = sample(1, content=f"{words} now"), sample(2, content=words)
+    long, short = sample(1, content=f"{words} daily"), sample(2, content=words)
     notes = by_id(long, short)
     changes, result = reflect(notes, LATER, ALL)
     current = notes | by_id(apply_touch(short, Touch(short.id, "s", AFTER)))
@@ -181,7 +181,7 @@ def test_a_merge_with_a_changed_note_does_not_take_place() -> None:
     words = (
         "the deploy script pushes the image to the registry and restarts staging workers, queues"
     )
-    long, short = sample(1, content=f"{words} now"), sample(2, content=words)
+    long, short = sample(1, content=f"{words} daily"), sample(2, content=words)
     other = sample(3, title="other", content="")
     notes = by_id(long, short, other)
     changes, result = reflect(notes, LATER, ALL)

@@ -2,10 +2,11 @@
 
 import pytest
 
-from graph_samples import LATER, by_id, sample
-from nuggets.domain.records import GraphNoteMetaInput, MemoryNote
+from graph_samples import LATER, NOW, by_id, sample
+from nuggets.domain.records import CONTRADICTS, GraphNoteMetaInput, MemoryNote
 from nuggets.language.equivalence_and_contradiction import particulars
 from nuggets.maintenance.reflection import Policy, reflect
+from nuggets.operations.notes_and_links import add_link
 
 ALL = Policy(max_notes=1000)
 RULES = (
@@ -131,23 +132,102 @@ def test_so_do_titles_with_other_numbers_letters_or_negations(one: str, other: s
         ("GPS in the emulator", "Emulator GPS"),
         ("Fetch on iOS", "iOS fetch"),
         ("Postgres", "Upgrade of Postgres"),
+        ("Backups", "Backup"),
+        ("Time zones", "Timezones"),
+        ("Invoice numbers", "Invoice numbering"),
     ],
 )
 def test_titles_in_other_words_for_the_same_do_not(one: str, other: str) -> None:
-    assert pair(f"{one} {other} {RULES}", f"{one} {other} {RULES}", one, other) == 1
+    assert pair(RULES, RULES, one, other) == 1
 
 
 @pytest.mark.parametrize(
-    "addition", ["{} by hand", "By hand: {}", "The pipeline by hand {}"], ids=["end", "start", "in"]
+    "addition",
+    ["{} in batches", "{}. Ask Mara.", "Ask Mara.\n{}", "It is old. {}\nBeware!"],
 )
-def test_one_may_say_more_anywhere(addition: str) -> None:
+def test_one_may_say_more_in_whole_sentences_or_at_its_end(addition: str) -> None:
     assert pair(RULES, addition.format(RULES)) == 1
+
+
+def test_a_sentence_may_come_between_two_but_not_within_one() -> None:
+    first, second = RULES.split("; ")
+    assert pair(f"{first}. {second}", f"{first}; it waits. {second}") == 0
+    assert pair(f"{first}. {second}", f"{first}. Ask Mara! {second}") == 1
+    assert pair(f"{first}, {second}", f"{first}. Ask Mara! {second}") == 0
+
+
+@pytest.mark.parametrize(
+    ("plain", "other"),
+    [
+        ("uploads", "rarely uploads"),
+        ("uploads", "seldom uploads"),
+        ("uploads", "hardly uploads"),
+        ("uploads", "formerly uploads"),
+        ("uploads", "refuses uploads"),
+        ("The pipeline", "It forbids that anyone in the pipeline"),
+        ("our bucket", "your bucket"),
+        ("our bucket", "my bucket"),
+        ("are green", "were green"),
+        ("is new", "was new"),
+        ("green and somebody", "green or somebody"),
+        ("on the page", "off the page"),
+        ("on the page", "for the page"),
+        ("by mail", "by mail, rarely"),
+        ("by mail", "by mail before release"),
+        ("by mail", "by mail, which is wrong"),
+    ],
+)
+def test_one_word_that_turns_a_sentence_keeps_contents_apart(plain: str, other: str) -> None:
+    assert pair(RULES, RULES.replace(plain, other)) == 0
+
+
+def test_for_and_against_are_no_duplicates() -> None:
+    assert pair(f"Anna voted for it: {RULES}", f"Anna voted against it: {RULES}") == 0
+
+
+def test_words_at_the_end_are_read_in_english_alone() -> None:
+    rule = (
+        "Die Pipeline lädt nach jedem Test alle Dateien in den Speicher und meldet das dem Team "
+        "per Mail und mit einem Eintrag auf der Seite"
+    )
+    assert pair(rule, f"{rule}. Frag Mara.") == 1
+    assert pair(rule, f"{rule} selten") == 0
+
+
+def test_what_contradicts_is_not_merged_and_stays_marked() -> None:
+    linked = add_link(sample(1, content=RULES), sample(2, content=RULES), CONTRADICTS, NOW)
+    assert linked is not None
+    changes, result = reflect(by_id(*linked), LATER, ALL)
+
+    assert result.merged == 0
+    assert all(
+        CONTRADICTS in [link.reason for link in note.links] and not note.hidden
+        for note in changes.put
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Accepted options", "Rejected options"),
+        ("Checks before deploy", "Checks after deploy"),
+        ("Good ideas", "Bad ideas"),
+        ("Anna allergy", "Ben allergy"),
+        ("Who owns billing", "Who owns search"),
+        ("Tabs over spaces", "Spaces over tabs"),
+        ("部署", "備份"),
+    ],
+)
+def test_the_same_text_under_titles_in_other_words_is_about_something_else(
+    one: str, other: str
+) -> None:
+    assert pair(RULES, RULES, one, other) == 0
 
 
 @pytest.mark.parametrize("count", [2, 3, 4, 5])
 def test_of_many_that_say_no_in_nearly_the_same_words_one_is_left(count: int) -> None:
     said = f"Do not touch prod-db: {RULES}"
-    ends = ["", " now", "!", " right now", " right now please"][:count]
+    ends = ["", " today", "!", " today folks", " today folks please"][:count]
     notes = [sample(n, content=f"{said}{end}") for n, end in enumerate(ends)]
 
     assert merges(*notes) == count - 1

@@ -64,6 +64,18 @@ def test_a_scope_or_type_can_be_named() -> None:
     assert found(index, "preference") == ["This"]
 
 
+def test_the_nugget_can_be_named_and_yields_to_notes_that_have_its_name() -> None:
+    index = index_of(
+        note(1, "Carrier", "DHL picks up at four", nugget_name="shipping_rules"),
+        note(2, "Costs", "shipping is free above 50", nugget_name="shop"),
+        *OTHERS,
+    )
+
+    assert found(index, "shipping_rules")[:1] == ["Carrier"]
+    assert found(index, "shipping") == ["Costs", "Carrier"]
+    assert found(index, "picks")[:1] == ["Carrier"]
+
+
 @pytest.mark.parametrize(
     "query", ['"', "* OR 1=1", "a AND NOT b", "NEAR(x)", "\\", "%_", "\0", "[", "^$"]
 )

@@ -5,11 +5,18 @@ Knows no note.
 
 import re
 from functools import cache, lru_cache
-from itertools import islice
+from itertools import accumulate, islice
 
-from nuggets.language.languages import stems
-from nuggets.language.text import fold_case
-from nuggets.language.word_lists import equivalent_words, filler_words, opposites, stances
+from nuggets.language.languages import detect_language, stems
+from nuggets.language.text import fold_case, tokens
+from nuggets.language.word_lists import (
+    ENGLISH,
+    equivalent_words,
+    filler_words,
+    opposites,
+    stances,
+    stop_words,
+)
 from nuggets.named_tuple import NamedTuple
 
 # --- the same ---------------------------------------------------------------------------------
@@ -62,10 +69,99 @@ def singular(word: str) -> str:
 
 def key_words(text: str) -> tuple[str, ...]:
     """The words that carry the meaning of a text, in order, in the singular."""
+    return tuple(_key_word(word) for word in _words(text) if word not in filler_words())
+
+
+def _words(text: str) -> list[str]:
     plain = _NEGATED.sub(" not", fold_case(text)).replace("'", "").replace("’", "")
-    fillers, equivalents = filler_words(), equivalent_words()
-    words = (word for word in _PLAIN_WORD.findall(plain) if word not in fillers)
-    return tuple(singular(equivalents.get(word, word)) for word in words)
+    return _PLAIN_WORD.findall(plain)
+
+
+def _key_word(word: str) -> str:
+    return singular(equivalent_words().get(word, word))
+
+
+# A word more can turn a sentence ("rarely", "refuses to"), and no list has all that do. So what one
+# text says more must be whole sentences, which leave the others as they are; or words at its very
+# end, if it is English and none of them is known to limit or to turn a statement.
+_SENTENCE_END = re.compile(r"[.!?]+[\"'’)]*\s+|\n+|[。！？]")
+# fillers that may stand in the place of any other
+_WEIGHTLESS = {"a", "an", "are", "be", "been", "get", "gets", "is", "the"}
+_DIRECTIONS = {"above", "after", "before", "below", "by", "from", "into", "over", "to", "under"}
+LIMITING = """
+allegedly almost barely earlier eventually formerly generally hardly later maybe mainly
+mostly nearly normally occasionally often partly perhaps possibly previously probably rarely
+scarcely seldom sometimes supposedly unlikely usually
+contrary fail failed false instead obsolete opposite untrue wrong yet
+"""
+
+Phrase = tuple[frozenset[str], str]  # a key word, and the fillers before it
+
+
+def says_all(text: str, other: str) -> bool:
+    """Whether a text says all that the other one says, and nothing else of it."""
+    rest = [phrase for sentence in _sentences(other) for phrase in sentence]
+    ends = {0, *accumulate(map(len, _sentences(other)))}
+    sentences = _sentences(text)
+    at = 0
+    for number, sentence in enumerate(sentences, 1):
+        part = rest[at : at + len(sentence)]
+        is_whole = len(part) == len(sentence)
+        may_go_on = bool(part) and number == len(sentences)
+        if (is_whole or may_go_on) and all(map(_are_alike, part, sentence)):
+            if not is_whole and not _only_adds(text, sentence[len(part) :]):
+                return False
+            at += len(part)
+        elif at not in ends:
+            return False
+    return at == len(rest)
+
+
+def _are_alike(a: Phrase, b: Phrase) -> bool:
+    """Fillers come and go, but "in" is not "on", nor "our" "your"."""
+    return a[1] == b[1] and (a[0] <= b[0] or b[0] <= a[0])
+
+
+def _only_adds(text: str, phrases: tuple[Phrase, ...]) -> bool:
+    added = {key for _, key in phrases}
+    is_english = detect_language(tokens(fold_case(text))) == ENGLISH
+    return is_english and added.isdisjoint(_turning_words())
+
+
+@cache
+def _turning_words() -> frozenset[str]:
+    turning = {*LIMITING.split(), *opposites(), *opposites().values(), *_rejecting_words()}
+    return stop_words() | stances()["for"] | stances()["neither"] | turning
+
+
+@lru_cache(maxsize=1024)
+def _sentences(text: str) -> tuple[tuple[Phrase, ...], ...]:
+    sentences = []
+    for sentence in _SENTENCE_END.split(text):
+        fillers: set[str] = set()
+        phrases: list[Phrase] = []
+        for word in _words(sentence):
+            if word in filler_words():
+                fillers.add(word)
+            else:
+                phrases.append((frozenset(fillers - _WEIGHTLESS), _key_word(word)))
+                fillers = set()
+        if phrases:
+            sentences.append(tuple(phrases))
+    return tuple(sentences)
+
+
+def may_name_the_same(title: str, other: str) -> bool:
+    """Whether one of two titles has all words of the other, in any form: "backups", "time zones".
+
+    Their order is free unless one of them gives it a meaning: "tabs over spaces".
+    """
+    longer, shorter = sorted((key_words(title), key_words(other)), key=len, reverse=True)
+    all_words, words = stems(longer), stems(shorter)
+    if _DIRECTIONS.isdisjoint(longer):
+        return set(words) <= set(all_words) or "".join(longer) == "".join(shorter)
+    remaining = iter(all_words)
+    return all(word in remaining for word in words)
 
 
 # --- contradictions ---------------------------------------------------------------------------

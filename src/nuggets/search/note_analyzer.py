@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LABEL = "="  # begins a key that no text can contain: an exact tag, a scope, a date
 DATE = f"{LABEL}{DATE_LABEL}"
-META = f"{LABEL}meta="  # before a word of the scope, type or subject
+META = f"{LABEL}meta="  # before a word of the nugget's name, the scope, type or subject
 FIELD_SEPARATOR = " \0 "  # separates the title from the content where both are one text
 STOP, SAYS_WHEN, NAMES_DATE, FOREIGN, NUMBER = 1, 2, 4, 8, 16  # marks of a word
 MOST_LETTERS = 1_000_000  # of tokens that a process remembers: more than those of most shelves
@@ -68,9 +68,10 @@ def date_terms(note: "MemoryNote", words: "Collection[str]") -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def meta_terms(scope: str, note_type: str, subject: str) -> tuple[str, ...]:
+def meta_terms(nugget: str, scope: str, note_type: str, subject: str) -> tuple[str, ...]:
     """The terms of what a note says about itself; they are no part of its vector."""
-    words = ("scope", *tokens(scope), "type", *tokens(note_type), *tokens(subject))
+    name = chain.from_iterable(map(pieces, tokens(nugget)))
+    words = (*name, "scope", *tokens(scope), "type", *tokens(note_type), *tokens(subject))
     return tuple(dict.fromkeys(META + to_storable(word) for word in words))
 
 
@@ -104,7 +105,7 @@ def analyze(note: "MemoryNote") -> Analysis:
         reading = _Reading(fields, LANGUAGES[language - 1])
     codes, dates = reading.codes(), date_terms(note, reading.dated)
     codes.update(dict.fromkeys(map(term_key, dates), encode(0, 1.0)))
-    metadata = meta_terms(note.scope, note.type, note.subject)
+    metadata = meta_terms(note.nugget_name, note.scope, note.type, note.subject)
     codes.update(dict.fromkeys(map(term_key, chain(metadata, labels_of(note))), UNWEIGHTED))
     return Analysis(
         codes,
@@ -121,7 +122,7 @@ def names_of(note: "MemoryNote", analysis: Analysis) -> set[str]:
     """The terms and labels of the note."""
     lexicon = lexicon_of(LANGUAGES[analysis.language - 1] if analysis.language else ENGLISH)
     terms = (term for token in analysis.tokens for _, term, _ in lexicon[token])
-    metadata = meta_terms(note.scope, note.type, note.subject)
+    metadata = meta_terms(note.nugget_name, note.scope, note.type, note.subject)
     return {*terms, *analysis.dates, *metadata, *labels_of(note)}
 
 

@@ -24,7 +24,7 @@ BACKGROUND_NOTES = 50
 RELATED = 0.7  # an abbreviation and its long form
 ROOT = 0.7  # no note has the word, but one that begins alike: "auth" and "authentic"
 CORRECTED = 0.8
-METADATA = 0.6  # the word names a scope, type or subject
+METADATA = 0.6  # the word names a nugget, scope, type or subject
 
 # Kinds of alternatives that are the word itself in another form, not a guess at it.
 CERTAIN_KINDS = frozenset(("", "related", "joined", "date"))

@@ -9,10 +9,15 @@ from math import hypot, log
 
 from nuggets.domain.limits import LINKS
 from nuggets.domain.names_and_tags import DECIDING_TAGS, own_tags
-from nuggets.domain.records import MemoryNote
+from nuggets.domain.records import CONTRADICTS, MemoryNote
 from nuggets.domain.visibility import is_unconfirmed, may_be_linked
 from nuggets.errors import InvalidInput
-from nuggets.language.equivalence_and_contradiction import key_words, particulars
+from nuggets.language.equivalence_and_contradiction import (
+    key_words,
+    may_name_the_same,
+    particulars,
+    says_all,
+)
 from nuggets.language.languages import detect_language, stems
 from nuggets.language.text import fold_case, tokens, words
 from nuggets.language.word_lists import generic_words, stop_words
@@ -228,9 +233,7 @@ def _merge_group(plan: Plan, inspected: list[str], group: list[str]) -> None:
                 (plan.notes[note_id], plan.notes[other]),
                 key=lambda note: (-len(words[note.id]), -len(note.content), age(note)),
             )
-            if not _is_subsequence(words[shorter.id], words[longer.id]):
-                continue
-            if _details(longer) != _details(shorter) or not plan.may("merge", note_id, other):
+            if not _is_repeated(shorter, longer) or not plan.may("merge", note_id, other):
                 continue
             if _merge_pair(plan, longer, shorter):
                 texts.drop(shorter.id)
@@ -238,13 +241,17 @@ def _merge_group(plan: Plan, inspected: list[str], group: list[str]) -> None:
                     break
 
 
-def _is_subsequence(words: Words, others: Words) -> bool:
-    """Whether the other text has the same words in the same order, and perhaps more.
+def _is_repeated(note: MemoryNote, other: MemoryNote) -> bool:
+    """Whether the other note says all that this one does, of the same thing.
 
-    A word in the place of another may be its opposite, and so may the same words in another order.
+    What contradicts stays until a person has settled it.
     """
-    remaining = iter(others)
-    return all(word in remaining for word in words)
+    return (
+        not any(link.to == other.id and link.reason == CONTRADICTS for link in note.links)
+        and _details(note) == _details(other)
+        and may_name_the_same(note.title, other.title)
+        and says_all(other.content, note.content)
+    )
 
 
 def _details(note: MemoryNote) -> tuple[Words, Words]:

@@ -32,6 +32,10 @@ from nuggets.operations.notes_and_links import archive_note, normal_content
 
 # Indented lines, headings and numbered steps; prompts, fences, rows of a table, what reads as code.
 _NO_PROSE = re.compile(r"\s|#|\d+[.)]\s|\$ |.*(\||\t|```|~~~|[={}]|;$|\s--\w)")
+_HEADING = re.compile(r"#|-{3,}$|={3,}$|\*\*[^*]+\*\*:?$|__.+__:?$|\[.+\]$|.*:$")
+_ITEM = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s")
+# A shorter line may be meant to come again after others: "Wait one minute", "Ben: deploy".
+STATEMENT_WORDS = 4
 
 
 def rewrite(plan: Plan, ids: list[str]) -> None:
@@ -55,26 +59,41 @@ def tidy(note: MemoryNote) -> str:
 
 
 def _without_repetition(content: str) -> str:
-    """Remove lines of prose that the note has already.
+    """Remove lines of prose that follow themselves, and statements that their section has already.
 
-    Others may be meant to come again: code, rows of a table, numbered steps. A line that indented
-    lines follow stays too, or these would belong to another one.
+    Others may be meant to come again: code, rows of a table, steps, names, what holds in another
+    section too. A line that indented lines follow stays, or these would belong to another one.
     """
     lines = content.split("\n")
     lines_kept: list[str] = []
-    seen: set[str] = set()
+    section: set[str] = set()
+    above = ""
     for number, (line, is_code) in enumerate(zip(lines, continues_code(lines), strict=True), 1):
         # normalised content has no two empty lines in a row
         below = next(filter(None, lines[number : number + 2]), "")
-        if is_code or not _is_prose(line) or line not in seen or below[:1].isspace():
+        if not is_code and _begins_section(line, below):
+            section = set()
+        is_repeated = line == above or (line in section and _is_statement(line))
+        if is_code or not _is_prose(line) or not is_repeated or below[:1].isspace():
             lines_kept.append(line)
         if not is_code:
-            seen.add(line)
+            section.add(line)
+        above = line or above
     return "\n".join(lines_kept)
 
 
+def _begins_section(line: str, below: str) -> bool:
+    """Whether it is a heading of any kind, or the line above a list."""
+    return bool(_HEADING.match(line) or (line and _ITEM.match(below) and not _ITEM.match(line)))
+
+
+def _is_statement(line: str) -> bool:
+    # the second counts what is written without spaces
+    return max(len(tokens(line)), len(words(line))) >= STATEMENT_WORDS
+
+
 def _is_prose(line: str) -> bool:
-    return any(map(str.isalnum, line)) and not _NO_PROSE.match(line)
+    return any(map(str.isalpha, line)) and not _NO_PROSE.match(line)
 
 
 def _difference(before: str, after: str) -> str:
