@@ -2,6 +2,8 @@
 
 import io
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -10,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from command_line import Done, Nuggets, NuggetsProcess, run_process
+from command_line import Done, Nuggets, NuggetsProcess, Prepare, run_process
 from nuggets import NuggetShelf
 from nuggets.interfaces.cli import main
 from postgresql_server import USER, Server
@@ -114,6 +116,22 @@ def nuggets(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
         code = main(arguments)
         said = capsys.readouterr()
         return Done(code, said.out, said.err)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def prepare(homes: Path) -> Prepare:
+    prepared: dict[tuple[str, ...], Path] = {}
+
+    def run(*commands: str) -> None:
+        if commands not in prepared:
+            directory = homes / f"prepared {len(prepared)}"
+            for command in commands:
+                done = run_process(*shlex.split(command), env={"NUGGETS_DIR": str(directory)})
+                assert done.code == 0, done.err
+            prepared[commands] = directory
+        shutil.copytree(prepared[commands], os.environ["NUGGETS_DIR"])
 
     return run
 
