@@ -13,6 +13,7 @@ import pytest
 from hypothesis import settings
 
 from command_line import Done, Nuggets, NuggetsProcess, Prepare, run_process
+from example_counts import example_count
 from nuggets import NuggetShelf
 from nuggets.interfaces.cli import main
 from postgresql_server import USER, Server
@@ -26,7 +27,11 @@ if os.path.isdir(MEMORY_DISK):  # where no test waits for a disk, if there is ro
     disk = os.statvfs(MEMORY_DISK)
     if disk.f_bavail * disk.f_frsize >= 4 << 30 and not disk.f_flag & os.ST_NOEXEC:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY_DISK)
-settings.register_profile("nuggets", deadline=None)  # timing never decides a test
+settings.register_profile(
+    "nuggets",
+    deadline=None,  # timing never decides a test
+    max_examples=example_count(100),
+)
 settings.load_profile("nuggets")
 
 
