@@ -43,6 +43,12 @@ class NuggetsProcess(Protocol):
     ) -> Done: ...
 
 
+class Prepare(Protocol):
+    """Give a test a copy of the shelf that commands left, which are run once for all tests."""
+
+    def __call__(self, *commands: str) -> None: ...
+
+
 HARMFUL = set(  # signs that steer a terminal or hide words from whoever reads it
     "\x7f\u061c\u200b\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e"
     "\u2066\u2067\u2068\u2069\ufeff\U000e0001\U000e0041\U000e0042\U000e0100\U000e0101"

@@ -2,6 +2,8 @@
 
 import io
 import os
+import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -10,7 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from command_line import Done, Nuggets, NuggetsProcess, run_process
+from command_line import Done, Nuggets, NuggetsProcess, Prepare, run_process
+from example_counts import example_count
 from nuggets import NuggetShelf
 from nuggets.interfaces.cli import main
 from postgresql_server import USER, Server
@@ -24,7 +27,11 @@ if os.path.isdir(MEMORY_DISK):  # where no test waits for a disk, if there is ro
     disk = os.statvfs(MEMORY_DISK)
     if disk.f_bavail * disk.f_frsize >= 4 << 30 and not disk.f_flag & os.ST_NOEXEC:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY_DISK)
-settings.register_profile("nuggets", deadline=None)  # timing never decides a test
+settings.register_profile(
+    "nuggets",
+    deadline=None,  # timing never decides a test
+    max_examples=example_count(100),
+)
 settings.load_profile("nuggets")
 
 
@@ -114,6 +121,22 @@ def nuggets(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
         code = main(arguments)
         said = capsys.readouterr()
         return Done(code, said.out, said.err)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def prepare(homes: Path) -> Prepare:
+    prepared: dict[tuple[str, ...], Path] = {}
+
+    def run(*commands: str) -> None:
+        if commands not in prepared:
+            directory = homes / f"prepared {len(prepared)}"
+            for command in commands:
+                done = run_process(*shlex.split(command), env={"NUGGETS_DIR": str(directory)})
+                assert done.code == 0, done.err
+            prepared[commands] = directory
+        shutil.copytree(prepared[commands], os.environ["NUGGETS_DIR"])
 
     return run
 

@@ -19,6 +19,7 @@ from fault_processes import (
     MANNERS,
     WRITER,
     Outcome,
+    Process,
     age_leftovers,
     kept_keys,
     kill_all,
@@ -88,7 +89,7 @@ def _mounted(image: str, place: str, options: str) -> Iterator[None]:
         subprocess.run(["umount", place], check=True, capture_output=True)
 
 
-def _listen(writer: "subprocess.Popen[str]", said: list[str], begun: threading.Event) -> None:
+def _listen(writer: Process, said: list[str], begun: threading.Event) -> None:
     assert writer.stdout is not None
     with writer.stdout:
         for line in writer.stdout:
@@ -162,9 +163,9 @@ def _write_and_cut(
         raise NoPowerCuts(f"{system.make[0]}: {problem}") from problem
     finally:
         for writer, listener in zip(writers, listeners, strict=True):
-            writer.kill()
-            writer.wait()
-            listener.join()
+            with writer:
+                writer.kill()
+                listener.join()
 
 
 def _end_users(place: str) -> None:

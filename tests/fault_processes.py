@@ -10,7 +10,9 @@ import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, Union
+
+from forked_processes import ForkedProcess, can_fork
 
 TESTS = os.path.dirname(os.path.abspath(__file__))
 
@@ -35,6 +37,7 @@ for number in range(int(count)):
     print(key, flush=True)
 shelf.close()
 """
+Process = Union["subprocess.Popen[str]", ForkedProcess]
 MANNERS = ((), ("short-lived",), ("batch",), ("short-lived", "recall"))
 
 
@@ -73,9 +76,14 @@ def start_writer(
     quiet: bool = False,
     waits: bool = False,
     **env: str,
-) -> "subprocess.Popen[str]":
+) -> Process:
+    words = ("-c", program, directory, name, str(count), *options)
+    inherited = {**os.environ, **env}
+    if can_fork(inherited):
+        stderr = subprocess.DEVNULL if quiet else None
+        return ForkedProcess(*words, env=inherited, text=True, stderr=stderr)
     return subprocess.Popen(
-        [sys.executable, "-c", program, directory, name, str(count), *options],
+        [sys.executable, *words],
         stdin=subprocess.PIPE if waits else None,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL if quiet else None,
@@ -167,11 +175,11 @@ def kill_all(processes: Iterable[int]) -> None:
                 os.close(descriptor)
 
 
-def collect(processes: Sequence["subprocess.Popen[str]"]) -> set[str]:
+def collect(processes: Sequence[Process]) -> set[str]:
     """All that was acknowledged by processes that have ended or been killed."""
     said: set[str] = set()
 
-    def read(process: "subprocess.Popen[str]") -> None:
+    def read(process: Process) -> None:
         assert process.stdout is not None
         with process:
             output = process.stdout.read()  # unlike communicate(), also what readline() left
@@ -185,7 +193,7 @@ def collect(processes: Sequence["subprocess.Popen[str]"]) -> set[str]:
     return said
 
 
-def line_of(process: "subprocess.Popen[str]") -> str:
+def line_of(process: Process) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 

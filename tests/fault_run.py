@@ -296,6 +296,13 @@ def main() -> None:
                 "whatever stands in place of any file, every command ends and says so",
                 NUGGETS_DAMAGE_PART="1",
             ),
+            "Properties": lambda: run_long_form(
+                os.path.join(work, "properties"),
+                "",
+                "every property holds for ten times as many examples as its test names",
+                NUGGETS_EXAMPLES="10",
+                PYTEST_ADDOPTS="-m hypothesis",
+            ),
             "Texts": lambda: run_long_form(
                 os.path.join(work, "texts"),
                 "test_time_bounds.py",

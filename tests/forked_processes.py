@@ -7,7 +7,6 @@ Python itself reads from the environment is tested with processes that are start
 
 import atexit
 import gc
-import io
 import json
 import os
 import runpy
@@ -24,7 +23,7 @@ from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
 from pkgutil import walk_packages
-from typing import IO
+from typing import IO, Any
 
 READ_BY_PYTHON = ("PYTHON", "LC_", "LANG", "LD_")  # variables that only a new interpreter obeys
 
@@ -36,18 +35,22 @@ def can_fork(env: Mapping[str, str]) -> bool:
 
 
 class ForkedProcess:
-    """`python -m MODULE ARGUMENTS`, with pipes; what is used of it is called as in `Popen`."""
+    """`python WORDS`, where those are `-m MODULE …` or `-c PROGRAM …`. Its streams are pipes; what
+    is used of it is called as in `Popen`."""
 
     def __init__(
-        self, module: str, *arguments: str, env: Mapping[str, str], hears_errors: bool = True
+        self,
+        *words: str,
+        env: Mapping[str, str],
+        text: bool = False,
+        stderr: int | None = subprocess.PIPE,
     ) -> None:
-        """`hears_errors`: or they go where those of the tests go."""
-        command = [sys.executable, "-m", module, *arguments]
-        sys.audit("subprocess.Popen", sys.executable, command, None, dict(env))
-        request = {"module": module, "argv": arguments, "env": dict(env), "folder": os.getcwd()}
+        """`stderr`: a pipe, or `DEVNULL`, or None for that of the tests."""
+        sys.audit("subprocess.Popen", sys.executable, [sys.executable, *words], None, dict(env))
+        request = {"words": words, "env": dict(env), "folder": os.getcwd()}
         read_input, write_input = os.pipe()
         read_output, write_output = os.pipe()
-        read_errors, write_errors = os.pipe() if hears_errors else (None, os.dup(2))
+        read_errors, write_errors = _error_pipe(stderr)
         self._status, status = socket.socketpair()
         with tempfile.TemporaryFile() as message, status:
             message.write(json.dumps(request).encode())
@@ -58,9 +61,10 @@ class ForkedProcess:
                 socket.send_fds(_parent(), [b"+"], descriptors)
         for stream in streams:
             os.close(stream)
-        self.stdin: IO[bytes] = os.fdopen(write_input, "wb")
-        self.stdout: IO[bytes] = os.fdopen(read_output, "rb")
-        self.stderr = io.BytesIO() if read_errors is None else os.fdopen(read_errors, "rb")
+        kind = "" if text else "b"
+        self.stdin: IO[Any] = os.fdopen(write_input, f"w{kind}")
+        self.stdout: IO[Any] = os.fdopen(read_output, f"r{kind}")
+        self.stderr: IO[Any] = os.fdopen(read_errors, f"r{kind}")
         self.returncode: int | None = None
         self.pid = int(self._status.recv(20))
 
@@ -80,9 +84,9 @@ class ForkedProcess:
             self._status.close()
         return self.returncode
 
-    def communicate(self, given: bytes = b"") -> tuple[bytes, bytes]:
+    def communicate(self, given: bytes | str = b"") -> tuple[Any, Any]:
         """Write all input, read all that is said until everyone has closed it, and wait."""
-        errors: list[bytes] = []
+        errors: list[Any] = []
         parts: Sequence[Callable[[], None]] = (
             partial(_feed, self.stdin, given),
             lambda: errors.append(self.stderr.read()),
@@ -94,7 +98,7 @@ class ForkedProcess:
         for thread in threads:
             thread.join()
         self.close()
-        return output, b"".join(errors)
+        return output, errors[0]
 
     def close(self) -> None:
         self.wait()
@@ -115,7 +119,7 @@ def run_module(
     """Run a module of the package to its end, forked if that makes no difference."""
     if not can_fork(env):
         return start_module(module, *arguments, given=given, env=env)
-    process = ForkedProcess(module, *arguments, env=env)
+    process = ForkedProcess("-m", module, *arguments, env=env)
     output, errors = process.communicate(given)
     return subprocess.CompletedProcess([module, *arguments], process.wait(), output, errors)
 
@@ -128,9 +132,18 @@ def start_module(
     return subprocess.run(command, input=given, capture_output=True, env=env, check=False)
 
 
-def _feed(stream: IO[bytes], given: bytes) -> None:
+def _error_pipe(stderr: int | None) -> tuple[int, int]:
+    """Two ends; if nobody listens, there is nothing to read at the first one."""
+    if stderr == subprocess.PIPE:
+        return os.pipe()
+    nothing = os.open(os.devnull, os.O_RDWR)
+    return nothing, os.dup(2 if stderr is None else nothing)
+
+
+def _feed(stream: IO[Any], given: bytes | str) -> None:
     with suppress(BrokenPipeError), stream:  # broken if it reads no input
-        stream.write(given)
+        if given:
+            stream.write(given)
 
 
 _lock = threading.Lock()
@@ -170,8 +183,8 @@ def load_package() -> None:
     gc.freeze()  # or a collection would copy its pages into each child
 
 
-def fork_for_requests(requests: socket.socket) -> str:
-    """Fork a child for each request, until no more can come. Returns in the child: the module."""
+def fork_for_requests(requests: socket.socket) -> list[str]:
+    """Fork a child for each request, until no more can come. Returns in the child: its words."""
     woken, wakes = socket.socketpair()
     for end in (woken, wakes):
         end.setblocking(False)
@@ -215,7 +228,7 @@ def _tell_ends(living: dict[int, int]) -> None:
         os.close(descriptor)
 
 
-def _become(request: int, *streams: int) -> str:
+def _become(request: int, *streams: int) -> list[str]:
     with open(request, "rb") as message:
         asked = json.load(message)
     for number, stream in enumerate(streams):
@@ -225,14 +238,15 @@ def _become(request: int, *streams: int) -> str:
     os.environ.update(asked["env"])
     time.tzset()
     os.chdir(asked["folder"])
-    sys.argv[1:] = asked["argv"]
-    return str(asked["module"])
+    words: list[str] = asked["words"]
+    return words
 
 
 if __name__ == "__main__":
     load_package()
-    runpy.run_module(
-        fork_for_requests(socket.socket(fileno=int(sys.argv[1]))),
-        run_name="__main__",
-        alter_sys=True,
-    )
+    sys.path.append(os.path.dirname(__file__))  # for programs of tests
+    option, code, *sys.argv[1:] = fork_for_requests(socket.socket(fileno=int(sys.argv[1])))
+    if option == "-m":
+        runpy.run_module(code, run_name="__main__", alter_sys=True)
+    else:
+        exec(code, {"__name__": "__main__"})

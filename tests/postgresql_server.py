@@ -122,7 +122,8 @@ class Server:
             check=False,
         ).stdout.split()
         for process in (postmaster, *map(int, children)):
-            os.kill(process, signal.SIGKILL)
+            with suppress(ProcessLookupError):  # it ended just now
+                os.kill(process, signal.SIGKILL)
 
     def promote(self) -> None:
         """Make a standby the primary."""

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import example_count
 from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote, NoteLink, NuggetConfig
 from nuggets.errors import InvalidInput
@@ -54,7 +55,7 @@ configs = st.builds(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=example_count(150))
 @given(notes, st.booleans())
 def test_a_note_comes_back_from_its_json(made: MemoryNote, vector: bool) -> None:
     text = codec.dumps(codec.note_to_json(made, vector=vector))

@@ -43,7 +43,7 @@ def test_a_forked_process_says_and_returns_what_a_new_one_does(
 
 def test_a_forked_process_is_one_of_its_own_and_can_be_killed(tmp_path: Path) -> None:
     env = {**os.environ, "NUGGETS_DIR": str(tmp_path)}
-    with ForkedProcess("nuggets", "mcp", env=env) as waiting:
+    with ForkedProcess("-m", "nuggets", "mcp", env=env) as waiting:
         assert waiting.pid != os.getpid()
         waiting.kill()
         assert waiting.wait() == -signal.SIGKILL

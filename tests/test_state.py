@@ -3,6 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import example_count
 from nuggets.domain.records import Changes, NuggetConfig, Touch
 from nuggets.domain.state import SESSIONS_KEPT, MemoryState, apply_touch, everything, merge_changes
 from store_samples import NOW, note
@@ -45,7 +46,7 @@ def contents(state: MemoryState) -> object:
     return state.notes, state.nuggets, state.marks
 
 
-@settings(max_examples=150)
+@settings(max_examples=example_count(150))
 @given(st.lists(with_touches, max_size=5), with_touches)
 def test_everything_leads_from_nothing_to_here(many: list[Changes], last: Changes) -> None:
     state = after(*many, last)
@@ -53,7 +54,7 @@ def test_everything_leads_from_nothing_to_here(many: list[Changes], last: Change
     assert contents(after(everything(state))) == contents(state)
 
 
-@settings(max_examples=200)
+@settings(max_examples=example_count(200))
 @given(st.lists(with_touches, max_size=3), st.lists(with_touches, max_size=4))
 def test_several_changes_as_one_lead_to_the_same(first: list[Changes], then: list[Changes]) -> None:
     state = after(*first)

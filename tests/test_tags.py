@@ -2,6 +2,7 @@ from hypothesis import given as examples
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from example_counts import example_count
 from nuggets.domain.names_and_tags import normal_tags, system_tags
 
 
@@ -20,7 +21,7 @@ def test_old_scope_and_type_tags_are_replaced() -> None:
     assert tags == ("x", "n", "scope:self", "type:style")
 
 
-@settings(max_examples=200)
+@settings(max_examples=example_count(200))
 @examples(st.lists(st.text(max_size=8), max_size=6), st.text(min_size=1, max_size=8))
 def test_normalising_tags_twice_changes_nothing(tags: list[str], nugget: str) -> None:
     once = normal_tags(tags, nugget, "user", "note")

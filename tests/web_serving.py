@@ -82,7 +82,7 @@ def served(directory: str, *options: str, **environment: str) -> Iterator[Served
     """`nuggets serve` on a port of its own, until the block ends."""
     words = ("serve", "--dir", directory, "--port", "0", "--json", *options)
     env = {**os.environ, **NEVER, "HOME": directory, **environment}
-    with ForkedProcess("nuggets", *words, env=env, hears_errors=False) as process:
+    with ForkedProcess("-m", "nuggets", *words, env=env, stderr=None) as process:
         try:
             url = json.loads(process.stdout.readline())["url"]
             yield Served(url, directory, process)

@@ -8,8 +8,8 @@ from nuggets.encoder.text_encoder import Encoder
 
 
 @pytest.fixture(scope="session")
-def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return installed_model(tmp_path_factory.mktemp("encoder"))
+def model_file() -> Path:
+    return installed_model()
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fact_oracle
+from example_counts import example_count
 from fact_oracle import fact_note
 from fact_shelf import FactShelf
 from nuggets.domain.records import Changes, MemoryNote, NuggetConfig, RecallResult, Touch
@@ -338,7 +339,7 @@ CHANGES = st.builds(
 ASKED = ("a1", "b2", "c3", "d4", "e5", "f6", "cc3")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=example_count(40), deadline=None)
 @given(st.lists(st.tuples(CHANGES, st.booleans()), max_size=6))
 def test_an_index_that_followed_every_change_equals_one_made_afresh(
     many: list[tuple[Changes, bool]],

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fact_oracle
+from example_counts import example_count
 from nuggets.domain.records import NuggetConfig
 from nuggets.facts.capacity import page_size
 from nuggets.facts.fhrr import seed_from_text
@@ -70,13 +71,13 @@ def test_the_oracle_reproduces_the_golden_values() -> None:
         assert fact_oracle.confidence_and_margin(row, 0.9) == pytest.approx(golden, abs=1e-11)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=example_count(60), deadline=None)
 @given(CONFIGS, VALUES)
 def test_decoding_equals_the_documented_algorithm(config: NuggetConfig, values: list[str]) -> None:
     assert_as_documented(banks_of(config), values, config)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=example_count(25), deadline=None)
 @given(CONFIGS, st.lists(VALUES, min_size=2, max_size=4))
 def test_what_was_built_before_does_not_show(config: NuggetConfig, pages: list[list[str]]) -> None:
     banks = banks_of(config)

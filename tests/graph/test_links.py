@@ -3,6 +3,7 @@ from hypothesis import given as examples
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from example_counts import example_count
 from graph_samples import LATER, NOW, by_id, sample
 from nuggets.domain.records import MemoryNote, NoteLink
 from nuggets.errors import InvalidInput
@@ -126,7 +127,7 @@ REASONS = st.sampled_from(["uses", "Uses", "tests"])
 TIMES = st.sampled_from([NOW, LATER])
 
 
-@settings(max_examples=100)
+@settings(max_examples=example_count(100))
 @examples(st.lists(st.tuples(IDS, IDS, REASONS, TIMES), max_size=15))
 def test_after_a_repair_nothing_is_broken_and_no_sound_link_is_lost(
     scribbles: list[tuple[int, int, str, str]],
@@ -165,7 +166,7 @@ def step(
         notes |= by_id(*without_links_to(notes.values(), {b.id}))
 
 
-@settings(max_examples=200)
+@settings(max_examples=example_count(200))
 @examples(st.lists(STEPS, max_size=40))
 def test_links_stay_whole_whatever_is_done(
     script: list[tuple[str, int, int, str, str]],

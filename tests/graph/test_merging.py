@@ -3,6 +3,7 @@ from hypothesis import given as examples
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from example_counts import example_count
 from graph_samples import LATER, NOW, by_id, sample
 from nuggets.domain.records import MemoryNote, NoteKind, NoteLink
 from nuggets.errors import InvalidInput
@@ -43,7 +44,7 @@ def test_the_target_keeps_the_union_of_unique_lines(target: str, source: str, un
     assert contents(target, source) == union
 
 
-@settings(max_examples=200)
+@settings(max_examples=example_count(200))
 @examples(*[st.lists(st.sampled_from(["a", "  b", "c", "", "```", "~~~", "}"]), max_size=8)] * 2)
 def test_a_merge_never_loses_a_line(target: list[str], source: list[str]) -> None:
     union = contents("\n".join(target), "\n".join(source))

@@ -5,6 +5,7 @@ from hypothesis import given as examples
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from example_counts import example_count
 from graph_samples import LATER, NOW, sample
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote, NoteLink
 from nuggets.errors import InvalidInput
@@ -38,7 +39,7 @@ def test_content_has_a_written_form(text: str, written: str) -> None:
     assert normal_content(text) == written
 
 
-@settings(max_examples=300)
+@settings(max_examples=example_count(300))
 @examples(st.text(alphabet=" \t\r\n\x0b\x1c\u2028\xa0ab", max_size=12))
 def test_writing_twice_changes_nothing(text: str) -> None:
     once = normal_content(text)
@@ -199,7 +200,7 @@ def test_an_edit_meets_the_limits_of_a_new_note() -> None:
         edit_note(sample(), now=LATER, given=GraphNoteMetaInput(scope="x"))  # type: ignore[arg-type]
 
 
-@settings(max_examples=100)
+@settings(max_examples=example_count(100))
 @examples(
     title=st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=20)
     .map(str.strip)

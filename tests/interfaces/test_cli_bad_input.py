@@ -5,15 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from command_line import Nuggets, NuggetsProcess
+from command_line import Nuggets, NuggetsProcess, Prepare
 
 MEBIBYTE = 1024 * 1024
 
 
 @pytest.fixture(autouse=True)
-def _filled(nuggets: Nuggets) -> None:
-    nuggets("remember", "n", "known", "value")
-    nuggets("note", "add", "n", "Note", "words")
+def _filled(prepare: Prepare) -> None:
+    prepare("remember n known value", "note add n Note words")
 
 
 def is_untouched(nuggets: Nuggets) -> bool:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from command_line import Nuggets
+from command_line import Nuggets, Prepare
 from nuggets.interfaces.cli.command_table import MODULES
 
 CALLS: dict[str, tuple[str, ...]] = {
@@ -33,12 +33,14 @@ UNLIKELY = {"unlink": 1}  # nothing to take away
 
 
 @pytest.fixture(autouse=True)
-def _filled(nuggets: Nuggets) -> None:
-    nuggets("remember", "n", "key", "value")
-    nuggets("note", "add", "n", "One", "About jwt.")
-    nuggets("note", "add", "n", "Two", "About tokens.")
-    nuggets("note", "add", "n", "Archived", "About cookies.")
-    nuggets("note", "archive", "Archived")
+def _filled(prepare: Prepare) -> None:
+    prepare(
+        "remember n key value",
+        "note add n One 'About jwt.'",
+        "note add n Two 'About tokens.'",
+        "note add n Archived 'About cookies.'",
+        "note archive Archived",
+    )
 
 
 @pytest.mark.parametrize("command", CALLS)

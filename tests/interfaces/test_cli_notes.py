@@ -6,14 +6,16 @@ from pathlib import Path
 import pytest
 
 from agent_doors import repository
-from command_line import Nuggets
+from command_line import Nuggets, Prepare
 from nuggets import NuggetShelf
 
 
 @pytest.fixture(autouse=True)
-def _filled(nuggets: Nuggets) -> None:
-    nuggets("note", "add", "project", "Auth middleware", "Uses JWT with RS256.", "--tag", "auth")
-    nuggets("note", "add", "project", "JWT format", "Signed tokens.", "--tag", "auth")
+def _filled(prepare: Prepare) -> None:
+    prepare(
+        "note add project 'Auth middleware' 'Uses JWT with RS256.' --tag auth",
+        "note add project 'JWT format' 'Signed tokens.' --tag auth",
+    )
 
 
 def note(nuggets: Nuggets, name: str) -> dict[str, object]:

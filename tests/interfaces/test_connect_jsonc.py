@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import example_count
 from nuggets.interfaces.connect import EditError, jsonc
 
 VALUES = st.recursive(
@@ -18,7 +19,7 @@ OBJECTS = st.dictionaries(st.text(max_size=4), VALUES, max_size=4)
 LAYOUTS = st.sampled_from([None, 2, 4, "\t"])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=example_count(150), deadline=None)
 @given(OBJECTS, LAYOUTS, VALUES)
 def test_setting_changes_one_member_and_nothing_else(
     data: dict[str, Any], layout: Any, value: Any
@@ -29,7 +30,7 @@ def test_setting_changes_one_member_and_nothing_else(
     assert json.loads(after) == {**data, "nuggets": value}
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=example_count(150), deadline=None)
 @given(OBJECTS, LAYOUTS, VALUES)
 def test_cutting_out_what_was_put_in_restores_the_meaning(
     data: dict[str, Any], layout: Any, value: Any
@@ -41,7 +42,7 @@ def test_cutting_out_what_was_put_in_restores_the_meaning(
     assert json.loads(after) == data
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=example_count(150), deadline=None)
 @given(OBJECTS, VALUES, VALUES)
 def test_what_was_written_tightly_can_be_set_more_than_once(
     data: dict[str, Any], value: Any, other: Any
@@ -58,7 +59,7 @@ def test_what_was_written_tightly_can_be_set_more_than_once(
     }
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=example_count(100), deadline=None)
 @given(st.lists(VALUES, max_size=4), LAYOUTS, st.data())
 def test_any_item_of_a_list_can_be_cut_out(items: list[Any], layout: Any, data: Any) -> None:
     text = jsonc.append_item(json.dumps({"list": items}, indent=layout), ["list"], "ours")

@@ -43,8 +43,8 @@ except OSError:
 
 
 @pytest.fixture(scope="session")
-def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return installed_model(tmp_path_factory.mktemp("encoder"))
+def model_file() -> Path:
+    return installed_model()
 
 
 def letters(texts: Sequence[str]) -> list[list[float]]:

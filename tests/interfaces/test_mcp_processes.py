@@ -13,6 +13,7 @@ from mcp.client.stdio import stdio_client
 
 from agent_doors import over_stdio, repository, said, server_at
 from command_line import Nuggets
+from forked_processes import ForkedProcess
 from nuggets.interfaces.mcp.server import ServerContext
 from nuggets.shelf import NuggetShelf
 
@@ -75,15 +76,8 @@ def test_the_project_is_the_one_the_host_names(tmp_path: Path) -> None:
 
 def test_a_server_ends_with_its_input_and_has_touched_no_data(tmp_path: Path) -> None:
     directory = tmp_path / "shelf"
-    with subprocess.Popen(
-        [sys.executable, "-m", "nuggets", "mcp"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "NUGGETS_DIR": str(directory)},
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
+    env = {**os.environ, "NUGGETS_DIR": str(directory)}
+    with ForkedProcess("-m", "nuggets", "mcp", env=env) as process:
         process.stdin.write(HELLO)
         process.stdin.flush()
         answer = process.stdout.readline()
@@ -99,14 +93,8 @@ def test_a_server_ends_with_its_input_and_has_touched_no_data(tmp_path: Path) ->
 def test_a_server_that_is_told_to_end_leaves_its_files_in_order(
     number: signal.Signals, tmp_path: Path
 ) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "nuggets", "mcp"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "NUGGETS_DIR": str(tmp_path)},
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
+    env = {**os.environ, "NUGGETS_DIR": str(tmp_path)}
+    with ForkedProcess("-m", "nuggets", "mcp", env=env) as process:
         for line in (HELLO, b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'):
             process.stdin.write(line)
         for value in ("80", "81", "82"):
@@ -143,16 +131,8 @@ def test_a_server_that_is_closing_is_not_cut_off_by_a_host_in_a_hurry(
 
 
 def test_a_host_that_goes_without_a_word_leaves_no_server_and_no_complaint(tmp_path: Path) -> None:
-    with subprocess.Popen(
-        [sys.executable, "-m", "nuggets", "mcp"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "NUGGETS_DIR": str(tmp_path)},
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
+    env = {**os.environ, "NUGGETS_DIR": str(tmp_path)}
+    with ForkedProcess("-m", "nuggets", "mcp", env=env) as process:
         process.stdout.close()
         process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\nno json\n\xff\n')
         process.stdin.close()
@@ -182,14 +162,8 @@ def test_a_line_with_half_a_character_is_answered(tmp_path: Path) -> None:
         fact = rb'{"nugget":"n%d","key":"cut","value":"whole \ud83d\ude00 cut %s \\ud83d"}'
         query = b'{"query":"cut","nugget":"n%d"}' % number
         lines += [call(1, b"remember", fact % (number, half)), call(2, b"recall", query)]
-    with subprocess.Popen(
-        [sys.executable, "-m", "nuggets", "mcp"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "NUGGETS_DIR": str(tmp_path)},
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
+    env = {**os.environ, "NUGGETS_DIR": str(tmp_path)}
+    with ForkedProcess("-m", "nuggets", "mcp", env=env) as process:
         answers = []
         for line in lines:
             process.stdin.write(line)

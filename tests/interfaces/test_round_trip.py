@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from command_line import Nuggets
+from example_counts import example_count
 from nuggets import MemoryNote, NuggetShelf
 from nuggets.interfaces.importers import Records
 from nuggets.interfaces.importers.recognition import read_path
@@ -50,7 +51,9 @@ def fill(shelf: NuggetShelf, texts: list[tuple[str, str]]) -> None:
 
 @pytest.mark.parametrize("form", WHOLE_FORMS)
 @given(texts=st.lists(st.tuples(TITLES, TEXTS), min_size=1, max_size=4))
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=example_count(12), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 def test_what_goes_out_comes_back_equal(form: str, texts: list[tuple[str, str]]) -> None:
     with TemporaryDirectory() as folder, NuggetShelf(":memory:", project="") as shelf:
         fill(shelf, texts)

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from example_counts import example_count
 from graph_samples import by_id, sample
 from nuggets import PROMOTE_THRESHOLD
 from nuggets.domain.host_markup import escape_host_markup
@@ -71,7 +72,7 @@ def test_no_title_or_content_can_break_the_file(text: str) -> None:
     check(text, text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=example_count(150), deadline=None)
 @given(*[st.lists(st.sampled_from([*NASTY, " ", "word", "\n"]), min_size=1).map("".join)] * 2)
 def test_no_mixture_can_break_the_file(title: str, content: str) -> None:
     check(f"t{title}", f"c{content}")

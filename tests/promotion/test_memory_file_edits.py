@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import example_count
 from nuggets.domain.records import MemoryNote
 from nuggets.errors import StoreError
 from nuggets.maintenance.promotion.entries import CONTENT_CHARACTERS, apply_edit, line_for
@@ -374,7 +375,7 @@ def test_any_edit_of_words_is_found_in_the_memory_and_nothing_else_changes(
 # --- any hands --------------------------------------------------------------------------------
 
 
-@settings(max_examples=40)  # each edits a file four times
+@settings(max_examples=example_count(40))  # each edits a file four times
 @given(chance=st.randoms(use_true_random=False))
 def test_whatever_people_do_nothing_is_lost_and_no_line_of_theirs_is_touched(
     tmp_path_factory: pytest.TempPathFactory, chance: random.Random

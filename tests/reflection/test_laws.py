@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import example_count
 from graph_samples import LATER, NOW, by_id, sample
 from nuggets.domain.records import GraphNoteMetaInput, MemoryNote, NoteKind, Touch
 from nuggets.domain.state import MemoryNotes, MemoryState, apply_touch
@@ -70,7 +71,7 @@ def applied(
     return notes | by_id(*changes.put), result
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=example_count(150), deadline=None)
 @given(st.integers(0, 10**9))
 def test_a_second_pass_finds_nothing_to_do(seed: int) -> None:
     once, _ = applied(graph(seed))
@@ -83,7 +84,7 @@ def test_a_second_pass_finds_nothing_to_do(seed: int) -> None:
     )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=example_count(100), deadline=None)
 @given(st.integers(0, 10**9))
 def test_a_pass_loses_nothing_and_keeps_links_two_way(seed: int) -> None:
     before = graph(seed)
@@ -105,7 +106,7 @@ def test_a_pass_loses_nothing_and_keeps_links_two_way(seed: int) -> None:
         assert {line.strip() for line in note.content.split("\n")} <= kept | {""}
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=example_count(60), deadline=None)
 @given(st.integers(0, 10**9), st.integers(1, 14))
 def test_the_order_of_the_notes_makes_no_difference(seed: int, limit: int) -> None:
     notes = graph(seed)
@@ -116,7 +117,7 @@ def test_the_order_of_the_notes_makes_no_difference(seed: int, limit: int) -> No
     assert plan[1].inspected <= limit
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=example_count(60), deadline=None)
 @given(st.integers(0, 10**9))
 def test_a_plan_nobody_disturbed_is_valid_as_it_is(seed: int) -> None:
     notes = graph(seed)
@@ -125,7 +126,7 @@ def test_a_plan_nobody_disturbed_is_valid_as_it_is(seed: int) -> None:
     assert still_valid(changes, result, notes, dict(notes)) == (changes, result)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=example_count(150), deadline=None)
 @given(st.integers(0, 10**9))
 def test_writes_that_landed_meanwhile_are_kept_and_links_stay_two_way(seed: int) -> None:
     notes = graph(seed)
@@ -204,7 +205,7 @@ def test_only_the_inspected_and_their_partners_are_written(limit: int) -> None:
     assert changes.action == "reflect"
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=example_count(60), deadline=None)
 @given(st.integers(0, 10**9), st.integers(1, 14))
 def test_ids_which_are_drawn_by_chance_decide_nothing(seed: int, limit: int) -> None:
     notes = graph(seed)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from example_counts import example_count
 from nuggets.search.query import MOST_SLOTS
 from searchable import found, index_of, note
 
@@ -91,7 +92,7 @@ def test_a_symbol_is_found_as_it_is(symbol: str) -> None:
     assert found(index, "=") == []
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=example_count(80), deadline=None)
 @given(st.text(min_size=1).filter(str.strip), st.text(), st.text())
 @example("≠", "≠", "")
 def test_no_text_breaks_the_search(query: str, title: str, content: str) -> None:

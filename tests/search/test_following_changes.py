@@ -3,6 +3,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import example_count
 from nuggets.domain.records import MemoryNote, NoteFilterOptions, NoteLink
 from searchable import Shelf, index_of, linked, note
 
@@ -42,7 +43,7 @@ def answers(index: Shelf) -> list[list[tuple[str, float]]]:
     ]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=example_count(60), deadline=None)
 @given(st.lists(CHANGES, min_size=1, max_size=12), st.randoms(use_true_random=False))
 def test_an_index_fed_bit_by_bit_answers_like_one_made_afresh(
     changes: list[tuple[list[MemoryNote], list[str]]], rng: Random

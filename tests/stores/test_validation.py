@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from example_counts import example_count
 from nuggets.domain import codec
 from nuggets.domain.records import NuggetConfig
 from nuggets.errors import InvalidInput
@@ -23,7 +24,7 @@ configs = st.builds(
 )
 
 
-@settings(max_examples=50)
+@settings(max_examples=example_count(50))
 @given(configs)
 def test_a_nugget_comes_back_from_its_file(config: NuggetConfig) -> None:
     shape = json.loads(codec.dumps(codec.nugget_to_json(config, [note(1)])))
