@@ -15,13 +15,7 @@ from nuggets.domain.records import MemoryNote
 from nuggets.domain.state import State
 from nuggets.errors import Conflict, InvalidInput
 from nuggets.filesystem.atomic_files import NEW_FILE, private_directory, unwritable, write_parts
-from nuggets.maintenance.export_forms import (
-    csv_rows,
-    dot_lines,
-    graphml_lines,
-    markdown_files,
-    note_lines,
-)
+from nuggets.maintenance.export_forms import FILE_FORMS, markdown_files, note_lines
 from nuggets.named_tuple import NamedTuple
 from nuggets.operations.argument_checks import checked_note, checked_nugget
 from nuggets.operations.transactions import Transactions
@@ -35,7 +29,7 @@ if TYPE_CHECKING:
 
 
 _MARKDOWN = ("markdown", "obsidian", "okf")
-FORMS = ("json", "jsonl", *_MARKDOWN, "csv", "graphml", "dot")
+FORMS = ("json", *_MARKDOWN, *FILE_FORMS)
 _DIRECTORIES = ("json", *_MARKDOWN)  # forms of several files
 _STEP = 1000  # notes between two reports
 Report = Callable[[str], None]
@@ -114,13 +108,7 @@ class _Export(NamedTuple):
         if self.form in _MARKDOWN:
             yield from markdown_files(lambda: with_progress(self._notes()), self.form)
             return
-        lines = {
-            "jsonl": note_lines,
-            "csv": csv_rows,
-            "graphml": graphml_lines,
-            "dot": dot_lines,
-        }[self.form]
-        yield "", lines(with_progress(self._notes()))
+        yield "", FILE_FORMS[self.form](with_progress(self._notes()))
 
     def _notes(self) -> Iterable[MemoryNote]:
         if self.ids is None:

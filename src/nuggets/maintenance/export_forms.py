@@ -186,3 +186,12 @@ def dot_lines(notes: Iterable[MemoryNote]) -> Iterator[bytes]:
 
 def _dot_text(text: str) -> str:
     return '"' + one_line(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+# what is one file
+FILE_FORMS: dict[str, Callable[[Iterable[MemoryNote]], Iterator[bytes]]] = {
+    "jsonl": note_lines,
+    "csv": csv_rows,
+    "graphml": graphml_lines,
+    "dot": dot_lines,
+}

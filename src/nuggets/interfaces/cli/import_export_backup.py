@@ -40,7 +40,7 @@ from nuggets.interfaces.importers.own_shelves import is_backup, is_shelf, open_c
 from nuggets.interfaces.importers.past_sessions import link_sessions, read_transcripts
 from nuggets.interfaces.importers.recognition import read_path
 from nuggets.maintenance.export_and_backup import FORMS
-from nuggets.maintenance.export_forms import note_lines
+from nuggets.maintenance.export_forms import FILE_FORMS
 from nuggets.maintenance.promotion.entries import line_for, without_caveats
 from nuggets.shelf import NuggetShelf
 
@@ -398,7 +398,7 @@ def _export_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "path",
         nargs="?",
-        help="a new directory for json, markdown, obsidian and okf, else a new file; jsonl: - for "
+        help="a new directory for json, markdown, obsidian and okf, else a new file, or - for "
         "stdout; json without a path refreshes the shelf's own files",
     )
     filter_arguments(parser)
@@ -427,16 +427,17 @@ def _filtered_notes(call: Call) -> Sequence[MemoryNote] | None:
 
 
 def _print_lines(call: Call, form: str, notes: Sequence[MemoryNote] | None) -> Outcome:
-    if form != "jsonl":
+    if form not in FILE_FORMS:
         raise InvalidInput(f"{form} is several files; name a directory for them")
     if call.options.json:
-        raise InvalidInput("every line of the output is JSON already; leave out --json")
+        raise InvalidInput(f"--json prints one JSON value, and this prints {form}; leave it out")
     with suppress(BrokenPipeError):  # a reader, as in `… | head`, has seen enough
         sys.stdout.flush()
-        if notes is None:
+        if notes is None and form == "jsonl":
             call.shelf.export_lines(sys.stdout.buffer.write)
         else:
-            sys.stdout.buffer.writelines(note_lines(notes))
+            listed = call.shelf.list_notes(include_hidden=True) if notes is None else notes
+            sys.stdout.buffer.writelines(FILE_FORMS[form](listed))
         sys.stdout.buffer.flush()
     return Outcome(None, [])
 
