@@ -149,7 +149,8 @@ def joined_spellings(joined: str) -> set[str]:
 def wrong_letters(typed: str, meant: str, is_known: bool) -> float | None:
     """The share of wrong letters in a word that may stand for another; None if it cannot.
 
-    `is_known`: some key has the typed word, so it was not mistyped; nor was one that is listed.
+    `is_known`: some key has the typed word, so it was not mistyped; nor was a stop word, or one
+    of two listed ones.
     Another number always means another thing.
     """
     if typed == meant or plain(typed) == plain(meant):
@@ -158,7 +159,8 @@ def wrong_letters(typed: str, meant: str, is_known: bool) -> float | None:
         return None
     if meant in abbreviations().get(typed, ()) or _are_forms_of_one_word(typed, meant):
         return 0.0
-    is_known = is_known or typed in abbreviations() or typed in idle_words()
+    are_listed = typed in abbreviations() and meant in abbreviations()  # "minimum", "maximum"
+    is_known = is_known or are_listed or typed in idle_words()
     return None if is_known else slip_share(typed, meant)
 
 
