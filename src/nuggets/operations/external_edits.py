@@ -51,6 +51,7 @@ Json = dict[str, Any]
 R = TypeVar("R")
 # A change of these is a newer version.
 _WORDS = ("title", "content", "tags", *META_FIELDS, "validFrom", "validUntil")
+_OWNER = ("nuggetName", "kind")  # never change: its key would answer elsewhere, or no more
 _RECALLS = ("hits", "lastHitSession", "hitSessions")  # change together
 _FACT_FIELDS = ("key", "value", "hits", "last_hit_session", "project")
 
@@ -184,7 +185,8 @@ def _import_note(
         return None  # not seen by its author, and ours is the newer one
     before, ours = (note_to_json(note, vector=False) if note else {} for note in (old, current))
     changed = merge_record(before, shape, ours).changed
-    for field in (*OURS, "lastAccessedAt"):  # every look moves that, and none is a commit
+    # Every look moves the last one, and none is a commit.
+    for field in (*OURS, *_OWNER, "lastAccessedAt"):
         changed.pop(field, None)
     if "hits" not in changed:
         changed = {field: value for field, value in changed.items() if field not in _RECALLS}
