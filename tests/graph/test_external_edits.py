@@ -51,6 +51,17 @@ def test_nothing_changed_is_nothing() -> None:
         assert found == (Changes(action="external edit", client="file"), 0)
 
 
+def test_the_owning_nugget_and_the_kind_never_change() -> None:
+    note = sample(1, content="one")
+    state = state_of(note)
+    shape = note_to_json(note) | {"nuggetName": "other", "kind": "fact", "content": "two"}
+
+    after = take(state, state, graph_edit(shape)).notes[note.id]
+
+    assert (after.nugget_name, after.kind) == (note.nugget_name, note.kind)
+    assert after.content == "two"
+
+
 def test_only_the_changed_fields_are_taken() -> None:
     old = sample(1, content="old")
     ours = old._replace(tags=(*old.tags, "ours"), updated_at=LATER)

@@ -7,7 +7,6 @@ from nuggets.domain.records import NoteKind, NuggetConfig, NuggetStatus
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 
-FACTS_PER_PAGE_AT_LEAST = 4  # one for each of the four default banks
 DIMS_PER_FACT = 256  # a right answer is then 22 standard deviations above the crosstalk
 APPROACHING, NEARLY_FULL = 80.0, 90.0  # per cent
 
@@ -26,8 +25,8 @@ def capacity(config: NuggetConfig) -> int:
 
 
 def page_size(dims: int) -> int:
-    """Facts in a page; so few that decoding is always right."""
-    return max(FACTS_PER_PAGE_AT_LEAST, dims // DIMS_PER_FACT)
+    """Facts in a page; so few that decoding is always right, with few dimensions a single one."""
+    return max(1, dims // DIMS_PER_FACT)
 
 
 def fill(config: NuggetConfig, count: int) -> Fill:

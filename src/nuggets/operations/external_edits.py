@@ -52,6 +52,7 @@ Json = dict[str, Any]
 R = TypeVar("R")
 # A change of these is a newer version.
 _WORDS = ("title", "content", "tags", *META_FIELDS, "validFrom", "validUntil")
+_OWNER = ("nuggetName", "kind")  # never change: its key would answer elsewhere, or no more
 _RECALLS = ("hits", "lastHitSession", "hitSessions")  # change together
 # Lists to which others may have added meanwhile, and by what two of their items are the same.
 _LISTS: dict[str, Callable[[Any], Any]] = {
@@ -199,7 +200,8 @@ def _import_note(
         return None  # not seen by its author, and ours is the newer one
     before, ours = (note_to_json(note, vector=False) if note else {} for note in (old, current))
     changed = merge_record(before, shape, ours).changed
-    for field in (*OURS, "lastAccessedAt"):  # every look moves that, and none is a commit
+    # Every look moves the last one, and none is a commit.
+    for field in (*OURS, *_OWNER, "lastAccessedAt"):
         changed.pop(field, None)
     for field, key in _LISTS.items():
         base, theirs, current_list = (r.get(field, []) for r in (before, shape, ours))
