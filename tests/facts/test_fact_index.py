@@ -68,10 +68,10 @@ def test_facts_that_share_values_are_recalled_rightly() -> None:
 
 
 def test_confidence_is_that_of_the_documented_algorithm_on_the_page() -> None:
-    config = NuggetConfig("project", dims=1024, ensembles=2, sharpen_p=1.5)
+    config = NuggetConfig("project", dims=64, ensembles=2, sharpen_p=1.5)
     notes = [fact_note(f"key number {i}", f"val{i % 3}") for i in range(6)]
     shelf = shelf_of(*notes, config=config)
-    size = page_size(1024)
+    size = page_size(64)
 
     expected = [
         *fact_oracle.decoded([note.content for note in notes[:size]], config),
@@ -269,7 +269,7 @@ def test_a_broadcast_prefers_the_stricter_match_then_the_ratio() -> None:
 
 
 def test_a_broadcast_breaks_ties_by_confidence() -> None:
-    crowded = NuggetConfig("crowded", dims=1024, banks=1)
+    crowded = NuggetConfig("crowded", dims=16, banks=1)
     roomy = NuggetConfig("roomy", dims=4096)
     shelf = FactShelf()
     others = [fact_note(f"other {i}", f"o{i}", "crowded") for i in range(3)]

@@ -7,6 +7,8 @@ from nuggets.domain.records import NoteKind, NuggetConfig, NuggetStatus
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 
+FACTS_PER_PAGE_AT_LEAST = 4  # one for each of the four default banks
+DIMS_OF_SEVERAL = 32  # with 16, one of sixteen facts in pages of four was answered wrongly
 DIMS_PER_FACT = 256  # a right answer is then 22 standard deviations above the crosstalk
 APPROACHING, NEARLY_FULL = 80.0, 90.0  # per cent
 
@@ -26,7 +28,7 @@ def capacity(config: NuggetConfig) -> int:
 
 def page_size(dims: int) -> int:
     """Facts in a page; so few that decoding is always right, with few dimensions a single one."""
-    return max(1, dims // DIMS_PER_FACT)
+    return max(FACTS_PER_PAGE_AT_LEAST, dims // DIMS_PER_FACT) if dims >= DIMS_OF_SEVERAL else 1
 
 
 def fill(config: NuggetConfig, count: int) -> Fill:
