@@ -326,13 +326,13 @@ def main(work: str, every: str = "1", part: str = "1", *names: str) -> int:
     """`every`: one of so many system calls is failed, others for each kind of fault; at least one
     of each kind, if the operation makes any that can be failed so. `part`: see `kinds_for`."""
     load_package()  # once, and not in every child
-    original, place = os.path.join(work, "original"), os.path.join(work, "place")
+    prepared, place = os.path.join(work, "original"), os.path.join(work, "place")
+    shutil.rmtree(prepared, ignore_errors=True)
+    prepare(prepared)
     total = 0
     for name in names or OPERATIONS:
         operation = OPERATIONS[name]
-        shutil.rmtree(original, ignore_errors=True)
-        if name not in EMPTY:
-            prepare(original)
+        original = os.path.join(work, "nothing") if name in EMPTY else prepared
         copy(original, place)
         allowed = steps(place, operation)
         calls = [count_calls(original, place, operation, kind) for kind in (1, 7)]

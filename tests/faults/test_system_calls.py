@@ -15,7 +15,7 @@ from fault_processes import TESTS, environment
 pytestmark = pytest.mark.faults
 
 EVERY = os.environ.get("NUGGETS_FAULT_EVERY", "1000")
-PART = os.environ.get("NUGGETS_FAULT_PART", "6")  # of the kinds of faults, others each time
+PART = os.environ.get("NUGGETS_FAULT_PART", "4")  # of the kinds of faults, others each time
 SHARES = 2  # of the operations, for workers that run at the same time
 
 

@@ -79,6 +79,7 @@ def test_a_search_is_few_statements(asked: Asked, directory: str) -> None:
     assert len(asked.run("--dir", directory, "search", "billing port")) <= 25
 
 
+@pytest.mark.usefixtures("no_daily_pass")
 def test_a_prompt_is_few_statements(
     asked: Asked, directory: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
