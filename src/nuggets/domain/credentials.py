@@ -501,15 +501,22 @@ def _token_patterns() -> tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str]
 
 def _values(text: str) -> Iterator[_Place]:
     small = text.replace("İ", "i").lower()  # the only letter that would get longer: places stay
-    occurs = f"{small}\0{small.translate(_SHAPE)}".__contains__
-    for kind, words in _words_of_forms():
-        if any(map(occurs, words)):
-            yield from _of_form(text, small, kind, _FORMS[kind])
+    shape = small.translate(_SHAPE)
+    occurs: dict[str, bool] = {}  # by the words of a form, which several share
+    for kind, form in _FORMS.items():
+        if form.words not in occurs:
+            words, shapes = _split_words(form.words)
+            has_word = any(map(small.__contains__, words))
+            occurs[form.words] = has_word or any(map(shape.__contains__, shapes))
+        if occurs[form.words]:
+            yield from _of_form(text, small, kind, form)
 
 
 @cache
-def _words_of_forms() -> tuple[tuple[str, tuple[str, ...]], ...]:
-    return tuple((kind, tuple(form.words.split())) for kind, form in _FORMS.items())
+def _split_words(words: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words, and those of them that a shape may have where the text has none."""
+    every = tuple(words.split())
+    return every, tuple(word for word in every if "0" in word or "_" in word)
 
 
 def _of_form(text: str, small: str, kind: str, form: _Form) -> Iterator[_Place]:
