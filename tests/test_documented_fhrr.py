@@ -10,7 +10,7 @@ import pytest
 from nuggets import Nugget, NuggetShelf, RecallResult
 from nuggets.facts.fhrr import bind, phasors, seed_from_text, sharpen
 
-NOISY: dict[str, Any] = {"dims": 16, "banks": 1}  # so few dimensions that answers are unsure
+NOISY: dict[str, Any] = {"dims": 24, "banks": 1}  # so few dimensions that answers are unsure
 
 
 def file_of(directory: Path, name: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ def test_capacity_is_the_root_of_the_dimensions_per_bank(dims: int, banks: int, 
 
 
 @pytest.mark.parametrize(
-    ("dims", "facts"), [(16384, 64), (65536, 256), (1024, 4), (512, 4), (32, 4), (16, 1)]
+    ("dims", "facts"), [(16384, 64), (65536, 256), (1024, 4), (512, 4), (24, 4), (16, 1)]
 )
 def test_a_page_grows_with_the_dimensions(dims: int, facts: int) -> None:
     assert page_size(dims) == facts

@@ -8,7 +8,7 @@ from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
 
 FACTS_PER_PAGE_AT_LEAST = 4  # one for each of the four default banks
-DIMS_OF_SEVERAL = 32  # with 16, one of sixteen facts in pages of four was answered wrongly
+DIMS_OF_SEVERAL = 24  # with 16, one of sixteen facts in pages of four was answered wrongly
 DIMS_PER_FACT = 256  # a right answer is then 22 standard deviations above the crosstalk
 APPROACHING, NEARLY_FULL = 80.0, 90.0  # per cent
 
