@@ -22,7 +22,9 @@ REPEATED = 3  # commands with the same argument: it is told once, before all of 
 CONVENTIONS = {
     "VISUAL": "the editor that `nuggets note add` and `nuggets note edit` open",
     "EDITOR": "the same, where `VISUAL` is not set",
-    "XDG_CONFIG_HOME": "where programs keep their settings, for `nuggets connect`",
+    "XDG_CONFIG_HOME": "where programs keep their settings, for `nuggets connect` and "
+    "`nuggets import --discover`",
+    "XDG_DATA_HOME": "where programs keep their data, for `nuggets import --discover`",
     "NUGGETS_STORE": "the shelf, before NUGGETS_DIR; a directory or the URL of a database",
     "NUGGETS_HOOK_SECONDS": "deadline of a hook, for slow machines; 1 by default",
     "NO_COLOR": "if set, nothing is coloured",

@@ -11,6 +11,7 @@ compiled program of 16 MB.
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 
 from nuggets.language.text import one_line, shorten
 from nuggets.named_tuple import NamedTuple
@@ -423,7 +424,8 @@ def _places(text: str) -> list[_Place]:
 
 
 def _tokens(text: str) -> Iterator[_Place]:
-    for beginning in _BEGINNINGS.split():
+    beginnings, fixed_form, any_makers = _token_patterns()
+    for beginning in filter(text.__contains__, beginnings):
         at = text.find(beginning)
         while at >= 0:
             match = re.compile(_NO_WORD + re.escape(beginning) + _REST).match(text, at)
@@ -431,8 +433,6 @@ def _tokens(text: str) -> Iterator[_Place]:
             if token and _is_token(token):
                 yield _Place(at, at + len(token), f"token {beginning}…")
             at = text.find(beginning, at + (len(token) or 1))
-    fixed_form = re.compile(rf"{_NO_WORD}(?:{_FIXED_FORM})(?![\w-])")
-    any_makers = re.compile(rf"{_NO_WORD}(?:{_FORM_OF_ANY_MAKER})(?![\w-])")
     for word in re.finditer(_LONG_WORD, text):
         for match in fixed_form.finditer(text, *word.span()):
             if _is_token(match[0]):
@@ -442,12 +442,33 @@ def _tokens(text: str) -> Iterator[_Place]:
                 yield _Place(*match.span(), "token")
 
 
+@cache
+def _token_patterns() -> tuple[tuple[str, ...], re.Pattern[str], re.Pattern[str]]:
+    return (
+        tuple(_BEGINNINGS.split()),
+        re.compile(rf"{_NO_WORD}(?:{_FIXED_FORM})(?![\w-])"),
+        re.compile(rf"{_NO_WORD}(?:{_FORM_OF_ANY_MAKER})(?![\w-])"),
+    )
+
+
 def _values(text: str) -> Iterator[_Place]:
     small = text.replace("İ", "i").lower()  # the only letter that would get longer: places stay
     shape = small.translate(_SHAPE)
+    occurs: dict[str, bool] = {}  # by the words of a form, which several share
     for kind, form in _FORMS.items():
-        if any(word in small or word in shape for word in form.words.split()):
+        if form.words not in occurs:
+            words, shapes = _split_words(form.words)
+            has_word = any(map(small.__contains__, words))
+            occurs[form.words] = has_word or any(map(shape.__contains__, shapes))
+        if occurs[form.words]:
             yield from _of_form(text, small, kind, form)
+
+
+@cache
+def _split_words(words: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words, and those of them that a shape may have where the text has none."""
+    every = tuple(words.split())
+    return every, tuple(word for word in every if "0" in word or "_" in word)
 
 
 def _of_form(text: str, small: str, kind: str, form: _Form) -> Iterator[_Place]:

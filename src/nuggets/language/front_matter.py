@@ -20,6 +20,7 @@ _KEY = re.compile(
 )
 _BLOCK_TEXT = re.compile(r"[|>][-+]?[1-9]?[-+]?$")
 _PLAIN = re.compile(r"[^\W\d_](?:[\w ./()+-]*[\w./()+-])?|\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?")
+_JSON_WORDS = ("true", "false", "null")
 _OTHER_VALUES = frozenset(["true", "false", "null", "yes", "no", "on", "off", "y", "n"])
 
 
@@ -59,7 +60,8 @@ def _entries(lines: Sequence[str]) -> Iterator[tuple[str, str, list[str]]]:
         if key:
             if entry:
                 yield entry
-            entry = _text(key["key"]), (key["value"] or "").strip(), []
+            name, value = key.groups("")
+            entry = _text(name), value.strip(), []
         elif entry and (entry[2] or not _is_nothing(line) or _BLOCK_TEXT.match(entry[1])):
             entry[2].append(line)
     if entry:
@@ -72,13 +74,15 @@ def _is_nothing(line: str) -> bool:
 
 def _value(value: str, block: Sequence[str], depth: int) -> Any:
     """What a key has: in its line, or in the lines below it."""
-    if _BLOCK_TEXT.match(value):
+    if value[:1] in ("|", ">") and _BLOCK_TEXT.match(value):
         if depth:  # its empty lines were passed over
             raise _NotUnderstood
         return _block_text(value, block)
     if not value or value.startswith("#"):
         return _node(block, depth + 1)
-    return _scalar(" ".join([value, *(line.strip() for line in block)]).rstrip())
+    if block:
+        value = " ".join([value, *(line.strip() for line in block)]).rstrip()
+    return _scalar(value)
 
 
 def _node(lines: Sequence[str], depth: int) -> Any:
@@ -140,8 +144,12 @@ def _block_text(mark: str, block: Sequence[str]) -> str:
 
 def _scalar(text: str) -> Any:
     """A value in one line."""
+    # most are words or days; to find out that one is no JSON takes longer
+    is_text = text[4:5] == "-" if text[:1].isdigit() else text[:1].isalpha()
+    if is_text and " #" not in text and text not in _JSON_WORDS:
+        return text
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = _decoder.decode(text)
         return text if isinstance(value, float) and isinf(value) else value
     except (ValueError, RecursionError):
         pass
@@ -160,6 +168,9 @@ def _scalar(text: str) -> Any:
 
 def _refuse(name: str) -> Any:
     raise ValueError(name)
+
+
+_decoder = json.JSONDecoder(parse_constant=_refuse)
 
 
 def _before_comment(text: str) -> str:

@@ -5,7 +5,9 @@ is never in memory as a whole.
 """
 
 import os
+import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from nuggets.domain import codec
@@ -94,13 +96,14 @@ class _Export(NamedTuple):
         _refuse_occupied(path, is_directory=is_directory)
         total = len(self.state.notes if self.ids is None else self.ids)
         files = 0
-        try:
+        with nullcontext(path) if dry_run else _whole_or_nothing(path) as place:
             for name, parts in self._files(_progress_reporter(report, total)):
                 files += 1
                 if not dry_run:
-                    _write_new(os.path.join(path, name) if name else path, parts)
-        except OSError as problem:
-            raise unwritable(path, problem) from problem
+                    _write_new(os.path.join(place, name) if name else place, parts)
+            if is_directory and not dry_run:
+                private_directory(place)
+            _refuse_occupied(path, is_directory=is_directory)
         return Exported(self.form, path, total, files)
 
     def _files(self, with_progress: "_Progress") -> Iterator[tuple[str, Iterable[bytes]]]:
@@ -166,6 +169,23 @@ def _refuse_occupied(path: str, *, is_directory: bool) -> None:
         return
     what = "an empty or new directory" if is_directory else "a new file"
     raise Conflict(f"{path} exists already, and nothing is overwritten; name {what}")
+
+
+@contextmanager
+def _whole_or_nothing(path: str) -> Iterator[str]:
+    """A place beside a path, which becomes the path when all is written; if that fails or someone
+    ends the program, nothing is left."""
+    place = f"{path}.{os.getpid()}.partial"
+    try:
+        yield place
+        os.rename(place, path)
+    except BaseException as problem:
+        shutil.rmtree(place, ignore_errors=True)
+        with suppress(OSError):
+            os.unlink(place)
+        if isinstance(problem, OSError):
+            raise unwritable(path, problem) from problem
+        raise
 
 
 def _write_new(path: str, parts: Iterable[bytes]) -> None:

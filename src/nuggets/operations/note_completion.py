@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nuggets.domain.codec import note_from_json, note_to_json
+from nuggets.domain.codec import json_fields, note_from_json, note_to_json
 from nuggets.domain.names_and_tags import (
     DEFAULT_NUGGET,
     checked_nugget_name,
@@ -46,6 +46,8 @@ def complete_note(shape: Json, now: str) -> MemoryNote:
     """A note that is new to us: what its author left out is inferred as for any new note."""
     fields = {field: value for field, value in shape.items() if field in _KNOWN}
     unknown = {field: value for field, value in shape.items() if field not in _KNOWN}
+    if fields.keys() >= _NEVER_LEFT_OUT:
+        return _whole_note(fields, unknown)
     note = new_note(
         nugget=checked_nugget_name(fields["nuggetName"]),
         kind=fields.get("kind", "note"),
@@ -61,7 +63,23 @@ def complete_note(shape: Json, now: str) -> MemoryNote:
     rest = {field: value for field, value in fields.items() if field not in _GIVEN}
     # a file names the stability of every note, so that tells nothing
     given = {"stabilityGiven": fields.get("stabilityGiven", False)}
-    return normalize_note(note_from_json({**note_to_json(note), **rest, **given, **unknown}))
+    whole = {**note_to_json(note, vector=False), **rest, **given, **unknown}
+    return normalize_note(note_from_json(whole))
+
+
+def _whole_note(fields: Json, unknown: Json) -> MemoryNote:
+    """A note of which nothing must be inferred, such as every one that was exported here."""
+    content = fields["content"].strip() if fields["kind"] == "fact" else fields["content"]
+    texts: Json = {name: fields[name].strip() for name in ("subject", "project") if name in fields}
+    whole: Json = {
+        **_EMPTY,
+        "stabilityGiven": False,
+        **fields,
+        **texts,
+        "content": content,
+        **unknown,
+    }
+    return normalize_note(note_from_json(whole))
 
 
 _GIVEN = ("id", "nuggetName", "kind", "title", "tags", *META_FIELDS, *OURS, "createdAt")
@@ -71,6 +89,17 @@ _KNOWN = (
     *("updatedAt", "lastAccessedAt", "lastRewrittenAt", "archivedAt", "lastInspectedAt"),
     *("validFrom", "validUntil", "supersedes", "anchors", "stabilityGiven"),
 )
+
+
+_EMPTY: Json = {  # what a file may leave out, because it says nothing
+    **{"tags": (), "links": (), "hidden": False, "hits": 0, "lastHitSession": ""},
+    **{"hitSessions": (), "project": ""},
+}
+_NEVER_LEFT_OUT = {
+    field.json_name
+    for field in json_fields(MemoryNote)
+    if not field.is_sparse and field.json_name not in _EMPTY
+}
 
 
 def normalize_note(note: MemoryNote) -> MemoryNote:

@@ -32,6 +32,7 @@ _STATEMENT = (  # fields that say what a memory states; all are taken from one s
 )
 _VERSION = (*_STATEMENT, "archived_at", "last_rewritten_at", "anchors")
 
+Notes = Mapping[str, MemoryNote]  # by id
 Moments = Mapping[str, str]  # when something was last done about an id
 
 
@@ -58,14 +59,15 @@ def merge_shelves(
     state: State, other: OtherShelf, past: ShelfPast, now: str
 ) -> tuple[Changes, Intake]:
     """The changes that merge another shelf into the state; `past`: of this shelf."""
+    here = dict(state.notes.items())  # at once: each of them is asked for several times
     their_nuggets = {fold_case(config.name): config for config in other.nuggets}
     names = NuggetSpellings(state, their_nuggets.values())
-    homes = _matching_projects(state, other.notes)
+    homes = _matching_projects(here, other.notes)
     arrived = [
         names.apply(note)._replace(project=homes.get(note.project, note.project))
         for note in other.notes
     ]
-    local = _LocalNotes(state, {note.id for note in arrived})
+    local = _LocalNotes(here, {note.id for note in arrived})
     local_ids = {note.id: match.id for note in arrived if (match := local.find_match(note))}
     changed_at = {note.id: _last_change(note, other.past.changed) for note in arrived}
     changed_at.update((n.id, "") for n in arrived if _is_as_imported(n, past.brought))
@@ -81,9 +83,7 @@ def merge_shelves(
     for note in arrived:
         if note.id in left_out:
             continue
-        ours = put.get(local_ids.get(note.id, note.id)) or state.notes.get(
-            local_ids.get(note.id, "")
-        )
+        ours = put.get(local_ids.get(note.id, note.id)) or here.get(local_ids.get(note.id, ""))
         if ours is None:
             after = note._replace(links=())
             added.append(note.id)
@@ -100,15 +100,15 @@ def merge_shelves(
             links=(*after.links, *_accepted_links(note.links, after.id, local_ids, refused))
         )
     archive_second_keys(state, put, set(), now)
-    whole = {**dict(state.notes.items()), **put}
+    whole = {**here, **put}
     put.update((note.id, note) for note in repair_links(whole))
-    changed = tuple(note for note in put.values() if state.notes.get(note.id) != note)
+    changed = tuple(note for note in put.values() if here.get(note.id) != note)
     changes = Changes(put=changed, put_nuggets=_new_nuggets(state, changed, their_nuggets))
     counted = len(added) + len(updated) + older + len(left_out)
     return changes, Intake(
         added=tuple(put[note_id] for note_id in added),
         updated=tuple(put[note_id] for note_id in dict.fromkeys(updated)),
-        linked=sum(_gained_a_link(state, note) for note in changes.put),
+        linked=sum(_gained_a_link(here, note) for note in changes.put),
         same=len(arrived) - counted,
         older=older,
         deleted=len(left_out),
@@ -128,12 +128,12 @@ def _new_nuggets(
     return tuple(config._replace(name=checked_nugget_name(config.name)) for config in configs)
 
 
-def _matching_projects(state: State, theirs: Iterable[MemoryNote]) -> dict[str, str]:
+def _matching_projects(here: Notes, theirs: Iterable[MemoryNote]) -> dict[str, str]:
     """What their projects are called here: a repository may lie elsewhere on another machine, and
     all that is known on both sides says so."""
     matches: dict[str, set[str]] = {}
     for note in theirs:
-        ours = state.notes.get(note.id)
+        ours = here.get(note.id)
         if ours is not None and ours.project and note.project:
             matches.setdefault(note.project, set()).add(ours.project)
     return {theirs: ours.pop() for theirs, ours in matches.items() if len(ours) == 1}
@@ -149,20 +149,20 @@ def _deletion_time(note: MemoryNote, past: ShelfPast) -> str:
     return max(past.gone.get(note.id, ""), by_name)
 
 
-def _gained_a_link(state: State, note: MemoryNote) -> bool:
-    before = state.notes.get(note.id)
+def _gained_a_link(here: Notes, note: MemoryNote) -> bool:
+    before = here.get(note.id)
     return before is not None and bool(set(note.links) - set(before.links))
 
 
 class _LocalNotes:
     """What is here, by all that another memory may know it by."""
 
-    def __init__(self, state: State, arriving: Container[str]) -> None:
+    def __init__(self, here: Notes, arriving: Container[str]) -> None:
         """`arriving`: ids that are known on both sides, and so nothing else is meant by them."""
-        self._notes = state.notes
+        self._notes = here
         self._facts: dict[tuple[str, ...], MemoryNote] = {}
         self._texts: dict[tuple[str, ...], MemoryNote] = {}
-        for note in state.notes.values():
+        for note in here.values():
             if note.id in arriving:
                 continue
             if note.kind == "fact":

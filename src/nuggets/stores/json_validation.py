@@ -4,7 +4,7 @@ Errors say what is wrong and where; nothing is repaired. Loaded only when there 
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from nuggets.domain.codec import (
     CONFIG_FIELDS,
@@ -26,6 +26,8 @@ _KINDS: Mapping[str, Any] = {
     LINK_FIELDS: Mapping[str, Mapping[str, Any]],
     "fact": Mapping[str, Any],  # fields that others wrote into the nugget's file
 }
+_TEXTS = frozenset(name for name, kind in _KINDS.items() if kind is str)
+_WORDS = {name: get_args(kind) for name, kind in _KINDS.items() if get_origin(kind) is Literal}
 _CONFIG_KINDS = {name: field.kind for name, field in fields_of(NuggetConfig).items()}
 
 
@@ -56,17 +58,25 @@ def check_note(shape: Any, where: str) -> Json:
 
     Fields that are missing or null stay missing; the caller fills them.
     """
+    if type(shape) is not dict or not all(type(name) is str for name in shape):
+        shape = read(shape, dict[str, Any], where)
     fields = {
-        name: value
-        for name, value in read(shape, dict[str, Any], where).items()
-        if value is not None or name not in _KINDS
+        name: value for name, value in shape.items() if value is not None or name not in _KINDS
     }
     for name, value in fields.items():
-        read(value, _KINDS.get(name, Any), f"{where}: {name!r}", DOCUMENTED)
+        if not _is_surely_valid(name, value):
+            read(value, _KINDS.get(name, Any), f"{where}: {name!r}", DOCUMENTED)
     note_id = fields.get("id", "new")
     if not note_id.strip() or len(note_id) > ID_CHARACTERS or not note_id.isprintable():
         raise InvalidInput(f"{where}: 'id' is one line of 1 to {ID_CHARACTERS} characters")
     return fields
+
+
+def _is_surely_valid(name: str, value: Any) -> bool:
+    """Most fields are; to find out by their types takes five times as long."""
+    if type(value) is not str:
+        return False
+    return value.isascii() if name in _TEXTS else value in _WORDS.get(name, ())
 
 
 def nugget_from_json(shape: Any, where: str) -> tuple[NuggetConfig, list[Json]]:

@@ -148,9 +148,8 @@ def files_below(folder: str, endings: tuple[str, ...]) -> Iterator[str]:
             and name not in _SKIPPED_FOLDERS
         )
         for name in sorted(names):
-            path = os.path.join(parent, name)
-            if name.lower().endswith(endings) and not os.path.islink(path):
+            if name.lower().endswith(endings) and not os.path.islink(os.path.join(parent, name)):
                 count += 1
                 if count > MOST_FILES:
                     raise InvalidInput(f"{folder} has over {MOST_FILES} files; import its parts")
-                yield os.path.relpath(path, folder)
+                yield name if depth == 0 else os.path.join(inside, name)
