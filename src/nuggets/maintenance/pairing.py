@@ -128,6 +128,7 @@ class Pairing:
         self._clock = clock
         self._draw = draw
         self._find_cipher, self._cipher = cipher, PLAIN
+        self._parsed: dict[tuple[str, bytes], Change] = {}  # lines that were read before
         check_place(folder, transactions.store.directory)
 
     def sync(self, *, dry_run: bool = False) -> PairResult:
@@ -142,9 +143,7 @@ class Pairing:
                 return self._decide(None, dry_run=True)[1]
         self._transactions.settle()
         results: list[PairResult] = []
-        while len(results) < ROUNDS and (
-            not results or results[-1].written or _came_in(results[-1])
-        ):
+        while len(results) < ROUNDS and (not results or _came_in(results[-1])):
             decide = partial(self._decide, self._read())
             results.append(self._transactions.update(PAIR, self._client, decide))
         return _sum(results)
@@ -243,7 +242,7 @@ class Pairing:
                     except (OSError, ValueError) as problem:
                         problems.append(f"{name}: {problem}")
                         continue
-                    log = _Log(match[1], name, self._cipher, latest)
+                    log = _Log(match[1], name, self._cipher, latest, self._parsed)
                     changes += log.read(content)
                     problems += log.problems[:_PROBLEMS]
                     if match[1] == own:
@@ -291,11 +290,19 @@ class Pairing:
 class _Log:
     """One log that is read."""
 
-    def __init__(self, machine: str, name: str, cipher: Cipher, latest: str) -> None:
+    def __init__(
+        self,
+        machine: str,
+        name: str,
+        cipher: Cipher,
+        latest: str,
+        parsed: dict[tuple[str, bytes], Change],
+    ) -> None:
         self._machine = machine
         self._name = name
         self._cipher = cipher
         self._latest = latest  # the time of a change cannot be later: clocks differ less
+        self._parsed = parsed
         self.problems: list[str] = []
         self.lines = 0
 
@@ -308,7 +315,7 @@ class _Log:
             try:
                 for part in self._decode(line, where):
                     self.lines += 1
-                    change = parse_line(part, self._machine, where, _check_note)
+                    change = self._parse(part, where)
                     if change.number <= last:
                         raise InvalidInput(f"{where}: it is not in order")
                     if change.at > self._latest:
@@ -322,6 +329,14 @@ class _Log:
             except InvalidInput as problem:
                 self.problems.append(str(problem))
         return changes
+
+    def _parse(self, line: bytes, where: str) -> Change:
+        """The change of a line; one that was checked before is not checked again."""
+        change = self._parsed.get((self._machine, line))
+        if change is None:
+            change = parse_line(line, self._machine, where, _check_note)
+            self._parsed[self._machine, line] = change
+        return change
 
     def _decode(self, line: bytes, where: str) -> Iterable[bytes]:
         if not line.strip():
