@@ -2,12 +2,14 @@
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent_doors import hook
 from command_line import Nuggets
 from fault_pair import content_of, pair_storm
 from nuggets import NuggetShelf
@@ -319,3 +321,17 @@ def test_a_storm_loses_no_edit_and_ends_with_equal_machines(tmp_path: Path, seed
     [told] = pair_storm(tmp_path, edits=40, kills=1, seed=seed)
 
     assert "all equal, 0 of" in told
+
+
+def test_each_start_of_a_session_pairs(folder: Path, machine: Machine, tmp_path: Path) -> None:
+    one, two = machine("one"), machine("two")
+    meet(folder, one, two)
+    two.remember("prefs", "editor", "helix")
+    two.pair(folder)
+
+    hook("session-start", {"session_id": "s", "cwd": str(tmp_path)}, tmp_path / "one")
+
+    deadline = time.monotonic() + 60
+    while not one.recall("editor", session=None).found and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert one.recall("editor", session=None).answer == "helix"

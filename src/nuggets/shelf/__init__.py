@@ -1602,7 +1602,7 @@ class NuggetShelf:
 
         path = _absolute(folder)
         if path not in self.paired_folders():
-            raise NotFound(f"this shelf is not paired through {path}; see: nuggets pair --list")
+            raise NotFound(f"this shelf is not paired through {path}; see: nuggets pair")
         self._update("unpair", lambda _: (Changes(marks={MARK + path: None}), None))
 
     def vault(

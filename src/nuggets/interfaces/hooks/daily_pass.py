@@ -1,5 +1,5 @@
-"""Starts the daily clean-up, or the refreshing of a server's copy, in a process of its own, where
-only hooks run.
+"""Starts the daily clean-up, the refreshing of a server's copy, or the pairing with other machines,
+in a process of its own, where only hooks run.
 
 The answer is printed before, and the hook does not wait for the process. The clean-up itself
 checks that nobody else has run it today.
@@ -35,10 +35,19 @@ def start_daily_pass(directory: str, settings: Settings) -> None:
 
 def start_sync(directory: str) -> None:
     """Send what waits for the server, and refresh the copy of its notes."""
+    _start_logged(directory, "sync")
+
+
+def start_pairing(directory: str) -> None:
+    """Tell the paired machines what is new here, and take in what is new there."""
+    _start_logged(directory, "pair")
+
+
+def _start_logged(directory: str, command: str) -> None:
     log = hook_path(directory, "log")
     with suppress(OSError):
         os.makedirs(os.path.dirname(log), mode=0o700, exist_ok=True)
-        _start(directory, log, "sync")
+        _start(directory, log, command)
 
 
 def _start(directory: str, log: str, *command: str) -> None:
