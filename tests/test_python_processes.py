@@ -102,9 +102,9 @@ def test_a_process_of_a_hook_runs_no_file_of_the_shelf_or_the_folder(
 ) -> None:
     shelf = tmp_path / "shelf"
     set_traps(shelf, sprung)
-    program = "import sys; from nuggets.interfaces.hooks.daily_pass import start_sync"
+    program = "import sys; from nuggets.interfaces.hooks.daily_pass import start_exchange"
     subprocess.run(  # a process of its own, as hooks are: nobody waits for what it starts
-        [sys.executable, "-P", "-c", f"{program}; start_sync(sys.argv[1])", str(shelf)],
+        [sys.executable, "-P", "-c", f"{program}; start_exchange(sys.argv[1], 'sync')", str(shelf)],
         cwd="/",
         env={**os.environ, "HOME": str(tmp_path)},
         check=True,

@@ -33,17 +33,9 @@ def start_daily_pass(directory: str, settings: Settings) -> None:
             _start(directory, hook_path(directory, "log"), "schedule", "run", "--once")
 
 
-def start_sync(directory: str) -> None:
-    """Send what waits for the server, and refresh the copy of its notes."""
-    _start_logged(directory, "sync")
-
-
-def start_pairing(directory: str) -> None:
-    """Tell the paired machines what is new here, and take in what is new there."""
-    _start_logged(directory, "pair")
-
-
-def _start_logged(directory: str, command: str) -> None:
+def start_exchange(directory: str, command: str) -> None:
+    """Run `sync` with the server, or `pair` with other machines: send what is new here, and take in
+    what is new there."""
     log = hook_path(directory, "log")
     with suppress(OSError):
         os.makedirs(os.path.dirname(log), mode=0o700, exist_ok=True)

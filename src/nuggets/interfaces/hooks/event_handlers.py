@@ -10,7 +10,7 @@ from nuggets.filesystem.current_project import checkout_root, current_branch
 from nuggets.filesystem.hook_files import host_processes, record_session, sweep
 from nuggets.filesystem.shelf_location import MEMORY_DIRECTORY, directory_of
 from nuggets.interfaces.hooks import memory_orders
-from nuggets.interfaces.hooks.daily_pass import start_daily_pass, start_pairing, start_sync
+from nuggets.interfaces.hooks.daily_pass import start_daily_pass, start_exchange
 from nuggets.interfaces.hooks.host_payload import PROMPT_CHARACTERS, Event
 from nuggets.interfaces.hooks.memory_lines import safe_line
 from nuggets.interfaces.hooks.observed_files import has_entries, import_inbox
@@ -113,15 +113,18 @@ def handle_event(event: Event, directory: str, say: Say, left: Sequence[WaitingO
             _import_inbox(shelf, directory)
             _keep_sessions(shelf, event, directory)
         _record_what_was_said(shelf, event)
-        settings, server = shelf.settings, shelf.server
-        starts = event.name == "session-start"
-        is_paired = starts and not server and bool(shelf.paired_folders())
-    if is_paired:
-        start_pairing(directory)
-    if not server:
+        settings, exchange = shelf.settings, _exchange_command(shelf)
+    if exchange and event.name == "session-start":
+        start_exchange(directory, exchange)
+    if exchange != "sync":
         start_daily_pass(directory, settings)
-    elif starts:
-        start_sync(directory)
+
+
+def _exchange_command(shelf: "NuggetShelf") -> str:
+    """The command that brings the shelf and others together: its server, or paired machines."""
+    if shelf.server:
+        return "sync"
+    return "pair" if shelf.paired_folders() else ""
 
 
 def _comparison(shelf: "NuggetShelf", directory: str, say: Say) -> "Compare | None":
