@@ -113,10 +113,11 @@ def handle_event(event: Event, directory: str, say: Say, left: Sequence[WaitingO
             _import_inbox(shelf, directory)
             _keep_sessions(shelf, event, directory)
         _record_what_was_said(shelf, event)
-        settings, exchange = shelf.settings, _exchange_command(shelf)
-    if exchange and event.name == "session-start":
+        settings, server = shelf.settings, shelf.server
+        exchange = _exchange_command(shelf) if event.name == "session-start" else ""
+    if exchange:
         start_exchange(directory, exchange)
-    if exchange != "sync":
+    if not server:
         start_daily_pass(directory, settings)
 
 
