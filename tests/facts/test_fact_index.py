@@ -269,7 +269,7 @@ def test_a_broadcast_prefers_the_stricter_match_then_the_ratio() -> None:
 
 
 def test_a_broadcast_breaks_ties_by_confidence() -> None:
-    crowded = NuggetConfig("crowded", dims=16, banks=1)
+    crowded = NuggetConfig("crowded", dims=24, banks=1)
     roomy = NuggetConfig("roomy", dims=4096)
     shelf = FactShelf()
     others = [fact_note(f"other {i}", f"o{i}", "crowded") for i in range(3)]

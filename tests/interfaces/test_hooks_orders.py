@@ -290,6 +290,20 @@ def test_forgetting_archives_the_one_that_is_meant_and_asks_if_it_is_not_plain(
     assert facts(directory, project) == {"dev port": "4310", "mail port": "5055"}
 
 
+def test_what_is_said_of_one_thing_forgets_and_replaces_no_other(
+    tmp_path: Path, project: Path
+) -> None:
+    directory = tmp_path / "shelf"
+    ids = filled(directory, project, test_cmd="make test", backend_port="8080")
+
+    told = answer(directory, project, "forget the lint cmd")
+    assert "not forgotten" in told["systemMessage"]
+    told = answer(directory, project, "the frontend port is 3000 instead of 8080")
+
+    assert ids["backend port"] in told["hookSpecificOutput"]["additionalContext"]
+    assert facts(directory, project) == {"test cmd": "make test", "backend port": "8080"}
+
+
 def test_an_order_that_meets_a_busy_memory_waits_and_is_taken_in_by_what_runs_next(
     tmp_path: Path, project: Path
 ) -> None:

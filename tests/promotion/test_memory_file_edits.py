@@ -237,6 +237,22 @@ def test_lines_that_come_back_settle_the_problem(shelf: NuggetShelf, memory: Pat
     assert memory.read_text() == text
 
 
+def test_lines_that_came_back_are_those_of_their_memories_again(
+    shelf: NuggetShelf, memory: Path
+) -> None:
+    whole = memory.read_text()
+    delete_line(memory, "Auth", "Deploy", "Tests")
+    shelf.import_file_edits()
+    memory.write_text(whole)
+    shelf.import_file_edits()
+    shelf.edit_note("Auth", content="sessions in Redis")
+
+    assert "JWT with RS256" not in shelf.memory_text(memory)
+    replace(memory, "pnpm test", "pnpm vitest")
+    shelf.promote(memory)
+    assert content_of(shelf, "Tests") == "pnpm vitest -- --run"
+
+
 def test_an_older_copy_of_the_file_changes_nothing(shelf: NuggetShelf, memory: Path) -> None:
     old = memory.read_text()
     for title in ("Auth", "Deploy", "Tests"):

@@ -124,15 +124,17 @@ def title_of(text: str) -> str:
 
 def _replaced_by(shelf: "NuggetShelf", text: str, *, is_order: bool = False) -> MemoryNote | None:
     """The one memory that has the value of which a statement says that it no longer holds. Of
-    several, of a number, or without an order ("use a map instead of a list here"), the one whose
-    title it names too; None in doubt."""
+    several, or without an order ("use a map instead of a list here"), the one whose title it names
+    too; a number is that of many things, so all of the title; None in doubt."""
     stated = find_old_value(text)
     if stated is None:
         return None
     near = _find_near(shelf, stated.statement, stated.old)
     having = [note for note in near if says(note, stated.old)]
-    if len(having) > 1 or stated.old[:1].isdigit() or not is_order:
-        said = set(telling_words(stated.statement))
+    said = set(telling_words(stated.statement))
+    if stated.old[:1].isdigit():
+        having = [note for note in having if said.issuperset(telling_words(note.title) or [""])]
+    elif len(having) > 1 or not is_order:
         having = [note for note in having if not said.isdisjoint(telling_words(note.title))]
     return having[0] if len(having) == 1 else None
 
@@ -146,7 +148,7 @@ def _find_near(shelf: "NuggetShelf", *texts: str) -> list[MemoryNote]:
 def _forget(shelf: "NuggetShelf", order: Order) -> Done:
     """Archive the one memory that is plainly meant."""
     meant = meant_to_forget(shelf, order.text)
-    if len(meant) != 1:
+    if len(meant) != 1 or shares_said(order.text, meant) != [1.0]:  # it says something else too
         how = "which memory is meant is not plain" if meant else "memory has nothing on it"
         return Done((f"Nuggets: not forgotten: {how}: {one_line(order.text, TEXT_SHOWN)}",))
     shelf.delete_note(meant[0].id)
@@ -189,7 +191,8 @@ def ask_about_order(shelf: "NuggetShelf", order: Order) -> str:
     if order.refusal == MAY_BE_SECRET:
         return SECRET_ASK
     meant = meant_to_forget(shelf, order.text) if order.kind == "forget" else []
-    return _line(FORGET_ASK, meant, before=":", after="") if len(meant) > 1 else ""
+    is_plain = len(meant) == 1 and shares_said(order.text, meant) == [1.0]
+    return _line(FORGET_ASK, meant, before=":", after="") if meant and not is_plain else ""
 
 
 def _line(

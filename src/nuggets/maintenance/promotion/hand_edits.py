@@ -42,6 +42,7 @@ class PersonEdits(NamedTuple):
     changed: Mapping[str, str] = {}  # the line as it is now
     deleted: tuple[str, ...] = ()
     put_back: tuple[str, ...] = ()  # deleted before
+    returned: tuple[str, ...] = ()  # missing before, together with many others
     missing: tuple[str, ...] = ()  # too many at once to be deletions
     problem: str = ""  # why nothing is taken over
 
@@ -146,7 +147,7 @@ class _Import:
         changed = [i for i, line in found.changed.items() if self._change(notes[i], line)]
         retired = [i for i in found.deleted if self._retire(notes[i])]
         restored = [i for i in found.put_back if self._edit(notes[i], hidden=False)]
-        for note_id in restored:
+        for note_id in (*restored, *found.returned):
             self.entries[note_id] = Entry(self.entries[note_id].line)
         refused_lines = frozenset(
             short_hash(line) for i, line in found.changed.items() if i in self.refused
@@ -264,7 +265,10 @@ def find_edits(text: str, notes: Mapping[str, MemoryNote], written: WrittenEntri
         for i, entry in written.entries.items()
         if entry.fate == "declined" and entry.line in here and i in notes and notes[i].hidden
     )
-    return PersonEdits(changed, deleted, put_back)
+    returned = tuple(
+        i for i, e in written.entries.items() if e.fate == "missing" and e.line in here
+    )
+    return PersonEdits(changed, deleted, put_back, returned)
 
 
 def _is_live(note: MemoryNote | None, entry: Entry) -> bool:
