@@ -197,9 +197,8 @@ def damage(shape: Any, chance: random.Random) -> Any:
     elif act < 0.85:
         del holder[key]
     elif isinstance(holder, dict):
-        holder[chance.choice(["mood", "", "@", "dry_run", "nugget", "anchors"])] = chance.choice(
-            HOSTILE
-        )
+        name = chance.choice(["mood", "", "@", "dry_run", "nugget", "anchors"])
+        holder[name] = copy.deepcopy(chance.choice(HOSTILE))  # else the next damage would change it
     else:
         holder.append(copy.deepcopy(chance.choice(HOSTILE)))
     return shape
