@@ -304,6 +304,16 @@ def test_what_is_said_of_one_thing_forgets_and_replaces_no_other(
     assert facts(directory, project) == {"test cmd": "make test", "backend port": "8080"}
 
 
+def test_the_title_of_a_list_has_its_items_without_their_marks(
+    tmp_path: Path, project: Path
+) -> None:
+    directory = tmp_path / "shelf"
+    answer(directory, project, "Remember:\n- ports are 8080 and 9090\n- logs go to Loki")
+
+    (title,) = facts(directory, project)
+    assert title == "Ports are 8080 and 9090, logs go to Loki"
+
+
 def test_an_order_that_meets_a_busy_memory_waits_and_is_taken_in_by_what_runs_next(
     tmp_path: Path, project: Path
 ) -> None:

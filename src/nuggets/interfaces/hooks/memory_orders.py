@@ -116,8 +116,9 @@ def _keep(shelf: "NuggetShelf", text: str, folder: str, old: MemoryNote | None) 
 
 
 def title_of(text: str) -> str:
-    """A title from a sentence: its beginning, up to a whole word."""
-    flat = " ".join(text.split()).strip(" .!;:,")
+    """A title from a sentence, or from the items of a list: the beginning, up to a whole word."""
+    lines = (" ".join(line.split()).lstrip("-*• ") for line in text.splitlines())
+    flat = ", ".join(filter(None, lines)).strip(" .!;:,")
     short = shorten(flat, TITLE_CHARACTERS)
     return short[:1].upper() + short[1:]
 
