@@ -220,6 +220,7 @@ def test_a_search_is_answered_alike(doors: Doors) -> None:
         ("POST", "recall", {"query": query, "session": SESSION}),
         ("recall", {"query": query}),
     )
+    doors.cli("remember", "project", "editor", "vim")  # takes in a count that found the lock taken
     cli, rest, mcp = doors.ask(
         ("search", query), ("GET", "search", {"query": query}), ("search_notes", {"query": query})
     )
