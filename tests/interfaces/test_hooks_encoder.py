@@ -6,7 +6,6 @@ import shutil
 import stat
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -25,21 +24,6 @@ from nuggets.interfaces.hooks.prompt_meaning import has_topic, meant_cosine
 
 QUESTION = "somebody got billed two times for the same order"
 CONTENT = "Every charge carries a key, or customers pay twice when a request is retried."
-ASK = """
-import json, os, socket, sys
-if os.geteuid() == 0:
-    os.setgroups([])
-    os.setgid(65534)
-    os.setuid(65534)
-connection = socket.socket(socket.AF_UNIX)
-connection.connect(sys.argv[1])
-try:
-    connection.sendall(json.dumps({"text": "any"}).encode())
-    connection.shutdown(socket.SHUT_WR)
-    print(len(connection.recv(1000)))
-except OSError:
-    print(0)
-"""
 
 
 @pytest.fixture(scope="session")
@@ -134,7 +118,7 @@ def test_a_living_process_tells_its_own_user_what_is_near(
     socket.open()
     path = directory / "hooks" / "encoder.socket"
 
-    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(path.parent).st_mode) == 0o700
     nearest = ask_living_process(str(directory), CONTENT, 60)
     assert nearest is not None
     assert nearest.compared == 1
@@ -142,25 +126,6 @@ def test_a_living_process_tells_its_own_user_what_is_near(
     socket.close()
     assert not path.exists()
     assert ask_living_process(str(directory), CONTENT, 60) is None
-
-
-def test_a_process_of_another_user_gets_no_answer() -> None:
-    with (
-        tempfile.TemporaryDirectory() as place,
-        NuggetShelf(os.path.join(place, "shelf"), project="", encoder=letters) as open_shelf,
-    ):
-        open_shelf.create_note("n", "Payments", CONTENT)
-        socket = EncoderSocket(open_shelf)
-        socket.open()
-        path = os.path.join(place, "shelf", "hooks", "encoder.socket")
-        for part in (place, os.path.join(place, "shelf"), os.path.dirname(path)):
-            os.chmod(part, 0o755)
-        os.chmod(path, 0o666)
-        asked = subprocess.run([sys.executable, "-c", ASK, path], capture_output=True, check=False)
-        socket.close()
-
-    assert asked.stderr == b""
-    assert (int(asked.stdout) > 0) == (os.geteuid() != 0)
 
 
 def test_the_first_process_answers_and_the_next_takes_over(
