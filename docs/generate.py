@@ -1,21 +1,19 @@
 """Writes docs/settings.md and docs/cli.md from the program itself. Run it with `make docs`.
 
-Built from the parsers' arguments, not from their help texts: those look different in every
+Built from the commands' arguments, not from their help texts: those look different in every
 version of Python.
 """
 
-import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from nuggets.interfaces.cli.command_table import MODULES, Command, find
-from nuggets.interfaces.cli.parsing_and_help import GLOBAL_HELP, build_parser
+from nuggets.interfaces.cli.command_table import MODULES, Argument, Command, find
+from nuggets.interfaces.cli.parsing_and_help import GLOBAL_HELP
 from nuggets.settings import SETTINGS, Setting
 
 DOCS = Path(__file__).resolve().parent
 NOTICE = "<!-- Written by docs/generate.py; change the program and run `make docs`. -->"
-COMMON = ("help", "dir", "json")  # options that every command has are told once
 REPEATED = 3  # commands with the same argument: it is told once, before all of them
 
 # Variables that are no settings: other programs' conventions, which we follow.
@@ -90,9 +88,7 @@ def cli_page() -> str:
 def _shared(commands: dict[str, Command]) -> list[str]:
     """The lines on arguments that several commands would repeat word for word, in their order."""
     lines = Counter(
-        _line(argument)
-        for name, command in commands.items()
-        for argument in _arguments(name, command)
+        _line(argument) for command in commands.values() for argument in command.arguments
     )
     return [line for line, times in lines.items() if times >= REPEATED]
 
@@ -104,7 +100,7 @@ def _group(title: str, commands: dict[str, Command], shared: list[str]) -> Itera
 
 
 def _command(name: str, command: Command, shared: list[str]) -> Iterator[str]:
-    arguments = _arguments(name, command)
+    arguments = command.arguments
     yield f"### nuggets {name}"
     yield f"{command.summary[:1].upper()}{command.summary[1:]}."
     examples = [f"$ {example}" for example in _examples(name, command)]
@@ -127,35 +123,31 @@ def _examples(name: str, command: Command) -> list[str]:
     ]
 
 
-def _arguments(name: str, command: Command) -> list[argparse.Action]:
-    parser = build_parser(name, command)
-    return [action for action in parser.arguments if action.dest not in COMMON]
+def _line(argument: Argument) -> str:
+    return f"- {_label(argument)}: {_meaning(argument)}"
 
 
-def _line(action: argparse.Action) -> str:
-    return f"- {_label(action)}: {_meaning(action)}"
+def _label(argument: Argument) -> str:
+    if argument.is_option:
+        name = argument.names[-1]
+        return f"`{name} {_value(argument)}`" if argument.takes_value else f"`{name}`"
+    name = _value(argument).upper()
+    shown = {"": name, "?": f"[{name}]", "+": f"{name} ...", "*": f"[{name} ...]"}
+    return f"`{shown[argument.options.get('nargs', '')]}`"
 
 
-def _label(action: argparse.Action) -> str:
-    if action.option_strings:
-        name = action.option_strings[-1]
-        return f"`{name}`" if action.nargs == 0 else f"`{name} {_value(action)}`"
-    name = _value(action).upper()
-    shown = {None: name, "?": f"[{name}]", "+": f"{name} ...", "*": f"[{name} ...]"}
-    return f"`{shown[action.nargs if isinstance(action.nargs, str) else None]}`"
+def _name(argument: Argument) -> str:
+    return f"`{argument.names[-1] if argument.is_option else _value(argument).upper()}`"
 
 
-def _name(action: argparse.Action) -> str:
-    return f"`{(action.option_strings or [_value(action).upper()])[-1]}`"
+def _value(argument: Argument) -> str:
+    name = argument.options.get("dest", argument.names[-1].lstrip("-").replace("-", "_"))
+    return str(argument.options.get("metavar", name.upper()))
 
 
-def _value(action: argparse.Action) -> str:
-    return action.metavar if isinstance(action.metavar, str) else action.dest.upper()
-
-
-def _meaning(action: argparse.Action) -> str:
-    choices = ", ".join(map(str, action.choices or ()))
-    meaning = (action.help or "") % vars(action)
+def _meaning(argument: Argument) -> str:
+    choices = ", ".join(argument.options.get("choices", ()))
+    meaning = argument.options.get("help", "")
     return (
         meaning if choices in meaning else "; ".join(filter(None, (meaning, f"one of: {choices}")))
     )

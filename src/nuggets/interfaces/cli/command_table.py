@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from nuggets.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+    from argparse import Namespace
 
     from nuggets.settings import Settings
     from nuggets.shelf import NuggetShelf
@@ -33,19 +33,60 @@ class Call(NamedTuple):
     session: str
 
 
-def _no_arguments(parser: "ArgumentParser") -> None:
-    pass
+class Argument(NamedTuple):
+    """An argument of a command, as argparse takes it."""
+
+    names: tuple[str, ...]
+    options: dict[str, Any]
+    group: str  # the heading that it has in the help text; "": the usual one
+
+    @property
+    def is_option(self) -> bool:
+        return self.names[0].startswith("-")
+
+    @property
+    def takes_value(self) -> bool:
+        return "action" not in self.options or self.options["action"] == "append"
 
 
 class Command(NamedTuple):
     """The arguments of a command and the function that runs it."""
 
-    examples: tuple[str, ...]
     run: Callable[[Call], Outcome]
-    arguments: "Callable[[ArgumentParser], None]" = _no_arguments
-    summary: str = ""  # longer than the one in the list of commands; "": the same
-    changes: bool = False  # it changes something, so a lost answer is not a failure
-    reports_broken_settings: bool = False  # it runs although config.toml cannot be read
+    arguments: tuple[Argument, ...]
+    examples: tuple[str, ...]
+    summary: str  # longer than the one in the list of commands; "": the same
+    changes: bool  # it changes something, so a lost answer is not a failure
+    reports_broken_settings: bool  # it runs although config.toml cannot be read
+
+
+def argument(*names: str, group: str = "", **options: Any) -> Argument:
+    return Argument(names, options, group)
+
+
+DRY_RUN_ARGUMENT = argument("--dry-run", action="store_true", help="only show what would change")
+
+
+def command(
+    name: str,
+    *arguments: Argument,
+    examples: tuple[str, ...],
+    summary: str = "",
+    changes: bool = False,
+    reports_broken_settings: bool = False,
+) -> Callable[[Callable[[Call], Outcome]], Callable[[Call], Outcome]]:
+    """Make a function the command of this name."""
+
+    def register(run: Callable[[Call], Outcome]) -> Callable[[Call], Outcome]:
+        DEFINED[name] = Command(
+            run, arguments, examples, summary, changes, reports_broken_settings
+        )
+        return run
+
+    return register
+
+
+DEFINED: dict[str, Command] = {}  # of the modules that were imported
 
 
 # --- all of them -------------------------------------------------------------------------------
@@ -171,6 +212,6 @@ def find(name: str) -> Command | None:
     for commands in MODULES.values():
         if name in commands:
             module, summary = commands[name]
-            command: Command = import_module(f"nuggets.interfaces.cli.{module}").COMMANDS[name]
-            return command._replace(summary=command.summary or summary)
+            import_module(f"nuggets.interfaces.cli.{module}")
+            return DEFINED[name]._replace(summary=DEFINED[name].summary or summary)
     return None

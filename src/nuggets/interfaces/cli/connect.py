@@ -1,13 +1,12 @@
 """Commands for agents: connect, disconnect, hook."""
 
 import os
-from argparse import ArgumentParser
 
 from nuggets.errors import InvalidInput
 from nuggets.filesystem.current_project import checkout_root, current_project, is_repository
 from nuggets.filesystem.shelf_location import directory_of, written_location
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.serve_and_mcp import check_extra
 from nuggets.interfaces.cli.terminal_output import escape_controls, warn
 from nuggets.interfaces.connect.hosts import HOSTS
@@ -15,37 +14,46 @@ from nuggets.interfaces.hooks.host_payload import EVENTS
 from nuggets.settings import Settings
 
 
-def _hook_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("event", help=f"{', '.join(EVENTS)}, or the host's own name for it")
-    parser.add_argument("--host", default="", help="the calling host, if it cannot be detected")
-    parser.add_argument(
-        "--why", action="store_true", help="say on standard error how a prompt was compared"
-    )
-
-
+@command(
+    "hook",
+    argument("event", help=f"{', '.join(EVENTS)}, or the host's own name for it"),
+    argument("--host", default="", help="the calling host, if it cannot be detected"),
+    argument("--why", action="store_true", help="say on standard error how a prompt was compared"),
+    examples=('echo \'{"prompt": "where is auth?"}\' | nuggets hook user-prompt',),
+    summary="answer a hook of an agent's host; hosts call this, people use `nuggets connect`",
+)
 def _hook(call: Call) -> Outcome:
     """Never called: `main` runs hooks before parsing. This entry provides the help."""
     return Outcome(None, [])
 
 
-def _host_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("host", choices=HOSTS, metavar="HOST", help=", ".join(HOSTS))
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--user", action="store_true", help="for all your projects (the default)")
-    where.add_argument("--project", action="store_true", help="for the project you are in")
-    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+_HOST_ARGUMENTS = (
+    argument("host", choices=HOSTS, metavar="HOST", help=", ".join(HOSTS)),
+    argument(
+        "--user",
+        action="store_false",
+        dest="project",
+        default=False,
+        help="for all your projects (the default)",
+    ),
+    argument("--project", action="store_true", help="for the project you are in"),
+    DRY_RUN_ARGUMENT,
+)
 
 
-def _connect_arguments(parser: ArgumentParser) -> None:
-    _host_arguments(parser)
-    parser.add_argument(
+@command(
+    "connect",
+    *_HOST_ARGUMENTS,
+    argument(
         "--promote",
         action="store_true",
         help="also promote memories of this project into a marked block of the file that the agent "
         "reads (AGENTS.md, GEMINI.md)",
-    )
-
-
+    ),
+    examples=("nuggets connect claude-code", "nuggets connect codex --project --dry-run"),
+    summary="connect an agent: its MCP server and its hooks, in the agent's own configuration",
+    changes=True,
+)
 def _connect(call: Call) -> Outcome:
     path = _instruction_file(call.options.host) if call.options.promote else ""
     outcome = _edit_host_files(call, connecting=True)
@@ -79,6 +87,13 @@ def _instruction_file(host: str) -> str:
     return os.path.join(checkout_root(os.getcwd()), INSTRUCTION_FILES[host])
 
 
+@command(
+    "disconnect",
+    *_HOST_ARGUMENTS,
+    examples=("nuggets disconnect claude-code",),
+    summary="remove what connect added to an agent's configuration",
+    changes=True,
+)
 def _disconnect(call: Call) -> Outcome:
     outcome = _edit_host_files(call, connecting=False)
     withdrawn = [] if call.options.dry_run else _withdraw_blocks(call)
@@ -172,27 +187,3 @@ def _shelf_locations(settings: Settings, scope: str) -> tuple[str, str]:
         raise InvalidInput("an agent cannot use a shelf in memory; name a directory with --dir")
     is_named = origin == "command line" if scope == "project" else origin != "default"
     return path, written_location(settings["dir"]) if is_named else ""
-
-
-COMMANDS = {
-    "hook": Command(
-        ('echo \'{"prompt": "where is auth?"}\' | nuggets hook user-prompt',),
-        _hook,
-        _hook_arguments,
-        summary="answer a hook of an agent's host; hosts call this, people use `nuggets connect`",
-    ),
-    "connect": Command(
-        ("nuggets connect claude-code", "nuggets connect codex --project --dry-run"),
-        _connect,
-        _connect_arguments,
-        summary="connect an agent: its MCP server and its hooks, in the agent's own configuration",
-        changes=True,
-    ),
-    "disconnect": Command(
-        ("nuggets disconnect claude-code",),
-        _disconnect,
-        _host_arguments,
-        summary="remove what connect added to an agent's configuration",
-        changes=True,
-    ),
-}

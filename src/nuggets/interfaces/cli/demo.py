@@ -9,7 +9,7 @@ from shutil import which
 from tempfile import TemporaryDirectory
 
 from nuggets.filesystem.processes import module_command
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import Call, Outcome, command
 from nuggets.interfaces.cli.terminal_output import print_text, style
 
 STEPS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -41,6 +41,7 @@ The directory of this demo is removed. Yours will be ~/.nuggets. Start with:
 """
 
 
+@command("demo", examples=("nuggets demo",))
 def _demo(call: Call) -> Outcome:
     steps = []
     with TemporaryDirectory(prefix="nuggets-demo-") as directory:
@@ -89,8 +90,3 @@ def _files(directory: str) -> Iterator[str]:
     for folder, _, names in os.walk(directory):
         for name in names:
             yield os.path.relpath(os.path.join(folder, name), directory)
-
-
-COMMANDS = {
-    "demo": Command(("nuggets demo",), _demo),
-}

@@ -1,6 +1,5 @@
 """Commands on facts: remember, recall, forget, facts."""
 
-from argparse import ArgumentParser
 from collections.abc import Callable
 
 from nuggets.domain import codec, times
@@ -9,16 +8,16 @@ from nuggets.domain.records import MemoryNote, RecallResult, WrittenNote
 from nuggets.errors import InvalidInput
 from nuggets.facts.fact_index import MOST_ALTERNATIVES
 from nuggets.filesystem.current_project import name_of
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import Call, Outcome, argument, command
 from nuggets.interfaces.cli.run_command import (
+    METADATA_ARGUMENTS,
+    PURGE_ARGUMENT,
+    SESSION_ARGUMENT,
     caveat_lines,
     contradiction_lines,
     invalidity_lines,
     metadata,
-    metadata_arguments,
-    purge_argument,
     purge_outcome,
-    session_argument,
     text_or_stdin,
     validity_lines,
     where_valid,
@@ -33,21 +32,30 @@ from nuggets.interfaces.cli.terminal_output import (
 )
 
 
-def _remember_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
+@command(
+    "remember",
+    argument(
         "nugget",
         help="the topic it belongs to, created if needed; alone: a text to store as a note",
-    )
-    parser.add_argument("key", nargs="?", help="the key to recall it by")
-    parser.add_argument(
-        "value", nargs="?", help="the value to store; - reads it from standard input"
-    )
-    parser.add_argument(
+    ),
+    argument("key", nargs="?", help="the key to recall it by"),
+    argument("value", nargs="?", help="the value to store; - reads it from standard input"),
+    argument(
         "--pin", action="store_true", help="write it to MEMORY.md now, however often it is recalled"
-    )
-    metadata_arguments(parser)
-
-
+    ),
+    *METADATA_ARGUMENTS,
+    examples=(
+        'nuggets remember locations "auth handler" "src/auth/middleware.ts:47"',
+        'nuggets remember project "test cmd" "pytest tests/ -v"',
+        'nuggets remember prefs "style" "2-space indent, no semicolons"',
+        'git log -1 --format=%B | nuggets remember project "last commit" -',
+        'nuggets remember project "release branch" "main" --pin    # also in MEMORY.md',
+        'nuggets remember project "freeze" "no deploys" --valid-until 2027-01-02',
+        'nuggets remember "The mailer retries three times."    # a note of the nugget notes',
+    ),
+    summary="store a fact (an existing key gets the new value), or a single text as a note",
+    changes=True,
+)
 def _remember(call: Call) -> Outcome:
     options = call.options
     if options.key is None:
@@ -105,16 +113,22 @@ def _store(call: Call, write: Callable[[], WrittenNote]) -> tuple[WrittenNote, l
     return note, [f"Not in {one_line(path)}: `nuggets promote --explain` says why."]
 
 
-def _recall_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("query", nargs="+", help="the key, part of it, or a misspelling")
-    parser.add_argument("--nugget", help="search only this nugget (default: all)")
-    parser.add_argument("--as-of", help="what was true on this day, or at this moment in ISO 8601")
-    parser.add_argument(
+@command(
+    "recall",
+    argument("query", nargs="+", help="the key, part of it, or a misspelling"),
+    argument("--nugget", help="search only this nugget (default: all)"),
+    argument("--as-of", help="what was true on this day, or at this moment in ISO 8601"),
+    argument(
         "--why", action="store_true", help="also say how the key matched and the value was decoded"
-    )
-    session_argument(parser)
-
-
+    ),
+    SESSION_ARGUMENT,
+    examples=(
+        'nuggets recall "auth handler"',
+        "nuggets recall auth handlr --why",
+        'nuggets recall "test cmd" --nugget project --json',
+        'nuggets recall "deploy host" --as-of 2026-10-01',
+    ),
+)
 def _recall(call: Call) -> Outcome:
     from nuggets.interfaces import json_responses
 
@@ -210,12 +224,17 @@ def _also_lines(call: Call, result: RecallResult) -> list[str]:
     return [f"Also: {', '.join(names)}{more}"] if names else []
 
 
-def _forget_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("nugget", help="the nugget that holds it")
-    parser.add_argument("key", help="its exact key; case does not matter")
-    purge_argument(parser)
-
-
+@command(
+    "forget",
+    argument("nugget", help="the nugget that holds it"),
+    argument("key", help="its exact key; case does not matter"),
+    PURGE_ARGUMENT,
+    examples=(
+        'nuggets forget locations "auth handler"',
+        'nuggets forget project "api token" --purge    # from the history as well',
+    ),
+    changes=True,
+)
 def _forget(call: Call) -> Outcome:
     from nuggets.interfaces import json_responses
 
@@ -233,10 +252,11 @@ def _forget(call: Call) -> Outcome:
     return Outcome(shape, lines, 1)
 
 
-def _facts_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("nugget", nargs="?", help="only those of this nugget (default: all)")
-
-
+@command(
+    "facts",
+    argument("nugget", nargs="?", help="only those of this nugget (default: all)"),
+    examples=("nuggets facts", "nuggets facts project --json"),
+)
 def _facts(call: Call) -> Outcome:
     from nuggets.interfaces import json_responses
 
@@ -257,46 +277,3 @@ def _facts(call: Call) -> Outcome:
     head = (*(("NUGGET",) if nugget is None else ()), "KEY", "HITS", "VALUE")
     lines = table(head, rows) if rows else ["No facts yet."]
     return Outcome([json_responses.fact(fact) for fact in facts], lines)
-
-
-COMMANDS = {
-    "remember": Command(
-        (
-            'nuggets remember locations "auth handler" "src/auth/middleware.ts:47"',
-            'nuggets remember project "test cmd" "pytest tests/ -v"',
-            'nuggets remember prefs "style" "2-space indent, no semicolons"',
-            'git log -1 --format=%B | nuggets remember project "last commit" -',
-            'nuggets remember project "release branch" "main" --pin    # also in MEMORY.md',
-            'nuggets remember project "freeze" "no deploys" --valid-until 2027-01-02',
-            'nuggets remember "The mailer retries three times."    # a note of the nugget notes',
-        ),
-        _remember,
-        _remember_arguments,
-        summary="store a fact (an existing key gets the new value), or a single text as a note",
-        changes=True,
-    ),
-    "recall": Command(
-        (
-            'nuggets recall "auth handler"',
-            "nuggets recall auth handlr --why",
-            'nuggets recall "test cmd" --nugget project --json',
-            'nuggets recall "deploy host" --as-of 2026-10-01',
-        ),
-        _recall,
-        _recall_arguments,
-    ),
-    "forget": Command(
-        (
-            'nuggets forget locations "auth handler"',
-            'nuggets forget project "api token" --purge    # from the history as well',
-        ),
-        _forget,
-        _forget_arguments,
-        changes=True,
-    ),
-    "facts": Command(
-        ("nuggets facts", "nuggets facts project --json"),
-        _facts,
-        _facts_arguments,
-    ),
-}

@@ -1,6 +1,5 @@
 """Commands on the history: history, undo."""
 
-from argparse import ArgumentParser
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
@@ -12,7 +11,7 @@ from nuggets.domain.visibility import is_foreign
 from nuggets.errors import NotFound
 from nuggets.filesystem.current_project import distinguish_projects, name_of
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.run_command import NAME_HELP
 from nuggets.interfaces.cli.terminal_output import fit, format_minute, one_line, style
 from nuggets.language.text import fold_case
@@ -54,16 +53,17 @@ _BOOKKEEPING = frozenset(  # derived fields and counters
 _Pair = tuple[MemoryNote | None, MemoryNote | None]
 
 
-def _history_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "key", nargs="?", help="what this fact or note said and when, instead of all changes"
-    )
-    parser.add_argument("--note", help=f"only what changed this note: {NAME_HELP}")
-    parser.add_argument(
-        "--limit", type=int, default=20, help="maximum number of entries (default: 20)"
-    )
-
-
+@command(
+    "history",
+    argument("key", nargs="?", help="what this fact or note said and when, instead of all changes"),
+    argument("--note", help=f"only what changed this note: {NAME_HELP}"),
+    argument("--limit", type=int, default=20, help="maximum number of entries (default: 20)"),
+    examples=(
+        "nuggets history",
+        'nuggets history "deploy host"    # what it was, and when',
+        'nuggets history --note "Auth middleware" --json',
+    ),
+)
 def _history(call: Call) -> Outcome:
     name, limit = call.options.note, call.options.limit
     if call.options.key is not None:
@@ -251,16 +251,23 @@ def _changed_text(was: str, is_now: str) -> str:
     return " → ".join(excerpts)
 
 
-def _undo_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
+@command(
+    "undo",
+    argument(
         "entry",
         nargs="?",
         type=int,
         help="its number in the history (default: the last change of this command in this project)",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
-
-
+    ),
+    DRY_RUN_ARGUMENT,
+    examples=(
+        "nuggets undo --dry-run    # what would be undone",
+        "nuggets undo",
+        "nuggets undo 42    # undo an undo to redo",
+    ),
+    summary="undo a change, by default your last one in this project; later changes are kept",
+    changes=True,
+)
 def _undo(call: Call) -> Outcome:
     commit = call.shelf.undo(call.options.entry, call.options.dry_run)
     kept = None if call.options.entry else call.shelf.changes_in_effect(commit.revision)
@@ -288,27 +295,3 @@ def _kept_changes(commits: Sequence[Commit]) -> Iterator[str]:
         yield _headline(commit, _pairs(commit))
     if len(commits) > _NOTES_SHOWN:
         yield f"and {len(commits) - _NOTES_SHOWN} more (`nuggets history`)"
-
-
-COMMANDS = {
-    "history": Command(
-        (
-            "nuggets history",
-            'nuggets history "deploy host"    # what it was, and when',
-            'nuggets history --note "Auth middleware" --json',
-        ),
-        _history,
-        _history_arguments,
-    ),
-    "undo": Command(
-        (
-            "nuggets undo --dry-run    # what would be undone",
-            "nuggets undo",
-            "nuggets undo 42    # undo an undo to redo",
-        ),
-        _undo,
-        _undo_arguments,
-        summary="undo a change, by default your last one in this project; later changes are kept",
-        changes=True,
-    ),
-}

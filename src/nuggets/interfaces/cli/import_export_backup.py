@@ -2,7 +2,6 @@
 
 import os
 import sys
-from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -21,8 +20,8 @@ from nuggets.filesystem.current_project import (
 )
 from nuggets.filesystem.shelf_location import directory_of, is_database, shown_location
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
-from nuggets.interfaces.cli.run_command import filter_arguments, filters
+from nuggets.interfaces.cli.command_table import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
+from nuggets.interfaces.cli.run_command import FILTER_ARGUMENTS, filters
 from nuggets.interfaces.cli.terminal_output import (
     TITLE_WIDTH,
     Progress,
@@ -48,30 +47,40 @@ _IS = ("is", "are")
 _NOTES_SHOWN = 10  # notes of each kind: with two kinds a screen of 24 lines; the JSON has them all
 
 
-def _arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
+@command(
+    "import",
+    argument(
         "source",
         nargs="*",
         help="a shelf, a backup, Markdown (a file, a folder, a vault), instructions such as "
         "CLAUDE.md, JSON, lines of JSON, CSV, a transcript of a session, what ChatGPT or Claude "
         "exported, or the database of claude-mem, hippo or mcp-memory-service",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--discover",
         action="store_true",
         help="show what this machine has: past sessions, memories and instructions of agents, "
         "other memories; with --all bring it in",
-    )
-    parser.add_argument("--all", action="store_true", help="with --discover: bring in all of it")
-    parser.add_argument(
+    ),
+    argument("--all", action="store_true", help="with --discover: bring in all of it"),
+    argument(
         "--nugget", default="imported", help="nugget for memories without one (default: imported)"
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--allow-secret", action="store_true", help="bring in what looks like a credential too"
-    )
-    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
-
-
+    ),
+    DRY_RUN_ARGUMENT,
+    examples=(
+        "nuggets import /media/stick/.nuggets --dry-run",
+        "nuggets import ~/vault --nugget notes",
+        "nuggets import CLAUDE.md .cursor/rules",
+        "nuggets import ~/memory.jsonl --nugget research",
+        "nuggets import --discover",
+    ),
+    summary="import memories from another machine's directory or another program. The later of "
+    "two versions wins; what was deleted there stays here. One undo reverts the import",
+    changes=True,
+)
 def _import(call: Call) -> Outcome:
     options = call.options
     if options.discover == bool(options.source) or (options.all and not options.discover):
@@ -293,14 +302,17 @@ def _missing_project_lines(done: Intake) -> list[str]:
 # --- backup, restore, copy ---------------------------------------------------------------------
 
 
-def _backup_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
+@command(
+    "backup",
+    argument(
         "path",
         nargs="?",
         help="a new file, or a directory (default: backups/ in the shelf's directory)",
-    )
-
-
+    ),
+    examples=("nuggets backup", "nuggets backup /media/stick/", "nuggets backup --json"),
+    summary="copy the whole shelf into one verified file; agents may keep writing",
+    changes=True,
+)
 def _backup(call: Call) -> Outcome:
     backup = call.shelf.backup(call.options.path)
     size = f"{backup.size / 1e6:.1f} MB" if backup.size >= 1e5 else f"{backup.size / 1e3:.0f} kB"
@@ -308,13 +320,17 @@ def _backup(call: Call) -> Outcome:
     return Outcome(codec.to_json(backup), lines)
 
 
-def _restore_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("path", help="a file that `nuggets backup` made")
-    parser.add_argument(
-        "--dry-run", action="store_true", help="check the backup and show what would change"
-    )
-
-
+@command(
+    "restore",
+    argument("path", help="a file that `nuggets backup` made"),
+    argument("--dry-run", action="store_true", help="check the backup and show what would change"),
+    examples=(
+        "nuggets restore ~/.nuggets/backups/nuggets-2026-01-31-090000.db --dry-run",
+        "nuggets restore /media/stick/nuggets-2026-01-31-090000.db",
+    ),
+    summary="replace the shelf by a backup; the replaced shelf is kept",
+    changes=True,
+)
 def _restore(call: Call) -> Outcome:
     dry_run = call.options.dry_run
     done = call.shelf.restore(call.options.path, dry_run=dry_run)
@@ -334,12 +350,19 @@ def _restore(call: Call) -> Outcome:
     return Outcome({**codec.to_json(done), "dryRun": dry_run}, lines)
 
 
-def _copy_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("source", help="a directory, postgresql://…, or a file of `nuggets backup`")
-    parser.add_argument("target", help="a new directory, or postgresql://… with a new shelf")
-    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
-
-
+@command(
+    "copy",
+    argument("source", help="a directory, postgresql://…, or a file of `nuggets backup`"),
+    argument("target", help="a new directory, or postgresql://… with a new shelf"),
+    DRY_RUN_ARGUMENT,
+    examples=(
+        "nuggets copy ~/.nuggets 'postgresql://me@db.example/memory?shelf=team'",
+        "nuggets copy 'postgresql://me@db.example/memory?shelf=team' ~/copy --dry-run",
+    ),
+    summary="copy a whole shelf, with its history, into a new directory or database; "
+    "interrupted, it leaves nothing",
+    changes=True,
+)
 def _copy(call: Call) -> Outcome:
     options = call.options
     if directory_of(options.source) == directory_of(options.target):
@@ -387,24 +410,32 @@ def _open_source(location: str, project: str) -> Iterator[NuggetShelf]:
 # --- export ------------------------------------------------------------------------------------
 
 
-def _export_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
+@command(
+    "export",
+    argument(
         "form",
         choices=FORMS,
         help="json: the documented files; jsonl, csv: a note per line; markdown: a file per note; "
         "obsidian: the same as a vault; okf: the same as an Open Knowledge Format bundle; graphml, "
         "dot: titles and links, for drawing",
-    )
-    parser.add_argument(
+    ),
+    argument(
         "path",
         nargs="?",
         help="a new directory for json, markdown, obsidian and okf, else a new file, or - for "
         "stdout; json without a path refreshes the shelf's own files",
-    )
-    filter_arguments(parser)
-    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
-
-
+    ),
+    *FILTER_ARGUMENTS,
+    DRY_RUN_ARGUMENT,
+    examples=(
+        "nuggets export obsidian ~/vault",
+        "nuggets export csv prefs.csv --type preference",
+        "nuggets export jsonl - | wc -l",
+        "nuggets export json /media/stick/memory --dry-run",
+    ),
+    summary="write notes, all or some, for people and other programs; `nuggets import` makes "
+    "the same notes of all forms but graphml and dot. Nothing is overwritten",
+)
 def _export(call: Call) -> Outcome:
     form, path, dry_run = call.options.form, call.options.path, call.options.dry_run
     notes = _filtered_notes(call)
@@ -440,61 +471,3 @@ def _print_lines(call: Call, form: str, notes: Sequence[MemoryNote] | None) -> O
             sys.stdout.buffer.writelines(FILE_FORMS[form](listed))
         sys.stdout.buffer.flush()
     return Outcome(None, [])
-
-
-COMMANDS = {
-    "import": Command(
-        (
-            "nuggets import /media/stick/.nuggets --dry-run",
-            "nuggets import ~/vault --nugget notes",
-            "nuggets import CLAUDE.md .cursor/rules",
-            "nuggets import ~/memory.jsonl --nugget research",
-            "nuggets import --discover",
-        ),
-        _import,
-        _arguments,
-        summary="import memories from another machine's directory or another program. The later of "
-        "two versions wins; what was deleted there stays here. One undo reverts the import",
-        changes=True,
-    ),
-    "backup": Command(
-        ("nuggets backup", "nuggets backup /media/stick/", "nuggets backup --json"),
-        _backup,
-        _backup_arguments,
-        summary="copy the whole shelf into one verified file; agents may keep writing",
-        changes=True,
-    ),
-    "restore": Command(
-        (
-            "nuggets restore ~/.nuggets/backups/nuggets-2026-01-31-090000.db --dry-run",
-            "nuggets restore /media/stick/nuggets-2026-01-31-090000.db",
-        ),
-        _restore,
-        _restore_arguments,
-        summary="replace the shelf by a backup; the replaced shelf is kept",
-        changes=True,
-    ),
-    "copy": Command(
-        (
-            "nuggets copy ~/.nuggets 'postgresql://me@db.example/memory?shelf=team'",
-            "nuggets copy 'postgresql://me@db.example/memory?shelf=team' ~/copy --dry-run",
-        ),
-        _copy,
-        _copy_arguments,
-        summary="copy a whole shelf, with its history, into a new directory or database; "
-        "interrupted, it leaves nothing",
-        changes=True,
-    ),
-    "export": Command(
-        (
-            "nuggets export obsidian ~/vault",
-            "nuggets export csv prefs.csv --type preference",
-            "nuggets export jsonl - | wc -l",
-            "nuggets export json /media/stick/memory --dry-run",
-        ),
-        _export,
-        _export_arguments,
-        summary="write notes, all or some, for people and other programs; `nuggets import` makes "
-        "the same notes of all forms but graphml and dot. Nothing is overwritten",
-    ),
-}

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TypeVar
@@ -12,19 +11,19 @@ from nuggets.domain.records import MemoryNote, WrittenNote
 from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.current_project import distinguish_projects, name_of
 from nuggets.interfaces import json_responses, pluralize
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import Call, Outcome, argument, command
 from nuggets.interfaces.cli.run_command import (
+    FILTER_ARGUMENTS,
+    METADATA_ARGUMENTS,
     NAME_HELP,
+    PURGE_ARGUMENT,
+    SESSION_ARGUMENT,
     caveat_lines,
     contradiction_lines,
-    filter_arguments,
     filters,
     invalidity_lines,
     metadata,
-    metadata_arguments,
-    purge_argument,
     purge_outcome,
-    session_argument,
     text_or_stdin,
     validity_lines,
     written_note_outcome,
@@ -32,16 +31,20 @@ from nuggets.interfaces.cli.run_command import (
 from nuggets.interfaces.cli.terminal_output import escape_controls, one_line, style, table, warn
 
 
-def _add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("nugget", help="the topic it belongs to; created if needed")
-    parser.add_argument("title", help="what it is about, in a few words")
-    parser.add_argument(
-        "content", nargs="?", help="- reads standard input; without it your $EDITOR opens"
-    )
-    parser.add_argument("--tag", action="append", default=[], help="may be repeated")
-    metadata_arguments(parser)
-
-
+@command(
+    "note add",
+    argument("nugget", help="the topic it belongs to; created if needed"),
+    argument("title", help="what it is about, in a few words"),
+    argument("content", nargs="?", help="- reads standard input; without it your $EDITOR opens"),
+    argument("--tag", action="append", default=[], help="may be repeated"),
+    *METADATA_ARGUMENTS,
+    examples=(
+        'nuggets note add project "Auth middleware" "In src/auth. Uses JWT." --tag auth',
+        'nuggets note add project "Release steps" - < RELEASING.md',
+        'nuggets note add project "Ideas"    # opens $EDITOR',
+    ),
+    changes=True,
+)
 def _add(call: Call) -> Outcome:
     options = call.options
     fields = metadata(call)
@@ -68,16 +71,21 @@ def _check_note(call: Call, create: Callable[[str], WrittenNote]) -> None:
         raise _RolledBack
 
 
-def _name_argument(parser: ArgumentParser) -> None:
-    parser.add_argument("note", help=NAME_HELP)
-    parser.add_argument("--nugget", help="search for the title only in this nugget")
+_NAME_ARGUMENTS = (
+    argument("note", help=NAME_HELP),
+    argument("--nugget", help="search for the title only in this nugget"),
+)
 
 
-def _show_arguments(parser: ArgumentParser) -> None:
-    _name_argument(parser)
-    session_argument(parser)
-
-
+@command(
+    "note show",
+    *_NAME_ARGUMENTS,
+    SESSION_ARGUMENT,
+    examples=(
+        'nuggets note show "Auth middleware"',
+        "nuggets note show note-project-1a2b3c4d --json",
+    ),
+)
 def _show(call: Call) -> Outcome:
     name, nugget = call.options.note, call.options.nugget
     before = call.shelf.get_note(name, nugget, session=None)
@@ -119,19 +127,22 @@ def _note_lines(call: Call, note: MemoryNote, hits_before: int) -> list[str]:
     return lines
 
 
-def _edit_arguments(parser: ArgumentParser) -> None:
-    _name_argument(parser)
-    parser.add_argument(
-        "content", nargs="?", help="- reads standard input; without any change $EDITOR opens"
-    )
-    parser.add_argument("--title", help="a new title; of a fact: a new key")
-    parser.add_argument("--tag", action="append", help="replaces its tags; may be repeated")
-    parser.add_argument(
-        "--moved", action="store_true", help="name the places that files it names moved to"
-    )
-    metadata_arguments(parser)
-
-
+@command(
+    "note edit",
+    *_NAME_ARGUMENTS,
+    argument("content", nargs="?", help="- reads standard input; without any change $EDITOR opens"),
+    argument("--title", help="a new title; of a fact: a new key"),
+    argument("--tag", action="append", help="replaces its tags; may be repeated"),
+    argument("--moved", action="store_true", help="name the places that files it names moved to"),
+    *METADATA_ARGUMENTS,
+    examples=(
+        'nuggets note edit "Auth middleware"    # opens $EDITOR',
+        'nuggets note edit "Auth middleware" "Uses RS256 now." --tag auth --tag jwt',
+        "nuggets note edit note-project-1a2b3c4d --title 'Auth' --stability temporary",
+        'nuggets note edit "Use pnpm" --supersedes "Use npm"    # the older rule is archived',
+    ),
+    changes=True,
+)
 def _edit(call: Call) -> Outcome:
     options, fields = call.options, metadata(call)
     note = call.shelf.get_note(options.note, options.nugget)
@@ -174,6 +185,9 @@ def _text(value: str) -> str:
     return text
 
 
+@command(
+    "note archive", *_NAME_ARGUMENTS, examples=('nuggets note archive "Old plan"',), changes=True
+)
 def _archive(call: Call) -> Outcome:
     note = call.shelf.delete_note(call.options.note, nugget=call.options.nugget)
     return Outcome(
@@ -181,19 +195,28 @@ def _archive(call: Call) -> Outcome:
     )
 
 
+@command(
+    "note restore", *_NAME_ARGUMENTS, examples=('nuggets note restore "Old plan"',), changes=True
+)
 def _restore(call: Call) -> Outcome:
     note = call.shelf.restore_note(call.options.note, call.options.nugget)
     return Outcome(codec.note_to_json(note), [f"Restored {_name(note)}."])
 
 
-def _delete_arguments(parser: ArgumentParser) -> None:
-    _name_argument(parser)
-    parser.add_argument(
+@command(
+    "note delete",
+    *_NAME_ARGUMENTS,
+    argument(
         "--hard", action="store_true", help="drop it with every link to it, instead of archiving it"
-    )
-    purge_argument(parser)
-
-
+    ),
+    PURGE_ARGUMENT,
+    examples=(
+        'nuggets note delete "Old plan"',
+        'nuggets note delete "Old plan" --hard',
+        "nuggets note delete note-project-1a2b3c4d --purge    # from the history as well",
+    ),
+    changes=True,
+)
 def _delete(call: Call) -> Outcome:
     if call.options.purge:
         return purge_outcome(call.shelf.purge(call.options.note, call.options.nugget))
@@ -203,14 +226,14 @@ def _delete(call: Call) -> Outcome:
     return Outcome({"deleted": 1, "id": note.id}, [f"Deleted {_name(note)} and every link to it."])
 
 
-def _merge_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("target", help=f"the note that stays: {NAME_HELP}")
-    parser.add_argument(
-        "source", help="the note that is merged into it and archived; it cannot be a fact"
-    )
-    parser.add_argument("--reason", default="", help="why they belong together")
-
-
+@command(
+    "note merge",
+    argument("target", help=f"the note that stays: {NAME_HELP}"),
+    argument("source", help="the note that is merged into it and archived; it cannot be a fact"),
+    argument("--reason", default="", help="why they belong together"),
+    examples=('nuggets note merge "Auth middleware" "Auth notes" --reason "same topic"',),
+    changes=True,
+)
 def _merge(call: Call) -> Outcome:
     names = (call.options.target, call.options.source)
     target, source = (call.shelf.get_note(name, session=None) for name in names)
@@ -223,6 +246,11 @@ def _merge(call: Call) -> Outcome:
     return Outcome(codec.note_to_json(note), lines)
 
 
+@command(
+    "note list",
+    *FILTER_ARGUMENTS,
+    examples=("nuggets note list --nugget project", "nuggets note list --tag auth --all --json"),
+)
 def _list(call: Call) -> Outcome:
     notes = call.shelf.list_notes(**filters(call))
     rows = [
@@ -331,66 +359,3 @@ def _is_unchanged(path: str, text: str) -> bool:
             return file.read().strip() in (text.encode().strip(), b"")
     except OSError:
         return True
-
-
-COMMANDS = {
-    "note add": Command(
-        (
-            'nuggets note add project "Auth middleware" "In src/auth. Uses JWT." --tag auth',
-            'nuggets note add project "Release steps" - < RELEASING.md',
-            'nuggets note add project "Ideas"    # opens $EDITOR',
-        ),
-        _add,
-        _add_arguments,
-        changes=True,
-    ),
-    "note show": Command(
-        ('nuggets note show "Auth middleware"', "nuggets note show note-project-1a2b3c4d --json"),
-        _show,
-        _show_arguments,
-    ),
-    "note edit": Command(
-        (
-            'nuggets note edit "Auth middleware"    # opens $EDITOR',
-            'nuggets note edit "Auth middleware" "Uses RS256 now." --tag auth --tag jwt',
-            "nuggets note edit note-project-1a2b3c4d --title 'Auth' --stability temporary",
-            'nuggets note edit "Use pnpm" --supersedes "Use npm"    # the older rule is archived',
-        ),
-        _edit,
-        _edit_arguments,
-        changes=True,
-    ),
-    "note archive": Command(
-        ('nuggets note archive "Old plan"',),
-        _archive,
-        _name_argument,
-        changes=True,
-    ),
-    "note restore": Command(
-        ('nuggets note restore "Old plan"',),
-        _restore,
-        _name_argument,
-        changes=True,
-    ),
-    "note delete": Command(
-        (
-            'nuggets note delete "Old plan"',
-            'nuggets note delete "Old plan" --hard',
-            "nuggets note delete note-project-1a2b3c4d --purge    # from the history as well",
-        ),
-        _delete,
-        _delete_arguments,
-        changes=True,
-    ),
-    "note merge": Command(
-        ('nuggets note merge "Auth middleware" "Auth notes" --reason "same topic"',),
-        _merge,
-        _merge_arguments,
-        changes=True,
-    ),
-    "note list": Command(
-        ("nuggets note list --nugget project", "nuggets note list --tag auth --all --json"),
-        _list,
-        filter_arguments,
-    ),
-}

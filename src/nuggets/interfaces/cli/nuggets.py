@@ -1,7 +1,6 @@
 """Commands on whole nuggets: list, status, clear, remove."""
 
 import sys
-from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +10,7 @@ from nuggets.errors import Conflict, InvalidInput
 from nuggets.facts.capacity import NEARLY_FULL
 from nuggets.filesystem.current_project import name_of
 from nuggets.interfaces import json_responses, pluralize
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import bar, one_line, style, table
 
 _UNCHANGED = Outcome(
@@ -19,6 +18,7 @@ _UNCHANGED = Outcome(
 )
 
 
+@command("list", examples=("nuggets list", "nuggets list --json"))
 def _list(call: Call) -> Outcome:
     statuses = call.shelf.list()
     rows = [(n.name, str(n.fact_count), str(n.note_count)) for n in statuses]
@@ -27,10 +27,12 @@ def _list(call: Call) -> Outcome:
     return Outcome([json_responses.status(n) for n in statuses], lines)
 
 
-def _status_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("nugget", nargs="?", help="only this nugget (default: all)")
-
-
+@command(
+    "status",
+    argument("nugget", nargs="?", help="only this nugget (default: all)"),
+    examples=("nuggets status", "nuggets status project --json"),
+    summary="show how full a nugget is, or all of them",
+)
 def _status(call: Call) -> Outcome:
     if call.options.nugget:
         status = call.shelf.status(call.options.nugget)
@@ -75,11 +77,19 @@ def _status_lines(status: NuggetStatus) -> list[str]:
     return lines
 
 
-def _removal_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("nugget", help="the nugget")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+_REMOVAL_ARGUMENTS = (
+    argument("nugget", help="the nugget"),
+    argument("--yes", action="store_true", help="do not ask"),
+)
 
 
+@command(
+    "clear",
+    *_REMOVAL_ARGUMENTS,
+    examples=("nuggets clear scratch", "nuggets clear scratch --yes"),
+    summary="delete all facts of a nugget; its notes stay",
+    changes=True,
+)
 def _clear(call: Call) -> Outcome:
     name = call.shelf.get(call.options.nugget).name
     if not _confirm(call, f"Delete all facts of {one_line(name)}", "fact"):
@@ -90,6 +100,12 @@ def _clear(call: Call) -> Outcome:
     )
 
 
+@command(
+    "remove",
+    *_REMOVAL_ARGUMENTS,
+    examples=("nuggets remove scratch", "nuggets remove scratch --yes"),
+    changes=True,
+)
 def _remove(call: Call) -> Outcome:
     name = call.shelf.get(call.options.nugget).name
     if not _confirm(call, f"Delete {one_line(name)} with all facts and notes"):
@@ -139,30 +155,3 @@ def _describe_contents(call: Call, notes: Sequence[MemoryNote]) -> str:
         f"{archived} archived" if archived else "",
     )
     return "; ".join(filter(None, parts))
-
-
-COMMANDS = {
-    "list": Command(
-        ("nuggets list", "nuggets list --json"),
-        _list,
-    ),
-    "status": Command(
-        ("nuggets status", "nuggets status project --json"),
-        _status,
-        _status_arguments,
-        summary="show how full a nugget is, or all of them",
-    ),
-    "clear": Command(
-        ("nuggets clear scratch", "nuggets clear scratch --yes"),
-        _clear,
-        _removal_arguments,
-        summary="delete all facts of a nugget; its notes stay",
-        changes=True,
-    ),
-    "remove": Command(
-        ("nuggets remove scratch", "nuggets remove scratch --yes"),
-        _remove,
-        _removal_arguments,
-        changes=True,
-    ),
-}

@@ -6,7 +6,17 @@ from typing import Any, NoReturn
 
 from nuggets import __version__
 from nuggets.errors import InvalidInput
-from nuggets.interfaces.cli.command_table import GROUPS, MODULES, Call, Command, Outcome, find
+from nuggets.interfaces.cli.command_table import (
+    GROUPS,
+    MODULES,
+    Argument,
+    Call,
+    Command,
+    Outcome,
+    argument,
+    command,
+    find,
+)
 from nuggets.interfaces.cli.terminal_output import (
     print_outcome,
     report_lost_output,
@@ -173,39 +183,9 @@ def _report_usage_error(problem: str, arguments: Sequence[str]) -> int:
 
 
 class CommandParser(argparse.ArgumentParser):
-    """Lists its arguments; raises usage errors, so that the caller prints them as text or JSON."""
+    """Raises usage errors, so that the caller prints them as text or JSON."""
 
     as_json = False
-
-    def __init__(self, **options: Any) -> None:
-        self.arguments: list[argparse.Action] = []  # in the order in which they were added
-        super().__init__(**options)
-
-    def add_argument(self, *names: str, **options: Any) -> argparse.Action:
-        argument = super().add_argument(*names, **options)
-        self.arguments.append(argument)
-        return argument
-
-    def add_argument_group(self, *names: Any, **options: Any) -> Any:
-        return self._list_arguments_of(super().add_argument_group(*names, **options))
-
-    def add_mutually_exclusive_group(self, **options: Any) -> Any:
-        return self._list_arguments_of(super().add_mutually_exclusive_group(**options))
-
-    def _list_arguments_of(self, group: Any) -> Any:
-        add_argument = group.add_argument
-
-        def add_and_list(*names: str, **options: Any) -> argparse.Action:
-            argument: argparse.Action = add_argument(*names, **options)
-            self.arguments.append(argument)
-            return argument
-
-        group.add_argument = add_and_list
-        return group
-
-    @property
-    def positionals(self) -> list[argparse.Action]:
-        return [argument for argument in self.arguments if not argument.option_strings]
 
     def error(self, message: str) -> NoReturn:
         raise InvalidInput(message)
@@ -231,9 +211,11 @@ def build_parser(name: str, command: Command) -> CommandParser:
         formatter_class=_HelpFormatter,
         allow_abbrev=False,
     )
-    command.arguments(parser)
-    parser.add_argument("--dir", metavar="DIR", type=_directory, help="the shelf's directory")
-    parser.add_argument("--json", action="store_true", help="print JSON and nothing else")
+    groups: dict[str, Any] = {"": parser}
+    for names, options, group in (*command.arguments, *GLOBAL_ARGUMENTS):
+        if group not in groups:
+            groups[group] = parser.add_argument_group(group)
+        groups[group].add_argument(*names, **options)
     return parser
 
 
@@ -246,16 +228,17 @@ def parse_options(
     option, whatever it looks like.
     """
     parser = build_parser(name, command)
+    known = (*command.arguments, *GLOBAL_ARGUMENTS)
     end = arguments.index("--") if "--" in arguments else len(arguments)
     operands = [_OPERAND + word for word in arguments[end + 1 :]]
     parser.as_json = "--json" in arguments[:end]
     try:
-        options = _parse(parser, [*arguments[:end], *operands])
+        options = _parse(parser, known, [*arguments[:end], *operands])
     except SystemExit as ended:  # argparse has printed the help
         return int(ended.code or 0)
     except InvalidInput as problem:
         message = str(problem).replace(_OPERAND, "")
-        message += _double_dash_hint(parser, arguments[:end])
+        message += _double_dash_hint(known, arguments[:end])
         if not parser.as_json:
             warn(parser.format_usage().rstrip("\n"))
             message += f"; see `nuggets {name} --help`"
@@ -264,20 +247,22 @@ def parse_options(
     return argparse.Namespace(**values)
 
 
-def _double_dash_hint(parser: CommandParser, words: Sequence[str]) -> str:
+def _double_dash_hint(known: Sequence[Argument], words: Sequence[str]) -> str:
     """A hint for a value that begins like an option, if the command takes values."""
-    options = {option for argument in parser.arguments for option in argument.option_strings}
-    for word in words if parser.positionals else ():
+    options = {name for one in known for name in one.names}
+    for word in () if all(one.is_option for one in known) else words:
         looks_like_option = word[:1] == "-" and word.lstrip("-")[:1].isalpha()
         if looks_like_option and word.partition("=")[0] not in options:
             return f"; if {word} is no option, put -- before it"
     return ""
 
 
-def _parse(parser: CommandParser, words: Sequence[str]) -> argparse.Namespace:
+def _parse(
+    parser: CommandParser, known: Sequence[Argument], words: Sequence[str]
+) -> argparse.Namespace:
     """Intermixed parsing is slower; only options among optional positionals need it."""
     has_options = any(word.startswith("-") for word in words)
-    if not has_options or all(argument.nargs is None for argument in parser.positionals):
+    if not has_options or all(one.is_option or "nargs" not in one.options for one in known):
         return parser.parse_args(words)
     if {"-h", "--help"} & set(words):
         return parser.parse_intermixed_args(words)
@@ -300,13 +285,20 @@ def _directory(path: str) -> str:
     return path
 
 
+GLOBAL_ARGUMENTS = (
+    argument("--dir", metavar="DIR", type=_directory, help="the shelf's directory"),
+    argument("--json", action="store_true", help="print JSON and nothing else"),
+)
+
+
 # --- the commands ------------------------------------------------------------------------------
 
 
-def _help_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("command", nargs="*", help="name of a command (default: list all)")
-
-
+@command(
+    "help",
+    argument("command", nargs="*", help="name of a command (default: list all)"),
+    examples=("nuggets help", "nuggets help note add"),
+)
 def _help(call: Call) -> Outcome:
     name = " ".join(call.options.command)
     command = find(name)
@@ -315,18 +307,6 @@ def _help(call: Call) -> Outcome:
     return help_outcome(build_parser(name, command).format_help() if command else help_text(name))
 
 
+@command("version", examples=("nuggets version", "nuggets version --json"))
 def _version(call: Call) -> Outcome:
     return version_outcome()
-
-
-COMMANDS = {
-    "help": Command(
-        ("nuggets help", "nuggets help note add"),
-        _help,
-        _help_arguments,
-    ),
-    "version": Command(
-        ("nuggets version", "nuggets version --json"),
-        _version,
-    ),
-}

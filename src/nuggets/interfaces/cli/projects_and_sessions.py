@@ -1,7 +1,6 @@
 """Commands on projects, and on the sessions with agents in them."""
 
 import os
-from argparse import ArgumentParser
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from nuggets.domain.records import MemoryNote, ProjectMove, ProjectStatus
 from nuggets.errors import NuggetsError
 from nuggets.filesystem.current_project import SHARED_FOLDER, name_of, root_of
 from nuggets.interfaces import json_responses, pluralize
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.search_and_graph import search_lines
 from nuggets.interfaces.cli.terminal_output import escape_controls, one_line, style, table
 from nuggets.operations.session_notes import session_agent
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 # --- project list, move, join, leave, share, unshare, trust, untrust ---------------------------
 
 
+@command("project list", examples=("nuggets project list", "nuggets project list --json"))
 def _list_projects(call: Call) -> Outcome:
     projects = call.shelf.projects()
     shape = [{**status._asdict(), "there": _is_there(status)} for status in projects]
@@ -56,12 +56,18 @@ def _places(status: ProjectStatus) -> list[str]:
     return [place for place in recorded if os.path.exists(place)] or recorded
 
 
-def _move_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("project", help="its old directory, or the name of that directory")
-    parser.add_argument("to", nargs="?", help="its new directory (default: the current one)")
-    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
-
-
+@command(
+    "project move",
+    argument("project", help="its old directory, or the name of that directory"),
+    argument("to", nargs="?", help="its new directory (default: the current one)"),
+    DRY_RUN_ARGUMENT,
+    examples=(
+        "nuggets project move webshop --dry-run",
+        "nuggets project move ~/old/webshop ~/code/webshop",
+    ),
+    summary="move the memories of a repository that was moved, renamed or cloned again",
+    changes=True,
+)
 def _move(call: Call) -> Outcome:
     options = call.options
     done = call.shelf.move_project(options.project, options.to, dry_run=options.dry_run)
@@ -94,11 +100,14 @@ def _left_lines(done: ProjectMove) -> list[str]:
     return lines
 
 
-def _join_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("project", help="its directory, or the name of that directory")
-    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
-
-
+@command(
+    "project join",
+    argument("project", help="its directory, or the name of that directory"),
+    DRY_RUN_ARGUMENT,
+    examples=("nuggets project join ~/code/webshop", "nuggets project join webshop --dry-run"),
+    summary="use the memories of another clone or fork of this repository here too",
+    changes=True,
+)
 def _join(call: Call) -> Outcome:
     options = call.options
     done = call.shelf.join_project(options.project, dry_run=options.dry_run)
@@ -117,22 +126,41 @@ def _join(call: Call) -> Outcome:
     return Outcome(shape, [*lines, *_left_lines(done)])
 
 
+@command(
+    "project leave",
+    examples=("nuggets project leave",),
+    summary="give this place memories of its own, though it was recognized as another project",
+    changes=True,
+)
 def _leave(call: Call) -> Outcome:
     project = call.shelf.leave_project()
     line = f"{one_line(root_of(project))} has memories of its own from now on."
     return Outcome({"project": project}, [line])
 
 
-def _sharing_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+_SHARING_ARGUMENTS = (DRY_RUN_ARGUMENT,)
 
 
+@command(
+    "project share",
+    DRY_RUN_ARGUMENT,
+    examples=("nuggets project share --dry-run", "nuggets project share"),
+    summary="write this project's memories into .nuggets of the repository, for others to read",
+    changes=True,
+)
 def _share(call: Call) -> Outcome:
     dry_run = call.options.dry_run
     done = call.shelf.share_project(dry_run=dry_run)
     return _sync_outcome(call, done, dry_run, "Shared through")
 
 
+@command(
+    "project trust",
+    DRY_RUN_ARGUMENT,
+    examples=("nuggets project trust --dry-run", "nuggets project trust"),
+    summary="read the memories that the repository carries in .nuggets, together with yours",
+    changes=True,
+)
 def _trust(call: Call) -> Outcome:
     dry_run = call.options.dry_run
     done = call.shelf.trust_project(dry_run=dry_run)
@@ -169,6 +197,12 @@ def _sync_outcome(call: Call, done: "SyncResult", dry_run: bool, verb: str) -> O
     return Outcome(shape, lines)
 
 
+@command(
+    "project unshare",
+    examples=("nuggets project unshare",),
+    summary="stop writing memories into the repository; existing files stay",
+    changes=True,
+)
 def _unshare(call: Call) -> Outcome:
     call.shelf.unshare_project()
     folder = one_line(os.path.join(call.shelf.checkout, SHARED_FOLDER))
@@ -176,6 +210,12 @@ def _unshare(call: Call) -> Outcome:
     return Outcome({"folder": folder}, [line])
 
 
+@command(
+    "project untrust",
+    examples=("nuggets project untrust",),
+    summary="stop reading the repository's memories, and drop those that came from it",
+    changes=True,
+)
 def _untrust(call: Call) -> Outcome:
     dropped = call.shelf.untrust_project()
     count = pluralize(len(dropped), "memory", "memories")
@@ -193,8 +233,7 @@ NONE_HERE = (
 )
 
 
-def _all_argument(parser: ArgumentParser) -> None:
-    parser.add_argument("--all", action="store_true", help="of all projects, not only this one")
+_ALL_ARGUMENT = argument("--all", action="store_true", help="of all projects, not only this one")
 
 
 def _keep_left_over(call: Call) -> None:
@@ -205,6 +244,11 @@ def _keep_left_over(call: Call) -> None:
         keep_left_over(call.shelf, call.settings["dir"])
 
 
+@command(
+    "sessions list",
+    _ALL_ARGUMENT,
+    examples=("nuggets sessions list", "nuggets sessions list --all --json"),
+)
 def _list_sessions(call: Call) -> Outcome:
     _keep_left_over(call)
     notes = call.shelf.sessions(all_projects=call.options.all)
@@ -222,10 +266,11 @@ def _end_time(note: MemoryNote) -> str:
     return note.updated_at[:16].replace("T", " ")
 
 
-def _session_argument(parser: ArgumentParser) -> None:
-    parser.add_argument("id", nargs="?", help="id of its note (default: the last session here)")
-
-
+@command(
+    "sessions show",
+    argument("id", nargs="?", help="id of its note (default: the last session here)"),
+    examples=("nuggets sessions show", "nuggets sessions show note-sessions-1c2f"),
+)
 def _show_session(call: Call) -> Outcome:
     _keep_left_over(call)
     note = call.shelf.get_session(call.options.id)
@@ -243,14 +288,13 @@ def _foot(call: Call, note: MemoryNote) -> list[str]:
     return [style(line, "dim") for line in [*lines, *(f"before it: {i}" for i in earlier[-1:])]]
 
 
-def _session_search_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("query", nargs="+", help="what the session was about")
-    parser.add_argument(
-        "--limit", type=int, default=5, help="maximum number of results (default: 5)"
-    )
-    _all_argument(parser)
-
-
+@command(
+    "sessions search",
+    argument("query", nargs="+", help="what the session was about"),
+    argument("--limit", type=int, default=5, help="maximum number of results (default: 5)"),
+    _ALL_ARGUMENT,
+    examples=("nuggets sessions search uuid migration",),
+)
 def _search_sessions(call: Call) -> Outcome:
     _keep_left_over(call)
     options = call.options
@@ -260,73 +304,3 @@ def _search_sessions(call: Call) -> Outcome:
     shape = [json_responses.search_result(call.shelf, result) for result in found]
     lines = [line for result in found for line in search_lines(call, result)]
     return Outcome(shape, lines or ["Nothing found."], 0 if found else 1)
-
-
-COMMANDS = {
-    "project list": Command(
-        ("nuggets project list", "nuggets project list --json"),
-        _list_projects,
-    ),
-    "project move": Command(
-        (
-            "nuggets project move webshop --dry-run",
-            "nuggets project move ~/old/webshop ~/code/webshop",
-        ),
-        _move,
-        _move_arguments,
-        summary="move the memories of a repository that was moved, renamed or cloned again",
-        changes=True,
-    ),
-    "project join": Command(
-        ("nuggets project join ~/code/webshop", "nuggets project join webshop --dry-run"),
-        _join,
-        _join_arguments,
-        summary="use the memories of another clone or fork of this repository here too",
-        changes=True,
-    ),
-    "project leave": Command(
-        ("nuggets project leave",),
-        _leave,
-        summary="give this place memories of its own, though it was recognized as another project",
-        changes=True,
-    ),
-    "project share": Command(
-        ("nuggets project share --dry-run", "nuggets project share"),
-        _share,
-        _sharing_arguments,
-        summary="write this project's memories into .nuggets of the repository, for others to read",
-        changes=True,
-    ),
-    "project unshare": Command(
-        ("nuggets project unshare",),
-        _unshare,
-        summary="stop writing memories into the repository; existing files stay",
-        changes=True,
-    ),
-    "project trust": Command(
-        ("nuggets project trust --dry-run", "nuggets project trust"),
-        _trust,
-        _sharing_arguments,
-        summary="read the memories that the repository carries in .nuggets, together with yours",
-        changes=True,
-    ),
-    "project untrust": Command(
-        ("nuggets project untrust",),
-        _untrust,
-        summary="stop reading the repository's memories, and drop those that came from it",
-        changes=True,
-    ),
-    "sessions list": Command(
-        ("nuggets sessions list", "nuggets sessions list --all --json"),
-        _list_sessions,
-        _all_argument,
-    ),
-    "sessions show": Command(
-        ("nuggets sessions show", "nuggets sessions show note-sessions-1c2f"),
-        _show_session,
-        _session_argument,
-    ),
-    "sessions search": Command(
-        ("nuggets sessions search uuid migration",), _search_sessions, _session_search_arguments
-    ),
-}

@@ -1,7 +1,6 @@
 """Commands: reflect, promote, and the schedule of the daily reflection."""
 
 import os
-from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -12,7 +11,7 @@ from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.processes import module_command
 from nuggets.filesystem.shelf_location import written_location
 from nuggets.interfaces import pluralize, scheduler, summarize_clean_up
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import (
     announce,
     distinct_titles,
@@ -51,18 +50,21 @@ _HIT_REASONS: dict[HitKind, str] = {
 }
 
 
-def _reflect_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--nugget", help="only this one")
-    parser.add_argument(
+@command(
+    "reflect",
+    argument("--nugget", help="only this one"),
+    argument(
         "--limit",
         type=int,
         help="inspect at most this many notes (default: the setting reflection_max_notes)",
-    )
-    parser.add_argument("--all", action="store_true", help="inspect every note, in one pass")
-    parser.add_argument("--verbose", action="store_true", help="show every change, not examples")
-    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
-
-
+    ),
+    argument("--all", action="store_true", help="inspect every note, in one pass"),
+    argument("--verbose", action="store_true", help="show every change, not examples"),
+    DRY_RUN_ARGUMENT,
+    examples=("nuggets reflect --dry-run", "nuggets reflect", "nuggets reflect --all"),
+    summary="put the memory in order: archive rubbish, tidy, tag, merge, link, promote",
+    changes=True,
+)
 def _reflect(call: Call) -> Outcome:
     options = call.options
     if options.all and options.limit is not None:
@@ -118,20 +120,6 @@ def _describe_change(change: ReflectionChange, names: Mapping[str, str]) -> str:
     return f"{one_line(names.get(change.note_id, change.note_id))}  {detail}"
 
 
-def _promote_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--path",
-        help="the memory file (default: that of the setting memory_file, else the one your agent "
-        "reads in this repository, else one in the shelf's directory, which hooks read)",
-    )
-    parser.add_argument(
-        "--explain",
-        action="store_true",
-        help="show for each note why it is promoted or not, and which sessions count",
-    )
-    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
-
-
 def _check_path(path: str | None) -> None:
     """Promotion would create a missing directory; on the command line it is a mistyped path."""
     if path is None:
@@ -146,6 +134,22 @@ def _check_path(path: str | None) -> None:
         )
 
 
+@command(
+    "promote",
+    argument(
+        "--path",
+        help="the memory file (default: that of the setting memory_file, else the one your agent "
+        "reads in this repository, else one in the shelf's directory, which hooks read)",
+    ),
+    argument(
+        "--explain",
+        action="store_true",
+        help="show for each note why it is promoted or not, and which sessions count",
+    ),
+    DRY_RUN_ARGUMENT,
+    examples=("nuggets promote --explain", "nuggets promote --path ./MEMORY.md"),
+    changes=True,
+)
 def _promote(call: Call) -> Outcome:
     options = call.options
     _check_path(options.path)
@@ -223,10 +227,14 @@ def _new_entries(done: "Promotion") -> str:
 _NOT_FOR_TIMER = ("dir", "session", "project")  # dir is an option; the others are of one shell
 
 
-def _run_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--once", action="store_true", help="run it if it is due, then exit")
-
-
+@command(
+    "schedule run",
+    argument("--once", action="store_true", help="run it if it is due, then exit"),
+    examples=("nuggets schedule run", "nuggets schedule run --once"),
+    summary="run the daily reflection whenever it is due, until stopped; --json prints a line "
+    "for each run",
+    changes=True,
+)
 def _run(call: Call) -> Outcome:
     if call.options.once:
         done = call.shelf.run_daily(datetime.now())
@@ -255,6 +263,7 @@ def _run_to_json(done: DailyRun) -> codec.Json:
     return {"ran": True, **codec.to_json(done)}
 
 
+@command("schedule status", examples=("nuggets schedule status", "nuggets schedule status --json"))
 def _status(call: Call) -> Outcome:
     is_on = call.settings["reflection_daily"]
     last, coming = call.shelf.last_run(), call.shelf.next_run(datetime.now())
@@ -288,10 +297,16 @@ def _has_outdated_timer(call: Call) -> bool:
     return bool(installed) and plan.start not in installed and not has_own_time
 
 
-def _install_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
+_INSTALL_ARGUMENTS = (DRY_RUN_ARGUMENT,)
 
 
+@command(
+    "schedule install",
+    DRY_RUN_ARGUMENT,
+    examples=("nuggets schedule install --dry-run", "nuggets schedule install"),
+    summary="install a daily timer: systemd, launchd or cron",
+    changes=True,
+)
 def _install(call: Call) -> Outcome:
     plan = _plan(call)
     lines = [f"Timer: {plan.kind}"]
@@ -309,6 +324,12 @@ def _install(call: Call) -> Outcome:
     return Outcome(shape, [escape_controls(line) for line in lines])
 
 
+@command(
+    "schedule uninstall",
+    DRY_RUN_ARGUMENT,
+    examples=("nuggets schedule uninstall",),
+    changes=True,
+)
 def _uninstall(call: Call) -> Outcome:
     plan = _plan(call)
     installed = list(scheduler.installed_parts(plan))
@@ -351,45 +372,3 @@ def _environment(settings: Settings) -> list[str]:
         if settings.origins[setting.name] == "environment" and setting.name not in _NOT_FOR_TIMER
     ]
     return ["/usr/bin/env", *variables] if variables else []
-
-
-COMMANDS = {
-    "reflect": Command(
-        ("nuggets reflect --dry-run", "nuggets reflect", "nuggets reflect --all"),
-        _reflect,
-        _reflect_arguments,
-        summary="put the memory in order: archive rubbish, tidy, tag, merge, link, promote",
-        changes=True,
-    ),
-    "promote": Command(
-        ("nuggets promote --explain", "nuggets promote --path ./MEMORY.md"),
-        _promote,
-        _promote_arguments,
-        changes=True,
-    ),
-    "schedule run": Command(
-        ("nuggets schedule run", "nuggets schedule run --once"),
-        _run,
-        _run_arguments,
-        summary="run the daily reflection whenever it is due, until stopped; --json prints a line "
-        "for each run",
-        changes=True,
-    ),
-    "schedule status": Command(
-        ("nuggets schedule status", "nuggets schedule status --json"),
-        _status,
-    ),
-    "schedule install": Command(
-        ("nuggets schedule install --dry-run", "nuggets schedule install"),
-        _install,
-        _install_arguments,
-        summary="install a daily timer: systemd, launchd or cron",
-        changes=True,
-    ),
-    "schedule uninstall": Command(
-        ("nuggets schedule uninstall",),
-        _uninstall,
-        _install_arguments,
-        changes=True,
-    ),
-}

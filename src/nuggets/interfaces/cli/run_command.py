@@ -4,7 +4,7 @@ one place where errors become exit codes."""
 import gc
 import os
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from nuggets.filesystem.atomic_files import unreadable
 from nuggets.filesystem.current_project import name_of
 from nuggets.filesystem.hook_files import waiting_order_paths
 from nuggets.interfaces import TRUST_QUESTION, explain_recognition, open_shelf, pluralize
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import Call, Command, Outcome, argument
 from nuggets.interfaces.cli.terminal_output import (
     escape_controls,
     fit,
@@ -45,40 +45,57 @@ if TYPE_CHECKING:
     from nuggets.shelf import NuggetShelf
 
 
-# --- arguments and receipts that several commands share -------------------------------------------
-
-
-# --- arguments ---------------------------------------------------------------------------------
+# --- arguments that several commands share -----------------------------------------------------
 
 
 NAME_HELP = "its id, its exact title, or the beginning of its id"
 METADATA_VALUES = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES}
 
 
-def session_argument(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--session", help="the session that asks (default: NUGGETS_SESSION, else today)"
-    )
-
-
-def purge_argument(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--purge", action="store_true", help="erase it from the history too; this cannot be undone"
-    )
-
-
-def metadata_arguments(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("metadata (inferred if not given)")
-    for field, allowed in METADATA_VALUES.items():
-        group.add_argument(f"--{field}", help=", ".join(allowed))
-    group.add_argument("--subject", help="whom or what it is about, e.g. user:primary")
-    group.add_argument("--confidence", help="from 0 to 1")
-    group.add_argument("--valid-from", help="when it became true: a day, or a moment in ISO 8601")
-    group.add_argument("--valid-until", help='the last day it is true; "" takes that away')
-    group.add_argument("--supersedes", help="the memory that it replaces; that one is archived")
-    parser.add_argument(
+SESSION_ARGUMENT = argument(
+    "--session", help="the session that asks (default: NUGGETS_SESSION, else today)"
+)
+PURGE_ARGUMENT = argument(
+    "--purge", action="store_true", help="erase it from the history too; this cannot be undone"
+)
+_INFERRED = "metadata (inferred if not given)"
+METADATA_ARGUMENTS = (
+    *(
+        argument(f"--{field}", help=", ".join(allowed), group=_INFERRED)
+        for field, allowed in METADATA_VALUES.items()
+    ),
+    argument("--subject", help="whom or what it is about, e.g. user:primary", group=_INFERRED),
+    argument("--confidence", help="from 0 to 1", group=_INFERRED),
+    argument(
+        "--valid-from",
+        help="when it became true: a day, or a moment in ISO 8601",
+        group=_INFERRED,
+    ),
+    argument("--valid-until", help='the last day it is true; "" takes that away', group=_INFERRED),
+    argument(
+        "--supersedes", help="the memory that it replaces; that one is archived", group=_INFERRED
+    ),
+    argument(
         "--allow-secret", action="store_true", help="store it although it looks like a credential"
-    )
+    ),
+)
+_SELECTED = "only notes of"
+FILTER_ARGUMENTS = (  # a note must match all of them
+    argument("--nugget", help="only notes of this one", group=_SELECTED),
+    argument("--subject", help="only about this one, e.g. user:primary", group=_SELECTED),
+    argument("--tag", help="only with this tag", group=_SELECTED),
+    *(
+        argument(
+            f"--{field}",
+            choices=allowed,
+            metavar=field.upper(),
+            help=", ".join(allowed),
+            group=_SELECTED,
+        )
+        for field, allowed in (("scope", SCOPES), ("type", TYPES), ("kind", KINDS))
+    ),
+    argument("--all", action="store_true", help="archived ones too", group=_SELECTED),
+)
 
 
 def metadata(call: Call) -> dict[str, Any]:
@@ -115,18 +132,6 @@ def text_or_stdin(value: str) -> str:
         return sys.stdin.buffer.read().decode()
     except UnicodeDecodeError:
         raise InvalidInput("standard input is not valid UTF-8; convert it first") from None
-
-
-def filter_arguments(parser: ArgumentParser) -> None:
-    """Options that select notes; a note must match all of them."""
-    group = parser.add_argument_group("only notes of")
-    group.add_argument("--nugget", help="only notes of this one")
-    group.add_argument("--subject", help="only about this one, e.g. user:primary")
-    group.add_argument("--tag", help="only with this tag")
-    group.add_argument("--scope", choices=SCOPES, metavar="SCOPE", help=", ".join(SCOPES))
-    group.add_argument("--type", choices=TYPES, metavar="TYPE", help=", ".join(TYPES))
-    group.add_argument("--kind", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
-    group.add_argument("--all", action="store_true", help="archived ones too")
 
 
 def filters(call: Call) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Commands that find notes and follow their links: search, link, unlink, graph."""
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentTypeError
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -8,12 +8,12 @@ from nuggets.domain import codec
 from nuggets.domain.records import MemoryNote, SearchNotesResult
 from nuggets.filesystem.current_project import name_of
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import Call, Outcome, argument, command
 from nuggets.interfaces.cli.run_command import (
+    FILTER_ARGUMENTS,
     NAME_HELP,
-    filter_arguments,
+    SESSION_ARGUMENT,
     filters,
-    session_argument,
 )
 from nuggets.interfaces.cli.terminal_output import (
     distinct_titles,
@@ -30,16 +30,18 @@ if TYPE_CHECKING:
 # --- search ------------------------------------------------------------------------------------
 
 
-def _search_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("query", nargs="+", help="your question, in your own words")
-    parser.add_argument(
-        "--limit", type=int, default=5, help="maximum number of results (default: 5)"
-    )
-    parser.add_argument("--why", action="store_true", help="explain each score")
-    session_argument(parser)
-    filter_arguments(parser)
-
-
+@command(
+    "search",
+    argument("query", nargs="+", help="your question, in your own words"),
+    argument("--limit", type=int, default=5, help="maximum number of results (default: 5)"),
+    argument("--why", action="store_true", help="explain each score"),
+    SESSION_ARGUMENT,
+    *FILTER_ARGUMENTS,
+    examples=(
+        "nuggets search how does authentication work",
+        "nuggets search jwt --nugget project --limit 3 --why",
+    ),
+)
 def _search(call: Call) -> Outcome:
     options = call.options
     query = " ".join(options.query)
@@ -109,12 +111,19 @@ DEFAULT_DEPTH = 2  # from a note: its neighbours, and theirs
 DEEPEST = 100  # a deeper tree would fit no screen
 
 
-def _pair_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("a", help=f"one note: {NAME_HELP}")
-    parser.add_argument("b", help="the other note")
-    parser.add_argument("reason", nargs="?", help="how they are related")
+_PAIR_ARGUMENTS = (
+    argument("a", help=f"one note: {NAME_HELP}"),
+    argument("b", help="the other note"),
+    argument("reason", nargs="?", help="how they are related"),
+)
 
 
+@command(
+    "link",
+    *_PAIR_ARGUMENTS,
+    examples=('nuggets link "Auth middleware" "JWT token format" "auth uses JWT tokens"',),
+    changes=True,
+)
 def _link(call: Call) -> Outcome:
     a, b, reason = call.options.a, call.options.b, call.options.reason or ""
     added = call.shelf.add_link(a, b, reason)
@@ -122,21 +131,18 @@ def _link(call: Call) -> Outcome:
     return Outcome(shape, ["Linked." if added else "Already linked."])
 
 
+@command(
+    "unlink",
+    *_PAIR_ARGUMENTS,
+    examples=('nuggets unlink "Auth middleware" "JWT token format"',),
+    summary="remove a link, or all links between two notes",
+    changes=True,
+)
 def _unlink(call: Call) -> Outcome:
     gone = call.shelf.remove_link(call.options.a, call.options.b, call.options.reason)
     if gone:
         return Outcome(json_responses.unlink_result(True), ["Unlinked."])
     return Outcome(json_responses.unlink_result(False), ["Not found: there is no such link."], 1)
-
-
-def _graph_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("note", nargs="?", help=f"the note to start at: {NAME_HELP} (default: all)")
-    parser.add_argument(
-        "--depth",
-        type=_depth,
-        help="maximum number of links from the start (default: 2 from a note, else all)",
-    )
-    parser.add_argument("--dot", action="store_true", help="print it as Graphviz input")
 
 
 def _depth(text: str) -> int:
@@ -145,6 +151,20 @@ def _depth(text: str) -> int:
     return int(text)
 
 
+@command(
+    "graph",
+    argument("note", nargs="?", help=f"the note to start at: {NAME_HELP} (default: all)"),
+    argument(
+        "--depth",
+        type=_depth,
+        help="maximum number of links from the start (default: 2 from a note, else all)",
+    ),
+    argument("--dot", action="store_true", help="print it as Graphviz input"),
+    examples=(
+        'nuggets graph "Auth middleware" --depth 3',
+        "nuggets graph --dot | dot -Tpng > memory.png",
+    ),
+)
 def _graph(call: Call) -> Outcome:
     options = call.options
     if options.note:
@@ -279,36 +299,3 @@ def _assign_children(
                 next_level += new
             level = next_level
     return children
-
-
-COMMANDS = {
-    "search": Command(
-        (
-            "nuggets search how does authentication work",
-            "nuggets search jwt --nugget project --limit 3 --why",
-        ),
-        _search,
-        _search_arguments,
-    ),
-    "link": Command(
-        ('nuggets link "Auth middleware" "JWT token format" "auth uses JWT tokens"',),
-        _link,
-        _pair_arguments,
-        changes=True,
-    ),
-    "unlink": Command(
-        ('nuggets unlink "Auth middleware" "JWT token format"',),
-        _unlink,
-        _pair_arguments,
-        summary="remove a link, or all links between two notes",
-        changes=True,
-    ),
-    "graph": Command(
-        (
-            'nuggets graph "Auth middleware" --depth 3',
-            "nuggets graph --dot | dot -Tpng > memory.png",
-        ),
-        _graph,
-        _graph_arguments,
-    ),
-}

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from argparse import ArgumentParser
 from importlib.util import find_spec
 from shlex import join
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from nuggets.domain import codec
 from nuggets.errors import MissingExtra
 from nuggets.filesystem.processes import module_command
 from nuggets.interfaces import PACKAGE, open_shelf
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import print_text, style, warn
 from nuggets.operations.permissions import PAGE
 
@@ -66,42 +65,46 @@ def _packages(extra: str) -> list[str]:
 # --- serve, ui ---------------------------------------------------------------------------------
 
 
-def _serve_arguments(parser: ArgumentParser) -> None:
-    _address_arguments(parser)
-    parser.add_argument(
-        "--store",
-        metavar="URL",
-        dest="dir",
-        help="the shelf, such as postgresql://…: the same as --dir",
-    )
-    parser.add_argument(
-        "--public-name",
-        default="",
-        metavar="NAME",
-        help="the name by which clients reach it through a proxy, such as memory.example",
-    )
-    parser.add_argument("--open", action="store_true", help="open the page in your browser")
-
-
-def _address_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
+_ADDRESS_ARGUMENTS = (
+    argument(
         "--host",
         default="127.0.0.1",
         help="address to listen at (default: this machine only; any other needs the token, "
         "or members)",
-    )
-    parser.add_argument("--port", type=int, help="port to listen at (default: 6844 or the next)")
-    parser.add_argument(
+    ),
+    argument("--port", type=int, help="port to listen at (default: 6844 or the next)"),
+    argument(
         "--require-token",
         action="store_true",
         help="ask for the token on this machine too, if you share it with others",
-    )
+    ),
+)
 
 
+@command(
+    "serve",
+    *_ADDRESS_ARGUMENTS,
+    argument(
+        "--store",
+        metavar="URL",
+        dest="dir",
+        help="the shelf, such as postgresql://…: the same as --dir",
+    ),
+    argument(
+        "--public-name",
+        default="",
+        metavar="NAME",
+        help="the name by which clients reach it through a proxy, such as memory.example",
+    ),
+    argument("--open", action="store_true", help="open the page in your browser"),
+    examples=("nuggets serve", "nuggets serve --port 8000 --open", "nuggets serve --host 0.0.0.0"),
+    summary="serve the REST interface, the page and MCP over HTTP, and reflect daily",
+)
 def _serve(call: Call) -> Outcome:
     return _run(call, open_browser=call.options.open)
 
 
+@command("ui", *_ADDRESS_ARGUMENTS, examples=("nuggets ui",))
 def _ui(call: Call) -> Outcome:
     return _run(call, open_browser=True)
 
@@ -153,15 +156,17 @@ def _open(url: str) -> None:
 # --- mcp ---------------------------------------------------------------------------------------
 
 
-def _mcp_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
+@command(
+    "mcp",
+    argument(
         "--tools",
         choices=("few", "all"),
         default="few",
         help="all: also list_notes, merge_notes, undo and promote (default: few)",
-    )
-
-
+    ),
+    examples=("nuggets mcp", "nuggets mcp --tools all"),
+    summary="serve memory to an agent over MCP, on standard input and output",
+)
 def _mcp(call: Call) -> Outcome:
     check_extra("mcp", "the MCP server")
     from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS, FEW_TOOLS
@@ -197,24 +202,3 @@ def _exit_on_signals(context: "ServerContext") -> None:
 
     signal.signal(signal.SIGINT, end)
     signal.signal(signal.SIGTERM, end)
-
-
-COMMANDS = {
-    "mcp": Command(
-        ("nuggets mcp", "nuggets mcp --tools all"),
-        _mcp,
-        _mcp_arguments,
-        summary="serve memory to an agent over MCP, on standard input and output",
-    ),
-    "serve": Command(
-        ("nuggets serve", "nuggets serve --port 8000 --open", "nuggets serve --host 0.0.0.0"),
-        _serve,
-        _serve_arguments,
-        summary="serve the REST interface, the page and MCP over HTTP, and reflect daily",
-    ),
-    "ui": Command(
-        ("nuggets ui",),
-        _ui,
-        _address_arguments,
-    ),
-}

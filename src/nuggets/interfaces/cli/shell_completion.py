@@ -7,17 +7,23 @@ cursor, so that imports little, and never writes. Names are never evaluated. Com
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from nuggets.errors import NuggetsError
 from nuggets.filesystem.current_project import current_project
 from nuggets.filesystem.shelf_location import default_location, directory_of
-from nuggets.interfaces.cli.command_table import GROUPS, MODULES, Call, Command, Outcome, find
+from nuggets.interfaces.cli.command_table import (
+    GROUPS,
+    MODULES,
+    Argument,
+    Call,
+    Command,
+    Outcome,
+    argument,
+    command,
+    find,
+)
 from nuggets.language.text import fold_case
 from nuggets.named_tuple import NamedTuple
-
-if TYPE_CHECKING:
-    from argparse import Action, ArgumentParser
 
 # bash before version 4, as on macOS, has no negative indexes. A candidate may be followed by a tab
 # and what it is, which fish shows.
@@ -46,10 +52,14 @@ complete -c nuggets -f -a '(__nuggets_words)'"""
 _SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
 
 
-def _shell_argument(parser: "ArgumentParser") -> None:
-    parser.add_argument("shell", choices=tuple(_SCRIPTS))
-
-
+@command(
+    "completion",
+    argument("shell", choices=tuple(_SCRIPTS)),
+    examples=(
+        'eval "$(nuggets completion bash)"',
+        "nuggets completion fish > ~/.config/fish/completions/nuggets.fish",
+    ),
+)
 def _completion(call: Call) -> Outcome:
     script = _SCRIPTS[call.options.shell]
     return Outcome({"shell": call.options.shell, "script": script}, [script])
@@ -133,48 +143,43 @@ class _Place(NamedTuple):
     words: Sequence[str]
 
     def offer(self, current: str) -> Iterable[str]:
-        from nuggets.interfaces.cli.parsing_and_help import build_parser
+        from nuggets.interfaces.cli.parsing_and_help import GLOBAL_ARGUMENTS
 
-        parser = build_parser(self.name, self.command)
-        takes_value = {
-            option: argument
-            for argument in parser.arguments
-            if argument.nargs != 0
-            for option in argument.option_strings
-        }
+        arguments = (*self.command.arguments, *GLOBAL_ARGUMENTS)
         given: dict[str, str] = {}
         positions: list[str] = []
-        waiting: Action | None = None
+        waiting: Argument | None = None
         for word in self.words:
             if waiting is not None:
-                given[waiting.dest] = word
+                given[waiting.names[-1]] = word
                 waiting = None
-            elif word in takes_value:
-                waiting = takes_value[word]
-            elif not word.startswith("-"):
+            elif word.startswith("-"):
+                named = [argument for argument in arguments if word in argument.names]
+                waiting = next((argument for argument in named if argument.takes_value), None)
+            else:
                 positions.append(word)
         if waiting is not None:
             return self._values(waiting, current, given, positions)
-        options = [o for a in parser.arguments for o in a.option_strings if o[:2] == "--"]
-        found: list[str] = []
-        if not current.startswith("-") and len(positions) < len(parser.positionals):
-            argument = parser.positionals[len(positions)]
+        positionals = [argument for argument in arguments if not argument.is_option]
+        if not current.startswith("-") and len(positions) < len(positionals):
+            argument = positionals[len(positions)]
             found = self._values(argument, current, given, positions)
-            if found or argument.dest == "nugget":
+            if found or argument.names[0] == "nugget":
                 return found
-        return [option for option in options if option.startswith(current)]
+        options = [name for argument in arguments for name in argument.names if name[:2] == "--"]
+        return [option for option in (*options, "--help") if option.startswith(current)]
 
     def _values(
-        self, argument: "Action", current: str, given: dict[str, str], positions: Sequence[str]
+        self, argument: Argument, current: str, given: dict[str, str], positions: Sequence[str]
     ) -> list[str]:
         """What an argument may be."""
         from nuggets.interfaces.cli.run_command import METADATA_VALUES
         from nuggets.stores.completion_titles import nugget_names, recent_titles
 
         kind = self._kind(argument)
-        directory = directory_of(given.get("dir") or default_location(os.environ))
+        directory = directory_of(given.get("--dir") or default_location(os.environ))
         if kind in ("key", "title"):
-            nugget = given.get("nugget", "")
+            nugget = given.get("--nugget", "")
             if kind == "key" and self.name != "recall":
                 nugget = positions[0]
             return list(
@@ -186,21 +191,23 @@ class _Place(NamedTuple):
                     nugget=fold_case(nugget) if nugget else "",
                 )
             )
+        names: Iterable[str]
         if kind == "nugget":
-            names: Iterable[str] = nugget_names(directory)
+            names = nugget_names(directory)
         elif kind == "setting":
             from nuggets.settings import SETTINGS
 
             names = (setting.name for setting in SETTINGS)
         else:
-            names = map(str, argument.choices or METADATA_VALUES.get(argument.dest, ()))
+            name = argument.names[0].lstrip("-")
+            names = argument.options.get("choices") or METADATA_VALUES.get(name, ())
         return [name for name in names if name.startswith(current)]
 
-    def _kind(self, argument: "Action") -> str:
+    def _kind(self, argument: Argument) -> str:
         """What an argument names: a nugget, a key, a title, a setting; "" for anything else."""
-        name = argument.dest
-        if argument.option_strings:
-            return {"nugget": "nugget", "note": "title"}.get(name, "")
+        name = argument.names[0]
+        if argument.is_option:
+            return {"--nugget": "nugget", "--note": "title"}.get(name, "")
         if name == "query":
             return "key" if self.name == "recall" else ""
         if self.name == "config":
@@ -209,15 +216,3 @@ class _Place(NamedTuple):
         if names_notes and name in ("note", "a", "b", "target", "source"):
             return "title"
         return name if name in ("nugget", "key") else ""
-
-
-COMMANDS = {
-    "completion": Command(
-        (
-            'eval "$(nuggets completion bash)"',
-            "nuggets completion fish > ~/.config/fish/completions/nuggets.fish",
-        ),
-        _completion,
-        _shell_argument,
-    ),
-}

@@ -1,7 +1,6 @@
 """Commands for a team: its members, and a shelf at a server (login, logout, sync, queue)."""
 
 import sys
-from argparse import ArgumentParser
 from typing import TYPE_CHECKING
 
 from nuggets.domain import codec
@@ -9,7 +8,7 @@ from nuggets.domain.records import ROLES
 from nuggets.errors import Conflict, InvalidInput
 from nuggets.filesystem.shelf_location import parse_server_url
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import format_minute, one_line, style, table
 from nuggets.operations.permissions import parse_role
 from nuggets.remote.http_connection import Unreachable
@@ -21,18 +20,16 @@ if TYPE_CHECKING:
 # --- member add, list, revoke ------------------------------------------------------------------
 
 
-def _member_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("name", help="small letters, digits, - and _")
-    parser.add_argument(
-        "--role",
-        default="writer",
-        help=f"what they may do: {', '.join(ROLES)} (default: writer)",
-    )
-    parser.add_argument(
-        "--again", action="store_true", help="a new token for someone who is or was a member"
-    )
-
-
+@command(
+    "member add",
+    argument("name", help="small letters, digits, - and _"),
+    argument(
+        "--role", default="writer", help=f"what they may do: {', '.join(ROLES)} (default: writer)"
+    ),
+    argument("--again", action="store_true", help="a new token for someone who is or was a member"),
+    examples=("nuggets member add alice", "nuggets member add bob --role reader"),
+    changes=True,
+)
 def _add_member(call: Call) -> Outcome:
     options = call.options
     role = parse_role(options.role)
@@ -48,6 +45,7 @@ def _add_member(call: Call) -> Outcome:
     )
 
 
+@command("member list", examples=("nuggets member list",))
 def _list_members(call: Call) -> Outcome:
     members = call.shelf.members()
     shape = [codec.to_json(member) for member in members]
@@ -65,10 +63,12 @@ def _list_members(call: Call) -> Outcome:
     return Outcome(shape, table(("NAME", "ROLE", "SINCE", "REVOKED"), rows))
 
 
-def _revoke_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("name", help="whose token ends")
-
-
+@command(
+    "member revoke",
+    argument("name", help="whose token ends"),
+    examples=("nuggets member revoke alice",),
+    changes=True,
+)
 def _revoke_member(call: Call) -> Outcome:
     name = call.options.name
     call.shelf.revoke_member(name)
@@ -81,13 +81,16 @@ def _revoke_member(call: Call) -> Outcome:
 _TOKEN_CHARACTERS = 8192  # characters read of a token's file: what servers allow a header
 
 
-def _login_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("server", help="the address of the server: https://host")
-    parser.add_argument(
+@command(
+    "login",
+    argument("server", help="the address of the server: https://host"),
+    argument(
         "--token-file", help="read the token from this file (default: ask; or standard input)"
-    )
-
-
+    ),
+    examples=("nuggets login https://memory.example.org", "nuggets login https://host < token"),
+    summary="store your token for a server that keeps a team's memory, in a private file",
+    changes=True,
+)
 def _login(call: Call) -> Outcome:
     from nuggets.remote.server_requests import ServerCalls, check_token, write_token
 
@@ -122,10 +125,12 @@ def _read_token(path: str | None, server: str) -> str:
     return sys.stdin.read(_TOKEN_CHARACTERS) if sys.stdin is not None else ""
 
 
-def _logout_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("server", help="the address of the server: https://host")
-
-
+@command(
+    "logout",
+    argument("server", help="the address of the server: https://host"),
+    examples=("nuggets logout https://memory.example.org",),
+    changes=True,
+)
 def _logout(call: Call) -> Outcome:
     from nuggets.remote.server_requests import remove_token
 
@@ -135,6 +140,12 @@ def _logout(call: Call) -> Outcome:
     return Outcome({"removed": True}, [f"The token for {url.text} is removed from this machine."])
 
 
+@command(
+    "sync",
+    examples=("nuggets sync", "nuggets sync --dir https://memory.example.org"),
+    summary="send queued changes to the server, and refresh the local copy of its notes",
+    changes=True,
+)
 def _sync(call: Call) -> Outcome:
     shelf = _remote(call)
     sent = shelf.send_waiting()
@@ -149,6 +160,7 @@ def _sync(call: Call) -> Outcome:
     return Outcome(shape, lines)
 
 
+@command("queue list", examples=("nuggets queue list", "nuggets queue list --json"))
 def _queue_list(call: Call) -> Outcome:
     queue = _remote(call).queue
     waiting, rejected = queue.waiting(), queue.rejections()
@@ -182,10 +194,16 @@ def _waiting_shape(call: "WaitingCall") -> dict[str, object]:
     return {"id": call.id, "at": call.at, **message, "reason": call.reason}
 
 
-def _id_argument(parser: ArgumentParser) -> None:
-    parser.add_argument("id", help="the id that `nuggets queue` shows, or its beginning")
+_ID_ARGUMENT = argument("id", help="the id that `nuggets queue` shows, or its beginning")
 
 
+@command(
+    "queue retry",
+    _ID_ARGUMENT,
+    examples=("nuggets queue retry 3f2a91c0",),
+    summary="send a rejected change again, whatever others changed since",
+    changes=True,
+)
 def _queue_retry(call: Call) -> Outcome:
     shelf = _remote(call)
     again = shelf.queue.retry(call.options.id)
@@ -201,6 +219,7 @@ def _queue_retry(call: Call) -> Outcome:
     )
 
 
+@command("queue drop", _ID_ARGUMENT, examples=("nuggets queue drop 3f2a91c0",), changes=True)
 def _queue_drop(call: Call) -> Outcome:
     given_up = _remote(call).queue.drop(call.options.id)
     return Outcome(_waiting_shape(given_up), [f"Given up: {one_line(given_up.summary)}"])
@@ -212,47 +231,3 @@ def _remote(call: Call) -> "RemoteShelf":
     if not isinstance(call.shelf, RemoteShelf):
         raise InvalidInput("this is for a shelf at a server: name it with --dir https://host")
     return call.shelf
-
-
-COMMANDS = {
-    "member add": Command(
-        ("nuggets member add alice", "nuggets member add bob --role reader"),
-        _add_member,
-        _member_arguments,
-        changes=True,
-    ),
-    "member list": Command(("nuggets member list",), _list_members),
-    "member revoke": Command(
-        ("nuggets member revoke alice",), _revoke_member, _revoke_arguments, changes=True
-    ),
-    "sync": Command(
-        ("nuggets sync", "nuggets sync --dir https://memory.example.org"),
-        _sync,
-        summary="send queued changes to the server, and refresh the local copy of its notes",
-        changes=True,
-    ),
-    "queue list": Command(("nuggets queue list", "nuggets queue list --json"), _queue_list),
-    "queue retry": Command(
-        ("nuggets queue retry 3f2a91c0",),
-        _queue_retry,
-        _id_argument,
-        summary="send a rejected change again, whatever others changed since",
-        changes=True,
-    ),
-    "queue drop": Command(
-        ("nuggets queue drop 3f2a91c0",), _queue_drop, _id_argument, changes=True
-    ),
-    "login": Command(
-        ("nuggets login https://memory.example.org", "nuggets login https://host < token"),
-        _login,
-        _login_arguments,
-        summary="store your token for a server that keeps a team's memory, in a private file",
-        changes=True,
-    ),
-    "logout": Command(
-        ("nuggets logout https://memory.example.org",),
-        _logout,
-        _logout_arguments,
-        changes=True,
-    ),
-}

@@ -3,7 +3,6 @@
 import os
 import sys
 import time
-from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,7 @@ from nuggets.domain.records import MemoryNote
 from nuggets.errors import InvalidInput, NuggetsError
 from nuggets.filesystem.untrusted_folder import folder_fingerprint
 from nuggets.interfaces import pluralize
-from nuggets.interfaces.cli.command_table import Call, Command, Outcome
+from nuggets.interfaces.cli.command_table import DRY_RUN_ARGUMENT, Call, Outcome, argument, command
 from nuggets.interfaces.cli.terminal_output import (
     TITLE_WIDTH,
     Progress,
@@ -103,12 +102,16 @@ def _notes_to_json(done: "PairResult | VaultResult") -> dict[str, Any]:
 # --- vault -------------------------------------------------------------------------------------
 
 
-def _vault_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("folder", help="the folder, such as a vault of Obsidian; made if new")
-    parser.add_argument("--watch", action="store_true", help="go on until stopped (Ctrl-C)")
-    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
-
-
+@command(
+    "vault",
+    argument("folder", help="the folder, such as a vault of Obsidian; made if new"),
+    argument("--watch", action="store_true", help="go on until stopped (Ctrl-C)"),
+    DRY_RUN_ARGUMENT,
+    examples=("nuggets vault ~/Notes/Memory", "nuggets vault ~/Notes/Memory --watch"),
+    summary="keep a folder of Markdown and your memory equal, both ways: a file for each note, "
+    "as Obsidian opens it",
+    changes=True,
+)
 def _vault(call: Call) -> Outcome:
     if call.options.watch:
         _refuse_preview(call)
@@ -141,27 +144,31 @@ def _refuse_preview(call: Call) -> None:
 # --- pair --------------------------------------------------------------------------------------
 
 
-def _pair_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument(
+@command(
+    "pair",
+    argument(
         "folder",
         nargs="?",
         help="a folder that your machines share: Syncthing, Dropbox, a git checkout, a stick "
         "(default: every folder that was named before)",
-    )
-    parser.add_argument("--watch", action="store_true", help="go on until stopped (Ctrl-C)")
-    parser.add_argument(
+    ),
+    argument("--watch", action="store_true", help="go on until stopped (Ctrl-C)"),
+    argument(
         "--purge", action="store_true", help="erase here too what was purged on another machine"
-    )
-    parser.add_argument(
+    ),
+    argument(
         "--encrypt",
         action="store_true",
         help="ask for a passphrase (or read it from stdin) that encrypts what lies in the folder; "
         "each machine is told it once",
-    )
-    parser.add_argument("--stop", action="store_true", help="pair no longer through the folder")
-    parser.add_argument("--dry-run", action="store_true", help="only show what would change")
-
-
+    ),
+    argument("--stop", action="store_true", help="pair no longer through the folder"),
+    DRY_RUN_ARGUMENT,
+    examples=("nuggets pair ~/Sync/nuggets", "nuggets pair", "nuggets pair --watch"),
+    summary="keep the memory of several machines equal through a folder that they share, "
+    "without a server",
+    changes=True,
+)
 def _pair(call: Call) -> Outcome:
     options = call.options
     if options.stop:
@@ -229,23 +236,3 @@ def _purged_lines(call: Call, done: "PairResult") -> list[str]:
     for note_id in done.purged_elsewhere:
         call.shelf.purge(note_id)
     return [f"Erased {count} here, as on another machine"]
-
-
-COMMANDS = {
-    "vault": Command(
-        ("nuggets vault ~/Notes/Memory", "nuggets vault ~/Notes/Memory --watch"),
-        _vault,
-        _vault_arguments,
-        summary="keep a folder of Markdown and your memory equal, both ways: a file for each note, "
-        "as Obsidian opens it",
-        changes=True,
-    ),
-    "pair": Command(
-        ("nuggets pair ~/Sync/nuggets", "nuggets pair", "nuggets pair --watch"),
-        _pair,
-        _pair_arguments,
-        summary="keep the memory of several machines equal through a folder that they share, "
-        "without a server",
-        changes=True,
-    ),
-}
