@@ -1,9 +1,10 @@
 """JSON Schema of types, so that what a door documents is what `domain/type_check.py` checks.
 
-`Annotated` may add a `Limit`, a description in words, and a `Default`.
+`Annotated` may add a `Limit` and a description in words.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter, signature
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -45,6 +46,23 @@ class Parameters(NamedTuple):
             if name not in given:
                 raise InvalidInput(f"{where}: {name} is missing")
         return {name: read(value, self.kinds[name], name) for name, value in given.items()}
+
+
+def parameters_of(function: Callable[..., Any], without: Sequence[str] = ()) -> Parameters:
+    """What a function takes beside its first argument and those that come another way. Fields of a
+    record, none of which is required, are `**name: Annotated[Any, Record]`."""
+    kinds: dict[str, Any] = {}
+    required = []
+    for name, parameter in [*signature(function).parameters.items()][1:]:
+        if parameter.kind is Parameter.VAR_KEYWORD:
+            kinds |= given_kinds(get_args(parameter.annotation)[1])
+        elif name not in without:
+            kinds[name] = _without_null(parameter.annotation)
+            if parameter.default is Parameter.empty:
+                required.append(name)
+            elif parameter.default:
+                kinds[name] = Annotated[kinds[name], Default(parameter.default)]
+    return Parameters(kinds, required)
 
 
 def schema_of(kind: Any) -> Schema:
@@ -97,12 +115,16 @@ def record_schema(record: Any, **others: Any) -> Schema:
 
 def given_kinds(record: Any) -> dict[str, Any]:
     """The types of a record's fields, of which each may be given or not; a text is a name."""
-    kinds = {}
-    for name, field in fields_of(record).items():
-        given = [arg for arg in get_args(field.kind) if arg is not NoneType]
-        kind = given[0] if len(given) == 1 else field.kind
-        kinds[name] = Name if kind is str else kind
-    return kinds
+    given = {name: _without_null(field.kind) for name, field in fields_of(record).items()}
+    return {name: Name if kind is str else kind for name, kind in given.items()}
+
+
+def _without_null(kind: Any) -> Any:
+    """The type without null, which stands for what is not given."""
+    if get_origin(kind) not in (Union, UnionType):
+        return kind
+    others = [arg for arg in get_args(kind) if arg is not NoneType]
+    return others[0] if len(others) == 1 else kind
 
 
 def shape(properties: Mapping[str, Any], *optional: str) -> Schema:

@@ -17,9 +17,7 @@ from starlette.types import ASGIApp, Scope
 from nuggets.domain import codec
 from nuggets.domain.limits import Name
 from nuggets.domain.type_check import read
-from nuggets.errors import (
-    NuggetsError,
-)
+from nuggets.errors import NuggetsError
 from nuggets.interfaces.request_shelf import project_from_headers, shelf_of_request
 from nuggets.interfaces.rest import (
     events,
@@ -38,18 +36,14 @@ from nuggets.interfaces.rest.guard import (
 )
 from nuggets.interfaces.rest.operation_definition import (
     REVISION,
-    Arguments,
     Operation,
     document,
-    validate_query,
+    operations_of,
+    parse_query,
 )
 from nuggets.shelf import NuggetShelf
 
-OPERATIONS = (
-    *read_operations.OPERATIONS,
-    *write_operations.OPERATIONS,
-    *maintenance_operations.OPERATIONS,
-)
+OPERATIONS = operations_of(read_operations, write_operations, maintenance_operations)
 PAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "ui")
 _CODES = {404: "not_found", 405: "not_allowed"}
 
@@ -147,7 +141,7 @@ def _run_operation(
     request: Request,
     shelf: NuggetShelf,
     operation: Operation,
-    arguments: Arguments,
+    arguments: Mapping[str, Any],
     project: str | None,
 ) -> Response:
     """In one thread, because `own_revision` belongs to the thread."""
@@ -155,23 +149,20 @@ def _run_operation(
     if project is not None:
         shelf = shelf.for_project(project)
     before = shelf.own_revision
-    text = codec.dumps(operation.run(shelf, arguments))
+    text = codec.dumps(operation.run(shelf, **arguments))
     own = shelf.own_revision
     headers = {REVISION: str(own)} if own != before else None
     return Response(text, operation.status, headers, media_type="application/json")
 
 
-async def _read_arguments(request: Request, operation: Operation) -> Arguments:
-    arguments: Arguments = {
-        name: read(part, Name, name) for name, part in request.path_params.items()
-    }
-    arguments |= validate_query(
-        request.query_params.multi_items(), operation.query, operation.required
-    )
-    if operation.body is not None:
-        body = codec.loads(await request.body(), "the body")
-        arguments |= operation.body.read(body, "the body")
-    return arguments
+async def _read_arguments(request: Request, operation: Operation) -> dict[str, Any]:
+    parts = {name: read(part, Name, name) for name, part in request.path_params.items()}
+    if operation.has_body:
+        sent, where = codec.loads(await request.body(), "the body"), "the body"
+    else:
+        query = request.query_params.multi_items()
+        sent, where = parse_query(query, operation.parameters.kinds), "the query"
+    return {**parts, **operation.parameters.read(sent, where)}
 
 
 async def _unknown_path(request: Request) -> Response:
@@ -180,8 +171,7 @@ async def _unknown_path(request: Request) -> Response:
 
 async def _answer_nuggets_error(request: Request, problem: Exception) -> Response:
     assert isinstance(problem, NuggetsError)
-    status = problem.status if isinstance(problem, NuggetsError) else 500
-    return error_response(status, problem.code, str(problem))
+    return error_response(problem.status, problem.code, str(problem))
 
 
 async def _answer_http_error(request: Request, problem: Exception) -> Response:

@@ -1,5 +1,5 @@
 """What an operation of the REST interface is, how its query string is read, and the OpenAPI
-document that is made of the same table."""
+document that is made of the same definitions."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,32 +17,32 @@ from nuggets.domain.records import (
     ReflectionResult,
     SearchNotesResult,
 )
-from nuggets.domain.type_check import fields_of, read
+from nuggets.domain.type_check import fields_of
 from nuggets.errors import InvalidInput
 from nuggets.interfaces.json_responses import BRIEF
 from nuggets.interfaces.json_schemas import (
-    Default,
     Parameters,
     Schema,
     array,
     nullable,
+    parameters_of,
     record_schema,
     reference,
     schema_of,
     shape,
 )
+from nuggets.interfaces.prompt_quoting import camel_case
 from nuggets.named_tuple import NamedTuple
-from nuggets.shelf import NuggetShelf
 
-Arguments = dict[str, Any]
-"""What a caller sent, validated: parts of the path, the query and the body, by name."""
-
-NOTHING: Mapping[str, Any] = {}
 REVISION = "Nuggets-Revision"  # a header: the step of the history that a request made
 
 Content = Annotated[str, Limit(0, CONTENT_BYTES)]
 Count = Annotated[int, Limit(0, 2**53)]  # that every program which reads JSON counts exactly
-Steps = Annotated[int, Limit(1, 200), Default(20)]  # of the history, in one answer
+Steps = Annotated[int, Limit(1, 200)]  # of the history, in one answer
+Query = Annotated[str, Limit(1, 2000)]  # what the page lets people type
+
+_PATH_PART = re.compile(r"{(\w+)}")
+_WITH_BODY = ("POST", "PATCH")
 
 
 class Operation(NamedTuple):
@@ -50,15 +50,21 @@ class Operation(NamedTuple):
 
     method: str
     path: str
-    name: str  # its operationId
     summary: str
-    run: Callable[[NuggetShelf, Arguments], Any]
     answer: Schema
-    query: Mapping[str, Any] = NOTHING  # types by name
-    required: Sequence[str] = ()  # of the query
-    body: Parameters | None = None
-    status: int = 200
-    is_quiet: bool = False  # it adds no step to the history, though it is no GET
+    status: int
+    is_quiet: bool  # it adds no step to the history, though it is no GET
+    run: Callable[..., Any]  # takes the shelf, and by name what the caller sent
+    parameters: Parameters  # in the query or the body, as the method has it
+
+    @property
+    def name(self) -> str:
+        """Its operationId."""
+        return camel_case(self.run.__name__.strip("_"))
+
+    @property
+    def has_body(self) -> bool:
+        return self.method in _WITH_BODY
 
     @property
     def writes(self) -> bool:
@@ -66,31 +72,34 @@ class Operation(NamedTuple):
         return self.method != "GET" and not self.is_quiet
 
 
-# --- a query string, read as what an operation takes -------------------------------------------
+def operation(
+    method: str, path: str, summary: str, answer: Schema, *, status: int = 200, quiet: bool = False
+) -> Callable[[Callable[..., Any]], Operation]:
+    """Make a function an operation. Its first parameter is the shelf; the others, with their types
+    and defaults, are what a caller may send."""
+
+    def define(run: Callable[..., Any]) -> Operation:
+        parameters = parameters_of(run, without=_PATH_PART.findall(path))
+        return Operation(method, path, summary, answer, status, quiet, run, parameters)
+
+    return define
 
 
-def validate_query(
-    pairs: Iterable[tuple[str, str]], kinds: Mapping[str, Any], required: Iterable[str]
-) -> Arguments:
-    """The parameters of a query string by name, parsed by their type; defaults for the rest."""
-    arguments: Arguments = {}
+def operations_of(*modules: Any) -> list[Operation]:
+    """The operations that these modules define."""
+    return [
+        part for module in modules for part in vars(module).values() if isinstance(part, Operation)
+    ]
+
+
+def parse_query(pairs: Iterable[tuple[str, str]], kinds: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of a query string by name, flags and numbers as such."""
+    values: dict[str, Any] = {}
     for name, text in pairs:
-        if name not in kinds:
-            names = ", ".join(kinds) or "none"
-            raise InvalidInput(f"there is no parameter {name!r:.80}; there are: {names}")
-        if name in arguments:
+        if name in values:
             raise InvalidInput(f"{name} is given twice")
-        arguments[name] = read(_parse(text, kinds[name], name), kinds[name], name)
-    for name in required:
-        if name not in arguments:
-            raise InvalidInput(f"{name} is missing")
-    defaults = {
-        name: mark.value
-        for name, kind in kinds.items()
-        for mark in get_args(kind)[1:]
-        if isinstance(mark, Default)
-    }
-    return {**defaults, **arguments}
+        values[name] = _parse(text, kinds.get(name), name)
+    return values
 
 
 def _parse(text: str, kind: Any, where: str) -> Any:
@@ -108,7 +117,6 @@ def _parse(text: str, kind: Any, where: str) -> Any:
 # --- the OpenAPI document -------------------------------------------------------------------------
 
 
-_PATH_PART = re.compile(r"{(\w+)}")
 _ERRORS = {
     "400": "The request is invalid; the message says why",
     "401": "The token is missing or wrong",
@@ -121,7 +129,6 @@ _ERRORS = {
     "421": "The Host header names another server",
     "503": "The store is not available at the moment",
 }
-
 _OWN_STEP = {
     "description": "The step of the history that this request made; none if nothing changed",
     "schema": {"type": "integer", "minimum": 1},
@@ -151,35 +158,27 @@ def _describe(operation: Operation) -> dict[str, Any]:
         status: {"description": meaning, "content": _json(reference("Error"))}
         for status, meaning in _ERRORS.items()
     }
-    answers[str(operation.status)] = {
-        "description": "Done" if operation.method != "GET" else "Found",
-        "content": _json(operation.answer),
-    }
-    if operation.writes:
-        answers[str(operation.status)]["headers"] = {REVISION: _OWN_STEP}
-    description: dict[str, Any] = {
+    done = {"description": "Done" if operation.method != "GET" else "Found"}
+    headers = {"headers": {REVISION: _OWN_STEP}} if operation.writes else {}
+    answers[str(operation.status)] = {**done, **headers, "content": _json(operation.answer)}
+    sent, parts = operation.parameters, _PATH_PART.findall(operation.path)
+    described: dict[str, Any] = {
         "operationId": operation.name,
         "summary": operation.summary,
-        "parameters": [
-            *(
-                {"name": name, "in": "path", "required": True, "schema": schema_of(Name)}
-                for name in _PATH_PART.findall(operation.path)
-            ),
-            *(
-                {
-                    "name": name,
-                    "in": "query",
-                    "required": name in operation.required,
-                    "schema": schema_of(kind),
-                }
-                for name, kind in operation.query.items()
-            ),
-        ],
+        "parameters": [_parameter(name, "path", Name, required=True) for name in parts],
         "responses": answers,
     }
-    if operation.body is not None:
-        description["requestBody"] = {"required": True, "content": _json(operation.body.schema)}
-    return description
+    if operation.has_body:
+        return {**described, "requestBody": {"required": True, "content": _json(sent.schema)}}
+    described["parameters"] += [
+        _parameter(name, "query", kind, required=name in sent.required)
+        for name, kind in sent.kinds.items()
+    ]
+    return described
+
+
+def _parameter(name: str, where: str, kind: Any, *, required: bool) -> dict[str, Any]:
+    return {"name": name, "in": where, "required": required, "schema": schema_of(kind)}
 
 
 def _json(schema: Schema) -> dict[str, Any]:

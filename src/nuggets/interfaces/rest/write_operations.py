@@ -9,123 +9,15 @@ from nuggets.domain import codec
 from nuggets.domain.limits import REASON_CHARACTERS, TAG_CHARACTERS, TAGS, Limit, Name, Session
 from nuggets.domain.records import GraphNoteMetaInput
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.json_schemas import (
-    Parameters,
-    array,
-    given_kinds,
-    reference,
-    shape,
-)
-from nuggets.interfaces.rest.operation_definition import Arguments, Content, Count, Operation
-from nuggets.interfaces.rest.read_operations import QUERY
+from nuggets.interfaces.json_schemas import array, reference, shape
+from nuggets.interfaces.rest.operation_definition import Content, Count, Query, operation
 from nuggets.shelf import NuggetShelf
 
-REASON = Annotated[str, Limit(0, REASON_CHARACTERS)]
-TAG_LIST = Annotated[
-    tuple[Annotated[str, Limit(0, TAG_CHARACTERS)], ...], Limit(0, TAGS + 3, "items")
-]
-META = given_kinds(GraphNoteMetaInput)
-
-
-def _meta(arguments: Arguments) -> dict[str, Any]:
-    return {name: arguments[name] for name in META if name in arguments}
-
-
-def _remember(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    fact = shelf.remember(
-        arguments["nugget"], arguments["key"], arguments["value"], **_meta(arguments)
-    )
-    return json_responses.written_fact(fact)
-
-
-def _forget(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    nugget, key = arguments["nugget"], arguments["key"]
-    return json_responses.forget_result(nugget, int(shelf.forget(nugget, key)), key)
-
-
-def _recall(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    with shelf.snapshot():
-        answers = shelf.recall_or_search(
-            arguments["query"], arguments.get("nugget"), arguments.get("session", "")
-        )
-        return json_responses.recall_result(shelf, *answers)
-
-
-def _create_note(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    note = shelf.create_note(
-        arguments["nugget"],
-        arguments["title"],
-        arguments["content"],
-        arguments.get("tags", ()),
-        **_meta(arguments),
-    )
-    return json_responses.written_note(note)
-
-
-def _edit_note(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    changed = {
-        name: arguments[name]
-        for name in ("content", "title", "tags", "hidden", "expected")
-        if name in arguments
-    }
-    return json_responses.written_note(
-        shelf.edit_note(arguments["note"], **changed, **_meta(arguments))
-    )
-
-
-def _delete_note(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    hard = arguments.get("hard", False)
-    note = shelf.delete_note(arguments["note"], hard)
-    return json_responses.delete_result(note) if hard else codec.note_to_json(note)
-
-
-def _restore_note(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    return codec.note_to_json(shelf.restore_note(arguments["note"]))
-
-
-def _merge(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    note = shelf.merge_notes(arguments["note"], arguments["source"], arguments.get("reason", ""))
-    return codec.note_to_json(note)
-
-
-def _merge_preview(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    return codec.note_to_json(
-        shelf.merge_notes(arguments["note"], arguments["source"], dry_run=True)
-    )
-
-
-def _purge(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    return json_responses.purge_result(shelf.purge(arguments["note"]))
-
-
-def _purge_preview(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    return json_responses.purge_result(shelf.purge(arguments["note"], dry_run=True))
-
-
-def _link(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    a, b = arguments["a"], arguments["b"]
-    return json_responses.link_result(
-        shelf, a, b, shelf.add_link(a, b, arguments.get("reason", ""))
-    )
-
-
-def _unlink(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    return json_responses.unlink_result(
-        shelf.remove_link(arguments["a"], arguments["b"], arguments.get("reason"))
-    )
-
-
-def _clear(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    return json_responses.forget_result(arguments["nugget"], shelf.clear(arguments["nugget"]))
-
-
-def _remove(shelf: NuggetShelf, arguments: Arguments) -> Any:
-    return json_responses.remove_result(arguments["nugget"], shelf.remove(arguments["nugget"]))
-
+Meta = Annotated[Any, GraphNoteMetaInput]
+Reason = Annotated[str, Limit(0, REASON_CHARACTERS)]
+Tags = Annotated[tuple[Annotated[str, Limit(0, TAG_CHARACTERS)], ...], Limit(0, TAGS + 3, "items")]
 
 _NOTE = reference("Note")
-_PAIR: dict[str, Any] = {"a": Name, "b": Name, "reason": REASON}
-
 _PURGED = shape(
     {
         "erased": array(str),
@@ -135,156 +27,156 @@ _PURGED = shape(
     }
 )
 
-OPERATIONS = (
-    Operation(
-        "POST",
-        "/api/nuggets/{nugget}/facts",
-        "remember",
-        "Store a fact; a known key gets the new value",
-        _remember,
-        reference("Remembered"),
-        body=Parameters({"key": Name, "value": Content, **META}, ("key", "value")),
-        status=201,
-    ),
-    Operation(
-        "DELETE",
-        "/api/nuggets/{nugget}/facts",
-        "forget",
-        "Forget a fact",
-        _forget,
-        shape({"forgotten": Count, "nugget": Name, "key": Name}),
-        {"key": Name},
-        ("key",),
-    ),
-    Operation(
-        "POST",
-        "/api/nuggets/{nugget}/clear",
-        "clear",
-        "Forget all facts of a nugget; its notes stay",
-        _clear,
-        shape({"forgotten": Count, "nugget": Name}),
-        body=Parameters({}),
-    ),
-    Operation(
-        "DELETE",
-        "/api/nuggets/{nugget}",
-        "remove",
-        "Remove a nugget with everything in it",
-        _remove,
-        shape({"removed": Count, "nugget": Name}),
-    ),
-    Operation(
-        "POST",
-        "/api/recall",
-        "recallInSession",
-        "Recall a fact for an agent, else search notes; a new session adds a hit",
-        _recall,
-        reference("Recall"),
-        body=Parameters({"query": QUERY, "nugget": Name, "session": Session}, ("query",)),
-        is_quiet=True,
-    ),
-    Operation(
-        "POST",
-        "/api/notes",
-        "createNote",
-        "Store a note",
-        _create_note,
-        reference("Written"),
-        body=Parameters(
-            {"nugget": Name, "title": Name, "content": Content, "tags": TAG_LIST, **META},
-            ("nugget", "title", "content"),
-        ),
-        status=201,
-    ),
-    Operation(
-        "PATCH",
-        "/api/notes/{note}",
-        "editNote",
-        "Change the given fields; `expected` is the updatedAt that the editor saw",
-        _edit_note,
-        reference("Written"),
-        body=Parameters(
-            {
-                "content": Content,
-                "title": Name,
-                "tags": TAG_LIST,
-                "hidden": bool,
-                "expected": Name,
-                **META,
-            }
-        ),
-    ),
-    Operation(
-        "DELETE",
-        "/api/notes/{note}",
-        "deleteNote",
-        "Archive a note, or with `hard` delete it and all links to it",
-        _delete_note,
-        {"anyOf": [_NOTE, shape({"deleted": Count, "id": Name})]},
-        {"hard": bool},
-    ),
-    Operation(
-        "POST",
-        "/api/notes/{note}/restore",
-        "restoreNote",
-        "Restore an archived note",
-        _restore_note,
-        _NOTE,
-        body=Parameters({}),
-    ),
-    Operation(
-        "POST",
-        "/api/notes/{note}/merge",
-        "mergeNotes",
-        "Merge another note into this one; the other is archived",
-        _merge,
-        _NOTE,
-        body=Parameters({"source": Name, "reason": REASON}, ("source",)),
-    ),
-    Operation(
-        "GET",
-        "/api/notes/{note}/merge",
-        "previewMerge",
-        "Preview of a merge; changes nothing",
-        _merge_preview,
-        _NOTE,
-        {"source": Name},
-        ("source",),
-    ),
-    Operation(
-        "POST",
-        "/api/notes/{note}/purge",
-        "purgeNote",
-        "Erase a note from the shelf, its history and MEMORY.md; there is no undo",
-        _purge,
-        _PURGED,
-        body=Parameters({}),
-    ),
-    Operation(
-        "GET",
-        "/api/notes/{note}/purge",
-        "previewPurge",
-        "What an erasure would take away; changes nothing",
-        _purge_preview,
-        _PURGED,
-    ),
-    Operation(
-        "POST",
-        "/api/links",
-        "link",
-        "Link two notes, at both ends",
-        _link,
-        shape({"added": bool, "notes": array(reference("Brief"))}),
-        body=Parameters(_PAIR, ("a", "b")),
-    ),
-    Operation(
-        "DELETE",
-        "/api/links",
-        "unlink",
-        "Remove the link with this reason, or all links between the two",
-        _unlink,
-        shape({"removed": bool}),
-        _PAIR,
-        ("a", "b"),
-    ),
+
+@operation(
+    "POST",
+    "/api/nuggets/{nugget}/facts",
+    "Store a fact; a known key gets the new value",
+    reference("Remembered"),
+    status=201,
 )
+def _remember(shelf: NuggetShelf, nugget: Name, key: Name, value: Content, **meta: Meta) -> Any:
+    return json_responses.written_fact(shelf.remember(nugget, key, value, **meta))
+
+
+@operation(
+    "DELETE",
+    "/api/nuggets/{nugget}/facts",
+    "Forget a fact",
+    shape({"forgotten": Count, "nugget": Name, "key": Name}),
+)
+def _forget(shelf: NuggetShelf, nugget: Name, key: Name) -> Any:
+    return json_responses.forget_result(nugget, int(shelf.forget(nugget, key)), key)
+
+
+@operation(
+    "POST",
+    "/api/nuggets/{nugget}/clear",
+    "Forget all facts of a nugget; its notes stay",
+    shape({"forgotten": Count, "nugget": Name}),
+)
+def _clear(shelf: NuggetShelf, nugget: Name) -> Any:
+    return json_responses.forget_result(nugget, shelf.clear(nugget))
+
+
+@operation(
+    "DELETE",
+    "/api/nuggets/{nugget}",
+    "Remove a nugget with everything in it",
+    shape({"removed": Count, "nugget": Name}),
+)
+def _remove(shelf: NuggetShelf, nugget: Name) -> Any:
+    return json_responses.remove_result(nugget, shelf.remove(nugget))
+
+
+@operation(
+    "POST",
+    "/api/recall",
+    "Recall a fact for an agent, else search notes; a new session adds a hit",
+    reference("Recall"),
+    quiet=True,
+)
+def _recall_in_session(
+    shelf: NuggetShelf, query: Query, nugget: Name | None = None, session: Session = ""
+) -> Any:
+    with shelf.snapshot():
+        answers = shelf.recall_or_search(query, nugget, session)
+        return json_responses.recall_result(shelf, *answers)
+
+
+@operation("POST", "/api/notes", "Store a note", reference("Written"), status=201)
+def _create_note(
+    shelf: NuggetShelf, nugget: Name, title: Name, content: Content, tags: Tags = (), **meta: Meta
+) -> Any:
+    return json_responses.written_note(shelf.create_note(nugget, title, content, tags, **meta))
+
+
+@operation(
+    "PATCH",
+    "/api/notes/{note}",
+    "Change the given fields; `expected` is the updatedAt that the editor saw",
+    reference("Written"),
+)
+def _edit_note(
+    shelf: NuggetShelf,
+    note: Name,
+    content: Content | None = None,
+    title: Name | None = None,
+    tags: Tags | None = None,
+    hidden: bool | None = None,
+    expected: Name | None = None,
+    **meta: Meta,
+) -> Any:
+    after = shelf.edit_note(note, content, title, tags, hidden=hidden, expected=expected, **meta)
+    return json_responses.written_note(after)
+
+
+@operation(
+    "DELETE",
+    "/api/notes/{note}",
+    "Archive a note, or with `hard` delete it and all links to it",
+    {"anyOf": [_NOTE, shape({"deleted": Count, "id": Name})]},
+)
+def _delete_note(shelf: NuggetShelf, note: Name, hard: bool = False) -> Any:
+    gone = shelf.delete_note(note, hard)
+    return json_responses.delete_result(gone) if hard else codec.note_to_json(gone)
+
+
+@operation("POST", "/api/notes/{note}/restore", "Restore an archived note", _NOTE)
+def _restore_note(shelf: NuggetShelf, note: Name) -> Any:
+    return codec.note_to_json(shelf.restore_note(note))
+
+
+@operation(
+    "POST",
+    "/api/notes/{note}/merge",
+    "Merge another note into this one; the other is archived",
+    _NOTE,
+)
+def _merge_notes(shelf: NuggetShelf, note: Name, source: Name, reason: Reason = "") -> Any:
+    return codec.note_to_json(shelf.merge_notes(note, source, reason))
+
+
+@operation("GET", "/api/notes/{note}/merge", "Preview of a merge; changes nothing", _NOTE)
+def _preview_merge(shelf: NuggetShelf, note: Name, source: Name) -> Any:
+    return codec.note_to_json(shelf.merge_notes(note, source, dry_run=True))
+
+
+@operation(
+    "POST",
+    "/api/notes/{note}/purge",
+    "Erase a note from the shelf, its history and MEMORY.md; there is no undo",
+    _PURGED,
+)
+def _purge_note(shelf: NuggetShelf, note: Name) -> Any:
+    return json_responses.purge_result(shelf.purge(note))
+
+
+@operation(
+    "GET",
+    "/api/notes/{note}/purge",
+    "What an erasure would take away; changes nothing",
+    _PURGED,
+)
+def _preview_purge(shelf: NuggetShelf, note: Name) -> Any:
+    return json_responses.purge_result(shelf.purge(note, dry_run=True))
+
+
+@operation(
+    "POST",
+    "/api/links",
+    "Link two notes, at both ends",
+    shape({"added": bool, "notes": array(reference("Brief"))}),
+)
+def _link(shelf: NuggetShelf, a: Name, b: Name, reason: Reason = "") -> Any:
+    return json_responses.link_result(shelf, a, b, shelf.add_link(a, b, reason))
+
+
+@operation(
+    "DELETE",
+    "/api/links",
+    "Remove the link with this reason, or all links between the two",
+    shape({"removed": bool}),
+)
+def _unlink(shelf: NuggetShelf, a: Name, b: Name, reason: Reason | None = None) -> Any:
+    return {"removed": shelf.remove_link(a, b, reason)}
