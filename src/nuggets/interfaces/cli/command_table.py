@@ -78,9 +78,7 @@ def command(
     """Make a function the command of this name."""
 
     def register(run: Callable[[Call], Outcome]) -> Callable[[Call], Outcome]:
-        DEFINED[name] = Command(
-            run, arguments, examples, summary, changes, reports_broken_settings
-        )
+        DEFINED[name] = Command(run, arguments, examples, summary, changes, reports_broken_settings)
         return run
 
     return register

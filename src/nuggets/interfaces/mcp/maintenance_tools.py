@@ -10,7 +10,7 @@ from nuggets.domain.codec import Json
 from nuggets.domain.records import Commit, MemoryNote
 from nuggets.errors import NotFound
 from nuggets.interfaces import pluralize, summarize_clean_up
-from nuggets.interfaces.json_schemas import Parameters, some_of
+from nuggets.interfaces.json_schemas import some_of
 from nuggets.interfaces.mcp import read_tools, write_tools
 from nuggets.interfaces.mcp.tool_definition import (
     CHANGE,
@@ -19,10 +19,11 @@ from nuggets.interfaces.mcp.tool_definition import (
     READ,
     TIDY,
     Answer,
-    Tool,
     ToolCall,
     room_for,
     session_entry,
+    tool,
+    tools_of,
 )
 from nuggets.interfaces.prompt_quoting import PREFACE, fence, fence_note, project_name
 from nuggets.language.text import one_line
@@ -31,13 +32,20 @@ from nuggets.maintenance.undo import last_to_undo
 _NOTES_NAMED = 5  # notes of an undone change
 
 
-def _reflect(call: ToolCall, arguments: Json) -> Answer:
-    result = call.shelf.reflect(
-        arguments.get("nugget"), arguments.get("limit"), dry_run=arguments.get("dry_run", False)
-    )
-    verb = "Would change" if arguments.get("dry_run") else "Changed"
+@tool(
+    "Reflect and clean up",
+    "Tidy memory (merge near-duplicates, tag, link, archive rubbish) when the user asks or "
+    "after a long session; it runs daily anyway. dry_run shows the plan.",
+    some_of({"inspected": int, "changes": ITEMS}),
+    TIDY,
+)
+def _reflect_and_clean_memory(
+    call: ToolCall, nugget: str | None = None, limit: int | None = None, dry_run: bool = False
+) -> Answer:
+    result = call.shelf.reflect(nugget, limit, dry_run=dry_run)
+    verb = "Would change" if dry_run else "Changed"
     tail = ""
-    if result.changes and not arguments.get("dry_run"):
+    if result.changes and not dry_run:
         tail = f" Nothing was deleted; `nuggets undo {call.shelf.own_revision}` reverts it."
     inspected = pluralize(result.inspected, "note")
     shape = codec.to_json(result)
@@ -47,8 +55,14 @@ def _reflect(call: ToolCall, arguments: Json) -> Answer:
     return Answer(shape, f"Inspected {inspected}. {verb}: {summarize_clean_up(result)}.{tail}")
 
 
-def _undo(call: ToolCall, arguments: Json) -> Answer:
-    commit = call.shelf.undo(arguments["revision"] if "revision" in arguments else _own_last(call))
+@tool(
+    "Undo a change",
+    "Undo your last change to memory, or the change of a revision, when it was a mistake.",
+    some_of({"revision": int, "action": str}),
+    CHANGE._replace(idempotent=False),
+)
+def _undo(call: ToolCall, revision: int | None = None) -> Answer:
+    commit = call.shelf.undo(_own_last(call) if revision is None else revision)
     ids = [note.id for note in commit.changes.put] + list(commit.changes.drop)
     shape = {"revision": commit.revision, "action": commit.changes.action, "notes": ids[:50]}
     text = f"Undone: {commit.changes.action} (revision {commit.revision})."
@@ -80,8 +94,14 @@ def _note_outcomes(commit: Commit) -> Iterator[str]:
         yield ", ".join(words)
 
 
-def _promote(call: ToolCall, arguments: Json) -> Answer:
-    count = call.shelf.promote(dry_run=arguments.get("dry_run", False))
+@tool(
+    "Promote to MEMORY.md",
+    "Write what was recalled often enough to this project's MEMORY.md, when the user asks.",
+    some_of({"promoted": int, "project": str}),
+    CHANGE._replace(destructive=False),
+)
+def _promote(call: ToolCall, dry_run: bool = False) -> Answer:
+    count = call.shelf.promote(dry_run=dry_run)
     where = project_name(call.shelf.project)
     return Answer(
         {"promoted": count, "project": call.shelf.project},
@@ -97,15 +117,27 @@ TITLE = 100  # characters of a title in the list
 NONE = "There is no note of such a session here. Hooks write them; all=true asks for every project."
 
 
-def _sessions(call: ToolCall, arguments: Json) -> Answer:
-    shelf, wants_all = call.shelf, arguments.get("all", False)
-    limit = max(1, arguments.get("limit", SESSIONS_LISTED))
-    if "session" in arguments:
-        return _answer(call, [shelf.get_session(arguments["session"])], 1)
-    if "query" in arguments:
-        found = shelf.search_sessions(arguments["query"], limit, all_projects=wants_all)
+@tool(
+    "Earlier sessions",
+    "See what earlier sessions with any agent in this project were about (goal, decisions, "
+    "open points), when the user asks where you were or to continue something.",
+    INDEX,
+    READ,
+)
+def _sessions(
+    call: ToolCall,
+    query: str | None = None,
+    session: Annotated[str, "id: only this one"] | None = None,
+    all: Annotated[bool, "of all projects"] = False,
+    limit: int = SESSIONS_LISTED,
+) -> Answer:
+    limit = max(1, limit)
+    if session is not None:
+        return _answer(call, [call.shelf.get_session(session)], 1)
+    if query is not None:
+        found = call.shelf.search_sessions(query, limit, all_projects=all)
         return _answer(call, [result.note for result in found], len(found))
-    notes = shelf.sessions(all_projects=wants_all)
+    notes = call.shelf.sessions(all_projects=all)
     return _answer(call, notes[:limit], len(notes))
 
 
@@ -141,57 +173,6 @@ def _line(call: ToolCall, note: MemoryNote) -> str:
     )
 
 
-SESSION_TOOLS = (
-    Tool(
-        "sessions",
-        "Earlier sessions",
-        "See what earlier sessions with any agent in this project were about (goal, decisions, "
-        "open points), when the user asks where you were or to continue something.",
-        Parameters(
-            {
-                "query": str,
-                "session": Annotated[str, "id: only this one"],
-                "all": Annotated[bool, "of all projects"],
-                "limit": int,
-            }
-        ),
-        INDEX,
-        READ,
-        _sessions,
-    ),
-)
-TOOLS = (
-    Tool(
-        "reflect_and_clean_memory",
-        "Reflect and clean up",
-        "Tidy memory (merge near-duplicates, tag, link, archive rubbish) when the user asks or "
-        "after a long session; it runs daily anyway. dry_run shows the plan.",
-        Parameters({"nugget": str, "limit": int, "dry_run": bool}),
-        some_of({"inspected": int, "changes": ITEMS}),
-        TIDY,
-        _reflect,
-    ),
-    Tool(
-        "undo",
-        "Undo a change",
-        "Undo your last change to memory, or the change of a revision, when it was a mistake.",
-        Parameters({"revision": int}),
-        some_of({"revision": int, "action": str}),
-        CHANGE._replace(idempotent=False),
-        _undo,
-    ),
-    Tool(
-        "promote",
-        "Promote to MEMORY.md",
-        "Write what was recalled often enough to this project's MEMORY.md, when the user asks.",
-        Parameters({"dry_run": bool}),
-        some_of({"promoted": int, "project": str}),
-        CHANGE._replace(destructive=False),
-        _promote,
-    ),
-)
-
-
 # --- which tools an agent is offered --------------------------------------------------------------
 #
 # A few, because their descriptions fill every conversation; all with `nuggets mcp --tools all`.
@@ -199,11 +180,6 @@ TOOLS = (
 
 ONLY_IF_ALL = ("list_notes", "merge_notes", "undo", "promote")
 
-_TOOLS = (
-    *read_tools.TOOLS,
-    *SESSION_TOOLS,
-    *write_tools.TOOLS,
-    *TOOLS,
-)
+_TOOLS = tools_of(read_tools, write_tools, sys.modules[__name__])
 FEW_TOOLS = tuple(tool for tool in _TOOLS if tool.name not in ONLY_IF_ALL)
 ALL_TOOLS = (*FEW_TOOLS, *(tool for tool in _TOOLS if tool.name in ONLY_IF_ALL))

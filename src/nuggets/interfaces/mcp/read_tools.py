@@ -8,25 +8,26 @@ from nuggets.domain.codec import Json
 from nuggets.domain.records import (
     MemoryNote,
     MemoryScope,
+    MemoryType,
     MemoryVersion,
     RecallResult,
     SearchNotesResult,
 )
 from nuggets.filesystem.hook_files import missed_deadlines
 from nuggets.interfaces import explain_recognition, json_responses, pluralize
-from nuggets.interfaces.json_schemas import Parameters, some_of
+from nuggets.interfaces.json_schemas import some_of
 from nuggets.interfaces.mcp.tool_definition import (
     INDEX,
     ITEMS,
     MOST_LINKS,
     READ,
     Answer,
-    Tool,
     ToolCall,
     full_note,
     index_entry,
     recall_fields,
     room_for,
+    tool,
 )
 from nuggets.interfaces.prompt_quoting import PREFACE, fence, fence_note, project_name
 from nuggets.language.text import one_line
@@ -39,32 +40,38 @@ PAGE = 30_000  # characters of a note shown at once: hosts cut an answer at abou
 NOTES_LISTED = 50  # at most; what fits is bounded by `ROOM`
 VERSIONS = 20  # of a memory, the newest
 
-_NOTE = Annotated[str, "id, exact title, or start of the id"]
-_NUGGET = Annotated[str, "only this topic"]
+_Note = Annotated[str, "id, exact title, or start of the id"]
+_Nugget = Annotated[str, "only this topic"]
 
 
-def _recall(call: ToolCall, arguments: Json) -> Answer:
-    if "as_of" in arguments:
-        return _recall_version(call, arguments)
+@tool(
+    "Recall",
+    "Ask memory first: before you search files, guess a path, command, convention or decision, "
+    "or ask the user something they may have said before. Finds a fact by key (typos are "
+    "fine), else the nearest notes; as_of: what was true on a day. found=false and no note "
+    "with clearAnswer: not known.",
+    some_of({"found": bool, "answer": str, "notes": ITEMS}),
+    READ,
+)
+def _recall(
+    call: ToolCall, query: str, nugget: _Nugget | None = None, as_of: str | None = None
+) -> Answer:
+    if as_of is not None:
+        return _recall_version(call, call.shelf.recall(query, nugget, as_of=as_of))
     with call.shelf.snapshot():
-        return _recall_in_snapshot(call, arguments)
+        return _recall_in_snapshot(call, query, nugget)
 
 
-def _recall_version(call: ToolCall, arguments: Json) -> Answer:
-    result = call.shelf.recall(
-        arguments["query"], arguments.get("nugget"), as_of=arguments["as_of"]
-    )
-    shape = _first_page(recall_fields(json_responses.earlier_recall(result)))
+def _recall_version(call: ToolCall, result: RecallResult) -> Answer:
+    shape = _first_page(recall_fields(codec.to_json(result)))
     if not result.found:
         return Answer(shape, "Memory does not know what was true then.")
     times = f"valid from {result.valid_from} to {result.valid_until or 'today'}"
     return Answer(shape, f"{PREFACE}\n{fence(f'{one_line(result.answer, LINE)} ({times})')}")
 
 
-def _recall_in_snapshot(call: ToolCall, arguments: Json) -> Answer:
-    result, notes = call.shelf.recall_or_search(
-        arguments["query"], arguments.get("nugget"), call.session
-    )
+def _recall_in_snapshot(call: ToolCall, query: str, nugget: str | None) -> Answer:
+    result, notes = call.shelf.recall_or_search(query, nugget, call.session)
     shape = _first_page(recall_fields(json_responses.recall_result(call.shelf, result)))
     if result.found:
         note = call.shelf.get_note(result.note_id, session=None)
@@ -100,12 +107,25 @@ def _doubt(result: RecallResult) -> str:
     return f"; not in its key: {words}" if words else ""
 
 
-def _search(call: ToolCall, arguments: Json) -> Answer:
-    wanted = {
-        name: arguments[name] for name in ("nugget", "scope", "type", "tag") if name in arguments
-    }
-    limit = arguments.get("limit", 8)
-    results = call.shelf.search_notes(arguments["query"], limit, session=call.session, **wanted)
+@tool(
+    "Search notes",
+    "Find notes by topic, when you start a task or recall found no fact. "
+    "Returns an index (id, title, one line), best first; open what matters with get_note.",
+    INDEX,
+    READ,
+)
+def _search_notes(
+    call: ToolCall,
+    query: str,
+    limit: int = 8,
+    nugget: _Nugget | None = None,
+    scope: MemoryScope | None = None,
+    type: MemoryType | None = None,
+    tag: str | None = None,
+) -> Answer:
+    results = call.shelf.search_notes(
+        query, limit, session=call.session, nugget=nugget, scope=scope, type=type, tag=tag
+    )
     index, told = _index(call, results), describe_little_found(results)
     if not told:
         return index
@@ -166,27 +186,36 @@ def _fence(call: ToolCall, note: MemoryNote, text: str) -> str:
     return fence_note(note, text, project=call.shelf.project, now=call.now, caveats=caveats)
 
 
-def _get(call: ToolCall, arguments: Json) -> Answer:
-    note = call.shelf.get_note(arguments["note"], arguments.get("nugget"), call.session)
-    start = max(0, arguments.get("offset", 0))
-    page = note.content[start : start + PAGE]
-    call.shelf.record_reading(note, start, start + len(page))
-    shape = full_note(note._replace(content=page))
-    shape.update(json_responses.caveats(call.shelf, note, ask_git=True))
-    links = note.links[:MOST_LINKS]
-    around = [f"tags: {', '.join(note.tags)}"]
+@tool(
+    "Read a note",
+    "Read a whole note and its links, after an index showed that it matters; versions=true "
+    "adds what it said before.",
+    some_of({"id": str, "content": str}),
+    READ,
+)
+def _get_note(
+    call: ToolCall, note: _Note, nugget: str | None = None, offset: int = 0, versions: bool = False
+) -> Answer:
+    found = call.shelf.get_note(note, nugget, call.session)
+    start = max(0, offset)
+    page = found.content[start : start + PAGE]
+    call.shelf.record_reading(found, start, start + len(page))
+    shape = full_note(found._replace(content=page))
+    shape.update(json_responses.caveats(call.shelf, found, ask_git=True))
+    links = found.links[:MOST_LINKS]
+    around = [f"tags: {', '.join(found.tags)}"]
     around += [f"linked to {link.to}: {one_line(link.reason, LINE)}" for link in links]
     around += [f"and {shape['omittedLinks']} more links"] if "omittedLinks" in shape else []
-    lines = [PREFACE, _fence(call, note, "\n".join([page, "", *around]))]
-    if start + PAGE < len(note.content):
+    lines = [PREFACE, _fence(call, found, "\n".join([page, "", *around]))]
+    if start + PAGE < len(found.content):
         shape["nextOffset"] = start + PAGE
         lines.append(f"There is more: get_note with offset {start + PAGE}.")
-    if arguments.get("versions"):
-        versions = call.shelf.versions(note.id)[-VERSIONS:]
-        shape["versions"] = json_responses.versions([*map(_shorten, versions)])
-        past = "\n".join(map(_past, versions[::-1]))
+    if versions:
+        last = call.shelf.versions(found.id)[-VERSIONS:]
+        shape["versions"] = json_responses.versions([*map(_shorten, last)])
+        past = "\n".join(map(_past, last[::-1]))
         lines += ["What it said before, newest first:", fence(past)]
-    if note.hidden and not is_session_note(note):
+    if found.hidden and not is_session_note(found):
         lines.append("This note is archived; edit_note with hidden=false brings it back.")
     return Answer(shape, "\n".join(lines))
 
@@ -202,9 +231,19 @@ def _past(version: MemoryVersion) -> str:
     return f"{times}: {one_line(version.note.content, LINE)}"
 
 
-def _list(call: ToolCall, arguments: Json) -> Answer:
-    limit = max(1, min(arguments.pop("limit", 20), NOTES_LISTED))
-    notes = list(call.shelf.list_notes(**arguments))
+@tool("List notes", "List notes by filter, newest first.", INDEX, READ)
+def _list_notes(
+    call: ToolCall,
+    nugget: _Nugget | None = None,
+    tag: str | None = None,
+    scope: MemoryScope | None = None,
+    include_hidden: bool = False,
+    limit: int = 20,
+) -> Answer:
+    limit = max(1, min(limit, NOTES_LISTED))
+    notes = list(
+        call.shelf.list_notes(nugget=nugget, tag=tag, scope=scope, include_hidden=include_hidden)
+    )
     notes.sort(key=lambda note: note.updated_at, reverse=True)
     notes.sort(key=call.shelf.is_foreign)
     shapes = [_entry(call, note) for note in notes[:limit]]
@@ -213,9 +252,15 @@ def _list(call: ToolCall, arguments: Json) -> Answer:
     )
 
 
-def _status(call: ToolCall, arguments: Json) -> Answer:
+@tool(
+    "Memory status",
+    "See which nuggets exist, how full they are and your project, before you choose one.",
+    some_of({"nuggets": ITEMS, "project": str}),
+    READ,
+)
+def _status(call: ToolCall, nugget: str | None = None) -> Answer:
     shelf = call.shelf
-    statuses = [shelf.status(arguments["nugget"])] if "nugget" in arguments else list(shelf.list())
+    statuses = list(shelf.list()) if nugget is None else [shelf.status(nugget)]
     missed = missed_deadlines(shelf.settings["dir"])
     lines = [f"Current project: {project_name(shelf.project)}."]
     for status in statuses:
@@ -239,75 +284,3 @@ def _status(call: ToolCall, arguments: Json) -> Answer:
         "warnings": warnings,
     }
     return Answer(shape, "\n".join(lines))
-
-
-TOOLS = (
-    Tool(
-        "recall",
-        "Recall",
-        "Ask memory first: before you search files, guess a path, command, convention or decision, "
-        "or ask the user something they may have said before. Finds a fact by key (typos are "
-        "fine), else the nearest notes; as_of: what was true on a day. found=false and no note "
-        "with clearAnswer: not known.",
-        Parameters({"query": str, "nugget": _NUGGET, "as_of": str}, ("query",)),
-        some_of({"found": bool, "answer": str, "notes": ITEMS}),
-        READ,
-        _recall,
-    ),
-    Tool(
-        "search_notes",
-        "Search notes",
-        "Find notes by topic, when you start a task or recall found no fact. "
-        "Returns an index (id, title, one line), best first; open what matters with get_note.",
-        Parameters(
-            {
-                "query": str,
-                "limit": int,
-                "nugget": _NUGGET,
-                "scope": MemoryScope,
-                "type": str,
-                "tag": str,
-            },
-            ("query",),
-        ),
-        INDEX,
-        READ,
-        _search,
-    ),
-    Tool(
-        "get_note",
-        "Read a note",
-        "Read a whole note and its links, after an index showed that it matters; versions=true "
-        "adds what it said before.",
-        Parameters({"note": _NOTE, "nugget": str, "offset": int, "versions": bool}, ("note",)),
-        some_of({"id": str, "content": str}),
-        READ,
-        _get,
-    ),
-    Tool(
-        "status",
-        "Memory status",
-        "See which nuggets exist, how full they are and your project, before you choose one.",
-        Parameters({"nugget": str}),
-        some_of({"nuggets": ITEMS, "project": str}),
-        READ,
-        _status,
-    ),
-    Tool(
-        "list_notes",
-        "List notes",
-        "List notes by filter, newest first.",
-        Parameters(
-            {
-                "nugget": _NUGGET,
-                "tag": str,
-                "scope": MemoryScope,
-                "include_hidden": bool,
-                "limit": int,
-            }
-        ),
-        INDEX,
-        READ,
-        _list,
-    ),
-)

@@ -350,7 +350,7 @@ def _answer_call(
         call = ToolCall(shelf, session, times.now(), context.revisions_of(writer))
         before = shelf.own_revision
         try:
-            answer = tool.run(call, checked)
+            answer = tool.run(call, **checked)
         finally:
             if shelf.own_revision != before:
                 context.record_write(writer, shelf.own_revision)

@@ -6,13 +6,13 @@ Some hosts give a model the JSON and not the text, so every field costs tokens a
 
 from collections.abc import Callable, Iterable, Set
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from nuggets.domain import codec
 from nuggets.domain.codec import Json
 from nuggets.domain.records import MemoryNote, WrittenNote
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.json_schemas import Parameters, Schema, some_of
+from nuggets.interfaces.json_schemas import Parameters, Schema, parameters_of, some_of
 from nuggets.interfaces.prompt_quoting import fence, project_name
 from nuggets.language.text import one_line
 from nuggets.named_tuple import NamedTuple
@@ -58,10 +58,28 @@ class Tool(NamedTuple):
     name: str
     title: str
     description: str
-    arguments: Parameters
     result: Schema
     hints: Hints
-    run: Callable[[ToolCall, Json], Answer]
+    run: Callable[..., Answer]  # takes the call, and by name what the model sent
+    arguments: Parameters
+
+
+def tool(
+    title: str, description: str, result: Schema, hints: Hints
+) -> Callable[[Callable[..., Answer]], Tool]:
+    """Make a function a tool of its name. Its first parameter is the call; the others, with their
+    types, are what a model may send."""
+
+    def define(run: Callable[..., Answer]) -> Tool:
+        name = run.__name__.strip("_")
+        return Tool(name, title, description, result, hints, run, parameters_of(run))
+
+    return define
+
+
+def tools_of(*modules: Any) -> list[Tool]:
+    """The tools that these modules define, in their order."""
+    return [part for module in modules for part in vars(module).values() if isinstance(part, Tool)]
 
 
 # What a tool answers with, in few words, because hosts list all tools; the text says more.

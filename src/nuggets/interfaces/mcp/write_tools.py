@@ -7,15 +7,15 @@ from nuggets.domain.names_and_tags import DEFAULT_NUGGET
 from nuggets.domain.records import MemoryScope, MemoryStability, MemoryType, WrittenNote
 from nuggets.errors import Conflict, InvalidInput
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.json_schemas import Parameters, some_of
+from nuggets.interfaces.json_schemas import some_of
 from nuggets.interfaces.mcp.tool_definition import (
     ADD,
     CHANGE,
     HEAD,
     Answer,
-    Tool,
     ToolCall,
     receipt,
+    tool,
     valid_in,
 )
 from nuggets.interfaces.prompt_quoting import fence
@@ -23,17 +23,31 @@ from nuggets.language.text import one_line
 
 NEAR_SEARCHED, NEAR_NAMED = 6, 2
 NEAR_STATED = 0.5  # share of the new title that a near memory says
-_NOTE = Annotated[str, "id or exact title"]
-_NUGGET = Annotated[str, "topic, e.g. project, prefs, learnings; created if new"]
-_SOURCE = Literal["agent_reflection", "explicit_user"]  # the instructions say what they mean
-_META = {"scope": MemoryScope, "stability": MemoryStability, "source": _SOURCE}
-_VALIDITY = {"valid_until": str, "supersedes": str}
+_Note = Annotated[str, "id or exact title"]
+_Nugget = Annotated[str, "topic, e.g. project, prefs, learnings; created if new"]
+_Source = Literal["agent_reflection", "explicit_user"]  # the instructions say what they mean
 
 
-def _remember(call: ToolCall, arguments: Json) -> Answer:
-    fact = call.shelf.remember(
-        arguments.pop("nugget"), arguments.pop("key"), arguments.pop("value"), **arguments
-    )
+@tool(
+    "Remember a fact",
+    "Store one short fact under a key you will ask for again: as soon as you learn a file "
+    "location, command, convention or preference that the next session would need. A known "
+    "key gets the new value. Longer than a sentence: create_note.",
+    HEAD,
+    CHANGE._replace(destructive=False),
+)
+def _remember(
+    call: ToolCall,
+    nugget: _Nugget,
+    key: Annotated[str, "what you will ask for, e.g. test cmd"],
+    value: str,
+    scope: MemoryScope | None = None,
+    stability: MemoryStability | None = None,
+    source: _Source | None = None,
+    valid_until: str | None = None,
+) -> Answer:
+    given: Json = {"scope": scope, "stability": stability, "source": source}
+    fact = call.shelf.remember(nugget, key, value, valid_until=valid_until, **given)
     answer = receipt("Remembered", fact)
     if fact.replaced_content is None:
         return _with_near(call, fact, answer) if fact.is_new else answer
@@ -67,24 +81,43 @@ def _with_near(call: ToolCall, note: WrittenNote, answer: Answer) -> Answer:
     )
 
 
-def _forget(call: ToolCall, arguments: Json) -> Answer:
+@tool(
+    "Forget a fact",
+    "Delete a fact when it is wrong or the user asks. Exact key only.",
+    some_of({"forgotten": int}),
+    CHANGE,
+)
+def _forget(call: ToolCall, nugget: str, key: str) -> Answer:
     try:
-        gone = call.shelf.forget(arguments["nugget"], arguments["key"])
+        gone = call.shelf.forget(nugget, key)
     except Conflict as problem:
         raise Conflict(f"{problem} (edit_note with hidden=true)") from None
-    shape = json_responses.forget_result(arguments["nugget"], int(gone), arguments["key"])
+    shape = json_responses.forget_result(nugget, int(gone), key)
     if gone:
-        return Answer(shape, f"Forgot this key of nugget {arguments['nugget']}.")
-    return Answer(shape, f"Nothing forgotten: nugget {arguments['nugget']} has no such key.")
+        return Answer(shape, f"Forgot this key of nugget {nugget}.")
+    return Answer(shape, f"Nothing forgotten: nugget {nugget} has no such key.")
 
 
-def _create(call: ToolCall, arguments: Json) -> Answer:
-    nugget, title, content = (
-        arguments.pop("nugget", DEFAULT_NUGGET),
-        arguments.pop("title"),
-        arguments.pop("content"),
-    )
-    note = call.shelf.create_note(nugget, title, content, arguments.pop("tags", ()), **arguments)
+@tool(
+    "Write a note",
+    "Store what needs more than a sentence: a decision and its reason, how a part works, a "
+    "lesson from a bug. One idea per note; search_notes first and edit what exists.",
+    HEAD,
+    ADD,
+)
+def _create_note(
+    call: ToolCall,
+    title: str,
+    content: str,
+    nugget: _Nugget = DEFAULT_NUGGET,
+    tags: tuple[str, ...] = (),
+    scope: MemoryScope | None = None,
+    stability: MemoryStability | None = None,
+    source: _Source | None = None,
+    type: MemoryType | None = None,
+) -> Answer:
+    given: Json = {"scope": scope, "stability": stability, "source": source, "type": type}
+    note = call.shelf.create_note(nugget, title, content, tags, **given)
     if not note.is_new:
         return receipt("Already stored:", note)
     answer = receipt("Noted", note)
@@ -95,18 +128,43 @@ def _create(call: ToolCall, arguments: Json) -> Answer:
     return Answer({**answer.structured, "namesakes": namesakes}, f"{answer.text} {hint}")
 
 
-def _edit(call: ToolCall, arguments: Json) -> Answer:
-    name = arguments.pop("note")
-    if not arguments:
+@tool(
+    "Change a note",
+    "Correct or extend a note or fact when what it says has changed; hidden=true archives "
+    "it, hidden=false brings it back. Give the whole new content: get_note first.",
+    HEAD,
+    CHANGE,
+)
+def _edit_note(
+    call: ToolCall,
+    note: _Note,
+    content: str | None = None,
+    title: str | None = None,
+    tags: tuple[str, ...] | None = None,
+    hidden: bool | None = None,
+    scope: MemoryScope | None = None,
+    source: _Source | None = None,
+    valid_until: str | None = None,
+    supersedes: str | None = None,
+) -> Answer:
+    text = {"content": content, "title": title, "tags": tags, "hidden": hidden}
+    meta = {"scope": scope, "source": source, "valid_until": valid_until, "supersedes": supersedes}
+    changes: Json = {k: value for k, value in {**text, **meta}.items() if value is not None}
+    if not changes:
         raise InvalidInput("name what to change: content, title, tags, hidden or metadata")
-    note = call.shelf.edit_note(name, **arguments)
-    was_hidden = note.replaced is not None and note.replaced.hidden
+    after = call.shelf.edit_note(note, **changes)
+    was_hidden = after.replaced is not None and after.replaced.hidden
     back = "Restored" if was_hidden else "Changed"
-    return receipt("Archived" if note.hidden else back, note)
+    return receipt("Archived" if after.hidden else back, after)
 
 
-def _link(call: ToolCall, arguments: Json) -> Answer:
-    a, b, reason = arguments["a"], arguments["b"], arguments.get("reason", "")
+@tool(
+    "Link two notes",
+    "Connect two notes when one helps to understand the other; say why.",
+    some_of({"added": bool}),
+    ADD._replace(idempotent=True),
+)
+def _add_link(call: ToolCall, a: _Note, b: _Note, reason: str = "") -> Answer:
     added = call.shelf.add_link(a, b, reason)
     shape = json_responses.link_result(call.shelf, a, b, added)
     verb = "Linked" if added else "Already linked:"
@@ -118,101 +176,11 @@ def _link(call: ToolCall, arguments: Json) -> Answer:
     return Answer(shape, f"{verb} {places}.")
 
 
-def _merge(call: ToolCall, arguments: Json) -> Answer:
-    note = call.shelf.merge_notes(
-        arguments["target"], arguments["source"], arguments.get("reason", "")
-    )
-    return receipt("Merged into", note)
-
-
-TOOLS = (
-    Tool(
-        "remember",
-        "Remember a fact",
-        "Store one short fact under a key you will ask for again: as soon as you learn a file "
-        "location, command, convention or preference that the next session would need. A known "
-        "key gets the new value. Longer than a sentence: create_note.",
-        Parameters(
-            {
-                "nugget": _NUGGET,
-                "key": Annotated[str, "what you will ask for, e.g. test cmd"],
-                "value": str,
-                **_META,
-                "valid_until": str,
-            },
-            ("nugget", "key", "value"),
-        ),
-        HEAD,
-        CHANGE._replace(destructive=False),
-        _remember,
-    ),
-    Tool(
-        "forget",
-        "Forget a fact",
-        "Delete a fact when it is wrong or the user asks. Exact key only.",
-        Parameters({"nugget": str, "key": str}, ("nugget", "key")),
-        some_of({"forgotten": int}),
-        CHANGE,
-        _forget,
-    ),
-    Tool(
-        "create_note",
-        "Write a note",
-        "Store what needs more than a sentence: a decision and its reason, how a part works, a "
-        "lesson from a bug. One idea per note; search_notes first and edit what exists.",
-        Parameters(
-            {
-                "nugget": _NUGGET,
-                "title": str,
-                "content": str,
-                "tags": tuple[str, ...],
-                **_META,
-                "type": MemoryType,
-            },
-            ("title", "content"),
-        ),
-        HEAD,
-        ADD,
-        _create,
-    ),
-    Tool(
-        "edit_note",
-        "Change a note",
-        "Correct or extend a note or fact when what it says has changed; hidden=true archives "
-        "it, hidden=false brings it back. Give the whole new content: get_note first.",
-        Parameters(
-            {
-                "note": _NOTE,
-                "content": str,
-                "title": str,
-                "tags": tuple[str, ...],
-                "hidden": bool,
-                "scope": MemoryScope,
-                "source": _SOURCE,
-                **_VALIDITY,
-            },
-            ("note",),
-        ),
-        HEAD,
-        CHANGE,
-        _edit,
-    ),
-    Tool(
-        "add_link",
-        "Link two notes",
-        "Connect two notes when one helps to understand the other; say why.",
-        Parameters({"a": _NOTE, "b": _NOTE, "reason": str}, ("a", "b")),
-        some_of({"added": bool}),
-        ADD._replace(idempotent=True),
-        _link,
-    ),
-    Tool(
-        "merge_notes",
-        "Merge two notes",
-        "Unite two notes that say the same; the source, never a fact, is archived with a link.",
-        Parameters({"target": _NOTE, "source": _NOTE, "reason": str}, ("target", "source")),
-        HEAD,
-        CHANGE,
-        _merge,
-    ),
+@tool(
+    "Merge two notes",
+    "Unite two notes that say the same; the source, never a fact, is archived with a link.",
+    HEAD,
+    CHANGE,
 )
+def _merge_notes(call: ToolCall, target: _Note, source: _Note, reason: str = "") -> Answer:
+    return receipt("Merged into", call.shelf.merge_notes(target, source, reason))
