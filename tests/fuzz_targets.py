@@ -224,7 +224,7 @@ def call_tool(raw: bytes) -> None:
         value = _same_for_all(tool.arguments.schema["properties"], words_of(raw[1:]))
     try:
         answer = tool.run(
-            ToolCall(_shelf("mcp"), "s", NOW, set()), tool.arguments.read(value, "it")
+            ToolCall(_shelf("mcp"), "s", NOW, set()), **tool.arguments.read(value, "it")
         )
     except NuggetsError:
         return
@@ -234,21 +234,23 @@ def call_tool(raw: bytes) -> None:
 
 def send_request(raw: bytes) -> None:
     """The same for the operations of the web interface that take a body."""
-    operations = [operation for operation in OPERATIONS if operation.body is not None]
+    operations = [operation for operation in OPERATIONS if operation.has_body]
     if not raw:
         return
     operation = operations[raw[0] % len(operations)]
-    assert operation.body is not None
     value = json_of(raw[1:])
     if not isinstance(value, dict):
-        value = _same_for_all(operation.body.schema["properties"], words_of(raw[1:]))
-    parts = {"nugget": "p", "note": "Title", "revision": "1", "link": "Title", "other": "Other"}
+        value = _same_for_all(operation.parameters.schema["properties"], words_of(raw[1:]))
+    parts = {
+        "nugget": "p",
+        "note": "Title",
+    }
     try:
-        body = operation.body.read(value, "body")
-        operation.run(_shelf("rest"), {**parts, **body})
-    except (NuggetsError, KeyError) as problem:
-        # without the part of a path, which the router checks
-        expect(isinstance(problem, NuggetsError) or "{" in operation.path, repr(problem))
+        body = operation.parameters.read(value, "body")
+        named = {name: part for name, part in parts.items() if f"{{{name}}}" in operation.path}
+        operation.run(_shelf("rest"), **named, **body)
+    except NuggetsError:
+        return
 
 
 def _same_for_all(properties: Mapping[str, Any], words: str) -> dict[str, Any]:

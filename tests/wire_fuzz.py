@@ -222,7 +222,8 @@ def rest_request(chance: random.Random) -> tuple[str, str, Any]:
         if chance.random() < 0.1:
             part = str(chance.choice(HOSTILE)).encode(errors="replace").decode()
         path = path.replace(f"{{{name}}}", quote(part, safe=""))
-    names = [name for name in operation.query if chance.random() < 0.7]
+    asked = () if operation.has_body else operation.parameters.kinds
+    names = [name for name in asked if chance.random() < 0.7]
     query = {name: chance.choice(["deploy", "1", "true", NOTE, "work"]) for name in names}
     if names and chance.random() < 0.4:
         worse = str(chance.choice(HOSTILE)).encode(errors="replace").decode()
@@ -233,7 +234,7 @@ def rest_request(chance: random.Random) -> tuple[str, str, Any]:
 
 
 def body_of(operation: Any, chance: random.Random) -> Any:
-    if operation.body is None:
+    if not operation.has_body:
         return None
     samples: dict[str, Any] = {
         **{"key": "port", "value": "8080", "nugget": "work", "title": "Deploys", "content": "text"},
@@ -250,7 +251,7 @@ def body_of(operation: Any, chance: random.Random) -> Any:
 
 
 def operation_names(operation: Any) -> list[str]:
-    return list(operation.body.kinds)
+    return list(operation.parameters.kinds)
 
 
 def make_request(chance: random.Random) -> Request:

@@ -1,6 +1,5 @@
 """Help, usage errors and the overview."""
 
-
 import pytest
 
 from command_line import Nuggets

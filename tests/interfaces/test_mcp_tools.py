@@ -718,7 +718,7 @@ def test_status_shows_the_project_and_missed_deadlines(tmp_path: Path) -> None:
 
 
 def test_a_fault_inside_reaches_the_model_without_its_text(tmp_path: Path) -> None:
-    def stumble(asked: ToolCall, given: Json) -> Answer:
+    def stumble(asked: ToolCall, **given: object) -> Answer:
         raise RuntimeError("the secret plan is under the doormat")
 
     faulty = ALL_TOOLS[0]._replace(run=stumble)
@@ -736,7 +736,7 @@ def test_a_fault_inside_reaches_the_model_without_its_text(tmp_path: Path) -> No
 
 
 def test_a_fault_after_a_write_does_not_claim_that_nothing_was_written(tmp_path: Path) -> None:
-    def stumble(asked: ToolCall, given: Json) -> Answer:
+    def stumble(asked: ToolCall, **given: object) -> Answer:
         asked.shelf.remember("project", "port", "80")
         raise RuntimeError
 

@@ -144,7 +144,7 @@ def test_every_operation_asks_for_the_token(shelf: NuggetShelf) -> None:
     with client(shelf, token="secret-token") as web:
         for operation in OPERATIONS:
             path = operation.path.replace("{", "").replace("}", "")
-            body: Any = None if operation.body is None else {}
+            body: Any = {} if operation.has_body else None
             answer = web.request(operation.method, path, json=body)
             assert answer.status_code == 401, operation.name
 
@@ -235,7 +235,7 @@ def test_reading_changes_nothing(shelf: NuggetShelf) -> None:
             if operation.method == "GET":
                 path = operation.path.format(nugget="p", note=note.id, session="last")
                 values = {"query": "title content key", "source": other.id, "revisions": "1,2"}
-                query = {name: values[name] for name in operation.required}
+                query = {name: values[name] for name in operation.parameters.required}
                 assert web.get(path, params=query).status_code == 200, operation.name
 
     assert (shelf.revision, shelf.list_notes()) == before

@@ -201,7 +201,7 @@ QUERIES: dict[str, Any] = {
 
 def ask(web: TestClient, operation: Any, note: str = "First", nugget: str = "work") -> Any:
     path = operation.path.format(note=note, nugget=nugget, session=note)
-    body = BODIES.get(operation.name, {}) if operation.body is not None else None
+    body = BODIES.get(operation.name, {}) if operation.has_body else None
     return web.request(operation.method, path, params=QUERIES.get(operation.name, {}), json=body)
 
 
@@ -297,8 +297,12 @@ def test_no_operation_of_rest_shows_anothers_private_memory(team: Served, visito
     web = team.visitor(visitor)
     for operation in OPERATIONS:
         questions = dict(QUERIES.get(operation.name, {}))
-        questions |= {"query": SECRET} if "query" in operation.query else {}
-        body = BODIES.get(operation.name, {}) if operation.body is not None else None
+        questions |= (
+            {"query": SECRET}
+            if "query" in operation.parameters.kinds and not operation.has_body
+            else {}
+        )
+        body = BODIES.get(operation.name, {}) if operation.has_body else None
         for note, nugget in (
             (ids[0], "work"),
             (ids[1], SECRET),
