@@ -48,7 +48,9 @@ class Parameters(NamedTuple):
         return {name: read(value, self.kinds[name], name) for name, value in given.items()}
 
 
-def parameters_of(function: Callable[..., Any], without: Sequence[str] = ()) -> Parameters:
+def parameters_of(
+    function: Callable[..., Any], without: Sequence[str] = (), *, tell_defaults: bool = False
+) -> Parameters:
     """What a function takes beside its first argument and those that come another way. Fields of a
     record, none of which is required, are `**name: Annotated[Any, Record]`."""
     kinds: dict[str, Any] = {}
@@ -60,7 +62,7 @@ def parameters_of(function: Callable[..., Any], without: Sequence[str] = ()) -> 
             kinds[name] = _without_null(parameter.annotation)
             if parameter.default is Parameter.empty:
                 required.append(name)
-            elif parameter.default:
+            elif parameter.default and tell_defaults:
                 kinds[name] = Annotated[kinds[name], Default(parameter.default)]
     return Parameters(kinds, required)
 

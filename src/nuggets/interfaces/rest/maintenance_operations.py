@@ -6,9 +6,9 @@ from nuggets.domain import codec
 from nuggets.domain.limits import Limit, Name
 from nuggets.errors import InvalidInput, NotFound
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.json_schemas import array, nullable, reference, shape
+from nuggets.interfaces.json_schemas import array, reference
 from nuggets.interfaces.rest import events
-from nuggets.interfaces.rest.operation_definition import Count, Steps, operation
+from nuggets.interfaces.rest.operation_definition import ANSWER, Count, Steps, operation
 from nuggets.shelf import NuggetShelf
 
 TEXT_SHOWN = 100_000  # characters of MEMORY.md; hosts load a quarter of that
@@ -17,39 +17,13 @@ RECENT_STEPS = 5000  # of the history, for the plot and the list of reflections
 Revisions = Annotated[str, Limit(1, 4000)]  # those of 200 steps, the most of one answer
 Notes = Annotated[int, Limit(1, 1_000_000)]
 
-_KEPT = shape({"revision": Count, "at": str, "action": str, "client": str, "noteCount": Count})
-_WHY = shape(
-    {
-        "noteId": str,
-        "title": str,
-        "outcome": str,
-        "reason": str,
-        "hits": Count,
-        "sessions": array(shape({"session": str, "at": str, "kind": str})),
-    }
-)
-_PROMOTION = shape(
-    {
-        "problem": nullable(str),
-        "path": str,
-        "text": str,
-        "promoteAfter": Count,
-        "notes": array(_WHY),
-    },
-)
 
-
-@operation("GET", "/api/history", "What was done, newest first", array(reference("Commit")))
+@operation("GET", "/api/history", "What was done, newest first", array(ANSWER))
 def _history(shelf: NuggetShelf, limit: Steps = 20, since: Count = 0) -> Any:
     return [events.commit(step) for step in shelf.history(limit=limit, since=since)]
 
 
-@operation(
-    "GET",
-    "/api/undoable",
-    "Which of these revisions (`12,15`) can be undone at the moment",
-    shape({"revisions": array(Count)}),
-)
+@operation("GET", "/api/undoable", "Which of these revisions (`12,15`) can be undone at the moment")
 def _undoable(shelf: NuggetShelf, revisions: Revisions) -> Any:
     numbers = revisions.split(",")
     if not all(number.isascii() and number.isdigit() and len(number) < 17 for number in numbers):
@@ -57,12 +31,7 @@ def _undoable(shelf: NuggetShelf, revisions: Revisions) -> Any:
     return {"revisions": sorted(shelf.undoable(map(int, numbers)))}
 
 
-@operation(
-    "POST",
-    "/api/undo",
-    "Undo a change, by default the page's own last one in its project",
-    shape({"undone": reference("Commit"), "kept": array(_KEPT)}, "kept"),
-)
+@operation("POST", "/api/undo", "Undo a change, by default the page's own last one in its project")
 def _undo(shelf: NuggetShelf, revision: Annotated[int, Limit(1, 2**53)] | None = None) -> Any:
     commit = shelf.undo(revision)
     kept = shelf.changes_in_effect(commit.revision) if revision is None else None
@@ -85,7 +54,7 @@ def _reflect(shelf: NuggetShelf, nugget: Name | None = None, limit: Notes | None
     "GET",
     "/api/reflections",
     "Past reflections with what they changed, newest first",
-    array(reference("Commit")),
+    array(ANSWER),
 )
 def _reflections(shelf: NuggetShelf, limit: Steps = 20) -> Any:
     with shelf.snapshot():
@@ -94,12 +63,7 @@ def _reflections(shelf: NuggetShelf, limit: Steps = 20) -> Any:
         return [events.commit(shelf.commit(revision)) for revision in passes[::-1][:limit]]
 
 
-@operation(
-    "GET",
-    "/api/promotion",
-    "What MEMORY.md contains, what is close to promotion, and why",
-    _PROMOTION,
-)
+@operation("GET", "/api/promotion", "What MEMORY.md contains, what is close to promotion, and why")
 def _promotion(shelf: NuggetShelf) -> Any:
     answer: codec.Json = {"problem": None, "path": "", "text": "", "notes": []}
     answer["promoteAfter"] = shelf.settings["promote_after"]
@@ -122,17 +86,12 @@ def _promotion(shelf: NuggetShelf) -> Any:
     }
 
 
-@operation("POST", "/api/promotion", "Promote to MEMORY.md now", shape({"promoted": Count}))
+@operation("POST", "/api/promotion", "Promote to MEMORY.md now")
 def _promote(shelf: NuggetShelf) -> Any:
     return {"promoted": shelf.promote()}  # never to a path from outside: it writes a file
 
 
-@operation(
-    "GET",
-    "/api/activity",
-    "What was written and recalled lately, oldest first",
-    reference("Activity"),
-)
+@operation("GET", "/api/activity", "What was written and recalled lately, oldest first")
 def _activity(shelf: NuggetShelf, since: Count = 0) -> Any:
     with shelf.snapshot():
         activity = events.activity(shelf.commit_summaries(since, RECENT_STEPS))

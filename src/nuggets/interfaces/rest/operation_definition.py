@@ -9,7 +9,6 @@ from nuggets import __version__
 from nuggets.domain.limits import CALLED, CONTENT_BYTES, Limit, Name, Share, wrong_type
 from nuggets.domain.records import (
     MemoryNote,
-    MemorySource,
     NoteVectorSpec,
     NuggetStatus,
     RecallResult,
@@ -24,7 +23,6 @@ from nuggets.interfaces.json_schemas import (
     Parameters,
     Schema,
     array,
-    nullable,
     parameters_of,
     record_schema,
     reference,
@@ -41,6 +39,7 @@ Count = Annotated[int, Limit(0, 2**53)]  # that every program which reads JSON c
 Steps = Annotated[int, Limit(1, 200)]  # of the history, in one answer
 Query = Annotated[str, Limit(1, 2000)]  # what the page lets people type
 
+ANSWER: Schema = {"type": "object"}  # one that is no record, and is made for its operation alone
 _PATH_PART = re.compile(r"{(\w+)}")
 _WITH_BODY = ("POST", "PATCH")
 
@@ -73,13 +72,19 @@ class Operation(NamedTuple):
 
 
 def operation(
-    method: str, path: str, summary: str, answer: Schema, *, status: int = 200, quiet: bool = False
+    method: str,
+    path: str,
+    summary: str,
+    answer: Schema = ANSWER,
+    *,
+    status: int = 200,
+    quiet: bool = False,
 ) -> Callable[[Callable[..., Any]], Operation]:
     """Make a function an operation. Its first parameter is the shelf; the others, with their types
     and defaults, are what a caller may send."""
 
     def define(run: Callable[..., Any]) -> Operation:
-        parameters = parameters_of(run, without=_PATH_PART.findall(path))
+        parameters = parameters_of(run, _PATH_PART.findall(path), tell_defaults=True)
         return Operation(method, path, summary, answer, status, quiet, run, parameters)
 
     return define
@@ -185,7 +190,7 @@ def _json(schema: Schema) -> dict[str, Any]:
     return {"application/json": {"schema": schema}}
 
 
-# --- what it answers with: records, and what goes with them ------------------------------------
+# --- answers that are records, and what goes with them; others say what they are in their names -
 
 
 _CAVEATS = {"caveats": array(str)}
@@ -199,15 +204,7 @@ def _more(schema: Schema, optional: Mapping[str, Schema], **required: object) ->
 
 
 _NOTE = _more(record_schema(MemoryNote, vector=NoteVectorSpec, confidence=Share), _CAVEATS)
-_PROPERTIES = _NOTE["properties"]
 _WRITTEN = _more(_NOTE, {"contradicts": array(reference("Brief"))})
-_STEP = {"revision": Count, "at": str, "action": str, "client": str}
-_CHANGE = {
-    "id": str,
-    "before": nullable(reference("Note")),
-    "after": nullable(reference("Note")),
-}
-_NODE = ("id", "title", "kind", "type", "tags", "hits", "hidden", "scope", "project", "updatedAt")
 _ALSO = {
     "note": reference("Brief"),
     "also": array(reference("Brief")),
@@ -218,16 +215,9 @@ _ALSO = {
 COMPONENTS: Mapping[str, Schema] = {
     "Note": _NOTE,
     "Written": _WRITTEN,
-    "Brief": shape({name: _PROPERTIES[name] for name in BRIEF}),
+    "Brief": shape({name: _NOTE["properties"][name] for name in BRIEF}),
     "Fact": _more(_NOTE, {}, key=str, value=str, last_hit_session=str),
     "Remembered": _more(_WRITTEN, {"before": shape({"content": str})}),
-    "Node": shape(
-        {
-            **{name: _PROPERTIES[name] for name in _NODE},
-            "nugget": str,
-            "links": array(array(str)),
-        }
-    ),
     "Status": shape({name: field.kind for name, field in fields_of(NuggetStatus).items()}),
     "Recall": _more(record_schema(RecallResult), _ALSO),
     "SearchResult": _more(
@@ -235,32 +225,6 @@ COMPONENTS: Mapping[str, Schema] = {
         {"why": {"type": "object"}, **_CAVEATS},
         foreign=bool,
     ),
-    "Version": shape(
-        {
-            "title": str,
-            "value": str,
-            "validFrom": str,
-            "validUntil": nullable(str),
-            "noteId": str,
-            "source": MemorySource,
-        }
-    ),
-    "Commit": shape(
-        {
-            **_STEP,
-            "notes": array(shape(_CHANGE)),
-            "noteCount": Count,
-            "nuggets": array(str),
-            "removedNuggets": array(str),
-        }
-    ),
     "Reflection": record_schema(ReflectionResult, changes=array(ReflectionChange)),
-    "Activity": shape(
-        {
-            "revision": Count,
-            "steps": array(shape({**_STEP, "notes": Count})),
-            "recalls": array(shape({"at": str, "session": str, "noteId": str})),
-        }
-    ),
     "Error": shape({"error": shape({"code": str, "message": str})}),
 }

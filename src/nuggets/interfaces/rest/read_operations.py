@@ -6,9 +6,9 @@ from nuggets.domain import codec
 from nuggets.domain.limits import Limit, Name
 from nuggets.domain.records import NoteFilterOptions
 from nuggets.interfaces import json_responses
-from nuggets.interfaces.json_schemas import array, nullable, reference, shape
+from nuggets.interfaces.json_schemas import array, reference
 from nuggets.interfaces.rest import events
-from nuggets.interfaces.rest.operation_definition import Count, Query, Steps, operation
+from nuggets.interfaces.rest.operation_definition import ANSWER, Query, Steps, operation
 from nuggets.shelf import NuggetShelf
 
 Filters = Annotated[Any, NoteFilterOptions]
@@ -18,23 +18,14 @@ LAST = "last"  # instead of a session's id
 
 _NOTES = array(reference("Note"))
 _RESULTS = array(reference("SearchResult"))
-_SUMMARY = shape(
-    {
-        "revision": Count,
-        "project": str,
-        "nuggets": array(reference("Status")),
-        "exports": nullable(shape({"revision": Count, "behind": Count, "savedAt": str})),
-        "warnings": array(str),
-    }
-)
 
 
-@operation("GET", "/api/health", "Whether the server answers", shape({"ok": bool}))
+@operation("GET", "/api/health", "Whether the server answers")
 def _health(shelf: NuggetShelf) -> Any:
     return {"ok": True}
 
 
-@operation("GET", "/api/status", "Every nugget and how full it is", _SUMMARY)
+@operation("GET", "/api/status", "Every nugget and how full it is")
 def _status(shelf: NuggetShelf) -> Any:
     return {
         "revision": shelf.revision,  # read first, as for the graph
@@ -101,7 +92,7 @@ def _note(shelf: NuggetShelf, note: Name) -> Any:
     "GET",
     "/api/notes/{note}/history",
     "What was done to a note, newest first",
-    array(reference("Commit")),
+    array(ANSWER),
 )
 def _note_history(shelf: NuggetShelf, note: Name, limit: Steps = 20) -> Any:
     note_id = shelf.get_note(note, session=None).id
@@ -112,18 +103,13 @@ def _note_history(shelf: NuggetShelf, note: Name, limit: Steps = 20) -> Any:
     "GET",
     "/api/notes/{note}/versions",
     "What a fact or note said and when, newest first",
-    array(reference("Version")),
+    array(ANSWER),
 )
 def _versions(shelf: NuggetShelf, note: Name, nugget: Name | None = None) -> Any:
     return json_responses.versions(shelf.versions(note, nugget))
 
 
-@operation(
-    "GET",
-    "/api/notes/{note}/explanation",
-    "Why a search for a query finds this note",
-    {"type": "object"},
-)
+@operation("GET", "/api/notes/{note}/explanation", "Why a search for a query finds this note")
 def _explanation(shelf: NuggetShelf, note: Name, query: Query, include_hidden: bool = False) -> Any:
     note_id = shelf.get_note(note, session=None).id
     return codec.to_json(shelf.explain(query, note_id, include_hidden))
@@ -162,12 +148,7 @@ def _session(shelf: NuggetShelf, session: Name) -> Any:
     return codec.note_to_json(shelf.get_session(None if session == LAST else session))
 
 
-@operation(
-    "GET",
-    "/api/graph",
-    "Every note as a node with its links, without contents",
-    shape({"revision": Count, "nodes": array(reference("Node"))}),
-)
+@operation("GET", "/api/graph", "Every note as a node with its links, without contents")
 def _graph(shelf: NuggetShelf) -> Any:
     revision = shelf.revision  # read first: a newer change arrives again as an event
     notes = shelf.list_notes(include_hidden=True)
