@@ -8,7 +8,6 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from agent_doors import in_memory, said, server_context
-from nuggets.domain.codec import Json
 from nuggets.domain.limits import SESSION_CHARACTERS
 from nuggets.interfaces.mcp.maintenance_tools import ALL_TOOLS, FEW_TOOLS
 from nuggets.interfaces.mcp.protocol_types import INSTRUCTIONS
@@ -362,7 +361,7 @@ def test_a_client_that_waits_is_told_of_the_progress(tmp_path: Path) -> None:
     reported = threading.Event()
     messages = []
 
-    def wait(call: ToolCall, arguments: Json) -> Answer:
+    def wait(call: ToolCall, **arguments: object) -> Answer:
         reported.wait()
         return Answer({"inspected": 0}, "done")
 

@@ -107,7 +107,7 @@ def test_install_adds_a_line_once_and_keeps_the_others(nuggets: Nuggets, crontab
 
     assert lines[0] == "5 4 * * * backup"
     assert len(lines) == 2
-    assert lines[1].startswith("0 9 * * * ")
+    assert lines[1].startswith("59 * * * * ")
     assert "-P -m nuggets" in lines[1]  # no module of the folder that a timer starts in
     assert "schedule run --once" in lines[1]
 
@@ -116,53 +116,6 @@ def test_the_timer_names_the_directory_of_a_url(nuggets: Nuggets, crontab: Path)
     nuggets("schedule", "install", "--dir", "file:///srv/my shelf")
 
     assert "--dir '/srv/my shelf' schedule run" in crontab.read_text()
-
-
-def configure(line: str) -> None:
-    file = Path(os.environ["NUGGETS_DIR"]) / "config.toml"
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(line)
-
-
-def test_the_status_tells_of_a_timer_that_was_installed_for_another_time(
-    nuggets: Nuggets, crontab: Path
-) -> None:
-    without = nuggets("schedule", "status").err
-    nuggets("schedule", "install")
-    fitting = nuggets("schedule", "status").err
-    configure("reflection_hour = 12")
-    off = nuggets("schedule", "status").err
-    nuggets("schedule", "install")
-    anew = nuggets("schedule", "status").err
-
-    assert (without, fitting, anew) == ("", "", "")
-    assert "another time" in off
-    assert "`nuggets schedule install`" in off
-
-
-def test_a_timer_that_brings_its_own_hour_is_not_off(
-    nuggets: Nuggets, crontab: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MEMORY_REFLECTION_HOUR", "6")
-    nuggets("schedule", "install")
-    monkeypatch.delenv("MEMORY_REFLECTION_HOUR")
-
-    assert nuggets("schedule", "status").err == ""
-
-
-@pytest.mark.parametrize("system", ["linux", "darwin"])
-@pytest.mark.usefixtures("systemctl")
-def test_timers_of_every_system_know_their_time(
-    nuggets: Nuggets, tools: Path, monkeypatch: pytest.MonkeyPatch, system: str
-) -> None:
-    write_stub(tools / "launchctl", "exit 0")
-    become(system, monkeypatch)
-    nuggets("schedule", "install")
-    fitting = nuggets("schedule", "status").err
-    configure("reflection_minute = 30")
-
-    assert fitting == ""
-    assert "another time" in nuggets("schedule", "status").err
 
 
 def test_a_dry_run_installs_nothing(nuggets: Nuggets, crontab: Path) -> None:
@@ -188,7 +141,7 @@ def test_systemd_gets_a_persistent_timer(
     folder = Path(os.environ["HOME"]) / ".config/systemd/user"
 
     assert done.code == 0
-    assert "OnCalendar=*-*-* 07:00:00\nPersistent=true" in (folder / "nuggets.timer").read_text()
+    assert "OnCalendar=*:59\nPersistent=true" in (folder / "nuggets.timer").read_text()
     assert '"schedule" "run" "--once"' in (folder / "nuggets.service").read_text()
     assert systemctl.read_text().splitlines()[-1] == "--user enable --now nuggets.timer"
 
@@ -218,7 +171,7 @@ def test_whoever_has_no_crontab_yet_gets_one(
     write_stub(tools / "crontab", f"{refusal}\ncat > {crontab}")
 
     assert nuggets("schedule", "install").code == 0
-    assert crontab.read_text().startswith("0 9 * * * ")
+    assert crontab.read_text().startswith("59 * * * * ")
 
 
 def test_the_lines_of_others_keep_every_byte(nuggets: Nuggets, crontab: Path) -> None:
@@ -279,7 +232,7 @@ def as_cron_reads(entry: str) -> str:
 @pytest.mark.parametrize("word", WORDS)
 def test_cron_hands_every_word_on_as_it_is(crontab: Path, word: str) -> None:
     program = ["sh", "-c", 'echo silent; printf %s "$1" >&2', "-", word]
-    [step] = scheduler.plan_timer(program, 9, 0).enable
+    [step] = scheduler.plan_timer(program).enable
     entry = step.input.splitlines()[-1]
     done = subprocess.run(["/bin/sh", "-c", as_cron_reads(entry)], capture_output=True, check=True)
 
@@ -289,7 +242,7 @@ def test_cron_hands_every_word_on_as_it_is(crontab: Path, word: str) -> None:
 
 @pytest.mark.usefixtures("systemctl")
 def test_systemd_expands_nothing_in_a_word() -> None:
-    plan = scheduler.plan_timer(["/bin/python", "--dir", '/srv/50% "$HOME" \\'], 9, 0)
+    plan = scheduler.plan_timer(["/bin/python", "--dir", '/srv/50% "$HOME" \\'])
     service = next(text for path, text in plan.files.items() if path.endswith(".service"))
 
     assert 'ExecStart="/bin/python" "--dir" "/srv/50%% \\"$$HOME\\" \\\\"\n' in service
@@ -297,7 +250,7 @@ def test_systemd_expands_nothing_in_a_word() -> None:
 
 @pytest.mark.usefixtures("systemctl")
 def test_a_dollar_in_the_place_of_python_is_left_to_env() -> None:
-    plan = scheduler.plan_timer(["/opt/$x/python", "-m"], 9, 0)
+    plan = scheduler.plan_timer(["/opt/$x/python", "-m"])
 
     assert any('ExecStart="/usr/bin/env" "/opt/$$x/python" "-m"' in t for t in plan.files.values())
 
@@ -423,7 +376,7 @@ def test_a_timer_knows_the_hour_that_the_environment_said(
     nuggets("schedule", "install")
     entry = crontab.read_text().splitlines()[1]
 
-    assert entry.startswith("0 6 * * * /usr/bin/env MEMORY_REFLECTION_HOUR=6 ")
+    assert entry.startswith("59 * * * * /usr/bin/env MEMORY_REFLECTION_HOUR=6 ")
 
 
 def test_a_run_that_nobody_listens_to_is_in_the_log(directory: Path) -> None:

@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from nuggets.domain.records import DailyRun
 from nuggets.errors import InvalidInput, NotFound, NuggetsError
 from nuggets.filesystem.atomic_files import (
-    open_plain,
     private_directory,
     remove_leftovers,
     replace_file,
@@ -111,6 +110,9 @@ def summary(run: DailyRun) -> str:
 
 
 # --- timers of the system -------------------------------------------------------------------------
+#
+# They ask at the end of every hour whether the pass is due: so they know no time, a changed setting
+# needs no new timer, and a machine that slept catches up the same day.
 
 
 MARK = "# nuggets: daily reflection"
@@ -128,33 +130,31 @@ class Plan(NamedTuple):
     """What installing a timer does: files to write, commands to run."""
 
     kind: str
-    start: str  # the part that sets the time
     files: Mapping[str, str]
     enable: Sequence[Command]
     disable: Sequence[Command]
 
 
-def plan_timer(program: Sequence[str], hour: int, minute: int) -> Plan:
-    """The timer that starts the program at this time every day on this system."""
+def plan_timer(program: Sequence[str]) -> Plan:
+    """The timer that starts the program every hour on this system."""
     _refuse_controls(program)
     if sys.platform == "darwin":
-        return _launchd(program, hour, minute)
+        return _launchd(program)
     if _has_systemd():
-        return _systemd(program, hour, minute)
+        return _systemd(program)
     if shutil.which("crontab"):
-        return _cron(program, hour, minute)
+        return _cron(program)
     raise NotFound(
         "this system has no systemd user session, launchd or crontab; keep "
         "`nuggets schedule run` running instead, or let your agent's server do it"
     )
 
 
-def installed_parts(plan: Plan) -> dict[str, str]:
-    """The installed parts of our timer, by path."""
+def installed_parts(plan: Plan) -> list[str]:
+    """The parts of our timer that are installed: paths, or the crontab."""
     if plan.kind == CRONTAB:
-        own_lines = [line for line in _crontab() if line.endswith(MARK)]
-        return {CRONTAB: "\n".join(("", *own_lines))} if own_lines else {}
-    return {path: _read_text(path) for path in plan.files if os.path.lexists(path)}
+        return [CRONTAB] if any(line.endswith(MARK) for line in _crontab()) else []
+    return [path for path in plan.files if os.path.lexists(path)]
 
 
 def install(plan: Plan) -> None:
@@ -185,21 +185,13 @@ def _refuse_controls(program: Sequence[str]) -> None:
             )
 
 
-def _read_text(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8", errors="replace", opener=open_plain) as file:
-            return file.read()
-    except OSError:  # unreadable: treated as empty
-        return ""
-
-
 def _has_systemd() -> bool:
     if not shutil.which("systemctl"):
         return False
     return _run(Command(("systemctl", "--user", "show-environment"))).returncode == 0
 
 
-def _systemd(program: Sequence[str], hour: int, minute: int) -> Plan:
+def _systemd(program: Sequence[str]) -> Plan:
     folder = os.path.expanduser("~/.config/systemd/user")
     if "$" in program[0]:  # systemd does not expand $$ in the path of the program
         program = ["/usr/bin/env", *program]
@@ -211,20 +203,19 @@ Description=Nuggets: daily reflection of the memory
 Type=oneshot
 ExecStart={" ".join(map(_quote_unit_word, program))}
 """
-    start = f"OnCalendar=*-*-* {hour:02d}:{minute:02d}:00\n"
-    timer = f"""\
+    timer = """\
 [Unit]
 Description=Nuggets: daily reflection of the memory
 
 [Timer]
-{start}Persistent=true
+OnCalendar=*:59
+Persistent=true
 
 [Install]
 WantedBy=timers.target
 """
     return Plan(
         "systemd user timer",
-        start,
         {f"{folder}/nuggets.service": service, f"{folder}/nuggets.timer": timer},
         [
             Command(("systemctl", "--user", "daemon-reload")),
@@ -240,7 +231,7 @@ def _quote_unit_word(word: str) -> str:
     return f'"{word.translate(guarded)}"'
 
 
-def _launchd(program: Sequence[str], hour: int, minute: int) -> Plan:
+def _launchd(program: Sequence[str]) -> Plan:
     import plistlib
 
     path = os.path.expanduser("~/Library/LaunchAgents/nuggets.daily.plist")
@@ -248,30 +239,27 @@ def _launchd(program: Sequence[str], hour: int, minute: int) -> Plan:
         {
             "Label": "nuggets.daily",
             "ProgramArguments": list(program),
-            "StartCalendarInterval": {"Hour": hour, "Minute": minute},
+            "StartCalendarInterval": {"Minute": 59},
         }
     ).decode()
     return Plan(
         "launchd agent",
-        text.partition("StartCalendarInterval")[2].partition("</dict>")[0],
         {path: text},
         [Command(("launchctl", "load", "-w", path))],
         [Command(("launchctl", "unload", "-w", path))],
     )
 
 
-def _cron(program: Sequence[str], hour: int, minute: int) -> Plan:
+def _cron(program: Sequence[str]) -> Plan:
     other_lines = [line for line in _crontab() if not line.endswith(MARK)]
-    start = f"{minute} {hour} * * * "
     # cron ends the command at a %, unless a backslash precedes it. The quotes around it close and
     # open the shell's quotation, so that the shell does not see the backslash.
     command = shlex.join(program).replace("%", "'\\%'")
     return Plan(
         CRONTAB,
-        f"\n{start}",
         {},
         # cron mails what a command prints, and the daily pass is silent; errors are mailed
-        [_new_crontab([*other_lines, f"{start}{command} >/dev/null {MARK}"])],
+        [_new_crontab([*other_lines, f"59 * * * * {command} >/dev/null {MARK}"])],
         [_new_crontab(other_lines)],
     )
 

@@ -278,33 +278,14 @@ def _status(call: Call) -> Outcome:
         if is_on
         else "Next run: none; the setting reflection_daily is 0",
     ]
-    if _has_outdated_timer(call):
-        warn(
-            "The installed timer starts at another time than the settings say; "
-            "`nuggets schedule install` updates it."
-        )
     return Outcome(shape, lines)
-
-
-def _has_outdated_timer(call: Call) -> bool:
-    """Is a timer installed that starts at another time than the settings say?"""
-    try:
-        plan = _plan(call)
-        installed = "".join(scheduler.installed_parts(plan).values())
-    except NuggetsError:  # no timer is possible, or it cannot be read
-        return False
-    has_own_time = "MEMORY_REFLECTION_" in installed  # see `_environment`
-    return bool(installed) and plan.start not in installed and not has_own_time
-
-
-_INSTALL_ARGUMENTS = (DRY_RUN_ARGUMENT,)
 
 
 @command(
     "schedule install",
     DRY_RUN_ARGUMENT,
     examples=("nuggets schedule install --dry-run", "nuggets schedule install"),
-    summary="install a daily timer: systemd, launchd or cron",
+    summary="install a timer of systemd, launchd or cron, which runs it in the hour when it is due",
     changes=True,
 )
 def _install(call: Call) -> Outcome:
@@ -332,7 +313,7 @@ def _install(call: Call) -> Outcome:
 )
 def _uninstall(call: Call) -> Outcome:
     plan = _plan(call)
-    installed = list(scheduler.installed_parts(plan))
+    installed = scheduler.installed_parts(plan)
     if not installed:
         return Outcome({"removed": []}, ["Not found: no timer is installed."], 1)
     lines = [*(f"Removes {path}" for path in installed), *_command_lines(plan.disable)]
@@ -359,9 +340,7 @@ def _plan(call: Call) -> scheduler.Plan:
     if call.settings.origins["dir"] != "default":
         program += ["--dir", written_location(call.settings["dir"])]
     program += ["schedule", "run", "--once"]
-    return scheduler.plan_timer(
-        program, call.settings["reflection_hour"], call.settings["reflection_minute"]
-    )
+    return scheduler.plan_timer(program)
 
 
 def _environment(settings: Settings) -> list[str]:

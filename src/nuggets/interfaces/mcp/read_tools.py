@@ -8,7 +8,6 @@ from nuggets.domain.codec import Json
 from nuggets.domain.records import (
     MemoryNote,
     MemoryScope,
-    MemoryType,
     MemoryVersion,
     RecallResult,
     SearchNotesResult,
@@ -120,12 +119,11 @@ def _search_notes(
     limit: int = 8,
     nugget: _Nugget | None = None,
     scope: MemoryScope | None = None,
-    type: MemoryType | None = None,
+    type: str | None = None,
     tag: str | None = None,
 ) -> Answer:
-    results = call.shelf.search_notes(
-        query, limit, session=call.session, nugget=nugget, scope=scope, type=type, tag=tag
-    )
+    filters: Json = {"nugget": nugget, "scope": scope, "type": type, "tag": tag}
+    results = call.shelf.search_notes(query, limit, session=call.session, **filters)
     index, told = _index(call, results), describe_little_found(results)
     if not told:
         return index
