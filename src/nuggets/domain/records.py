@@ -449,6 +449,7 @@ class RecallResult(NamedTuple):
     probability: Share = 0.0  # in [0, 1]: that the answer is what was meant
     # words of the query that the key does not have
     missing: Annotated[tuple[str, ...], SPARSE] = ()
+    doubt: Annotated[str, SPARSE] = ""  # why it may not be what was meant
     valid_from: OptionalText = None  # since when it is true, if that is known
     valid_until: OptionalText = None  # until when
 
@@ -457,9 +458,9 @@ class RecallResult(NamedTuple):
 
     @property
     def is_clear(self) -> bool:
-        """Whether it counts as recalled: surely meant, and its key has all words that were asked
-        for; or asked by its very key."""
-        is_sure = self.probability >= CLEAR_PROBABILITY and not self.missing
+        """Whether it counts as recalled: surely meant, and nothing speaks against it; or asked by
+        its very key."""
+        is_sure = self.probability >= CLEAR_PROBABILITY and not self.doubt
         return self.match == "exact" or is_sure
 
 

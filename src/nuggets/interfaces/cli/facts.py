@@ -185,9 +185,8 @@ def _percent(probability: float) -> str:
 
 def _doubt(result: RecallResult) -> str:
     """Why an answer may not be what was meant."""
-    if result.missing:
-        words = ", ".join(repr(one_line(word)) for word in result.missing)
-        return f" ({words} {'are' if result.missing[1:] else 'is'} not in the key)"
+    if result.doubt:
+        return f" ({one_line(result.doubt)})"
     return " (others fit as well)" if result.also and not result.is_clear else ""
 
 
