@@ -385,10 +385,10 @@ def test_repeated_lines_stay_where_they_mean_something(shelf: NuggetShelf) -> No
 @pytest.mark.parametrize(
     "content",
     [
-        "Q: Can guests post?\nA: No, only members can.\nQ: Can guests edit?\nA: No, only members can.",
+        "Q: May guests post?\nA: Only members may do so.\nQ: Edit?\nA: Only members may do so.",
         "Can guests post?\nNo, only members can.\n\nCan guests edit?\nNo, only members can.",
         "Server: alpha\nState: runs in the cellar\nServer: beta\nState: runs in the cellar",
-        "- **Host:** alpha\n- **State:** in the cellar\n- **Host:** beta\n- **State:** in the cellar",
+        "- **Host:** a\n- **State:** in the cellar\n- **Host:** b\n- **State:** in the cellar",
         "Name: Ada\nReports to the head of sales\nName: Bo\nReports to the head of sales",
     ],
 )

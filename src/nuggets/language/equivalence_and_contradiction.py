@@ -5,7 +5,7 @@ Knows no note.
 
 import re
 from functools import cache, lru_cache
-from itertools import accumulate, islice
+from itertools import accumulate, islice, pairwise
 
 from nuggets.language.languages import detect_language, stems
 from nuggets.language.text import fold_case, tokens
@@ -172,13 +172,11 @@ def may_name_the_same(title: str, other: str, text: str) -> bool:
     return all(word in remaining for word in words)
 
 
-def _qualifiers(title: str) -> tuple[str, ...]:
+def _qualifiers(title: str) -> list[str]:
     """The stems of the words that stand right before another one, no filler between them."""
-    words = _words(title)
-    followed = zip(words, words[1:], strict=False)
-    return stems(
-        tuple(_key_word(word) for word, after in followed if filler_words().isdisjoint((word, after)))
-    )
+    pairs = pairwise(_words(title))
+    before = (word for word, *after in pairs if filler_words().isdisjoint((word, *after)))
+    return stems(tuple(map(_key_word, before)))
 
 
 # --- contradictions ---------------------------------------------------------------------------

@@ -21,7 +21,13 @@ from nuggets.domain.records import (
     NuggetConfig,
 )
 from nuggets.domain.state import MemoryState, State
-from nuggets.domain.three_way_merge import are_too_many, find_removed, merge_items, merge_record
+from nuggets.domain.three_way_merge import (
+    are_alike,
+    are_too_many,
+    find_removed,
+    merge_items,
+    merge_record,
+)
 from nuggets.domain.times import moment_after
 from nuggets.domain.type_check import check_fields
 from nuggets.errors import InvalidInput, StoreCorrupt
@@ -405,22 +411,28 @@ def _find_renamed(
     seen: Mapping[FactIdentity, MemoryNote],
     current: Mapping[FactIdentity, MemoryNote],
 ) -> dict[FactIdentity, FactIdentity]:
-    """The old key of each new one that stands in the place of a missing one: with its value."""
+    """The old key of each new one that stands for a missing one: with its value, or with a key and
+    a value that are nearly the same."""
     listed = {key for key, _ in entries}
     missing = [key for key in seen if key not in listed and key in current]
     renamed: dict[FactIdentity, FactIdentity] = {}
-    for key, fact in entries:
-        if key not in seen and key not in current:
-            same = (
-                old
-                for old in missing
-                if old.project == key.project and seen[old].content == fact["value"]
-            )
-            old = next(same, None)
-            if old is not None:
-                renamed[key] = old
-                missing.remove(old)
+    for is_same in (_has_value, _is_alike):
+        for key, fact in entries:
+            if key not in seen and key not in current and key not in renamed:
+                same = (o for o in missing if o.project == key.project and is_same(seen[o], fact))
+                old = next(same, None)
+                if old is not None:
+                    renamed[key] = old
+                    missing.remove(old)
     return renamed
+
+
+def _has_value(note: MemoryNote, fact: Json) -> bool:
+    return bool(note.content == fact["value"])
+
+
+def _is_alike(note: MemoryNote, fact: Json) -> bool:
+    return are_alike(f"{note.title}: {note.content}", f"{fact['key']}: {fact['value']}")
 
 
 def _facts(

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from nuggets.domain.records import Changes, MemoryNote
 from nuggets.domain.state import Overlay, State
-from nuggets.domain.three_way_merge import are_too_many
+from nuggets.domain.three_way_merge import are_alike, are_too_many
 from nuggets.errors import NuggetsError
 from nuggets.maintenance.promotion.entries import apply_edit, entry_text, line_for, title_of
 from nuggets.maintenance.promotion.entry_placement import Line, is_item, parse_lines, structure
@@ -32,7 +32,6 @@ ACTION = "edit_memory_file"
 # nobody says who edits the file
 CLIENT = Client("memory file", refuses_credentials=True, is_unattended=True)
 CHANGED_TOO = "the memory was changed too"
-LEAST_SIMILARITY = 0.6  # of two lines, by `difflib`: the same entry, changed
 _CONFLICT_MARKS = ("<<<<<<< ", ">>>>>>> ")
 
 
@@ -317,7 +316,4 @@ def _same_content(note: MemoryNote, line: str) -> bool:
 
 
 def _alike(note: MemoryNote, line: str) -> bool:
-    from difflib import SequenceMatcher
-
-    matcher = SequenceMatcher(None, line_for(note), line, autojunk=False)
-    return matcher.quick_ratio() >= LEAST_SIMILARITY and matcher.ratio() >= LEAST_SIMILARITY
+    return are_alike(line_for(note), line)

@@ -64,7 +64,8 @@ def _without_repetition(content: str) -> str:
     """Remove lines of prose that follow themselves, and statements that their section has already.
 
     Others may be meant to come again: code, rows of a table, steps, names, fields of records, what
-    holds in another section too, or answers another question. A line that indented lines follow stays, or these would belong to another one.
+    holds in another section too, or answers another question. A line that indented lines follow
+    stays, or these would belong to another one.
     """
     lines = content.split("\n")
     lines_kept: list[str] = []

@@ -182,7 +182,6 @@ class EditImport:
         self._decide = decide
         self._recorded = exports(database)
         self._files = documented_files(directory)
-        self._put_back: set[str] = set()  # files that are older copies
         self.notices: list[str] = []  # what a person should know of an edit
 
     def run(self, commit: Callable[[Changes], int], now: str) -> bool:
@@ -210,16 +209,16 @@ class EditImport:
             if changes is not None:
                 both = _count_conflicts(changes, self._state, base)
                 revision = commit(changes)
-                if edited.name in self._put_back:
-                    self.notices.append(
-                        f"an older copy of {edited.name} was put back, and what it lacks is gone; "
-                        f"`nuggets undo {revision}` brings it back"
-                    )
                 if both:
                     self.notices.append(
                         f"an edit of {edited.name} changed {both} of the memories that others "
                         f"changed since; `nuggets undo {revision}` brings theirs back"
                     )
+            elif self._is_older(edited):
+                self.notices.append(
+                    f"{edited.name} is an older copy that nobody edited: it changes nothing, and "
+                    "is written again. `nuggets undo` takes back what was written since"
+                )
             self._record_import(edited)
             imported = True
         return imported
@@ -308,11 +307,11 @@ class EditImport:
             return self._state_at(sound if known.is_sound else self._current, state)
         if moment_of(self._database, exported.revision) != exported.saved_at:
             return None
-        base = self._state_at(exported, state)
-        if known is not None and self._is_restored(edited, exported.revision, known, base):
-            self._put_back.add(edited.name)
-            return self._state_at(self._current, state)
-        return base
+        return self._state_at(exported, state)
+
+    def _is_older(self, edited: EditedFile) -> bool:
+        known = self._recorded.get(edited.name)
+        return bool(known and edited.exported and edited.exported.revision < known.revision)
 
     def _state_at(self, exported: ExportedRevision, state: State) -> State:
         back = changes_back_to(self._database, self._state, exported)
@@ -323,20 +322,6 @@ class EditImport:
         overlay = Overlay(state)
         overlay.apply(back)
         return overlay
-
-    def _is_restored(self, edited: EditedFile, revision: int, known: Export, base: State) -> bool:
-        """Did someone replace a newer export by this older one? Then later changes shall go.
-
-        One that is newer than its row was put in place by a process that was killed before it wrote
-        the row. If the database is newer in the directory than the file, someone copied both while
-        another process wrote, and a file that lags behind means nothing.
-        """
-        if revision > known.revision:
-            return False
-        if edited.file.status.st_ctime_ns < _database_ctime_ns(self._directory):
-            return False
-        changes, kept = self._decide_changes(edited, base, base, self._current.saved_at)
-        return changes is None and not kept
 
     def _decide_changes(
         self, edited: EditedFile, state: State, base: State | None, now: str
@@ -392,19 +377,6 @@ def _count_conflicts(changes: Changes, state: State, base: State | None) -> int:
 
 def _words(note: MemoryNote) -> dict[str, str]:
     return {"title": note.title, "content": note.content}
-
-
-def _database_ctime_ns(directory: str) -> int:
-    """When the database was last written or copied here; no program can set that time."""
-    newest = 0
-    for name in ("nuggets.db", "nuggets.db-wal"):
-        try:
-            status = os.stat(os.path.join(directory, name))
-        except OSError:
-            continue
-        if status.st_size:  # an empty log was made by opening the database
-            newest = max(newest, status.st_ctime_ns)
-    return newest
 
 
 # --- what an export showed, computed backwards from before-images and recalls ------------------
