@@ -148,7 +148,6 @@ _EXACTLY = RecallResult(  # a fact that was forgotten since
 SESSIONS_SEARCHED = 20  # results beside those asked for: notes of no project rank among them
 RULE_CHARACTERS = 400  # of a text by which those that it may contradict are searched
 RIVALS = 12  # notes that it is compared with
-COPIED_COMMITS = 2000  # beyond these a copy is made anew
 LEADING = 200  # notes of each kind that a session may begin with; it is told some dozens
 
 
@@ -1002,19 +1001,16 @@ class NuggetShelf:
             lambda: self._decisions().fact_to_purge(nugget, key).id,
         )
 
-    def copy_index(self, most: int, since: int = 0) -> CopyIndex:
+    def copy_index(self, most: int) -> CopyIndex:
         """What a local copy of this shelf should hold: at most so many visible notes, the most
-        recently used; and which of them changed after a revision."""
+        recently used."""
+        from nuggets.domain.codec import note_digest
+
         check_count(most, "how many notes a copy holds")
         with self._transactions.reading() as view:
-            ids = view.state.notes.recent_ids(most)
-            commits = self.new_commits(since, COPIED_COMMITS) if since else None
-            listed = tuple(ids)
-            if commits is not None:
-                changed = {note.id for commit in commits for note in commit.changes.put}
-                listed = tuple(note_id for note_id in ids if note_id in changed)
-            nuggets = tuple(view.state.nuggets.values())
-            return CopyIndex(self.revision, tuple(ids), listed, nuggets)
+            notes = view.state.notes.many(view.state.notes.recent_ids(most))
+            digests = {note_id: note_digest(note) for note_id, note in notes.items()}
+            return CopyIndex(digests, tuple(view.state.nuggets.values()))
 
     # --- looking after it -----------------------------------------------------------------
 
