@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from nuggets.domain import codec
 from nuggets.domain.records import Changes, ExternalEdit, MemoryNote, NuggetConfig
-from nuggets.domain.state import Database, MemoryState, Overlay, State
+from nuggets.domain.state import Database, MemoryState, State, load_state
 from nuggets.domain.three_way_merge import merge_record
 from nuggets.errors import InvalidInput, StoreBusy, StoreCorrupt, StoreError
 from nuggets.filesystem.atomic_files import open_plain, unreadable, unwritable
@@ -292,7 +292,7 @@ class EditImport:
         """What the author of an edit saw; the changes that import it, None if it says nothing new;
         how many memories it lacks that are kept."""
         # A graph has every note: they are loaded once instead of one by one.
-        state = self._state if edited.edit.nugget else _load(self._state)
+        state = self._state if edited.edit.nugget else load_state(self._state)
         base = None if only_adds else self._base(edited, state)
         return base, *self._decide_changes(edited, state, base, now)
 
@@ -316,13 +316,9 @@ class EditImport:
 
     def _state_at(self, exported: ExportedRevision, state: State) -> State:
         back = changes_back_to(self._database, self._state, exported)
-        if isinstance(state, MemoryState):
-            copy = _load(state)
-            copy.apply(back)
-            return copy
-        overlay = Overlay(state)
-        overlay.apply(back)
-        return overlay
+        copy = load_state(state)
+        copy.apply(back)
+        return copy
 
     def _is_restored(self, edited: EditedFile, revision: int, known: Export, base: State) -> bool:
         """Did someone replace a newer export by this older one? Then later changes shall go.
@@ -366,15 +362,6 @@ def copied_files(directory: str, recorded: dict[str, Export]) -> dict[str, str]:
             if name in recorded and recorded[name].checksum == checksum_of(content):
                 statuses[name] = status_of(status)
     return statuses
-
-
-def _load(state: State) -> MemoryState:
-    """A copy in memory."""
-    copy = MemoryState()
-    copy.notes.update(state.notes.items())
-    copy.nuggets.update(state.nuggets)
-    copy.marks.update(state.marks)
-    return copy
 
 
 def _count_conflicts(changes: Changes, state: State, base: State | None) -> int:
