@@ -405,9 +405,6 @@ class RemoteShelf(NuggetShelf):
     def _defers_writes(self) -> bool:
         return False
 
-    def _recorded_moves(self, note_id: str) -> Mapping[str, str]:
-        return {}
-
 
 def _present(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}

@@ -25,7 +25,6 @@ from nuggets.domain.limits import (
 )
 from nuggets.domain.marks import (
     BLOCK_FILES,
-    MOVED_FILES_MARK,
     checksum,
     is_block_file,
     memory_file_records,
@@ -790,7 +789,7 @@ class NuggetShelf:
         """Reasons not to rely on a memory, in a few words each: it is not valid now, contradicts
         another one, or names files and lines that have changed since.
 
-        `ask_git`: find out now where a missing file went; otherwise the daily pass does.
+        `ask_git`: also where a missing file went.
         """
         invalid = self.invalidity(note)
         caveats = [invalid] if invalid else []
@@ -1028,16 +1027,12 @@ class NuggetShelf:
         return self._clean_up.reflect(nugget, limit, dry_run=dry_run)
 
     def run_daily(self, now: "datetime") -> DailyRun | None:
-        """The daily clean-up, if it is due at this local time and nobody else has run it today.
-
-        It also looks for files that memories of this project name and that were moved.
-        """
+        """The daily clean-up, if it is due at this local time and nobody else has run it today."""
         run = self._clean_up.run_daily(checked_moment(now))
         if run is not None:
             from nuggets.operations.shelf_encoder import SECONDS_PER_DAY
 
             self.encode_waiting(SECONDS_PER_DAY)
-            self._clean_up.record_moved_files(self.project, self.find_moved_files())
         return run
 
     def last_run(self) -> DailyRun | None:
@@ -1677,19 +1672,14 @@ class NuggetShelf:
             places = recorded_locations(view.state.marks)
         return next((place.path for place in places if place.project == project), project)
 
-    def find_moved_files(self) -> Mapping[str, Mapping[str, str]]:
-        """Where files went that memories of this project name: by note id, new paths by old ones.
-
-        Asks git.
-        """
-        with self._transactions.reading() as view:
-            notes = view.state.notes.find(project=self.project, hidden=False)
-        root = self._folder_of_files() if any(note.anchors for note in notes) else ""
+    def find_moved_files(self, note: MemoryNote) -> Mapping[str, str]:
+        """Where files of this project went that a memory names: new paths by old ones. Asks git."""
+        root = self._folder_of_files() if note.anchors and note.project == self.project else ""
         if not root:
             return {}
-        from nuggets.filesystem.git_repository import find_moved_by_note
+        from nuggets.filesystem.git_repository import find_moved
 
-        return find_moved_by_note(root, notes)
+        return find_moved(root, note.anchors)
 
     def _stale_reasons(
         self, note: MemoryNote, *, ask_git: bool, of_any_project: bool = False
@@ -1700,22 +1690,14 @@ class NuggetShelf:
         root = self._folder_of_files(note.project) if is_asked else ""
         if not root:
             return ()
-        from nuggets.filesystem.anchors import is_gone, stale_reasons
+        from nuggets.filesystem.anchors import stale_reasons
 
         moved: Mapping[str, str] = {}
-        if any(is_gone(root, anchor) for anchor in note.anchors):
-            moved = self._recorded_moves(note.id)
-            if ask_git:
-                from nuggets.filesystem.git_repository import find_moved
+        if ask_git:
+            from nuggets.filesystem.git_repository import find_moved
 
-                moved = {**moved, **find_moved(root, note.anchors)}
+            moved = find_moved(root, note.anchors)
         return stale_reasons(root, note.anchors, moved)
-
-    def _recorded_moves(self, note_id: str) -> Mapping[str, str]:
-        """Where files that a note names went, as the daily pass found out."""
-        with self._transactions.reading() as view:
-            moves: Mapping[str, str] = view.state.marks.get(MOVED_FILES_MARK, {}).get(note_id, {})
-            return moves
 
     # --- members of a team ----------------------------------------------------------------
 
